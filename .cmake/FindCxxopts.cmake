@@ -1,0 +1,13 @@
+# Finds the header-only cxxopts, with or without its own package files, and defines cxxopts::cxxopts.
+find_package(cxxopts CONFIG QUIET)
+if(TARGET cxxopts::cxxopts)
+  set(Cxxopts_FOUND TRUE)
+else()
+  find_path(CXXOPTS_INCLUDE_DIR cxxopts.hpp)
+  include(FindPackageHandleStandardArgs)
+  find_package_handle_standard_args(Cxxopts REQUIRED_VARS CXXOPTS_INCLUDE_DIR)
+  if(Cxxopts_FOUND)
+    add_library(cxxopts::cxxopts INTERFACE IMPORTED)
+    target_include_directories(cxxopts::cxxopts INTERFACE "${CXXOPTS_INCLUDE_DIR}")
+  endif()
+endif()

@@ -1,0 +1,18 @@
+# `cmake --install`, so that find_package(tenshot) gives tenshot::nasbench … tenshot::trainer.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+get_property(tenshot_libraries GLOBAL PROPERTY TENSHOT_LIBRARIES)
+install(TARGETS ${tenshot_libraries} tenshot_torch EXPORT tenshotTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tenshot RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+foreach(folder nasbench descriptor datasets sampling trainer)
+  install(DIRECTORY ${folder} DESTINATION include/tenshot FILES_MATCHING PATTERN "*.h" PATTERN "cli" EXCLUDE
+    PATTERN "data" EXCLUDE)
+endforeach()
+set(tenshot_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tenshot)
+install(EXPORT tenshotTargets NAMESPACE tenshot:: DESTINATION ${tenshot_package_dir})
+configure_package_config_file(.cmake/tenshotConfig.cmake.in tenshotConfig.cmake
+  INSTALL_DESTINATION ${tenshot_package_dir})
+write_basic_package_version_file(tenshotConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tenshotConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/tenshotConfigVersion.cmake
+  .cmake/FindPFM.cmake DESTINATION ${tenshot_package_dir})

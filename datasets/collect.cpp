@@ -1,0 +1,318 @@
+#include "datasets/collect.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <utility>
+
+#include "datasets/collect_record.h"
+#include "datasets/collect_timer.h"
+#include "descriptor/machine.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+
+namespace tenshot::datasets {
+namespace {
+
+using MeasurementOf = std::unordered_map<Architecture, Measurement, nasbench::ArchitectureHash>;
+
+std::vector<Architecture> without_duplicates(const std::vector<Architecture>& architectures) {
+  std::unordered_map<Architecture, bool, nasbench::ArchitectureHash> seen;
+  std::vector<Architecture> result;
+  for (const Architecture& architecture : architectures) {
+    if (seen.emplace(architecture, true).second) result.push_back(architecture);
+  }
+  return result;
+}
+
+std::string percent(double fraction) { return shortest(std::round(1000 * fraction) / 10) + " %"; }
+
+/// The measurements of one batch and by how much the sentinel after it differed from the reference, as a fraction.
+struct BatchAttempt {
+  std::vector<Measurement> rows;
+  double sentinel_ms = 0;
+  double moved = std::numeric_limits<double>::infinity();
+};
+
+class Collection {
+ public:
+  Collection(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+             const CollectProgress& progress)
+      : options_(options),
+        space_(space),
+        runtime_(runtime),
+        progress_(progress),
+        wanted_(without_duplicates(options.architectures)) {
+    require_sensible();
+  }
+
+  DeviceRuntime run() {
+    describe_conditions();
+    resume();
+    if (finished()) return device_;
+    begin_session();
+    measure_missing();
+    if (operators_missing()) measure_operators();
+    if (repeat_check_missing()) check_repeatability();
+    record_.complete = true;
+    save();
+    return device_;
+  }
+
+ private:
+  void require_sensible() const {
+    if (wanted_.empty()) throw InputError("no architectures to measure: give at least one");
+    if (options_.batch_size < 1) {
+      throw InputError("batch_size is " + std::to_string(options_.batch_size) + "; expected at least 1");
+    }
+    if (options_.attempts < 1) {
+      throw InputError("attempts is " + std::to_string(options_.attempts) + "; expected at least 1");
+    }
+    if (!(options_.sentinel_tolerance > 0)) {
+      throw InputError("sentinel_tolerance is " + shortest(options_.sentinel_tolerance) +
+                       "; expected a positive fraction such as 0.05");
+    }
+  }
+
+  // Conditions and resuming.
+
+  void describe_conditions() {
+    device_.id = options_.id.empty() ? default_id(runtime_.name(), options_) : options_.id;
+    device_.device = options_.device.empty() ? descriptor::cpu_model() : options_.device;
+    device_.runtime = std::string(runtime_.name());
+    device_.precision = "fp32";
+    device_.batch = options_.runtime_options.batch;
+    device_.threads = options_.runtime_options.threads;
+    const nasbench::TensorShape input = space_.network(wanted_.front(), options_.shape).input_shape();
+    device_.input_shape = {input.channels, input.height, input.width};
+    record_.cpu = descriptor::cpu_model();
+    record_.runtime_version = runtime_.version();
+    record_.weight_seed = options_.runtime_options.weight_seed;
+    record_.classes = options_.shape.classes;
+    record_.timing = options_.timing;
+    record_.sentinel_architecture = space_.format(sentinel_of(space_));
+  }
+
+  void resume() {
+    const std::filesystem::path folder = options_.folder / device_.id;
+    if (!std::filesystem::exists(folder / "device.json")) {
+      require_no_foreign_latencies(folder / "latencies.csv");
+      return;
+    }
+    DeviceOfSpace found = read_device(folder);
+    const std::string file = (folder / "device.json").string();
+    CollectRecord record = record_from_json(nlohmann::json::parse(found.device.environment), file);
+    require_same_conditions({found.space, found.device, record}, {&space_, device_, record_}, file);
+    device_ = std::move(found.device);
+    record_ = std::move(record);
+    for (const Measurement& row : device_.latencies) measured_.emplace(row.architecture, row);
+    for (const Measurement& row : device_.latencies) {
+      if (std::find(wanted_.begin(), wanted_.end(), row.architecture) == wanted_.end()) others_.push_back(row);
+    }
+  }
+
+  /// Something else lies where the measurements would go, and must not be overwritten.
+  void require_no_foreign_latencies(const std::filesystem::path& path) const {
+    if (std::filesystem::exists(path) && read_measurements(path, space_).entries > 0) {
+      throw InputError(
+          path.string() +
+          ": latencies without the device.json that says how they were measured; choose another folder or id");
+    }
+  }
+
+  bool operators_missing() const { return options_.operator_latencies && !device_.descriptor.has_latencies(); }
+  bool repeat_check_missing() const { return options_.repeat_check && !record_.repeatability; }
+
+  std::vector<Architecture> missing() const {
+    std::vector<Architecture> result;
+    for (const Architecture& architecture : wanted_) {
+      if (measured_.count(architecture) == 0) result.push_back(architecture);
+    }
+    return result;
+  }
+
+  bool finished() const {
+    return record_.complete && missing().empty() && !operators_missing() && !repeat_check_missing();
+  }
+
+  void begin_session() {
+    pin_ = std::make_unique<descriptor::CpuPin>(options_.runtime_options.threads);
+    if (record_.started_utc.empty()) {
+      record_.started_utc = utc_now();
+      record_.before = machine_state(watched_cpu());
+    }
+    ++record_.sessions;
+    record_.pinned_cpus = pin_->cpus();
+    record_.cores = cores_;
+    record_.kernel = descriptor::kernel_release();
+    record_.batch_size = options_.batch_size;
+    record_.sentinel_tolerance = options_.sentinel_tolerance;
+    record_.complete = false;
+    save();  // before the first measurement, so that a folder that cannot be written fails at once
+  }
+
+  int watched_cpu() const { return pin_->cpus().empty() ? 0 : pin_->cpus().front(); }
+
+  void save() {
+    record_.saved_utc = utc_now();
+    record_.after = machine_state(watched_cpu());
+    device_.environment = to_json(record_).dump();
+    device_.latencies.clear();
+    for (const Architecture& architecture : wanted_) {
+      const auto found = measured_.find(architecture);
+      if (found != measured_.end()) device_.latencies.push_back(found->second);
+    }
+    device_.latencies.insert(device_.latencies.end(), others_.begin(), others_.end());
+    write_device(options_.folder, device_, space_);
+  }
+
+  // Measuring.
+
+  /// The first sentinel is what the first batch is judged by: one disturbed moment must not decide it.
+  void measure_first_sentinel() {
+    std::vector<double> values = {timer_.sentinel_ms(), timer_.sentinel_ms(), timer_.sentinel_ms()};
+    record_.sentinel_ms.push_back(descriptor::summarise(std::move(values)).median_ms);
+  }
+
+  /// How far the machine is from how it was most of the time. Unsettled batches count too: while they are few, the
+  /// median ignores them, and when they are most, the machine has changed for good and they are the reference.
+  double moved(double sentinel_ms) const {
+    return std::abs(sentinel_ms / descriptor::summarise(record_.sentinel_ms).median_ms - 1);
+  }
+
+  void report(std::size_t done, const std::string& note) {
+    if (progress_ && !progress_(done, wanted_.size(), note)) stopped_ = true;
+  }
+
+  void throw_if_stopped(const std::string& lost = "") const {
+    if (!stopped_) return;
+    throw Interrupted("stopped after " + std::to_string(wanted_.size() - missing().size()) + " of " +
+                      std::to_string(wanted_.size()) + " architectures, saved in " +
+                      (options_.folder / device_.id).string() + "; the same call resumes" + lost);
+  }
+
+  void measure_missing() {
+    const std::vector<Architecture> all = missing();
+    if (all.empty()) return;
+    record_.repeatability.reset();  // it spoke of fewer architectures
+    measure_first_sentinel();
+    const auto batch_size = static_cast<std::size_t>(options_.batch_size);
+    for (std::size_t begin = 0; begin < all.size(); begin += batch_size) {
+      const std::size_t end = std::min(all.size(), begin + batch_size);
+      measure_settled_batch(
+          {all.begin() + static_cast<std::ptrdiff_t>(begin), all.begin() + static_cast<std::ptrdiff_t>(end)});
+    }
+  }
+
+  BatchAttempt attempt_batch(const std::vector<Architecture>& batch, const std::string& note) {
+    const std::size_t done = wanted_.size() - missing().size();
+    BatchAttempt attempt;
+    for (const Architecture& architecture : batch) {
+      attempt.rows.push_back(timer_.architecture(architecture));
+      report(done + attempt.rows.size(), note);
+      if (stopped_) break;
+    }
+    attempt.sentinel_ms = timer_.sentinel_ms();
+    attempt.moved = moved(attempt.sentinel_ms);
+    return attempt;
+  }
+
+  void measure_settled_batch(const std::vector<Architecture>& batch) {
+    const double tolerance = options_.sentinel_tolerance;
+    BatchAttempt best = attempt_batch(batch, "");
+    for (int again = 1; again < options_.attempts && best.moved > tolerance && !stopped_; ++again) {
+      if (again == 1) ++record_.repeated_batches;
+      BatchAttempt next =
+          attempt_batch(batch, "measuring the batch again: the sentinel moved by " + percent(best.moved));
+      if (next.moved < best.moved) best = std::move(next);
+    }
+    const bool settled = best.moved <= tolerance;
+    if (stopped_ && !settled) {
+      save();
+      throw_if_stopped("; " + std::to_string(best.rows.size()) + " more were measured while the sentinel was " +
+                       percent(best.moved) + " off, and are not kept");
+    }
+    if (!settled) ++record_.unsettled_batches;
+    record_.sentinel_ms.push_back(best.sentinel_ms);
+    for (const Measurement& row : best.rows) measured_.emplace(row.architecture, row);
+    save();
+    throw_if_stopped();
+  }
+
+  void measure_operators() {
+    HardwareDescriptor descriptor;
+    descriptor.source = "latency_only";
+    for (const nasbench::Operator& op : space_.operators(options_.shape)) {
+      descriptor.operators.push_back({op.name, op.channels, op.resolution, timer_.operator_ms(op), {}});
+      report(wanted_.size(), "operator " + op.name + " of " + std::to_string(op.channels) + " channels");
+      throw_if_stopped();
+    }
+    device_.descriptor = std::move(descriptor);
+    save();
+  }
+
+  void check_repeatability() {
+    constexpr std::size_t one_in = 20;
+    const std::size_t count = std::max<std::size_t>(1, wanted_.size() / one_in);
+    std::vector<double> relative_differences;
+    for (std::size_t i = 0; i < count; ++i) {
+      const Architecture& architecture = wanted_[i * wanted_.size() / count];
+      const double before = measured_.at(architecture).latency_ms;
+      relative_differences.push_back(std::abs(timer_.architecture(architecture).latency_ms / before - 1));
+      report(wanted_.size(), "measuring again, " + std::to_string(i + 1) + " of " + std::to_string(count));
+      throw_if_stopped();
+    }
+    const auto within = std::count_if(relative_differences.begin(), relative_differences.end(),
+                                      [](double difference) { return difference <= 0.1; });
+    Repeatability result;
+    result.architectures = count;
+    result.within_10_percent = static_cast<double>(within) / static_cast<double>(count);
+    result.median_relative_difference = descriptor::summarise(std::move(relative_differences)).median_ms;
+    record_.repeatability = result;
+  }
+
+  const CollectOptions& options_;
+  const SearchSpace& space_;
+  const descriptor::Runtime& runtime_;
+  const CollectProgress& progress_;
+  const std::vector<Architecture> wanted_;
+  const int cores_ = descriptor::usable_cpus();  // asked before the thread is pinned
+  DeviceRuntime device_;
+  CollectRecord record_;
+  CollectTimer timer_{options_, space_, runtime_, record_};
+  MeasurementOf measured_;
+  std::vector<Measurement> others_;  ///< of the file, not asked for this time; kept
+  std::unique_ptr<descriptor::CpuPin> pin_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+std::string default_id(std::string_view runtime, const CollectOptions& options) {
+  std::string id = std::string(runtime) + "_t" + std::to_string(options.runtime_options.threads) + "_b" +
+                   std::to_string(options.runtime_options.batch);
+  constexpr int usual_resolution = 32;
+  if (options.shape.resolution != usual_resolution) id += "_r" + std::to_string(options.shape.resolution);
+  return id;
+}
+
+Architecture sentinel_of(const SearchSpace& space) {
+  const std::vector<int>& decisions = space.decisions();
+  Architecture sentinel(decisions.size());
+  for (std::size_t i = 0; i < decisions.size(); ++i) sentinel[i] = static_cast<std::uint8_t>(decisions[i] / 2);
+  return sentinel;
+}
+
+DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const CollectProgress& progress) {
+  return collect(options, space, *descriptor::make_runtime(options.runtime), progress);
+}
+
+DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+                      const CollectProgress& progress) {
+  return Collection(options, space, runtime, progress).run();
+}
+
+}  // namespace tenshot::datasets

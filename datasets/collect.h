@@ -1,0 +1,56 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/pool.h"
+#include "descriptor/runtime.h"
+#include "descriptor/timing.h"
+#include "nasbench/search_space.h"
+
+namespace tenshot::datasets {
+
+/// What `tenshot collect` does, as a library call.
+struct CollectOptions {
+  std::string runtime = "libtorch-eager";
+  descriptor::RuntimeOptions runtime_options;
+  nasbench::NetworkShape shape;
+  descriptor::TimingOptions timing;
+  std::vector<Architecture> architectures;  ///< in the order of the file; a second mention of one is ignored
+  std::string id;                           ///< of the device-runtime; default_id() when empty
+  std::string device;                       ///< the CPU's model name when empty
+  bool operator_latencies = false;          ///< also measure the operators of the space: a latency_only descriptor
+  bool repeat_check = false;         ///< measure 5 % of the architectures again at the end: how repeatable it all was
+  int batch_size = 20;               ///< architectures between two measurements of the sentinel
+  double sentinel_tolerance = 0.05;  ///< a batch whose sentinel moved further is measured again
+  int attempts = 3;                  ///< per batch; the best is kept, and counted in the environment when unsettled
+  std::filesystem::path folder;      ///< DIR/<id>/device.json and latencies.csv are written here
+};
+
+/// Called after each measured network: how many architectures are done of how many, and what else goes on ("" when
+/// nothing does). Returning false stops the work after what is measured has been saved.
+using CollectProgress = std::function<bool(std::size_t done, std::size_t total, const std::string& note)>;
+
+/// "libtorch-frozen_t1_b1": runtime, threads, batch, and "_r64" where the resolution is not 32.
+std::string default_id(std::string_view runtime, const CollectOptions& options);
+
+/// The architecture measured between batches to see whether the machine still runs as it did: every decision takes its
+/// middle option. In NAS-Bench-201 that is the cell of six 1×1 convolutions, of middling cost.
+Architecture sentinel_of(const SearchSpace& space);
+
+/// Measures the architectures that DIR/<id>/latencies.csv does not have yet and writes the device file. Measured
+/// batches are saved as they are accepted, so that the same call resumes; `complete` in the file's environment says
+/// whether a later call has something left to do. The machine is expected to be quiet; the thread is pinned meanwhile
+/// to its last processors, so that two collections must not run at once. Throws InputError when the folder holds
+/// measurements made under other options (naming each), Interrupted when progress said stop.
+DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const CollectProgress& progress = {});
+
+/// The same with a runtime of the caller's; `options.runtime` is not looked at.
+DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+                      const CollectProgress& progress = {});
+
+}  // namespace tenshot::datasets

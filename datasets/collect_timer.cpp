@@ -1,0 +1,63 @@
+#include "datasets/collect_timer.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace tenshot::datasets {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Operators take microseconds: many runs cost nothing, and few would say little.
+descriptor::TimingOptions operator_timing(descriptor::TimingOptions timing) {
+  timing.minimum_runs = std::max(timing.minimum_runs, 200);
+  timing.maximum_runs = std::max(timing.maximum_runs, 1000);
+  timing.relative_precision = std::min(timing.relative_precision, 0.01);
+  return timing;
+}
+
+}  // namespace
+
+CollectTimer::CollectTimer(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+                           CollectRecord& record)
+    : options_(options), space_(space), runtime_(runtime), record_(record) {}
+
+Measurement CollectTimer::architecture(const Architecture& architecture) {
+  const auto network = prepared(space_.network(architecture, options_.shape));
+  const descriptor::Timing timing = timed(*network, options_.timing);
+  return {architecture, timing.median_ms, timing.stddev_ms, timing.runs};
+}
+
+double CollectTimer::operator_ms(const nasbench::Operator& op) {
+  return timed(*prepared(op.graph), operator_timing(options_.timing)).median_ms;
+}
+
+double CollectTimer::sentinel_ms() {
+  const Clock::time_point start = Clock::now();
+  if (!sentinel_) {
+    sentinel_ = runtime_.prepare(space_.network(sentinel_of(space_), options_.shape), options_.runtime_options);
+  }
+  const descriptor::Timing timing = descriptor::measure([&] { sentinel_->run(); }, options_.timing);
+  record_.sentinel_s += seconds_since(start);
+  return timing.median_ms;
+}
+
+std::unique_ptr<descriptor::PreparedNetwork> CollectTimer::prepared(const nasbench::LayerGraph& graph) {
+  const Clock::time_point start = Clock::now();
+  std::unique_ptr<descriptor::PreparedNetwork> network = runtime_.prepare(graph, options_.runtime_options);
+  record_.preparation_s += seconds_since(start);
+  return network;
+}
+
+descriptor::Timing CollectTimer::timed(descriptor::PreparedNetwork& network, const descriptor::TimingOptions& timing) {
+  constexpr double seconds = 1e-3;
+  const descriptor::Timing result = descriptor::measure([&] { network.run(); }, timing);
+  record_.warmup_s += seconds * result.warmup_total_ms;
+  record_.measuring_s += seconds * result.loop_total_ms;
+  record_.runs_s += seconds * result.runs_total_ms;
+  return result;
+}
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+
+#include "datasets/collect.h"
+#include "datasets/collect_record.h"
+
+namespace tenshot::datasets {
+
+/// Prepares and times networks under the options of a collection, and adds what that costs to its record. The
+/// arguments must outlive the timer.
+class CollectTimer {
+ public:
+  CollectTimer(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+               CollectRecord& record);
+
+  Measurement architecture(const Architecture& architecture);
+  double operator_ms(const nasbench::Operator& op);
+  /// The sentinel's latency now. It is prepared once, so that all its values are of the same network.
+  double sentinel_ms();
+
+ private:
+  std::unique_ptr<descriptor::PreparedNetwork> prepared(const nasbench::LayerGraph& graph);
+  descriptor::Timing timed(descriptor::PreparedNetwork& network, const descriptor::TimingOptions& timing);
+
+  const CollectOptions& options_;
+  const SearchSpace& space_;
+  const descriptor::Runtime& runtime_;
+  CollectRecord& record_;
+  std::unique_ptr<descriptor::PreparedNetwork> sentinel_;
+};
+
+}  // namespace tenshot::datasets

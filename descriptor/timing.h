@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace tenshot::descriptor {
+
+struct TimingOptions {
+  int warmup_runs = 5;  ///< at least; warm-up goes on until `warmup_ms` have passed and run times stop falling
+  double warmup_ms = 5;
+  int minimum_runs = 30;
+  int maximum_runs = 100;
+  double relative_precision = 0.01;  ///< stop once the 95 % confidence interval of the median is within this
+};
+
+/// Robust statistics of the runs of one network, milliseconds.
+struct Timing {
+  double median_ms = 0;
+  double interquartile_range_ms = 0;
+  double stddev_ms = 0;  ///< 1.4826 × median absolute deviation: the spread without the outliers of a shared machine
+  std::int64_t runs = 0;
+  // What measuring cost; zero from summarise().
+  double warmup_total_ms = 0;
+  double runs_total_ms = 0;  ///< sum of the timed runs
+  double loop_total_ms = 0;  ///< the timed runs and what deciding when to stop cost
+};
+
+/// Statistics of given run times; quartiles interpolate linearly between order statistics. Throws InputError when
+/// empty.
+Timing summarise(std::vector<double> run_times_ms);
+
+struct Interval {
+  double lower = 0;
+  double upper = 0;
+};
+
+/// The 95 % confidence interval of the median by order statistics: the narrowest symmetric pair of ranks k, n + 1 − k
+/// that covers the median with that probability, since the number of values under it is Binomial(n, ½). `sorted` is
+/// ascending. Under six values no pair does, and the interval is everything (−∞, ∞).
+Interval median_interval(const std::vector<double>& sorted);
+
+/// Warms up, then times single calls of `run` by the steady clock until precise enough. Throws InputError when
+/// `minimum_runs` is under 1 or `maximum_runs` under `minimum_runs`.
+Timing measure(const std::function<void()>& run, const TimingOptions& options);
+
+}  // namespace tenshot::descriptor

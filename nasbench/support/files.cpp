@@ -1,0 +1,150 @@
+#include "nasbench/support/files.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+#include <system_error>
+
+#include "nasbench/support/error.h"
+
+namespace tenshot {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason(int error_number) { return std::generic_category().message(error_number); }
+
+/// Owns a temporary file until it is renamed over its target; removes it otherwise.
+class TemporaryFile {
+ public:
+  explicit TemporaryFile(const fs::path& target) : target_(target) {
+    path_ = target_.string() + ".tmp-" + std::to_string(::getpid());
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+    if (descriptor_ < 0) fail("cannot create");
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() {
+    if (descriptor_ >= 0) ::close(descriptor_);
+    if (!renamed_) ::unlink(path_.c_str());
+  }
+
+  void write(std::string_view content) {
+    while (!content.empty()) {
+      const ssize_t written = ::write(descriptor_, content.data(), content.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail("cannot write");
+      content.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+
+  void flush_to_disk() {
+    if (::fsync(descriptor_) != 0) fail("cannot write");
+  }
+
+  void rename_over_target() {
+    const int closed = ::close(descriptor_);
+    descriptor_ = -1;
+    if (closed != 0) fail("cannot write");
+    if (::rename(path_.c_str(), target_.c_str()) != 0) fail("cannot replace");
+    renamed_ = true;
+  }
+
+ private:
+  [[noreturn]] void fail(const char* what) const {
+    throw FileError(target_.string() + ": " + what + " this file (" + reason(errno) + ")");
+  }
+
+  fs::path target_;
+  std::string path_;
+  int descriptor_ = -1;
+  bool renamed_ = false;
+};
+
+/// A device or pipe (/dev/null, /dev/stdout): to be written through, never to be replaced.
+bool is_special_file(const fs::path& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  return fs::exists(status) && fs::is_other(status);
+}
+
+void require_file_name(const fs::path& path) {
+  std::error_code error;
+  if (path.has_filename() && !fs::is_directory(path, error)) return;
+  throw FileError("'" + path.string() + "' is a folder, expected a file to write");
+}
+
+void write_through(const fs::path& path, std::string_view content) {
+  std::ofstream stream(path, std::ios::binary);
+  stream.write(content.data(), static_cast<std::streamsize>(content.size()));
+  stream.flush();
+  if (!stream) throw FileError(path.string() + ": cannot write (" + reason(errno) + ")");
+}
+
+void replace_file(const fs::path& path, std::string_view content, bool flush) {
+  require_file_name(path);
+  if (is_special_file(path)) return write_through(path, content);
+  TemporaryFile file(path);
+  file.write(content);
+  if (flush) file.flush_to_disk();
+  file.rename_over_target();
+}
+
+void write_to_standard_output(std::string_view content) {
+  std::cout.write(content.data(), static_cast<std::streamsize>(content.size()));
+  std::cout.flush();
+  if (!std::cout) throw FileError("standard output: cannot write (is the reader gone, or the disk full?)");
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path) {
+  if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) throw FileError(path.string() + ": no such file");
+  if (fs::is_directory(status)) throw FileError(path.string() + ": is a folder, expected a file");
+  std::ifstream stream(path, std::ios::binary);
+  if (!stream) throw FileError(path.string() + ": cannot open this file (" + reason(errno) + ")");
+  std::string content;
+  // The size only saves time: files below /proc say 0 and pipes have none.
+  const std::uintmax_t size = fs::is_regular_file(status) ? fs::file_size(path, error) : 0;
+  content.resize(error ? 0 : size);
+  stream.read(content.data(), static_cast<std::streamsize>(content.size()));
+  content.resize(static_cast<std::size_t>(stream.gcount()));
+  if (stream) content.append(std::istreambuf_iterator<char>(stream), {});
+  if (stream.bad()) throw FileError(path.string() + ": cannot read this file");
+  return content;
+}
+
+void write_file_atomically(const fs::path& path, std::string_view content) {
+  if (path == "-") return write_to_standard_output(content);
+  replace_file(path, content, true);
+}
+
+void write_file_quickly(const fs::path& path, std::string_view content) { replace_file(path, content, false); }
+
+void make_folder(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error || !fs::is_directory(path)) {
+    throw FileError(path.string() + ": cannot make this folder (" +
+                    (error ? error.message() : std::string("a file stands in the way")) + ")");
+  }
+}
+
+void require_writable_target(const fs::path& path) {
+  if (path == "-" || is_special_file(path)) return;
+  require_file_name(path);
+  if (path.has_parent_path()) make_folder(path.parent_path());
+  TemporaryFile probe(path);
+}
+
+}  // namespace tenshot

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace tenshot {
+
+/// The whole content of `path`; "-" reads standard input. Throws FileError (missing, a folder, unreadable).
+std::string read_file(const std::filesystem::path& path);
+
+/// Writes `content` so that `path` holds either its old content or all of the new: a temporary file beside it is
+/// written, flushed to disk and renamed. "-" writes to standard output; a device or pipe (/dev/null) is written
+/// through. Throws FileError and leaves nothing behind when the folder does not exist or the disk is full.
+void write_file_atomically(const std::filesystem::path& path, std::string_view content);
+
+/// As write_file_atomically, without forcing the bytes to disk: survives the death of the process, not of the
+/// machine. For state that is rewritten many times a minute.
+void write_file_quickly(const std::filesystem::path& path, std::string_view content);
+
+/// Makes the folder and its parents. Throws FileError where that cannot be done (a file stands in the way).
+void make_folder(const std::filesystem::path& path);
+
+/// Makes the folder that will hold `path` ("-" and bare names need none). Call it before long work whose result goes
+/// to `path`, so that a path that cannot exist fails at once. Throws FileError.
+void require_writable_target(const std::filesystem::path& path);
+
+}  // namespace tenshot

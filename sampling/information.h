@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "nasbench/support/random.h"
+
+namespace tenshot::sampling {
+
+/// What is uncertain about the log latencies of N architectures, as a covariance in factored form:
+/// K(x, y) = Σ_blocks f_b[row_b(x)] · f_b[row_b(y)]. Architectures that a hypothesis cannot tell apart share a row of
+/// its block, which keeps 15,625 architectures under a thousand hypotheses small.
+struct CovarianceBlock {
+  std::size_t columns = 0;
+  std::vector<float> factor;          ///< [rows, columns]
+  std::vector<std::uint32_t> row_of;  ///< one an architecture; empty = its own index
+};
+
+struct LatencyCovariance {
+  std::size_t size = 0;  ///< N
+  std::vector<CovarianceBlock> blocks;
+};
+
+struct InformationOptions {
+  double noise = 0.05;         ///< σ of a measurement's log latency
+  std::size_t rank = 64;       ///< of the approximation of K, by pivoted Cholesky
+  bool random_half = true;     ///< consider a random half of the candidates, so that trials differ
+};
+
+/// Chooses what to measure: greedily the candidate that removes most variance over all N architectures,
+/// argmax_j Σ_x K(x, j)² / (K(j, j) + noise²), after which K is conditioned on its measurement (greedy A-optimal design;
+/// Krause, Singh and Guestrin, JMLR 2008, treat the family). `candidates` are indices below N, best first in the result.
+/// `measured` are conditioned on beforehand and never chosen. Throws InputError when fewer than `samples` candidates are
+/// left. The random half is drawn from `rng`; it is widened when it holds too few.
+std::vector<std::size_t> choose_informative(const LatencyCovariance& covariance,
+                                            const std::vector<std::size_t>& candidates,
+                                            const std::vector<std::size_t>& measured, std::size_t samples, Rng& rng,
+                                            const InformationOptions& options = {});
+
+/// Mean over all N architectures of the variance of log latency, before any of `measured` and after each of them in
+/// turn: [measured.size() + 1] values. Says how much more measurements would help.
+std::vector<double> expected_variance(const LatencyCovariance& covariance, const std::vector<std::size_t>& measured,
+                                      const InformationOptions& options = {});
+
+}  // namespace tenshot::sampling

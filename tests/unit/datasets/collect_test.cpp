@@ -1,0 +1,337 @@
+#include "datasets/collect.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+
+namespace tenshot::datasets {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A runtime whose networks only let time pass, four times as much while the number of the last prepared network is in
+/// [slow_from, slow_until). The sentinel is the first that is prepared.
+class FakeRuntime final : public descriptor::Runtime {
+ public:
+  FakeRuntime(int slow_from = 0, int slow_until = 0) : slow_from_(slow_from), slow_until_(slow_until) {}
+
+  std::string_view name() const override { return "fake"; }
+  std::string version() const override { return "fake 1"; }
+  std::unique_ptr<descriptor::PreparedNetwork> prepare(const nasbench::LayerGraph&,
+                                                       const descriptor::RuntimeOptions&) const override {
+    ++prepared_;
+    return std::make_unique<Network>(*this);
+  }
+  int prepared() const { return prepared_; }
+
+ private:
+  class Network final : public descriptor::PreparedNetwork {
+   public:
+    explicit Network(const FakeRuntime& runtime) : runtime_(runtime) {}
+    void run() override {
+      const bool slow = runtime_.slow_from_ <= runtime_.prepared_ && runtime_.prepared_ < runtime_.slow_until_;
+      const auto end = std::chrono::steady_clock::now() + std::chrono::microseconds(slow ? 400 : 100);
+      while (std::chrono::steady_clock::now() < end) {
+      }
+    }
+    std::vector<float> infer(const std::vector<float>&) override { return {}; }
+
+   private:
+    const FakeRuntime& runtime_;
+  };
+
+  int slow_from_, slow_until_;
+  mutable int prepared_ = 0;
+};
+
+class Collect : public testing::Test {
+ protected:
+  Collect() {
+    const testing::TestInfo& info = *testing::UnitTest::GetInstance()->current_test_info();
+    options_.folder = fs::temp_directory_path() / (std::string("tenshot_collect_") + info.name());
+    fs::remove_all(options_.folder);
+    options_.timing.warmup_runs = 1;
+    options_.timing.warmup_ms = 0;
+    options_.timing.minimum_runs = 7;
+    options_.timing.maximum_runs = 7;
+    options_.shape.resolution = 8;
+    options_.batch_size = 3;
+    options_.sentinel_tolerance = 1;  // the fake's slow phase is three times as far
+    options_.id = "device";
+    for (const std::uint64_t ordinal : {15624, 3, 8000, 77, 1234, 42}) {
+      options_.architectures.push_back(space_.at(ordinal));
+    }
+  }
+  ~Collect() override { fs::remove_all(options_.folder); }
+
+  DeviceOfSpace stored() const { return read_device(options_.folder / options_.id); }
+  nlohmann::json environment() const { return nlohmann::json::parse(stored().device.environment); }
+
+  static std::vector<Architecture> architectures_of(const DeviceRuntime& device) {
+    std::vector<Architecture> result;
+    for (const Measurement& row : device.latencies) result.push_back(row.architecture);
+    return result;
+  }
+
+  /// Stops when `count` networks have been reported.
+  static CollectProgress stop_after(int count) {
+    return [count, reported = 0](std::size_t, std::size_t, const std::string&) mutable { return ++reported < count; };
+  }
+
+  template <class ErrorType>
+  std::string message_of_failure(const FakeRuntime& runtime, const CollectProgress& progress = {}) {
+    try {
+      collect(options_, space_, runtime, progress);
+    } catch (const ErrorType& error) {
+      return error.what();
+    }
+    ADD_FAILURE() << "did not throw";
+    return "";
+  }
+
+  const SearchSpace& space_ = nasbench::nasbench201();
+  CollectOptions options_;
+};
+
+TEST_F(Collect, MeasuresRealNetworksIntoADeviceFile) {
+  options_.id.clear();
+  options_.device = "a device";
+  options_.runtime_options.batch = 2;
+  const DeviceRuntime device = collect(options_, space_);
+  EXPECT_EQ(device.id, "libtorch-eager_t1_b2_r8");
+  const DeviceOfSpace found = read_device(options_.folder / device.id);
+  EXPECT_EQ(found.space, &space_);
+  EXPECT_TRUE(found.findings.empty());
+  EXPECT_EQ(found.device.device, "a device");
+  EXPECT_EQ(found.device.runtime, "libtorch-eager");
+  EXPECT_EQ(found.device.precision, "fp32");
+  EXPECT_EQ(found.device.batch, 2);
+  EXPECT_EQ(found.device.threads, 1);
+  EXPECT_EQ(found.device.input_shape, (std::vector<int>{3, 8, 8}));
+  EXPECT_EQ(architectures_of(found.device), options_.architectures);
+  for (const Measurement& row : found.device.latencies) {
+    EXPECT_GT(row.latency_ms, 0);
+    EXPECT_GE(row.stddev_ms, 0);
+    EXPECT_EQ(row.runs, 7);
+  }
+}
+
+TEST_F(Collect, EnvironmentSaysHowItWasMeasured) {
+  options_.runtime_options.weight_seed = 99;
+  collect(options_, space_, FakeRuntime());
+  const nlohmann::json environment = this->environment();
+  EXPECT_EQ(environment["complete"], true);
+  EXPECT_EQ(environment["runtime_version"], "fake 1");
+  EXPECT_EQ(environment["weight_seed"], 99);
+  EXPECT_EQ(environment["timing"]["minimum_runs"], 7);
+  EXPECT_EQ(environment["sentinel"]["architecture"], space_.format(sentinel_of(space_)));
+  EXPECT_EQ(environment["sentinel"]["values_ms"].size(), 3u);  // at the start and after each of two batches
+  EXPECT_EQ(environment["unsettled_batches"], 0);
+  EXPECT_EQ(environment["sessions"], 1);
+  EXPECT_EQ(environment["started_utc"].get<std::string>().size(), std::string("2024-05-01T12:00:00Z").size());
+  for (const char* key : {"cpu", "cores", "kernel", "before", "after", "preparation_s", "measuring_s", "pinned_cpus"}) {
+    EXPECT_TRUE(environment.contains(key)) << key;
+  }
+  EXPECT_GE(environment["measuring_s"], environment["runs_s"]);
+}
+
+TEST_F(Collect, IsIncompleteUntilItEnds) {
+  message_of_failure<Interrupted>(FakeRuntime(), [&](std::size_t done, std::size_t, const std::string&) {
+    EXPECT_EQ(environment()["complete"], false);
+    EXPECT_LE(stored().device.latencies.size(), done);
+    return done < 5;
+  });
+  EXPECT_EQ(environment()["complete"], false);
+}
+
+TEST_F(Collect, StoppingKeepsWhatIsMeasuredAndTheSameCallResumes) {
+  const FakeRuntime first;
+  const std::string message = message_of_failure<Interrupted>(first, stop_after(4));  // one into the second batch
+  EXPECT_NE(message.find("4 of 6"), std::string::npos) << message;
+  const DeviceRuntime before = stored().device;
+  EXPECT_EQ(before.latencies.size(), 4u);
+
+  const FakeRuntime second;
+  const DeviceRuntime after = collect(options_, space_, second);
+  EXPECT_EQ(second.prepared(), 1 + 2);  // the sentinel and what was missing
+  EXPECT_EQ(architectures_of(after), options_.architectures);
+  for (std::size_t i = 0; i < before.latencies.size(); ++i) {
+    EXPECT_EQ(after.latencies[i].latency_ms, before.latencies[i].latency_ms);
+  }
+  EXPECT_EQ(environment()["sessions"], 2);
+  EXPECT_EQ(environment()["complete"], true);
+}
+
+TEST_F(Collect, AFinishedCollectionIsNotMeasuredAgain) {
+  collect(options_, space_, FakeRuntime());
+  const std::string before = read_file(options_.folder / "device" / "device.json");
+  const FakeRuntime again;
+  EXPECT_EQ(architectures_of(collect(options_, space_, again)), options_.architectures);
+  EXPECT_EQ(again.prepared(), 0);
+  EXPECT_EQ(read_file(options_.folder / "device" / "device.json"), before);
+}
+
+TEST_F(Collect, AddsArchitecturesAndKeepsOthers) {
+  collect(options_, space_, FakeRuntime());
+  const std::vector<Architecture> all = options_.architectures;
+  options_.architectures = {space_.at(9000), all[2], all[0]};
+  const FakeRuntime more;
+  const DeviceRuntime device = collect(options_, space_, more);
+  EXPECT_EQ(more.prepared(), 1 + 1);
+  EXPECT_EQ(architectures_of(device),
+            (std::vector<Architecture>{space_.at(9000), all[2], all[0], all[1], all[3], all[4], all[5]}));
+  EXPECT_EQ(architectures_of(stored().device), architectures_of(device));
+}
+
+TEST_F(Collect, RefusesToMixMeasurementsOfOtherSettings) {
+  collect(options_, space_, FakeRuntime());
+  options_.runtime_options.threads = 2;
+  options_.runtime_options.weight_seed = 7;
+  options_.timing.maximum_runs = 50;
+  const std::string message = message_of_failure<InputError>(FakeRuntime());
+  EXPECT_NE(message.find("threads '1', asked for '2'"), std::string::npos) << message;
+  EXPECT_NE(message.find("weight seed '1', asked for '7'"), std::string::npos) << message;
+  EXPECT_NE(message.find("timing"), std::string::npos) << message;
+  EXPECT_EQ(message.find("batch '"), std::string::npos) << message;
+}
+
+TEST_F(Collect, RefusesADeviceFileThatItDidNotWrite) {
+  DeviceRuntime foreign;
+  foreign.id = "device";
+  foreign.latencies.push_back({options_.architectures[0], 1.0});
+  write_device(options_.folder, foreign, space_);
+  EXPECT_NE(message_of_failure<InputError>(FakeRuntime()).find("device.json"), std::string::npos);
+  fs::remove(options_.folder / "device" / "device.json");
+  EXPECT_NE(message_of_failure<InputError>(FakeRuntime()).find("latencies.csv"), std::string::npos);
+  EXPECT_EQ(read_measurements(options_.folder / "device" / "latencies.csv", space_).rows.size(), 1u);
+}
+
+TEST_F(Collect, ABatchIsMeasuredAgainWhenTheSentinelMoved) {
+  // Prepared: the sentinel 1, the first batch 2 to 4, the second 5 to 7, and once more as 8 to 10.
+  const FakeRuntime runtime(5, 8);
+  std::vector<std::string> notes;
+  collect(options_, space_, runtime, [&](std::size_t, std::size_t total, const std::string& note) {
+    EXPECT_EQ(total, 6u);
+    notes.push_back(note);
+    return true;
+  });
+  EXPECT_EQ(runtime.prepared(), 10);
+  EXPECT_EQ(environment()["repeated_batches"], 1);
+  EXPECT_EQ(environment()["unsettled_batches"], 0);
+  ASSERT_EQ(notes.size(), 9u);
+  EXPECT_EQ(notes[5], "");
+  EXPECT_NE(notes[6].find("sentinel moved by"), std::string::npos) << notes[6];
+  EXPECT_LT(environment()["sentinel"]["maximum_ms"], 0.4);  // the slow phase is in no value that was kept
+}
+
+TEST_F(Collect, ABatchThatNeverSettlesIsKeptAndCounted) {
+  options_.attempts = 2;
+  const FakeRuntime runtime(5, 1000);
+  collect(options_, space_, runtime);
+  EXPECT_EQ(runtime.prepared(), 10);
+  EXPECT_EQ(environment()["unsettled_batches"], 1);
+  EXPECT_EQ(architectures_of(stored().device), options_.architectures);
+}
+
+TEST_F(Collect, WhatWasMeasuredWhileTheMachineWasDisturbedIsNotKeptOnStopping) {
+  const std::string message = message_of_failure<Interrupted>(FakeRuntime(5, 1000), stop_after(5));
+  EXPECT_NE(message.find("2 more were measured while the sentinel was"), std::string::npos) << message;
+  EXPECT_EQ(stored().device.latencies.size(), 3u);
+}
+
+TEST_F(Collect, OperatorsMakeALatencyOnlyDescriptor) {
+  options_.operator_latencies = true;
+  collect(options_, space_, FakeRuntime());
+  const HardwareDescriptor descriptor = stored().device.descriptor;
+  EXPECT_EQ(descriptor.source, "latency_only");
+  EXPECT_TRUE(descriptor.has_latencies());
+  EXPECT_FALSE(descriptor.has_counters());
+  ASSERT_EQ(descriptor.operators.size(), 15u);
+  const std::vector<nasbench::Operator> operators = space_.operators(options_.shape);
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    EXPECT_EQ(descriptor.operators[i].name, operators[i].name);
+    EXPECT_EQ(descriptor.operators[i].channels, operators[i].channels);
+    EXPECT_EQ(descriptor.operators[i].resolution, operators[i].resolution);
+    EXPECT_GT(descriptor.operators[i].latency_ms, 0);
+  }
+}
+
+TEST_F(Collect, OperatorsCanBeMeasuredLater) {
+  const DeviceRuntime before = collect(options_, space_, FakeRuntime());
+  options_.operator_latencies = true;
+  const FakeRuntime later;
+  const DeviceRuntime after = collect(options_, space_, later);
+  EXPECT_EQ(later.prepared(), 15);
+  EXPECT_TRUE(after.descriptor.has_latencies());
+  EXPECT_EQ(architectures_of(after), architectures_of(before));
+}
+
+TEST_F(Collect, RepeatCheckMeasuresOneInTwentyAgain) {
+  options_.repeat_check = true;
+  options_.architectures.clear();
+  for (std::uint64_t i = 0; i < 47; ++i) options_.architectures.push_back(space_.at(i));
+  const FakeRuntime runtime;
+  options_.batch_size = 47;
+  collect(options_, space_, runtime);
+  EXPECT_EQ(runtime.prepared(), 1 + 47 + 2);
+  const nlohmann::json repeatability = environment()["repeatability"];
+  EXPECT_EQ(repeatability["architectures"], 2);
+  EXPECT_GE(repeatability["median_relative_difference"], 0.0);
+  EXPECT_GE(repeatability["within_10_percent"], 0.0);
+  EXPECT_LE(repeatability["within_10_percent"], 1.0);
+}
+
+TEST_F(Collect, AnArchitectureNamedTwiceIsMeasuredOnce) {
+  options_.architectures.push_back(options_.architectures.front());
+  const FakeRuntime runtime;
+  EXPECT_EQ(collect(options_, space_, runtime).latencies.size(), 6u);
+  EXPECT_EQ(runtime.prepared(), 1 + 6);
+}
+
+TEST_F(Collect, RefusesOptionsThatCannotBe) {
+  const CollectOptions sensible = options_;
+  options_.architectures.clear();
+  message_of_failure<InputError>(FakeRuntime());
+  options_ = sensible;
+  options_.batch_size = 0;
+  message_of_failure<InputError>(FakeRuntime());
+  options_ = sensible;
+  options_.attempts = 0;
+  message_of_failure<InputError>(FakeRuntime());
+  options_ = sensible;
+  options_.sentinel_tolerance = -1;
+  message_of_failure<InputError>(FakeRuntime());
+  options_ = sensible;
+  options_.id = "../elsewhere";
+  const FakeRuntime runtime;
+  message_of_failure<InputError>(runtime);
+  EXPECT_EQ(runtime.prepared(), 0);
+  options_ = sensible;
+  options_.runtime = "no-such-runtime";
+  EXPECT_THROW(collect(options_, space_), InputError);
+}
+
+TEST_F(Collect, DefaultIdNamesRuntimeAndSettings) {
+  options_.runtime_options.threads = 4;
+  options_.shape.resolution = 32;
+  EXPECT_EQ(default_id("libtorch-frozen", options_), "libtorch-frozen_t4_b1");
+  options_.shape.resolution = 64;
+  EXPECT_EQ(default_id("libtorch-frozen", options_), "libtorch-frozen_t4_b1_r64");
+}
+
+TEST_F(Collect, SentinelIsTheCellOfSixSmallConvolutions) {
+  EXPECT_EQ(space_.format(sentinel_of(space_)),
+            "|nor_conv_1x1~0|+|nor_conv_1x1~0|nor_conv_1x1~1|+|nor_conv_1x1~0|nor_conv_1x1~1|nor_conv_1x1~2|");
+}
+
+}  // namespace
+}  // namespace tenshot::datasets

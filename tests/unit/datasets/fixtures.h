@@ -1,0 +1,110 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "datasets/pool.h"
+#include "nasbench/search_space.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
+
+namespace tenshot::datasets {
+
+/// A folder of its own for a test, removed with it.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "tenshot-test-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) throw FileError(name + ": cannot make a temporary folder");
+    path_ = name;
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline const SearchSpace& space() { return nasbench::nasbench201(); }
+
+/// The string of the architecture at `ordinal`.
+inline std::string text_of(std::uint64_t ordinal) { return space().format(space().at(ordinal)); }
+
+/// The message of the tenshot::Error that `work` throws; a failure of the test when it throws none.
+template <class Work>
+std::string message_of(const Work& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+/// A device with 15 operators and `rows` latencies, every number of it drawn from `rng`.
+inline DeviceRuntime random_device(const std::string& id, std::size_t rows, Rng& rng) {
+  DeviceRuntime device;
+  device.id = id;
+  device.device = "board of " + id;
+  device.runtime = "libtorch-eager";
+  device.precision = "fp32";
+  device.batch = 1 + static_cast<int>(rng.below(64));
+  device.threads = static_cast<int>(rng.below(8));
+  device.input_shape = {3, 32, 32};
+  device.environment = R"({"clocks":[600,1400],"cpu":"Cortex-A72 µ"})";
+  device.descriptor.source = "perf_event";
+  device.descriptor.counters.assign(default_counters.begin(), default_counters.end());
+  for (const nasbench::Operator& op : space().operators({})) {
+    OperatorProfile profile{op.name, op.channels, op.resolution, rng.uniform(), {}};
+    for (std::size_t c = 0; c < default_counters.size(); ++c) profile.counts.push_back(1e6 * rng.uniform());
+    device.descriptor.operators.push_back(profile);
+  }
+  std::vector<Architecture> architectures = space().all();
+  rng.shuffle(architectures);
+  for (std::size_t i = 0; i < rows; ++i) {
+    Measurement row{architectures[i], 1 + 50 * rng.uniform()};
+    if (rng.below(2) == 0) {
+      row.stddev_ms = rng.uniform();
+      row.runs = 1 + static_cast<std::int64_t>(rng.below(1000));
+    }
+    device.latencies.push_back(row);
+  }
+  return device;
+}
+
+inline Pool random_pool(std::size_t devices, std::size_t rows, std::uint64_t seed) {
+  Rng rng(seed);
+  Pool pool;
+  pool.space = &space();
+  for (std::size_t d = 0; d < devices; ++d) {
+    pool.devices.push_back(random_device("board-" + std::to_string(d), rows, rng));
+  }
+  return pool;
+}
+
+/// The public NAS-Bench-201 table of HELP, where TENSHOT_TABLES names the folder of public tables.
+inline std::optional<std::filesystem::path> public_table() {
+  const char* folder = std::getenv("TENSHOT_TABLES");
+  if (folder == nullptr) return std::nullopt;
+  return std::filesystem::path(folder) / "help-nasbench201" / "latency_ms.csv";
+}
+
+}  // namespace tenshot::datasets
+
+#define TENSHOT_REQUIRE_PUBLIC_TABLE(table)                                                                   \
+  const auto table = public_table();                                                                          \
+  if (!table) {                                                                                               \
+    GTEST_SKIP() << "TENSHOT_TABLES is not set; it names a folder with help-nasbench201/latency_ms.csv, the " \
+                    "NAS-Bench-201 latencies of HELP (Lee et al., NeurIPS 2021)";                             \
+  }

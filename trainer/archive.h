@@ -1,0 +1,59 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace tenshot::trainer {
+
+/// A numeric array of an archive, as bytes with a type and a shape.
+struct Array {
+  enum class Type : std::uint8_t { float32, float64, uint8 };
+  Type type = Type::float32;
+  std::vector<std::int64_t> shape;
+  std::string bytes;  ///< little-endian, row-major
+};
+
+Array to_array(const std::vector<float>& values, std::vector<std::int64_t> shape);
+Array to_array(const std::vector<double>& values, std::vector<std::int64_t> shape);
+Array to_array(const std::vector<std::uint8_t>& values, std::vector<std::int64_t> shape);
+
+/// The content of a `*.tenshot` file: a JSON card that a person can read, and the numbers.
+///
+/// On disk: the 8 bytes "TENSHOT\n", a format version and the card's length as little-endian 32- and 64-bit integers,
+/// the card as JSON (which lists the arrays: name, type, shape), the arrays' bytes in that order, and the SHA-256 of
+/// everything before it. Every byte is covered: a file cut short or altered anywhere does not load.
+class Archive {
+ public:
+  static constexpr std::uint32_t format_version = 1;
+
+  nlohmann::json card = nlohmann::json::object();
+
+  void put(const std::string& name, Array array) { arrays_[name] = std::move(array); }
+  bool has(const std::string& name) const { return arrays_.count(name) != 0; }
+  /// Throw FormatError when there is no array of that name and type.
+  std::vector<float> floats(const std::string& name) const;
+  std::vector<double> doubles(const std::string& name) const;
+  std::vector<std::uint8_t> bytes(const std::string& name) const;
+  const std::vector<std::int64_t>& shape(const std::string& name) const;
+
+  std::string serialise() const;
+  /// Throws FormatError that names `file`: not a tenshot file, of a newer version (both versions are printed), cut
+  /// short, or damaged. Reads from memory, executes nothing, allocates no more than the bytes it was given.
+  static Archive parse(std::string_view bytes, const std::string& file);
+
+ private:
+  const Array& array(const std::string& name, Array::Type type) const;
+
+  std::map<std::string, Array> arrays_;
+};
+
+void save(const Archive& archive, const std::filesystem::path& path);
+Archive load_archive(const std::filesystem::path& path);
+
+}  // namespace tenshot::trainer

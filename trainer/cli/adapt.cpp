@@ -1,0 +1,81 @@
+#include <iostream>
+
+#include "datasets/measurements.h"
+#include "datasets/pool.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "trainer/cli/command.h"
+
+namespace tenshot::cli {
+namespace {
+
+trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer::PoolModel& model, bool quiet) {
+  trainer::AdaptationSet set;
+  const nasbench::SearchSpace& space = *model.pool().space;
+  if (options.has("measurements")) {
+    const std::string file = options.get("measurements");
+    const datasets::Measurements measured = datasets::read_measurements(file, space);
+    report(measured.findings, quiet);
+    if (measured.rows.empty()) {
+      throw InputError(file + ": holds no usable measurement of a " + std::string(space.name()) + " architecture (" +
+                       (measured.entries == 0 ? "it has no rows" : measured.findings.summary()) + ")");
+    }
+    if (options.has("strict") && !measured.findings.empty()) {
+      throw InputError(file + ": " + measured.findings.summary() + ", and --strict accepts none");
+    }
+    if (measured.whole_milliseconds) {
+      say("latencies are whole milliseconds: on fast networks one step of this clock is a large relative error", quiet);
+    }
+    set.architectures = measured.architectures();
+    set.latency_ms = measured.latencies_ms();
+    set.whole_milliseconds = measured.whole_milliseconds;
+  }
+  if (options.has("descriptor")) {
+    const datasets::DeviceOfSpace device = datasets::read_device(options.get("descriptor"));
+    if (device.space != &space) {
+      throw InputError(options.get("descriptor") + ": describes a device on space " + std::string(device.space->name()) +
+                       ", the checkpoint is of " + std::string(space.name()));
+    }
+    set.descriptor = device.device.descriptor;
+  }
+  return set;
+}
+
+void run(const std::vector<std::string>& arguments) {
+  OptionParser options("adapt", "Adapts a checkpoint to a new device from a few measurements.",
+                       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements measured.csv --out device.tenshot\n");
+  options.add()("checkpoint", "what `tenshot train` wrote", cxxopts::value<std::string>())(
+      "measurements", "CSV: architecture,latency_ms", cxxopts::value<std::string>())(
+      "descriptor", "the new device's device.json", cxxopts::value<std::string>())(
+      "strict", "refuse measurements with any unusable entry")(
+      "clones", "augmentation factor K: each measurement is present K times (default: the predictor's, 7)",
+      cxxopts::value<std::string>())("mode", "joint (from scratch on pool and measurements) or fine-tune",
+                                     cxxopts::value<std::string>()->default_value("joint"))(
+      "seed", "seed of every random draw", cxxopts::value<std::string>()->default_value("1"))(
+      "out", "predictor to write", cxxopts::value<std::string>())(
+      "threads", "processor threads; one gives the same bytes every time",
+      cxxopts::value<std::string>()->default_value("1"));
+  if (!options.parse(arguments)) return;
+  const bool quiet = options.has("quiet");
+  const std::string checkpoint = options.required("checkpoint"), out = options.required("out");
+  if (!options.has("measurements") && !options.has("descriptor")) options.required("measurements");
+  trainer::AdaptOptions adapt_options;
+  adapt_options.mode = options.get("mode");
+  adapt_options.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+  if (options.has("clones")) adapt_options.clones = static_cast<int>(options.integer("clones", 1));
+  const int threads = static_cast<int>(options.integer("threads", 1));
+  require_writable_target(out);
+  const auto model = trainer::load_pool_model(checkpoint);
+  const trainer::AdaptationSet set = adaptation_set(options, *model, quiet);
+  ProgressLine progress(quiet);
+  adapt_options.control = training_control(out, threads, progress);
+  const auto predictor = model->adapt(set, adapt_options);
+  trainer::save(predictor->to_archive(), out);
+  if (!predictor->explanation().empty()) say(predictor->explanation(), quiet);
+}
+
+}  // namespace
+
+const Command adapt_command = {"adapt", "adapt a checkpoint to a new device from a few measurements", run};
+
+}  // namespace tenshot::cli

@@ -1,0 +1,140 @@
+#include "trainer/cli/command.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <iostream>
+
+#include "nasbench/support/numbers.h"
+
+namespace tenshot::cli {
+namespace {
+
+volatile std::sig_atomic_t stop_signal = 0;
+
+void on_signal(int signal) {
+  stop_signal = signal;
+  std::signal(signal, SIG_DFL);
+}
+
+double seconds_now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+}  // namespace
+
+OptionParser::OptionParser(const std::string& verb, const std::string& summary, const std::string& example)
+    : verb_(verb), summary_(summary), example_(example), options_("tenshot " + verb, summary) {
+  options_.add_options()("h,help", "show this help")("q,quiet", "no progress, no remarks");
+}
+
+bool OptionParser::parse(const std::vector<std::string>& arguments) {
+  std::vector<const char*> argv = {"tenshot"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  try {
+    result_ = options_.parse(static_cast<int>(argv.size()), argv.data());
+  } catch (const std::exception& error) {  // cxxopts renamed its exceptions between releases
+    throw UsageError(std::string(error.what()) + "; see tenshot " + verb_ + " --help");
+  }
+  if (has("help")) {
+    options_.custom_help("[options]");
+    std::cout << options_.help() << "\nExample:\n" << example_;
+    return false;
+  }
+  if (!result_.unmatched().empty()) {
+    throw UsageError("'" + result_.unmatched().front() + "' is not expected here; see tenshot " + verb_ + " --help");
+  }
+  return true;
+}
+
+std::string OptionParser::required(const std::string& option) const {
+  if (!has(option)) throw UsageError("tenshot " + verb_ + " needs --" + option + "; see tenshot " + verb_ + " --help");
+  return get(option);
+}
+
+long long OptionParser::integer(const std::string& option, long long least) const {
+  const std::string text = get(option);
+  const auto value = parse_integer(text);
+  if (!value || *value < least) {
+    throw UsageError("--" + option + " is '" + text + "', expected a whole number of at least " + std::to_string(least));
+  }
+  return *value;
+}
+
+std::vector<std::string> split_list(const std::string& text) {
+  std::vector<std::string> entries(1);
+  for (const char c : text) {
+    if (c == ',') {
+      entries.emplace_back();
+    } else {
+      entries.back().push_back(c);
+    }
+  }
+  std::vector<std::string> filled;
+  for (const std::string& entry : entries) {
+    if (!trimmed(entry).empty()) filled.emplace_back(trimmed(entry));
+  }
+  return filled;
+}
+
+void say(const std::string& line, bool quiet) {
+  if (!quiet) std::cerr << line << "\n";
+}
+
+void report(const datasets::Findings& findings, bool quiet) {
+  if (findings.empty() || quiet) return;
+  constexpr std::size_t shown = 10;
+  std::size_t count = 0;
+  for (const datasets::Finding& finding : findings.first()) {
+    if (count++ == shown) break;
+    std::cerr << finding.message() << "\n";
+  }
+  if (findings.total() > shown) std::cerr << "… and " << findings.total() - shown << " more\n";
+  std::cerr << findings.summary() << "\n";
+}
+
+bool stop_requested() { return stop_signal != 0; }
+
+void watch_signals() {
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+}
+
+ProgressLine::ProgressLine(bool quiet) : visible_(!quiet && ::isatty(STDERR_FILENO) == 1) {}
+
+ProgressLine::~ProgressLine() {
+  if (width_ > 0) std::cerr << "\r" << std::string(width_, ' ') << "\r" << std::flush;
+}
+
+void ProgressLine::show(const std::string& text) {
+  if (!visible_ || seconds_now() - last_shown_s_ < 0.1) return;
+  last_shown_s_ = seconds_now();
+  std::cerr << "\r" << text << std::string(text.size() < width_ ? width_ - text.size() : 0, ' ') << std::flush;
+  width_ = text.size();
+}
+
+std::string duration(double seconds) {
+  const auto whole = static_cast<long long>(std::llround(seconds));
+  if (whole >= 3600) return std::to_string(whole / 3600) + " h " + std::to_string(whole % 3600 / 60) + " min";
+  if (whole >= 60) return std::to_string(whole / 60) + " min " + std::to_string(whole % 60) + " s";
+  return std::to_string(whole) + " s";
+}
+
+trainer::TrainingControl training_control(const std::string& out, int threads, ProgressLine& progress) {
+  trainer::TrainingControl control;
+  control.threads = threads;
+  if (out != "-") control.state_file = out + ".partial";
+  control.on_epoch = [&progress](const trainer::TrainingProgress& now) {
+    char loss[32];
+    std::snprintf(loss, sizeof loss, "%.5f", now.loss);
+    progress.show("epoch " + std::to_string(now.epoch) + " of " + std::to_string(now.epochs) + ", loss " + loss + ", " +
+                  duration(now.seconds_left) + " left");
+    return !stop_requested();
+  };
+  return control;
+}
+
+}  // namespace tenshot::cli

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cstddef>
+#include <cxxopts.hpp>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "datasets/findings.h"
+#include "trainer/predictor.h"
+
+namespace tenshot::cli {
+
+/// The command line itself is wrong: exit code 2.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// One verb: options in, library call, output out. Throws; main turns what it throws into a line and an exit code.
+struct Command {
+  std::string name;
+  std::string summary;
+  void (*run)(const std::vector<std::string>& arguments);
+};
+
+/// One a file of this folder.
+extern const Command adapt_command, collect_command, dataset_command, evaluate_command, export_command, plan_command,
+    predict_command, train_command;
+
+/// The options of a verb with what every verb has: --help (usage, options, example), --quiet.
+class OptionParser {
+ public:
+  OptionParser(const std::string& verb, const std::string& summary, const std::string& example);
+
+  cxxopts::OptionAdder add() { return options_.add_options(); }
+
+  /// Parses. Prints help and returns false when asked for it. Throws UsageError on an unknown option, a value that does
+  /// not parse, or a surplus argument.
+  bool parse(const std::vector<std::string>& arguments);
+
+  bool has(const std::string& option) const { return result_.count(option) != 0; }
+  template <class T = std::string>
+  T get(const std::string& option) const {
+    return result_[option].as<T>();
+  }
+  /// Throw UsageError when the option is missing, or not an integer of at least `least`.
+  std::string required(const std::string& option) const;
+  long long integer(const std::string& option, long long least) const;
+
+ private:
+  std::string verb_, summary_, example_;
+  cxxopts::Options options_;
+  cxxopts::ParseResult result_;
+};
+
+/// "a,b,c" → {a, b, c}, empty entries dropped.
+std::vector<std::string> split_list(const std::string& text);
+
+/// Says on stderr what reading left out: the first findings in full, then how many there are.
+void report(const datasets::Findings& findings, bool quiet);
+/// A line on stderr unless quiet.
+void say(const std::string& line, bool quiet);
+
+/// True once SIGINT or SIGTERM has come; the first one lets work stop in order, the second ends the program.
+bool stop_requested();
+void watch_signals();
+
+/// One line of progress on stderr, rewritten in place; silent when quiet or when stderr is no terminal.
+class ProgressLine {
+ public:
+  explicit ProgressLine(bool quiet);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+  void show(const std::string& text);
+
+ private:
+  bool visible_;
+  std::size_t width_ = 0;
+  double last_shown_s_ = -1;
+};
+
+std::string duration(double seconds);
+
+/// Training that shows its progress, keeps unfinished work in `<out>.partial` and stops on a signal.
+trainer::TrainingControl training_control(const std::string& out, int threads, ProgressLine& progress);
+
+}  // namespace tenshot::cli

@@ -1,0 +1,103 @@
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "datasets/describe.h"
+#include "datasets/pool.h"
+#include "datasets/validate.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "trainer/cli/command.h"
+
+namespace tenshot::cli {
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+constexpr const char* import_example =
+    "  tenshot dataset import --table latency_ms.csv --space nasbench201 --devices fpga,eyeriss --rows 0:900 --out pool/\n";
+
+void import_table(const Arguments& arguments) {
+  OptionParser options("dataset import", "Reads a wide latency table into a pool.", import_example);
+  options.add()("table", "CSV: architecture, an optional index, one column of ms per device-runtime",
+                cxxopts::value<std::string>())("space", "search space of the architectures",
+                                               cxxopts::value<std::string>()->default_value("nasbench201"))(
+      "devices", "columns to read, comma-separated (default: all)", cxxopts::value<std::string>())(
+      "rows", "a:b, rows whose index is a … b − 1 (default: all)", cxxopts::value<std::string>())(
+      "out", "pool folder to write", cxxopts::value<std::string>());
+  if (!options.parse(arguments)) return;
+  const std::string table = options.required("table"), out = options.required("out");
+  datasets::WideTableOptions wide;
+  if (options.has("devices")) wide.devices = split_list(options.get("devices"));
+  if (options.has("rows")) wide.rows = datasets::parse_row_range(options.get("rows"));
+  make_folder(out);
+  const datasets::Pool pool = datasets::read_wide_table(table, nasbench::search_space(options.get("space")), wide);
+  report(pool.findings, options.has("quiet"));
+  datasets::write_pool(out, pool);
+}
+
+/// The one positional argument of describe and validate, taken out of the options.
+std::string pool_folder(Arguments& arguments, const std::string& verb) {
+  for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
+    if (argument->empty() || argument->front() == '-') continue;
+    const std::string folder = *argument;
+    arguments.erase(argument);
+    return folder;
+  }
+  throw UsageError("tenshot dataset " + verb + " needs a pool folder; see tenshot dataset " + verb + " --help");
+}
+
+bool wants_help(const Arguments& arguments) {
+  for (const std::string& argument : arguments) {
+    if (argument == "--help" || argument == "-h") return true;
+  }
+  return false;
+}
+
+void describe_pool(Arguments arguments) {
+  const std::string folder = wants_help(arguments) ? "" : pool_folder(arguments, "describe");
+  OptionParser options("dataset describe", "Says what is in a pool: devices, ranges, gaps, how alike devices rank.",
+                       "  tenshot dataset describe datasets/data\n");
+  options.add()("json", "as JSON on standard output");
+  if (!options.parse(arguments)) return;
+  const datasets::Pool pool = datasets::read_pool(folder);
+  const datasets::PoolSummary summary = datasets::describe(pool);
+  if (options.has("json")) {
+    std::cout << datasets::to_json(summary, pool.findings).dump(1) << "\n";
+  } else {
+    std::cout << datasets::to_text(summary, pool.findings);
+  }
+}
+
+void validate_pool(Arguments arguments) {
+  const std::string folder = wants_help(arguments) ? "" : pool_folder(arguments, "validate");
+  OptionParser options("dataset validate", "Checks a pool; exit code 1 when anything is wrong with it.",
+                       "  tenshot dataset validate datasets/data\n");
+  options.add()("json", "as JSON on standard output");
+  if (!options.parse(arguments)) return;
+  const datasets::ValidationReport report = datasets::validate(folder);
+  std::cout << (options.has("json") ? datasets::to_json(report).dump(1) + "\n" : datasets::to_text(report));
+  if (!report.sound()) {
+    std::cout.flush();
+    throw InputError(folder + ": this pool has problems, listed above");
+  }
+}
+
+void run(const Arguments& arguments) {
+  const std::string verb = arguments.empty() ? "" : arguments[0];
+  const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+  if (verb == "import") return import_table(rest);
+  if (verb == "describe") return describe_pool(rest);
+  if (verb == "validate") return validate_pool(rest);
+  if (wants_help(arguments)) {
+    std::cout << "Usage: tenshot dataset import|describe|validate [options]; each has --help\n\nExample:\n" << import_example;
+    return;
+  }
+  throw UsageError("tenshot dataset needs import, describe or validate" +
+                   (verb.empty() ? std::string() : ", not '" + verb + "'"));
+}
+
+}  // namespace
+
+const Command dataset_command = {"dataset", "import, describe and validate latency tables", run};
+
+}  // namespace tenshot::cli

@@ -1,0 +1,34 @@
+#include <nlohmann/json.hpp>
+
+#include "nasbench/support/files.h"
+#include "trainer/cli/command.h"
+
+namespace tenshot::cli {
+namespace {
+
+void run(const std::vector<std::string>& arguments) {
+  OptionParser options("export", "Writes a predictor in a form that needs nothing of tenshot.",
+                       "  tenshot export --predictor device.tenshot --torchscript device.pt\n"
+                       "  tenshot export --predictor device.tenshot --document device.json\n");
+  options.add()("predictor", "what `tenshot adapt` wrote", cxxopts::value<std::string>())(
+      "torchscript", "TorchScript file to write: torch.jit.load(…).predict([strings])",
+      cxxopts::value<std::string>())("document", "JSON file to write: the same numbers, for any language",
+                                     cxxopts::value<std::string>());
+  if (!options.parse(arguments)) return;
+  const std::string file = options.required("predictor");
+  if (!options.has("torchscript") && !options.has("document")) {
+    throw UsageError("tenshot export needs --torchscript or --document; see tenshot export --help");
+  }
+  for (const char* option : {"torchscript", "document"}) {
+    if (options.has(option)) require_writable_target(options.get(option));
+  }
+  const auto predictor = trainer::load_predictor(file);
+  if (options.has("torchscript")) predictor->export_torchscript(options.get("torchscript"));
+  if (options.has("document")) write_file_atomically(options.get("document"), predictor->to_document().dump(1) + "\n");
+}
+
+}  // namespace
+
+const Command export_command = {"export", "write a predictor as TorchScript or JSON", run};
+
+}  // namespace tenshot::cli

@@ -1,0 +1,52 @@
+#include "trainer/planning.h"
+
+#include <iostream>
+
+#include "datasets/measurements.h"
+#include "nasbench/support/files.h"
+#include "trainer/cli/command.h"
+#include "trainer/prediction_table.h"
+
+namespace tenshot::cli {
+namespace {
+
+void run(const std::vector<std::string>& arguments) {
+  OptionParser options("plan", "Chooses which architectures to measure on a new device.",
+                       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv\n"
+                       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --after measured.csv --out more.csv\n");
+  options.add()("checkpoint", "what `tenshot train` wrote", cxxopts::value<std::string>())(
+      "samples", "how many to choose", cxxopts::value<std::string>()->default_value("10"))(
+      "sampler", "targeted-uniform or random", cxxopts::value<std::string>()->default_value("targeted-uniform"))(
+      "candidates", "CSV with the architectures that may be chosen (default: those the pool has measured)",
+      cxxopts::value<std::string>())("after", "CSV of measurements made already: plan further ones",
+                                     cxxopts::value<std::string>())(
+      "seed", "seed of the draw", cxxopts::value<std::string>()->default_value("1"))(
+      "out", "plan to write, - for standard output", cxxopts::value<std::string>());
+  if (!options.parse(arguments)) return;
+  const bool quiet = options.has("quiet");
+  const std::string checkpoint = options.required("checkpoint"), out = options.required("out");
+  trainer::PlanRequest request;
+  request.samples = static_cast<std::size_t>(options.integer("samples", 1));
+  request.sampler = options.get("sampler");
+  request.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+  require_writable_target(out);
+  const auto model = trainer::load_pool_model(checkpoint);
+  if (options.has("candidates")) {
+    const auto list = datasets::read_architectures(options.get("candidates"), *model->pool().space);
+    report(list.findings, quiet);
+    if (list.architectures.empty()) throw InputError(options.get("candidates") + ": holds no usable architecture");
+    request.candidates = list.architectures;
+  }
+  if (options.has("after")) {
+    const auto measured = datasets::read_measurements(options.get("after"), *model->pool().space);
+    report(measured.findings, quiet);
+    request.measured = measured.architectures();
+  }
+  trainer::write_plan(out, trainer::plan(*model, request), *model->pool().space);
+}
+
+}  // namespace
+
+const Command plan_command = {"plan", "choose which architectures to measure on a new device", run};
+
+}  // namespace tenshot::cli

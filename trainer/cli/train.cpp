@@ -1,0 +1,76 @@
+#include "nasbench/support/files.h"
+#include "trainer/cli/command.h"
+#include "trainer/flops_line.h"
+#include "trainer/maple_edge/maple_edge.h"
+
+namespace tenshot::cli {
+namespace {
+
+trainer::MapleEdgeSettings settings_of(const OptionParser& options) {
+  trainer::MapleEdgeSettings settings;
+  if (options.get("predictor") == "maple") settings = trainer::maple_settings();
+  settings.fit.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+  settings.fit.epochs = static_cast<int>(options.integer("epochs", 1));
+  settings.fit.batch = static_cast<int>(options.integer("batch", 1));
+  settings.fit.learning_rate = options.get<double>("learning-rate");
+  settings.hidden.clear();
+  for (const std::string& width : split_list(options.get("hidden"))) {
+    if (width.find_first_not_of("0123456789") != std::string::npos || width.size() > 5 || std::stoi(width) < 1) {
+      throw UsageError("--hidden is '" + options.get("hidden") + "', expected layer widths such as 512,128");
+    }
+    settings.hidden.push_back(std::stoi(width));
+  }
+  settings.descriptor = options.get("descriptor-kind");
+  if (settings.descriptor != "auto") trainer::descriptor_kind(settings.descriptor);
+  if (options.has("no-normalisation")) settings.normalise = false;
+  if (options.has("no-scaling")) settings.scale_latencies = false;
+  return settings;
+}
+
+void run(const std::vector<std::string>& arguments) {
+  OptionParser options("train", "Trains a predictor on a pool of device-runtimes.",
+                       "  tenshot train --pool datasets/data --out pool.tenshot\n"
+                       "  tenshot train --pool datasets/data --without libtorch-frozen_t1_b1 --predictor maple --out maple.tenshot\n");
+  options.add()("pool", "folder of device-runtimes", cxxopts::value<std::string>())(
+      "without", "device-runtimes of the pool to leave out, comma-separated", cxxopts::value<std::string>())(
+      "predictor", "maple-edge, maple (without MAPLE-Edge's additions) or flops (a line)",
+      cxxopts::value<std::string>()->default_value("maple-edge"))(
+      "seed", "seed of every random draw", cxxopts::value<std::string>()->default_value("1"))(
+      "out", "checkpoint to write", cxxopts::value<std::string>())(
+      "epochs", "passes over the pool", cxxopts::value<std::string>()->default_value("200"))(
+      "batch", "samples a step", cxxopts::value<std::string>()->default_value("128"))(
+      "learning-rate", "Adam's, at the start", cxxopts::value<double>()->default_value("0.001"))(
+      "hidden", "widths of the hidden layers", cxxopts::value<std::string>()->default_value("512,128"))(
+      "descriptor-kind", "auto, counters, latency or inferred",
+      cxxopts::value<std::string>()->default_value("auto"))(
+      "no-normalisation", "descriptors in absolute units (MAPLE)")("no-scaling", "targets in milliseconds (MAPLE)")(
+      "threads", "processor threads; one gives the same bytes every time",
+      cxxopts::value<std::string>()->default_value("1"));
+  if (!options.parse(arguments)) return;
+  const bool quiet = options.has("quiet");
+  const std::string folder = options.required("pool"), out = options.required("out");
+  const std::string predictor = options.get("predictor");
+  const std::vector<std::string> known = trainer::predictor_names();
+  if (std::find(known.begin(), known.end(), predictor) == known.end()) {
+    throw UsageError("there is no predictor '" + predictor + "'; there are: maple-edge, maple, flops");
+  }
+  const trainer::MapleEdgeSettings settings = settings_of(options);
+  const int threads = static_cast<int>(options.integer("threads", 1));
+  require_writable_target(out);
+  datasets::Pool pool = datasets::read_pool(folder);
+  report(pool.findings, quiet);
+  for (const std::string& id : split_list(options.has("without") ? options.get("without") : "")) {
+    if (pool.find(id) == nullptr) throw UsageError("--without names '" + id + "', which is not in " + folder);
+    pool.devices.erase(std::find_if(pool.devices.begin(), pool.devices.end(), [&](const auto& d) { return d.id == id; }));
+  }
+  ProgressLine progress(quiet);
+  const auto model = predictor == "flops" ? trainer::make_flops_line(pool)
+                                          : trainer::train_maple_edge(pool, settings, training_control(out, threads, progress));
+  trainer::save(model->to_archive(), out);
+}
+
+}  // namespace
+
+const Command train_command = {"train", "train a predictor on a pool of device-runtimes", run};
+
+}  // namespace tenshot::cli

@@ -1,0 +1,367 @@
+#include "trainer/maple_edge/maple_edge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <unordered_map>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/random.h"
+#include "sampling/sampler.h"
+#include "trainer/feed_forward_predictor.h"
+#include "trainer/libtorch.h"
+#include "trainer/metrics.h"
+#include "trainer/pool_archive.h"
+
+namespace tenshot::trainer {
+namespace {
+
+using datasets::LatencyMatrix;
+
+/// The distinct random streams of a seed.
+enum Stream : std::uint64_t { weights_stream = 1, order_stream = 2, reference_stream = 3 };
+
+std::uint64_t stream_seed(std::uint64_t seed, Stream stream) { return Rng(seed, stream).bits(); }
+
+/// Errors are relative to the latency, but to no less than this share of the device's scale: where a network without a
+/// path from input to output takes microseconds, its relative error would outweigh all other samples together.
+constexpr double least_relative_unit = 0.2;
+
+/// A device as the network sees it.
+struct DescribedDevice {
+  double scale_ms = 1;           ///< the geometric mean of its reference latencies
+  double unit_ms = 1;            ///< what its latencies are divided by: the scale, or 1 ms
+  std::vector<float> features;   ///< standardised descriptor
+};
+
+/// The samples of all devices, one-hot encodings laid out once; descriptors and targets are filled in as they change.
+class SampleTable {
+ public:
+  SampleTable(const SearchSpace& space, std::size_t features)
+      : space_(space), encoding_(space.encoding_width()), width_(encoding_ + features) {
+    set_.width = static_cast<int>(width_);
+  }
+
+  void add(std::size_t device, const Architecture& architecture, double latency_ms) {
+    set_.inputs.resize(set_.inputs.size() + width_, 0);
+    space_.encode(architecture, &set_.inputs[set_.inputs.size() - width_]);
+    set_.targets.push_back(0);
+    set_.units.push_back(0);
+    device_.push_back(device);
+    latency_ms_.push_back(latency_ms);
+  }
+
+  const TrainingSet& described_by(const std::vector<DescribedDevice>& devices) {
+    for (std::size_t row = 0; row < device_.size(); ++row) {
+      const DescribedDevice& device = devices[device_[row]];
+      std::copy(device.features.begin(), device.features.end(),
+                set_.inputs.begin() + static_cast<std::ptrdiff_t>(row * width_ + encoding_));
+      set_.targets[row] = static_cast<float>(latency_ms_[row] / device.unit_ms);
+      set_.units[row] = static_cast<float>(std::max(latency_ms_[row], least_relative_unit * device.scale_ms) / device.unit_ms);
+    }
+    return set_;
+  }
+
+ private:
+  const SearchSpace& space_;
+  std::size_t encoding_, width_;
+  TrainingSet set_;
+  std::vector<std::size_t> device_;
+  std::vector<double> latency_ms_;
+};
+
+SampleTable samples_of(const SearchSpace& space, const LatencyMatrix& matrix, std::size_t features) {
+  SampleTable table(space, features);
+  for (std::size_t d = 0; d < matrix.latency_ms.size(); ++d) {
+    for (std::size_t a = 0; a < matrix.architectures.size(); ++a) {
+      const double latency_ms = matrix.latency_ms[d][a];
+      if (!std::isnan(latency_ms)) table.add(d, matrix.architectures[a], latency_ms);
+    }
+  }
+  return table;
+}
+
+std::string fingerprint_of(const nlohmann::json& what, const datasets::Pool& pool) {
+  return sha256_hex(what.dump() + datasets::content_hash(pool) + libtorch_version());
+}
+
+nlohmann::json to_json(const MapleEdgeSettings& s) {
+  return {{"hidden", s.hidden},
+          {"epochs", s.fit.epochs},
+          {"batch", s.fit.batch},
+          {"learning_rate", s.fit.learning_rate},
+          {"fine_tune_epochs", s.fine_tune_epochs},
+          {"fine_tune_learning_rate", s.fine_tune_learning_rate},
+          {"default_clones", s.default_clones},
+          {"reference_samples", s.reference_samples},
+          {"normalise", s.normalise},
+          {"scale_latencies", s.scale_latencies},
+          {"descriptor", s.descriptor}};
+}
+
+MapleEdgeSettings settings_from_json(const nlohmann::json& json, const std::string& kind, std::uint64_t seed) {
+  MapleEdgeSettings s;
+  s.kind = kind;
+  s.hidden = json.at("hidden").get<std::vector<int>>();
+  s.fit.epochs = json.at("epochs");
+  s.fit.batch = json.at("batch");
+  s.fit.learning_rate = json.at("learning_rate");
+  s.fit.seed = seed;
+  s.fine_tune_epochs = json.at("fine_tune_epochs");
+  s.fine_tune_learning_rate = json.at("fine_tune_learning_rate");
+  s.default_clones = json.at("default_clones");
+  s.reference_samples = json.at("reference_samples");
+  s.normalise = json.at("normalise");
+  s.scale_latencies = json.at("scale_latencies");
+  s.descriptor = json.at("descriptor").get<std::string>();
+  return s;
+}
+
+class MapleEdgeModel : public PoolModel {
+ public:
+  MapleEdgeModel(datasets::Pool pool, MapleEdgeSettings settings)
+      : pool_(std::move(pool)),
+        settings_(std::move(settings)),
+        matrix_(datasets::latency_matrix(pool_)),
+        descriptor_(descriptor_kind(settings_.descriptor)) {}
+
+  std::string_view kind() const override { return settings_.kind; }
+  const datasets::Pool& pool() const override { return pool_; }
+  int default_clones() const override { return settings_.default_clones; }
+
+  void train(const TrainingControl& control);
+  void load(const Archive& archive);
+
+  Archive to_archive() const override;
+  std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override;
+  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override;
+
+ private:
+  const SearchSpace& space() const { return *pool_.space; }
+  std::size_t feature_count() const { return standardisation_.mean.size(); }
+
+  /// All that device `d` of the pool has measured.
+  Reference all_of(std::size_t d) const;
+  /// Device `d` of the pool on the architectures of the adaptation set; where it has not measured one, what the
+  /// network expects of it.
+  std::vector<Reference> pool_references(const std::vector<Architecture>& architectures) const;
+  std::vector<double> features_of(const datasets::HardwareDescriptor& descriptor, const Reference& reference) const {
+    return device_features(descriptor_, settings_.normalise, descriptor, reference, space(),
+                           reference_scale_ms(reference, space()));
+  }
+  DescribedDevice described(const datasets::HardwareDescriptor& descriptor, const Reference& reference,
+                            const Standardisation& standardisation) const {
+    const double scale_ms = reference_scale_ms(reference, space());
+    return {scale_ms, settings_.scale_latencies ? scale_ms : 1, standardisation.apply(features_of(descriptor, reference))};
+  }
+  std::vector<DescribedDevice> described_by_draw(int epoch) const;
+
+  datasets::Pool pool_;
+  MapleEdgeSettings settings_;
+  LatencyMatrix matrix_;
+  DescriptorKind descriptor_;
+  std::vector<std::size_t> common_;  ///< architectures of the matrix that every device has measured
+  Standardisation standardisation_;
+  std::vector<DenseLayer> layers_;
+  double loss_ = 0;
+};
+
+Reference MapleEdgeModel::all_of(std::size_t d) const {
+  Reference reference;
+  for (const datasets::Measurement& measurement : pool_.devices[d].latencies) {
+    reference.architectures.push_back(measurement.architecture);
+    reference.latency_ms.push_back(measurement.latency_ms);
+  }
+  return reference;
+}
+
+std::vector<DescribedDevice> MapleEdgeModel::described_by_draw(int epoch) const {
+  Rng rng(stream_seed(settings_.fit.seed, reference_stream), static_cast<std::uint64_t>(epoch));
+  std::vector<std::size_t> draw = common_;
+  rng.shuffle(draw);
+  draw.resize(std::min<std::size_t>(draw.size(), static_cast<std::size_t>(settings_.reference_samples)));
+  std::vector<DescribedDevice> devices;
+  for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+    Reference reference;
+    for (const std::size_t a : draw) {
+      reference.architectures.push_back(matrix_.architectures[a]);
+      reference.latency_ms.push_back(matrix_.latency_ms[d][a]);
+    }
+    devices.push_back(described(pool_.devices[d].descriptor, reference, standardisation_));
+  }
+  return devices;
+}
+
+void MapleEdgeModel::train(const TrainingControl& control) {
+  for (std::size_t a = 0; a < matrix_.architectures.size(); ++a) {
+    const bool everywhere = std::all_of(matrix_.latency_ms.begin(), matrix_.latency_ms.end(),
+                                        [&](const auto& latency_ms) { return !std::isnan(latency_ms[a]); });
+    if (everywhere && space().connected(matrix_.architectures[a])) common_.push_back(a);
+  }
+  if (common_.empty()) {
+    throw InputError("the pool's devices have no connected architecture in common: measure some on all of them");
+  }
+  std::vector<std::vector<double>> features;
+  for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+    features.push_back(features_of(pool_.devices[d].descriptor, all_of(d)));
+  }
+  standardisation_ = standardisation_of(features);
+
+  SampleTable table = samples_of(space(), matrix_, feature_count());
+  RegressionNetwork network(static_cast<int>(space().encoding_width() + feature_count()), settings_.hidden,
+                            stream_seed(settings_.fit.seed, weights_stream));
+  FitOptions fit_options = settings_.fit;
+  fit_options.seed = stream_seed(settings_.fit.seed, order_stream);
+  const std::string fingerprint =
+      fingerprint_of({{"train", to_json(settings_)}, {"seed", settings_.fit.seed}, {"kind", settings_.kind}}, pool_);
+  loss_ = fit(
+      network, [&](int epoch) -> const TrainingSet& { return table.described_by(described_by_draw(epoch)); },
+      fit_options, fingerprint, control);
+  layers_ = network.layers();
+}
+
+std::vector<std::vector<double>> MapleEdgeModel::predict_pool(const std::vector<Architecture>& architectures) const {
+  std::vector<std::vector<double>> latency;
+  for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+    const DescribedDevice device = described(pool_.devices[d].descriptor, all_of(d), standardisation_);
+    const FeedForward network{
+        fold_constant_inputs(layers_, static_cast<int>(space().encoding_width()), device.features), device.unit_ms,
+        device.scale_ms * 1e-3};
+    latency.push_back(evaluate(network, space(), architectures));
+  }
+  return latency;
+}
+
+std::vector<Reference> MapleEdgeModel::pool_references(const std::vector<Architecture>& architectures) const {
+  const std::vector<std::vector<double>> expected_ms = predict_pool(architectures);
+  std::vector<Reference> references;
+  for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+    std::unordered_map<Architecture, double, nasbench::ArchitectureHash> measured_ms;
+    for (const auto& row : pool_.devices[d].latencies) measured_ms.emplace(row.architecture, row.latency_ms);
+    Reference reference{architectures, expected_ms[d]};
+    for (std::size_t i = 0; i < architectures.size(); ++i) {
+      const auto found = measured_ms.find(architectures[i]);
+      if (found != measured_ms.end()) reference.latency_ms[i] = found->second;
+    }
+    references.push_back(std::move(reference));
+  }
+  return references;
+}
+
+std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const AdaptOptions& options) const {
+  if (set.architectures.empty()) {
+    throw InputError("adapting " + settings_.kind + " needs at least one measured architecture");
+  }
+  if (options.mode != "joint" && options.mode != "fine-tune") {
+    throw InputError("there is no adaptation mode '" + options.mode + "'; there are: joint, fine-tune");
+  }
+  const bool joint = options.mode == "joint";
+  const int clones = options.clones.value_or(settings_.default_clones);
+  const Reference measured{set.architectures, set.latency_ms};
+  const datasets::HardwareDescriptor descriptor = set.descriptor.value_or(datasets::HardwareDescriptor{});
+  std::vector<Reference> references = pool_references(set.architectures);
+
+  // From scratch the network can use the new device's place among the pool's; fine-tuned it keeps what it has learned.
+  Standardisation standardisation = standardisation_;
+  if (joint) {
+    std::vector<std::vector<double>> features;
+    for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+      features.push_back(features_of(pool_.devices[d].descriptor, references[d]));
+    }
+    features.push_back(features_of(descriptor, measured));
+    standardisation = standardisation_of(features);
+  }
+  std::vector<DescribedDevice> devices;
+  for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+    devices.push_back(described(pool_.devices[d].descriptor, references[d], standardisation));
+  }
+  devices.push_back(described(descriptor, measured, standardisation));
+
+  SampleTable table = samples_of(space(), matrix_, feature_count());
+  for (const std::size_t i : sampling::with_clones(set.architectures.size(), clones)) {
+    table.add(pool_.devices.size(), set.architectures[i], set.latency_ms[i]);
+  }
+  const TrainingSet& samples = table.described_by(devices);
+
+  RegressionNetwork network(samples.width, settings_.hidden, stream_seed(options.seed, weights_stream));
+  FitOptions fit_options = settings_.fit;
+  fit_options.seed = stream_seed(options.seed, order_stream);
+  if (!joint) {
+    network.load(layers_);
+    fit_options.epochs = settings_.fine_tune_epochs;
+    fit_options.learning_rate = settings_.fine_tune_learning_rate;
+  }
+  nlohmann::json card = predictor_card(*this, set, options.seed);
+  card["settings"] = to_json(settings_);
+  card["mode"] = options.mode;
+  card["clones"] = clones;
+  const std::string fingerprint = fingerprint_of({card, to_archive().card}, pool_);
+  card["scores"]["training_loss"] =
+      fit(network, [&](int) -> const TrainingSet& { return samples; }, fit_options, fingerprint, options.control);
+
+  const DescribedDevice& device = devices.back();
+  const double floor_ms = 0.05 * *std::min_element(set.latency_ms.begin(), set.latency_ms.end());
+  return std::make_unique<FeedForwardPredictor>(
+      FeedForward{fold_constant_inputs(network.layers(), static_cast<int>(space().encoding_width()), device.features),
+                  device.unit_ms, floor_ms},
+      card);
+}
+
+Archive MapleEdgeModel::to_archive() const {
+  Archive archive;
+  put_pool(archive, pool_);
+  archive.card["content"] = "pool checkpoint";
+  archive.card["predictor"] = settings_.kind;
+  archive.card["settings"] = to_json(settings_);
+  archive.card["seed"] = settings_.fit.seed;
+  archive.card["versions"] = version_card();
+  archive.card["scores"]["training_loss"] = loss_;
+  const auto features = static_cast<std::int64_t>(feature_count());
+  archive.put("descriptor.mean", to_array(standardisation_.mean, {features}));
+  archive.put("descriptor.deviation", to_array(standardisation_.deviation, {features}));
+  put_layers(archive, "layer", layers_);
+  return archive;
+}
+
+void MapleEdgeModel::load(const Archive& archive) {
+  standardisation_ = {archive.doubles("descriptor.mean"), archive.doubles("descriptor.deviation")};
+  layers_ = get_layers(archive, "layer");
+  loss_ = archive.card.at("scores").at("training_loss");
+  const std::size_t width = space().encoding_width() + standardisation_.mean.size();
+  if (standardisation_.deviation.size() != standardisation_.mean.size() ||
+      layers_.front().inputs != static_cast<int>(width)) {
+    throw FormatError("the network does not fit the descriptor");
+  }
+}
+
+}  // namespace
+
+MapleEdgeSettings maple_settings() {
+  MapleEdgeSettings settings;
+  settings.kind = "maple";
+  settings.default_clones = 1;
+  settings.normalise = false;
+  settings.scale_latencies = false;
+  return settings;
+}
+
+std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const MapleEdgeSettings& settings,
+                                            const TrainingControl& control) {
+  if (pool.devices.empty()) throw InputError("the pool has no devices to train on");
+  MapleEdgeSettings resolved = settings;
+  if (resolved.descriptor == "auto") resolved.descriptor = std::string(name(common_descriptor_kind(pool)));
+  auto model = std::make_unique<MapleEdgeModel>(pool, resolved);
+  model->train(control);
+  return model;
+}
+
+std::unique_ptr<PoolModel> load_maple_edge(const Archive& archive) {
+  auto model = std::make_unique<MapleEdgeModel>(
+      get_pool(archive),
+      settings_from_json(archive.card.at("settings"), archive.card.at("predictor"), archive.card.at("seed")));
+  model->load(archive);
+  return model;
+}
+
+}  // namespace tenshot::trainer

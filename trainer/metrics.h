@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+namespace tenshot::trainer {
+
+/// How good predictions are, over the architectures that are both predicted and measured. y measured, ŷ predicted, n of
+/// them. Error-bound accuracy is Dudziak et al. (BRP-NAS, NeurIPS 2020); the bound itself counts as within.
+struct Metrics {
+  std::size_t architectures = 0;
+  double acc1 = 0;      ///< share with |ŷ − y| ≤ 1 % of y, 0…1
+  double acc5 = 0;      ///< … 5 %
+  double acc10 = 0;     ///< … 10 %
+  double rmse_ms = 0;   ///< √(Σ(ŷ − y)²/n)
+  double rmspe = 0;     ///< √(Σ((ŷ − y)/y)²/n)
+  double mape = 0;      ///< Σ|ŷ − y|/y / n
+  double spearman = 0;  ///< rank correlation, ties averaged; NaN when either side is constant
+  double kendall = 0;   ///< τ-b; NaN when either side is constant
+  double coverage = 0;  ///< share with lower ≤ y ≤ upper; NaN without intervals
+  double mean_relative_width = 0;  ///< mean of (upper − lower)/ŷ; NaN without intervals
+};
+
+/// All of them. `lower_ms` and `upper_ms` may be empty. Throws InputError when there is nothing to compare or lengths
+/// differ.
+Metrics evaluate(const std::vector<double>& predicted_ms, const std::vector<double>& measured_ms,
+                 const std::vector<double>& lower_ms = {}, const std::vector<double>& upper_ms = {});
+
+/// Share of |predicted − measured| ≤ bound · measured.
+double error_bound_accuracy(const std::vector<double>& predicted_ms, const std::vector<double>& measured_ms,
+                            double bound);
+
+/// Kendall's τ-b in O(n log n) (Knight, JASA 1966).
+double kendall(const std::vector<double>& a, const std::vector<double>& b);
+
+/// NaN becomes null.
+nlohmann::json to_json(const Metrics& metrics);
+
+}  // namespace tenshot::trainer

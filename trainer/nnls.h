@@ -1,0 +1,10 @@
+#pragma once
+
+#include <Eigen/Dense>
+
+namespace tenshot::trainer {
+
+/// min ‖A x − b‖² over x ≥ 0 (Lawson and Hanson, Solving Least Squares Problems, 1974, ch. 23). A is [n, k] with k small.
+Eigen::VectorXd non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "datasets/pool.h"
+#include "trainer/archive.h"
+
+namespace tenshot::trainer {
+
+/// The pool in compact form, so that adapting and planning need nothing but the checkpoint: architectures as bytes,
+/// latencies [device][architecture] as 64-bit floats (NaN where not measured), descriptors and names in the card.
+/// 9 devices × 900 architectures take 70 KB.
+void put_pool(Archive& archive, const datasets::Pool& pool);
+/// Throws FormatError when the arrays do not fit each other or the space.
+datasets::Pool get_pool(const Archive& archive);
+
+/// The versions every card carries: of tenshot and LibTorch.
+nlohmann::json version_card();
+
+}  // namespace tenshot::trainer

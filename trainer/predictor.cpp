@@ -1,0 +1,51 @@
+#include "trainer/predictor.h"
+
+#include "nasbench/support/error.h"
+#include "trainer/feed_forward_predictor.h"
+#include "trainer/flops_line.h"
+#include "trainer/maple_edge/maple_edge.h"
+
+namespace tenshot::trainer {
+namespace {
+
+/// Runs `load` so that whatever is wrong with a card that passed its checksum names the file.
+template <class Load>
+auto loaded(const std::filesystem::path& path, const std::string& content, const char* made_by, Load load) {
+  const Archive archive = load_archive(path);
+  try {
+    const std::string found = archive.card.at("content");
+    if (found != content) {
+      throw FormatError("this is a " + found + ", expected a " + content + " (made by `" + made_by + "`)");
+    }
+    return load(archive, archive.card.at("predictor").get<std::string>());
+  } catch (const nlohmann::json::exception& error) {
+    throw FormatError(path.string() + ": its card lacks something (" + error.what() + ")");
+  } catch (const Error& error) {
+    throw FormatError(path.string() + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> predictor_names() { return {"maple-edge", "maple", "flops"}; }
+
+std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path) {
+  return loaded(path, "pool checkpoint", "tenshot train",
+                [](const Archive& archive, const std::string& kind) -> std::unique_ptr<PoolModel> {
+                  if (kind == "maple-edge" || kind == "maple") return load_maple_edge(archive);
+                  if (kind == "flops") return load_flops_line(archive);
+                  throw FormatError("predictor '" + kind + "' is not known to this tenshot; use a newer one");
+                });
+}
+
+std::unique_ptr<Predictor> load_predictor(const std::filesystem::path& path) {
+  return loaded(path, "predictor", "tenshot adapt",
+                [](const Archive& archive, const std::string& kind) -> std::unique_ptr<Predictor> {
+                  if (kind == "maple-edge" || kind == "maple" || kind == "flops") {
+                    return std::make_unique<FeedForwardPredictor>(archive);
+                  }
+                  throw FormatError("predictor '" + kind + "' is not known to this tenshot; use a newer one");
+                });
+}
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,106 @@
+#include "trainer/torchscript_parsing.h"
+
+#include <string>
+#include <vector>
+
+namespace tenshot::trainer {
+namespace {
+
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == separator) {
+      parts.emplace_back();
+    } else {
+      parts.back().push_back(c);
+    }
+  }
+  return parts;
+}
+
+/// The part of the string that each decision is written in.
+std::vector<std::size_t> part_of_decision(const nasbench::SearchSpace& space) {
+  const nasbench::Architecture first(space.decisions().size());
+  const std::vector<std::string> reference = split(space.format(first), space.part_separator());
+  std::vector<std::size_t> part_of(space.decisions().size(), 0);
+  for (std::size_t d = 0; d < part_of.size(); ++d) {
+    nasbench::Architecture other = first;
+    other[d] = 1;
+    const std::vector<std::string> parts = split(space.format(other), space.part_separator());
+    while (parts[part_of[d]] == reference[part_of[d]]) ++part_of[d];
+  }
+  return part_of;
+}
+
+/// Every spelling of every part, and the encoding that it stands for.
+struct Vocabulary {
+  std::vector<std::vector<std::string>> spellings;  ///< [part][option]
+  std::vector<float> encodings;                     ///< one row a spelling, parts in order
+};
+
+Vocabulary vocabulary_of(const nasbench::SearchSpace& space) {
+  const std::vector<int>& decisions = space.decisions();
+  const std::vector<std::size_t> part_of = part_of_decision(space);
+  std::vector<std::size_t> first_column(decisions.size(), 0);
+  for (std::size_t d = 1; d < decisions.size(); ++d) {
+    first_column[d] = first_column[d - 1] + static_cast<std::size_t>(decisions[d - 1]);
+  }
+  Vocabulary vocabulary;
+  const std::size_t parts = split(space.format(nasbench::Architecture(decisions.size())), space.part_separator()).size();
+  for (std::size_t p = 0; p < parts; ++p) {
+    std::vector<std::size_t> members;
+    for (std::size_t d = 0; d < decisions.size(); ++d) {
+      if (part_of[d] == p) members.push_back(d);
+    }
+    vocabulary.spellings.emplace_back();
+    nasbench::Architecture architecture(decisions.size());
+    for (bool more = true; more;) {
+      vocabulary.spellings.back().push_back(split(space.format(architecture), space.part_separator())[p]);
+      std::vector<float> row(space.encoding_width(), 0);
+      for (const std::size_t d : members) row[first_column[d] + architecture[d]] = 1;
+      vocabulary.encodings.insert(vocabulary.encodings.end(), row.begin(), row.end());
+      more = false;  // count up over this part's decisions, the last fastest
+      for (std::size_t m = members.size(); m-- > 0 && !more;) {
+        more = ++architecture[members[m]] < decisions[members[m]];
+        if (!more) architecture[members[m]] = 0;
+      }
+    }
+  }
+  return vocabulary;
+}
+
+}  // namespace
+
+void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& space) {
+  const Vocabulary vocabulary = vocabulary_of(space);
+  const auto part_type = c10::DictType::create(c10::StringType::get(), c10::IntType::get());
+  c10::impl::GenericList parts(part_type);
+  std::int64_t row = 0;
+  for (const std::vector<std::string>& spellings : vocabulary.spellings) {
+    c10::Dict<std::string, std::int64_t> rows;
+    for (const std::string& spelling : spellings) rows.insert(spelling, row++);
+    parts.emplace_back(rows);
+  }
+  module.register_attribute("part_rows", c10::ListType::create(part_type), parts);
+  module.register_buffer("part_encodings",
+                         torch::tensor(vocabulary.encodings)
+                             .view({row, static_cast<std::int64_t>(space.encoding_width())}));
+  const nasbench::Architecture example(space.decisions().size());
+  const std::string name(space.name()), separator(1, space.part_separator());
+  module.define(
+      "def encode(self, architectures: List[str]) -> Tensor:\n"
+      "  rows: List[int] = []\n"
+      "  for text in architectures:\n"
+      "    parts = text.split('" + separator + "')\n"
+      "    assert len(parts) == len(self.part_rows), 'not an architecture of " + name + ": ' + text\n"
+      "    for i in range(len(parts)):\n"
+      "      known = self.part_rows[i]\n"
+      "      part = parts[i]\n"
+      "      assert part in known, 'not an architecture of " + name + ": ' + text + ' (what does ' + part + ' mean?); expected the form " +
+      space.format(example) + "'\n"
+      "      rows.append(known[part])\n"
+      "  index = torch.tensor(rows).view([len(architectures), len(self.part_rows)])\n"
+      "  return self.part_encodings[index].sum(1)\n");
+}
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,116 @@
+#include "trainer/training.h"
+
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/random.h"
+#include "trainer/libtorch.h"
+
+namespace tenshot::trainer {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+void save_state(const RegressionNetwork& network, int epochs_done, double loss, const std::string& fingerprint,
+                const std::filesystem::path& file) {
+  const RegressionNetwork::State state = network.state();
+  const auto count = static_cast<std::int64_t>(state.parameters.size());
+  Archive archive;
+  archive.card = {{"content", "training state"},
+                  {"fingerprint", fingerprint},
+                  {"epochs_done", epochs_done},
+                  {"loss", loss},
+                  {"steps", state.steps}};
+  archive.put("parameters", to_array(state.parameters, {count}));
+  archive.put("first_moment", to_array(state.first_moment, {count}));
+  archive.put("second_moment", to_array(state.second_moment, {count}));
+  write_file_quickly(file, archive.serialise());
+}
+
+struct Resumed {
+  int epochs_done = 0;
+  double loss = 0;
+};
+
+/// What an earlier call left, or the beginning when there is nothing usable: an unfinished state that cannot be read or
+/// belongs to other data is worth no error, the training simply starts over.
+Resumed restore_state(RegressionNetwork& network, const std::string& fingerprint, const std::filesystem::path& file) {
+  if (file.empty() || !std::filesystem::exists(file)) return {};
+  try {
+    const Archive archive = load_archive(file);
+    if (archive.card.at("fingerprint") != fingerprint) return {};
+    network.restore({archive.floats("parameters"), archive.floats("first_moment"), archive.floats("second_moment"),
+                     archive.card.at("steps")});
+    return {archive.card.at("epochs_done"), archive.card.at("loss")};
+  } catch (const Error&) {
+    return {};
+  } catch (const nlohmann::json::exception&) {
+    return {};
+  }
+}
+
+/// One pass over the shuffled samples; returns the mean loss.
+double train_epoch(RegressionNetwork& network, const TrainingSet& set, const FitOptions& options, int epoch) {
+  constexpr double pi = 3.14159265358979323846;
+  const auto width = static_cast<std::size_t>(set.width);
+  std::vector<int> order(static_cast<std::size_t>(set.rows()));
+  std::iota(order.begin(), order.end(), 0);
+  Rng rng(options.seed, static_cast<std::uint64_t>(epoch));
+  rng.shuffle(order);
+
+  std::vector<float> inputs(width * static_cast<std::size_t>(options.batch));
+  std::vector<float> targets(static_cast<std::size_t>(options.batch)), units(targets.size());
+  const int batches = (set.rows() + options.batch - 1) / options.batch;
+  double loss_sum = 0;
+  for (int b = 0; b < batches; ++b) {
+    const int begin = b * options.batch;
+    const int rows = std::min(options.batch, set.rows() - begin);
+    for (int r = 0; r < rows; ++r) {
+      const auto sample = static_cast<std::size_t>(order[static_cast<std::size_t>(begin + r)]);
+      std::copy_n(set.inputs.begin() + static_cast<std::ptrdiff_t>(sample * width), width,
+                  inputs.begin() + static_cast<std::ptrdiff_t>(static_cast<std::size_t>(r) * width));
+      targets[static_cast<std::size_t>(r)] = set.targets[sample];
+      units[static_cast<std::size_t>(r)] = set.units[sample];
+    }
+    const double progress = (epoch + static_cast<double>(b) / batches) / options.epochs;
+    const double rate = options.learning_rate * 0.5 * (1 + std::cos(pi * progress));
+    loss_sum += rows * network.train_step({rows, inputs.data(), targets.data(), units.data()}, rate);
+  }
+  return loss_sum / set.rows();
+}
+
+}  // namespace
+
+double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOptions& options,
+           const std::string& fingerprint, const TrainingControl& control) {
+  if (options.epochs < 1 || options.batch < 1 || !(options.learning_rate > 0)) {
+    throw InputError("training needs at least one epoch, a batch of at least one and a positive learning rate");
+  }
+  const LibTorchThreads threads(control.threads);
+  const Resumed resumed = restore_state(network, fingerprint, control.state_file);
+  double loss = resumed.loss;
+  const Clock::time_point start = Clock::now();
+  for (int epoch = resumed.epochs_done; epoch < options.epochs; ++epoch) {
+    loss = train_epoch(network, samples(epoch), options, epoch);
+    if (!std::isfinite(loss)) {
+      throw Error("training diverged in epoch " + std::to_string(epoch + 1) + " (the loss is not finite); use a smaller learning rate");
+    }
+    const int done = epoch + 1;
+    if (!control.state_file.empty()) save_state(network, done, loss, fingerprint, control.state_file);
+    if (!control.on_epoch) continue;
+    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const double seconds_left = seconds / (done - resumed.epochs_done) * (options.epochs - done);
+    if (!control.on_epoch({done, options.epochs, loss, seconds_left}) && done < options.epochs) {
+      throw Interrupted("stopped after epoch " + std::to_string(done) + " of " + std::to_string(options.epochs) +
+                        (control.state_file.empty() ? "" : "; the same command goes on from there"));
+    }
+  }
+  std::error_code ignored;
+  if (!control.state_file.empty()) std::filesystem::remove(control.state_file, ignored);
+  return loss;
+}
+
+}  // namespace tenshot::trainer
