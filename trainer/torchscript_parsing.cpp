@@ -86,6 +86,8 @@ void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& spa
                          torch::tensor(vocabulary.encodings)
                              .view({row, static_cast<std::int64_t>(space.encoding_width())}));
   const nasbench::Architecture example(space.decisions().size());
+  // TorchScript source built in C++ knows no torch.int64; its own number does.
+  const std::string int64 = std::to_string(static_cast<int>(at::kLong));
   const std::string name(space.name()), separator(1, space.part_separator());
   module.define(
       "def encode(self, architectures: List[str]) -> Tensor:\n"
@@ -99,7 +101,7 @@ void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& spa
       "      assert part in known, 'not an architecture of " + name + ": ' + text + ' (what does ' + part + ' mean?); expected the form " +
       space.format(example) + "'\n"
       "      rows.append(known[part])\n"
-      "  index = torch.tensor(rows).view([len(architectures), len(self.part_rows)])\n"
+      "  index = torch.tensor(rows, dtype=" + int64 + ").view([len(architectures), len(self.part_rows)])\n"
       "  return self.part_encodings[index].sum(1)\n");
 }
 

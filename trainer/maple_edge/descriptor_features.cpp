@@ -28,6 +28,10 @@ double latency_floor_ms(const datasets::HardwareDescriptor& descriptor) {
   return slowest_ms * 1e-3;
 }
 
+/// What a feature deviates by over devices once standardised. A pool is a handful of points to the network: the further
+/// apart they lie, the easier each is memorised and the less a new device takes from its neighbours.
+constexpr double standardised_deviation = 0.1;
+
 std::vector<double> counter_features(bool normalise, const datasets::HardwareDescriptor& descriptor) {
   const double floor_ms = latency_floor_ms(descriptor);
   std::vector<double> features;
@@ -147,7 +151,7 @@ Standardisation standardisation_of(const std::vector<std::vector<double>>& featu
   for (const std::vector<double>& features : features_of_devices) {
     for (std::size_t i = 0; i < width; ++i) result.deviation[i] += std::pow(features[i] - result.mean[i], 2) / devices;
   }
-  for (double& deviation : result.deviation) deviation = std::max(std::sqrt(deviation), 1e-3);
+  for (double& deviation : result.deviation) deviation = std::max(std::sqrt(deviation), 1e-3) / standardised_deviation;
   return result;
 }
 

@@ -52,7 +52,7 @@ std::vector<double> device_features(DescriptorKind kind, bool normalise, const d
 /// Mean and spread of each feature over devices: what maps features to network inputs of comparable size.
 struct Standardisation {
   std::vector<double> mean;
-  std::vector<double> deviation;  ///< at least a small positive number
+  std::vector<double> deviation;  ///< what counts as one unit, positive
 
   std::vector<float> apply(const std::vector<double>& features) const;
 };

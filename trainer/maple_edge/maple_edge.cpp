@@ -82,6 +82,20 @@ SampleTable samples_of(const SearchSpace& space, const LatencyMatrix& matrix, st
   return table;
 }
 
+/// Connected architectures of the matrix that every device has measured.
+std::vector<std::size_t> common_architectures(const LatencyMatrix& matrix, const SearchSpace& space) {
+  std::vector<std::size_t> common;
+  for (std::size_t a = 0; a < matrix.architectures.size(); ++a) {
+    const bool everywhere = std::all_of(matrix.latency_ms.begin(), matrix.latency_ms.end(),
+                                        [&](const auto& latency_ms) { return !std::isnan(latency_ms[a]); });
+    if (everywhere && space.connected(matrix.architectures[a])) common.push_back(a);
+  }
+  if (common.empty()) {
+    throw InputError("the pool's devices have no connected architecture in common: measure some on all of them");
+  }
+  return common;
+}
+
 std::string fingerprint_of(const nlohmann::json& what, const datasets::Pool& pool) {
   return sha256_hex(what.dump() + datasets::content_hash(pool) + libtorch_version());
 }
@@ -97,6 +111,7 @@ nlohmann::json to_json(const MapleEdgeSettings& s) {
           {"reference_samples", s.reference_samples},
           {"normalise", s.normalise},
           {"scale_latencies", s.scale_latencies},
+          {"redraw_references", s.redraw_references},
           {"descriptor", s.descriptor}};
 }
 
@@ -114,6 +129,7 @@ MapleEdgeSettings settings_from_json(const nlohmann::json& json, const std::stri
   s.reference_samples = json.at("reference_samples");
   s.normalise = json.at("normalise");
   s.scale_latencies = json.at("scale_latencies");
+  s.redraw_references = json.at("redraw_references");
   s.descriptor = json.at("descriptor").get<std::string>();
   return s;
 }
@@ -124,7 +140,8 @@ class MapleEdgeModel : public PoolModel {
       : pool_(std::move(pool)),
         settings_(std::move(settings)),
         matrix_(datasets::latency_matrix(pool_)),
-        descriptor_(descriptor_kind(settings_.descriptor)) {}
+        descriptor_(descriptor_kind(settings_.descriptor)),
+        common_(common_architectures(matrix_, *pool_.space)) {}
 
   std::string_view kind() const override { return settings_.kind; }
   const datasets::Pool& pool() const override { return pool_; }
@@ -155,7 +172,9 @@ class MapleEdgeModel : public PoolModel {
     const double scale_ms = reference_scale_ms(reference, space());
     return {scale_ms, settings_.scale_latencies ? scale_ms : 1, standardisation.apply(features_of(descriptor, reference))};
   }
-  std::vector<DescribedDevice> described_by_draw(int epoch) const;
+  /// The pool's devices, each described by the same random draw of `samples` common architectures.
+  std::vector<DescribedDevice> described_by_draw(std::uint64_t seed, int epoch, std::size_t samples,
+                                                 const Standardisation& standardisation) const;
 
   datasets::Pool pool_;
   MapleEdgeSettings settings_;
@@ -176,11 +195,12 @@ Reference MapleEdgeModel::all_of(std::size_t d) const {
   return reference;
 }
 
-std::vector<DescribedDevice> MapleEdgeModel::described_by_draw(int epoch) const {
-  Rng rng(stream_seed(settings_.fit.seed, reference_stream), static_cast<std::uint64_t>(epoch));
+std::vector<DescribedDevice> MapleEdgeModel::described_by_draw(std::uint64_t seed, int epoch, std::size_t samples,
+                                                               const Standardisation& standardisation) const {
+  Rng rng(stream_seed(seed, reference_stream), static_cast<std::uint64_t>(epoch));
   std::vector<std::size_t> draw = common_;
   rng.shuffle(draw);
-  draw.resize(std::min<std::size_t>(draw.size(), static_cast<std::size_t>(settings_.reference_samples)));
+  draw.resize(std::min(draw.size(), samples));
   std::vector<DescribedDevice> devices;
   for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
     Reference reference;
@@ -188,20 +208,12 @@ std::vector<DescribedDevice> MapleEdgeModel::described_by_draw(int epoch) const 
       reference.architectures.push_back(matrix_.architectures[a]);
       reference.latency_ms.push_back(matrix_.latency_ms[d][a]);
     }
-    devices.push_back(described(pool_.devices[d].descriptor, reference, standardisation_));
+    devices.push_back(described(pool_.devices[d].descriptor, reference, standardisation));
   }
   return devices;
 }
 
 void MapleEdgeModel::train(const TrainingControl& control) {
-  for (std::size_t a = 0; a < matrix_.architectures.size(); ++a) {
-    const bool everywhere = std::all_of(matrix_.latency_ms.begin(), matrix_.latency_ms.end(),
-                                        [&](const auto& latency_ms) { return !std::isnan(latency_ms[a]); });
-    if (everywhere && space().connected(matrix_.architectures[a])) common_.push_back(a);
-  }
-  if (common_.empty()) {
-    throw InputError("the pool's devices have no connected architecture in common: measure some on all of them");
-  }
   std::vector<std::vector<double>> features;
   for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
     features.push_back(features_of(pool_.devices[d].descriptor, all_of(d)));
@@ -215,9 +227,11 @@ void MapleEdgeModel::train(const TrainingControl& control) {
   fit_options.seed = stream_seed(settings_.fit.seed, order_stream);
   const std::string fingerprint =
       fingerprint_of({{"train", to_json(settings_)}, {"seed", settings_.fit.seed}, {"kind", settings_.kind}}, pool_);
-  loss_ = fit(
-      network, [&](int epoch) -> const TrainingSet& { return table.described_by(described_by_draw(epoch)); },
-      fit_options, fingerprint, control);
+  const auto samples = static_cast<std::size_t>(settings_.reference_samples);
+  const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& {
+    return table.described_by(described_by_draw(settings_.fit.seed, epoch, samples, standardisation_));
+  };
+  loss_ = fit(network, samples_of_epoch, fit_options, fingerprint, control);
   layers_ = network.layers();
 }
 
@@ -282,9 +296,15 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
   for (const std::size_t i : sampling::with_clones(set.architectures.size(), clones)) {
     table.add(pool_.devices.size(), set.architectures[i], set.latency_ms[i]);
   }
-  const TrainingSet& samples = table.described_by(devices);
+  const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& {
+    if (!joint || !settings_.redraw_references || epoch % 2 == 0) return table.described_by(devices);
+    std::vector<DescribedDevice> redrawn =
+        described_by_draw(options.seed, epoch, set.architectures.size(), standardisation);
+    redrawn.push_back(devices.back());
+    return table.described_by(redrawn);
+  };
 
-  RegressionNetwork network(samples.width, settings_.hidden, stream_seed(options.seed, weights_stream));
+  RegressionNetwork network(static_cast<int>(space().encoding_width() + feature_count()), settings_.hidden, stream_seed(options.seed, weights_stream));
   FitOptions fit_options = settings_.fit;
   fit_options.seed = stream_seed(options.seed, order_stream);
   if (!joint) {
@@ -297,8 +317,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
   card["mode"] = options.mode;
   card["clones"] = clones;
   const std::string fingerprint = fingerprint_of({card, to_archive().card}, pool_);
-  card["scores"]["training_loss"] =
-      fit(network, [&](int) -> const TrainingSet& { return samples; }, fit_options, fingerprint, options.control);
+  card["scores"]["training_loss"] = fit(network, samples_of_epoch, fit_options, fingerprint, options.control);
 
   const DescribedDevice& device = devices.back();
   const double floor_ms = 0.05 * *std::min_element(set.latency_ms.begin(), set.latency_ms.end());
@@ -343,6 +362,7 @@ MapleEdgeSettings maple_settings() {
   settings.default_clones = 1;
   settings.normalise = false;
   settings.scale_latencies = false;
+  settings.redraw_references = false;
   return settings;
 }
 

@@ -1,0 +1,41 @@
+# shellcheck shell=bash disable=SC2034,SC2119,SC2120
+# Sourced by the README's two commands, with the project's root as working folder: installs what is missing (Debian
+# packages, as root or by sudo) and builds. Sets `build`, the build folder; `tenshot`, the program.
+
+packages="g++ cmake ninja-build ccache libtorch-dev libopenblas0-openmp libeigen3-dev libcxxopts-dev \
+nlohmann-json3-dev libssl-dev libpfm4-dev libgtest-dev libbenchmark-dev gnuplot-nox"
+
+install_missing() {
+  missing=""
+  for package in $packages "$@"; do
+    dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q "ok installed" || missing="$missing $package"
+  done
+  [ -z "$missing" ] && return
+  if ! command -v apt-get >/dev/null; then
+    echo "This machine has no apt; install what corresponds to these Debian packages:$missing" >&2
+    return
+  fi
+  as_root=""
+  if [ "$(id -u)" != 0 ]; then as_root="sudo"; fi
+  echo "Installing by apt:$missing"
+  $as_root apt-get update -qq
+  # shellcheck disable=SC2086 # a list of words
+  DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
+}
+
+build=${TENSHOT_BUILD:-build}
+tenshot=$build/tenshot
+
+# build_targets TARGET…: all of them when none is named.
+build_targets() {
+  if [ ! -f "$build/build.ninja" ]; then
+    echo "Configuring $build"
+    cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release >"${TMPDIR:-/tmp}/tenshot-configure.$$" 2>&1 || {
+      cat "${TMPDIR:-/tmp}/tenshot-configure.$$" >&2
+      return 1
+    }
+    rm -f "${TMPDIR:-/tmp}/tenshot-configure.$$"
+  fi
+  echo "Building ${*:-everything} in $build (some minutes the first time)"
+  ninja -C "$build" "$@" | tail -n 1
+}

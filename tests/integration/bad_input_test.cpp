@@ -1,0 +1,209 @@
+// What users get wrong: one clear line, exit code 1 (2 for usage), and no half file left behind.
+
+#include <gtest/gtest.h>
+
+#include "datasets/measurements.h"
+#include "tests/integration/program.h"
+
+namespace tenshot::test {
+namespace {
+
+const nasbench::SearchSpace& space = nasbench::nasbench201();
+const std::string good_string = "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|avg_pool_3x3~0|nor_conv_1x1~1|none~2|";
+
+/// One line on standard error that begins "tenshot: " and holds `expected`.
+void expect_one_line(const Outcome& outcome, int exit_code, const std::string& expected) {
+  EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;
+  // Remarks about single entries may come before it.
+  const std::size_t before_last = outcome.err.empty() ? std::string::npos : outcome.err.rfind('\n', outcome.err.size() - 2);
+  const std::size_t last = before_last == std::string::npos ? 0 : before_last + 1;
+  ASSERT_EQ(outcome.err.compare(last, 9, "tenshot: "), 0) << outcome.err;
+  EXPECT_NE(outcome.err.find(expected, last), std::string::npos) << outcome.err;
+  EXPECT_EQ(outcome.err.find('\n', last), outcome.err.size() - 1) << outcome.err;
+}
+
+class BadInput : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new Folder;
+    datasets::write_pool(path("pool"), synthetic_pool(40));
+    ASSERT_EQ(run("tenshot train --predictor flops --pool " + q("pool") + " --out " + q("pool.tenshot")).exit_code, 0);
+    const auto device = synthetic_device("new", 5, 1.0, 0.01, 12, 9);
+    datasets::write_measurements(path("measured.csv"), device.latencies, space);
+    ASSERT_EQ(run("tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q("measured.csv") + " --out " +
+                  q("device.tenshot"))
+                  .exit_code,
+              0);
+  }
+  static void TearDownTestSuite() { delete folder_; }
+  static std::filesystem::path path(const std::string& name) { return folder_->path() / name; }
+  static std::string q(const std::string& name) { return quoted(path(name)); }
+
+  static Outcome adapt(const std::string& measurements_file) {
+    std::filesystem::remove(path("out.tenshot"));
+    return run("tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q(measurements_file) + " --out " +
+               q("out.tenshot"));
+  }
+  static Outcome adapt_text(const std::string& measurements) {
+    write(path("bad.csv"), measurements);
+    return adapt("bad.csv");
+  }
+  static void expect_refused(const Outcome& outcome, const std::string& expected) {
+    expect_one_line(outcome, 1, expected);
+    EXPECT_FALSE(std::filesystem::exists(path("out.tenshot")));
+    for (const auto& entry : std::filesystem::directory_iterator(folder_->path())) {
+      EXPECT_EQ(entry.path().string().find(".tmp-"), std::string::npos) << entry.path();
+      EXPECT_EQ(entry.path().string().find(".partial"), std::string::npos) << entry.path();
+    }
+  }
+
+  static Folder* folder_;
+};
+
+Folder* BadInput::folder_ = nullptr;
+
+TEST_F(BadInput, MissingFile) { expect_refused(adapt("nowhere.csv"), "nowhere.csv: no such file"); }
+TEST_F(BadInput, FolderForAFile) { expect_refused(adapt("pool"), "is a folder"); }
+TEST_F(BadInput, EmptyFile) { expect_refused(adapt_text(""), "bad.csv"); }
+TEST_F(BadInput, NoHeader) { expect_refused(adapt_text(good_string + ",3.5\n"), "architecture"); }
+TEST_F(BadInput, WrongColumns) { expect_refused(adapt_text("network,ms\n" + good_string + ",3\n"), "latency_ms"); }
+TEST_F(BadInput, FewerMeasurementsThanOne) {
+  expect_refused(adapt_text("architecture,latency_ms\n"), "no usable measurement");
+}
+TEST_F(BadInput, AllMeasurementsUnusable) {
+  const Outcome outcome = adapt_text("architecture,latency_ms\n" + good_string + ",0\n" + good_string + ",-3\n");
+  expect_refused(outcome, "no usable measurement");
+  EXPECT_NE(outcome.err.find("bad.csv:2"), std::string::npos) << outcome.err;
+}
+TEST_F(BadInput, AStringThatIsNoArchitecture) {
+  const Outcome outcome = adapt_text("architecture,latency_ms\nresnet18,3\n" + good_string + ",4\n");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.err;  // named, counted, left out; the other row is enough
+  EXPECT_NE(outcome.err.find("resnet18"), std::string::npos) << outcome.err;
+  EXPECT_NE(outcome.err.find("bad.csv:2"), std::string::npos) << outcome.err;
+}
+TEST_F(BadInput, AStringThatIsNoArchitectureWithStrict) {
+  write(path("bad.csv"), "architecture,latency_ms\nresnet18,3\n" + good_string + ",4\n");
+  std::filesystem::remove(path("out.tenshot"));
+  expect_refused(run("tenshot adapt --strict --checkpoint " + q("pool.tenshot") + " --measurements " + q("bad.csv") +
+                     " --out " + q("out.tenshot")),
+                 "--strict");
+}
+TEST_F(BadInput, ASpaceThatIsNotTheCheckpoints) {
+  expect_refused(adapt_text("architecture,latency_ms\nk3_e1|k3_e6|skip,3\n"), "nasbench201");
+}
+TEST_F(BadInput, ASpaceThatThereIsNot) {
+  write(path("wide.csv"), "architecture,dev\n" + good_string + ",3\n");
+  expect_one_line(run("tenshot dataset import --space darts --table " + q("wide.csv") + " --out " + q("imported")), 1,
+                  "nasbench201");
+}
+TEST_F(BadInput, ADeviceThatIsNoColumn) {
+  write(path("wide.csv"), "architecture,dev\n" + good_string + ",3\n");
+  expect_one_line(run("tenshot dataset import --devices tpu --table " + q("wide.csv") + " --out " + q("imported")), 1,
+                  "tpu");
+}
+
+TEST_F(BadInput, ACheckpointCutShortAnywhere) {
+  const std::string good = slurp(path("pool.tenshot"));
+  for (const std::size_t length : {std::size_t{0}, std::size_t{5}, std::size_t{19}, good.size() / 2, good.size() - 1}) {
+    write(path("cut.tenshot"), good.substr(0, length));
+    expect_one_line(run("tenshot plan --checkpoint " + q("cut.tenshot") + " --out " + q("plan.csv")), 1, "cut.tenshot");
+    EXPECT_FALSE(std::filesystem::exists(path("plan.csv")));
+  }
+}
+
+TEST_F(BadInput, ACheckpointAlteredInAByte) {
+  const std::string good = slurp(path("pool.tenshot"));
+  for (std::size_t position = 0; position < good.size(); position += good.size() / 12) {
+    std::string bad = good;
+    bad[position] = static_cast<char>(bad[position] ^ 0x10);
+    write(path("altered.tenshot"), bad);
+    expect_one_line(run("tenshot plan --checkpoint " + q("altered.tenshot") + " --out " + q("plan.csv")), 1,
+                    "altered.tenshot");
+  }
+}
+
+TEST_F(BadInput, ACheckpointOfANewerVersion) {
+  std::string newer = slurp(path("pool.tenshot"));
+  newer[8] = 2;
+  write(path("newer.tenshot"), newer);
+  expect_one_line(run("tenshot plan --checkpoint " + q("newer.tenshot") + " --out " + q("plan.csv")), 1, "newer tenshot");
+}
+
+TEST_F(BadInput, AFileThatIsNotOurs) {
+  write(path("foreign.tenshot"), "PK\x03\x04");
+  expect_one_line(run("tenshot predict --predictor " + q("foreign.tenshot") + " --out -"), 1, "not a tenshot file");
+}
+
+TEST_F(BadInput, AFileOfTheOtherKind) {
+  expect_one_line(run("tenshot predict --predictor " + q("pool.tenshot") + " --out -"), 1, "tenshot adapt");
+  expect_one_line(run("tenshot plan --checkpoint " + q("device.tenshot") + " --out -"), 1, "tenshot train");
+}
+
+TEST_F(BadInput, AnOutputPathBelowAFile) {
+  expect_one_line(run("tenshot predict --predictor " + q("device.tenshot") + " --out " + q("measured.csv/x.csv")), 1,
+                  "measured.csv");
+  expect_one_line(run("tenshot train --pool " + q("pool") + " --out " + q("measured.csv/x.tenshot")), 1, "measured.csv");
+  expect_one_line(run("tenshot predict --predictor " + q("device.tenshot") + " --out " + q("pool")), 1, "is a folder");
+}
+
+TEST_F(BadInput, NoSpaceLeft) {
+  const Folder mount;
+  const Outcome mounted = run("mount -t tmpfs -o size=64k none " + quoted(mount.path()));
+  if (mounted.exit_code != 0) GTEST_SKIP() << "a small file system cannot be mounted here: " << mounted.err;
+  const auto out = mount.path() / "predictions.csv";
+  const Outcome outcome = run("tenshot predict --predictor " + q("device.tenshot") + " --out " + quoted(out));
+  const bool nothing_left = std::filesystem::is_empty(mount.path());
+  run("umount " + quoted(mount.path()));
+  expect_one_line(outcome, 1, "predictions.csv");
+  EXPECT_TRUE(nothing_left);
+}
+
+TEST_F(BadInput, AFullStandardOutput) {
+  const Outcome outcome = run("tenshot predict --predictor " + q("device.tenshot") + " --out - > /dev/full");
+  expect_one_line(outcome, 1, "standard output");
+}
+
+TEST_F(BadInput, TooManySamples) {
+  expect_one_line(run("tenshot plan --checkpoint " + q("pool.tenshot") + " --samples 4000 --out " + q("plan.csv")), 1,
+                  "candidates");
+}
+
+TEST_F(BadInput, NothingThatIsBothPredictedAndMeasured) {
+  write(path("predictions.csv"), "architecture,latency_ms\n" + good_string + ",3\n");
+  write(path("truth.csv"), "architecture,latency_ms\n" + space.format(space.at(5)) + ",3\n");
+  expect_one_line(run("tenshot evaluate --predictions " + q("predictions.csv") + " --measured " + q("truth.csv")), 1,
+                  "nothing to compare");
+}
+
+TEST_F(BadInput, APoolWithProblemsDoesNotValidate) {
+  datasets::write_pool(path("bad-pool"), synthetic_pool(10));
+  write(path("bad-pool/slow/latencies.csv"), "architecture,latency_ms\n" + good_string + ",nan\n");
+  const Outcome outcome = run("tenshot dataset validate " + q("bad-pool"));
+  EXPECT_EQ(outcome.exit_code, 1);
+  EXPECT_NE(outcome.out.find("slow"), std::string::npos) << outcome.out;
+}
+
+struct Usage {
+  const char* arguments;
+  const char* expected;
+};
+
+class UsageErrors : public ::testing::TestWithParam<Usage> {};
+
+TEST_P(UsageErrors, ExitWithTwo) { expect_one_line(run(std::string("tenshot ") + GetParam().arguments), 2, GetParam().expected); }
+
+INSTANTIATE_TEST_SUITE_P(Cli, UsageErrors,
+                         ::testing::Values(Usage{"fly", "fly"}, Usage{"train", "--pool"},
+                                           Usage{"train --pool x --out y --predictor oracle", "oracle"},
+                                           Usage{"train --pool x --out y --epochs none", "none"},
+                                           Usage{"train --pool x --out y --hidden 0", "--hidden"},
+                                           Usage{"plan --checkpoint x --out y --samples 0", "--samples"},
+                                           Usage{"plan --checkpoint x --out y --samples 1e3", "1e3"},
+                                           Usage{"predict --predictor x --out y --confidence 2", "--confidence"},
+                                           Usage{"predict --colour red", "colour"}, Usage{"predict surplus", "surplus"},
+                                           Usage{"dataset", "import"}, Usage{"dataset paint", "paint"},
+                                           Usage{"export --predictor x", "--torchscript"},
+                                           Usage{"collect --out x --threads zero", "zero"}));
+
+}  // namespace
+}  // namespace tenshot::test

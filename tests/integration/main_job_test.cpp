@@ -1,0 +1,210 @@
+// The main job as a user runs it, on a made-up pool: import, train, plan, adapt, predict, evaluate, export.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "datasets/measurements.h"
+#include "nasbench/support/numbers.h"
+#include "tests/integration/program.h"
+
+namespace tenshot::test {
+namespace {
+
+const nasbench::SearchSpace& space = nasbench::nasbench201();
+
+/// A folder with a trained checkpoint, made once: pool of three made-up devices, a fourth to be the new one.
+class MainJob : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new Folder;
+    datasets::write_pool(path("pool"), synthetic_pool(150));
+    const auto device = synthetic_device("new", 5, 1.0, 0.01, 150, 9);
+    datasets::write_measurements(path("truth.csv"), device.latencies, space);
+    const Outcome trained = run("tenshot train --pool " + q("pool") + " --epochs 40 --hidden 64,32 --learning-rate 0.003 --out " +
+                                q("pool.tenshot"));
+    ASSERT_EQ(trained.exit_code, 0) << trained.err;
+  }
+  static void TearDownTestSuite() { delete folder_; }
+
+  static std::filesystem::path path(const std::string& name) { return folder_->path() / name; }
+  static std::string q(const std::string& name) { return quoted(path(name)); }
+
+  /// Writes measured.csv: the planned rows of truth.csv.
+  static void measure_plan() {
+    const auto plan = datasets::read_architectures(path("plan.csv"), space).architectures;
+    std::vector<datasets::Measurement> rows;
+    for (const auto& row : datasets::read_measurements(path("truth.csv"), space).rows) {
+      if (std::find(plan.begin(), plan.end(), row.architecture) != plan.end()) rows.push_back(row);
+    }
+    datasets::write_measurements(path("measured.csv"), rows, space);
+  }
+
+  static void adapted() {
+    ASSERT_EQ(run("tenshot plan --checkpoint " + q("pool.tenshot") + " --out " + q("plan.csv")).exit_code, 0);
+    measure_plan();
+    const Outcome outcome = run("tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q("measured.csv") +
+                                " --out " + q("device.tenshot"));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+    ASSERT_EQ(run("tenshot predict --predictor " + q("device.tenshot") + " --out " + q("predictions.csv")).exit_code, 0);
+  }
+
+  static Folder* folder_;
+};
+
+Folder* MainJob::folder_ = nullptr;
+
+TEST_F(MainJob, PredictsTheWholeSpaceFromTenMeasurements) {
+  adapted();
+  const auto predicted = datasets::read_measurements(path("predictions.csv"), space);
+  EXPECT_EQ(predicted.rows.size(), 15625u);
+  const Outcome evaluated = run("tenshot evaluate --predictions " + q("predictions.csv") + " --measured " + q("truth.csv") +
+                                " --exclude " + q("measured.csv") + " --json");
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
+  const auto metrics = nlohmann::json::parse(evaluated.out);
+  EXPECT_GT(metrics.at("acc10").get<double>(), 0.85);
+  EXPECT_GT(metrics.at("spearman").get<double>(), 0.95);
+  EXPECT_LE(metrics.at("architectures").get<int>(), 140);
+}
+
+TEST_F(MainJob, GivesTheSameBytesForTheSameSeed) {
+  adapted();
+  const std::string adapt = "tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q("measured.csv");
+  ASSERT_EQ(run(adapt + " --out " + q("again.tenshot")).exit_code, 0);
+  EXPECT_EQ(slurp(path("again.tenshot")), slurp(path("device.tenshot")));
+  ASSERT_EQ(run(adapt + " --seed 2 --out " + q("other.tenshot")).exit_code, 0);
+  EXPECT_NE(slurp(path("other.tenshot")), slurp(path("device.tenshot")));
+}
+
+TEST_F(MainJob, ResumesTrainingThatWasKilledAndEndsWithTheSameBytes) {
+  const std::string train = "tenshot train --pool " + q("pool") + " --epochs 400 --hidden 64,32 --out ";
+  ASSERT_EQ(run(train + q("straight.tenshot")).exit_code, 0);
+  // Killed at once when its first state is on disk, then stopped in order once more, then left to finish.
+  const std::string background = quoted(TENSHOT_PROGRAM) + " " + train.substr(8) + q("resumed.tenshot") + " & pid=$!\n";
+  const Outcome killed = run(background + "while [ ! -e " + q("resumed.tenshot.partial") +
+                             " ]; do sleep 0.01; done\nkill -KILL $pid; wait $pid");
+  EXPECT_EQ(killed.exit_code, 137) << killed.err;
+  EXPECT_FALSE(std::filesystem::exists(path("resumed.tenshot")));
+  const Outcome stopped = run(background + "sleep 0.7; kill -TERM $pid; wait $pid");
+  if (stopped.exit_code != 0) {
+    EXPECT_EQ(stopped.exit_code, 1);
+    EXPECT_NE(stopped.err.find("stopped after epoch"), std::string::npos) << stopped.err;
+  }
+  ASSERT_EQ(run(train + q("resumed.tenshot")).exit_code, 0);
+  EXPECT_EQ(slurp(path("resumed.tenshot")), slurp(path("straight.tenshot")));
+  EXPECT_FALSE(std::filesystem::exists(path("resumed.tenshot.partial")));
+}
+
+TEST_F(MainJob, WritesToStandardOutputAndReadsFromStandardInput) {
+  adapted();
+  const Outcome outcome = run("tenshot plan --checkpoint " + q("pool.tenshot") +
+                              " --samples 3 --out - | tenshot predict --predictor " + q("device.tenshot") +
+                              " --archs /dev/stdin --out -");
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 4);
+  EXPECT_EQ(outcome.out.rfind("architecture,latency_ms\n", 0), 0u);
+}
+
+TEST_F(MainJob, PlansFurtherSamplesAfterTheFirst) {
+  adapted();
+  ASSERT_EQ(run("tenshot plan --checkpoint " + q("pool.tenshot") + " --samples 5 --after " + q("measured.csv") + " --out " +
+                q("more.csv"))
+                .exit_code,
+            0);
+  const auto first = datasets::read_architectures(path("plan.csv"), space).architectures;
+  const auto more = datasets::read_architectures(path("more.csv"), space).architectures;
+  ASSERT_EQ(more.size(), 5u);
+  for (const auto& architecture : more) EXPECT_EQ(std::find(first.begin(), first.end(), architecture), first.end());
+}
+
+TEST_F(MainJob, ExportsADocumentWithTheSameNumbers) {
+  adapted();
+  ASSERT_EQ(run("tenshot export --predictor " + q("device.tenshot") + " --document " + q("device.json")).exit_code, 0);
+  const auto document = nlohmann::json::parse(slurp(path("device.json")));
+  // The network written out: one-hot encoding, ReLU between layers, scale, floor.
+  const auto predicted = datasets::read_measurements(path("predictions.csv"), space);
+  for (const std::size_t row : {0u, 777u, 15624u}) {
+    std::vector<float> encoding(space.encoding_width());
+    space.encode(predicted.rows[row].architecture, encoding.data());
+    std::vector<double> values(encoding.begin(), encoding.end());
+    const auto& layers = document.at("network").at("layers");
+    for (std::size_t l = 0; l < layers.size(); ++l) {
+      std::vector<double> next;
+      for (std::size_t o = 0; o < layers[l].at("bias").size(); ++o) {
+        double sum = layers[l].at("bias")[o];
+        for (std::size_t i = 0; i < values.size(); ++i) sum += layers[l].at("weight")[o][i].get<double>() * values[i];
+        next.push_back(l + 1 < layers.size() ? std::max(sum, 0.0) : sum);
+      }
+      values = next;
+    }
+    const double expected = std::max(document.at("network").at("floor_ms").get<double>(),
+                                     document.at("network").at("scale_ms").get<double>() * values[0]);
+    EXPECT_NEAR(predicted.rows[row].latency_ms / expected, 1, 1e-5);
+  }
+}
+
+TEST_F(MainJob, ExportsTorchScriptThatPythonLoads) {
+  const Outcome found = run("for p in python3 /usr/bin/python3 python; do if command -v $p >/dev/null && $p -c 'import torch' "
+                            "2>/dev/null; then command -v $p; exit 0; fi; done; exit 1");
+  if (found.exit_code != 0) GTEST_SKIP() << "no Python here imports torch (Debian: python3-torch)";
+  const std::string python = found.out.substr(0, found.out.find('\n'));
+  adapted();
+  ASSERT_EQ(run("tenshot export --predictor " + q("device.tenshot") + " --torchscript " + q("device.pt")).exit_code, 0);
+  const Outcome compared = run(python + " " + quoted(std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests/integration/compare_export.py") +
+                               " " + q("device.pt") + " " + q("predictions.csv"));
+  EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
+  EXPECT_NE(compared.out.find("15625 equal"), std::string::npos) << compared.out;
+}
+
+TEST_F(MainJob, ComparesPeersOnTheSameFiles) {
+  adapted();
+  for (const std::string predictor : {"maple", "flops"}) {
+    ASSERT_EQ(run("tenshot train --pool " + q("pool") + " --predictor " + predictor + " --epochs 10 --hidden 32 --out " +
+                  q(predictor + ".tenshot"))
+                  .exit_code,
+              0);
+    const Outcome outcome = run("tenshot adapt --checkpoint " + q(predictor + ".tenshot") + " --measurements " +
+                                q("measured.csv") + " --out " + q("peer.tenshot") + " && tenshot predict --predictor " +
+                                q("peer.tenshot") + " --out - | head -3");
+    EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 3) << outcome.err;
+  }
+}
+
+TEST_F(MainJob, DescribesAndValidatesThePool) {
+  const Outcome described = run("tenshot dataset describe " + q("pool") + " --json");
+  ASSERT_EQ(described.exit_code, 0) << described.err;
+  EXPECT_EQ(nlohmann::json::parse(described.out).at("devices").size(), 3u);
+  EXPECT_EQ(run("tenshot dataset validate " + q("pool")).exit_code, 0);
+}
+
+TEST(Help, OfEveryVerbShowsAnExample) {
+  for (const char* verb : {"collect", "train", "plan", "adapt", "predict", "evaluate", "export", "dataset",
+                           "dataset import", "dataset describe", "dataset validate"}) {
+    const Outcome outcome = run(std::string("tenshot ") + verb + " --help");
+    EXPECT_EQ(outcome.exit_code, 0) << verb;
+    EXPECT_NE(outcome.out.find("Example"), std::string::npos) << verb;
+    EXPECT_NE(outcome.out.find(std::string("tenshot ") + verb), std::string::npos) << verb;
+  }
+  EXPECT_NE(run("tenshot --version").out.find("LibTorch"), std::string::npos);
+}
+
+TEST(Collect, MeasuresThisMachineAndResumes) {
+  const Folder folder;
+  const std::string collect = "tenshot collect --runtime libtorch-eager --resolution 8 --out " + quoted(folder.path());
+  const Outcome first = run(collect + " --archs 2");
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  const auto latencies = folder.path() / "libtorch-eager_t1_b1_r8" / "latencies.csv";
+  const auto two = datasets::read_measurements(latencies, space).rows;
+  ASSERT_EQ(two.size(), 2u);
+  EXPECT_GE(two[0].runs, 30);
+  ASSERT_EQ(run(collect + " --archs 4").exit_code, 0);
+  const auto four = datasets::read_measurements(latencies, space).rows;
+  ASSERT_EQ(four.size(), 4u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(four[i].architecture, two[i].architecture);
+    EXPECT_EQ(four[i].latency_ms, two[i].latency_ms);  // kept, not measured again
+  }
+}
+
+}  // namespace
+}  // namespace tenshot::test
