@@ -1,11 +1,10 @@
 #include "sampling/information.h"
 
+#include <Eigen/Core>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <string>
-
-#include <Eigen/Core>
 
 #include "nasbench/support/error.h"
 
@@ -122,9 +121,8 @@ std::vector<std::size_t> considered(const std::vector<std::size_t>& candidates,
                                     const std::vector<std::size_t>& measured, std::size_t samples, Rng& rng,
                                     const InformationOptions& options) {
   std::vector<std::size_t> left;
-  std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(left), [&](std::size_t c) {
-    return std::find(measured.begin(), measured.end(), c) == measured.end();
-  });
+  std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(left),
+               [&](std::size_t c) { return std::find(measured.begin(), measured.end(), c) == measured.end(); });
   if (left.size() < samples) {
     throw InputError(std::to_string(left.size()) + " unmeasured candidates, expected at least " +
                      std::to_string(samples) + ": offer more candidates or ask for fewer samples");

@@ -23,16 +23,16 @@ struct LatencyCovariance {
 };
 
 struct InformationOptions {
-  double noise = 0.05;         ///< σ of a measurement's log latency
-  std::size_t rank = 64;       ///< of the approximation of K, by pivoted Cholesky
-  bool random_half = true;     ///< consider a random half of the candidates, so that trials differ
+  double noise = 0.05;      ///< σ of a measurement's log latency
+  std::size_t rank = 64;    ///< of the approximation of K, by pivoted Cholesky
+  bool random_half = true;  ///< consider a random half of the candidates, so that trials differ
 };
 
 /// Chooses what to measure: greedily the candidate that removes most variance over all N architectures,
-/// argmax_j Σ_x K(x, j)² / (K(j, j) + noise²), after which K is conditioned on its measurement (greedy A-optimal design;
-/// Krause, Singh and Guestrin, JMLR 2008, treat the family). `candidates` are indices below N, best first in the result.
-/// `measured` are conditioned on beforehand and never chosen. Throws InputError when fewer than `samples` candidates are
-/// left. The random half is drawn from `rng`; it is widened when it holds too few.
+/// argmax_j Σ_x K(x, j)² / (K(j, j) + noise²), after which K is conditioned on its measurement (greedy A-optimal
+/// design; Krause, Singh and Guestrin, JMLR 2008, treat the family). `candidates` are indices below N, best first in
+/// the result. `measured` are conditioned on beforehand and never chosen. Throws InputError when fewer than `samples`
+/// candidates are left. The random half is drawn from `rng`; it is widened when it holds too few.
 std::vector<std::size_t> choose_informative(const LatencyCovariance& covariance,
                                             const std::vector<std::size_t>& candidates,
                                             const std::vector<std::size_t>& measured, std::size_t samples, Rng& rng,

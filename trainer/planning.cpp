@@ -1,13 +1,23 @@
 #include "trainer/planning.h"
 
 #include <algorithm>
-#include <cmath>
 #include <unordered_map>
+#include <unordered_set>
 
+#include "nasbench/support/error.h"
+#include "sampling/information.h"
 #include "sampling/sampler.h"
+#include "trainer/structured/planning.h"
+#include "trainer/structured/structured_model.h"
 
 namespace tenshot::trainer {
 namespace {
+
+using ArchitectureSet = std::unordered_set<Architecture, nasbench::ArchitectureHash>;
+
+std::vector<Architecture> candidates_of(const PoolModel& model, const PlanRequest& request) {
+  return request.candidates.empty() ? datasets::latency_matrix(model.pool()).architectures : request.candidates;
+}
 
 /// Latency [device][candidate]: measured where the pool has it, else what the model expects.
 std::vector<std::vector<double>> pool_latency(const PoolModel& model, const std::vector<Architecture>& candidates) {
@@ -26,26 +36,70 @@ std::vector<std::vector<double>> pool_latency(const PoolModel& model, const std:
   return latency_ms;
 }
 
-}  // namespace
-
-std::vector<Architecture> plan(const PoolModel& model, const PlanRequest& request) {
+std::vector<Architecture> plan_by_ranking(const PoolModel& model, const PlanRequest& request, Rng& rng) {
   sampling::Candidates candidates;
-  candidates.architectures =
-      request.candidates.empty() ? datasets::latency_matrix(model.pool()).architectures : request.candidates;
+  candidates.architectures = candidates_of(model, request);
   std::unordered_map<Architecture, std::size_t, nasbench::ArchitectureHash> index_of;
   for (std::size_t i = 0; i < candidates.architectures.size(); ++i) index_of.emplace(candidates.architectures[i], i);
-  for (const Architecture& architecture : request.measured) {
+  for (const Architecture& architecture : request.measured.architectures) {
     const auto [place, added] = index_of.emplace(architecture, candidates.architectures.size());
     if (added) candidates.architectures.push_back(architecture);
     candidates.measured.push_back(place->second);
   }
   candidates.pool_latency = pool_latency(model, candidates.architectures);
-  Rng rng(request.seed);
   std::vector<Architecture> chosen;
   for (const std::size_t index : sampling::make_sampler(request.sampler)->choose(candidates, request.samples, rng)) {
     chosen.push_back(candidates.architectures[index]);
   }
   return chosen;
+}
+
+std::vector<Architecture> plan_by_information(const PoolModel& model, const PlanRequest& request, Rng& rng) {
+  const SearchSpace& space = *model.pool().space;
+  std::vector<Architecture> connected;
+  for (const Architecture& architecture : candidates_of(model, request)) {
+    if (space.connected(architecture)) connected.push_back(architecture);
+  }
+  const ArchitectureSet measured(request.measured.architectures.begin(), request.measured.architectures.end());
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < connected.size(); ++i) {
+    if (measured.count(connected[i]) == 0) open.push_back(i);
+  }
+  const structured::StructuredLibrary library = library_of(model.pool());
+  const nasbench::StructureTable table = library.model->table(connected);
+  sampling::InformationOptions options;
+  sampling::LatencyCovariance covariance;
+  if (measured.empty()) {
+    covariance = structured::prior_covariance(library, table);
+  } else {
+    const structured::StructuredPosterior posterior = structured::adapt(
+        library, {request.measured.architectures, request.measured.latency_ms, request.measured.whole_milliseconds});
+    covariance = structured::posterior_covariance(posterior, table);
+    options.noise = structured::noise_of(posterior);
+    options.random_half = false;
+  }
+  std::vector<Architecture> chosen;
+  for (const std::size_t index : sampling::choose_informative(covariance, open, {}, request.samples, rng, options)) {
+    chosen.push_back(connected[index]);
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<std::string> plan_samplers() {
+  std::vector<std::string> names = sampling::sampler_names();
+  names.insert(names.begin(), "information");
+  return names;
+}
+
+std::vector<Architecture> plan(const PoolModel& model, const PlanRequest& request) {
+  if (request.measured.architectures.size() != request.measured.latency_ms.size()) {
+    throw InputError("planning after measurements needs a latency for each of them");
+  }
+  Rng rng(request.seed);
+  return request.sampler == "information" ? plan_by_information(model, request, rng)
+                                          : plan_by_ranking(model, request, rng);
 }
 
 }  // namespace tenshot::trainer

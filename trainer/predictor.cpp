@@ -4,6 +4,7 @@
 #include "trainer/feed_forward_predictor.h"
 #include "trainer/flops_line.h"
 #include "trainer/maple_edge/maple_edge.h"
+#include "trainer/structured/structured_model.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -27,13 +28,14 @@ auto loaded(const std::filesystem::path& path, const std::string& content, const
 
 }  // namespace
 
-std::vector<std::string> predictor_names() { return {"maple-edge", "maple", "flops"}; }
+std::vector<std::string> predictor_names() { return {"structured", "maple-edge", "maple", "flops"}; }
 
 std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path) {
   return loaded(path, "pool checkpoint", "tenshot train",
                 [](const Archive& archive, const std::string& kind) -> std::unique_ptr<PoolModel> {
                   if (kind == "maple-edge" || kind == "maple") return load_maple_edge(archive);
                   if (kind == "flops") return load_flops_line(archive);
+                  if (kind == "structured") return load_structured(archive);
                   throw FormatError("predictor '" + kind + "' is not known to this tenshot; use a newer one");
                 });
 }
@@ -44,6 +46,7 @@ std::unique_ptr<Predictor> load_predictor(const std::filesystem::path& path) {
                   if (kind == "maple-edge" || kind == "maple" || kind == "flops") {
                     return std::make_unique<FeedForwardPredictor>(archive);
                   }
+                  if (kind == "structured") return load_structured_predictor(archive);
                   throw FormatError("predictor '" + kind + "' is not known to this tenshot; use a newer one");
                 });
 }

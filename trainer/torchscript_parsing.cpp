@@ -36,6 +36,7 @@ std::vector<std::size_t> part_of_decision(const nasbench::SearchSpace& space) {
 struct Vocabulary {
   std::vector<std::vector<std::string>> spellings;  ///< [part][option]
   std::vector<float> encodings;                     ///< one row a spelling, parts in order
+  std::vector<std::int64_t> ordinals;               ///< what it adds to the architecture's ordinal, one a spelling
 };
 
 Vocabulary vocabulary_of(const nasbench::SearchSpace& space) {
@@ -59,6 +60,7 @@ Vocabulary vocabulary_of(const nasbench::SearchSpace& space) {
       std::vector<float> row(space.encoding_width(), 0);
       for (const std::size_t d : members) row[first_column[d] + architecture[d]] = 1;
       vocabulary.encodings.insert(vocabulary.encodings.end(), row.begin(), row.end());
+      vocabulary.ordinals.push_back(space.size() ? static_cast<std::int64_t>(space.ordinal(architecture)) : 0);
       more = false;  // count up over this part's decisions, the last fastest
       for (std::size_t m = members.size(); m-- > 0 && !more;) {
         more = ++architecture[members[m]] < decisions[members[m]];
@@ -90,7 +92,7 @@ void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& spa
   const std::string int64 = std::to_string(static_cast<int>(at::kLong));
   const std::string name(space.name()), separator(1, space.part_separator());
   module.define(
-      "def encode(self, architectures: List[str]) -> Tensor:\n"
+      "def part_index(self, architectures: List[str]) -> Tensor:\n"
       "  rows: List[int] = []\n"
       "  for text in architectures:\n"
       "    parts = text.split('" + separator + "')\n"
@@ -101,8 +103,25 @@ void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& spa
       "      assert part in known, 'not an architecture of " + name + ": ' + text + ' (what does ' + part + ' mean?); expected the form " +
       space.format(example) + "'\n"
       "      rows.append(known[part])\n"
-      "  index = torch.tensor(rows, dtype=" + int64 + ").view([len(architectures), len(self.part_rows)])\n"
-      "  return self.part_encodings[index].sum(1)\n");
+      "  return torch.tensor(rows, dtype=" + int64 + ").view([len(architectures), len(self.part_rows)])\n"
+      "def encode(self, architectures: List[str]) -> Tensor:\n"
+      "  return self.part_encodings[self.part_index(architectures)].sum(1)\n");
+  if (!space.size()) return;
+  module.register_buffer("part_ordinals", torch::tensor(vocabulary.ordinals, at::kLong));
+  std::vector<std::int64_t> option_ordinals;
+  for (std::size_t d = 0; d < space.decisions().size(); ++d) {
+    for (int option = 0; option < space.decisions()[d]; ++option) {
+      nasbench::Architecture architecture(space.decisions().size());
+      architecture[d] = static_cast<std::uint8_t>(option);
+      option_ordinals.push_back(static_cast<std::int64_t>(space.ordinal(architecture)));
+    }
+  }
+  module.register_buffer("option_ordinals", torch::tensor(option_ordinals, at::kLong));
+  module.define(
+      "def ordinals(self, architectures: List[str]) -> Tensor:\n"
+      "  return self.part_ordinals[self.part_index(architectures)].sum(1)\n"
+      "def ordinals_of_encoding(self, encoding: Tensor) -> Tensor:\n"
+      "  return torch.mv((encoding > 0.5).to(" + int64 + "), self.option_ordinals)\n");
 }
 
 }  // namespace tenshot::trainer

@@ -21,7 +21,7 @@ class MainJob : public ::testing::Test {
     datasets::write_pool(path("pool"), synthetic_pool(150));
     const auto device = synthetic_device("new", 5, 1.0, 0.01, 150, 9);
     datasets::write_measurements(path("truth.csv"), device.latencies, space);
-    const Outcome trained = run("tenshot train --pool " + q("pool") + " --epochs 40 --hidden 64,32 --learning-rate 0.003 --out " +
+    const Outcome trained = run("tenshot train --predictor maple-edge --pool " + q("pool") + " --epochs 40 --hidden 64,32 --learning-rate 0.003 --out " +
                                 q("pool.tenshot"));
     ASSERT_EQ(trained.exit_code, 0) << trained.err;
   }
@@ -77,7 +77,7 @@ TEST_F(MainJob, GivesTheSameBytesForTheSameSeed) {
 }
 
 TEST_F(MainJob, ResumesTrainingThatWasKilledAndEndsWithTheSameBytes) {
-  const std::string train = "tenshot train --pool " + q("pool") + " --epochs 400 --hidden 64,32 --out ";
+  const std::string train = "tenshot train --predictor maple-edge --pool " + q("pool") + " --epochs 400 --hidden 64,32 --out ";
   ASSERT_EQ(run(train + q("straight.tenshot")).exit_code, 0);
   // Killed at once when its first state is on disk, then stopped in order once more, then left to finish.
   const std::string background = quoted(TENSHOT_PROGRAM) + " " + train.substr(8) + q("resumed.tenshot") + " & pid=$!\n";
@@ -143,17 +143,43 @@ TEST_F(MainJob, ExportsADocumentWithTheSameNumbers) {
   }
 }
 
-TEST_F(MainJob, ExportsTorchScriptThatPythonLoads) {
+/// The first Python that imports torch, or nothing.
+std::string python_with_torch() {
   const Outcome found = run("for p in python3 /usr/bin/python3 python; do if command -v $p >/dev/null && $p -c 'import torch' "
                             "2>/dev/null; then command -v $p; exit 0; fi; done; exit 1");
-  if (found.exit_code != 0) GTEST_SKIP() << "no Python here imports torch (Debian: python3-torch)";
-  const std::string python = found.out.substr(0, found.out.find('\n'));
-  adapted();
-  ASSERT_EQ(run("tenshot export --predictor " + q("device.tenshot") + " --torchscript " + q("device.pt")).exit_code, 0);
+  return found.exit_code == 0 ? found.out.substr(0, found.out.find('\n')) : "";
+}
+
+void expect_export_equals_predictions(const std::string& predictor, const std::string& torchscript,
+                                      const std::string& predictions) {
+  const std::string python = python_with_torch();
+  if (python.empty()) GTEST_SKIP() << "no Python here imports torch (Debian: python3-torch)";
+  ASSERT_EQ(run("tenshot export --predictor " + predictor + " --torchscript " + torchscript).exit_code, 0);
   const Outcome compared = run(python + " " + quoted(std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests/integration/compare_export.py") +
-                               " " + q("device.pt") + " " + q("predictions.csv"));
+                               " " + torchscript + " " + predictions);
   EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
   EXPECT_NE(compared.out.find("15625 equal"), std::string::npos) << compared.out;
+}
+
+TEST_F(MainJob, ExportsTorchScriptThatPythonLoads) {
+  adapted();
+  expect_export_equals_predictions(q("device.tenshot"), q("device.pt"), q("predictions.csv"));
+}
+
+TEST_F(MainJob, PredictsWithIntervalsAndExplainsByStructure) {
+  adapted();
+  ASSERT_EQ(run("tenshot train --pool " + q("pool") + " --out " + q("structured.tenshot")).exit_code, 0);
+  const Outcome outcome = run("tenshot adapt --checkpoint " + q("structured.tenshot") + " --measurements " + q("measured.csv") +
+                              " --out " + q("structured-device.tenshot"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  EXPECT_NE(outcome.err.find("What the runtime executes"), std::string::npos) << outcome.err;
+  ASSERT_EQ(run("tenshot predict --predictor " + q("structured-device.tenshot") + " --out " + q("structured.csv")).exit_code, 0);
+  const Outcome evaluated = run("tenshot evaluate --predictions " + q("structured.csv") + " --measured " + q("truth.csv") +
+                                " --exclude " + q("measured.csv") + " --json");
+  const auto metrics = nlohmann::json::parse(evaluated.out);
+  EXPECT_GT(metrics.at("acc10").get<double>(), 0.95);
+  EXPECT_GT(metrics.at("coverage").get<double>(), 0.8);
+  expect_export_equals_predictions(q("structured-device.tenshot"), q("structured.pt"), q("structured.csv"));
 }
 
 TEST_F(MainJob, ComparesPeersOnTheSameFiles) {

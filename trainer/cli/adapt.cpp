@@ -48,8 +48,8 @@ void run(const std::vector<std::string>& arguments) {
       "measurements", "CSV: architecture,latency_ms", cxxopts::value<std::string>())(
       "descriptor", "the new device's device.json", cxxopts::value<std::string>())(
       "strict", "refuse measurements with any unusable entry")(
-      "clones", "augmentation factor K: each measurement is present K times (default: the predictor's, 7)",
-      cxxopts::value<std::string>())("mode", "joint (from scratch on pool and measurements) or fine-tune",
+      "clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)",
+      cxxopts::value<std::string>())("mode", "maple-edge: joint (from scratch on pool and measurements) or fine-tune",
                                      cxxopts::value<std::string>()->default_value("joint"))(
       "seed", "seed of every random draw", cxxopts::value<std::string>()->default_value("1"))(
       "out", "predictor to write", cxxopts::value<std::string>())(

@@ -1,6 +1,6 @@
 #include "trainer/planning.h"
 
-#include <iostream>
+#include <algorithm>
 
 #include "datasets/measurements.h"
 #include "nasbench/support/files.h"
@@ -16,7 +16,8 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --after measured.csv --out more.csv\n");
   options.add()("checkpoint", "what `tenshot train` wrote", cxxopts::value<std::string>())(
       "samples", "how many to choose", cxxopts::value<std::string>()->default_value("10"))(
-      "sampler", "targeted-uniform or random", cxxopts::value<std::string>()->default_value("targeted-uniform"))(
+      "sampler", "information, targeted-uniform or random",
+      cxxopts::value<std::string>()->default_value("information"))(
       "candidates", "CSV with the architectures that may be chosen (default: those the pool has measured)",
       cxxopts::value<std::string>())("after", "CSV of measurements made already: plan further ones",
                                      cxxopts::value<std::string>())(
@@ -28,6 +29,10 @@ void run(const std::vector<std::string>& arguments) {
   trainer::PlanRequest request;
   request.samples = static_cast<std::size_t>(options.integer("samples", 1));
   request.sampler = options.get("sampler");
+  const std::vector<std::string> samplers = trainer::plan_samplers();
+  if (std::find(samplers.begin(), samplers.end(), request.sampler) == samplers.end()) {
+    throw UsageError("there is no sampler '" + request.sampler + "'; there are: information, targeted-uniform, random");
+  }
   request.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   require_writable_target(out);
   const auto model = trainer::load_pool_model(checkpoint);
@@ -40,7 +45,9 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("after")) {
     const auto measured = datasets::read_measurements(options.get("after"), *model->pool().space);
     report(measured.findings, quiet);
-    request.measured = measured.architectures();
+    request.measured.architectures = measured.architectures();
+    request.measured.latency_ms = measured.latencies_ms();
+    request.measured.whole_milliseconds = measured.whole_milliseconds;
   }
   trainer::write_plan(out, trainer::plan(*model, request), *model->pool().space);
 }

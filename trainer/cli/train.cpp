@@ -1,7 +1,10 @@
+#include <algorithm>
+
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/flops_line.h"
 #include "trainer/maple_edge/maple_edge.h"
+#include "trainer/structured/structured_model.h"
 
 namespace tenshot::cli {
 namespace {
@@ -30,11 +33,13 @@ trainer::MapleEdgeSettings settings_of(const OptionParser& options) {
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("train", "Trains a predictor on a pool of device-runtimes.",
                        "  tenshot train --pool datasets/data --out pool.tenshot\n"
-                       "  tenshot train --pool datasets/data --without libtorch-frozen_t1_b1 --predictor maple --out maple.tenshot\n");
+                       "  tenshot train --pool datasets/data --without libtorch-frozen_t1_b1 --predictor maple-edge --out network.tenshot\n");
   options.add()("pool", "folder of device-runtimes", cxxopts::value<std::string>())(
       "without", "device-runtimes of the pool to leave out, comma-separated", cxxopts::value<std::string>())(
-      "predictor", "maple-edge, maple (without MAPLE-Edge's additions) or flops (a line)",
-      cxxopts::value<std::string>()->default_value("maple-edge"))(
+      "predictor",
+      "structured (costs and execution structure), maple-edge (network), maple (without MAPLE-Edge's additions) or flops "
+      "(a line)",
+      cxxopts::value<std::string>()->default_value("structured"))(
       "seed", "seed of every random draw", cxxopts::value<std::string>()->default_value("1"))(
       "out", "checkpoint to write", cxxopts::value<std::string>())(
       "epochs", "passes over the pool", cxxopts::value<std::string>()->default_value("200"))(
@@ -52,7 +57,7 @@ void run(const std::vector<std::string>& arguments) {
   const std::string predictor = options.get("predictor");
   const std::vector<std::string> known = trainer::predictor_names();
   if (std::find(known.begin(), known.end(), predictor) == known.end()) {
-    throw UsageError("there is no predictor '" + predictor + "'; there are: maple-edge, maple, flops");
+    throw UsageError("there is no predictor '" + predictor + "'; there are: structured, maple-edge, maple, flops");
   }
   const trainer::MapleEdgeSettings settings = settings_of(options);
   const int threads = static_cast<int>(options.integer("threads", 1));
@@ -64,9 +69,12 @@ void run(const std::vector<std::string>& arguments) {
     pool.devices.erase(std::find_if(pool.devices.begin(), pool.devices.end(), [&](const auto& d) { return d.id == id; }));
   }
   ProgressLine progress(quiet);
-  const auto model = predictor == "flops" ? trainer::make_flops_line(pool)
-                                          : trainer::train_maple_edge(pool, settings, training_control(out, threads, progress));
-  trainer::save(model->to_archive(), out);
+  const auto train = [&] {
+    if (predictor == "structured") return trainer::train_structured(pool, settings.fit.seed);
+    if (predictor == "flops") return trainer::make_flops_line(pool);
+    return trainer::train_maple_edge(pool, settings, training_control(out, threads, progress));
+  };
+  trainer::save(train()->to_archive(), out);
 }
 
 }  // namespace

@@ -168,6 +168,7 @@ TEST(Plan, ChoosesAmongThePoolsArchitecturesUnlessGivenCandidates) {
 TEST(Plan, RanksCandidatesThatThePoolHasNotMeasuredByTheModel) {
   const auto& space = nasbench::nasbench201();
   PlanRequest request;
+  request.sampler = "targeted-uniform";
   request.samples = 2;
   // The fastest and the slowest connected cells: one draw per bin must give both, the fast one first.
   const auto fast = space.parse("|none~0|+|none~0|none~1|+|skip_connect~0|none~1|none~2|");
@@ -178,11 +179,15 @@ TEST(Plan, RanksCandidatesThatThePoolHasNotMeasuredByTheModel) {
 }
 
 TEST(Plan, DoesNotPlanWhatIsMeasured) {
-  PlanRequest request;
-  const auto first = plan(quick_model(), request);
-  request.measured = first;
-  for (const auto& architecture : plan(quick_model(), request)) {
-    EXPECT_EQ(std::find(first.begin(), first.end(), architecture), first.end());
+  for (const std::string& sampler : plan_samplers()) {
+    PlanRequest request;
+    request.sampler = sampler;
+    const auto first = plan(quick_model(), request);
+    request.measured.architectures = first;
+    for (std::size_t i = 0; i < first.size(); ++i) request.measured.latency_ms.push_back(10.0 + static_cast<double>(i));
+    for (const auto& architecture : plan(quick_model(), request)) {
+      EXPECT_EQ(std::find(first.begin(), first.end(), architecture), first.end()) << sampler;
+    }
   }
 }
 

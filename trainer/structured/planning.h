@@ -1,0 +1,26 @@
+#pragma once
+
+#include "nasbench/structures.h"
+#include "sampling/information.h"
+#include "trainer/structured/library.h"
+#include "trainer/structured/posterior.h"
+
+namespace tenshot::trainer::structured {
+
+/// What is uncertain about the log latencies of `table` before anything is measured: the mean over all structures and
+/// library entries of what the uncertainty of the costs means for the latencies (linearised at the entry's costs), and
+/// the spread of the entries' latencies themselves, each relative to its mean. Give it
+/// connected architectures only: those that compute nothing would be all that matters.
+sampling::LatencyCovariance prior_covariance(const StructuredLibrary& library, const nasbench::StructureTable& table,
+                                             const PosteriorOptions& options = {});
+
+/// The same after measurements, over the components of the posterior. The measured architectures are already
+/// conditioned on. Weights enter by their square roots (renormalised): a posterior of few measurements is too sure of
+/// its structure, and a plan should still tell the others apart.
+sampling::LatencyCovariance posterior_covariance(const StructuredPosterior& posterior,
+                                                 const nasbench::StructureTable& table);
+
+/// Root mean square noise of log latency, for planning after measurements.
+double noise_of(const StructuredPosterior& posterior);
+
+}  // namespace tenshot::trainer::structured

@@ -1,0 +1,421 @@
+#include "trainer/structured/posterior.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <bitset>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+
+namespace tenshot::trainer::structured {
+namespace {
+
+using nasbench::StructureTable;
+
+constexpr int path_rounds = 2;
+constexpr double floor_share = 0.3;  ///< of the smallest measured latency
+
+using FeatureRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+/// The measurements in the form the solver wants.
+struct Problem {
+  const StructuredLibrary& library;
+  const PosteriorOptions& options;
+  StructureTable table;
+  Eigen::VectorXd log_latency;
+  double clock_variance_ms2 = 0;  ///< of a clock that counts whole milliseconds
+  Eigen::MatrixXd kernel;
+  double floor_ms = 0;
+};
+
+Eigen::MatrixXd kernel_matrix(const StructureTable& table, double scale) {
+  const auto n = static_cast<Eigen::Index>(table.size);
+  Eigen::MatrixXd kernel(n, n);
+  for (Eigen::Index i = 0; i < n; ++i) {
+    for (Eigen::Index j = 0; j < n; ++j) {
+      kernel(i, j) = likeness(table.signature(i), table.signature(j), table.signature_words, scale);
+    }
+  }
+  return kernel;
+}
+
+Problem make_problem(const StructuredLibrary& library, const Evidence& evidence, const PosteriorOptions& options) {
+  Problem problem = {library, options, library.model->table(evidence.architectures), {}, 0, {}, 0};
+  const Eigen::Map<const Eigen::VectorXd> latency(evidence.latency_ms.data(),
+                                                  static_cast<Eigen::Index>(evidence.latency_ms.size()));
+  problem.log_latency = latency.array().log();
+  const double clock_step_ms = evidence.whole_milliseconds ? 1 : 0;
+  problem.clock_variance_ms2 = clock_step_ms * clock_step_ms / 12;
+  problem.kernel = kernel_matrix(problem.table, library.model->signature_scale());
+  problem.floor_ms = floor_share * latency.minCoeff();
+  return problem;
+}
+
+/// Prior of the latencies at the measured architectures under one structure and entry: mean and covariance, ms.
+struct LatencyPrior {
+  double scale_ms = 1;
+  Eigen::VectorXd mean;
+  Eigen::MatrixXd covariance;
+};
+
+/// One component of the mixture while it is fitted: where it starts and how far the measurements moved it.
+struct Candidate {
+  std::size_t structure = 0;
+  std::size_t entry = 0;
+  double noise = 0;
+  double closeness = 1;
+  double log_evidence = -std::numeric_limits<double>::infinity();
+  FeatureRows rows;  ///< at the measured architectures; empty where the structure has one alternative
+  double scale_ms = 1;
+  Eigen::VectorXd pull;    ///< costs = prior mean + prior covariance · rowsᵀ · pull
+  Eigen::VectorXd slopes;  ///< d log latency / d latency at the solution
+  Eigen::VectorXd residual_weights;
+  Eigen::VectorXd noise_variance;  ///< of each measurement, after Student weighting
+};
+
+constexpr double prior_spread = 0.2;  ///< of log latency under a library entry, roughly
+constexpr double pi = 3.14159265358979323846;
+
+double log_normal(double error, double variance) {
+  return -0.5 * (std::log(2 * pi * variance) + error * error / variance);
+}
+
+/// Noise of log latency: Student-t with ν degrees of freedom (Gaussian for ν = 0) of a given variance, or, rarely, a
+/// gross error. It enters Gauss–Newton as the Gaussian that has its slope at the present error
+/// (expectation–maximisation for scale mixtures; Lange, Little and Taylor, JASA 1989).
+class MeasurementNoise {
+ public:
+  explicit MeasurementNoise(const PosteriorOptions& options)
+      : nu_(options.student_freedom),
+        gross_share_(options.gross_share),
+        gross_precision_(1 / (options.gross_spread * options.gross_spread)),
+        gross_density_(gross_share_ / (options.gross_spread * std::sqrt(2 * pi))) {
+    usual_density_ = (1 - gross_share_) / std::sqrt(2 * pi);
+    if (nu_ > 0) {
+      usual_density_ =
+          (1 - gross_share_) * std::exp(std::lgamma((nu_ + 1) / 2) - std::lgamma(nu_ / 2)) / std::sqrt(nu_ * pi);
+    }
+  }
+
+  struct View {
+    double variance = 0;  ///< of the Gaussian in its place
+    double density = 0;   ///< of the error itself
+  };
+
+  View at(double error, double variance) const {
+    const double squared = error * error / variance;
+    const double precision = (nu_ > 0 ? (nu_ + 1) / (nu_ + squared) : 1) / variance;
+    const double usual = usual_density_ * shape(squared) / std::sqrt(variance) + smallest_density;
+    if (gross_share_ <= 0) return {1 / precision, usual};
+    const double gross = gross_density_ * std::exp(-0.5 * error * error * gross_precision_);
+    return {(usual + gross) / (usual * precision + gross * gross_precision_), usual + gross};
+  }
+
+ private:
+  static constexpr double smallest_density = 1e-300;
+
+  /// The density's dependence on error² / variance.
+  double shape(double squared) const {
+    if (nu_ <= 0) return std::exp(-0.5 * squared);
+    if (nu_ != 4) return std::pow(1 + squared / nu_, -(nu_ + 1) / 2);
+    const double base = 1 + squared / 4;  // the default, without a power
+    return 1 / (base * base * std::sqrt(base));
+  }
+
+  double nu_, gross_share_, gross_precision_, gross_density_;
+  double usual_density_ = 0;
+};
+
+/// Gauss–Newton in the space of the n latencies. The costs enter only through them, so the cost of a step does not
+/// depend on how many features a search space has.
+class LatencySolver {
+ public:
+  explicit LatencySolver(const Problem& problem)
+      : problem_(problem), measurement_noise_(problem.options), n_(problem.log_latency.size()) {
+    system_.resize(n_, n_);
+  }
+
+  void solve(const LatencyPrior& prior, Candidate& candidate) {
+    const double residual_scale = problem_.options.residual_share * candidate.noise;
+    const Eigen::VectorXd own_variance =
+        problem_.clock_variance_ms2 * prior.mean.array().square().inverse() + candidate.noise * candidate.noise;
+    Eigen::VectorXd latency = prior.mean;
+    noise_ = own_variance;
+    error_ = problem_.log_latency - latency.array().log().matrix();
+    for (Eigen::Index i = 0; i < n_; ++i) {  // what is far off already is not trusted from the start
+      const double expected = own_variance[i] + prior_spread * prior_spread;
+      noise_[i] *= measurement_noise_.at(error_[i], expected).variance / expected;
+    }
+    for (int step = 0; step < problem_.options.newton_steps; ++step) {
+      latency = latency.cwiseMax(problem_.floor_ms);
+      slopes_ = latency.cwiseInverse();
+      system_ = prior.covariance.cwiseProduct(slopes_ * slopes_.transpose());
+      system_ += residual_scale * residual_scale * problem_.kernel;
+      system_.diagonal() += noise_;
+      residual_ = problem_.log_latency - latency.array().log().matrix() - slopes_.cwiseProduct(prior.mean - latency);
+      factor_.compute(system_);
+      weights_ = factor_.solve(residual_);
+      latency = prior.mean + prior.covariance * slopes_.cwiseProduct(weights_);
+      error_ = noise_.cwiseProduct(weights_);
+      if (step + 1 == problem_.options.newton_steps) break;
+      for (Eigen::Index i = 0; i < n_; ++i) noise_[i] = measurement_noise_.at(error_[i], own_variance[i]).variance;
+    }
+    candidate.log_evidence = log_evidence(own_variance);
+    candidate.noise_variance = noise_;
+    candidate.scale_ms = prior.scale_ms;
+    candidate.slopes = slopes_;
+    candidate.pull = slopes_.cwiseProduct(weights_);
+    candidate.residual_weights = residual_scale * residual_scale * weights_;
+  }
+
+ private:
+  /// Gaussian evidence with each measurement's Gaussian in place, corrected by what the noise says of each error.
+  double log_evidence(const Eigen::VectorXd& own_variance) const {
+    double log_determinant = 0;
+    for (Eigen::Index i = 0; i < n_; ++i) log_determinant += 2 * std::log(factor_.matrixLLT()(i, i));
+    double sum = -0.5 * (residual_.dot(weights_) + log_determinant + static_cast<double>(n_) * std::log(2 * pi));
+    for (Eigen::Index i = 0; i < n_; ++i) {
+      sum += std::log(measurement_noise_.at(error_[i], own_variance[i]).density) - log_normal(error_[i], noise_[i]);
+    }
+    return sum;
+  }
+
+  const Problem& problem_;
+  MeasurementNoise measurement_noise_;
+  Eigen::Index n_;
+  Eigen::MatrixXd system_;
+  Eigen::LLT<Eigen::MatrixXd> factor_;
+  Eigen::VectorXd slopes_, noise_, residual_, weights_, error_;
+};
+
+FeatureRows rows_at(const StructureTable& table, std::size_t structure, const Eigen::VectorXd& path_costs) {
+  const std::size_t alternatives = table.structures[structure].alternatives;
+  FeatureRows rows(table.size, table.feature_count);
+  for (std::size_t i = 0; i < table.size; ++i) {
+    const double* row = table.row(structure, i);
+    if (alternatives > 1) row += table.feature_count * slowest_alternative(row, alternatives, path_costs);
+    std::copy(row, row + table.feature_count, rows.row(i).data());
+  }
+  return rows;
+}
+
+double median(Eigen::ArrayXd values) {
+  const Eigen::Index middle = values.size() / 2;
+  std::nth_element(values.data(), values.data() + middle, values.data() + values.size());
+  if (values.size() % 2 == 1) return values[middle];
+  return 0.5 * (values[middle] + *std::max_element(values.data(), values.data() + middle));
+}
+
+/// Latencies of a device of this kind, at the scale the measurements give it; the scale itself is uncertain by its
+/// size.
+LatencyPrior latency_prior(const Problem& problem, const FeatureRows& rows, const CostPrior& costs, double closeness) {
+  LatencyPrior prior;
+  prior.mean = rows * costs.mean;
+  const double smallest = 0.02;
+  prior.mean = prior.mean.cwiseMax(smallest);
+  prior.scale_ms = std::exp(median(problem.log_latency.array() - prior.mean.array().log()));
+  prior.mean *= prior.scale_ms;
+  prior.covariance = std::pow(closeness * prior.scale_ms, 2) * (rows * costs.covariance * rows.transpose());
+  prior.covariance += prior.mean * prior.mean.transpose();
+  return prior;
+}
+
+Eigen::MatrixXd prior_covariance_ms2(const CostPrior& prior, const Candidate& candidate) {
+  const double variance_ms2 = candidate.scale_ms * candidate.scale_ms;
+  return variance_ms2 *
+         (candidate.closeness * candidate.closeness * prior.covariance + prior.mean * prior.mean.transpose());
+}
+
+Eigen::VectorXd posterior_costs(const CostPrior& prior, const Candidate& candidate, const FeatureRows& rows) {
+  return candidate.scale_ms * prior.mean + prior_covariance_ms2(prior, candidate) * (rows.transpose() * candidate.pull);
+}
+
+/// All candidates of a structure that has one alternative, or the first fit of one that has more.
+std::vector<Candidate> fit_structure(const Problem& problem, const std::vector<CostPrior>& priors,
+                                     std::size_t structure, LatencySolver& solver) {
+  std::vector<Candidate> candidates;
+  const bool fixed_rows = problem.table.structures[structure].alternatives == 1;
+  FeatureRows rows;
+  if (fixed_rows) rows = rows_at(problem.table, structure, {});
+  for (std::size_t entry = 0; entry < priors.size(); ++entry) {
+    if (!fixed_rows) rows = rows_at(problem.table, structure, path_costs(priors[entry].mean));
+    for (const double closeness : problem.options.closeness) {
+      const LatencyPrior prior = latency_prior(problem, rows, priors[entry], closeness);
+      for (const double noise : problem.options.noises) {
+        Candidate candidate;
+        candidate.structure = structure;
+        candidate.entry = entry;
+        candidate.noise = noise;
+        candidate.closeness = closeness;
+        solver.solve(prior, candidate);
+        if (!fixed_rows) candidate.rows = rows;
+        candidates.push_back(std::move(candidate));
+      }
+    }
+  }
+  return candidates;
+}
+
+void sort_by_evidence(std::vector<Candidate>& candidates) {
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.log_evidence > b.log_evidence; });
+}
+
+/// Keeps the best entries per noise of a cost-dependent structure, and lets each find its own slowest paths.
+std::vector<Candidate> refit_paths(const Problem& problem, const std::vector<CostPrior>& priors,
+                                   std::vector<Candidate> candidates, LatencySolver& solver) {
+  sort_by_evidence(candidates);
+  std::vector<Candidate> refitted;
+  for (const double noise : problem.options.noises) {
+    std::size_t taken = 0;
+    for (Candidate& candidate : candidates) {
+      if (candidate.noise != noise || taken == problem.options.path_entries) continue;
+      ++taken;
+      const CostPrior& costs = priors[candidate.entry];
+      for (int round = 0; round < path_rounds; ++round) {
+        const Eigen::VectorXd current = posterior_costs(costs, candidate, candidate.rows) / candidate.scale_ms;
+        candidate.rows = rows_at(problem.table, candidate.structure, path_costs(current));
+        solver.solve(latency_prior(problem, candidate.rows, costs, candidate.closeness), candidate);
+      }
+      refitted.push_back(std::move(candidate));
+    }
+  }
+  return refitted;
+}
+
+void keep_best(std::vector<Candidate>& candidates, std::size_t kept) {
+  const auto is_unusable = [](const Candidate& candidate) { return !std::isfinite(candidate.log_evidence); };
+  candidates.erase(std::remove_if(candidates.begin(), candidates.end(), is_unusable), candidates.end());
+  sort_by_evidence(candidates);
+  if (candidates.size() > kept) candidates.resize(kept);
+}
+
+/// (slopes · prior covariance · slopes + residual + noise)⁻¹ over the measurements.
+Eigen::MatrixXd inverse_system(const Problem& problem, const Candidate& candidate, const FeatureRows& rows,
+                               const Eigen::MatrixXd& prior_covariance) {
+  const double residual_scale = problem.options.residual_share * candidate.noise;
+  const FeatureRows sloped = candidate.slopes.asDiagonal() * rows;
+  Eigen::MatrixXd system =
+      sloped * prior_covariance * sloped.transpose() + residual_scale * residual_scale * problem.kernel;
+  system.diagonal() += candidate.noise_variance;
+  return system.llt().solve(Eigen::MatrixXd::Identity(system.rows(), system.cols()));
+}
+
+void add_component(const Problem& problem, const std::vector<CostPrior>& priors, const Candidate& candidate,
+                   double weight, StructuredPosterior& posterior) {
+  const CostPrior& prior = priors[candidate.entry];
+  const FeatureRows rows = candidate.rows.size() > 0 ? candidate.rows : rows_at(problem.table, candidate.structure, {});
+  const Eigen::MatrixXd covariance = prior_covariance_ms2(prior, candidate);
+  const Eigen::MatrixXd inverse = inverse_system(problem, candidate, rows, covariance);
+  const Eigen::MatrixXd gain = covariance * rows.transpose() * candidate.slopes.asDiagonal();
+
+  Component component;
+  component.structure = candidate.structure;
+  component.entry = candidate.entry;
+  component.noise = candidate.noise;
+  component.weight = weight;
+  component.costs_ms = posterior_costs(prior, candidate, rows);
+  component.path_costs_ms = path_costs(component.costs_ms, candidate.scale_ms);
+  component.covariance_ms2 = covariance - gain * inverse * gain.transpose();
+  posterior.components.push_back(std::move(component));
+
+  const double residual_variance = std::pow(problem.options.residual_share * candidate.noise, 2);
+  posterior.residual_weights += weight * candidate.residual_weights;
+  posterior.residual_variance += weight * residual_variance;
+  posterior.residual_reduction += weight * residual_variance * residual_variance * inverse;
+}
+
+void check(const Evidence& evidence) {
+  if (evidence.architectures.empty()) throw InputError("no measured architecture: expected at least one");
+  if (evidence.architectures.size() != evidence.latency_ms.size()) {
+    throw InputError(std::to_string(evidence.architectures.size()) + " architectures with " +
+                     std::to_string(evidence.latency_ms.size()) + " latencies: expected as many");
+  }
+  for (const double latency : evidence.latency_ms) {
+    if (std::isfinite(latency) && latency > 0) continue;
+    throw InputError("measured latency " + shortest(latency) + " ms: expected a finite, positive number");
+  }
+}
+
+}  // namespace
+
+double likeness(const std::uint64_t* a, const std::uint64_t* b, std::size_t words, double scale) {
+  std::size_t distance = 0;
+  for (std::size_t w = 0; w < words; ++w) distance += std::bitset<64>(a[w] ^ b[w]).count();
+  return std::exp(-static_cast<double>(distance) / scale);
+}
+
+bool considers(const PosteriorOptions& options, const nasbench::Structure& structure) {
+  return std::find(options.left_out.begin(), options.left_out.end(), structure.name) == options.left_out.end();
+}
+
+Eigen::MatrixXd library_covariance(const StructuredLibrary& library) {
+  const std::size_t count = library.entries.size();
+  Eigen::MatrixXd costs(count, library.features());
+  for (std::size_t e = 0; e < count; ++e) costs.row(e) = cost_prior(library, e, {}, {}).mean;
+  const Eigen::MatrixXd centred = costs.rowwise() - costs.colwise().mean();
+  return centred.transpose() * centred / static_cast<double>(std::max<std::size_t>(count - 1, 1));
+}
+
+CostPrior cost_prior(const StructuredLibrary& library, std::size_t entry, const Eigen::MatrixXd& library_covariance,
+                     const PosteriorOptions& options) {
+  const auto& features = library.model->features();
+  const LibraryEntry& device = library.entries[entry];
+  const std::vector<bool>& uses = library.model->structures()[device.structure].uses;
+  const bool is_generic = std::isnan(device.log_rms);
+  CostPrior prior;
+  prior.mean = device.costs;
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    if (!uses[f] && !is_generic && features[f].spread) prior.mean[f] = features[f].typical_cost;
+  }
+  if (library_covariance.size() == 0) return prior;
+  prior.covariance = options.library_share * options.library_share * library_covariance;
+  const double spread = options.cost_spread * device.costs.cwiseAbs().mean() + options.cost_spread_floor;
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    prior.covariance(f, f) += std::pow(features[f].spread.value_or(spread), 2);
+  }
+  return prior;
+}
+
+StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& evidence, const PosteriorOptions& options) {
+  check(evidence);
+  const Problem problem = make_problem(library, evidence, options);
+  const Eigen::MatrixXd covariance = library_covariance(library);
+  std::vector<CostPrior> priors;
+  for (std::size_t e = 0; e < library.entries.size(); ++e) {
+    priors.push_back(cost_prior(library, e, covariance, options));
+  }
+
+  LatencySolver solver(problem);
+  std::vector<Candidate> candidates;
+  for (std::size_t s = 0; s < library.model->structures().size(); ++s) {
+    if (!considers(options, library.model->structures()[s])) continue;
+    std::vector<Candidate> fitted = fit_structure(problem, priors, s, solver);
+    if (library.model->structures()[s].alternatives > 1) {
+      fitted = refit_paths(problem, priors, std::move(fitted), solver);
+    }
+    std::move(fitted.begin(), fitted.end(), std::back_inserter(candidates));
+  }
+  keep_best(candidates, options.kept);
+
+  StructuredPosterior posterior;
+  posterior.model = library.model;
+  posterior.floor_ms = problem.floor_ms;
+  posterior.calibration = library.calibration;
+  posterior.anchors = problem.table.signatures;
+  const auto n = static_cast<Eigen::Index>(problem.table.size);
+  posterior.residual_weights = Eigen::VectorXd::Zero(n);
+  posterior.residual_reduction = Eigen::MatrixXd::Zero(n, n);
+  double total = 0;
+  for (const Candidate& candidate : candidates) total += std::exp(candidate.log_evidence - candidates[0].log_evidence);
+  for (const Candidate& candidate : candidates) {
+    const double weight = std::exp(candidate.log_evidence - candidates[0].log_evidence) / total;
+    add_component(problem, priors, candidate, weight, posterior);
+  }
+  return posterior;
+}
+
+}  // namespace tenshot::trainer::structured

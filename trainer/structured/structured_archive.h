@@ -1,0 +1,16 @@
+#pragma once
+
+#include "trainer/archive.h"
+#include "trainer/structured/library.h"
+#include "trainer/structured/posterior.h"
+
+namespace tenshot::trainer::structured {
+
+/// The library and a posterior as arrays of an archive. Structures go by name, so that a file outlives their order.
+/// Reading throws FormatError when something is missing or does not fit.
+void put_library(Archive& archive, const StructuredLibrary& library);
+StructuredLibrary get_library(const Archive& archive, const nasbench::StructureModel& model);
+void put_posterior(Archive& archive, const StructuredPosterior& posterior);
+StructuredPosterior get_posterior(const Archive& archive, const nasbench::StructureModel& model);
+
+}  // namespace tenshot::trainer::structured

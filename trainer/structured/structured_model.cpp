@@ -1,0 +1,151 @@
+#include "trainer/structured/structured_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "nasbench/support/error.h"
+#include "trainer/feed_forward_predictor.h"
+#include "trainer/pool_archive.h"
+#include "trainer/structured/calibration.h"
+#include "trainer/structured/explanation.h"
+#include "trainer/structured/structured_archive.h"
+#include "trainer/structured/structured_predictor.h"
+
+namespace tenshot::trainer {
+namespace {
+
+using structured::StructuredLibrary;
+
+std::vector<std::string> ids_of(const datasets::Pool& pool) {
+  std::vector<std::string> ids;
+  for (const datasets::DeviceRuntime& device : pool.devices) ids.push_back(device.id);
+  return ids;
+}
+
+std::string percent(double share) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.0f %%", 100 * share);
+  return text;
+}
+
+std::string milliseconds(double value_ms) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g ms", value_ms);
+  return text;
+}
+
+/// What a person wants to know of the device, a sentence a line.
+nlohmann::json explanation_lines(const structured::StructuredPosterior& posterior, const StructuredLibrary& library,
+                                 const structured::Evidence& evidence) {
+  const structured::Explanation explained = structured::explain(posterior, library);
+  nlohmann::json lines = nlohmann::json::array();
+  std::string structures;
+  for (std::size_t i = 0; i < explained.structures.size() && i < 3; ++i) {
+    const structured::StructureBelief& belief = explained.structures[i];
+    structures += (i == 0 ? "" : "; ") + percent(belief.probability) + " " + belief.name + " (" + belief.meaning + ")";
+  }
+  lines.push_back("What the runtime executes: " + structures);
+  std::string costs;
+  for (const structured::OperatorCost& cost : explained.costs) {
+    costs += (costs.empty() ? "" : ", ") + cost.name + " " + milliseconds(cost.cost_ms) + " ± " +
+             milliseconds(cost.deviation_ms);
+  }
+  lines.push_back("Costs of one occurrence in the cell: " + costs);
+  lines.push_back("Noise of a measurement: " + percent(explained.noise) + "; most like " + explained.nearest_device +
+                  " of the pool");
+  for (const std::string& warning : structured::evidence_warnings(library, evidence, posterior)) {
+    lines.push_back("Warning: " + warning);
+  }
+  return lines;
+}
+
+class StructuredModel : public PoolModel {
+ public:
+  StructuredModel(datasets::Pool pool, StructuredLibrary library, std::uint64_t seed)
+      : pool_(std::move(pool)), library_(std::move(library)), seed_(seed) {}
+
+  std::string_view kind() const override { return "structured"; }
+  const datasets::Pool& pool() const override { return pool_; }
+
+  Archive to_archive() const override {
+    Archive archive;
+    put_pool(archive, pool_);
+    archive.card["content"] = "pool checkpoint";
+    archive.card["predictor"] = kind();
+    archive.card["seed"] = seed_;
+    archive.card["versions"] = version_card();
+    for (const structured::LibraryEntry& entry : library_.entries) {
+      if (entry.log_rms > 0) archive.card["scores"]["log_rms"][entry.device] = entry.log_rms;
+    }
+    structured::put_library(archive, library_);
+    return archive;
+  }
+
+  std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
+    if (set.architectures.empty()) throw InputError("adapting structured needs at least one measured architecture");
+    const structured::Evidence evidence{set.architectures, set.latency_ms, set.whole_milliseconds};
+    structured::StructuredPosterior posterior = structured::adapt(library_, evidence);
+    nlohmann::json card = predictor_card(*this, set, options.seed);
+    card["explanation"] = explanation_lines(posterior, library_, evidence);
+    return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card));
+  }
+
+  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
+    const nasbench::StructureTable table = library_.model->table(architectures);
+    std::vector<std::vector<double>> latency_ms;
+    for (const std::string& id : ids_of(pool_)) {
+      const auto entry = std::find_if(library_.entries.begin(), library_.entries.end(),
+                                      [&](const structured::LibraryEntry& e) { return e.device == id; });
+      if (entry == library_.entries.end()) throw FormatError("the library has no entry for device " + id);
+      latency_ms.push_back(latencies_of(*entry, table));
+    }
+    return latency_ms;
+  }
+
+ private:
+  std::vector<double> latencies_of(const structured::LibraryEntry& entry, const nasbench::StructureTable& table) const {
+    const auto width = static_cast<Eigen::Index>(library_.features());
+    const std::size_t alternatives = table.structures[entry.structure].alternatives;
+    const Eigen::VectorXd paths = structured::path_costs(entry.costs);
+    std::vector<double> latency_ms;
+    for (std::size_t a = 0; a < table.size; ++a) {
+      const double* row = table.row(entry.structure, a);
+      if (alternatives > 1) row += width * static_cast<Eigen::Index>(structured::slowest_alternative(row, alternatives, paths));
+      const double relative = Eigen::Map<const Eigen::VectorXd>(row, width).dot(entry.costs);
+      latency_ms.push_back(entry.median_ms * std::max(relative, 1e-3));
+    }
+    return latency_ms;
+  }
+
+  datasets::Pool pool_;
+  StructuredLibrary library_;
+  std::uint64_t seed_;
+};
+
+}  // namespace
+
+StructuredLibrary library_of(const datasets::Pool& pool) {
+  return structured::fit_library(nasbench::structures_of(*pool.space), ids_of(pool), datasets::latency_matrix(pool));
+}
+
+std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uint64_t seed) {
+  if (pool.devices.empty()) throw InputError("the pool has no devices to train on");
+  StructuredLibrary library = library_of(pool);
+  structured::CalibrationOptions options;
+  options.seed = seed;
+  library.calibration = structured::calibrate(library, ids_of(pool), datasets::latency_matrix(pool), {}, options);
+  return std::make_unique<StructuredModel>(pool, std::move(library), seed);
+}
+
+std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
+  datasets::Pool pool = get_pool(archive);
+  StructuredLibrary library = structured::get_library(archive, nasbench::structures_of(*pool.space));
+  return std::make_unique<StructuredModel>(std::move(pool), std::move(library), archive.card.at("seed").get<std::uint64_t>());
+}
+
+std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive) {
+  return std::make_unique<StructuredPredictor>(archive);
+}
+
+}  // namespace tenshot::trainer

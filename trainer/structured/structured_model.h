@@ -1,0 +1,24 @@
+#pragma once
+
+#include <memory>
+
+#include "sampling/information.h"
+#include "trainer/predictor.h"
+#include "trainer/structured/library.h"
+#include "trainer/structured/posterior.h"
+
+namespace tenshot::trainer {
+
+/// The predictor `structured`: latency as a sum of operator costs over what the runtime really executes, with the pool
+/// as prior over both (trainer/structured/). Fits the library and calibrates its intervals; a second for a dozen
+/// devices.
+std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uint64_t seed);
+
+/// From an archive whose card names "structured". Throw FormatError.
+std::unique_ptr<PoolModel> load_structured(const Archive& archive);
+std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive);
+
+/// The library of a pool, whatever predictor its checkpoint holds: what the `information` sampler plans with.
+structured::StructuredLibrary library_of(const datasets::Pool& pool);
+
+}  // namespace tenshot::trainer

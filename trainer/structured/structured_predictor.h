@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+
+#include "trainer/predictor.h"
+#include "trainer/structured/posterior.h"
+
+namespace tenshot::trainer {
+
+/// A device-runtime's posterior as a Predictor, with intervals.
+class StructuredPredictor : public Predictor {
+ public:
+  StructuredPredictor(structured::StructuredPosterior posterior, nlohmann::json card);
+  /// Throws FormatError.
+  explicit StructuredPredictor(const Archive& archive);
+
+  std::string_view kind() const override { return "structured"; }
+  const SearchSpace& space() const override { return posterior_.model->space(); }
+  bool has_intervals() const override { return true; }
+  Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override;
+  Archive to_archive() const override;
+  void export_torchscript(const std::filesystem::path& path) const override;
+  nlohmann::json to_document() const override;
+  std::string explanation() const override;
+
+ private:
+  structured::StructuredPosterior posterior_;
+  nlohmann::json card_;
+};
+
+}  // namespace tenshot::trainer
