@@ -210,6 +210,18 @@ class Collection {
   BatchAttempt attempt_batch(const std::vector<Architecture>& batch, const std::string& note) {
     const std::size_t done = wanted_.size() - missing().size();
     BatchAttempt attempt;
+    if (options_.timing.rounds > 1) {
+      CollectTimer::Turn turn = timer_.in_turn(batch, [&] {
+        report(done, note);
+        return !stopped_;
+      });
+      throw_if_stopped("; the batch in work is measured anew then");
+      attempt.rows = std::move(turn.rows);
+      attempt.sentinel_ms = turn.sentinel_ms;
+      attempt.moved = moved(attempt.sentinel_ms);
+      report(done + batch.size(), note);
+      return attempt;
+    }
     for (const Architecture& architecture : batch) {
       attempt.rows.push_back(timer_.architecture(architecture));
       report(done + attempt.rows.size(), note);
@@ -254,16 +266,29 @@ class Collection {
     save();
   }
 
+  std::vector<Measurement> measured_again(const std::vector<Architecture>& architectures) {
+    const auto go_on = [&] {
+      report(wanted_.size(), "measuring " + std::to_string(architectures.size()) + " architectures again");
+      throw_if_stopped();
+      return true;
+    };
+    if (options_.timing.rounds > 1) return timer_.in_turn(architectures, go_on).rows;
+    std::vector<Measurement> rows;
+    for (const Architecture& architecture : architectures) {
+      rows.push_back(timer_.architecture(architecture));
+      go_on();
+    }
+    return rows;
+  }
+
   void check_repeatability() {
     constexpr std::size_t one_in = 20;
     const std::size_t count = std::max<std::size_t>(1, wanted_.size() / one_in);
+    std::vector<Architecture> again;
+    for (std::size_t i = 0; i < count; ++i) again.push_back(wanted_[i * wanted_.size() / count]);
     std::vector<double> relative_differences;
-    for (std::size_t i = 0; i < count; ++i) {
-      const Architecture& architecture = wanted_[i * wanted_.size() / count];
-      const double before = measured_.at(architecture).latency_ms;
-      relative_differences.push_back(std::abs(timer_.architecture(architecture).latency_ms / before - 1));
-      report(wanted_.size(), "measuring again, " + std::to_string(i + 1) + " of " + std::to_string(count));
-      throw_if_stopped();
+    for (const Measurement& row : measured_again(again)) {
+      relative_differences.push_back(std::abs(row.latency_ms / measured_.at(row.architecture).latency_ms - 1));
     }
     const auto within = std::count_if(relative_differences.begin(), relative_differences.end(),
                                       [](double difference) { return difference <= 0.1; });

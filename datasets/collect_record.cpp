@@ -25,7 +25,8 @@ json timing_json(const descriptor::TimingOptions& timing) {
           {"warmup_ms", timing.warmup_ms},
           {"minimum_runs", timing.minimum_runs},
           {"maximum_runs", timing.maximum_runs},
-          {"relative_precision", timing.relative_precision}};
+          {"relative_precision", timing.relative_precision},
+          {"rounds", timing.rounds}};
 }
 
 descriptor::TimingOptions timing_from(const json& object) {
@@ -35,6 +36,7 @@ descriptor::TimingOptions timing_from(const json& object) {
   timing.minimum_runs = object.at("minimum_runs").get<int>();
   timing.maximum_runs = object.at("maximum_runs").get<int>();
   timing.relative_precision = object.at("relative_precision").get<double>();
+  timing.rounds = object.at("rounds").get<int>();
   return timing;
 }
 
@@ -96,7 +98,7 @@ CollectRecord read_record(const json& environment) {
   record.warmup_s = seconds("warmup_s");
   record.measuring_s = seconds("measuring_s");
   record.runs_s = seconds("runs_s");
-  record.sentinel_s = seconds("sentinel_s");
+  record.sentinel_s = environment.value("sentinel_s", 0.0);
   record.complete = environment.at("complete").get<bool>();
   if (environment.contains("repeatability")) {
     const json& object = environment["repeatability"];

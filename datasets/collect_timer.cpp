@@ -36,12 +36,38 @@ double CollectTimer::operator_ms(const nasbench::Operator& op) {
 
 double CollectTimer::sentinel_ms() {
   const Clock::time_point start = Clock::now();
-  if (!sentinel_) {
-    sentinel_ = runtime_.prepare(space_.network(sentinel_of(space_), options_.shape), options_.runtime_options);
-  }
+  prepare_sentinel();
   const descriptor::Timing timing = descriptor::measure([&] { sentinel_->run(); }, options_.timing);
   record_.sentinel_s += seconds_since(start);
   return timing.median_ms;
+}
+
+CollectTimer::Turn CollectTimer::in_turn(const std::vector<Architecture>& architectures,
+                                         const std::function<bool()>& go_on) {
+  prepare_sentinel();
+  std::vector<std::unique_ptr<descriptor::PreparedNetwork>> networks;
+  std::vector<std::function<void()>> runs;
+  for (const Architecture& architecture : architectures) {
+    networks.push_back(prepared(space_.network(architecture, options_.shape)));
+    runs.emplace_back([network = networks.back().get()] { network->run(); });
+    if (!go_on()) return {};
+  }
+  runs.emplace_back([this] { sentinel_->run(); });
+  const std::vector<descriptor::Timing> timings = descriptor::measure_in_turn(runs, options_.timing, go_on);
+  if (timings.empty()) return {};
+  Turn turn;
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    record_cost(timings[i]);
+    turn.rows.push_back({architectures[i], timings[i].median_ms, timings[i].stddev_ms, timings[i].runs});
+  }
+  turn.sentinel_ms = timings.back().median_ms;
+  record_.sentinel_s += 1e-3 * (timings.back().warmup_total_ms + timings.back().loop_total_ms);
+  return turn;
+}
+
+void CollectTimer::prepare_sentinel() {
+  if (sentinel_) return;
+  sentinel_ = runtime_.prepare(space_.network(sentinel_of(space_), options_.shape), options_.runtime_options);
 }
 
 std::unique_ptr<descriptor::PreparedNetwork> CollectTimer::prepared(const nasbench::LayerGraph& graph) {
@@ -52,12 +78,16 @@ std::unique_ptr<descriptor::PreparedNetwork> CollectTimer::prepared(const nasben
 }
 
 descriptor::Timing CollectTimer::timed(descriptor::PreparedNetwork& network, const descriptor::TimingOptions& timing) {
-  constexpr double seconds = 1e-3;
   const descriptor::Timing result = descriptor::measure([&] { network.run(); }, timing);
-  record_.warmup_s += seconds * result.warmup_total_ms;
-  record_.measuring_s += seconds * result.loop_total_ms;
-  record_.runs_s += seconds * result.runs_total_ms;
+  record_cost(result);
   return result;
+}
+
+void CollectTimer::record_cost(const descriptor::Timing& timing) {
+  constexpr double seconds = 1e-3;
+  record_.warmup_s += seconds * timing.warmup_total_ms;
+  record_.measuring_s += seconds * timing.loop_total_ms;
+  record_.runs_s += seconds * timing.runs_total_ms;
 }
 
 }  // namespace tenshot::datasets

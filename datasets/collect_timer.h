@@ -1,6 +1,8 @@
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <vector>
 
 #include "datasets/collect.h"
 #include "datasets/collect_record.h"
@@ -16,12 +18,23 @@ class CollectTimer {
 
   Measurement architecture(const Architecture& architecture);
   double operator_ms(const nasbench::Operator& op);
+
+  /// Architectures and, last, the sentinel, measured in turn over the rounds of the options. Empty when `go_on`, asked
+  /// many times a second, said no.
+  struct Turn {
+    std::vector<Measurement> rows;
+    double sentinel_ms = 0;
+  };
+  Turn in_turn(const std::vector<Architecture>& architectures, const std::function<bool()>& go_on);
+
   /// The sentinel's latency now. It is prepared once, so that all its values are of the same network.
   double sentinel_ms();
 
  private:
   std::unique_ptr<descriptor::PreparedNetwork> prepared(const nasbench::LayerGraph& graph);
   descriptor::Timing timed(descriptor::PreparedNetwork& network, const descriptor::TimingOptions& timing);
+  void prepare_sentinel();
+  void record_cost(const descriptor::Timing& timing);
 
   const CollectOptions& options_;
   const SearchSpace& space_;

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -91,11 +92,20 @@ Interval median_interval(const std::vector<double>& sorted) {
   return {sorted[rank - 1], sorted[sorted.size() - rank]};
 }
 
-Timing measure(const std::function<void()>& run, const TimingOptions& options) {
+namespace {
+
+void require_usable(const TimingOptions& options) {
   if (options.minimum_runs < 1 || options.maximum_runs < options.minimum_runs) {
     throw InputError("timing wants 1 <= minimum_runs <= maximum_runs, found minimum_runs " +
                      std::to_string(options.minimum_runs) + ", maximum_runs " + std::to_string(options.maximum_runs));
   }
+  if (options.rounds < 1) throw InputError("timing wants at least one round, found " + std::to_string(options.rounds));
+}
+
+}  // namespace
+
+Timing measure(const std::function<void()>& run, const TimingOptions& options) {
+  require_usable(options);
   const Clock::time_point warmup_start = Clock::now();
   warm_up(run, options);
   const double warmup_ms = milliseconds_since(warmup_start);
@@ -121,6 +131,42 @@ Timing measure(const std::function<void()>& run, const TimingOptions& options) {
   timing.runs_total_ms = total_ms;
   timing.loop_total_ms = loop_ms;
   return timing;
+}
+
+std::vector<Timing> measure_in_turn(const std::vector<std::function<void()>>& networks, const TimingOptions& options,
+                                    const std::function<bool()>& go_on) {
+  require_usable(options);
+  std::vector<double> warmup_ms, loop_ms(networks.size(), 0);
+  for (const std::function<void()>& run : networks) {
+    const Clock::time_point start = Clock::now();
+    warm_up(run, options);
+    warmup_ms.push_back(milliseconds_since(start));
+    if (!go_on()) return {};
+  }
+  std::vector<std::vector<double>> run_times_ms(networks.size());
+  const auto runs = static_cast<std::size_t>(options.maximum_runs), rounds = static_cast<std::size_t>(options.rounds);
+  for (std::size_t round = 1; round <= rounds; ++round) {
+    for (std::size_t n = 0; n < networks.size(); ++n) {
+      const Clock::time_point start = Clock::now();
+      networks[n]();
+      while (run_times_ms[n].size() < runs * round / rounds) {
+        const Clock::time_point run_start = Clock::now();
+        networks[n]();
+        run_times_ms[n].push_back(milliseconds_since(run_start));
+      }
+      loop_ms[n] += milliseconds_since(start);
+      if (!go_on()) return {};
+    }
+  }
+  std::vector<Timing> timings;
+  for (std::size_t n = 0; n < networks.size(); ++n) {
+    const double runs_total_ms = std::accumulate(run_times_ms[n].begin(), run_times_ms[n].end(), 0.0);
+    timings.push_back(summarise(std::move(run_times_ms[n])));
+    timings.back().warmup_total_ms = warmup_ms[n];
+    timings.back().runs_total_ms = runs_total_ms;
+    timings.back().loop_total_ms = loop_ms[n];
+  }
+  return timings;
 }
 
 }  // namespace tenshot::descriptor

@@ -12,6 +12,9 @@ struct TimingOptions {
   int minimum_runs = 30;
   int maximum_runs = 100;
   double relative_precision = 0.01;  ///< stop once the 95 % confidence interval of the median is within this
+  /// Over 1: networks are measured in turn, `maximum_runs` spread over this many rounds. A shared machine changes its
+  /// speed by the second; runs that are seconds apart see what it does most of the time.
+  int rounds = 1;
 };
 
 /// Robust statistics of the runs of one network, milliseconds.
@@ -43,5 +46,11 @@ Interval median_interval(const std::vector<double>& sorted);
 /// Warms up, then times single calls of `run` by the steady clock until precise enough. Throws InputError when
 /// `minimum_runs` is under 1 or `maximum_runs` under `minimum_runs`.
 Timing measure(const std::function<void()>& run, const TimingOptions& options);
+
+/// Warms all of `networks` up, then times them in turn over `options.rounds` rounds, `maximum_runs` runs of each in all;
+/// the first run of a network in a round only fills the caches and is not counted. `go_on` is asked after each network
+/// of each round; nothing is returned once it says no. Throws InputError as measure, and on less than one round.
+std::vector<Timing> measure_in_turn(const std::vector<std::function<void()>>& networks, const TimingOptions& options,
+                                    const std::function<bool()>& go_on);
 
 }  // namespace tenshot::descriptor

@@ -5,14 +5,16 @@
 #
 #   experiments/quickstart.sh                       the held-out device-runtime is libtorch-optimized_t1_b1
 #   experiments/quickstart.sh libtorch-eager_t1_b1  … or another one of datasets/data
+#
+# With TENSHOT_KEEP=1 the table and the picture go to experiments/results/quickstart too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-# shellcheck source=experiments/set_up.sh disable=SC2119
+# shellcheck source=experiments/set_up.sh
 . experiments/set_up.sh
 held_out=${1:-libtorch-optimized_t1_b1}
 pool=datasets/data
 out=$build/quickstart
-seed=1
+predictors="structured maple-edge maple flops"
 if [ ! -d "$pool/$held_out" ]; then
   echo "There is no $pool/$held_out; there are: $(cd $pool && echo */ | tr -d /)" >&2
   exit 1
@@ -23,42 +25,55 @@ build_targets tenshot
 mkdir -p "$out"
 "$tenshot" --version
 
+echo
 echo "Training on the pool without $held_out"
-for predictor in maple-edge maple flops; do
-  "$tenshot" train --pool $pool --without "$held_out" --predictor $predictor --descriptor-kind inferred --seed $seed \
+for predictor in $predictors; do
+  "$tenshot" train --pool $pool --without "$held_out" --predictor "$predictor" --descriptor-kind inferred \
     --out "$out/pool.$predictor.tenshot"
 done
 
-echo "Planning ten architectures and taking their measurements of $held_out"
-"$tenshot" plan --checkpoint "$out/pool.maple-edge.tenshot" --samples 10 --seed $seed --out "$out/plan.csv"
+echo "Planning ten architectures, and taking their measurements of $held_out"
+"$tenshot" plan --checkpoint "$out/pool.structured.tenshot" --samples 10 --out "$out/plan.csv"
 awk -F, 'NR == FNR { planned[$2]; next } FNR == 1 || $1 in planned' \
   "$out/plan.csv" "$pool/$held_out/latencies.csv" >"$out/measured.csv"
 
-echo "Adapting, predicting all 15,625 architectures, evaluating on those not used"
-printf '\n%-12s %12s %12s %12s %10s\n' predictor "within 10 %" "within 5 %" MAPE Spearman
-for predictor in maple-edge maple flops; do
-  "$tenshot" adapt --quiet --checkpoint "$out/pool.$predictor.tenshot" --measurements "$out/measured.csv" --seed $seed \
+echo "Adapting to the ten, predicting all 15,625 architectures, evaluating on those measured but not used"
+echo
+for predictor in $predictors; do
+  "$tenshot" adapt --quiet --checkpoint "$out/pool.$predictor.tenshot" --measurements "$out/measured.csv" \
     --out "$out/$predictor.tenshot"
   "$tenshot" predict --predictor "$out/$predictor.tenshot" --out "$out/$predictor.csv"
   "$tenshot" evaluate --quiet --predictions "$out/$predictor.csv" --measured "$pool/$held_out/latencies.csv" \
     --exclude "$out/measured.csv" --json >"$out/$predictor.metrics.json"
-  awk -v name=$predictor '
-    { gsub(/[",:]/, ""); value[$1] = $2 }
-    END { printf "%-12s %10.1f %% %10.1f %% %10.1f %% %10.3f\n",
-          name, 100 * value["acc10"], 100 * value["acc5"], 100 * value["mape"], value["spearman"] }' \
-    "$out/$predictor.metrics.json"
 done
+for predictor in $predictors; do
+  awk -v name="$predictor" -v first="${predictors%% *}" '
+    { gsub(/[",:]/, ""); value[$1] = $2 }
+    END {
+      if (name == first) {
+        print "| predictor | within ±10 % | within ±5 % | MAPE | Spearman |"
+        print "|---|---|---|---|---|"
+      }
+      printf "| %-10s | %5.1f %% | %5.1f %% | %5.1f %% | %.3f |\n",
+        name, 100 * value["acc10"], 100 * value["acc5"], 100 * value["mape"], value["spearman"]
+    }' "$out/$predictor.metrics.json"
+done | tee "$out/table.md"
 
-"$tenshot" export --predictor "$out/maple-edge.tenshot" --torchscript "$out/device.pt" --document "$out/device.json"
-experiments/scatter.sh "$out/maple-edge.csv" "$pool/$held_out/latencies.csv" "$out/measured.csv" "$out/scatter.svg" \
+"$tenshot" export --predictor "$out/structured.tenshot" --torchscript "$out/device.pt" --document "$out/device.json"
+"$tenshot" export --predictor "$out/maple-edge.tenshot" --torchscript "$out/network.pt"
+experiments/scatter.sh "$out/structured.csv" "$pool/$held_out/latencies.csv" "$out/measured.csv" "$out/scatter.svg" \
   "$held_out from ten measurements"
+if [ -n "${TENSHOT_KEEP:-}" ]; then
+  mkdir -p experiments/results/quickstart
+  cp "$out/scatter.svg" "$out/table.md" experiments/results/quickstart/
+fi
 
 cat <<END
 
 Files in $out:
-  plan.csv            the ten architectures
-  measured.csv        their latencies on the "new" device
-  maple-edge.tenshot  the predictor          maple-edge.csv  its predictions of all 15,625 architectures
-  device.pt           the predictor for torch.jit.load        device.json  the same as plain numbers
-  scatter.svg         predicted against measured
+  plan.csv, measured.csv   the ten architectures, and their latencies on the "new" device
+  structured.tenshot       the predictor, with intervals; structured.csv: its predictions of all 15,625 architectures
+  maple-edge.tenshot       the network of MAPLE-Edge; maple-edge.csv: its predictions
+  device.pt, network.pt    both for torch.jit.load; device.json: the first as plain numbers
+  scatter.svg              predicted against measured
 END

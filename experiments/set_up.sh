@@ -17,25 +17,34 @@ install_missing() {
   fi
   as_root=""
   if [ "$(id -u)" != 0 ]; then as_root="sudo"; fi
+  if [ -n "$as_root" ] && ! command -v sudo >/dev/null; then
+    echo "Run this as root first: apt-get install --no-install-recommends$missing" >&2
+    return 1
+  fi
   echo "Installing by apt:$missing"
   $as_root apt-get update -qq
   # shellcheck disable=SC2086 # a list of words
-  DEBIAN_FRONTEND=noninteractive $as_root apt-get install -y -qq --no-install-recommends $missing >/dev/null
+  $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 }
 
 build=${TENSHOT_BUILD:-build}
 tenshot=$build/tenshot
 
+# Runs a command with its output in a log, which is shown when it fails.
+logged() {
+  "$@" >"$build/set_up.log" 2>&1 || {
+    cat "$build/set_up.log" >&2
+    return 1
+  }
+}
+
 # build_targets TARGET…: all of them when none is named.
 build_targets() {
+  mkdir -p "$build"
   if [ ! -f "$build/build.ninja" ]; then
     echo "Configuring $build"
-    cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release >"${TMPDIR:-/tmp}/tenshot-configure.$$" 2>&1 || {
-      cat "${TMPDIR:-/tmp}/tenshot-configure.$$" >&2
-      return 1
-    }
-    rm -f "${TMPDIR:-/tmp}/tenshot-configure.$$"
+    logged cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release
   fi
   echo "Building ${*:-everything} in $build (some minutes the first time)"
-  ninja -C "$build" "$@" | tail -n 1
+  logged ninja -C "$build" "$@"
 }

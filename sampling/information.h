@@ -23,7 +23,7 @@ struct LatencyCovariance {
 };
 
 struct InformationOptions {
-  double noise = 0.05;      ///< σ of a measurement's log latency
+  double noise = 0.02;      ///< σ of a measurement's log latency
   std::size_t rank = 64;    ///< of the approximation of K, by pivoted Cholesky
   bool random_half = true;  ///< consider a random half of the candidates, so that trials differ
 };

@@ -85,6 +85,9 @@ class PoolModel {
   virtual ~PoolModel() = default;
   virtual std::string_view kind() const = 0;
   virtual const datasets::Pool& pool() const = 0;
+  /// What of a hardware descriptor adaptation uses: "counters" (all), "latency" (its operator latencies) or "inferred"
+  /// (nothing: devices are described by their measured networks).
+  virtual std::string descriptor_kind() const { return "inferred"; }
   /// Augmentation factor K that this kind of predictor uses unless told otherwise.
   virtual int default_clones() const { return 1; }
   virtual Archive to_archive() const = 0;

@@ -96,6 +96,8 @@ double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOpt
   for (int epoch = resumed.epochs_done; epoch < options.epochs; ++epoch) {
     loss = train_epoch(network, samples(epoch), options, epoch);
     if (!std::isfinite(loss)) {
+      std::error_code ignored;  // the state before it would only diverge again
+      std::filesystem::remove(control.state_file, ignored);
       throw Error("training diverged in epoch " + std::to_string(epoch + 1) + " (the loss is not finite); use a smaller learning rate");
     }
     const int done = epoch + 1;
@@ -108,8 +110,6 @@ double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOpt
                         (control.state_file.empty() ? "" : "; the same command goes on from there"));
     }
   }
-  std::error_code ignored;
-  if (!control.state_file.empty()) std::filesystem::remove(control.state_file, ignored);
   return loss;
 }
 

@@ -14,17 +14,24 @@ run() { "$build/tests/benchmarks/bench_$1" --benchmark_counters_tabular=true "${
 
 if [ ! -d "$work/pool" ]; then  # a pool of the paper's size, so that `adapt` is measured on what it is for
   if [ -n "${TENSHOT_TABLES:-}" ]; then
-    "$tenshot" dataset import --table "$TENSHOT_TABLES/help-nasbench201/latency_ms.csv" --rows 0:900 --out "$work/pool" \
+    rm -rf "$work/pool.new"
+    "$tenshot" dataset import --quiet --table "$TENSHOT_TABLES/help-nasbench201/latency_ms.csv" --rows 0:900 --out "$work/pool.new" \
       --devices 1080ti_1,1080ti_32,1080ti_256,silver_4114,silver_4210r,samsung_a50,pixel3,essential_ph_1,samsung_s7
+    mv "$work/pool.new" "$work/pool"
   else
     cp -r datasets/data "$work/pool"
   fi
 fi
-"$tenshot" train --quiet --pool "$work/pool" --descriptor-kind inferred --out "$work/pool.tenshot"
-"$tenshot" plan --checkpoint "$work/pool.tenshot" --out "$work/plan.csv"
+"$tenshot" train --quiet --pool "$work/pool" --predictor structured --out "$work/structured.tenshot"
+"$tenshot" train --quiet --pool "$work/pool" --predictor maple-edge --descriptor-kind inferred --out "$work/maple-edge.tenshot"
+"$tenshot" plan --checkpoint "$work/structured.tenshot" --out "$work/plan.csv"
 first=$(find "$work/pool" -name latencies.csv | sort | head -n 1)
 awk -F, 'NR == FNR { planned[$2]; next } FNR == 1 || $1 in planned' "$work/plan.csv" "$first" >"$work/measured.csv"
-"$tenshot" adapt --checkpoint "$work/pool.tenshot" --measurements "$work/measured.csv" --out "$work/device.tenshot"
+for predictor in structured maple-edge; do
+  "$tenshot" adapt --quiet --checkpoint "$work/$predictor.tenshot" --measurements "$work/measured.csv" \
+    --out "$work/$predictor.device.tenshot"
+done
+devices=$(find "$work/pool" -name latencies.csv | wc -l)
 {
   echo "# Benchmarks"
   echo
@@ -49,12 +56,18 @@ awk -F, 'NR == FNR { planned[$2]; next } FNR == 1 || $1 in planned' "$work/plan.
   echo "|---|---|---|---|"
   "$build/tests/benchmarks/program_costs" 7 \
     "loading LibTorch alone" "$build/tests/benchmarks/load_libtorch" \
-    "\`tenshot plan\`" "$tenshot plan --checkpoint $work/pool.tenshot --out $work/p.csv" \
-    "\`tenshot predict\`, ten architectures" "$tenshot predict --predictor $work/device.tenshot --archs $work/plan.csv --out $work/p.csv" \
-    "\`tenshot predict\`, the whole space" "$tenshot predict --predictor $work/device.tenshot --out $work/p.csv"
+    "\`plan\`, ten of 900, information" "$tenshot plan --checkpoint $work/structured.tenshot --out $work/p.csv" \
+    "\`plan\`, ten of 900, targeted uniform" "$tenshot plan --sampler targeted-uniform --checkpoint $work/maple-edge.tenshot --out $work/p.csv" \
+    "\`adapt\`, structured, $devices device-runtimes" "$tenshot adapt --quiet --checkpoint $work/structured.tenshot --measurements $work/measured.csv --out $work/d.tenshot" \
+    "\`predict\`, structured, ten architectures" "$tenshot predict --predictor $work/structured.device.tenshot --archs $work/plan.csv --out $work/p.csv" \
+    "\`predict\`, structured, whole space" "$tenshot predict --predictor $work/structured.device.tenshot --out $work/p.csv" \
+    "\`predict\`, maple-edge, ten architectures" "$tenshot predict --predictor $work/maple-edge.device.tenshot --archs $work/plan.csv --out $work/p.csv" \
+    "\`predict\`, maple-edge, whole space" "$tenshot predict --predictor $work/maple-edge.device.tenshot --out $work/p.csv"
   "$build/tests/benchmarks/program_costs" 1 \
-    "\`tenshot adapt\`, joint, $(find "$work/pool" -name latencies.csv | wc -l) device-runtimes" \
-    "$tenshot adapt --checkpoint $work/pool.tenshot --measurements $work/measured.csv --out $work/d.tenshot"
+    "\`adapt\`, maple-edge, joint, $devices device-runtimes" \
+    "$tenshot adapt --quiet --checkpoint $work/maple-edge.tenshot --measurements $work/measured.csv --out $work/d.tenshot" \
+    "\`adapt\`, maple-edge, fine-tune" \
+    "$tenshot adapt --quiet --mode fine-tune --checkpoint $work/maple-edge.tenshot --measurements $work/measured.csv --out $work/d.tenshot"
 } >"$work/README.md"
 mv "$work/README.md" $results/README.md
 cat $results/README.md

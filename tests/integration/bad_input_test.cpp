@@ -152,9 +152,16 @@ TEST_F(BadInput, NoSpaceLeft) {
   if (mounted.exit_code != 0) GTEST_SKIP() << "a small file system cannot be mounted here: " << mounted.err;
   const auto out = mount.path() / "predictions.csv";
   const Outcome outcome = run("tenshot predict --predictor " + q("device.tenshot") + " --out " + quoted(out));
+  const Outcome exported = run("head -c 70000 /dev/zero > " + quoted(mount.path() / "fill") + "; tenshot export --predictor " +
+                               q("device.tenshot") + " --torchscript " + quoted(mount.path() / "device.pt"));
+  const Outcome adapted = run("tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q("measured.csv") +
+                              " --out " + quoted(mount.path() / "device.tenshot"));
+  std::filesystem::remove(mount.path() / "fill");
   const bool nothing_left = std::filesystem::is_empty(mount.path());
   run("umount " + quoted(mount.path()));
   expect_one_line(outcome, 1, "predictions.csv");
+  expect_one_line(exported, 1, "device.pt");
+  expect_one_line(adapted, 1, "device.tenshot");
   EXPECT_TRUE(nothing_left);
 }
 
@@ -183,6 +190,64 @@ TEST_F(BadInput, APoolWithProblemsDoesNotValidate) {
   EXPECT_NE(outcome.out.find("slow"), std::string::npos) << outcome.out;
 }
 
+/// Every option that names a file to read, against what is no such file.
+struct FileOption {
+  const char* command;   ///< with FILE where the file goes, and OUT for what is to be written
+  const char* expected;  ///< in the message for an empty file
+};
+
+class BadFiles : public BadInput, public ::testing::WithParamInterface<FileOption> {
+ protected:
+  Outcome run_with(const std::string& file) {
+    std::string command = std::string("tenshot ") + GetParam().command;
+    const auto replace = [&](const std::string& word, const std::string& by) {
+      for (std::size_t at; (at = command.find(word)) != std::string::npos;) command.replace(at, word.size(), by);
+    };
+    replace("FILE", q(file));
+    replace("CHECKPOINT", q("pool.tenshot"));
+    replace("PREDICTOR", q("device.tenshot"));
+    replace("MEASURED", q("measured.csv"));
+    replace("OUT", q("never"));
+    return run(command);
+  }
+};
+
+TEST_P(BadFiles, AreNamedAndLeaveNothingBehind) {
+  expect_one_line(run_with("nowhere"), 1, "nowhere");
+  expect_one_line(run_with("pool"), 1, "pool");
+  write(path("empty"), "");
+  expect_one_line(run_with("empty"), 1, GetParam().expected);
+  EXPECT_FALSE(std::filesystem::exists(path("never")));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Cli, BadFiles,
+    ::testing::Values(FileOption{"plan --checkpoint FILE --out OUT", "empty"},
+                      FileOption{"plan --checkpoint CHECKPOINT --candidates FILE --out OUT", "empty"},
+                      FileOption{"plan --checkpoint CHECKPOINT --after FILE --out OUT", "empty"},
+                      FileOption{"adapt --checkpoint FILE --measurements MEASURED --out OUT", "empty"},
+                      FileOption{"adapt --checkpoint CHECKPOINT --measurements FILE --out OUT", "empty"},
+                      FileOption{"predict --predictor FILE --out OUT", "empty"},
+                      FileOption{"predict --predictor PREDICTOR --archs FILE --out OUT", "empty"},
+                      FileOption{"evaluate --predictions FILE --measured MEASURED", "empty"},
+                      FileOption{"evaluate --predictions MEASURED --measured FILE", "empty"},
+                      FileOption{"export --predictor FILE --torchscript OUT", "empty"},
+                      FileOption{"dataset import --table FILE --out OUT", "empty"},
+                      FileOption{"adapt --checkpoint CHECKPOINT --measurements MEASURED --descriptor FILE --out OUT",
+                                 "empty"}));
+
+TEST_F(BadInput, APoolThatIsNone) {
+  expect_one_line(run("tenshot train --pool " + q("nowhere") + " --out " + q("never")), 1, "nowhere");
+  expect_one_line(run("tenshot train --pool " + q("measured.csv") + " --out " + q("never")), 1, "measured.csv");
+  EXPECT_FALSE(std::filesystem::exists(path("never")));
+}
+
+TEST_F(BadInput, PlanningAfterMeasurementsThatAreAllUnusable) {
+  write(path("bad.csv"), "architecture,latency_ms\n" + good_string + ",0\n");
+  expect_one_line(run("tenshot plan --checkpoint " + q("pool.tenshot") + " --after " + q("bad.csv") + " --out -"), 1,
+                  "no usable measurement");
+}
+
 struct Usage {
   const char* arguments;
   const char* expected;
@@ -199,6 +264,10 @@ INSTANTIATE_TEST_SUITE_P(Cli, UsageErrors,
                                            Usage{"train --pool x --out y --hidden 0", "--hidden"},
                                            Usage{"plan --checkpoint x --out y --samples 0", "--samples"},
                                            Usage{"plan --checkpoint x --out y --samples 1e3", "1e3"},
+                                           Usage{"plan --checkpoint x --out y --sampler best", "best"},
+                                           Usage{"adapt --checkpoint x --measurements y --out z --mode slow", "slow"},
+                                           Usage{"train --pool x --out y --epochs 5000000000", "5000000000"},
+                                           Usage{"collect --out x --runtime tpu", "tpu"},
                                            Usage{"predict --predictor x --out y --confidence 2", "--confidence"},
                                            Usage{"predict --colour red", "colour"}, Usage{"predict surplus", "surplus"},
                                            Usage{"dataset", "import"}, Usage{"dataset paint", "paint"},

@@ -61,16 +61,25 @@ void run(const std::vector<std::string>& arguments) {
   if (!options.has("measurements") && !options.has("descriptor")) options.required("measurements");
   trainer::AdaptOptions adapt_options;
   adapt_options.mode = options.get("mode");
+  if (adapt_options.mode != "joint" && adapt_options.mode != "fine-tune") {
+    throw UsageError("there is no adaptation mode '" + adapt_options.mode + "'; there are: joint, fine-tune");
+  }
   adapt_options.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   if (options.has("clones")) adapt_options.clones = static_cast<int>(options.integer("clones", 1));
   const int threads = static_cast<int>(options.integer("threads", 1));
   require_writable_target(out);
   const auto model = trainer::load_pool_model(checkpoint);
   const trainer::AdaptationSet set = adaptation_set(options, *model, quiet);
+  if (set.descriptor && model->descriptor_kind() == "inferred") {
+    say("the descriptor is not used: this checkpoint describes devices by their measured networks", quiet);
+  } else if (set.descriptor && model->descriptor_kind() == "latency" && set.descriptor->has_counters()) {
+    say("of the descriptor only the operator latencies are used: this checkpoint's pool has no counters", quiet);
+  }
   ProgressLine progress(quiet);
   adapt_options.control = training_control(out, threads, progress);
   const auto predictor = model->adapt(set, adapt_options);
   trainer::save(predictor->to_archive(), out);
+  forget_training(out);
   if (!predictor->explanation().empty()) say(predictor->explanation(), quiet);
 }
 

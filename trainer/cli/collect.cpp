@@ -1,5 +1,6 @@
 #include "datasets/collect.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "datasets/measurements.h"
@@ -32,7 +33,7 @@ std::vector<nasbench::Architecture> architectures_of(const std::string& archs, c
 
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("collect", "Measures architectures on this machine and writes a device-runtime.",
-                       "  tenshot collect --runtime libtorch-frozen --archs 50 --out dev/\n");
+                       "  tenshot collect --runtime libtorch-frozen --descriptor --archs 50 --out dev/\n");
   options.add()("runtime", "libtorch-eager, libtorch-frozen or libtorch-optimized",
                 cxxopts::value<std::string>()->default_value("libtorch-eager"))(
       "threads", "processor threads of the runtime", cxxopts::value<std::string>()->default_value("1"))(
@@ -41,7 +42,9 @@ void run(const std::vector<std::string>& arguments) {
       "seed", "of the draw of architectures and of the weights", cxxopts::value<std::string>()->default_value("1"))(
       "space", "search space", cxxopts::value<std::string>()->default_value("nasbench201"))(
       "resolution", "of the input image", cxxopts::value<std::string>()->default_value("32"))(
-      "operator-latencies", "measure the 15 operators too")(
+      "descriptor", "measure the space's operators too: a hardware descriptor of their latencies")(
+      "rounds", "measure the networks of a batch in turn, this often (1: one after the other)",
+      cxxopts::value<std::string>()->default_value("6"))(
       "repeat-check", "measure 5 % of the architectures again at the end")("out", "folder to write <id>/device.json to",
                                                                            cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
@@ -55,9 +58,15 @@ void run(const std::vector<std::string>& arguments) {
   const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   collect.runtime_options.weight_seed = seed;
   collect.shape.resolution = static_cast<int>(options.integer("resolution", 4));
-  collect.operator_latencies = options.has("operator-latencies");
+  collect.timing.rounds = static_cast<int>(options.integer("rounds", 1));
+  if (collect.timing.rounds > 1) collect.timing.maximum_runs = 60;
+  collect.operator_latencies = options.has("descriptor");
   collect.repeat_check = options.has("repeat-check");
   collect.architectures = architectures_of(options.get("archs"), space, seed, quiet);
+  const std::vector<std::string> runtimes = descriptor::runtime_names();
+  if (std::find(runtimes.begin(), runtimes.end(), collect.runtime) == runtimes.end()) {
+    throw UsageError("there is no runtime '" + collect.runtime + "'; see tenshot collect --help");
+  }
   make_folder(collect.folder);
   ProgressLine progress(quiet);
   const auto device = datasets::collect(collect, space, [&](std::size_t done, std::size_t total, const std::string& note) {

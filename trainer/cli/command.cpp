@@ -6,7 +6,9 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
+#include <filesystem>
 #include <iostream>
+#include <limits>
 
 #include "nasbench/support/numbers.h"
 
@@ -55,13 +57,13 @@ std::string OptionParser::required(const std::string& option) const {
   return get(option);
 }
 
-long long OptionParser::integer(const std::string& option, long long least) const {
+int OptionParser::integer(const std::string& option, int least) const {
   const std::string text = get(option);
   const auto value = parse_integer(text);
-  if (!value || *value < least) {
+  if (!value || *value < least || *value > std::numeric_limits<int>::max()) {
     throw UsageError("--" + option + " is '" + text + "', expected a whole number of at least " + std::to_string(least));
   }
-  return *value;
+  return static_cast<int>(*value);
 }
 
 std::vector<std::string> split_list(const std::string& text) {
@@ -135,6 +137,11 @@ trainer::TrainingControl training_control(const std::string& out, int threads, P
     return !stop_requested();
   };
   return control;
+}
+
+void forget_training(const std::string& out) {
+  std::error_code ignored;
+  std::filesystem::remove(out + ".partial", ignored);
 }
 
 }  // namespace tenshot::cli

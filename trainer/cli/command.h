@@ -44,9 +44,9 @@ class OptionParser {
   T get(const std::string& option) const {
     return result_[option].as<T>();
   }
-  /// Throw UsageError when the option is missing, or not an integer of at least `least`.
+  /// Throw UsageError when the option is missing, or not an integer of `least` to 2³¹ − 1.
   std::string required(const std::string& option) const;
-  long long integer(const std::string& option, long long least) const;
+  int integer(const std::string& option, int least) const;
 
  private:
   std::string verb_, summary_, example_;
@@ -85,5 +85,7 @@ std::string duration(double seconds);
 
 /// Training that shows its progress, keeps unfinished work in `<out>.partial` and stops on a signal.
 trainer::TrainingControl training_control(const std::string& out, int threads, ProgressLine& progress);
+/// Removes what training kept, once its result is safe in `out`.
+void forget_training(const std::string& out);
 
 }  // namespace tenshot::cli

@@ -29,9 +29,13 @@ void import_table(const Arguments& arguments) {
   datasets::WideTableOptions wide;
   if (options.has("devices")) wide.devices = split_list(options.get("devices"));
   if (options.has("rows")) wide.rows = datasets::parse_row_range(options.get("rows"));
-  make_folder(out);
   const datasets::Pool pool = datasets::read_wide_table(table, nasbench::search_space(options.get("space")), wide);
-  report(pool.findings, options.has("quiet"));
+  const bool quiet = options.has("quiet");
+  report(pool.findings, quiet);
+  for (const datasets::DeviceSummary& device : datasets::describe(pool).devices) {
+    if (device.whole_milliseconds) say(device.id + ": latencies are whole milliseconds", quiet);
+  }
+  make_folder(out);
   datasets::write_pool(out, pool);
 }
 

@@ -80,6 +80,9 @@ void run(const std::vector<std::string>& arguments) {
   if (joined.unpredicted > 0) {
     say(std::to_string(joined.unpredicted) + " measured architectures have no prediction and are left out", quiet);
   }
+  if (joined.measured_ms.empty()) {
+    throw InputError("there is nothing to compare: no architecture is both in " + predictions + " and in " + measured);
+  }
   const trainer::Metrics metrics =
       trainer::evaluate(joined.predicted_ms, joined.measured_ms, joined.lower_ms, joined.upper_ms);
   if (options.has("json")) {

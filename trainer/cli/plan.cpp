@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "datasets/measurements.h"
+#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/prediction_table.h"
@@ -45,6 +46,7 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("after")) {
     const auto measured = datasets::read_measurements(options.get("after"), *model->pool().space);
     report(measured.findings, quiet);
+    if (measured.rows.empty()) throw InputError(options.get("after") + ": holds no usable measurement");
     request.measured.architectures = measured.architectures();
     request.measured.latency_ms = measured.latencies_ms();
     request.measured.whole_milliseconds = measured.whole_milliseconds;

@@ -24,7 +24,10 @@ trainer::MapleEdgeSettings settings_of(const OptionParser& options) {
     settings.hidden.push_back(std::stoi(width));
   }
   settings.descriptor = options.get("descriptor-kind");
-  if (settings.descriptor != "auto") trainer::descriptor_kind(settings.descriptor);
+  if (settings.descriptor != "auto" && settings.descriptor != "counters" && settings.descriptor != "latency" &&
+      settings.descriptor != "inferred") {
+    throw UsageError("--descriptor-kind is '" + settings.descriptor + "', expected auto, counters, latency or inferred");
+  }
   if (options.has("no-normalisation")) settings.normalise = false;
   if (options.has("no-scaling")) settings.scale_latencies = false;
   return settings;
@@ -75,6 +78,7 @@ void run(const std::vector<std::string>& arguments) {
     return trainer::train_maple_edge(pool, settings, training_control(out, threads, progress));
   };
   trainer::save(train()->to_archive(), out);
+  forget_training(out);
 }
 
 }  // namespace

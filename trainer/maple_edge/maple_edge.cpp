@@ -140,12 +140,13 @@ class MapleEdgeModel : public PoolModel {
       : pool_(std::move(pool)),
         settings_(std::move(settings)),
         matrix_(datasets::latency_matrix(pool_)),
-        descriptor_(descriptor_kind(settings_.descriptor)),
+        descriptor_(trainer::descriptor_kind(settings_.descriptor)),
         common_(common_architectures(matrix_, *pool_.space)) {}
 
   std::string_view kind() const override { return settings_.kind; }
   const datasets::Pool& pool() const override { return pool_; }
   int default_clones() const override { return settings_.default_clones; }
+  std::string descriptor_kind() const override { return settings_.descriptor; }
 
   void train(const TrainingControl& control);
   void load(const Archive& archive);
@@ -263,6 +264,23 @@ std::vector<Reference> MapleEdgeModel::pool_references(const std::vector<Archite
   return references;
 }
 
+/// Throws InputError unless both describe the same operators, and by the same counters where `kind` uses them: features
+/// have no names once they are numbers.
+void require_same_features(DescriptorKind kind, const datasets::HardwareDescriptor& expected,
+                           const datasets::HardwareDescriptor& found) {
+  if (kind == DescriptorKind::inferred || !found.has_latencies()) return;
+  if (kind == DescriptorKind::counters && found.has_counters() && found.counters != expected.counters) {
+    throw InputError("the device's descriptor has other counters than the pool's, or in another order");
+  }
+  const auto same = [](const datasets::OperatorProfile& a, const datasets::OperatorProfile& b) {
+    return a.name == b.name && a.channels == b.channels;
+  };
+  if (!std::equal(expected.operators.begin(), expected.operators.end(), found.operators.begin(), found.operators.end(),
+                  same)) {
+    throw InputError("the device's descriptor has other operators than the pool's, or in another order");
+  }
+}
+
 std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const AdaptOptions& options) const {
   if (set.architectures.empty()) {
     throw InputError("adapting " + settings_.kind + " needs at least one measured architecture");
@@ -274,7 +292,9 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
   const int clones = options.clones.value_or(settings_.default_clones);
   const Reference measured{set.architectures, set.latency_ms};
   const datasets::HardwareDescriptor descriptor = set.descriptor.value_or(datasets::HardwareDescriptor{});
-  std::vector<Reference> references = pool_references(set.architectures);
+  require_same_features(descriptor_, pool_.devices.front().descriptor, descriptor);
+  const LibTorchThreads threads(options.control.threads);
+  const std::vector<Reference> references = pool_references(set.architectures);
 
   // From scratch the network can use the new device's place among the pool's; fine-tuned it keeps what it has learned.
   Standardisation standardisation = standardisation_;
@@ -297,7 +317,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
     table.add(pool_.devices.size(), set.architectures[i], set.latency_ms[i]);
   }
   const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& {
-    if (!joint || !settings_.redraw_references || epoch % 2 == 0) return table.described_by(devices);
+    if (!joint || !settings_.redraw_references) return table.described_by(devices);
     std::vector<DescribedDevice> redrawn =
         described_by_draw(options.seed, epoch, set.architectures.size(), standardisation);
     redrawn.push_back(devices.back());
@@ -316,7 +336,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
   card["settings"] = to_json(settings_);
   card["mode"] = options.mode;
   card["clones"] = clones;
-  const std::string fingerprint = fingerprint_of({card, to_archive().card}, pool_);
+  const std::string fingerprint = fingerprint_of({card, to_archive().card, devices.back().features}, pool_);
   card["scores"]["training_loss"] = fit(network, samples_of_epoch, fit_options, fingerprint, options.control);
 
   const DescribedDevice& device = devices.back();

@@ -399,7 +399,13 @@ StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& evid
     }
     std::move(fitted.begin(), fitted.end(), std::back_inserter(candidates));
   }
+  candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
+                                  [](const Candidate& candidate) { return !std::isfinite(candidate.log_evidence); }),
+                   candidates.end());
   keep_best(candidates, options.kept);
+  if (candidates.empty()) {
+    throw InputError("no combination of costs and structure explains these latencies: are they really milliseconds?");
+  }
 
   StructuredPosterior posterior;
   posterior.model = library.model;

@@ -145,7 +145,7 @@ void export_torchscript(const StructuredPosterior& posterior, const nlohmann::js
       "  share = min(1.0, max(0.0, (probability - below) / (above - below)))\n"
       "  return float(self.quantiles[at - 1]) * (1.0 - share) + float(self.quantiles[at]) * share\n"
       "def predict_interval(self, architectures: List[str], confidence: float) -> Tuple[Tensor, Tensor, Tensor]:\n"
-      "  assert confidence > 0.0 and confidence < 1.0, 'confidence is a share between 0 and 1, such as 0.9'\n"
+      "  assert confidence > 0.0 and confidence <= 0.999, 'confidence is a share of 0 to 0.999, such as 0.9'\n"
       "  mean, deviation = self.log_latency(self.ordinals(architectures))\n"
       "  below = min(self.quantile((1.0 - confidence) / 2.0), 0.0)\n"
       "  above = max(self.quantile((1.0 + confidence) / 2.0), 0.0)\n"

@@ -333,5 +333,54 @@ TEST_F(Collect, SentinelIsTheCellOfSixSmallConvolutions) {
             "|nor_conv_1x1~0|+|nor_conv_1x1~0|nor_conv_1x1~1|+|nor_conv_1x1~0|nor_conv_1x1~1|nor_conv_1x1~2|");
 }
 
+class CollectInTurn : public Collect {
+ protected:
+  CollectInTurn() {
+    options_.timing.rounds = 3;
+    options_.timing.maximum_runs = 8;
+  }
+};
+
+TEST_F(CollectInTurn, MeasuresEveryArchitectureInTheGivenOrder) {
+  options_.repeat_check = true;
+  const FakeRuntime runtime;
+  const DeviceRuntime device = collect(options_, space_, runtime);
+  EXPECT_EQ(architectures_of(device), options_.architectures);
+  for (const Measurement& row : device.latencies) {
+    EXPECT_EQ(row.runs, 8);
+    EXPECT_GE(row.latency_ms, 0.1);
+  }
+  EXPECT_TRUE(environment().at("complete").get<bool>());
+  EXPECT_EQ(environment().at("timing").at("rounds"), 3);
+  EXPECT_EQ(environment().at("repeatability").at("architectures"), 1);
+  EXPECT_GT(environment().at("sentinel_s").get<double>(), 0);
+}
+
+TEST_F(CollectInTurn, KeepsFinishedBatchesWhenStoppedAndResumes) {
+  const FakeRuntime runtime;
+  // A batch of three asks 3 times when preparing, 4 when warming up, 12 in the rounds and once at its end.
+  message_of_failure<Interrupted>(runtime, stop_after(25));
+  const auto kept = stored().device.latencies;
+  ASSERT_EQ(kept.size(), 3u);
+  const DeviceRuntime device = collect(options_, space_, runtime);
+  ASSERT_EQ(architectures_of(device), options_.architectures);
+  for (std::size_t i = 0; i < kept.size(); ++i) EXPECT_EQ(device.latencies[i].latency_ms, kept[i].latency_ms);
+}
+
+TEST_F(CollectInTurn, MeasuresABatchAgainWhenTheSentinelMoved) {
+  // The sentinel is prepared first, the networks of the first batch are 2 to 4: slow until its second attempt.
+  const FakeRuntime runtime(4, 5);
+  const DeviceRuntime device = collect(options_, space_, runtime);
+  EXPECT_EQ(environment().at("repeated_batches"), 1);
+  for (const Measurement& row : device.latencies) EXPECT_LT(row.latency_ms, 0.3);
+}
+
+TEST_F(CollectInTurn, DoesNotMixWithMeasurementsMadeOneByOne) {
+  const FakeRuntime runtime;
+  collect(options_, space_, runtime);
+  options_.timing.rounds = 1;
+  EXPECT_NE(message_of_failure<InputError>(runtime).find("timing"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tenshot::datasets

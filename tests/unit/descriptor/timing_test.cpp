@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <limits>
 #include <numeric>
+#include <string>
 #include <vector>
 
 #include "nasbench/support/error.h"
@@ -149,6 +151,44 @@ TEST(Timing, Measure_LoopTimeContainsTheRuns) {
 TEST(Timing, Measure_RefusesImpossibleNumbersOfRuns) {
   EXPECT_THROW(measure([] {}, without_warmup(0, 10, 1)), InputError);
   EXPECT_THROW(measure([] {}, without_warmup(10, 9, 1)), InputError);
+}
+
+TimingOptions in_turn(int runs, int rounds) {
+  TimingOptions options;
+  options.warmup_runs = 1;
+  options.warmup_ms = 0;
+  options.minimum_runs = 1;
+  options.maximum_runs = runs;
+  options.rounds = rounds;
+  return options;
+}
+
+TEST(MeasureInTurn, SpreadsTheRunsOfEachNetworkOverTheRounds) {
+  std::string order;
+  const std::vector<std::function<void()>> networks = {[&] { order += 'a'; }, [&] { order += 'b'; }};
+  std::size_t warm = 0;
+  int asked = 0;
+  const auto timings = measure_in_turn(networks, in_turn(5, 2), [&] {
+    if (++asked == 2) warm = order.size();
+    return true;
+  });
+  // Two of five runs in the first round, three in the second, each round begun by one that does not count.
+  EXPECT_EQ(order.substr(warm), "aaabbbaaaabbbb");
+  ASSERT_EQ(timings.size(), 2u);
+  for (const Timing& timing : timings) {
+    EXPECT_EQ(timing.runs, 5);
+    EXPECT_GE(timing.loop_total_ms, timing.runs_total_ms);
+  }
+}
+
+TEST(MeasureInTurn, ReturnsNothingOnceToldToStop) {
+  int asked = 0;
+  EXPECT_TRUE(measure_in_turn({[] {}, [] {}}, in_turn(4, 2), [&] { return ++asked < 4; }).empty());
+  EXPECT_EQ(asked, 4);
+}
+
+TEST(MeasureInTurn, RefusesLessThanOneRound) {
+  EXPECT_THROW(measure_in_turn({[] {}}, in_turn(4, 0), [] { return true; }), InputError);
 }
 
 }  // namespace

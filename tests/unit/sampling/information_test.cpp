@@ -42,6 +42,7 @@ std::vector<std::size_t> first(std::size_t count) {
 InformationOptions all_candidates() {
   InformationOptions options;
   options.random_half = false;
+  options.noise = 0.05;
   return options;
 }
 
@@ -134,7 +135,7 @@ TEST(Information, GreedyChoiceAgreesWithTheFormulaOnAFullMatrix) {
 
 TEST(ExpectedVariance, OfOneArchitectureFollowsTheGaussianRule) {
   // v = 0.09, noise² = 0.0025: v·noise² / (v + noise²).
-  const auto variance = expected_variance(independent({0.3F}), {0});
+  const auto variance = expected_variance(independent({0.3F}), {0}, all_candidates());
   ASSERT_EQ(variance.size(), 2u);
   EXPECT_NEAR(variance[0], 0.09, 1e-6);
   EXPECT_NEAR(variance[1], 0.09 * 0.0025 / 0.0925, 1e-6);

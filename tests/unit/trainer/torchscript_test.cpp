@@ -79,7 +79,7 @@ TEST_F(TorchScript, PredictsNothingForNoStrings) {
 
 TEST_F(TorchScript, CarriesTheCard) {
   torch::jit::ExtraFilesMap files{{"card.json", ""}};
-  torch::jit::load(path(), c10::nullopt, files);
+  torch::jit::load(path(), {}, files);
   EXPECT_EQ(nlohmann::json::parse(files["card.json"]).at("predictor"), "maple-edge");
 }
 

@@ -1,0 +1,11 @@
+// consumer device.tenshot: prints the predicted latency of one architecture.
+#include <cstdio>
+
+#include "nasbench/search_space.h"
+#include "trainer/predictor.h"
+
+int main(int, char** argv) {
+  const auto predictor = tenshot::trainer::load_predictor(argv[1]);
+  const auto architecture = predictor->space().at(4321);
+  std::printf("%.9g\n", predictor->predict({architecture}, 0.9).latency_ms[0]);
+}
