@@ -10,7 +10,7 @@ build_targets tenshot
 "$tenshot" train --pool datasets/data --predictor maple-edge --descriptor-kind inferred --out checkpoints/maple-edge.tenshot
 
 # card FILE: the JSON card of a tenshot file, which stands between its 20-byte header and its numbers.
-card() { tail -c +21 "$1" | head -c "$(od -An -t u8 -j 12 -N 8 "$1" | tr -d ' ')"; }
+card() { head -c "$((20 + $(od -An -t u8 -j 12 -N 8 "$1")))" "$1" | tail -c +21; }
 {
   cat <<END
 # Checkpoints
