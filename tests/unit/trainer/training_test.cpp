@@ -66,6 +66,7 @@ TEST(Fit, GivesTheSameBytesHoweverOftenItIsInterrupted) {
     EXPECT_EQ(interruptions, stop_after == 29 ? 1 : 29 / stop_after);
     EXPECT_EQ(resumed, straight);
     EXPECT_EQ(trained(control), straight);  // the finished state is still there, and nothing is trained again
+    std::filesystem::remove(control.state_file);
   }
 }
 
