@@ -14,6 +14,16 @@ class LibTorchThreads {
   int before_;
 };
 
+/// Lets this thread's arithmetic flush denormal numbers to zero for as long as it lives. Adam's moments of units that
+/// stopped learning decay through them, at a tenth of the speed, towards updates that no parameter can feel.
+class FlushedDenormals {
+ public:
+  FlushedDenormals();
+  ~FlushedDenormals();
+  FlushedDenormals(const FlushedDenormals&) = delete;
+  FlushedDenormals& operator=(const FlushedDenormals&) = delete;
+};
+
 /// "1.13.1"
 const char* libtorch_version();
 

@@ -90,6 +90,7 @@ double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOpt
     throw InputError("training needs at least one epoch, a batch of at least one and a positive learning rate");
   }
   const LibTorchThreads threads(control.threads);
+  const FlushedDenormals flushed;
   const Resumed resumed = restore_state(network, fingerprint, control.state_file);
   double loss = resumed.loss;
   const Clock::time_point start = Clock::now();
