@@ -102,7 +102,7 @@ TEST(DeviceFeatures, AreEventsPerSecondOfTheOperator) {
       device_features(DescriptorKind::counters, true, two_operators(), {{space.at(15624)}, {1}}, space, 4);
   ASSERT_EQ(features.size(), 6u);
   EXPECT_NEAR(features[0], std::log1p(4e6 / 2e-3), 1e-12);  // 4e6 cycles in 2 ms
-  EXPECT_EQ(features[1], 0);                                // not implemented
+  EXPECT_EQ(features[1], 0);                                // the core has no such counter
   EXPECT_NEAR(features[2], std::log1p(10 / 2e-6), 1e-12);   // floor: a thousandth of the slowest operator
   EXPECT_NEAR(features[4], std::log1p(2.0 / 4 * 1e3), 1e-12);
 }
