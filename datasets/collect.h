@@ -24,9 +24,9 @@ struct CollectOptions {
   std::string id;                           ///< of the device-runtime; default_id() when empty
   std::string device;                       ///< the CPU's model name when empty
   bool operator_latencies = false;          ///< also measure the operators of the space: a latency_only descriptor
-  bool repeat_check = false;         ///< measure 5 % of the architectures again at the end: how repeatable it all was
-  int batch_size = 20;               ///< architectures between two measurements of the sentinel; measured in turn, and the
-                                     ///< sentinel with them, where timing.rounds is over 1
+  bool repeat_check = false;  ///< measure 5 % of the architectures again at the end: how repeatable it all was
+  int batch_size = 20;        ///< architectures between two measurements of the sentinel; measured in turn, and the
+                              ///< sentinel with them, where timing.rounds is over 1
   double sentinel_tolerance = 0.05;  ///< a batch whose sentinel moved further is measured again
   int attempts = 3;                  ///< per batch; the best is kept, and counted in the environment when unsettled
   std::filesystem::path folder;      ///< DIR/<id>/device.json and latencies.csv are written here
@@ -44,11 +44,11 @@ std::string default_id(std::string_view runtime, const CollectOptions& options);
 Architecture sentinel_of(const SearchSpace& space);
 
 /// Measures the architectures that DIR/<id>/latencies.csv does not have yet and writes the device file. Measured
-/// batches are saved as they are accepted, so that the same call resumes (a batch measured in turn that is stopped before
-/// its last round is measured anew); `complete` in the file's environment says
-/// whether a later call has something left to do. The machine is expected to be quiet; the thread is pinned meanwhile
-/// to its last processors, so that two collections must not run at once. Throws InputError when the folder holds
-/// measurements made under other options (naming each), Interrupted when progress said stop.
+/// batches are saved as they are accepted, so that the same call resumes (a batch measured in turn that is stopped
+/// before its last round is measured anew); `complete` in the file's environment says whether a later call has
+/// something left to do. The machine is expected to be quiet; the thread is pinned meanwhile to its last processors, so
+/// that two collections must not run at once. Throws InputError when the folder holds measurements made under other
+/// options (naming each), Interrupted when progress said stop.
 DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const CollectProgress& progress = {});
 
 /// The same with a runtime of the caller's; `options.runtime` is not looked at.

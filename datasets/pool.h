@@ -23,7 +23,8 @@ struct OperatorProfile {
   int channels = 0;
   int resolution = 0;
   double latency_ms = 0;
-  std::vector<double> counts;  ///< one a counter of the descriptor, events per run; NaN where the core has no such counter
+  std::vector<double>
+      counts;  ///< one a counter of the descriptor, events per run; NaN where the core has no such counter
 };
 
 /// What a device-runtime looks like from its operators (MAPLE-Edge §2.1.2, §2.3).

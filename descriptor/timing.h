@@ -47,9 +47,10 @@ Interval median_interval(const std::vector<double>& sorted);
 /// `minimum_runs` is under 1 or `maximum_runs` under `minimum_runs`.
 Timing measure(const std::function<void()>& run, const TimingOptions& options);
 
-/// Warms all of `networks` up, then times them in turn over `options.rounds` rounds, `maximum_runs` runs of each in all;
-/// the first run of a network in a round only fills the caches and is not counted. `go_on` is asked after each network
-/// of each round; nothing is returned once it says no. Throws InputError as measure, and on less than one round.
+/// Warms all of `networks` up, then times them in turn over `options.rounds` rounds, `maximum_runs` runs of each in
+/// all; the first run of a network in a round only fills the caches and is not counted. `go_on` is asked after each
+/// network of each round; nothing is returned once it says no. Throws InputError as measure, and on less than one
+/// round.
 std::vector<Timing> measure_in_turn(const std::vector<std::function<void()>>& networks, const TimingOptions& options,
                                     const std::function<bool()>& go_on);
 

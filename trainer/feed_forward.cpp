@@ -45,7 +45,8 @@ std::vector<DenseLayer> fold_constant_inputs(std::vector<DenseLayer> layers, int
                                              const std::vector<float>& constant_inputs) {
   DenseLayer& first = layers.front();
   if (first.inputs != variable_inputs + static_cast<int>(constant_inputs.size())) {
-    throw InputError("the network takes " + std::to_string(first.inputs) + " inputs, the encoding and the descriptor have " +
+    throw InputError("the network takes " + std::to_string(first.inputs) +
+                     " inputs, the encoding and the descriptor have " +
                      std::to_string(variable_inputs + static_cast<int>(constant_inputs.size())));
   }
   DenseLayer folded{variable_inputs, first.outputs, {}, first.bias};

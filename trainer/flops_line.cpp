@@ -42,14 +42,7 @@ class FlopsLine : public PoolModel {
   std::string_view kind() const override { return "flops"; }
   const datasets::Pool& pool() const override { return pool_; }
 
-  Archive to_archive() const override {
-    Archive archive;
-    put_pool(archive, pool_);
-    archive.card["content"] = "pool checkpoint";
-    archive.card["predictor"] = kind();
-    archive.card["versions"] = version_card();
-    return archive;
-  }
+  Archive to_archive() const override { return checkpoint_archive(pool_, kind()); }
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
     std::vector<double> expected;

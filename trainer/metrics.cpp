@@ -61,8 +61,8 @@ double kendall(const std::vector<double>& a, const std::vector<double>& b) {
   std::sort(order.begin(), order.end(),
             [&](std::size_t i, std::size_t j) { return a[i] != a[j] ? a[i] < a[j] : b[i] < b[j]; });
   const std::int64_t tied_a = tied_pairs(n, [&](std::size_t i) { return a[order[i]] == a[order[i - 1]]; });
-  const std::int64_t tied_both = tied_pairs(
-      n, [&](std::size_t i) { return a[order[i]] == a[order[i - 1]] && b[order[i]] == b[order[i - 1]]; });
+  const std::int64_t tied_both =
+      tied_pairs(n, [&](std::size_t i) { return a[order[i]] == a[order[i - 1]] && b[order[i]] == b[order[i - 1]]; });
   std::vector<double> values(n), buffer(n);
   for (std::size_t i = 0; i < n; ++i) values[i] = b[order[i]];
   const std::int64_t discordant = count_inversions(values, buffer, 0, n);

@@ -1,9 +1,8 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
-
 #include <nlohmann/json_fwd.hpp>
+#include <vector>
 
 namespace tenshot::trainer {
 
@@ -11,15 +10,15 @@ namespace tenshot::trainer {
 /// them. Error-bound accuracy is Dudziak et al. (BRP-NAS, NeurIPS 2020); the bound itself counts as within.
 struct Metrics {
   std::size_t architectures = 0;
-  double acc1 = 0;      ///< share with |ŷ − y| ≤ 1 % of y, 0…1
-  double acc5 = 0;      ///< … 5 %
-  double acc10 = 0;     ///< … 10 %
-  double rmse_ms = 0;   ///< √(Σ(ŷ − y)²/n)
-  double rmspe = 0;     ///< √(Σ((ŷ − y)/y)²/n)
-  double mape = 0;      ///< Σ|ŷ − y|/y / n
-  double spearman = 0;  ///< rank correlation, ties averaged; NaN when either side is constant
-  double kendall = 0;   ///< τ-b; NaN when either side is constant
-  double coverage = 0;  ///< share with lower ≤ y ≤ upper; NaN without intervals
+  double acc1 = 0;                 ///< share with |ŷ − y| ≤ 1 % of y, 0…1
+  double acc5 = 0;                 ///< … 5 %
+  double acc10 = 0;                ///< … 10 %
+  double rmse_ms = 0;              ///< √(Σ(ŷ − y)²/n)
+  double rmspe = 0;                ///< √(Σ((ŷ − y)/y)²/n)
+  double mape = 0;                 ///< Σ|ŷ − y|/y / n
+  double spearman = 0;             ///< rank correlation, ties averaged; NaN when either side is constant
+  double kendall = 0;              ///< τ-b; NaN when either side is constant
+  double coverage = 0;             ///< share with lower ≤ y ≤ upper; NaN without intervals
   double mean_relative_width = 0;  ///< mean of (upper − lower)/ŷ; NaN without intervals
 };
 

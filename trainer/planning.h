@@ -17,9 +17,9 @@ struct PlanRequest {
 };
 
 /// The architectures to measure on a new device, the most useful first where the sampler has an order. `information`
-/// chooses connected candidates by what the pool teaches of costs and structures, and after measurements by what is still
-/// uncertain. The others rank candidates by the pool's latencies, and those that a pool device has not measured by what
-/// the model expects of them there. Throws InputError (too few candidates, no such sampler).
+/// chooses connected candidates by what the pool teaches of costs and structures, and after measurements by what is
+/// still uncertain. The others rank candidates by the pool's latencies, and those that a pool device has not measured
+/// by what the model expects of them there. Throws InputError (too few candidates, no such sampler).
 std::vector<Architecture> plan(const PoolModel& model, const PlanRequest& request);
 
 /// Names that PlanRequest::sampler takes.

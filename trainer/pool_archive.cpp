@@ -66,6 +66,15 @@ datasets::Pool get_pool(const Archive& archive) {
   return pool;
 }
 
+Archive checkpoint_archive(const datasets::Pool& pool, std::string_view predictor) {
+  Archive archive;
+  put_pool(archive, pool);
+  archive.card["content"] = "pool checkpoint";
+  archive.card["predictor"] = predictor;
+  archive.card["versions"] = version_card();
+  return archive;
+}
+
 nlohmann::json version_card() { return {{"tenshot", TENSHOT_VERSION}, {"libtorch", libtorch_version()}}; }
 
 }  // namespace tenshot::trainer

@@ -12,6 +12,9 @@ void put_pool(Archive& archive, const datasets::Pool& pool);
 /// Throws FormatError when the arrays do not fit each other or the space.
 datasets::Pool get_pool(const Archive& archive);
 
+/// The beginning of a pool checkpoint's archive: what it is, for which predictor, the pool, the versions.
+Archive checkpoint_archive(const datasets::Pool& pool, std::string_view predictor);
+
 /// The versions every card carries: of tenshot and LibTorch.
 nlohmann::json version_card();
 

@@ -4,12 +4,11 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
-
-#include <nlohmann/json_fwd.hpp>
 
 #include "datasets/pool.h"
 #include "nasbench/search_space.h"
@@ -52,7 +51,8 @@ struct TrainingControl {
 };
 
 struct AdaptOptions {
-  std::optional<int> clones;   ///< augmentation factor K: each measured architecture is present K times; the model's own by default
+  std::optional<int>
+      clones;  ///< augmentation factor K: each measured architecture is present K times; the model's own by default
   std::string mode = "joint";  ///< "joint": from scratch on pool and clones; "fine-tune": from the checkpoint's weights
   std::uint64_t seed = 1;
   TrainingControl control;

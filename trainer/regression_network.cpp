@@ -135,7 +135,8 @@ double RegressionNetwork::loss_and_gradient(const Batch& batch, std::vector<floa
   Implementation& self = *implementation_;
   self.allocate(batch.rows);
   // LibTorch has no view of constant memory; the products only read it.
-  const at::Tensor inputs = torch::from_blob(const_cast<float*>(batch.inputs), {batch.rows, self.layouts.front().inputs});
+  const at::Tensor inputs =
+      torch::from_blob(const_cast<float*>(batch.inputs), {batch.rows, self.layouts.front().inputs});
   self.forward(inputs);
   const double loss = self.loss(batch.targets, batch.units);
   self.backward(inputs);

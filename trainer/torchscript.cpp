@@ -19,7 +19,8 @@ std::string forward_source(std::size_t layers) {
   std::ostringstream source;
   source << "def forward(self, encoding: Tensor) -> Tensor:\n  x = encoding\n";
   for (std::size_t l = 0; l < layers; ++l) {
-    const std::string product = "torch.addmm(self.bias" + std::to_string(l) + ", x, self.weight" + std::to_string(l) + ")";
+    const std::string product =
+        "torch.addmm(self.bias" + std::to_string(l) + ", x, self.weight" + std::to_string(l) + ")";
     source << "  x = " << (l + 1 < layers ? "torch.relu(" + product + ")" : product) << "\n";
   }
   source << "  return torch.clamp_min(x.squeeze(1) * self.scale_ms, self.floor_ms)\n";

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <filesystem>
-
 #include <nlohmann/json_fwd.hpp>
 
 #include "nasbench/search_space.h"

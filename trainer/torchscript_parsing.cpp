@@ -47,7 +47,8 @@ Vocabulary vocabulary_of(const nasbench::SearchSpace& space) {
     first_column[d] = first_column[d - 1] + static_cast<std::size_t>(decisions[d - 1]);
   }
   Vocabulary vocabulary;
-  const std::size_t parts = split(space.format(nasbench::Architecture(decisions.size())), space.part_separator()).size();
+  const std::size_t parts =
+      split(space.format(nasbench::Architecture(decisions.size())), space.part_separator()).size();
   for (std::size_t p = 0; p < parts; ++p) {
     std::vector<std::size_t> members;
     for (std::size_t d = 0; d < decisions.size(); ++d) {
@@ -84,9 +85,9 @@ void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& spa
     parts.emplace_back(rows);
   }
   module.register_attribute("part_rows", c10::ListType::create(part_type), parts);
-  module.register_buffer("part_encodings",
-                         torch::tensor(vocabulary.encodings)
-                             .view({row, static_cast<std::int64_t>(space.encoding_width())}));
+  module.register_buffer(
+      "part_encodings",
+      torch::tensor(vocabulary.encodings).view({row, static_cast<std::int64_t>(space.encoding_width())}));
   const nasbench::Architecture example(space.decisions().size());
   // TorchScript source built in C++ knows no torch.int64; its own number does.
   const std::string int64 = std::to_string(static_cast<int>(at::kLong));
@@ -95,15 +96,22 @@ void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& spa
       "def part_index(self, architectures: List[str]) -> Tensor:\n"
       "  rows: List[int] = []\n"
       "  for text in architectures:\n"
-      "    parts = text.split('" + separator + "')\n"
-      "    assert len(parts) == len(self.part_rows), 'not an architecture of " + name + ": ' + text\n"
+      "    parts = text.split('" +
+      separator +
+      "')\n"
+      "    assert len(parts) == len(self.part_rows), 'not an architecture of " +
+      name +
+      ": ' + text\n"
       "    for i in range(len(parts)):\n"
       "      known = self.part_rows[i]\n"
       "      part = parts[i]\n"
-      "      assert part in known, 'not an architecture of " + name + ": ' + text + ' (what does ' + part + ' mean?); expected the form " +
-      space.format(example) + "'\n"
+      "      assert part in known, 'not an architecture of " +
+      name + ": ' + text + ' (what does ' + part + ' mean?); expected the form " + space.format(example) +
+      "'\n"
       "      rows.append(known[part])\n"
-      "  return torch.tensor(rows, dtype=" + int64 + ").view([len(architectures), len(self.part_rows)])\n"
+      "  return torch.tensor(rows, dtype=" +
+      int64 +
+      ").view([len(architectures), len(self.part_rows)])\n"
       "def encode(self, architectures: List[str]) -> Tensor:\n"
       "  return self.part_encodings[self.part_index(architectures)].sum(1)\n");
   if (!space.size()) return;
@@ -121,7 +129,8 @@ void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& spa
       "def ordinals(self, architectures: List[str]) -> Tensor:\n"
       "  return self.part_ordinals[self.part_index(architectures)].sum(1)\n"
       "def ordinals_of_encoding(self, encoding: Tensor) -> Tensor:\n"
-      "  return torch.mv((encoding > 0.5).to(" + int64 + "), self.option_ordinals)\n");
+      "  return torch.mv((encoding > 0.5).to(" +
+      int64 + "), self.option_ordinals)\n");
 }
 
 }  // namespace tenshot::trainer

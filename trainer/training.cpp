@@ -99,7 +99,8 @@ double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOpt
     if (!std::isfinite(loss)) {
       std::error_code ignored;  // the state before it would only diverge again
       std::filesystem::remove(control.state_file, ignored);
-      throw Error("training diverged in epoch " + std::to_string(epoch + 1) + " (the loss is not finite); use a smaller learning rate");
+      throw Error("training diverged in epoch " + std::to_string(epoch + 1) +
+                  " (the loss is not finite); use a smaller learning rate");
     }
     const int done = epoch + 1;
     if (!control.state_file.empty()) save_state(network, done, loss, fingerprint, control.state_file);

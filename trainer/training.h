@@ -32,12 +32,13 @@ struct FitOptions {
 using EpochSamples = std::function<const TrainingSet&(int epoch)>;
 
 /// Trains `network` for `options.epochs` epochs over shuffled batches, the learning rate falling along half a cosine
-/// from learning_rate to 0 (Loshchilov and Hutter, ICLR 2017, without restarts). Returns the mean loss of the last epoch.
+/// from learning_rate to 0 (Loshchilov and Hutter, ICLR 2017, without restarts). Returns the mean loss of the last
+/// epoch.
 ///
 /// After every epoch the state is saved in control.state_file, where a later call with the same `fingerprint` (of data
 /// and options) finds it and goes on; another fingerprint's state is overwritten. The file of a finished training stays
-/// until the caller has its result safe. Every draw is a function of seed and epoch, so that the result has the same bytes however often it was interrupted.
-/// Throws Interrupted when control.on_epoch said stop.
+/// until the caller has its result safe. Every draw is a function of seed and epoch, so that the result has the same
+/// bytes however often it was interrupted. Throws Interrupted when control.on_epoch said stop.
 double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOptions& options,
            const std::string& fingerprint, const TrainingControl& control);
 

@@ -69,9 +69,9 @@ void TrainingStep(benchmark::State& state) {
     y[row] = static_cast<float>(0.5 + rng.uniform());
   }
   std::size_t step = 0;
-  const at::Tensor input = torch::rand({batch, inputs}), w1 = torch::rand({first, inputs}), h1 = torch::rand({batch, first}),
-                   w2 = torch::rand({second, first}), h2 = torch::rand({batch, second}), w3 = torch::rand({1, second}),
-                   d3 = torch::rand({batch, 1});
+  const at::Tensor input = torch::rand({batch, inputs}), w1 = torch::rand({first, inputs}),
+                   h1 = torch::rand({batch, first}), w2 = torch::rand({second, first}),
+                   h2 = torch::rand({batch, second}), w3 = torch::rand({1, second}), d3 = torch::rand({batch, 1});
   at::Tensor a1 = torch::empty({batch, first}), a2 = torch::empty({batch, second}), a3 = torch::empty({batch, 1}),
              g1 = torch::empty({first, inputs}), g2 = torch::empty({second, first}), g3 = torch::empty({1, second});
   compare(
@@ -97,7 +97,8 @@ BENCHMARK(TrainingStep)->UseManualTime()->Iterations(200)->Unit(benchmark::kMicr
 void PredictWholeSpace(benchmark::State& state) {
   const auto& space = nasbench::nasbench201();
   const auto architectures = space.all();
-  const FeedForward network{RegressionNetwork(static_cast<int>(space.encoding_width()), {first, second}, 1).layers(), 1, 1e-3};
+  const FeedForward network{RegressionNetwork(static_cast<int>(space.encoding_width()), {first, second}, 1).layers(), 1,
+                            1e-3};
   const auto rows = static_cast<std::int64_t>(architectures.size()), block = std::int64_t{512};
   const at::Tensor x = torch::rand({rows, 30}), w1 = torch::rand({first, 30}), w2 = torch::rand({second, first}),
                    w3 = torch::rand({1, second});

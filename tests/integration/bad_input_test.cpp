@@ -15,7 +15,8 @@ const std::string good_string = "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|avg_p
 void expect_one_line(const Outcome& outcome, int exit_code, const std::string& expected) {
   EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;
   // Remarks about single entries may come before it.
-  const std::size_t before_last = outcome.err.empty() ? std::string::npos : outcome.err.rfind('\n', outcome.err.size() - 2);
+  const std::size_t before_last =
+      outcome.err.empty() ? std::string::npos : outcome.err.rfind('\n', outcome.err.size() - 2);
   const std::size_t last = before_last == std::string::npos ? 0 : before_last + 1;
   ASSERT_EQ(outcome.err.compare(last, 9, "tenshot: "), 0) << outcome.err;
   EXPECT_NE(outcome.err.find(expected, last), std::string::npos) << outcome.err;
@@ -30,8 +31,8 @@ class BadInput : public ::testing::Test {
     ASSERT_EQ(run("tenshot train --predictor flops --pool " + q("pool") + " --out " + q("pool.tenshot")).exit_code, 0);
     const auto device = synthetic_device("new", 5, 1.0, 0.01, 12, 9);
     datasets::write_measurements(path("measured.csv"), device.latencies, space);
-    ASSERT_EQ(run("tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q("measured.csv") + " --out " +
-                  q("device.tenshot"))
+    ASSERT_EQ(run("tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q("measured.csv") +
+                  " --out " + q("device.tenshot"))
                   .exit_code,
               0);
   }
@@ -41,8 +42,8 @@ class BadInput : public ::testing::Test {
 
   static Outcome adapt(const std::string& measurements_file) {
     std::filesystem::remove(path("out.tenshot"));
-    return run("tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q(measurements_file) + " --out " +
-               q("out.tenshot"));
+    return run("tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q(measurements_file) +
+               " --out " + q("out.tenshot"));
   }
   static Outcome adapt_text(const std::string& measurements) {
     write(path("bad.csv"), measurements);
@@ -126,7 +127,8 @@ TEST_F(BadInput, ACheckpointOfANewerVersion) {
   std::string newer = slurp(path("pool.tenshot"));
   newer[8] = 2;
   write(path("newer.tenshot"), newer);
-  expect_one_line(run("tenshot plan --checkpoint " + q("newer.tenshot") + " --out " + q("plan.csv")), 1, "newer tenshot");
+  expect_one_line(run("tenshot plan --checkpoint " + q("newer.tenshot") + " --out " + q("plan.csv")), 1,
+                  "newer tenshot");
 }
 
 TEST_F(BadInput, AFileThatIsNotOurs) {
@@ -142,7 +144,8 @@ TEST_F(BadInput, AFileOfTheOtherKind) {
 TEST_F(BadInput, AnOutputPathBelowAFile) {
   expect_one_line(run("tenshot predict --predictor " + q("device.tenshot") + " --out " + q("measured.csv/x.csv")), 1,
                   "measured.csv");
-  expect_one_line(run("tenshot train --pool " + q("pool") + " --out " + q("measured.csv/x.tenshot")), 1, "measured.csv");
+  expect_one_line(run("tenshot train --pool " + q("pool") + " --out " + q("measured.csv/x.tenshot")), 1,
+                  "measured.csv");
   expect_one_line(run("tenshot predict --predictor " + q("device.tenshot") + " --out " + q("pool")), 1, "is a folder");
 }
 
@@ -152,10 +155,11 @@ TEST_F(BadInput, NoSpaceLeft) {
   if (mounted.exit_code != 0) GTEST_SKIP() << "a small file system cannot be mounted here: " << mounted.err;
   const auto out = mount.path() / "predictions.csv";
   const Outcome outcome = run("tenshot predict --predictor " + q("device.tenshot") + " --out " + quoted(out));
-  const Outcome exported = run("head -c 70000 /dev/zero > " + quoted(mount.path() / "fill") + "; tenshot export --predictor " +
-                               q("device.tenshot") + " --torchscript " + quoted(mount.path() / "device.pt"));
-  const Outcome adapted = run("tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q("measured.csv") +
-                              " --out " + quoted(mount.path() / "device.tenshot"));
+  const Outcome exported =
+      run("head -c 70000 /dev/zero > " + quoted(mount.path() / "fill") + "; tenshot export --predictor " +
+          q("device.tenshot") + " --torchscript " + quoted(mount.path() / "device.pt"));
+  const Outcome adapted = run("tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " +
+                              q("measured.csv") + " --out " + quoted(mount.path() / "device.tenshot"));
   std::filesystem::remove(mount.path() / "fill");
   const bool nothing_left = std::filesystem::is_empty(mount.path());
   run("umount " + quoted(mount.path()));
@@ -255,7 +259,9 @@ struct Usage {
 
 class UsageErrors : public ::testing::TestWithParam<Usage> {};
 
-TEST_P(UsageErrors, ExitWithTwo) { expect_one_line(run(std::string("tenshot ") + GetParam().arguments), 2, GetParam().expected); }
+TEST_P(UsageErrors, ExitWithTwo) {
+  expect_one_line(run(std::string("tenshot ") + GetParam().arguments), 2, GetParam().expected);
+}
 
 INSTANTIATE_TEST_SUITE_P(Cli, UsageErrors,
                          ::testing::Values(Usage{"fly", "fly"}, Usage{"train", "--pool"},

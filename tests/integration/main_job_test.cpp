@@ -21,8 +21,8 @@ class MainJob : public ::testing::Test {
     datasets::write_pool(path("pool"), synthetic_pool(150));
     const auto device = synthetic_device("new", 5, 1.0, 0.01, 150, 9);
     datasets::write_measurements(path("truth.csv"), device.latencies, space);
-    const Outcome trained = run("tenshot train --predictor maple-edge --pool " + q("pool") + " --epochs 40 --hidden 64,32 --learning-rate 0.003 --out " +
-                                q("pool.tenshot"));
+    const Outcome trained = run("tenshot train --predictor maple-edge --pool " + q("pool") +
+                                " --epochs 40 --hidden 64,32 --learning-rate 0.003 --out " + q("pool.tenshot"));
     ASSERT_EQ(trained.exit_code, 0) << trained.err;
   }
   static void TearDownTestSuite() { delete folder_; }
@@ -43,10 +43,11 @@ class MainJob : public ::testing::Test {
   static void adapted() {
     ASSERT_EQ(run("tenshot plan --checkpoint " + q("pool.tenshot") + " --out " + q("plan.csv")).exit_code, 0);
     measure_plan();
-    const Outcome outcome = run("tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q("measured.csv") +
-                                " --out " + q("device.tenshot"));
+    const Outcome outcome = run("tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " +
+                                q("measured.csv") + " --out " + q("device.tenshot"));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
-    ASSERT_EQ(run("tenshot predict --predictor " + q("device.tenshot") + " --out " + q("predictions.csv")).exit_code, 0);
+    ASSERT_EQ(run("tenshot predict --predictor " + q("device.tenshot") + " --out " + q("predictions.csv")).exit_code,
+              0);
   }
 
   static Folder* folder_;
@@ -58,8 +59,8 @@ TEST_F(MainJob, PredictsTheWholeSpaceFromTenMeasurements) {
   adapted();
   const auto predicted = datasets::read_measurements(path("predictions.csv"), space);
   EXPECT_EQ(predicted.rows.size(), 15625u);
-  const Outcome evaluated = run("tenshot evaluate --predictions " + q("predictions.csv") + " --measured " + q("truth.csv") +
-                                " --exclude " + q("measured.csv") + " --json");
+  const Outcome evaluated = run("tenshot evaluate --predictions " + q("predictions.csv") + " --measured " +
+                                q("truth.csv") + " --exclude " + q("measured.csv") + " --json");
   ASSERT_EQ(evaluated.exit_code, 0) << evaluated.err;
   const auto metrics = nlohmann::json::parse(evaluated.out);
   EXPECT_GT(metrics.at("acc10").get<double>(), 0.85);
@@ -77,7 +78,8 @@ TEST_F(MainJob, GivesTheSameBytesForTheSameSeed) {
 }
 
 TEST_F(MainJob, ResumesTrainingThatWasKilledAndEndsWithTheSameBytes) {
-  const std::string train = "tenshot train --predictor maple-edge --pool " + q("pool") + " --epochs 400 --hidden 64,32 --out ";
+  const std::string train =
+      "tenshot train --predictor maple-edge --pool " + q("pool") + " --epochs 400 --hidden 64,32 --out ";
   ASSERT_EQ(run(train + q("straight.tenshot")).exit_code, 0);
   // Killed at once when its first state is on disk, then stopped in order once more, then left to finish.
   const std::string background = quoted(TENSHOT_PROGRAM) + " " + train.substr(8) + q("resumed.tenshot") + " & pid=$!\n";
@@ -97,9 +99,9 @@ TEST_F(MainJob, ResumesTrainingThatWasKilledAndEndsWithTheSameBytes) {
 
 TEST_F(MainJob, WritesToStandardOutputAndReadsFromStandardInput) {
   adapted();
-  const Outcome outcome = run("tenshot plan --checkpoint " + q("pool.tenshot") +
-                              " --samples 3 --out - | tenshot predict --predictor " + q("device.tenshot") +
-                              " --archs /dev/stdin --out -");
+  const Outcome outcome =
+      run("tenshot plan --checkpoint " + q("pool.tenshot") + " --samples 3 --out - | tenshot predict --predictor " +
+          q("device.tenshot") + " --archs /dev/stdin --out -");
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 4);
   EXPECT_EQ(outcome.out.rfind("architecture,latency_ms\n", 0), 0u);
@@ -107,8 +109,8 @@ TEST_F(MainJob, WritesToStandardOutputAndReadsFromStandardInput) {
 
 TEST_F(MainJob, PlansFurtherSamplesAfterTheFirst) {
   adapted();
-  ASSERT_EQ(run("tenshot plan --checkpoint " + q("pool.tenshot") + " --samples 5 --after " + q("measured.csv") + " --out " +
-                q("more.csv"))
+  ASSERT_EQ(run("tenshot plan --checkpoint " + q("pool.tenshot") + " --samples 5 --after " + q("measured.csv") +
+                " --out " + q("more.csv"))
                 .exit_code,
             0);
   const auto first = datasets::read_architectures(path("plan.csv"), space).architectures;
@@ -145,8 +147,9 @@ TEST_F(MainJob, ExportsADocumentWithTheSameNumbers) {
 
 /// The first Python that imports torch, or nothing.
 std::string python_with_torch() {
-  const Outcome found = run("for p in python3 /usr/bin/python3 python; do if command -v $p >/dev/null && $p -c 'import torch' "
-                            "2>/dev/null; then command -v $p; exit 0; fi; done; exit 1");
+  const Outcome found =
+      run("for p in python3 /usr/bin/python3 python; do if command -v $p >/dev/null && $p -c 'import torch' "
+          "2>/dev/null; then command -v $p; exit 0; fi; done; exit 1");
   return found.exit_code == 0 ? found.out.substr(0, found.out.find('\n')) : "";
 }
 
@@ -155,8 +158,9 @@ void expect_export_equals_predictions(const std::string& predictor, const std::s
   const std::string python = python_with_torch();
   if (python.empty()) GTEST_SKIP() << "no Python here imports torch (Debian: python3-torch)";
   ASSERT_EQ(run("tenshot export --predictor " + predictor + " --torchscript " + torchscript).exit_code, 0);
-  const Outcome compared = run(python + " " + quoted(std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests/integration/compare_export.py") +
-                               " " + torchscript + " " + predictions);
+  const Outcome compared =
+      run(python + " " + quoted(std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests/integration/compare_export.py") +
+          " " + torchscript + " " + predictions);
   EXPECT_EQ(compared.exit_code, 0) << compared.out << compared.err;
   EXPECT_NE(compared.out.find("15625 equal"), std::string::npos) << compared.out;
 }
@@ -169,13 +173,15 @@ TEST_F(MainJob, ExportsTorchScriptThatPythonLoads) {
 TEST_F(MainJob, PredictsWithIntervalsAndExplainsByStructure) {
   adapted();
   ASSERT_EQ(run("tenshot train --pool " + q("pool") + " --out " + q("structured.tenshot")).exit_code, 0);
-  const Outcome outcome = run("tenshot adapt --checkpoint " + q("structured.tenshot") + " --measurements " + q("measured.csv") +
-                              " --out " + q("structured-device.tenshot"));
+  const Outcome outcome = run("tenshot adapt --checkpoint " + q("structured.tenshot") + " --measurements " +
+                              q("measured.csv") + " --out " + q("structured-device.tenshot"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   EXPECT_NE(outcome.err.find("What the runtime executes"), std::string::npos) << outcome.err;
-  ASSERT_EQ(run("tenshot predict --predictor " + q("structured-device.tenshot") + " --out " + q("structured.csv")).exit_code, 0);
-  const Outcome evaluated = run("tenshot evaluate --predictions " + q("structured.csv") + " --measured " + q("truth.csv") +
-                                " --exclude " + q("measured.csv") + " --json");
+  ASSERT_EQ(
+      run("tenshot predict --predictor " + q("structured-device.tenshot") + " --out " + q("structured.csv")).exit_code,
+      0);
+  const Outcome evaluated = run("tenshot evaluate --predictions " + q("structured.csv") + " --measured " +
+                                q("truth.csv") + " --exclude " + q("measured.csv") + " --json");
   const auto metrics = nlohmann::json::parse(evaluated.out);
   EXPECT_GT(metrics.at("acc10").get<double>(), 0.95);
   EXPECT_GT(metrics.at("coverage").get<double>(), 0.8);
@@ -185,8 +191,8 @@ TEST_F(MainJob, PredictsWithIntervalsAndExplainsByStructure) {
 TEST_F(MainJob, ComparesPeersOnTheSameFiles) {
   adapted();
   for (const std::string predictor : {"maple", "flops"}) {
-    ASSERT_EQ(run("tenshot train --pool " + q("pool") + " --predictor " + predictor + " --epochs 10 --hidden 32 --out " +
-                  q(predictor + ".tenshot"))
+    ASSERT_EQ(run("tenshot train --pool " + q("pool") + " --predictor " + predictor +
+                  " --epochs 10 --hidden 32 --out " + q(predictor + ".tenshot"))
                   .exit_code,
               0);
     const Outcome outcome = run("tenshot adapt --checkpoint " + q(predictor + ".tenshot") + " --measurements " +

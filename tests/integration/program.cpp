@@ -19,12 +19,10 @@ std::string slurp(const std::filesystem::path& path) { return read_file(path); }
 Outcome run(const std::string& command) {
   const Folder folder;
   const auto out = folder.path() / "out", err = folder.path() / "err";
-  const std::string script =
-      "tenshot() { " + quoted(TENSHOT_PROGRAM) + " \"$@\"; }\n" + command + "\n";
+  const std::string script = "tenshot() { " + quoted(TENSHOT_PROGRAM) + " \"$@\"; }\n" + command + "\n";
   write(folder.path() / "script", script);
-  const int status = std::system(("bash " + quoted(folder.path() / "script") + " >" + quoted(out) + " 2>" + quoted(err) +
-                                  " </dev/null")
-                                     .c_str());
+  const int status = std::system(
+      ("bash " + quoted(folder.path() / "script") + " >" + quoted(out) + " 2>" + quoted(err) + " </dev/null").c_str());
   return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, slurp(out), slurp(err)};
 }
 

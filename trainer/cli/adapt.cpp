@@ -33,8 +33,8 @@ trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer
   if (options.has("descriptor")) {
     const datasets::DeviceOfSpace device = datasets::read_device(options.get("descriptor"));
     if (device.space != &space) {
-      throw InputError(options.get("descriptor") + ": describes a device on space " + std::string(device.space->name()) +
-                       ", the checkpoint is of " + std::string(space.name()));
+      throw InputError(options.get("descriptor") + ": describes a device on space " +
+                       std::string(device.space->name()) + ", the checkpoint is of " + std::string(space.name()));
     }
     set.descriptor = device.device.descriptor;
   }
@@ -42,8 +42,9 @@ trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer
 }
 
 void run(const std::vector<std::string>& arguments) {
-  OptionParser options("adapt", "Adapts a checkpoint to a new device from a few measurements.",
-                       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements measured.csv --out device.tenshot\n");
+  OptionParser options(
+      "adapt", "Adapts a checkpoint to a new device from a few measurements.",
+      "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements measured.csv --out device.tenshot\n");
   options.add()("checkpoint", "what `tenshot train` wrote", cxxopts::value<std::string>())(
       "measurements", "CSV: architecture,latency_ms", cxxopts::value<std::string>())(
       "descriptor", "the new device's device.json", cxxopts::value<std::string>())(

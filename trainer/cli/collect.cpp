@@ -38,8 +38,9 @@ void run(const std::vector<std::string>& arguments) {
                 cxxopts::value<std::string>()->default_value("libtorch-eager"))(
       "threads", "processor threads of the runtime", cxxopts::value<std::string>()->default_value("1"))(
       "batch", "images an inference", cxxopts::value<std::string>()->default_value("1"))(
-      "archs", "CSV with an architecture column, or how many to draw", cxxopts::value<std::string>()->default_value("50"))(
-      "seed", "of the draw of architectures and of the weights", cxxopts::value<std::string>()->default_value("1"))(
+      "archs", "CSV with an architecture column, or how many to draw",
+      cxxopts::value<std::string>()->default_value("50"))("seed", "of the draw of architectures and of the weights",
+                                                          cxxopts::value<std::string>()->default_value("1"))(
       "space", "search space", cxxopts::value<std::string>()->default_value("nasbench201"))(
       "resolution", "of the input image", cxxopts::value<std::string>()->default_value("32"))(
       "descriptor", "measure the space's operators too: a hardware descriptor of their latencies")(
@@ -69,11 +70,12 @@ void run(const std::vector<std::string>& arguments) {
   }
   make_folder(collect.folder);
   ProgressLine progress(quiet);
-  const auto device = datasets::collect(collect, space, [&](std::size_t done, std::size_t total, const std::string& note) {
-    progress.show(std::to_string(done) + " of " + std::to_string(total) + " architectures" +
-                  (note.empty() ? "" : "; " + note));
-    return !stop_requested();
-  });
+  const auto device =
+      datasets::collect(collect, space, [&](std::size_t done, std::size_t total, const std::string& note) {
+        progress.show(std::to_string(done) + " of " + std::to_string(total) + " architectures" +
+                      (note.empty() ? "" : "; " + note));
+        return !stop_requested();
+      });
   say((collect.folder / device.id).string() + ": " + std::to_string(device.latencies.size()) + " architectures", quiet);
 }
 

@@ -61,7 +61,8 @@ int OptionParser::integer(const std::string& option, int least) const {
   const std::string text = get(option);
   const auto value = parse_integer(text);
   if (!value || *value < least || *value > std::numeric_limits<int>::max()) {
-    throw UsageError("--" + option + " is '" + text + "', expected a whole number of at least " + std::to_string(least));
+    throw UsageError("--" + option + " is '" + text + "', expected a whole number of at least " +
+                     std::to_string(least));
   }
   return static_cast<int>(*value);
 }

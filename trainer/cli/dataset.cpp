@@ -14,7 +14,8 @@ namespace {
 using Arguments = std::vector<std::string>;
 
 constexpr const char* import_example =
-    "  tenshot dataset import --table latency_ms.csv --space nasbench201 --devices fpga,eyeriss --rows 0:900 --out pool/\n";
+    "  tenshot dataset import --table latency_ms.csv --space nasbench201 --devices fpga,eyeriss --rows 0:900 --out "
+    "pool/\n";
 
 void import_table(const Arguments& arguments) {
   OptionParser options("dataset import", "Reads a wide latency table into a pool.", import_example);
@@ -93,7 +94,8 @@ void run(const Arguments& arguments) {
   if (verb == "describe") return describe_pool(rest);
   if (verb == "validate") return validate_pool(rest);
   if (wants_help(arguments)) {
-    std::cout << "Usage: tenshot dataset import|describe|validate [options]; each has --help\n\nExample:\n" << import_example;
+    std::cout << "Usage: tenshot dataset import|describe|validate [options]; each has --help\n\nExample:\n"
+              << import_example;
     return;
   }
   throw UsageError("tenshot dataset needs import, describe or validate" +

@@ -11,9 +11,8 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot export --predictor device.tenshot --torchscript device.pt\n"
                        "  tenshot export --predictor device.tenshot --document device.json\n");
   options.add()("predictor", "what `tenshot adapt` wrote", cxxopts::value<std::string>())(
-      "torchscript", "TorchScript file to write: torch.jit.load(…).predict([strings])",
-      cxxopts::value<std::string>())("document", "JSON file to write: the same numbers, for any language",
-                                     cxxopts::value<std::string>());
+      "torchscript", "TorchScript file to write: torch.jit.load(…).predict([strings])", cxxopts::value<std::string>())(
+      "document", "JSON file to write: the same numbers, for any language", cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
   const std::string file = options.required("predictor");
   if (!options.has("torchscript") && !options.has("document")) {

@@ -1,28 +1,28 @@
-#include "trainer/planning.h"
-
 #include <algorithm>
 
 #include "datasets/measurements.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
+#include "trainer/planning.h"
 #include "trainer/prediction_table.h"
 
 namespace tenshot::cli {
 namespace {
 
 void run(const std::vector<std::string>& arguments) {
-  OptionParser options("plan", "Chooses which architectures to measure on a new device.",
-                       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv\n"
-                       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --after measured.csv --out more.csv\n");
+  OptionParser options(
+      "plan", "Chooses which architectures to measure on a new device.",
+      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv\n"
+      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --after measured.csv --out more.csv\n");
   options.add()("checkpoint", "what `tenshot train` wrote", cxxopts::value<std::string>())(
       "samples", "how many to choose", cxxopts::value<std::string>()->default_value("10"))(
       "sampler", "information, targeted-uniform or random",
       cxxopts::value<std::string>()->default_value("information"))(
       "candidates", "CSV with the architectures that may be chosen (default: those the pool has measured)",
       cxxopts::value<std::string>())("after", "CSV of measurements made already: plan further ones",
-                                     cxxopts::value<std::string>())(
-      "seed", "seed of the draw", cxxopts::value<std::string>()->default_value("1"))(
+                                     cxxopts::value<std::string>())("seed", "seed of the draw",
+                                                                    cxxopts::value<std::string>()->default_value("1"))(
       "out", "plan to write, - for standard output", cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");

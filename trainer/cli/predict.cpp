@@ -13,9 +13,8 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot predict --predictor device.tenshot --archs candidates.csv --out -\n");
   options.add()("predictor", "what `tenshot adapt` wrote", cxxopts::value<std::string>())(
       "archs", "CSV with an architecture column (default: the whole space)", cxxopts::value<std::string>())(
-      "confidence", "of the intervals, for predictors that have them",
-      cxxopts::value<double>()->default_value("0.9"))("out", "predictions to write, - for standard output",
-                                                       cxxopts::value<std::string>());
+      "confidence", "of the intervals, for predictors that have them", cxxopts::value<double>()->default_value("0.9"))(
+      "out", "predictions to write, - for standard output", cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
   const std::string file = options.required("predictor"), out = options.required("out");
   const double confidence = options.get<double>("confidence");

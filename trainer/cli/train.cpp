@@ -26,7 +26,8 @@ trainer::MapleEdgeSettings settings_of(const OptionParser& options) {
   settings.descriptor = options.get("descriptor-kind");
   if (settings.descriptor != "auto" && settings.descriptor != "counters" && settings.descriptor != "latency" &&
       settings.descriptor != "inferred") {
-    throw UsageError("--descriptor-kind is '" + settings.descriptor + "', expected auto, counters, latency or inferred");
+    throw UsageError("--descriptor-kind is '" + settings.descriptor +
+                     "', expected auto, counters, latency or inferred");
   }
   if (options.has("no-normalisation")) settings.normalise = false;
   if (options.has("no-scaling")) settings.scale_latencies = false;
@@ -36,21 +37,22 @@ trainer::MapleEdgeSettings settings_of(const OptionParser& options) {
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("train", "Trains a predictor on a pool of device-runtimes.",
                        "  tenshot train --pool datasets/data --out pool.tenshot\n"
-                       "  tenshot train --pool datasets/data --without libtorch-frozen_t1_b1 --predictor maple-edge --out network.tenshot\n");
+                       "  tenshot train --pool datasets/data --without libtorch-frozen_t1_b1 --predictor maple-edge "
+                       "--out network.tenshot\n");
   options.add()("pool", "folder of device-runtimes", cxxopts::value<std::string>())(
       "without", "device-runtimes of the pool to leave out, comma-separated", cxxopts::value<std::string>())(
       "predictor",
-      "structured (costs and execution structure), maple-edge (network), maple (without MAPLE-Edge's additions) or flops "
+      "structured (costs and execution structure), maple-edge (network), maple (without MAPLE-Edge's additions) or "
+      "flops "
       "(a line)",
-      cxxopts::value<std::string>()->default_value("structured"))(
-      "seed", "seed of every random draw", cxxopts::value<std::string>()->default_value("1"))(
-      "out", "checkpoint to write", cxxopts::value<std::string>())(
-      "epochs", "passes over the pool", cxxopts::value<std::string>()->default_value("200"))(
+      cxxopts::value<std::string>()->default_value("structured"))("seed", "seed of every random draw",
+                                                                  cxxopts::value<std::string>()->default_value("1"))(
+      "out", "checkpoint to write", cxxopts::value<std::string>())("epochs", "passes over the pool",
+                                                                   cxxopts::value<std::string>()->default_value("200"))(
       "batch", "samples a step", cxxopts::value<std::string>()->default_value("128"))(
       "learning-rate", "Adam's, at the start", cxxopts::value<double>()->default_value("0.001"))(
       "hidden", "widths of the hidden layers", cxxopts::value<std::string>()->default_value("512,128"))(
-      "descriptor-kind", "auto, counters, latency or inferred",
-      cxxopts::value<std::string>()->default_value("auto"))(
+      "descriptor-kind", "auto, counters, latency or inferred", cxxopts::value<std::string>()->default_value("auto"))(
       "no-normalisation", "descriptors in absolute units (MAPLE)")("no-scaling", "targets in milliseconds (MAPLE)")(
       "threads", "processor threads; one gives the same bytes every time",
       cxxopts::value<std::string>()->default_value("1"));
@@ -69,7 +71,8 @@ void run(const std::vector<std::string>& arguments) {
   report(pool.findings, quiet);
   for (const std::string& id : split_list(options.has("without") ? options.get("without") : "")) {
     if (pool.find(id) == nullptr) throw UsageError("--without names '" + id + "', which is not in " + folder);
-    pool.devices.erase(std::find_if(pool.devices.begin(), pool.devices.end(), [&](const auto& d) { return d.id == id; }));
+    pool.devices.erase(
+        std::find_if(pool.devices.begin(), pool.devices.end(), [&](const auto& d) { return d.id == id; }));
   }
   ProgressLine progress(quiet);
   const auto train = [&] {

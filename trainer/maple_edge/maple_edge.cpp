@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <unordered_map>
 
 #include "nasbench/support/error.h"
@@ -11,7 +10,7 @@
 #include "sampling/sampler.h"
 #include "trainer/feed_forward_predictor.h"
 #include "trainer/libtorch.h"
-#include "trainer/metrics.h"
+#include "trainer/maple_edge/sample_table.h"
 #include "trainer/pool_archive.h"
 
 namespace tenshot::trainer {
@@ -23,64 +22,6 @@ using datasets::LatencyMatrix;
 enum Stream : std::uint64_t { weights_stream = 1, order_stream = 2, reference_stream = 3 };
 
 std::uint64_t stream_seed(std::uint64_t seed, Stream stream) { return Rng(seed, stream).bits(); }
-
-/// Errors are relative to the latency, but to no less than this share of the device's scale: where a network without a
-/// path from input to output takes microseconds, its relative error would outweigh all other samples together.
-constexpr double least_relative_unit = 0.2;
-
-/// A device as the network sees it.
-struct DescribedDevice {
-  double scale_ms = 1;           ///< the geometric mean of its reference latencies
-  double unit_ms = 1;            ///< what its latencies are divided by: the scale, or 1 ms
-  std::vector<float> features;   ///< standardised descriptor
-};
-
-/// The samples of all devices, one-hot encodings laid out once; descriptors and targets are filled in as they change.
-class SampleTable {
- public:
-  SampleTable(const SearchSpace& space, std::size_t features)
-      : space_(space), encoding_(space.encoding_width()), width_(encoding_ + features) {
-    set_.width = static_cast<int>(width_);
-  }
-
-  void add(std::size_t device, const Architecture& architecture, double latency_ms) {
-    set_.inputs.resize(set_.inputs.size() + width_, 0);
-    space_.encode(architecture, &set_.inputs[set_.inputs.size() - width_]);
-    set_.targets.push_back(0);
-    set_.units.push_back(0);
-    device_.push_back(device);
-    latency_ms_.push_back(latency_ms);
-  }
-
-  const TrainingSet& described_by(const std::vector<DescribedDevice>& devices) {
-    for (std::size_t row = 0; row < device_.size(); ++row) {
-      const DescribedDevice& device = devices[device_[row]];
-      std::copy(device.features.begin(), device.features.end(),
-                set_.inputs.begin() + static_cast<std::ptrdiff_t>(row * width_ + encoding_));
-      set_.targets[row] = static_cast<float>(latency_ms_[row] / device.unit_ms);
-      set_.units[row] = static_cast<float>(std::max(latency_ms_[row], least_relative_unit * device.scale_ms) / device.unit_ms);
-    }
-    return set_;
-  }
-
- private:
-  const SearchSpace& space_;
-  std::size_t encoding_, width_;
-  TrainingSet set_;
-  std::vector<std::size_t> device_;
-  std::vector<double> latency_ms_;
-};
-
-SampleTable samples_of(const SearchSpace& space, const LatencyMatrix& matrix, std::size_t features) {
-  SampleTable table(space, features);
-  for (std::size_t d = 0; d < matrix.latency_ms.size(); ++d) {
-    for (std::size_t a = 0; a < matrix.architectures.size(); ++a) {
-      const double latency_ms = matrix.latency_ms[d][a];
-      if (!std::isnan(latency_ms)) table.add(d, matrix.architectures[a], latency_ms);
-    }
-  }
-  return table;
-}
 
 /// Connected architectures of the matrix that every device has measured.
 std::vector<std::size_t> common_architectures(const LatencyMatrix& matrix, const SearchSpace& space) {
@@ -171,7 +112,8 @@ class MapleEdgeModel : public PoolModel {
   DescribedDevice described(const datasets::HardwareDescriptor& descriptor, const Reference& reference,
                             const Standardisation& standardisation) const {
     const double scale_ms = reference_scale_ms(reference, space());
-    return {scale_ms, settings_.scale_latencies ? scale_ms : 1, standardisation.apply(features_of(descriptor, reference))};
+    return {scale_ms, settings_.scale_latencies ? scale_ms : 1,
+            standardisation.apply(features_of(descriptor, reference))};
   }
   /// The pool's devices, each described by the same random draw of `samples` common architectures.
   std::vector<DescribedDevice> described_by_draw(std::uint64_t seed, int epoch, std::size_t samples,
@@ -324,7 +266,8 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
     return table.described_by(redrawn);
   };
 
-  RegressionNetwork network(static_cast<int>(space().encoding_width() + feature_count()), settings_.hidden, stream_seed(options.seed, weights_stream));
+  RegressionNetwork network(static_cast<int>(space().encoding_width() + feature_count()), settings_.hidden,
+                            stream_seed(options.seed, weights_stream));
   FitOptions fit_options = settings_.fit;
   fit_options.seed = stream_seed(options.seed, order_stream);
   if (!joint) {
@@ -348,13 +291,9 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
 }
 
 Archive MapleEdgeModel::to_archive() const {
-  Archive archive;
-  put_pool(archive, pool_);
-  archive.card["content"] = "pool checkpoint";
-  archive.card["predictor"] = settings_.kind;
+  Archive archive = checkpoint_archive(pool_, settings_.kind);
   archive.card["settings"] = to_json(settings_);
   archive.card["seed"] = settings_.fit.seed;
-  archive.card["versions"] = version_card();
   archive.card["scores"]["training_loss"] = loss_;
   const auto features = static_cast<std::int64_t>(feature_count());
   archive.put("descriptor.mean", to_array(standardisation_.mean, {features}));

@@ -23,7 +23,8 @@ struct MapleEdgeSettings {
   int reference_samples = 10;   ///< architectures that describe a pool device in an epoch of the pool's own training
   bool normalise = true;        ///< counters by operator latency (§2.1.2), costs by the device's scale
   bool scale_latencies = true;  ///< targets are latencies over the device's scale, not milliseconds
-  bool redraw_references = true;  ///< when adapting from scratch, describe pool devices anew in every epoch, as in training
+  bool redraw_references =
+      true;  ///< when adapting from scratch, describe pool devices anew in every epoch, as in training
   std::string descriptor = "auto";  ///< a DescriptorKind's name, or the richest that the pool has
 };
 

@@ -69,12 +69,8 @@ class StructuredModel : public PoolModel {
   const datasets::Pool& pool() const override { return pool_; }
 
   Archive to_archive() const override {
-    Archive archive;
-    put_pool(archive, pool_);
-    archive.card["content"] = "pool checkpoint";
-    archive.card["predictor"] = kind();
+    Archive archive = checkpoint_archive(pool_, kind());
     archive.card["seed"] = seed_;
-    archive.card["versions"] = version_card();
     for (const structured::LibraryEntry& entry : library_.entries) {
       if (entry.log_rms > 0) archive.card["scores"]["log_rms"][entry.device] = entry.log_rms;
     }
@@ -111,7 +107,8 @@ class StructuredModel : public PoolModel {
     std::vector<double> latency_ms;
     for (std::size_t a = 0; a < table.size; ++a) {
       const double* row = table.row(entry.structure, a);
-      if (alternatives > 1) row += width * static_cast<Eigen::Index>(structured::slowest_alternative(row, alternatives, paths));
+      if (alternatives > 1)
+        row += width * static_cast<Eigen::Index>(structured::slowest_alternative(row, alternatives, paths));
       const double relative = Eigen::Map<const Eigen::VectorXd>(row, width).dot(entry.costs);
       latency_ms.push_back(entry.median_ms * std::max(relative, 1e-3));
     }
@@ -141,7 +138,8 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uin
 std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
   datasets::Pool pool = get_pool(archive);
   StructuredLibrary library = structured::get_library(archive, nasbench::structures_of(*pool.space));
-  return std::make_unique<StructuredModel>(std::move(pool), std::move(library), archive.card.at("seed").get<std::uint64_t>());
+  return std::make_unique<StructuredModel>(std::move(pool), std::move(library),
+                                           archive.card.at("seed").get<std::uint64_t>());
 }
 
 std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive) {

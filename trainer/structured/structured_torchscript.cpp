@@ -43,29 +43,45 @@ void add_structure(torch::jit::Module& module, const std::string& index,
 
 /// The moments of log latency over the components of one structure, on its distinct rows; then one a requested one.
 std::string moments_source(const std::string& i) {
-  return "  rows = self.row_of" + i + "[ordinals].to(" + std::to_string(static_cast<int>(at::kLong)) + ")\n"
+  return "  rows = self.row_of" + i + "[ordinals].to(" + std::to_string(static_cast<int>(at::kLong)) +
+         ")\n"
          "  distinct, place = torch._unique(rows, True, True)\n"
-         "  features = self.features" + i + "[distinct]\n"                                  // [R, A, F]
-         "  slowest = torch.matmul(features, self.path_costs" + i + ".t()).argmax(1)\n"     // [R, C]
+         "  features = self.features" +
+         i +
+         "[distinct]\n"  // [R, A, F]
+         "  slowest = torch.matmul(features, self.path_costs" +
+         i +
+         ".t()).argmax(1)\n"  // [R, C]
          "  index = slowest.unsqueeze(2).expand([slowest.size(0), slowest.size(1), features.size(2)])\n"
-         "  chosen = torch.gather(features, 1, index)\n"                                    // [R, C, F]
-         "  latency = torch.clamp_min((chosen * self.costs" + i + ").sum(2), self.floor_ms)\n"
+         "  chosen = torch.gather(features, 1, index)\n"  // [R, C, F]
+         "  latency = torch.clamp_min((chosen * self.costs" +
+         i +
+         ").sum(2), self.floor_ms)\n"
          "  log_latency = torch.log(latency)\n"
-         "  spread = (torch.einsum('rcf,cfg->rcg', [chosen, self.covariance" + i + "]) * chosen).sum(2)\n"
+         "  spread = (torch.einsum('rcf,cfg->rcg', [chosen, self.covariance" +
+         i +
+         "]) * chosen).sum(2)\n"
          "  variance = spread / (latency * latency)\n"
-         "  mean = mean + torch.mv(log_latency, self.weights" + i + ")[place]\n"
-         "  square = square + torch.mv(log_latency * log_latency + variance, self.weights" + i + ")[place]\n";
+         "  mean = mean + torch.mv(log_latency, self.weights" +
+         i +
+         ")[place]\n"
+         "  square = square + torch.mv(log_latency * log_latency + variance, self.weights" +
+         i + ")[place]\n";
 }
 
 std::string log_latency_source(std::size_t structures) {
   std::string source =
       "def log_latency(self, ordinals: Tensor) -> Tuple[Tensor, Tensor]:\n"
-      "  mean = torch.zeros([ordinals.size(0)], dtype=" + std::to_string(static_cast<int>(at::kDouble)) + ")\n"
+      "  mean = torch.zeros([ordinals.size(0)], dtype=" +
+      std::to_string(static_cast<int>(at::kDouble)) +
+      ")\n"
       "  square = mean\n";
   for (std::size_t s = 0; s < structures; ++s) source += moments_source(std::to_string(s));
   source +=
       "  distance = (self.signatures[ordinals].unsqueeze(1) != self.anchors.unsqueeze(0)).sum(2)\n"
-      "  near = torch.exp(distance.to(" + std::to_string(static_cast<int>(at::kDouble)) + ") / -self.signature_scale)\n"
+      "  near = torch.exp(distance.to(" +
+      std::to_string(static_cast<int>(at::kDouble)) +
+      ") / -self.signature_scale)\n"
       "  residual = self.residual_variance - (torch.mm(near, self.residual_reduction) * near).sum(1)\n"
       "  spread = torch.clamp_min(square - mean * mean, 0.0)\n"
       "  deviation = torch.sqrt(spread + self.noise_variance + torch.clamp_min(residual, 0.0))\n"
@@ -76,7 +92,8 @@ std::string log_latency_source(std::size_t structures) {
 /// Signatures as bits, [architectures, 64 · words].
 at::Tensor bits_of(const std::vector<std::uint64_t>& words, std::size_t words_each) {
   const std::size_t count = words.size() / words_each;
-  at::Tensor bits = torch::zeros({static_cast<std::int64_t>(count), static_cast<std::int64_t>(64 * words_each)}, at::kBool);
+  at::Tensor bits =
+      torch::zeros({static_cast<std::int64_t>(count), static_cast<std::int64_t>(64 * words_each)}, at::kBool);
   bool* out = bits.data_ptr<bool>();
   for (const std::uint64_t word : words) {
     for (int b = 0; b < 64; ++b) *out++ = (word >> b & 1) != 0;
@@ -123,8 +140,9 @@ void export_torchscript(const StructuredPosterior& posterior, const nlohmann::js
   const Eigen::MatrixXd& reduction = posterior.residual_reduction;
   module.register_buffer("signatures", bits_of(table.signatures, table.signature_words));
   module.register_buffer("anchors", bits_of(posterior.anchors, table.signature_words));
-  module.register_buffer("residual_weights",
-                         doubles({posterior.residual_weights.data(), posterior.residual_weights.data() + anchors}, {anchors}));
+  module.register_buffer(
+      "residual_weights",
+      doubles({posterior.residual_weights.data(), posterior.residual_weights.data() + anchors}, {anchors}));
   module.register_buffer("residual_reduction",
                          doubles({reduction.data(), reduction.data() + anchors * anchors}, {anchors, anchors}));
   module.register_attribute("residual_variance", c10::FloatType::get(), posterior.residual_variance);

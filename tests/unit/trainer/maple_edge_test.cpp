@@ -150,8 +150,8 @@ TEST(FlopsLine, RecoversALine) {
         2 + 0.05e-6 * static_cast<double>(nasbench::flop_count(space.network(set.architectures.back(), {}))));
   }
   const auto predictor = model->adapt(set, {});
-  const Architecture heavy = space.parse(
-      "|nor_conv_3x3~0|+|nor_conv_3x3~0|nor_conv_3x3~1|+|nor_conv_3x3~0|nor_conv_3x3~1|nor_conv_3x3~2|");
+  const Architecture heavy =
+      space.parse("|nor_conv_3x3~0|+|nor_conv_3x3~0|nor_conv_3x3~1|+|nor_conv_3x3~0|nor_conv_3x3~1|nor_conv_3x3~2|");
   EXPECT_NEAR(predictor->predict({heavy}, 0.9).latency_ms[0], 2 + 0.05 * 220.11969, 1e-3);
 }
 
@@ -172,8 +172,8 @@ TEST(Plan, RanksCandidatesThatThePoolHasNotMeasuredByTheModel) {
   request.samples = 2;
   // The fastest and the slowest connected cells: one draw per bin must give both, the fast one first.
   const auto fast = space.parse("|none~0|+|none~0|none~1|+|skip_connect~0|none~1|none~2|");
-  const auto slow = space.parse(
-      "|nor_conv_3x3~0|+|nor_conv_3x3~0|nor_conv_3x3~1|+|nor_conv_3x3~0|nor_conv_3x3~1|nor_conv_3x3~2|");
+  const auto slow =
+      space.parse("|nor_conv_3x3~0|+|nor_conv_3x3~0|nor_conv_3x3~1|+|nor_conv_3x3~0|nor_conv_3x3~1|nor_conv_3x3~2|");
   request.candidates = {slow, fast};
   EXPECT_EQ(plan(quick_model(), request), (std::vector<Architecture>{fast, slow}));
 }

@@ -34,8 +34,7 @@ torch::nn::Sequential reference_network(const RegressionNetwork& network) {
   for (std::size_t l = 0; l < layers.size(); ++l) {
     torch::nn::Linear linear(layers[l].inputs, layers[l].outputs);
     torch::NoGradGuard no_grad;
-    linear->weight.copy_(
-        torch::tensor(layers[l].weight).view({layers[l].outputs, layers[l].inputs}));
+    linear->weight.copy_(torch::tensor(layers[l].weight).view({layers[l].outputs, layers[l].inputs}));
     linear->bias.copy_(torch::tensor(layers[l].bias));
     reference->push_back(linear);
     if (l + 1 < layers.size()) reference->push_back(torch::nn::ReLU());

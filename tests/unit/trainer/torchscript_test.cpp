@@ -56,9 +56,9 @@ TEST_F(TorchScript, ForwardTakesEncodings) {
 TEST_F(TorchScript, RaisesOnABadStringAndNamesIt) {
   torch::jit::Module module = torch::jit::load(path());
   const std::string good = space.format(space.at(77));
-  for (const std::string& bad :
-       {std::string(), std::string("resnet18"), good + "+", good.substr(1), "|nor_conv_5x5" + good.substr(good.find('~')),
-        std::string("|none~0|+|none~0|none~0|+|none~0|none~1|none~2|")}) {
+  for (const std::string& bad : {std::string(), std::string("resnet18"), good + "+", good.substr(1),
+                                 "|nor_conv_5x5" + good.substr(good.find('~')),
+                                 std::string("|none~0|+|none~0|none~0|+|none~0|none~1|none~2|")}) {
     c10::List<std::string> strings;
     strings.push_back(good);
     strings.push_back(bad);

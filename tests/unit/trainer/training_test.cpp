@@ -35,7 +35,8 @@ FitOptions options_of(int epochs) {
 std::vector<float> trained(const TrainingControl& control, const std::string& fingerprint = "same") {
   static const TrainingSet set = noisy_line(100);
   RegressionNetwork network(3, {8}, 1);
-  fit(network, [&](int) -> const TrainingSet& { return set; }, options_of(30), fingerprint, control);
+  fit(
+      network, [&](int) -> const TrainingSet& { return set; }, options_of(30), fingerprint, control);
   return network.state().parameters;
 }
 
