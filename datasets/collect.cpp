@@ -10,6 +10,7 @@
 
 #include "datasets/collect_record.h"
 #include "datasets/collect_timer.h"
+#include "descriptor/instruction_set.h"
 #include "descriptor/machine.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
@@ -64,6 +65,14 @@ class Collection {
 
  private:
   void require_sensible() const {
+    if (!descriptor::instruction_set_in_force(options_.instruction_set)) {
+      throw InputError("instruction_set is " + options_.instruction_set +
+                       ", but this process was started without its environment variables");
+    }
+    if (options_.instruction_set != "native" && !runtime_.follows_instruction_set()) {
+      throw InputError(std::string(runtime_.name()) +
+                       " cannot be told which instructions to use; leave the instruction set native");
+    }
     if (wanted_.empty()) throw InputError("no architectures to measure: give at least one");
     if (options_.batch_size < 1) {
       throw InputError("batch_size is " + std::to_string(options_.batch_size) + "; expected at least 1");
@@ -83,7 +92,7 @@ class Collection {
     device_.id = options_.id.empty() ? default_id(runtime_.name(), options_) : options_.id;
     device_.device = options_.device.empty() ? descriptor::cpu_model() : options_.device;
     device_.runtime = std::string(runtime_.name());
-    device_.precision = "fp32";
+    device_.precision = std::string(runtime_.precision());
     device_.batch = options_.runtime_options.batch;
     device_.threads = options_.runtime_options.threads;
     const nasbench::TensorShape input = space_.network(wanted_.front(), options_.shape).input_shape();
@@ -93,6 +102,7 @@ class Collection {
     record_.weight_seed = options_.runtime_options.weight_seed;
     record_.classes = options_.shape.classes;
     record_.timing = options_.timing;
+    record_.instruction_set = options_.instruction_set;
     record_.sentinel_architecture = space_.format(sentinel_of(space_));
   }
 
@@ -321,6 +331,7 @@ std::string default_id(std::string_view runtime, const CollectOptions& options) 
                    std::to_string(options.runtime_options.batch);
   constexpr int usual_resolution = 32;
   if (options.shape.resolution != usual_resolution) id += "_r" + std::to_string(options.shape.resolution);
+  if (options.instruction_set != "native") id += "_" + options.instruction_set;
   return id;
 }
 

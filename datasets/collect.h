@@ -19,6 +19,7 @@ struct CollectOptions {
   std::string runtime = "libtorch-eager";
   descriptor::RuntimeOptions runtime_options;
   nasbench::NetworkShape shape;
+  std::string instruction_set = "native";  ///< that the process runs under (descriptor/instruction_set.h); recorded
   descriptor::TimingOptions timing;
   std::vector<Architecture> architectures;  ///< in the order of the file; a second mention of one is ignored
   std::string id;                           ///< of the device-runtime; default_id() when empty
@@ -36,7 +37,8 @@ struct CollectOptions {
 /// nothing does). Returning false stops the work after what is measured has been saved.
 using CollectProgress = std::function<bool(std::size_t done, std::size_t total, const std::string& note)>;
 
-/// "libtorch-frozen_t1_b1": runtime, threads, batch, and "_r64" where the resolution is not 32.
+/// "libtorch-frozen_t1_b1": runtime, threads, batch; "_r64" where the resolution is not 32, "_sse4.1" where the
+/// instruction set is not the machine's own.
 std::string default_id(std::string_view runtime, const CollectOptions& options);
 
 /// The architecture measured between batches to see whether the machine still runs as it did: every decision takes its

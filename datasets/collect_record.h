@@ -32,6 +32,7 @@ struct CollectRecord {
   std::string runtime_version;
   std::uint64_t weight_seed = 0;
   int classes = 0;
+  std::string instruction_set = "native";
   descriptor::TimingOptions timing;
   std::string sentinel_architecture;
 

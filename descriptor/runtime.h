@@ -35,12 +35,19 @@ class Runtime {
   /// "LibTorch 1.13.0, oneDNN 2.6.3, OpenBLAS 0.3.21 (openmp, SkylakeX), AVX2": what a card must say to be understood
   /// later.
   virtual std::string version() const = 0;
+  /// "fp32" or "int8".
+  virtual std::string_view precision() const = 0;
+  /// By how much its outputs may differ from libtorch-eager's: root mean square of the difference over that of the
+  /// outputs.
+  virtual double tolerance() const = 0;
+  /// Whether descriptor/instruction_set.h can make it run as on an older processor.
+  virtual bool follows_instruction_set() const = 0;
   /// Builds, compiles, optimises. May take much longer than a run.
   virtual std::unique_ptr<PreparedNetwork> prepare(const nasbench::LayerGraph& graph,
                                                    const RuntimeOptions& options) const = 0;
 };
 
-/// Names that make_runtime knows: libtorch-eager, libtorch-frozen, libtorch-optimized.
+/// Names that make_runtime knows (descriptor/libtorch_runtime.h says what they do).
 std::vector<std::string> runtime_names();
 /// Throws InputError that lists the names.
 std::unique_ptr<Runtime> make_runtime(std::string_view name);

@@ -144,9 +144,12 @@ std::vector<Timing> measure_in_turn(const std::vector<std::function<void()>>& ne
     if (!go_on()) return {};
   }
   std::vector<std::vector<double>> run_times_ms(networks.size());
+  std::vector<bool> settled(networks.size(), false);
+  const auto least_runs = static_cast<std::size_t>(options.minimum_runs);
   const auto runs = static_cast<std::size_t>(options.maximum_runs), rounds = static_cast<std::size_t>(options.rounds);
   for (std::size_t round = 1; round <= rounds; ++round) {
     for (std::size_t n = 0; n < networks.size(); ++n) {
+      if (settled[n]) continue;
       const Clock::time_point start = Clock::now();
       networks[n]();
       while (run_times_ms[n].size() < runs * round / rounds) {
@@ -154,6 +157,7 @@ std::vector<Timing> measure_in_turn(const std::vector<std::function<void()>>& ne
         networks[n]();
         run_times_ms[n].push_back(milliseconds_since(run_start));
       }
+      settled[n] = run_times_ms[n].size() >= least_runs && precise_enough(run_times_ms[n], options.relative_precision);
       loop_ms[n] += milliseconds_since(start);
       if (!go_on()) return {};
     }

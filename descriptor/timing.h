@@ -13,7 +13,8 @@ struct TimingOptions {
   int maximum_runs = 100;
   double relative_precision = 0.01;  ///< stop once the 95 % confidence interval of the median is within this
   /// Over 1: networks are measured in turn, `maximum_runs` spread over this many rounds. A shared machine changes its
-  /// speed by the second; runs that are seconds apart see what it does most of the time.
+  /// speed by the second; runs that are seconds apart see what it does most of the time. A network that is precise
+  /// enough after a round sits out the rest.
   int rounds = 1;
 };
 
@@ -48,7 +49,8 @@ Interval median_interval(const std::vector<double>& sorted);
 Timing measure(const std::function<void()>& run, const TimingOptions& options);
 
 /// Warms all of `networks` up, then times them in turn over `options.rounds` rounds, `maximum_runs` runs of each in
-/// all; the first run of a network in a round only fills the caches and is not counted. `go_on` is asked after each
+/// all, fewer where `minimum_runs` are precise enough; the first run of a network in a round only fills the caches and
+/// is not counted. `go_on` is asked after each
 /// network of each round; nothing is returned once it says no. Throws InputError as measure, and on less than one
 /// round.
 std::vector<Timing> measure_in_turn(const std::vector<std::function<void()>>& networks, const TimingOptions& options,

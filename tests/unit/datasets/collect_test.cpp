@@ -25,6 +25,9 @@ class FakeRuntime final : public descriptor::Runtime {
   FakeRuntime(int slow_from = 0, int slow_until = 0) : slow_from_(slow_from), slow_until_(slow_until) {}
 
   std::string_view name() const override { return "fake"; }
+  std::string_view precision() const override { return "fp32"; }
+  double tolerance() const override { return 0; }
+  bool follows_instruction_set() const override { return false; }
   std::string version() const override { return "fake 1"; }
   std::unique_ptr<descriptor::PreparedNetwork> prepare(const nasbench::LayerGraph&,
                                                        const descriptor::RuntimeOptions&) const override {

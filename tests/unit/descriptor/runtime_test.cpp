@@ -47,6 +47,16 @@ double relative_difference(const std::vector<float>& a, const std::vector<float>
   return difference / std::max(largest, 1e-30);
 }
 
+/// Root mean square of the difference over that of `a`.
+double relative_rms(const std::vector<float>& a, const std::vector<float>& b) {
+  double difference = 0, total = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    difference += std::pow(static_cast<double>(a[i]) - b[i], 2);
+    total += std::pow(static_cast<double>(a[i]), 2);
+  }
+  return std::sqrt(difference / std::max(total, 1e-30));
+}
+
 class EveryRuntime : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryRuntime, ComputesReluAndAddAndZeroByHand) {
@@ -138,7 +148,8 @@ TEST_P(EveryRuntime, AgreesWithEagerOnRandomArchitectures) {
       const std::vector<float> output = infer(GetParam(), graph, input, batch);
       ASSERT_EQ(output.size(), static_cast<std::size_t>(10 * batch));
       ASSERT_EQ(output.size(), eager.size());
-      EXPECT_LT(relative_difference(eager, output), 1e-4) << space.format(architecture) << " batch " << batch;
+      EXPECT_LT(relative_difference(eager, output), make_runtime(GetParam())->tolerance())
+          << space.format(architecture) << " batch " << batch;
     }
   }
 }
@@ -201,11 +212,70 @@ TEST_P(EveryRuntime, RefusesWhatItCannotRun) {
   EXPECT_THROW(runtime->prepare(forward_reference, {}), InputError);
 }
 
-INSTANTIATE_TEST_SUITE_P(LibTorch, EveryRuntime, testing::ValuesIn(runtime_names()), [](const auto& info) {
+std::vector<std::string> runtimes_of_precision(std::string_view precision) {
+  std::vector<std::string> names;
+  for (const std::string& name : runtime_names()) {
+    if (name != "libtorch-cuda" && make_runtime(name)->precision() == precision) names.push_back(name);
+  }
+  return names;
+}
+
+std::string as_identifier(const testing::TestParamInfo<std::string>& info) {
   std::string name = info.param;
   std::replace(name.begin(), name.end(), '-', '_');
   return name;
-});
+}
+
+INSTANTIATE_TEST_SUITE_P(LibTorch, EveryRuntime, testing::ValuesIn(runtimes_of_precision("fp32")), as_identifier);
+
+class ByteRuntime : public testing::TestWithParam<std::string> {};
+
+TEST_P(ByteRuntime, AgreesWithEagerWithinItsTolerance) {
+  const nasbench::SearchSpace& space = nasbench::nasbench201();
+  nasbench::NetworkShape shape;
+  shape.resolution = 16;
+  const double tolerance = make_runtime(GetParam())->tolerance();
+  Rng rng(12);
+  double total = 0;
+  constexpr int architectures = 12;
+  for (int i = 0; i < architectures; ++i) {
+    const LayerGraph graph = space.network(space.random(rng), shape);
+    const std::vector<float> input = random_input(graph, 2, 100 + static_cast<std::uint64_t>(i));
+    const double difference =
+        relative_rms(infer("libtorch-eager", graph, input, 2), infer(GetParam(), graph, input, 2));
+    EXPECT_LT(difference, tolerance) << i;
+    total += difference;
+  }
+  EXPECT_GT(total, 0) << "bytes cannot agree with floats to the last digit: nothing was quantised";
+}
+
+TEST_P(ByteRuntime, AgreesWithEagerOnEveryOperator) {
+  nasbench::NetworkShape shape;
+  shape.resolution = 8;
+  const double tolerance = make_runtime(GetParam())->tolerance();
+  for (const nasbench::Operator& op : nasbench::nasbench201().operators(shape)) {
+    const std::vector<float> input = random_input(op.graph, 1, 5);
+    EXPECT_LT(relative_rms(infer("libtorch-eager", op.graph, input), infer(GetParam(), op.graph, input)), tolerance)
+        << op.name << " of " << op.channels << " channels";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(LibTorch, ByteRuntime, testing::ValuesIn(runtimes_of_precision("int8")), as_identifier);
+
+TEST(LibTorchCuda, AgreesWithEagerOrSaysThatThereIsNoDevice) {
+  const nasbench::SearchSpace& space = nasbench::nasbench201();
+  nasbench::NetworkShape shape;
+  shape.resolution = 8;
+  const LayerGraph graph = space.network(space.at(4321), shape);
+  const std::vector<float> input = random_input(graph, 1, 3);
+  try {
+    const std::vector<float> output = infer("libtorch-cuda", graph, input);
+    EXPECT_LT(relative_difference(infer("libtorch-eager", graph, input), output),
+              make_runtime("libtorch-cuda")->tolerance());
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("no CUDA device"), std::string::npos) << error.what();
+  }
+}
 
 TEST(MakeRuntime, ListsTheNamesWhenItDoesNotKnowOne) {
   try {

@@ -181,6 +181,14 @@ TEST(MeasureInTurn, SpreadsTheRunsOfEachNetworkOverTheRounds) {
   }
 }
 
+TEST(MeasureInTurn, ANetworkThatIsPreciseEnoughSitsOutTheOtherRounds) {
+  TimingOptions options = in_turn(40, 4);
+  options.minimum_runs = 15;
+  options.relative_precision = std::numeric_limits<double>::infinity();  // any finite interval will do
+  const std::vector<Timing> timings = measure_in_turn({[] {}}, options, [] { return true; });
+  EXPECT_EQ(timings.at(0).runs, 20);  // two rounds of ten: the first gave fewer than the least number
+}
+
 TEST(MeasureInTurn, ReturnsNothingOnceToldToStop) {
   int asked = 0;
   EXPECT_TRUE(measure_in_turn({[] {}, [] {}}, in_turn(4, 2), [&] { return ++asked < 4; }).empty());
