@@ -52,12 +52,12 @@ struct CounterOptions {
 /// Events of perf_event_open(2), counted in user mode together. Owns the kernel's descriptors.
 ///
 /// Threads: the events are inherited by threads that counted threads start after `open`, so open before the runtime
-/// starts its threads, or ask for `running_threads`. Each event has a descriptor of its own (one a thread) and is read
-/// one by one. The alternative, reading all at once (PERF_FORMAT_GROUP), is refused with `inherit` by kernels before
-/// 4.13; from 4.13 on only `inherit` with PERF_SAMPLE_READ is, up to 6.11, and with PERF_SAMPLE_READ but without
-/// PERF_SAMPLE_TID since then; samples are of no use here. It would also lose the whole group where the core has one
-/// counter too few, of which single events are multiplexed and marked. The price is that events start and stop a few
-/// hundred instructions after one another, each later by the same on both sides.
+/// starts its threads, or ask for `running_threads`. Each event has a descriptor of its own (one a thread) and they are
+/// read one by one. Reading them all at once (PERF_FORMAT_GROUP) is what kernels before 4.13 refuse together with
+/// `inherit`; later ones refuse only PERF_SAMPLE_READ with it (since 6.12 only without PERF_SAMPLE_TID), which counting
+/// has no use for. A group of the kernel's would also be lost as a whole where the core has a counter too few, while
+/// single events are multiplexed and marked. The price: events start a system call after one another. They stop in the
+/// same order, so all cover equally long stretches.
 ///
 /// `context-switches` happen in the kernel and count there, which takes perf_event_paranoid 1 or less.
 class CounterGroup {
