@@ -5,9 +5,11 @@
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
+#include "datasets/collect_descriptor.h"
 #include "datasets/collect_record.h"
 #include "datasets/collect_timer.h"
 #include "descriptor/instruction_set.h"
@@ -31,12 +33,38 @@ std::vector<Architecture> without_duplicates(const std::vector<Architecture>& ar
 
 std::string percent(double fraction) { return shortest(std::round(1000 * fraction) / 10) + " %"; }
 
-/// The measurements of one batch and by how much the sentinel after it differed from the reference, as a fraction.
+/// The measurements of one batch and what speaks against them: by how much the sentinel differed from the reference, as
+/// a fraction, and how much the machine did meanwhile that was not ours.
 struct BatchAttempt {
   std::vector<Measurement> rows;
   double sentinel_ms = 0;
   double moved = std::numeric_limits<double>::infinity();
+  std::optional<descriptor::Contention> contention;
+
+  bool contended() const { return contention && descriptor::contended(*contention); }
+  bool settled(double tolerance) const { return moved <= tolerance && !contended(); }
+  bool better_than(const BatchAttempt& other) const {
+    return contended() == other.contended() ? moved < other.moved : other.contended();
+  }
+  std::string complaint() const {
+    return contended() ? "others used the processor" : "the sentinel moved by " + percent(moved);
+  }
 };
+
+template <class T>
+std::optional<T> sum(const std::optional<T>& a, const std::optional<T>& b) {
+  return a && b ? std::optional<T>(*a + *b) : std::nullopt;
+}
+
+descriptor::Contention operator+(const descriptor::Contention& a, const descriptor::Contention& b) {
+  return {a.elapsed_s + b.elapsed_s,
+          a.involuntary_switches + b.involuntary_switches,
+          sum(a.steal_s, b.steal_s),
+          a.cpus,
+          sum(a.task_clock_s, b.task_clock_s),
+          sum(a.page_faults, b.page_faults),
+          sum(a.context_switches, b.context_switches)};
+}
 
 class Collection {
  public:
@@ -52,6 +80,7 @@ class Collection {
 
   DeviceRuntime run() {
     describe_conditions();
+    if (options_.descriptor.wanted) counters_ = choose_counters(options_.descriptor);
     resume();
     if (finished()) return device_;
     begin_session();
@@ -133,7 +162,9 @@ class Collection {
     }
   }
 
-  bool operators_missing() const { return options_.operator_latencies && !device_.descriptor.has_latencies(); }
+  bool operators_missing() const {
+    return options_.descriptor.wanted && descriptor_incomplete(device_.descriptor, counters_.source);
+  }
   bool repeat_check_missing() const { return options_.repeat_check && !record_.repeatability; }
 
   std::vector<Architecture> missing() const {
@@ -218,6 +249,13 @@ class Collection {
   }
 
   BatchAttempt attempt_batch(const std::vector<Architecture>& batch, const std::string& note) {
+    const auto contention = options_.watch_contention ? options_.watch_contention() : nullptr;
+    BatchAttempt attempt = measured_batch(batch, note);
+    if (contention) attempt.contention = contention();
+    return attempt;
+  }
+
+  BatchAttempt measured_batch(const std::vector<Architecture>& batch, const std::string& note) {
     const std::size_t done = wanted_.size() - missing().size();
     BatchAttempt attempt;
     if (options_.timing.rounds > 1) {
@@ -245,34 +283,36 @@ class Collection {
   void measure_settled_batch(const std::vector<Architecture>& batch) {
     const double tolerance = options_.sentinel_tolerance;
     BatchAttempt best = attempt_batch(batch, "");
-    for (int again = 1; again < options_.attempts && best.moved > tolerance && !stopped_; ++again) {
+    for (int again = 1; again < options_.attempts && !best.settled(tolerance) && !stopped_; ++again) {
       if (again == 1) ++record_.repeated_batches;
-      BatchAttempt next =
-          attempt_batch(batch, "measuring the batch again: the sentinel moved by " + percent(best.moved));
-      if (next.moved < best.moved) best = std::move(next);
+      BatchAttempt next = attempt_batch(batch, "measuring the batch again: " + best.complaint());
+      if (next.better_than(best)) best = std::move(next);
     }
-    const bool settled = best.moved <= tolerance;
+    const bool settled = best.settled(tolerance);
     if (stopped_ && !settled) {
       save();
-      throw_if_stopped("; " + std::to_string(best.rows.size()) + " more were measured while the sentinel was " +
-                       percent(best.moved) + " off, and are not kept");
+      throw_if_stopped("; " + std::to_string(best.rows.size()) + " more were measured, but " + best.complaint() +
+                       ", and they are not kept");
     }
     if (!settled) ++record_.unsettled_batches;
     record_.sentinel_ms.push_back(best.sentinel_ms);
+    if (best.contention) record_.contention = record_.contention ? *record_.contention + *best.contention : best.contention;
     for (const Measurement& row : best.rows) measured_.emplace(row.architecture, row);
     save();
     throw_if_stopped();
   }
 
   void measure_operators() {
-    HardwareDescriptor descriptor;
-    descriptor.source = "latency_only";
-    for (const nasbench::Operator& op : space_.operators(options_.shape)) {
-      descriptor.operators.push_back({op.name, op.channels, op.resolution, timer_.operator_ms(op), {}});
-      report(wanted_.size(), "operator " + op.name + " of " + std::to_string(op.channels) + " channels");
+    const auto step = [this](const std::string& note) {
+      report(wanted_.size(), note);
       throw_if_stopped();
+    };
+    if (!device_.descriptor.has_latencies()) {
+      complete_descriptor(device_.descriptor, options_, space_, runtime_, "latency_only", timer_, step);
+      save();
     }
-    device_.descriptor = std::move(descriptor);
+    if (!counters_.reason.empty()) step(counters_.reason);
+    complete_descriptor(device_.descriptor, options_, space_, runtime_, counters_.source, timer_, step);
     save();
   }
 
@@ -315,6 +355,7 @@ class Collection {
   const CollectProgress& progress_;
   const std::vector<Architecture> wanted_;
   const int cores_ = descriptor::usable_cpus();  // asked before the thread is pinned
+  CounterChoice counters_;
   DeviceRuntime device_;
   CollectRecord record_;
   CollectTimer timer_{options_, space_, runtime_, record_};
@@ -325,6 +366,10 @@ class Collection {
 };
 
 }  // namespace
+
+std::function<descriptor::Contention()> watched_machine() {
+  return [watch = std::make_shared<descriptor::ContentionWatch>()] { return watch->since(); };
+}
 
 std::string default_id(std::string_view runtime, const CollectOptions& options) {
   std::string id = std::string(runtime) + "_t" + std::to_string(options.runtime_options.threads) + "_b" +

@@ -8,11 +8,25 @@
 #include <vector>
 
 #include "datasets/pool.h"
+#include "descriptor/contention.h"
 #include "descriptor/runtime.h"
 #include "descriptor/timing.h"
 #include "nasbench/search_space.h"
 
 namespace tenshot::datasets {
+
+/// The hardware descriptor to measure with the architectures.
+struct DescriptorOptions {
+  bool wanted = false;
+  std::string counters = "auto";  ///< where counts come from: perf_event, callgrind, latency_only, or the best there is
+  std::vector<std::string> events{default_counters.begin(), default_counters.end()};
+  int passes = 0;         ///< of counting; 0: as many as leave at most four events a pass
+  int counted_runs = 10;  ///< of each operator and pass, by the processor's counters
+  std::filesystem::path program;  ///< the program tenshot, which callgrind runs; empty: callgrind cannot be used
+};
+
+/// Watches this machine (descriptor::ContentionWatch).
+std::function<descriptor::Contention()> watched_machine();
 
 /// What `tenshot collect` does, as a library call.
 struct CollectOptions {
@@ -24,11 +38,14 @@ struct CollectOptions {
   std::vector<Architecture> architectures;  ///< in the order of the file; a second mention of one is ignored
   std::string id;                           ///< of the device-runtime; default_id() when empty
   std::string device;                       ///< the CPU's model name when empty
-  bool operator_latencies = false;          ///< also measure the operators of the space: a latency_only descriptor
+  DescriptorOptions descriptor;
   bool repeat_check = false;  ///< measure 5 % of the architectures again at the end: how repeatable it all was
   int batch_size = 20;        ///< architectures between two measurements of the sentinel; measured in turn, and the
                               ///< sentinel with them, where timing.rounds is over 1
   double sentinel_tolerance = 0.05;  ///< a batch whose sentinel moved further is measured again
+  /// Begins to watch how much the machine interferes and returns what tells it since then; a batch that was contended
+  /// (descriptor::contended) is measured again. Empty: nothing is watched.
+  std::function<std::function<descriptor::Contention()>()> watch_contention = watched_machine;
   int attempts = 3;                  ///< per batch; the best is kept, and counted in the environment when unsettled
   std::filesystem::path folder;      ///< DIR/<id>/device.json and latencies.csv are written here
 };

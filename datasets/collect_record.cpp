@@ -55,6 +55,37 @@ MachineState state_from(const json& object) {
   return state;
 }
 
+template <class T>
+void put_known(json& object, const char* key, const std::optional<T>& value) {
+  if (value) object[key] = short_number(*value);
+}
+
+json contention_json(const descriptor::Contention& contention) {
+  json object = {{"elapsed_s", short_number(contention.elapsed_s)},
+                 {"involuntary_switches", contention.involuntary_switches},
+                 {"cpus", contention.cpus}};
+  put_known(object, "steal_s", contention.steal_s);
+  put_known(object, "task_clock_s", contention.task_clock_s);
+  put_known(object, "page_faults", contention.page_faults);
+  put_known(object, "context_switches", contention.context_switches);
+  return object;
+}
+
+descriptor::Contention contention_from(const json& object) {
+  const auto known = [&](const char* key) {
+    return object.contains(key) ? std::optional<double>(object[key].get<double>()) : std::nullopt;
+  };
+  descriptor::Contention contention;
+  contention.elapsed_s = object.at("elapsed_s").get<double>();
+  contention.involuntary_switches = object.at("involuntary_switches").get<long>();
+  contention.cpus = object.at("cpus").get<int>();
+  contention.steal_s = known("steal_s");
+  contention.task_clock_s = known("task_clock_s");
+  contention.page_faults = known("page_faults");
+  contention.context_switches = known("context_switches");
+  return contention;
+}
+
 json sentinel_json(const CollectRecord& record) {
   json object = {{"architecture", record.sentinel_architecture}, {"tolerance", record.sentinel_tolerance}};
   json values = json::array();
@@ -101,6 +132,7 @@ CollectRecord read_record(const json& environment) {
   record.runs_s = seconds("runs_s");
   record.sentinel_s = environment.value("sentinel_s", 0.0);
   record.complete = environment.at("complete").get<bool>();
+  if (environment.contains("contention")) record.contention = contention_from(environment["contention"]);
   if (environment.contains("repeatability")) {
     const json& object = environment["repeatability"];
     record.repeatability = {object.at("architectures").get<std::size_t>(),
@@ -137,6 +169,7 @@ json to_json(const CollectRecord& record) {
                       {"runs_s", short_number(record.runs_s)},
                       {"sentinel_s", short_number(record.sentinel_s)},
                       {"complete", record.complete}};
+  if (record.contention) environment["contention"] = contention_json(*record.contention);
   if (record.repeatability) {
     environment["repeatability"] = {
         {"architectures", record.repeatability->architectures},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "datasets/pool.h"
+#include "descriptor/contention.h"
 #include "descriptor/timing.h"
 
 namespace tenshot::datasets {
@@ -45,7 +46,8 @@ struct CollectRecord {
   double sentinel_tolerance = 0;
   std::vector<double> sentinel_ms;  ///< at every start and after every batch kept
   int batch_size = 0;
-  int unsettled_batches = 0;  ///< kept although the sentinel had moved at every attempt
+  int unsettled_batches = 0;  ///< kept although the sentinel had moved, or others had contended, at every attempt
+  std::optional<descriptor::Contention> contention;  ///< over the batches that were kept
   int repeated_batches = 0;   ///< measured more than once
   int sessions = 0;           ///< calls it took
   double preparation_s = 0;   ///< building and compiling networks

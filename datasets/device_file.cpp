@@ -197,6 +197,13 @@ HardwareDescriptor read_descriptor(const Reader& device) {
     if (!counter.is_string()) reader.fail("counters", "a list of names", counter);
     descriptor.counters.push_back(counter.get<std::string>());
   }
+  if (const json* conditions = reader.find("conditions")) {
+    if (!conditions->is_object()) reader.fail("conditions", "an object of texts", *conditions);
+    for (const auto& [key, value] : conditions->items()) {
+      if (!value.is_string()) reader.fail_at(reader.full("conditions." + excerpt(key)), "a text", value);
+      descriptor.conditions.emplace(key, value.get<std::string>());
+    }
+  }
   const json& operators = reader.array("operators");
   for (std::size_t i = 0; i < operators.size(); ++i) {
     const Reader entry(operators[i], device.file(), "descriptor.operators[" + std::to_string(i) + "]");
@@ -248,6 +255,16 @@ json to_json(const OperatorProfile& profile) {
           {"counts", std::move(counts)}};
 }
 
+json to_json(const HardwareDescriptor& descriptor) {
+  json operators = json::array();
+  for (const OperatorProfile& profile : descriptor.operators) operators.push_back(to_json(profile));
+  json object = {
+      {"source", descriptor.source}, {"counters", descriptor.counters}, {"operators", std::move(operators)}};
+  if (descriptor.simulated()) object["simulated"] = true;
+  if (!descriptor.conditions.empty()) object["conditions"] = descriptor.conditions;
+  return object;
+}
+
 }  // namespace
 
 bool is_device_id(std::string_view id) {
@@ -292,8 +309,6 @@ DeviceRuntime device_from_json(const json& object, const std::string& file) {
 }
 
 json to_json(const DeviceRuntime& device, const SearchSpace& space) {
-  json operators = json::array();
-  for (const OperatorProfile& profile : device.descriptor.operators) operators.push_back(to_json(profile));
   return {{"format", device_format},
           {"space", space.name()},
           {"id", device.id},
@@ -304,10 +319,7 @@ json to_json(const DeviceRuntime& device, const SearchSpace& space) {
           {"threads", device.threads},
           {"input_shape", device.input_shape},
           {"environment", parse_json(device.environment, "the environment of device '" + device.id + "'")},
-          {"descriptor",
-           {{"source", device.descriptor.source},
-            {"counters", device.descriptor.counters},
-            {"operators", std::move(operators)}}},
+          {"descriptor", to_json(device.descriptor)},
           {"latencies", "latencies.csv"}};
 }
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -32,7 +33,9 @@ struct HardwareDescriptor {
   std::string source = "none";        ///< perf_event, perf_stat, callgrind, latency_only, none
   std::vector<std::string> counters;  ///< names; empty for latency_only and none
   std::vector<OperatorProfile> operators;
+  std::map<std::string, std::string> conditions;  ///< how the counters were counted
 
+  bool simulated() const { return source == "callgrind"; }
   bool has_latencies() const { return !operators.empty(); }
   bool has_counters() const { return !operators.empty() && !counters.empty(); }
 };

@@ -20,6 +20,12 @@ Reference connected_part(const Reference& reference, const nasbench::SearchSpace
   return connected.architectures.empty() ? reference : connected;
 }
 
+void require_latencies(const datasets::HardwareDescriptor& descriptor) {
+  if (descriptor.has_latencies()) return;
+  throw InputError("this checkpoint needs a hardware descriptor with operator latencies, the device's is '" +
+                   descriptor.source + "'; measure one, or train the pool with --descriptor-kind inferred");
+}
+
 double latency_floor_ms(const datasets::HardwareDescriptor& descriptor) {
   double slowest_ms = 0;
   for (const datasets::OperatorProfile& profile : descriptor.operators) {
@@ -118,14 +124,18 @@ std::vector<double> device_features(DescriptorKind kind, bool normalise, const d
     throw InputError("this checkpoint needs a hardware descriptor with counters, the device's is '" +
                      descriptor.source + "'; measure one, or train the pool with --descriptor-kind inferred");
   }
-  if (!descriptor.has_latencies()) {
-    throw InputError("this checkpoint needs a hardware descriptor with operator latencies, the device's is '" +
-                     descriptor.source + "'; measure one, or train the pool with --descriptor-kind inferred");
-  }
+  require_latencies(descriptor);
   std::vector<double> features;
   if (kind == DescriptorKind::counters) features = counter_features(normalise, descriptor);
   append_operator_latencies(features, descriptor, unit_ms);
   return features;
+}
+
+double total_operator_ms(const datasets::HardwareDescriptor& descriptor) {
+  require_latencies(descriptor);
+  double total_ms = 0;
+  for (const datasets::OperatorProfile& profile : descriptor.operators) total_ms += profile.latency_ms;
+  return total_ms;
 }
 
 std::vector<float> Standardisation::apply(const std::vector<double>& features) const {

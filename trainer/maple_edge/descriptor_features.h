@@ -49,6 +49,9 @@ std::vector<double> inferred_costs_ms(const Reference& reference, const nasbench
 std::vector<double> device_features(DescriptorKind kind, bool normalise, const datasets::HardwareDescriptor& descriptor,
                                     const Reference& reference, const nasbench::SearchSpace& space, double scale_ms);
 
+/// Sum of the operators' latencies. Throws InputError when there are none.
+double total_operator_ms(const datasets::HardwareDescriptor& descriptor);
+
 /// Mean and spread of each feature over devices: what maps features to network inputs of comparable size.
 struct Standardisation {
   std::vector<double> mean;

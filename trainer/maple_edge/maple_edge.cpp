@@ -100,6 +100,9 @@ class MapleEdgeModel : public PoolModel {
   const SearchSpace& space() const { return *pool_.space; }
   std::size_t feature_count() const { return standardisation_.mean.size(); }
 
+  /// The pool's network for a device of which no network was measured.
+  std::unique_ptr<Predictor> from_descriptor(const datasets::HardwareDescriptor& descriptor, const AdaptationSet& set,
+                                             std::uint64_t seed) const;
   /// All that device `d` of the pool has measured.
   Reference all_of(std::size_t d) const;
   /// Device `d` of the pool on the architectures of the adaptation set; where it has not measured one, what the
@@ -223,9 +226,30 @@ void require_same_features(DescriptorKind kind, const datasets::HardwareDescript
   }
 }
 
+std::unique_ptr<Predictor> MapleEdgeModel::from_descriptor(const datasets::HardwareDescriptor& descriptor,
+                                                           const AdaptationSet& set, std::uint64_t seed) const {
+  // What a network takes per total operator latency differs little between devices: its geometric mean is the scale.
+  double log_ratio = 0;
+  for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+    log_ratio += std::log(reference_scale_ms(all_of(d), space()) / total_operator_ms(pool_.devices[d].descriptor));
+  }
+  const double scale_ms =
+      std::exp(log_ratio / static_cast<double>(pool_.devices.size())) * total_operator_ms(descriptor);
+  const std::vector<float> features = standardisation_.apply(
+      device_features(descriptor_, settings_.normalise, descriptor, Reference{}, space(), scale_ms));
+  nlohmann::json card = predictor_card(*this, set, seed);
+  card["settings"] = to_json(settings_);
+  card["expected_scale_ms"] = scale_ms;
+  return std::make_unique<FeedForwardPredictor>(
+      FeedForward{fold_constant_inputs(layers_, static_cast<int>(space().encoding_width()), features),
+                  settings_.scale_latencies ? scale_ms : 1, scale_ms * 1e-3},
+      card);
+}
+
 std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const AdaptOptions& options) const {
-  if (set.architectures.empty()) {
-    throw InputError("adapting " + settings_.kind + " needs at least one measured architecture");
+  if (set.architectures.empty() && (descriptor_ == DescriptorKind::inferred || !set.descriptor)) {
+    throw InputError("adapting " + settings_.kind + " needs at least one measured architecture" +
+                     (descriptor_ == DescriptorKind::inferred ? "" : ", or the new device's hardware descriptor"));
   }
   if (options.mode != "joint" && options.mode != "fine-tune") {
     throw InputError("there is no adaptation mode '" + options.mode + "'; there are: joint, fine-tune");
@@ -235,6 +259,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
   const Reference measured{set.architectures, set.latency_ms};
   const datasets::HardwareDescriptor descriptor = set.descriptor.value_or(datasets::HardwareDescriptor{});
   require_same_features(descriptor_, pool_.devices.front().descriptor, descriptor);
+  if (set.architectures.empty()) return from_descriptor(descriptor, set, options.seed);
   const LibTorchThreads threads(options.control.threads);
   const std::vector<Reference> references = pool_references(set.architectures);
 

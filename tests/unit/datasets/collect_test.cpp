@@ -70,6 +70,7 @@ class Collect : public testing::Test {
     options_.batch_size = 3;
     options_.sentinel_tolerance = 1;  // the fake's slow phase is three times as far
     options_.id = "device";
+    options_.watch_contention = nullptr;  // other tests run beside this one
     for (const std::uint64_t ordinal : {15624, 3, 8000, 77, 1234, 42}) {
       options_.architectures.push_back(space_.at(ordinal));
     }
@@ -245,14 +246,57 @@ TEST_F(Collect, ABatchThatNeverSettlesIsKeptAndCounted) {
   EXPECT_EQ(architectures_of(stored().device), options_.architectures);
 }
 
+/// A watch that says of the first `contended` intervals that the machine was busy with something else.
+std::function<std::function<descriptor::Contention()>()> busy_at_first(int contended) {
+  return [contended, watched = 0]() mutable {
+    const bool busy = ++watched <= contended;
+    return [busy] {
+      descriptor::Contention contention;
+      contention.elapsed_s = 2;
+      contention.steal_s = busy ? 1.0 : 0.0;
+      contention.involuntary_switches = 3;
+      return contention;
+    };
+  };
+}
+
+TEST_F(Collect, AContendedBatchIsMeasuredAgain) {
+  options_.sentinel_tolerance = 1e6;  // only contention can unsettle a batch
+  options_.watch_contention = busy_at_first(1);
+  const FakeRuntime runtime;
+  collect(options_, space_, runtime);
+  EXPECT_EQ(environment().at("repeated_batches"), 1);
+  EXPECT_EQ(environment().at("unsettled_batches"), 0);
+  // Of the two batches, and not of the attempt that was thrown away.
+  EXPECT_EQ(environment().at("contention").at("steal_s"), 0);
+  EXPECT_EQ(environment().at("contention").at("involuntary_switches"), 6);
+}
+
+TEST_F(Collect, ABatchThatIsAlwaysContendedIsKeptAndCounted) {
+  options_.sentinel_tolerance = 1e6;
+  options_.watch_contention = busy_at_first(100);
+  const FakeRuntime runtime;
+  EXPECT_EQ(collect(options_, space_, runtime).latencies.size(), options_.architectures.size());
+  EXPECT_EQ(environment().at("unsettled_batches"), 2);
+  EXPECT_EQ(environment().at("contention").at("steal_s"), 2);
+}
+
+TEST_F(Collect, TheMachineIsWatchedUnlessSaid) {
+  options_.watch_contention = watched_machine;
+  const FakeRuntime runtime;
+  collect(options_, space_, runtime);
+  EXPECT_GT(environment().at("contention").at("elapsed_s").get<double>(), 0);
+}
+
 TEST_F(Collect, WhatWasMeasuredWhileTheMachineWasDisturbedIsNotKeptOnStopping) {
   const std::string message = message_of_failure<Interrupted>(FakeRuntime(5, 1000), stop_after(5));
-  EXPECT_NE(message.find("2 more were measured while the sentinel was"), std::string::npos) << message;
+  EXPECT_NE(message.find("2 more were measured, but the sentinel moved by"), std::string::npos) << message;
   EXPECT_EQ(stored().device.latencies.size(), 3u);
 }
 
 TEST_F(Collect, OperatorsMakeALatencyOnlyDescriptor) {
-  options_.operator_latencies = true;
+  options_.descriptor.wanted = true;
+  options_.descriptor.counters = "latency_only";
   collect(options_, space_, FakeRuntime());
   const HardwareDescriptor descriptor = stored().device.descriptor;
   EXPECT_EQ(descriptor.source, "latency_only");
@@ -270,7 +314,8 @@ TEST_F(Collect, OperatorsMakeALatencyOnlyDescriptor) {
 
 TEST_F(Collect, OperatorsCanBeMeasuredLater) {
   const DeviceRuntime before = collect(options_, space_, FakeRuntime());
-  options_.operator_latencies = true;
+  options_.descriptor.wanted = true;
+  options_.descriptor.counters = "latency_only";
   const FakeRuntime later;
   const DeviceRuntime after = collect(options_, space_, later);
   EXPECT_EQ(later.prepared(), 15);

@@ -123,6 +123,35 @@ TEST(MapleEdge, RanksArchitecturesFromOneMeasurement) {
   EXPECT_GT(evaluate(predicted_ms, device.others_ms).spearman, 0.5);
 }
 
+/// An operator descriptor as a device of `speed` and `conv_weight` in test::synthetic_device would have it: latencies in
+/// proportion to its costs.
+datasets::HardwareDescriptor described(double speed, double conv_weight) {
+  datasets::HardwareDescriptor descriptor;
+  descriptor.source = "latency_only";
+  const std::vector<std::pair<std::string, double>> costs = {
+      {"none", 0.01}, {"skip_connect", 0.1}, {"nor_conv_1x1", 0.5}, {"nor_conv_3x3", conv_weight}, {"avg_pool_3x3", 0.4}};
+  for (const int channels : {16, 32, 64}) {
+    for (const auto& [name, cost] : costs) descriptor.operators.push_back({name, channels, 8, speed * cost, {}});
+  }
+  return descriptor;
+}
+
+TEST(MapleEdge, AnswersFromADescriptorAlone) {
+  datasets::Pool pool = test::synthetic_pool(200);
+  pool.devices[0].descriptor = described(10, 1.5);
+  pool.devices[1].descriptor = described(1, 0.8);
+  pool.devices[2].descriptor = described(3, 1.1);
+  const auto model = train_maple_edge(pool, quick_settings(), {});
+  ASSERT_EQ(model->descriptor_kind(), "latency");
+  NewDevice device = new_device(0);
+  EXPECT_THROW(model->adapt(device.set, {}), InputError);
+  device.set.descriptor = described(5, 1.0);
+  const auto predicted_ms = model->adapt(device.set, {})->predict(device.others, 0.9).latency_ms;
+  const Scores scores = evaluate(predicted_ms, device.others_ms);
+  EXPECT_GT(scores.spearman, 0.95);
+  EXPECT_GT(scores.acc10, 0.6);
+}
+
 TEST(MapleEdge, RefusesWhatItCannotAdaptTo) {
   EXPECT_THROW(quick_model().adapt({}, {}), InputError);
   AdaptOptions options;
