@@ -8,6 +8,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/runtime_choice.h"
 
 namespace tenshot::cli {
 namespace {
@@ -34,15 +35,9 @@ std::vector<nasbench::Architecture> architectures_of(const std::string& archs, c
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("collect", "Measures architectures on this machine and writes a device-runtime.",
                        "  tenshot collect --runtime libtorch-frozen --descriptor --archs 50 --out dev/\n");
-  options.add()("runtime", "libtorch-eager, libtorch-frozen or libtorch-optimized",
-                cxxopts::value<std::string>()->default_value("libtorch-eager"))(
-      "threads", "processor threads of the runtime", cxxopts::value<std::string>()->default_value("1"))(
-      "batch", "images an inference", cxxopts::value<std::string>()->default_value("1"))(
-      "archs", "CSV with an architecture column, or how many to draw",
-      cxxopts::value<std::string>()->default_value("50"))("seed", "of the draw of architectures and of the weights",
-                                                          cxxopts::value<std::string>()->default_value("1"))(
-      "space", "search space", cxxopts::value<std::string>()->default_value("nasbench201"))(
-      "resolution", "of the input image", cxxopts::value<std::string>()->default_value("32"))(
+  add_runtime_options(options, "of the draw of architectures and of the weights");
+  options.add()("archs", "CSV with an architecture column, or how many to draw",
+                cxxopts::value<std::string>()->default_value("50"))(
       "descriptor", "measure the space's operators too: a hardware descriptor of their latencies")(
       "rounds", "measure the networks of a batch in turn, this often (1: one after the other)",
       cxxopts::value<std::string>()->default_value("6"))(
@@ -50,24 +45,18 @@ void run(const std::vector<std::string>& arguments) {
                                                                            cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
-  const nasbench::SearchSpace& space = nasbench::search_space(options.get("space"));
+  const RuntimeChoice choice = runtime_choice(options);
+  const nasbench::SearchSpace& space = *choice.space;
   datasets::CollectOptions collect;
   collect.folder = options.required("out");
-  collect.runtime = options.get("runtime");
-  collect.runtime_options.threads = static_cast<int>(options.integer("threads", 1));
-  collect.runtime_options.batch = static_cast<int>(options.integer("batch", 1));
-  const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-  collect.runtime_options.weight_seed = seed;
-  collect.shape.resolution = static_cast<int>(options.integer("resolution", 4));
+  collect.runtime = choice.runtime;
+  collect.runtime_options = choice.options;
+  collect.shape = choice.shape;
   collect.timing.rounds = static_cast<int>(options.integer("rounds", 1));
   if (collect.timing.rounds > 1) collect.timing.maximum_runs = 60;
   collect.operator_latencies = options.has("descriptor");
   collect.repeat_check = options.has("repeat-check");
-  collect.architectures = architectures_of(options.get("archs"), space, seed, quiet);
-  const std::vector<std::string> runtimes = descriptor::runtime_names();
-  if (std::find(runtimes.begin(), runtimes.end(), collect.runtime) == runtimes.end()) {
-    throw UsageError("there is no runtime '" + collect.runtime + "'; see tenshot collect --help");
-  }
+  collect.architectures = architectures_of(options.get("archs"), space, choice.options.weight_seed, quiet);
   make_folder(collect.folder);
   ProgressLine progress(quiet);
   const auto device =
