@@ -26,25 +26,38 @@ std::string dump_name(std::size_t index, int runs) {
 
 #if TENSHOT_VALGRIND
 void start_counting() { CALLGRIND_START_INSTRUMENTATION; }
-void count_from_zero() { CALLGRIND_ZERO_STATS; }
-void stop_counting(const std::string& name) {
-  CALLGRIND_DUMP_STATS_AT(name.c_str());
-  CALLGRIND_STOP_INSTRUMENTATION;
-}
+void dump_and_zero(const std::string& name) { CALLGRIND_DUMP_STATS_AT(name.c_str()); }
+void stop_counting() { CALLGRIND_STOP_INSTRUMENTATION; }
 #else
 void start_counting() {}
-void count_from_zero() {}
-void stop_counting(const std::string&) {}
+void dump_and_zero(const std::string&) {}
+void stop_counting() {}
 #endif
+
+/// Runs that share a dump.
+struct Part {
+  std::string dump;
+  int runs = 0;
+};
+
+/// Callgrind empties its caches whenever it starts, so what warms them must run under it. Warm-up takes two dumps: what
+/// lies between one dump and the next is then in the caches too, and an operator that does nothing misses next to
+/// nothing.
+std::vector<Part> parts_of_counting(std::size_t index, int runs) {
+  return {{"warm-up", 2}, {"warm-up", 1}, {dump_name(index, runs), runs}};
+}
 
 /// Where the child leaves its files.
 struct WorkingFolder {
   TemporaryFolder folder;
   std::filesystem::path output = folder.path() / "output";
-  /// What --callgrind-out-file is; callgrind appends ".1" for the first dump, ".2" for the second.
-  std::filesystem::path dumps = folder.path() / "counts";
+  std::filesystem::path dumps = folder.path() / "counts";  ///< callgrind appends ".1" for the first, ".2" …
 
-  std::filesystem::path dump(std::size_t index) const { return dumps.string() + "." + std::to_string(index + 1); }
+  /// What was counted of an operator, in the last of its parts.
+  std::filesystem::path dump(std::size_t index) const {
+    const std::size_t parts = parts_of_counting(index, 1).size();
+    return dumps.string() + "." + std::to_string(parts * (index + 1));
+  }
 };
 
 std::string cache_option(const CacheGeometry& cache) {
@@ -159,16 +172,15 @@ OperatorCounts count_by_callgrind(const CallgrindOptions& options) {
 }
 
 void run_for_callgrind(const std::vector<std::unique_ptr<PreparedNetwork>>& operators, int runs) {
-  // Callgrind empties its caches whenever it starts, so what warms them must run under it.
-  constexpr int warm_up_runs = 3;
   for (std::size_t i = 0; i < operators.size(); ++i) {
-    const std::string name = dump_name(i, runs);
+    const std::vector<Part> parts = parts_of_counting(i, runs);
     operators[i]->run();  // what LibTorch does once only need not be simulated
     start_counting();
-    for (int run = 0; run < warm_up_runs; ++run) operators[i]->run();
-    count_from_zero();
-    for (int run = 0; run < runs; ++run) operators[i]->run();
-    stop_counting(name);
+    for (const Part& part : parts) {
+      for (int run = 0; run < part.runs; ++run) operators[i]->run();
+      dump_and_zero(part.dump);
+    }
+    stop_counting();
   }
 }
 

@@ -41,8 +41,8 @@ struct CallgrindOptions {
 /// damaged.
 OperatorCounts count_by_callgrind(const CallgrindOptions& options);
 
-/// The child's side: runs each operator a few times to warm the simulated caches, then `runs` times for a dump. Outside
-/// valgrind it only runs them.
+/// The child's side: runs each operator a few times to warm the simulated caches, then `runs` times for the dump that
+/// counts. Outside valgrind it only runs them.
 void run_for_callgrind(const std::vector<std::unique_ptr<PreparedNetwork>>& operators, int runs);
 
 /// Whether valgrind executes this process; never where the build had no headers of valgrind.

@@ -121,8 +121,12 @@ TEST(CallgrindDump, AnyAlteredByteIsRefusedOrRead) {
 }
 
 /// Stands in for valgrind: a shell script that finds what --callgrind-out-file is and then runs `body`.
-class WithStandIn : public ::testing::Test {
+class CallgrindCounts : public ::testing::Test {
  protected:
+  void SetUp() override {
+    const std::string message = complaint(options("exit 1"));
+    if (holds(message, "without valgrind's headers")) GTEST_SKIP() << message;
+  }
   CallgrindOptions options(const std::string& body, std::size_t operators = 1) {
     const auto script = folder_.path() / "valgrind";
     write(script,
@@ -138,7 +142,7 @@ class WithStandIn : public ::testing::Test {
     return options;
   }
   std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
-  std::string copy_dump() const { return "cp '" + path("dump").string() + "' $out.1"; }
+  std::string copy_dump() const { return "cp '" + path("dump").string() + "' $out.3"; }
 
   /// What counting says is wrong.
   template <class Failure = Error>
@@ -155,10 +159,7 @@ class WithStandIn : public ::testing::Test {
   const TemporaryFolder folder_;
 };
 
-using CallgrindCounts = WithStandIn;
-
 TEST_F(CallgrindCounts, AreThoseOfOneRun) {
-  if (holds(complaint(options(copy_dump())), "without valgrind's headers")) GTEST_SKIP() << "no valgrind/callgrind.h";
   const OperatorCounts counts = count_by_callgrind(options(copy_dump()));
   EXPECT_EQ(counts.source, "callgrind");
   EXPECT_TRUE(counts.simulated);
@@ -172,7 +173,6 @@ TEST_F(CallgrindCounts, AreThoseOfOneRun) {
 }
 
 TEST_F(CallgrindCounts, SayHowTheyWereSimulated) {
-  if (holds(complaint(options(copy_dump())), "without valgrind's headers")) GTEST_SKIP() << "no valgrind/callgrind.h";
   CallgrindOptions small = options("case \" $* \" in *' --LL=1048576,8,64 '*) " + copy_dump() + ";; esac");
   small.last_level = {1 << 20, 8};
   const auto conditions = count_by_callgrind(small).conditions;
@@ -192,7 +192,6 @@ TEST_F(CallgrindCounts, NeedValgrindInstalled) {
 
 TEST_F(CallgrindCounts, NameTheOperatorsEndWhenItFails) {
   const std::string message = complaint(options("echo early >&2\necho the reason >&2\nexit 3"));
-  if (holds(message, "without valgrind's headers")) GTEST_SKIP() << message;
   EXPECT_TRUE(holds(message, "exit code 3")) << message;
   EXPECT_TRUE(holds(message, "early; the reason")) << message;
   EXPECT_EQ(message.find('\n'), std::string::npos);
@@ -201,26 +200,22 @@ TEST_F(CallgrindCounts, NameTheOperatorsEndWhenItFails) {
 
 TEST_F(CallgrindCounts, MissADumpForAnOperator) {
   const std::string message = complaint(options(copy_dump(), 2));
-  if (holds(message, "without valgrind's headers")) GTEST_SKIP() << message;
   EXPECT_TRUE(holds(message, "no dump 'operator 1, 2 runs'")) << message;
 }
 
 TEST_F(CallgrindCounts, RefuseADumpOfSomethingElse) {
   CallgrindOptions other = options(copy_dump());
-  if (holds(complaint(other), "without valgrind's headers")) GTEST_SKIP() << "no valgrind/callgrind.h";
   other.runs = 3;
   EXPECT_TRUE(holds(complaint<FormatError>(other), "expected 'operator 0, 3 runs'"));
-  const CallgrindOptions damaged = options("echo damaged > $out.1");
-  EXPECT_TRUE(holds(complaint<FormatError>(damaged), "counts.1: not a callgrind dump"));
-  CallgrindOptions no_caches = options("sed 's/ILmr/Bc/' '" + path("dump").string() + "' > $out.1");
+  const CallgrindOptions damaged = options("echo damaged > $out.3");
+  EXPECT_TRUE(holds(complaint<FormatError>(damaged), "counts.3: not a callgrind dump"));
+  CallgrindOptions no_caches = options("sed 's/ILmr/Bc/' '" + path("dump").string() + "' > $out.3");
   EXPECT_TRUE(holds(complaint<FormatError>(no_caches), "'ILmr'"));
 }
 
 TEST_F(CallgrindCounts, StopOnRequestAndAfterTheTimeLimit) {
   // The stand-in leaves its process number, so that its end can be seen.
   CallgrindOptions endless = options("echo $$ > '" + path("process").string() + "'\nwhile :; do sleep 1; done");
-  if (holds(complaint(options(copy_dump())), "without valgrind's headers")) GTEST_SKIP() << "no valgrind/callgrind.h";
-  endless = options("echo $$ > '" + path("process").string() + "'\nwhile :; do sleep 1; done");
   endless.go_on = [&](std::size_t counted) {
     EXPECT_EQ(counted, 0u);
     return !std::filesystem::exists(path("process"));
@@ -237,8 +232,6 @@ TEST_F(CallgrindCounts, StopOnRequestAndAfterTheTimeLimit) {
 
 TEST_F(CallgrindCounts, TellHowManyOperatorsAreCounted) {
   CallgrindOptions slow = options(copy_dump() + "\nsleep 5");
-  if (holds(complaint(options("exit 1")), "without valgrind's headers")) GTEST_SKIP() << "no valgrind/callgrind.h";
-  slow = options(copy_dump() + "\nsleep 5");
   slow.go_on = [](std::size_t counted) { return counted == 0; };
   EXPECT_TRUE(holds(complaint<Interrupted>(slow), "on request"));
 }
