@@ -296,7 +296,8 @@ class Collection {
     }
     if (!settled) ++record_.unsettled_batches;
     record_.sentinel_ms.push_back(best.sentinel_ms);
-    if (best.contention) record_.contention = record_.contention ? *record_.contention + *best.contention : best.contention;
+    if (best.contention)
+      record_.contention = record_.contention ? *record_.contention + *best.contention : best.contention;
     for (const Measurement& row : best.rows) measured_.emplace(row.architecture, row);
     save();
     throw_if_stopped();
@@ -311,7 +312,6 @@ class Collection {
       complete_descriptor(device_.descriptor, options_, space_, runtime_, "latency_only", timer_, step);
       save();
     }
-    if (!counters_.reason.empty()) step(counters_.reason);
     complete_descriptor(device_.descriptor, options_, space_, runtime_, counters_.source, timer_, step);
     save();
   }

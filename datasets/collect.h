@@ -20,8 +20,8 @@ struct DescriptorOptions {
   bool wanted = false;
   std::string counters = "auto";  ///< where counts come from: perf_event, callgrind, latency_only, or the best there is
   std::vector<std::string> events{default_counters.begin(), default_counters.end()};
-  int passes = 0;         ///< of counting; 0: as many as leave at most four events a pass
-  int counted_runs = 10;  ///< of each operator and pass, by the processor's counters
+  int passes = 0;                 ///< of counting; 0: as many as leave at most four events a pass
+  int counted_runs = 10;          ///< of each operator and pass, by the processor's counters
   std::filesystem::path program;  ///< the program tenshot, which callgrind runs; empty: callgrind cannot be used
 };
 
@@ -46,8 +46,8 @@ struct CollectOptions {
   /// Begins to watch how much the machine interferes and returns what tells it since then; a batch that was contended
   /// (descriptor::contended) is measured again. Empty: nothing is watched.
   std::function<std::function<descriptor::Contention()>()> watch_contention = watched_machine;
-  int attempts = 3;                  ///< per batch; the best is kept, and counted in the environment when unsettled
-  std::filesystem::path folder;      ///< DIR/<id>/device.json and latencies.csv are written here
+  int attempts = 3;              ///< per batch; the best is kept, and counted in the environment when unsettled
+  std::filesystem::path folder;  ///< DIR/<id>/device.json and latencies.csv are written here
 };
 
 /// Called after each measured network: how many architectures are done of how many, and what else goes on ("" when

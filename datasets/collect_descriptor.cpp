@@ -110,8 +110,9 @@ CounterChoice choose_counters(const DescriptorOptions& options) {
                                 (in_path("valgrind") ? "" : "; with valgrind installed they would be simulated")};
   }
   if (options.counters == "callgrind" && !simulation_can) {
-    throw InputError("callgrind simulates cycles, instructions and caches only, for the program tenshot: leave the "
-                     "events as they are");
+    throw InputError(
+        "callgrind simulates cycles, instructions and caches only, for the program tenshot: leave the "
+        "events as they are");
   }
   for (const char* source : {"perf_event", "callgrind", "latency_only"}) {
     if (options.counters == source) return {source, ""};

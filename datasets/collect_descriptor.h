@@ -22,8 +22,8 @@ struct CounterChoice {
 CounterChoice choose_counters(const DescriptorOptions& options);
 
 /// Adds what is missing to `descriptor`: latencies of the space's operators by `timer`, then, where `source` has them,
-/// counts (MAPLE-Edge §2.3). `step` is told what goes on before each part and after each measured operator; it throws to
-/// stop. Throws Error when counting fails; the latencies are in `descriptor` by then.
+/// counts (MAPLE-Edge §2.3). `step` is told what goes on before each part and after each measured operator; it throws
+/// to stop. Throws Error when counting fails; the latencies are in `descriptor` by then.
 void complete_descriptor(HardwareDescriptor& descriptor, const CollectOptions& options, const SearchSpace& space,
                          const descriptor::Runtime& runtime, const std::string& source, CollectTimer& timer,
                          const std::function<void(const std::string&)>& step);

@@ -8,6 +8,7 @@
 
 #include "descriptor/machine.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -186,6 +187,25 @@ CollectRecord record_from_json(const json& environment, const std::string& file)
     throw InputError(file + ": its environment is not one that collect wrote (" + error.what() +
                      "), so its measurements cannot be continued; choose another folder or id");
   }
+}
+
+CollectRecord record_of(const DeviceRuntime& device) {
+  return record_from_json(json::parse(device.environment), "device '" + device.id + "'");
+}
+
+std::string to_text(const CollectRecord& record) {
+  const auto rounded = [](double value, double digits) { return shortest(std::round(value * digits) / digits); };
+  std::string text = "timed runs " + rounded(record.runs_s, 10) + " s";
+  if (record.runs_s > 0) text += ", their loops " + rounded(record.measuring_s / record.runs_s, 100) + " times that";
+  text += ", warm-up " + rounded(record.warmup_s, 10) + " s, preparation " + rounded(record.preparation_s, 10) +
+          " s, sentinel " + rounded(record.sentinel_s, 10) + " s";
+  if (record.unsettled_batches > 0) text += "; " + std::to_string(record.unsettled_batches) + " batches never settled";
+  if (record.repeatability) {
+    text += "; measured again, the median difference is " +
+            rounded(100 * record.repeatability->median_relative_difference, 10) + " %, and " +
+            rounded(100 * record.repeatability->within_10_percent, 1) + " % are within 10 %";
+  }
+  return text;
 }
 
 void require_same_conditions(const Conditions& found, const Conditions& wanted, const std::string& file) {

@@ -48,9 +48,9 @@ struct CollectRecord {
   int batch_size = 0;
   int unsettled_batches = 0;  ///< kept although the sentinel had moved, or others had contended, at every attempt
   std::optional<descriptor::Contention> contention;  ///< over the batches that were kept
-  int repeated_batches = 0;   ///< measured more than once
-  int sessions = 0;           ///< calls it took
-  double preparation_s = 0;   ///< building and compiling networks
+  int repeated_batches = 0;                          ///< measured more than once
+  int sessions = 0;                                  ///< calls it took
+  double preparation_s = 0;                          ///< building and compiling networks
   double warmup_s = 0;
   double measuring_s = 0;  ///< the timed loops; of it runs_s were the timed runs themselves
   double runs_s = 0;
@@ -62,6 +62,11 @@ struct CollectRecord {
 nlohmann::json to_json(const CollectRecord& record);
 /// Throws InputError when `environment` is not of a collected device file; `file` is for its message.
 CollectRecord record_from_json(const nlohmann::json& environment, const std::string& file);
+
+/// The record of a collected device file. Throws InputError as record_from_json.
+CollectRecord record_of(const DeviceRuntime& device);
+/// What measuring cost and how repeatable it was, in one line: "timed runs 155.9 s, their loops 1.11 times that, …".
+std::string to_text(const CollectRecord& record);
 
 /// What a folder holds, or is to hold: measurements of which space, on which device-runtime, under which conditions.
 struct Conditions {

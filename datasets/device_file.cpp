@@ -258,8 +258,7 @@ json to_json(const OperatorProfile& profile) {
 json to_json(const HardwareDescriptor& descriptor) {
   json operators = json::array();
   for (const OperatorProfile& profile : descriptor.operators) operators.push_back(to_json(profile));
-  json object = {
-      {"source", descriptor.source}, {"counters", descriptor.counters}, {"operators", std::move(operators)}};
+  json object = {{"source", descriptor.source}, {"counters", descriptor.counters}, {"operators", std::move(operators)}};
   if (descriptor.simulated()) object["simulated"] = true;
   if (!descriptor.conditions.empty()) object["conditions"] = descriptor.conditions;
   return object;

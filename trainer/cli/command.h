@@ -26,13 +26,14 @@ struct Command {
 
 /// One a file of this folder.
 extern const Command adapt_command, collect_command, dataset_command, evaluate_command, export_command, plan_command,
-    predict_command, train_command;
+    predict_command, run_operators_command, train_command;
 
 /// The options of a verb with what every verb has: --help (usage, options, example), --quiet.
 class OptionParser {
  public:
   OptionParser(const std::string& verb, const std::string& summary, const std::string& example);
 
+  const std::string& verb() const { return verb_; }
   cxxopts::OptionAdder add() { return options_.add_options(); }
 
   /// Parses. Prints help and returns false when asked for it. Throws UsageError on an unknown option, a value that does

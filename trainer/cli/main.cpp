@@ -11,14 +11,15 @@
 namespace tenshot::cli {
 namespace {
 
-const std::array<const Command*, 8> commands = {&collect_command, &dataset_command, &train_command,    &plan_command,
-                                                &adapt_command,   &predict_command, &evaluate_command, &export_command};
+const std::array<const Command*, 9> commands = {&collect_command,  &dataset_command, &train_command,
+                                                &plan_command,     &adapt_command,   &predict_command,
+                                                &evaluate_command, &export_command,  &run_operators_command};
 
 void print_help() {
   std::cout << "tenshot: measure ten networks on a device nobody has profiled, predict the latency of all of them.\n\n"
                "Usage: tenshot VERB [options]        tenshot VERB --help shows a verb's options and an example\n\n";
   for (const Command* command : commands) {
-    std::cout << "  " << command->name << std::string(10 - command->name.size(), ' ') << command->summary << "\n";
+    std::cout << "  " << command->name << std::string(15 - command->name.size(), ' ') << command->summary << "\n";
   }
   std::cout << "\n  tenshot --version   versions of what decides speed here: LibTorch, BLAS, processor, counters\n\n"
                "Example:\n"

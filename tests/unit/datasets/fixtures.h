@@ -1,9 +1,7 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -12,28 +10,9 @@
 #include "nasbench/search_space.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
+#include "nasbench/support/temporary_folder.h"
 
 namespace tenshot::datasets {
-
-/// A folder of its own for a test, removed with it.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "tenshot-test-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) throw FileError(name + ": cannot make a temporary folder");
-    path_ = name;
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 inline const SearchSpace& space() { return nasbench::nasbench201(); }
 

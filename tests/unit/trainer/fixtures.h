@@ -6,27 +6,11 @@
 
 #include "datasets/pool.h"
 #include "nasbench/support/random.h"
+#include "nasbench/support/temporary_folder.h"
 
 namespace tenshot::test {
 
-/// A folder of its own for a test, removed with all that is in it.
-class Folder {
- public:
-  Folder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "tenshot-test-XXXXXX").string();
-    path_ = ::mkdtemp(pattern.data());
-  }
-  ~Folder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
+using Folder = TemporaryFolder;
 
 inline void write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;

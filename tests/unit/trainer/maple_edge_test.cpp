@@ -123,13 +123,16 @@ TEST(MapleEdge, RanksArchitecturesFromOneMeasurement) {
   EXPECT_GT(evaluate(predicted_ms, device.others_ms).spearman, 0.5);
 }
 
-/// An operator descriptor as a device of `speed` and `conv_weight` in test::synthetic_device would have it: latencies in
-/// proportion to its costs.
+/// An operator descriptor as a device of `speed` and `conv_weight` in test::synthetic_device would have it: latencies
+/// in proportion to its costs.
 datasets::HardwareDescriptor described(double speed, double conv_weight) {
   datasets::HardwareDescriptor descriptor;
   descriptor.source = "latency_only";
-  const std::vector<std::pair<std::string, double>> costs = {
-      {"none", 0.01}, {"skip_connect", 0.1}, {"nor_conv_1x1", 0.5}, {"nor_conv_3x3", conv_weight}, {"avg_pool_3x3", 0.4}};
+  const std::vector<std::pair<std::string, double>> costs = {{"none", 0.01},
+                                                             {"skip_connect", 0.1},
+                                                             {"nor_conv_1x1", 0.5},
+                                                             {"nor_conv_3x3", conv_weight},
+                                                             {"avg_pool_3x3", 0.4}};
   for (const int channels : {16, 32, 64}) {
     for (const auto& [name, cost] : costs) descriptor.operators.push_back({name, channels, 8, speed * cost, {}});
   }
@@ -147,7 +150,7 @@ TEST(MapleEdge, AnswersFromADescriptorAlone) {
   EXPECT_THROW(model->adapt(device.set, {}), InputError);
   device.set.descriptor = described(5, 1.0);
   const auto predicted_ms = model->adapt(device.set, {})->predict(device.others, 0.9).latency_ms;
-  const Scores scores = evaluate(predicted_ms, device.others_ms);
+  const Metrics scores = evaluate(predicted_ms, device.others_ms);
   EXPECT_GT(scores.spearman, 0.95);
   EXPECT_GT(scores.acc10, 0.6);
 }

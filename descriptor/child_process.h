@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tenshot::descriptor {
+
+/// A program to run to its end.
+struct ChildProcess {
+  std::vector<std::string> command;  ///< the program's path first; no shell reads it
+  std::filesystem::path output;      ///< file that takes what the child says on stdout and stderr
+  double time_limit_s = 0;
+  std::function<bool()> go_on;  ///< asked ten times a second; may be empty
+};
+
+/// Runs the child in a process group of its own, so that a Ctrl-C at the terminal reaches the caller alone; the group
+/// is killed after the time limit (Error), once `go_on` says no (Interrupted), or when it throws. The child is killed
+/// with its parent. Throws Error with the end of the child's output when the child fails.
+void run_child(const ChildProcess& child);
+
+/// The executable called `name` in the folders of PATH, or `name` itself when it contains a slash; empty when there is
+/// none.
+std::filesystem::path find_program(const std::string& name);
+
+}  // namespace tenshot::descriptor

@@ -1,0 +1,91 @@
+// Operators under valgrind's callgrind, as `tenshot run-operators` runs them.
+
+#include "descriptor/callgrind.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <utility>
+
+#include "descriptor/child_process.h"
+#include "nasbench/search_space.h"
+#include "nasbench/support/error.h"
+#include "tests/integration/program.h"
+
+namespace tenshot::test {
+namespace {
+
+constexpr std::size_t instructions = 1, loads = 4;  // of OperatorCounts::events
+
+descriptor::CallgrindOptions eager_options(std::size_t operators) {
+  descriptor::CallgrindOptions options;
+  options.program = TENSHOT_PROGRAM;
+  options.arguments = {"run-operators", "--runtime", "libtorch-eager", "--resolution", "8", "--runs", "2"};
+  options.operators = operators;
+  options.runs = 2;
+  options.time_limit_s = 600;
+  return options;
+}
+
+/// Why nothing can be counted here; empty where it can.
+std::string obstacle() {
+#ifdef __SANITIZE_ADDRESS__
+  return "valgrind runs no program that was built with AddressSanitizer";
+#else
+  return descriptor::find_program("valgrind").empty() ? "valgrind is not installed" : "";
+#endif
+}
+
+TEST(SimulatedCounters, OfEveryOperatorAndRepeatable) {
+  if (!obstacle().empty()) GTEST_SKIP() << obstacle();
+  const auto operators = nasbench::nasbench201().operators({8, 10});
+  descriptor::OperatorCounts counts, again;
+  try {
+    counts = descriptor::count_by_callgrind(eager_options(operators.size()));
+    again = descriptor::count_by_callgrind(eager_options(operators.size()));
+  } catch (const Error& error) {
+    if (std::string(error.what()).find("without valgrind's headers") == std::string::npos) throw;
+    GTEST_SKIP() << error.what();
+  }
+  ASSERT_EQ(counts.per_run.size(), 15u);
+  ASSERT_EQ(again.per_run.size(), 15u);
+  EXPECT_EQ(counts.events[instructions], "instructions");
+  EXPECT_EQ(counts.events[loads], "L1-dcache-loads");
+  std::map<std::pair<std::string, int>, double> executed;
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    const double count = counts.per_run[i][instructions];
+    executed[{operators[i].name, operators[i].channels}] = count;
+    EXPECT_GT(count, 0) << operators[i].name;
+    // Addresses differ a little from one process to the next, and some code depends on alignment.
+    EXPECT_NEAR(again.per_run[i][instructions] / count, 1, 1e-3) << operators[i].name << " " << operators[i].channels;
+    EXPECT_NEAR(again.per_run[i][loads] / counts.per_run[i][loads], 1, 1e-3) << operators[i].name;
+  }
+  for (const int channels : {16, 32, 64}) {
+    EXPECT_GT((executed[{"nor_conv_3x3", channels}]), (executed[{"nor_conv_1x1", channels}])) << channels;
+    EXPECT_GT((executed[{"nor_conv_1x1", channels}]), (executed[{"skip_connect", channels}])) << channels;
+  }
+}
+
+TEST(SimulatedCounters, SayWhyTheProgramFailed) {
+  if (!obstacle().empty()) GTEST_SKIP() << obstacle();
+  descriptor::CallgrindOptions options = eager_options(15);
+  options.arguments = {"run-operators", "--runtime", "tpu"};
+  try {
+    descriptor::count_by_callgrind(options);
+    FAIL() << "counted under a runtime that there is not";
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    if (message.find("without valgrind's headers") != std::string::npos) GTEST_SKIP() << message;
+    EXPECT_NE(message.find("no runtime 'tpu'"), std::string::npos) << message;
+  }
+}
+
+TEST(RunOperators, SaysHowManyRanOutsideValgrind) {
+  const Outcome outcome = run("tenshot run-operators --resolution 8 --runs 1");
+  EXPECT_EQ(outcome.exit_code, 0);
+  EXPECT_EQ(outcome.out, "");
+  EXPECT_EQ(outcome.err, "15 operators of nasbench201 ran 1 times each\n");
+}
+
+}  // namespace
+}  // namespace tenshot::test

@@ -1,0 +1,70 @@
+#include "trainer/cli/runtime_choice.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "descriptor/instruction_set.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::cli {
+namespace {
+
+std::string list_of(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+/// The libraries read what caps their instructions when they are loaded: this program starts again with it.
+void restart_under(const std::string& instruction_set) {
+  if (descriptor::instruction_set_in_force(instruction_set)) return;
+  for (const auto& [variable, value] : descriptor::instruction_set_environment(instruction_set)) {
+    setenv(variable.c_str(), value.c_str(), 1);
+  }
+  std::ifstream own("/proc/self/cmdline", std::ios::binary);
+  std::vector<std::string> words;
+  for (std::string word; std::getline(own, word, '\0');) words.push_back(word);
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  execv("/proc/self/exe", pointers.data());
+  throw Error(std::string("--isa: cannot start again under other environment variables: ") + std::strerror(errno));
+}
+
+}  // namespace
+
+void add_runtime_options(OptionParser& options, const std::string& seed_help) {
+  options.add()("runtime", list_of(descriptor::runtime_names()),
+                cxxopts::value<std::string>()->default_value("libtorch-eager"))(
+      "threads", "processor threads of the runtime", cxxopts::value<std::string>()->default_value("1"))(
+      "batch", "images an inference", cxxopts::value<std::string>()->default_value("1"))(
+      "seed", seed_help, cxxopts::value<std::string>()->default_value("1"))(
+      "space", "search space", cxxopts::value<std::string>()->default_value("nasbench201"))(
+      "resolution", "of the input image", cxxopts::value<std::string>()->default_value("32"))(
+      "isa", "newest instructions the libraries may use: " + list_of(descriptor::instruction_sets()),
+      cxxopts::value<std::string>()->default_value("native"));
+}
+
+RuntimeChoice runtime_choice(const OptionParser& options) {
+  RuntimeChoice choice;
+  choice.runtime = options.get("runtime");
+  choice.options.threads = options.integer("threads", 1);
+  choice.options.batch = options.integer("batch", 1);
+  choice.options.weight_seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+  choice.shape.resolution = options.integer("resolution", 4);
+  choice.space = &nasbench::search_space(options.get("space"));
+  const std::vector<std::string> runtimes = descriptor::runtime_names();
+  if (std::find(runtimes.begin(), runtimes.end(), choice.runtime) == runtimes.end()) {
+    throw UsageError("there is no runtime '" + choice.runtime + "'; see tenshot " + options.verb() + " --help");
+  }
+  choice.instruction_set = options.get("isa");
+  restart_under(choice.instruction_set);
+  return choice;
+}
+
+}  // namespace tenshot::cli
