@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -39,14 +40,28 @@ std::string last_lines(const std::filesystem::path& path) {
   return joined.empty() ? "it said nothing" : joined;
 }
 
+/// As exec wants them; it changes none.
+std::vector<char*> pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (const std::string& text : texts) result.push_back(const_cast<char*>(text.c_str()));
+  return result;
+}
+
+/// Whether one of `settings` ("NAME=value") is of the same name as `setting`.
+bool sets_name_of(const std::vector<std::string>& settings, const std::string& setting) {
+  const std::string name = setting.substr(0, setting.find('=') + 1);
+  return std::any_of(settings.begin(), settings.end(),
+                     [&](const std::string& other) { return other.compare(0, name.size(), name) == 0; });
+}
+
 /// What runs between fork and exec: system calls alone, since another thread may have held any lock.
-[[noreturn]] void become(char* const* arguments, int output, pid_t parent) {
+[[noreturn]] void become(char* const* arguments, char* const* environment, int output, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(cannot_execute);  // it died before the line above
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
-  execv(arguments[0], arguments);
+  execve(arguments[0], arguments, environment);
   _exit(cannot_execute);
 }
 
@@ -54,14 +69,17 @@ std::string last_lines(const std::filesystem::path& path) {
 class Running {
  public:
   explicit Running(const ChildProcess& child) {
-    std::vector<char*> arguments;
-    for (const std::string& argument : child.command) arguments.push_back(const_cast<char*>(argument.c_str()));
+    std::vector<char*> arguments = pointers(child.command), environment = pointers(child.environment);
+    for (char** own = environ; *own != nullptr; ++own) {
+      if (!sets_name_of(child.environment, *own)) environment.push_back(*own);
+    }
     arguments.push_back(nullptr);
+    environment.push_back(nullptr);
     const int output = open(child.output.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
     if (output < 0) throw FileError(child.output.string() + ": cannot be written: " + std::strerror(errno));
     const pid_t parent = getpid();
     pid_ = fork();
-    if (pid_ == 0) become(arguments.data(), output, parent);
+    if (pid_ == 0) become(arguments.data(), environment.data(), output, parent);
     const int error = errno;
     close(output);
     if (pid_ < 0) throw Error("cannot start " + child.command[0] + ": " + std::strerror(error));

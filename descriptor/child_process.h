@@ -12,7 +12,8 @@ struct ChildProcess {
   std::vector<std::string> command;  ///< the program's path first; no shell reads it
   std::filesystem::path output;      ///< file that takes what the child says on stdout and stderr
   double time_limit_s = 0;
-  std::function<bool()> go_on;  ///< asked ten times a second; may be empty
+  std::vector<std::string> environment = {};  ///< "NAME=value", in place of the caller's
+  std::function<bool()> go_on = {};           ///< asked ten times a second; may be empty
 };
 
 /// Runs the child in a process group of its own, so that a Ctrl-C at the terminal reaches the caller alone; the group

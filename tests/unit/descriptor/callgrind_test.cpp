@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <memory>
@@ -9,6 +10,7 @@
 #include "descriptor/callgrind_dump.h"
 #include "descriptor/child_process.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/temporary_folder.h"
 
 namespace tenshot::descriptor {
@@ -245,13 +247,20 @@ TEST(ChildProcess, IsFoundInPathOrNowhere) {
 TEST(ChildProcess, GetsItsArgumentsAsTheyAre) {
   const TemporaryFolder folder;
   const auto output = folder.path() / "output";
-  run_child({{find_program("printf").string(), "%s|", "a b", "$HOME", "*"}, output, 60, {}});
-  std::ifstream file(output);
-  std::string text;
-  std::getline(file, text);
-  EXPECT_EQ(text, "a b|$HOME|*|");
-  EXPECT_THROW(run_child({{"/no/such/program"}, output, 60, {}}), Error);
-  EXPECT_THROW(run_child({{}, output, 60, {}}), InputError);
+  run_child({{find_program("printf").string(), "%s|", "a b", "$HOME", "*"}, output, 60});
+  EXPECT_EQ(read_file(output), "a b|$HOME|*|");
+  EXPECT_THROW(run_child({{"/no/such/program"}, output, 60}), Error);
+  EXPECT_THROW(run_child({{}, output, 60}), InputError);
+}
+
+TEST(ChildProcess, GetsItsEnvironmentBesideTheCallers) {
+  const TemporaryFolder folder;
+  const auto output = folder.path() / "output";
+  run_child({{find_program("sh").string(), "-c", "echo $HOME/$OMP_WAIT_POLICY; echo $PATH >&2"},
+             output,
+             60,
+             {"HOME=nowhere", "OMP_WAIT_POLICY=passive"}});
+  EXPECT_EQ(read_file(output), "nowhere/passive\n" + std::string(std::getenv("PATH")) + "\n");
 }
 
 /// Counts its runs.
