@@ -1,26 +1,15 @@
 #include "datasets/collect_descriptor.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <sstream>
 
 #include "descriptor/callgrind.h"
+#include "descriptor/child_process.h"
 #include "descriptor/counters.h"
 #include "descriptor/perf_profile.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::datasets {
 namespace {
-
-bool in_path(const std::string& program) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path == nullptr ? "" : path);
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    std::error_code failed;
-    if (std::filesystem::exists(std::filesystem::path(folder) / program, failed)) return true;
-  }
-  return false;
-}
 
 bool default_events(const std::vector<std::string>& events) {
   return std::equal(events.begin(), events.end(), default_counters.begin(), default_counters.end());
@@ -100,14 +89,15 @@ descriptor::OperatorCounts counted_by_simulation(const CollectOptions& options, 
 
 CounterChoice choose_counters(const DescriptorOptions& options) {
   const bool simulation_can = default_events(options.events) && !options.program.empty();
+  const bool valgrind = !descriptor::find_program("valgrind").empty();
   if (options.counters == "auto") {
     const std::string why = why_no_hardware_counters(options.events);
     if (why.empty()) return {"perf_event", "counters of the processor"};
-    if (simulation_can && in_path("valgrind")) {
+    if (simulation_can && valgrind) {
       return {"callgrind", "simulated counters, by callgrind: " + why};
     }
     return {"latency_only", "operator latencies without counters: " + why +
-                                (in_path("valgrind") ? "" : "; with valgrind installed they would be simulated")};
+                                (valgrind ? "" : "; with valgrind installed they would be simulated")};
   }
   if (options.counters == "callgrind" && !simulation_can) {
     throw InputError(

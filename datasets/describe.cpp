@@ -65,7 +65,7 @@ class RankCorrelation {
 DeviceSummary summary_of(const DeviceRuntime& device, const std::vector<double>& latencies) {
   DeviceSummary summary;
   summary.id = device.id;
-  summary.descriptor_source = device.descriptor.source;
+  summary.descriptor_source = device.descriptor.source + (device.descriptor.simulated() ? " (simulated)" : "");
   summary.minimum_ms = summary.median_ms = summary.maximum_ms = nan;
   std::vector<double> values;
   values.reserve(latencies.size());

@@ -81,6 +81,26 @@ TEST(SimulatedCounters, SayWhyTheProgramFailed) {
   }
 }
 
+TEST(SimulatedCounters, AreWhatCollectWritesAndLabels) {
+  if (!obstacle().empty()) GTEST_SKIP() << obstacle();
+  const Folder folder;
+  const Outcome outcome =
+      run("tenshot collect --resolution 8 --archs 1 --descriptor --counters callgrind --out " + quoted(folder.path()));
+  if (outcome.err.find("without valgrind's headers") != std::string::npos) GTEST_SKIP() << outcome.err;
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto device = datasets::read_device(folder.path() / "libtorch-eager_t1_b1_r8").device;
+  EXPECT_EQ(device.descriptor.source, "callgrind");
+  EXPECT_EQ(device.descriptor.conditions.count("simulated_caches"), 1u);
+  ASSERT_EQ(device.descriptor.operators.size(), 15u);
+  for (const auto& profile : device.descriptor.operators) {
+    ASSERT_EQ(profile.counts.size(), 6u) << profile.name;
+    EXPECT_GT(profile.counts[instructions], 0) << profile.name;
+    EXPECT_GT(profile.latency_ms, 0) << profile.name;
+  }
+  EXPECT_NE(slurp(folder.path() / "libtorch-eager_t1_b1_r8" / "device.json").find("\"simulated\": true"),
+            std::string::npos);
+}
+
 TEST(RunOperators, SaysHowManyRanOutsideValgrind) {
   const Outcome outcome = run("tenshot run-operators --resolution 8 --runs 1");
   EXPECT_EQ(outcome.exit_code, 0);

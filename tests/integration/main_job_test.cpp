@@ -238,5 +238,36 @@ TEST(Collect, MeasuresThisMachineAndResumes) {
   }
 }
 
+TEST(Collect, RunsAsOnAnOlderProcessor) {
+  const Folder folder;
+  const Outcome outcome =
+      run("tenshot collect --runtime libtorch-optimized --resolution 8 --archs 1 --isa sse4.1 --out " +
+          quoted(folder.path()));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const auto device = datasets::read_device(folder.path() / "libtorch-optimized_t1_b1_r8_sse4.1").device;
+  EXPECT_EQ(device.latencies.size(), 1u);
+  EXPECT_NE(device.environment.find("\"instruction_set\":\"sse4.1\""), std::string::npos) << device.environment;
+  const Outcome refused =
+      run("tenshot collect --runtime libtorch-xnnpack --resolution 8 --archs 1 --isa sse4.1 --out " +
+          quoted(folder.path()));
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("leave the instruction set native"), std::string::npos) << refused.err;
+}
+
+TEST(Collect, KeepsWhatWasMeasuredWhenItIsKilled) {
+  const Folder folder;
+  const std::string collect = "tenshot collect --resolution 8 --archs 60 --out " + quoted(folder.path());
+  const auto latencies = folder.path() / "libtorch-eager_t1_b1_r8" / "latencies.csv";
+  // Killed as soon as the first batch of twenty is there, and the batch after it is in work.
+  run(quoted(TENSHOT_PROGRAM) + " collect --resolution 8 --archs 60 --out " + quoted(folder.path()) + " & " +
+      "until [ \"$(cat " + quoted(latencies) + " 2>/dev/null | wc -l)\" -gt 20 ]; do sleep 0.02; done; kill -9 $!");
+  const auto before = datasets::read_measurements(latencies, space).rows;
+  ASSERT_GE(before.size(), 20u);
+  ASSERT_EQ(run(collect).exit_code, 0);
+  const auto after = datasets::read_measurements(latencies, space).rows;
+  ASSERT_EQ(after.size(), 60u);
+  for (std::size_t i = 0; i < before.size(); ++i) EXPECT_EQ(after[i].latency_ms, before[i].latency_ms) << i;
+}
+
 }  // namespace
 }  // namespace tenshot::test

@@ -56,6 +56,13 @@ nlohmann::json to_json(const MapleEdgeSettings& s) {
           {"descriptor", s.descriptor}};
 }
 
+/// What the card says of the numbers that describe a device.
+std::string descriptor_source(DescriptorKind kind, const datasets::HardwareDescriptor& descriptor) {
+  if (kind == DescriptorKind::inferred) return "inferred from networks";
+  const bool counters = kind == DescriptorKind::counters;
+  return counters ? descriptor.source + (descriptor.simulated() ? ", simulated" : "") : "operator latencies";
+}
+
 MapleEdgeSettings settings_from_json(const nlohmann::json& json, const std::string& kind, std::uint64_t seed) {
   MapleEdgeSettings s;
   s.kind = kind;
@@ -214,6 +221,10 @@ std::vector<Reference> MapleEdgeModel::pool_references(const std::vector<Archite
 void require_same_features(DescriptorKind kind, const datasets::HardwareDescriptor& expected,
                            const datasets::HardwareDescriptor& found) {
   if (kind == DescriptorKind::inferred || !found.has_latencies()) return;
+  if (kind == DescriptorKind::counters && found.simulated() != expected.simulated()) {
+    throw InputError("counters of '" + found.source + "' and the pool's, of '" + expected.source +
+                     "', do not compare: one of them is simulated; train the pool with --descriptor-kind latency");
+  }
   if (kind == DescriptorKind::counters && found.has_counters() && found.counters != expected.counters) {
     throw InputError("the device's descriptor has other counters than the pool's, or in another order");
   }
@@ -239,6 +250,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::from_descriptor(const datasets::Hardw
       device_features(descriptor_, settings_.normalise, descriptor, Reference{}, space(), scale_ms));
   nlohmann::json card = predictor_card(*this, set, seed);
   card["settings"] = to_json(settings_);
+  card["descriptor_source"] = descriptor_source(descriptor_, descriptor);
   card["expected_scale_ms"] = scale_ms;
   return std::make_unique<FeedForwardPredictor>(
       FeedForward{fold_constant_inputs(layers_, static_cast<int>(space().encoding_width()), features),
@@ -302,6 +314,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
   }
   nlohmann::json card = predictor_card(*this, set, options.seed);
   card["settings"] = to_json(settings_);
+  card["descriptor_source"] = descriptor_source(descriptor_, descriptor);
   card["mode"] = options.mode;
   card["clones"] = clones;
   const std::string fingerprint = fingerprint_of({card, to_archive().card, devices.back().features}, pool_);
@@ -318,6 +331,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
 Archive MapleEdgeModel::to_archive() const {
   Archive archive = checkpoint_archive(pool_, settings_.kind);
   archive.card["settings"] = to_json(settings_);
+  archive.card["descriptor_source"] = descriptor_source(descriptor_, pool_.devices.front().descriptor);
   archive.card["seed"] = settings_.fit.seed;
   archive.card["scores"]["training_loss"] = loss_;
   const auto features = static_cast<std::int64_t>(feature_count());

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/collect_record.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 
@@ -321,6 +322,58 @@ TEST_F(Collect, OperatorsCanBeMeasuredLater) {
   EXPECT_EQ(later.prepared(), 15);
   EXPECT_TRUE(after.descriptor.has_latencies());
   EXPECT_EQ(architectures_of(after), architectures_of(before));
+}
+
+TEST_F(Collect, EventsOfOperatorsAreCountedAfterTheirLatencies) {
+  options_.descriptor.wanted = true;
+  options_.descriptor.counters = "perf_event";
+  options_.descriptor.events = {"task-clock", "page-faults"};
+  try {
+    collect(options_, space_, FakeRuntime());
+  } catch (const InputError&) {
+    throw;
+  } catch (const Error& error) {
+    GTEST_SKIP() << error.what();
+  }
+  const HardwareDescriptor descriptor = stored().device.descriptor;
+  EXPECT_EQ(descriptor.source, "perf_event");
+  EXPECT_EQ(descriptor.counters, options_.descriptor.events);
+  EXPECT_EQ(descriptor.conditions.at("passes"), "1");
+  for (const OperatorProfile& profile : descriptor.operators) {
+    ASSERT_EQ(profile.counts.size(), 2u);
+    EXPECT_GT(profile.counts[0], 50'000) << "a run of the fake takes 100 microseconds, counted in nanoseconds";
+  }
+}
+
+TEST_F(Collect, CountersCanBeAddedToLatencies) {
+  options_.descriptor.wanted = true;
+  options_.descriptor.counters = "latency_only";
+  const DeviceRuntime before = collect(options_, space_, FakeRuntime());
+  options_.descriptor.counters = "perf_event";
+  options_.descriptor.events = {"task-clock"};
+  try {
+    const DeviceRuntime after = collect(options_, space_, FakeRuntime());
+    EXPECT_TRUE(after.descriptor.has_counters());
+    EXPECT_EQ(after.descriptor.operators[7].latency_ms, before.descriptor.operators[7].latency_ms);
+  } catch (const InputError&) {
+    throw;
+  } catch (const Error& error) {
+    EXPECT_EQ(stored().device.descriptor.source, "latency_only") << "what was measured is still there";
+    GTEST_SKIP() << error.what();
+  }
+}
+
+TEST_F(Collect, RefusesInstructionsThatTheProcessDoesNotRunUnder) {
+  options_.instruction_set = "sse4.1";
+  EXPECT_NE(message_of_failure<InputError>(FakeRuntime()).find("started without"), std::string::npos);
+}
+
+TEST_F(Collect, SaysWhatItCostAndHowRepeatableItWas) {
+  options_.repeat_check = true;
+  const std::string text = to_text(record_of(collect(options_, space_, FakeRuntime())));
+  for (const char* part : {"timed runs ", "their loops ", "warm-up ", "preparation ", "sentinel ", "within 10 %"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << text;
+  }
 }
 
 TEST_F(Collect, RepeatCheckMeasuresOneInTwentyAgain) {

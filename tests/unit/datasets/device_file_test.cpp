@@ -47,6 +47,18 @@ TEST(DeviceFile, HasNullForACountThatIsNotThere) {
   EXPECT_TRUE(to_json(read, space())["descriptor"]["operators"][0]["counts"][3].is_null());
 }
 
+TEST(DeviceFile, LabelsSimulatedCountersAndKeepsHowTheyWereCounted) {
+  DeviceRuntime device = device_from_json(valid_device(), "d.json");
+  EXPECT_FALSE(to_json(device, space())["descriptor"].contains("simulated"));
+  device.descriptor.source = "callgrind";
+  device.descriptor.conditions = {{"simulated_caches", "small ones"}, {"runs", "5"}};
+  const json written = to_json(device, space());
+  EXPECT_EQ(written["descriptor"]["simulated"], true);
+  const DeviceRuntime read = device_from_json(written, "d.json");
+  EXPECT_TRUE(read.descriptor.simulated());
+  EXPECT_EQ(read.descriptor.conditions, device.descriptor.conditions);
+}
+
 struct BadFile {
   std::string place;  ///< JSON pointer of what is replaced
   std::string value;  ///< by this JSON; empty removes it
@@ -103,6 +115,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"/descriptor", R"({"source":"none","operators":[{"name":"none","latency_ms":1}]})",
                 "descriptor.operators has entries"},
         BadFile{"/descriptor", R"({"source":"perf_stat"})", "descriptor.counters has 0 names"},
+        BadFile{"/descriptor/conditions", "[1]", "descriptor.conditions is an array, expected an object of texts"},
+        BadFile{"/descriptor/conditions", R"({"runs":5})", "descriptor.conditions.runs is 5, expected a text"},
         BadFile{"/descriptor/counters", R"({"a":1})", "descriptor.counters is an object, expected a list"},
         BadFile{"/descriptor/counters/0", "4", "descriptor.counters is 4, expected a list of names"},
         BadFile{"/descriptor/operators/3", "4", "descriptor.operators[3] is 4, expected an object"},

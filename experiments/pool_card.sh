@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# Writes README.md, the card of a measured pool, from its device files.
+#
+#   experiments/pool_card.sh [folder, datasets/data unless said]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=${1:-datasets/data}
+# field FILE KEY: the first value of KEY.
+field() { awk -v key="\"$2\":" '$1 == key { sub(/^[^:]*: /, ""); gsub(/^"|"?,?$/, ""); print; exit }' "$1"; }
+{
+  cat <<END
+# The pool that ships
+
+Latencies measured by \`experiments/measure_pool.sh\`: NAS-Bench-201 networks with random weights, 32 × 32 input, ten
+classes; the first 1,000 of a seeded draw, the same for every device-runtime and in the same order. By convention the first
+600 are to train on and to adapt with, the last 400 to test on.
+
+The 20 networks of a batch are measured in turn over several rounds, so that a machine whose speed changes by the second is
+seen as it is most of the time; a latency is the median of its runs, \`stddev_ms\` their spread (1.4826 × median absolute
+deviation), \`runs\` how many there were: at most 24 (12 for batches of eight), fewer once the median was known to 1 %. A
+sentinel network takes its turn in every batch; a batch whose sentinel moved over 5 %, or during which others used the
+processor, is measured again, at most twice, and counts as unsettled when that did not help. \`device.json\` holds all
+conditions.
+
+**The counters are simulated**: this virtual machine has no performance monitoring unit, so the six counters of the 15
+operators come from callgrind, whose caches and processor each \`device.json\` states under \`conditions\`. Operator latencies
+are measured. An instruction set other than native caps oneDNN, LibTorch's own kernels and OpenBLAS.
+
+| device-runtime | median ms | median difference when measured again | within 10 % when measured again | unsettled batches |
+|---|---|---|---|---|
+END
+  for file in "$out"/*/device.json; do
+    folder=$(dirname "$file")
+    middle=$(tail -n +2 "$folder/latencies.csv" | cut -d, -f2 | sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }')
+    awk -v id="$(basename "$folder")" -v rows="$(($(wc -l <"$folder/latencies.csv") - 1))" -v middle="$middle" '
+      { gsub(/[",:]/, ""); if (!($1 in value)) value[$1] = $2 }
+      END { printf "| `%s` | %.2f | %.1f %% | %.0f %% | %d of %d |\n", id, middle,
+            100 * value["median_relative_difference"], 100 * value["within_10_percent"], value["unsettled_batches"],
+            (rows + value["batch_size"] - 1) / value["batch_size"] }' "$file"
+  done
+  echo
+  echo "\"Measured again\" is 5 % of the architectures at the end of the collection: no predictor can be expected to do better."
+  echo
+  first=$(find "$out" -name device.json | sort | head -n 1)
+  for key in cpu kernel runtime_version started_utc; do echo "- $key: $(field "$first" $key)"; done
+  echo "- simulated caches: $(field "$first" simulated_caches)"
+} >"$out/README.md.new"
+mv "$out/README.md.new" "$out/README.md"
+cat "$out/README.md"
