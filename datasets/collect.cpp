@@ -1,11 +1,13 @@
 #include "datasets/collect.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <thread>
 #include <unordered_map>
 #include <utility>
 
@@ -33,23 +35,12 @@ std::vector<Architecture> without_duplicates(const std::vector<Architecture>& ar
 
 std::string percent(double fraction) { return shortest(std::round(1000 * fraction) / 10) + " %"; }
 
-/// The measurements of one batch and what speaks against them: by how much the sentinel differed from the reference, as
-/// a fraction, and how much the machine did meanwhile that was not ours.
-struct BatchAttempt {
-  std::vector<Measurement> rows;
-  double sentinel_ms = 0;
-  double moved = std::numeric_limits<double>::infinity();
-  std::optional<descriptor::Contention> contention;
-
-  bool contended() const { return contention && descriptor::contended(*contention); }
-  bool settled(double tolerance) const { return moved <= tolerance && !contended(); }
-  bool better_than(const BatchAttempt& other) const {
-    return contended() == other.contended() ? moved < other.moved : other.contended();
-  }
-  std::string complaint() const {
-    return contended() ? "others used the processor" : "the sentinel moved by " + percent(moved);
-  }
-};
+/// What the sentinel takes when nothing disturbs the machine: disturbance only slows, and never most of the time, so
+/// the lower quartile (the value below which less than a quarter lies).
+double undisturbed_ms(std::vector<double> sentinels_ms) {
+  std::sort(sentinels_ms.begin(), sentinels_ms.end());
+  return sentinels_ms[(sentinels_ms.size() - 1) / 4];
+}
 
 template <class T>
 std::optional<T> sum(const std::optional<T>& a, const std::optional<T>& b) {
@@ -85,6 +76,7 @@ class Collection {
     if (finished()) return device_;
     begin_session();
     measure_missing();
+    measure_unsettled();
     if (operators_missing()) measure_operators();
     if (repeat_check_missing()) check_repeatability();
     record_.complete = true;
@@ -108,6 +100,9 @@ class Collection {
     }
     if (options_.attempts < 1) {
       throw InputError("attempts is " + std::to_string(options_.attempts) + "; expected at least 1");
+    }
+    if (!(options_.patience_s >= 0)) {
+      throw InputError("patience_s is " + shortest(options_.patience_s) + "; expected seconds, none or more");
     }
     if (!(options_.sentinel_tolerance > 0)) {
       throw InputError("sentinel_tolerance is " + shortest(options_.sentinel_tolerance) +
@@ -212,16 +207,16 @@ class Collection {
 
   // Measuring.
 
-  /// The first sentinel is what the first batch is judged by: one disturbed moment must not decide it.
-  void measure_first_sentinel() {
-    std::vector<double> values = {timer_.sentinel_ms(), timer_.sentinel_ms(), timer_.sentinel_ms()};
-    record_.sentinel_ms.push_back(descriptor::summarise(std::move(values)).median_ms);
-  }
-
-  /// How far the machine is from how it was most of the time. Unsettled batches count too: while they are few, the
-  /// median ignores them, and when they are most, the machine has changed for good and they are the reference.
+  /// How far the machine was from undisturbed, as a fraction, when a batch had this sentinel; infinity when something
+  /// else speaks against the batch.
   double moved(double sentinel_ms) const {
-    return std::abs(sentinel_ms / descriptor::summarise(record_.sentinel_ms).median_ms - 1);
+    if (std::isnan(sentinel_ms)) return std::numeric_limits<double>::infinity();
+    return std::abs(sentinel_ms / undisturbed_ms(record_.sentinel_ms) - 1);
+  }
+  bool settled(const Measurement& row) const { return moved(row.sentinel_ms) <= options_.sentinel_tolerance; }
+  std::string complaint(const Measurement& row) const {
+    return std::isnan(row.sentinel_ms) ? "others used the processor"
+                                       : "the sentinel moved by " + percent(moved(row.sentinel_ms));
   }
 
   void report(std::size_t done, const std::string& note) {
@@ -235,70 +230,99 @@ class Collection {
                       (options_.folder / device_.id).string() + "; the same call resumes" + lost);
   }
 
+  /// Batches of at most batch_size of `architectures`, in their order.
+  std::vector<std::vector<Architecture>> batches_of(const std::vector<Architecture>& architectures) const {
+    std::vector<std::vector<Architecture>> batches;
+    for (const Architecture& architecture : architectures) {
+      if (batches.empty() || batches.back().size() == static_cast<std::size_t>(options_.batch_size))
+        batches.push_back({});
+      batches.back().push_back(architecture);
+    }
+    return batches;
+  }
+
   void measure_missing() {
     const std::vector<Architecture> all = missing();
-    if (all.empty()) return;
-    record_.repeatability.reset();  // it spoke of fewer architectures
-    measure_first_sentinel();
-    const auto batch_size = static_cast<std::size_t>(options_.batch_size);
-    for (std::size_t begin = 0; begin < all.size(); begin += batch_size) {
-      const std::size_t end = std::min(all.size(), begin + batch_size);
-      measure_settled_batch(
-          {all.begin() + static_cast<std::ptrdiff_t>(begin), all.begin() + static_cast<std::ptrdiff_t>(end)});
+    if (!all.empty()) record_.repeatability.reset();  // it spoke of fewer architectures
+    for (const std::vector<Architecture>& batch : batches_of(all)) {
+      keep(attempt(batch, wanted_.size() - missing().size(), ""));
     }
   }
 
-  BatchAttempt attempt_batch(const std::vector<Architecture>& batch, const std::string& note) {
-    const auto contention = options_.watch_contention ? options_.watch_contention() : nullptr;
-    BatchAttempt attempt = measured_batch(batch, note);
-    if (contention) attempt.contention = contention();
-    return attempt;
+  /// Only the end shows how the machine is when nothing disturbs it. What was measured while it was otherwise is
+  /// measured again then, minutes later.
+  void measure_unsettled() {
+    for (int again = 1; again < options_.attempts; ++again) {
+      const std::vector<std::vector<Architecture>> batches = batches_of(unsettled());
+      if (batches.empty()) break;
+      record_.repeatability.reset();
+      for (const std::vector<Architecture>& batch : batches) {
+        wait_until_settled();
+        ++record_.repeated_batches;
+        keep(attempt(batch, wanted_.size() - unsettled().size(),
+                     "measuring again, " + complaint(measured_.at(batch.front()))));
+      }
+    }
+    record_.unsettled_architectures = static_cast<int>(unsettled().size());
   }
 
-  BatchAttempt measured_batch(const std::vector<Architecture>& batch, const std::string& note) {
-    const std::size_t done = wanted_.size() - missing().size();
-    BatchAttempt attempt;
+  std::vector<Architecture> unsettled() const {
+    std::vector<Architecture> result;
+    for (const Architecture& architecture : wanted_) {
+      const auto found = measured_.find(architecture);
+      if (found != measured_.end() && !settled(found->second)) result.push_back(architecture);
+    }
+    return result;
+  }
+
+  /// Until the sentinel is what it usually is, or patience runs out.
+  void wait_until_settled() {
+    using Clock = std::chrono::steady_clock;
+    while (patience_s_ > 0 && moved(timer_.sentinel_ms()) > options_.sentinel_tolerance) {
+      const Clock::time_point start = Clock::now();
+      report(wanted_.size() - unsettled().size(), "waiting for the machine to settle");
+      throw_if_stopped();
+      std::this_thread::sleep_for(std::chrono::milliseconds(500));
+      patience_s_ -= std::chrono::duration<double>(Clock::now() - start).count();
+    }
+  }
+
+  /// One batch, measured now; rows of a contended one have no sentinel. Fewer rows than asked for when stopped.
+  std::vector<Measurement> attempt(const std::vector<Architecture>& batch, std::size_t done, const std::string& note) {
+    timer_.prepare_sentinel();
+    const auto contention = options_.watch_contention ? options_.watch_contention() : nullptr;
+    CollectTimer::Turn turn;
     if (options_.timing.rounds > 1) {
-      CollectTimer::Turn turn = timer_.in_turn(batch, [&] {
+      turn = timer_.in_turn(batch, [&] {
         report(done, note);
         return !stopped_;
       });
       throw_if_stopped("; the batch in work is measured anew then");
-      attempt.rows = std::move(turn.rows);
-      attempt.sentinel_ms = turn.sentinel_ms;
-      attempt.moved = moved(attempt.sentinel_ms);
       report(done + batch.size(), note);
-      return attempt;
+    } else {
+      for (const Architecture& architecture : batch) {
+        if (stopped_) break;
+        turn.rows.push_back(timer_.architecture(architecture));
+        report(done + turn.rows.size(), note);
+      }
+      turn.sentinel_ms = timer_.sentinel_ms();
     }
-    for (const Architecture& architecture : batch) {
-      attempt.rows.push_back(timer_.architecture(architecture));
-      report(done + attempt.rows.size(), note);
-      if (stopped_) break;
+    record_.sentinel_ms.push_back(turn.sentinel_ms);
+    if (contention) {
+      const descriptor::Contention seen = contention();
+      record_.contention = record_.contention ? *record_.contention + seen : seen;
+      if (descriptor::contended(seen)) turn.sentinel_ms = std::numeric_limits<double>::quiet_NaN();
     }
-    attempt.sentinel_ms = timer_.sentinel_ms();
-    attempt.moved = moved(attempt.sentinel_ms);
-    return attempt;
+    for (Measurement& row : turn.rows) row.sentinel_ms = turn.sentinel_ms;
+    return std::move(turn.rows);
   }
 
-  void measure_settled_batch(const std::vector<Architecture>& batch) {
-    const double tolerance = options_.sentinel_tolerance;
-    BatchAttempt best = attempt_batch(batch, "");
-    for (int again = 1; again < options_.attempts && !best.settled(tolerance) && !stopped_; ++again) {
-      if (again == 1) ++record_.repeated_batches;
-      BatchAttempt next = attempt_batch(batch, "measuring the batch again: " + best.complaint());
-      if (next.better_than(best)) best = std::move(next);
+  /// Keeps what is new or was measured on a quieter machine than before, and saves.
+  void keep(const std::vector<Measurement>& rows) {
+    for (const Measurement& row : rows) {
+      const auto [known, is_new] = measured_.emplace(row.architecture, row);
+      if (!is_new && moved(row.sentinel_ms) < moved(known->second.sentinel_ms)) known->second = row;
     }
-    const bool settled = best.settled(tolerance);
-    if (stopped_ && !settled) {
-      save();
-      throw_if_stopped("; " + std::to_string(best.rows.size()) + " more were measured, but " + best.complaint() +
-                       ", and they are not kept");
-    }
-    if (!settled) ++record_.unsettled_batches;
-    record_.sentinel_ms.push_back(best.sentinel_ms);
-    if (best.contention)
-      record_.contention = record_.contention ? *record_.contention + *best.contention : best.contention;
-    for (const Measurement& row : best.rows) measured_.emplace(row.architecture, row);
     save();
     throw_if_stopped();
   }
@@ -316,28 +340,20 @@ class Collection {
     save();
   }
 
-  std::vector<Measurement> measured_again(const std::vector<Architecture>& architectures) {
-    const auto go_on = [&] {
-      report(wanted_.size(), "measuring " + std::to_string(architectures.size()) + " architectures again");
-      throw_if_stopped();
-      return true;
-    };
-    if (options_.timing.rounds > 1) return timer_.in_turn(architectures, go_on).rows;
-    std::vector<Measurement> rows;
-    for (const Architecture& architecture : architectures) {
-      rows.push_back(timer_.architecture(architecture));
-      go_on();
-    }
-    return rows;
-  }
-
   void check_repeatability() {
     constexpr std::size_t one_in = 20;
     const std::size_t count = std::max<std::size_t>(1, wanted_.size() / one_in);
     std::vector<Architecture> again;
     for (std::size_t i = 0; i < count; ++i) again.push_back(wanted_[i * wanted_.size() / count]);
+    std::vector<Measurement> rows;
+    const std::string note = "measuring " + std::to_string(count) + " architectures again";
+    for (int tries = 0; tries < options_.attempts && (rows.empty() || !settled(rows.front())); ++tries) {
+      wait_until_settled();
+      rows = attempt(again, wanted_.size() - again.size(), note);
+      throw_if_stopped();
+    }
     std::vector<double> relative_differences;
-    for (const Measurement& row : measured_again(again)) {
+    for (const Measurement& row : rows) {
       relative_differences.push_back(std::abs(row.latency_ms / measured_.at(row.architecture).latency_ms - 1));
     }
     const auto within = std::count_if(relative_differences.begin(), relative_differences.end(),
@@ -362,6 +378,7 @@ class Collection {
   MeasurementOf measured_;
   std::vector<Measurement> others_;  ///< of the file, not asked for this time; kept
   std::unique_ptr<descriptor::CpuPin> pin_;
+  double patience_s_ = options_.patience_s;
   bool stopped_ = false;
 };
 

@@ -42,11 +42,12 @@ struct CollectOptions {
   bool repeat_check = false;  ///< measure 5 % of the architectures again at the end: how repeatable it all was
   int batch_size = 20;        ///< architectures between two measurements of the sentinel; measured in turn, and the
                               ///< sentinel with them, where timing.rounds is over 1
-  double sentinel_tolerance = 0.05;  ///< a batch whose sentinel moved further is measured again
+  double sentinel_tolerance = 0.05;  ///< a batch whose sentinel moved further is measured again at the end
   /// Begins to watch how much the machine interferes and returns what tells it since then; a batch that was contended
   /// (descriptor::contended) is measured again. Empty: nothing is watched.
   std::function<std::function<descriptor::Contention()>()> watch_contention = watched_machine;
   int attempts = 3;              ///< per batch; the best is kept, and counted in the environment when unsettled
+  double patience_s = 0;         ///< for how long in all to wait for the machine to settle before measuring again
   std::filesystem::path folder;  ///< DIR/<id>/device.json and latencies.csv are written here
 };
 
@@ -62,12 +63,12 @@ std::string default_id(std::string_view runtime, const CollectOptions& options);
 /// middle option. In NAS-Bench-201 that is the cell of six 1×1 convolutions, of middling cost.
 Architecture sentinel_of(const SearchSpace& space);
 
-/// Measures the architectures that DIR/<id>/latencies.csv does not have yet and writes the device file. Measured
-/// batches are saved as they are accepted, so that the same call resumes (a batch measured in turn that is stopped
-/// before its last round is measured anew); `complete` in the file's environment says whether a later call has
-/// something left to do. The machine is expected to be quiet; the thread is pinned meanwhile to its last processors, so
-/// that two collections must not run at once. Throws InputError when the folder holds measurements made under other
-/// options (naming each), Interrupted when progress said stop.
+/// Measures the architectures that DIR/<id>/latencies.csv does not have yet, then again those whose sentinel moved, and
+/// writes the device file. Measured batches are saved, with their sentinel, so that the same call resumes (a batch
+/// measured in turn that is stopped before its last round is measured anew); `complete` in the file's environment says
+/// whether a later call has something left to do. The machine is expected to be quiet; the thread is pinned meanwhile
+/// to its last processors, so that two collections must not run at once. Throws InputError when the folder holds
+/// measurements made under other options (naming each), Interrupted when progress said stop.
 DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const CollectProgress& progress = {});
 
 /// The same with a runtime of the caller's; `options.runtime` is not looked at.

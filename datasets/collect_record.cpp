@@ -124,7 +124,7 @@ CollectRecord read_record(const json& environment) {
   record.before = state_from(environment.at("before"));
   record.after = state_from(environment.at("after"));
   record.batch_size = count("batch_size");
-  record.unsettled_batches = count("unsettled_batches");
+  record.unsettled_architectures = environment.value("unsettled_architectures", 0);
   record.repeated_batches = count("repeated_batches");
   record.sessions = count("sessions");
   record.preparation_s = seconds("preparation_s");
@@ -161,7 +161,7 @@ json to_json(const CollectRecord& record) {
                       {"before", state_json(record.before)},
                       {"after", state_json(record.after)},
                       {"batch_size", record.batch_size},
-                      {"unsettled_batches", record.unsettled_batches},
+                      {"unsettled_architectures", record.unsettled_architectures},
                       {"repeated_batches", record.repeated_batches},
                       {"sessions", record.sessions},
                       {"preparation_s", short_number(record.preparation_s)},
@@ -199,7 +199,9 @@ std::string to_text(const CollectRecord& record) {
   if (record.runs_s > 0) text += ", their loops " + rounded(record.measuring_s / record.runs_s, 100) + " times that";
   text += ", warm-up " + rounded(record.warmup_s, 10) + " s, preparation " + rounded(record.preparation_s, 10) +
           " s, sentinel " + rounded(record.sentinel_s, 10) + " s";
-  if (record.unsettled_batches > 0) text += "; " + std::to_string(record.unsettled_batches) + " batches never settled";
+  if (record.unsettled_architectures > 0) {
+    text += "; " + std::to_string(record.unsettled_architectures) + " architectures were never measured undisturbed";
+  }
   if (record.repeatability) {
     text += "; measured again, the median difference is " +
             rounded(100 * record.repeatability->median_relative_difference, 10) + " %, and " +

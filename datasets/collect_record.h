@@ -44,11 +44,11 @@ struct CollectRecord {
   std::string started_utc, saved_utc;  ///< ISO 8601
   MachineState before, after;
   double sentinel_tolerance = 0;
-  std::vector<double> sentinel_ms;  ///< at every start and after every batch kept
+  std::vector<double> sentinel_ms;  ///< of every batch, in the order of measuring
   int batch_size = 0;
-  int unsettled_batches = 0;  ///< kept although the sentinel had moved, or others had contended, at every attempt
-  std::optional<descriptor::Contention> contention;  ///< over the batches that were kept
-  int repeated_batches = 0;                          ///< measured more than once
+  int unsettled_architectures = 0;  ///< kept although the sentinel had moved, or others contended, at every attempt
+  int repeated_batches = 0;         ///< measured again for that
+  std::optional<descriptor::Contention> contention;  ///< over all batches
   int sessions = 0;                                  ///< calls it took
   double preparation_s = 0;                          ///< building and compiling networks
   double warmup_s = 0;

@@ -27,13 +27,14 @@ class CollectTimer {
   };
   Turn in_turn(const std::vector<Architecture>& architectures, const std::function<bool()>& go_on);
 
-  /// The sentinel's latency now. It is prepared once, so that all its values are of the same network.
+  /// Prepares the sentinel, once, so that all its values are of the same network.
+  void prepare_sentinel();
+  /// The sentinel's latency now.
   double sentinel_ms();
 
  private:
   std::unique_ptr<descriptor::PreparedNetwork> prepared(const nasbench::LayerGraph& graph);
   descriptor::Timing timed(descriptor::PreparedNetwork& network, const descriptor::TimingOptions& timing);
-  void prepare_sentinel();
   void record_cost(const descriptor::Timing& timing);
 
   const CollectOptions& options_;

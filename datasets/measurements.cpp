@@ -30,22 +30,25 @@ class OptionalColumns {
   explicit OptionalColumns(const CsvReader& csv) : csv_(csv) {
     if (csv.find("stddev_ms")) stddev_ = csv.require("stddev_ms", expected_columns);
     if (csv.find("runs")) runs_ = csv.require("runs", expected_columns);
+    if (csv.find("sentinel_ms")) sentinel_ = csv.require("sentinel_ms", expected_columns);
   }
 
   void read(Measurement& row, Findings& findings) const {
-    if (stddev_) read_stddev(row, findings);
+    if (stddev_) row.stddev_ms = read_ms(*stddev_, "stddev_ms", findings);
+    if (sentinel_) row.sentinel_ms = read_ms(*sentinel_, "sentinel_ms", findings);
     if (runs_) read_runs(row, findings);
   }
 
  private:
-  void read_stddev(Measurement& row, Findings& findings) const {
-    const std::string_view text = trimmed(csv_.fields()[*stddev_]);
+  /// NaN where the column has no usable number.
+  double read_ms(std::size_t column, const char* name, Findings& findings) const {
+    const std::string_view text = trimmed(csv_.fields()[column]);
     const LatencyEntry entry = parse_latency(text);
-    if (!entry.problem || entry.problem == Problem::zero) {
-      row.stddev_ms = entry.latency_ms;
-    } else if (entry.problem != Problem::missing) {
-      findings.add({*entry.problem, csv_.file(), csv_.line(), "stddev_ms", std::string(text)});
+    if (!entry.problem || entry.problem == Problem::zero) return entry.latency_ms;
+    if (entry.problem != Problem::missing) {
+      findings.add({*entry.problem, csv_.file(), csv_.line(), name, std::string(text)});
     }
+    return std::numeric_limits<double>::quiet_NaN();
   }
 
   void read_runs(Measurement& row, Findings& findings) const {
@@ -63,6 +66,7 @@ class OptionalColumns {
   const CsvReader& csv_;
   std::optional<std::size_t> stddev_;
   std::optional<std::size_t> runs_;
+  std::optional<std::size_t> sentinel_;
 };
 
 }  // namespace
@@ -130,7 +134,10 @@ Measurements read_measurements(const std::filesystem::path& path, const SearchSp
 
 void write_measurements(const std::filesystem::path& path, const std::vector<Measurement>& rows,
                         const SearchSpace& space) {
-  std::string text = "architecture,latency_ms,stddev_ms,runs\n";
+  const bool sentinel =
+      std::any_of(rows.begin(), rows.end(), [](const Measurement& row) { return !std::isnan(row.sentinel_ms); });
+  std::string text = "architecture,latency_ms,stddev_ms,runs";
+  text += sentinel ? ",sentinel_ms\n" : "\n";
   constexpr std::size_t typical_row = 128;
   text.reserve(text.size() + rows.size() * typical_row);
   for (const Measurement& row : rows) {
@@ -141,6 +148,8 @@ void write_measurements(const std::filesystem::path& path, const std::vector<Mea
     if (!std::isnan(row.stddev_ms)) append_shortest(text, row.stddev_ms);
     text.push_back(',');
     if (row.runs > 0) text += std::to_string(row.runs);
+    if (sentinel) text.push_back(',');
+    if (!std::isnan(row.sentinel_ms)) append_shortest(text, row.sentinel_ms);
     text.push_back('\n');
   }
   write_file_atomically(path, text);

@@ -22,6 +22,8 @@ struct Measurement {
   double latency_ms = 0;                                        ///< finite and positive
   double stddev_ms = std::numeric_limits<double>::quiet_NaN();  ///< NaN where the file has none
   std::int64_t runs = 0;                                        ///< 0 where the file has none
+  /// What the sentinel network took in the same batch: the speed of the machine then. NaN where the file has none.
+  double sentinel_ms = std::numeric_limits<double>::quiet_NaN();
 };
 
 /// The usable rows of a measurements table, in the file's order, each architecture once.
@@ -45,14 +47,16 @@ LatencyEntry parse_latency(std::string_view text);
 /// True when all values are whole numbers and there are at least five of them.
 bool are_whole_milliseconds(const std::vector<double>& latencies_ms);
 
-/// Reads `architecture,latency_ms[,stddev_ms,runs]` (CSV with a header, extra columns ignored, UTF-8, either line end;
+/// Reads `architecture,latency_ms[,stddev_ms,runs,sentinel_ms]` (CSV with a header, extra columns ignored, UTF-8,
+/// either line end;
 /// "-" is standard input). Unusable entries become findings; a row whose architecture stood before is a duplicate and
-/// the first one counts. An unusable stddev_ms or runs is a finding too, but its row stays, without it. Throws
-/// FileError, InputError (empty file, no header, wrong columns: names the columns found).
+/// the first one counts. An unusable stddev_ms, runs or sentinel_ms is a finding too, but its row stays, without it.
+/// Throws FileError, InputError (empty file, no header, wrong columns: names the columns found).
 Measurements read_measurements(const std::filesystem::path& path, const SearchSpace& space);
 Measurements parse_measurements(std::string_view text, const std::string& file, const SearchSpace& space);
 
-/// Writes `architecture,latency_ms,stddev_ms,runs`, atomically, numbers in their shortest exact form.
+/// Writes `architecture,latency_ms,stddev_ms,runs`, and `sentinel_ms` where a row has one, atomically, numbers in their
+/// shortest exact form.
 void write_measurements(const std::filesystem::path& path, const std::vector<Measurement>& rows,
                         const SearchSpace& space);
 

@@ -62,6 +62,8 @@ void run(const std::vector<std::string>& arguments) {
                                      cxxopts::value<std::string>()->default_value("0"))(
       "rounds", "measure the networks of a batch in turn, this often (1: one after the other)",
       cxxopts::value<std::string>()->default_value("6"))(
+      "patience", "seconds in all to wait for a disturbed machine to settle before measuring again",
+      cxxopts::value<std::string>()->default_value("300"))(
       "repeat-check", "measure 5 % of the architectures again at the end")("out", "folder to write <id>/device.json to",
                                                                            cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
@@ -76,6 +78,7 @@ void run(const std::vector<std::string>& arguments) {
   collect.timing.rounds = static_cast<int>(options.integer("rounds", 1));
   collect.timing.maximum_runs = static_cast<int>(options.integer("runs", 1));
   collect.timing.minimum_runs = (collect.timing.maximum_runs + 1) / 2;
+  collect.patience_s = options.integer("patience", 0);
   collect.descriptor = descriptor_options(options);
   collect.repeat_check = options.has("repeat-check");
   collect.architectures = architectures_of(options.get("archs"), space, choice.options.weight_seed, quiet);
