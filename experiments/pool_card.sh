@@ -18,15 +18,15 @@ classes; the first 1,000 of a seeded draw, the same for every device-runtime and
 The 20 networks of a batch are measured in turn over several rounds, so that a machine whose speed changes by the second is
 seen as it is most of the time; a latency is the median of its runs, \`stddev_ms\` their spread (1.4826 × median absolute
 deviation), \`runs\` how many there were: at most 24 (12 for batches of eight), fewer once the median was known to 1 %. A
-sentinel network takes its turn in every batch; a batch whose sentinel moved over 5 %, or during which others used the
-processor, is measured again, at most twice, and counts as unsettled when that did not help. \`device.json\` holds all
-conditions.
+sentinel network takes its turn in every batch (\`sentinel_ms\`); networks whose sentinel was over 5 % from what it is when
+nothing disturbs the machine, or during which others used the processor, were measured again at the end, at most twice, and
+count as disturbed when that did not help. \`device.json\` holds all conditions.
 
 **The counters are simulated**: this virtual machine has no performance monitoring unit, so the six counters of the 15
 operators come from callgrind, whose caches and processor each \`device.json\` states under \`conditions\`. Operator latencies
 are measured. An instruction set other than native caps oneDNN, LibTorch's own kernels and OpenBLAS.
 
-| device-runtime | median ms | median difference when measured again | within 10 % when measured again | unsettled batches |
+| device-runtime | median ms | median difference when measured again | within 10 % when measured again | disturbed |
 |---|---|---|---|---|
 END
   for file in "$out"/*/device.json; do
@@ -35,8 +35,8 @@ END
     awk -v id="$(basename "$folder")" -v rows="$(($(wc -l <"$folder/latencies.csv") - 1))" -v middle="$middle" '
       { gsub(/[",:]/, ""); if (!($1 in value)) value[$1] = $2 }
       END { printf "| `%s` | %.2f | %.1f %% | %.0f %% | %d of %d |\n", id, middle,
-            100 * value["median_relative_difference"], 100 * value["within_10_percent"], value["unsettled_batches"],
-            (rows + value["batch_size"] - 1) / value["batch_size"] }' "$file"
+            100 * value["median_relative_difference"], 100 * value["within_10_percent"],
+            value["unsettled_architectures"], rows }' "$file"
   done
   echo
   echo "\"Measured again\" is 5 % of the architectures at the end of the collection: no predictor can be expected to do better."

@@ -155,6 +155,21 @@ TEST(Measurements, ReadBackExactlyWhatWasWritten) {
   }
 }
 
+TEST(Measurements, KeepTheSentinelOfTheRowsThatHaveOne) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "m.csv";
+  std::vector<Measurement> rows = {{space().at(1), 1.5, 0.1, 7}, {space().at(2), 2.5, 0.1, 7, 0.75}};
+  write_measurements(path, rows, space());
+  const Measurements read = read_measurements(path, space());
+  EXPECT_TRUE(read.findings.empty());
+  ASSERT_EQ(read.rows.size(), 2u);
+  EXPECT_TRUE(std::isnan(read.rows[0].sentinel_ms));
+  EXPECT_EQ(read.rows[1].sentinel_ms, 0.75);
+  rows.pop_back();
+  write_measurements(path, rows, space());
+  EXPECT_EQ(read_file(path).find("sentinel"), std::string::npos) << "a table without sentinels has no column for them";
+}
+
 TEST(Measurements, NameTheFileThatIsNotThere) {
   EXPECT_THROW(read_measurements("no/such/file.csv", space()), FileError);
 }
