@@ -21,15 +21,8 @@ data=datasets/data
 work=$build/descriptor/$(cat "$tenshot" $data/*/device.json $data/*/latencies.csv | sha256sum | cut -c1-12)
 results=experiments/results/descriptor
 export work tenshot OMP_NUM_THREADS=1
-mkdir -p "$work/cells" "$work/pool" "$work/truth" "$results"
-for folder in "$data"/*/; do
-  id=$(basename "$folder")
-  [ -f "$work/truth/$id.csv" ] && continue
-  mkdir -p "$work/pool/$id"
-  cp "$folder/device.json" "$work/pool/$id/"
-  head -n 601 "$folder/latencies.csv" >"$work/pool/$id/latencies.csv"
-  { head -n 1 "$folder/latencies.csv"; tail -n +602 "$folder/latencies.csv"; } >"$work/truth/$id.csv"
-done
+mkdir -p "$work/cells" "$results"
+[ -d "$work/truth" ] || split_pool $data "$work"
 ids=$(cd "$work/pool" && echo *)
 runtimes=$(for id in $ids; do echo "${id%%_*}"; done | sort -u)
 

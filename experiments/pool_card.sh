@@ -26,20 +26,21 @@ count as disturbed when that did not help. \`device.json\` holds all conditions.
 operators come from callgrind, whose caches and processor each \`device.json\` states under \`conditions\`. Operator latencies
 are measured. An instruction set other than native caps oneDNN, LibTorch's own kernels and OpenBLAS.
 
-| device-runtime | median ms | median difference when measured again | within 10 % when measured again | disturbed |
-|---|---|---|---|---|
+| device-runtime | median ms | median difference when measured again | within 10 % when measured again | disturbed | loops over timed runs | preparation, s |
+|---|---|---|---|---|---|---|
 END
   for file in "$out"/*/device.json; do
     folder=$(dirname "$file")
     middle=$(tail -n +2 "$folder/latencies.csv" | cut -d, -f2 | sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }')
     awk -v id="$(basename "$folder")" -v rows="$(($(wc -l <"$folder/latencies.csv") - 1))" -v middle="$middle" '
       { gsub(/[",:]/, ""); if (!($1 in value)) value[$1] = $2 }
-      END { printf "| `%s` | %.2f | %.1f %% | %.0f %% | %d of %d |\n", id, middle,
+      END { printf "| `%s` | %.2f | %.1f %% | %.0f %% | %d of %d | %.2f | %.0f |\n", id, middle,
             100 * value["median_relative_difference"], 100 * value["within_10_percent"],
-            value["unsettled_architectures"], rows }' "$file"
+            value["unsettled_architectures"], rows, value["measuring_s"] / value["runs_s"], value["preparation_s"] }' "$file"
   done
   echo
   echo "\"Measured again\" is 5 % of the architectures at the end of the collection: no predictor can be expected to do better."
+  echo "\"Loops over timed runs\" is what measuring costs beside the runs it reports; warm-up and preparation come on top."
   echo
   first=$(find "$out" -name device.json | sort | head -n 1)
   for key in cpu kernel runtime_version started_utc; do echo "- $key: $(field "$first" $key)"; done

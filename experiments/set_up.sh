@@ -48,3 +48,18 @@ build_targets() {
   echo "Building ${*:-everything} in $build (some minutes the first time)"
   logged ninja -C "$build" "$@"
 }
+
+# split_pool POOL OUT: OUT/pool has the first 600 architectures of every device-runtime, to train and adapt with;
+# OUT/truth/<id>.csv has the others, to test on.
+split_pool() {
+  local folder id
+  rm -rf "$2/pool" "$2/truth"
+  mkdir -p "$2/pool" "$2/truth"
+  for folder in "$1"/*/; do
+    id=$(basename "$folder")
+    mkdir "$2/pool/$id"
+    cp "$folder/device.json" "$2/pool/$id/"
+    head -n 601 "$folder/latencies.csv" >"$2/pool/$id/latencies.csv"
+    { head -n 1 "$folder/latencies.csv"; tail -n +602 "$folder/latencies.csv"; } >"$2/truth/$id.csv"
+  done
+}

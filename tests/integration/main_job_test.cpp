@@ -223,8 +223,12 @@ TEST(Help, OfEveryVerbShowsAnExample) {
 TEST(Collect, MeasuresThisMachineAndResumes) {
   const Folder folder;
   const std::string collect = "tenshot collect --runtime libtorch-eager --resolution 8 --out " + quoted(folder.path());
-  const Outcome first = run(collect + " --archs 2");
+  const Outcome first = run(collect + " --archs 2 --json");
   ASSERT_EQ(first.exit_code, 0) << first.err;
+  const auto said = nlohmann::json::parse(first.out);
+  EXPECT_EQ(said.at("architectures"), 2);
+  EXPECT_EQ(said.at("descriptor"), "none");
+  EXPECT_EQ(said.at("environment").at("complete"), true);
   const auto latencies = folder.path() / "libtorch-eager_t1_b1_r8" / "latencies.csv";
   const auto two = datasets::read_measurements(latencies, space).rows;
   ASSERT_EQ(two.size(), 2u);

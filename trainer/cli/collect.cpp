@@ -1,7 +1,11 @@
 #include "datasets/collect.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
 
 #include "datasets/collect_descriptor.h"
 #include "datasets/collect_record.h"
@@ -46,6 +50,30 @@ datasets::DescriptorOptions descriptor_options(const OptionParser& options) {
   return descriptor;
 }
 
+/// "12 of 50 architectures; 3 min left; note": the time that the rest takes at the pace since the start.
+class Pace {
+ public:
+  std::string text(std::size_t done, std::size_t total, const std::string& note) {
+    using Clock = std::chrono::steady_clock;
+    const Clock::time_point now = Clock::now();
+    if (!started_ || done < first_done_) {
+      started_ = now;
+      first_done_ = done;
+    }
+    std::string text = std::to_string(done) + " of " + std::to_string(total) + " architectures";
+    if (done > first_done_ && done < total) {
+      const double each_s =
+          std::chrono::duration<double>(now - *started_).count() / static_cast<double>(done - first_done_);
+      text += "; " + duration(each_s * static_cast<double>(total - done)) + " left";
+    }
+    return note.empty() ? text : text + "; " + note;
+  }
+
+ private:
+  std::optional<std::chrono::steady_clock::time_point> started_;
+  std::size_t first_done_ = 0;
+};
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("collect", "Measures architectures on this machine and writes a device-runtime.",
                        "  tenshot collect --runtime libtorch-frozen --descriptor --archs 50 --out dev/\n");
@@ -64,6 +92,7 @@ void run(const std::vector<std::string>& arguments) {
       cxxopts::value<std::string>()->default_value("6"))(
       "patience", "seconds in all to wait for a disturbed machine to settle before measuring again",
       cxxopts::value<std::string>()->default_value("300"))(
+      "json", "print what was measured, the conditions and the costs as JSON")(
       "repeat-check", "measure 5 % of the architectures again at the end")("out", "folder to write <id>/device.json to",
                                                                            cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
@@ -90,14 +119,24 @@ void run(const std::vector<std::string>& arguments) {
   }
   make_folder(collect.folder);
   ProgressLine progress(quiet);
+  Pace pace;
   const auto device =
       datasets::collect(collect, space, [&](std::size_t done, std::size_t total, const std::string& note) {
-        progress.show(std::to_string(done) + " of " + std::to_string(total) + " architectures" +
-                      (note.empty() ? "" : "; " + note));
+        progress.show(pace.text(done, total, note));
         return !stop_requested();
       });
   say((collect.folder / device.id).string() + ": " + std::to_string(device.latencies.size()) + " architectures", quiet);
   say(datasets::to_text(datasets::record_of(device)), quiet);
+  if (options.has("json")) {
+    std::cout << nlohmann::json{{"id", device.id},
+                                {"folder", (collect.folder / device.id).string()},
+                                {"architectures", device.latencies.size()},
+                                {"descriptor", device.descriptor.source},
+                                {"simulated", device.descriptor.simulated()},
+                                {"environment", nlohmann::json::parse(device.environment)}}
+                     .dump(2)
+              << "\n";
+  }
 }
 
 }  // namespace
