@@ -222,7 +222,8 @@ TEST(Help, OfEveryVerbShowsAnExample) {
 
 TEST(Collect, MeasuresThisMachineAndResumes) {
   const Folder folder;
-  const std::string collect = "tenshot collect --runtime libtorch-eager --resolution 8 --out " + quoted(folder.path());
+  const std::string collect =
+      "tenshot collect --runtime libtorch-eager --attempts 1 --resolution 8 --out " + quoted(folder.path());
   const Outcome first = run(collect + " --archs 2 --json");
   ASSERT_EQ(first.exit_code, 0) << first.err;
   const auto said = nlohmann::json::parse(first.out);
@@ -260,11 +261,12 @@ TEST(Collect, RunsAsOnAnOlderProcessor) {
 
 TEST(Collect, KeepsWhatWasMeasuredWhenItIsKilled) {
   const Folder folder;
-  const std::string collect = "tenshot collect --resolution 8 --archs 60 --out " + quoted(folder.path());
+  const std::string collect = "tenshot collect --attempts 1 --resolution 8 --archs 60 --out " + quoted(folder.path());
   const auto latencies = folder.path() / "libtorch-eager_t1_b1_r8" / "latencies.csv";
   // Killed as soon as the first batch of twenty is there, and the batch after it is in work.
-  run(quoted(TENSHOT_PROGRAM) + " collect --resolution 8 --archs 60 --out " + quoted(folder.path()) + " & " +
-      "until [ \"$(cat " + quoted(latencies) + " 2>/dev/null | wc -l)\" -gt 20 ]; do sleep 0.02; done; kill -9 $!");
+  run(quoted(TENSHOT_PROGRAM) + " collect --attempts 1 --resolution 8 --archs 60 --out " + quoted(folder.path()) +
+      " & " + "until [ \"$(cat " + quoted(latencies) +
+      " 2>/dev/null | wc -l)\" -gt 20 ]; do sleep 0.02; done; kill -9 $!");
   const auto before = datasets::read_measurements(latencies, space).rows;
   ASSERT_GE(before.size(), 20u);
   ASSERT_EQ(run(collect).exit_code, 0);
