@@ -1,19 +1,15 @@
 #include "datasets/collect.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <limits>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <optional>
-#include <thread>
 #include <unordered_map>
 #include <utility>
 
+#include "datasets/collect_batches.h"
 #include "datasets/collect_descriptor.h"
 #include "datasets/collect_record.h"
-#include "datasets/collect_timer.h"
 #include "descriptor/instruction_set.h"
 #include "descriptor/machine.h"
 #include "nasbench/support/error.h"
@@ -31,30 +27,6 @@ std::vector<Architecture> without_duplicates(const std::vector<Architecture>& ar
     if (seen.emplace(architecture, true).second) result.push_back(architecture);
   }
   return result;
-}
-
-std::string percent(double fraction) { return shortest(std::round(1000 * fraction) / 10) + " %"; }
-
-/// What the sentinel takes when nothing disturbs the machine: disturbance only slows, and never most of the time, so
-/// the lower quartile (the value below which less than a quarter lies).
-double undisturbed_ms(std::vector<double> sentinels_ms) {
-  std::sort(sentinels_ms.begin(), sentinels_ms.end());
-  return sentinels_ms[(sentinels_ms.size() - 1) / 4];
-}
-
-template <class T>
-std::optional<T> sum(const std::optional<T>& a, const std::optional<T>& b) {
-  return a && b ? std::optional<T>(*a + *b) : std::nullopt;
-}
-
-descriptor::Contention operator+(const descriptor::Contention& a, const descriptor::Contention& b) {
-  return {a.elapsed_s + b.elapsed_s,
-          a.involuntary_switches + b.involuntary_switches,
-          sum(a.steal_s, b.steal_s),
-          a.cpus,
-          sum(a.task_clock_s, b.task_clock_s),
-          sum(a.page_faults, b.page_faults),
-          sum(a.context_switches, b.context_switches)};
 }
 
 class Collection {
@@ -207,18 +179,6 @@ class Collection {
 
   // Measuring.
 
-  /// How far the machine was from undisturbed, as a fraction, when a batch had this sentinel; infinity when something
-  /// else speaks against the batch.
-  double moved(double sentinel_ms) const {
-    if (std::isnan(sentinel_ms)) return std::numeric_limits<double>::infinity();
-    return std::abs(sentinel_ms / undisturbed_ms(record_.sentinel_ms) - 1);
-  }
-  bool settled(const Measurement& row) const { return moved(row.sentinel_ms) <= options_.sentinel_tolerance; }
-  std::string complaint(const Measurement& row) const {
-    return std::isnan(row.sentinel_ms) ? "others used the processor"
-                                       : "the sentinel moved by " + percent(moved(row.sentinel_ms));
-  }
-
   void report(std::size_t done, const std::string& note) {
     if (progress_ && !progress_(done, wanted_.size(), note)) stopped_ = true;
   }
@@ -260,7 +220,7 @@ class Collection {
         wait_until_settled();
         ++record_.repeated_batches;
         keep(attempt(batch, wanted_.size() - unsettled().size(),
-                     "measuring again, " + complaint(measured_.at(batch.front()))));
+                     "measuring again, " + batches_.complaint(measured_.at(batch.front()))));
       }
     }
     record_.unsettled_architectures = static_cast<int>(unsettled().size());
@@ -270,58 +230,33 @@ class Collection {
     std::vector<Architecture> result;
     for (const Architecture& architecture : wanted_) {
       const auto found = measured_.find(architecture);
-      if (found != measured_.end() && !settled(found->second)) result.push_back(architecture);
+      if (found != measured_.end() && !batches_.settled(found->second)) result.push_back(architecture);
     }
     return result;
   }
 
-  /// Until the sentinel is what it usually is, or patience runs out.
-  void wait_until_settled() {
-    using Clock = std::chrono::steady_clock;
-    while (patience_s_ > 0 && moved(timer_.sentinel_ms()) > options_.sentinel_tolerance) {
-      const Clock::time_point start = Clock::now();
-      report(wanted_.size() - unsettled().size(), "waiting for the machine to settle");
-      throw_if_stopped();
-      std::this_thread::sleep_for(std::chrono::milliseconds(500));
-      patience_s_ -= std::chrono::duration<double>(Clock::now() - start).count();
-    }
+  /// One batch, measured now. Fewer rows than asked for when stopped.
+  std::vector<Measurement> attempt(const std::vector<Architecture>& batch, std::size_t done, const std::string& note) {
+    std::vector<Measurement> rows = batches_.measure(batch, [&](std::size_t measured) {
+      report(done + measured, note);
+      return !stopped_;
+    });
+    if (rows.empty()) throw_if_stopped("; the batch in work is measured anew then");
+    return rows;
   }
 
-  /// One batch, measured now; rows of a contended one have no sentinel. Fewer rows than asked for when stopped.
-  std::vector<Measurement> attempt(const std::vector<Architecture>& batch, std::size_t done, const std::string& note) {
-    timer_.prepare_sentinel();
-    const auto contention = options_.watch_contention ? options_.watch_contention() : nullptr;
-    CollectTimer::Turn turn;
-    if (options_.timing.rounds > 1) {
-      turn = timer_.in_turn(batch, [&] {
-        report(done, note);
-        return !stopped_;
-      });
-      throw_if_stopped("; the batch in work is measured anew then");
-      report(done + batch.size(), note);
-    } else {
-      for (const Architecture& architecture : batch) {
-        if (stopped_) break;
-        turn.rows.push_back(timer_.architecture(architecture));
-        report(done + turn.rows.size(), note);
-      }
-      turn.sentinel_ms = timer_.sentinel_ms();
-    }
-    record_.sentinel_ms.push_back(turn.sentinel_ms);
-    if (contention) {
-      const descriptor::Contention seen = contention();
-      record_.contention = record_.contention ? *record_.contention + seen : seen;
-      if (descriptor::contended(seen)) turn.sentinel_ms = std::numeric_limits<double>::quiet_NaN();
-    }
-    for (Measurement& row : turn.rows) row.sentinel_ms = turn.sentinel_ms;
-    return std::move(turn.rows);
+  void wait_until_settled() {
+    batches_.wait_until_settled([this] {
+      report(wanted_.size() - unsettled().size(), "waiting for the machine to settle");
+      throw_if_stopped();
+    });
   }
 
   /// Keeps what is new or was measured on a quieter machine than before, and saves.
   void keep(const std::vector<Measurement>& rows) {
     for (const Measurement& row : rows) {
       const auto [known, is_new] = measured_.emplace(row.architecture, row);
-      if (!is_new && moved(row.sentinel_ms) < moved(known->second.sentinel_ms)) known->second = row;
+      if (!is_new && batches_.moved(row) < batches_.moved(known->second)) known->second = row;
     }
     save();
     throw_if_stopped();
@@ -333,34 +268,39 @@ class Collection {
       throw_if_stopped();
     };
     if (!device_.descriptor.has_latencies()) {
-      complete_descriptor(device_.descriptor, options_, space_, runtime_, "latency_only", timer_, step);
+      complete_descriptor(device_.descriptor, options_, space_, runtime_, "latency_only", batches_.timer(), step);
       save();
     }
-    complete_descriptor(device_.descriptor, options_, space_, runtime_, counters_.source, timer_, step);
+    complete_descriptor(device_.descriptor, options_, space_, runtime_, counters_.source, batches_.timer(), step);
     save();
   }
 
+  /// One architecture in twenty again. Only what was undisturbed both times says how repeatable measuring is.
   void check_repeatability() {
     constexpr std::size_t one_in = 20;
     const std::size_t count = std::max<std::size_t>(1, wanted_.size() / one_in);
     std::vector<Architecture> again;
     for (std::size_t i = 0; i < count; ++i) again.push_back(wanted_[i * wanted_.size() / count]);
-    std::vector<Measurement> rows;
     const std::string note = "measuring " + std::to_string(count) + " architectures again";
-    for (int tries = 0; tries < options_.attempts && (rows.empty() || !settled(rows.front())); ++tries) {
-      wait_until_settled();
-      rows = attempt(again, wanted_.size() - again.size(), note);
-      throw_if_stopped();
-    }
     std::vector<double> relative_differences;
-    for (const Measurement& row : rows) {
-      relative_differences.push_back(std::abs(row.latency_ms / measured_.at(row.architecture).latency_ms - 1));
+    for (const std::vector<Architecture>& batch : batches_of(again)) {
+      std::vector<Measurement> rows;
+      for (int tries = 0; tries < options_.attempts && (rows.empty() || !batches_.settled(rows.front())); ++tries) {
+        wait_until_settled();
+        rows = attempt(batch, wanted_.size() - again.size(), note);
+        throw_if_stopped();
+      }
+      for (const Measurement& row : rows) {
+        if (!batches_.settled(row)) continue;
+        relative_differences.push_back(std::abs(row.latency_ms / measured_.at(row.architecture).latency_ms - 1));
+      }
     }
+    if (2 * relative_differences.size() < count) return;  // a later call may find the machine settled
     const auto within = std::count_if(relative_differences.begin(), relative_differences.end(),
                                       [](double difference) { return difference <= 0.1; });
     Repeatability result;
-    result.architectures = count;
-    result.within_10_percent = static_cast<double>(within) / static_cast<double>(count);
+    result.architectures = relative_differences.size();
+    result.within_10_percent = static_cast<double>(within) / static_cast<double>(relative_differences.size());
     result.median_relative_difference = descriptor::summarise(std::move(relative_differences)).median_ms;
     record_.repeatability = result;
   }
@@ -374,19 +314,14 @@ class Collection {
   CounterChoice counters_;
   DeviceRuntime device_;
   CollectRecord record_;
-  CollectTimer timer_{options_, space_, runtime_, record_};
+  CollectBatches batches_{options_, space_, runtime_, record_};
   MeasurementOf measured_;
   std::vector<Measurement> others_;  ///< of the file, not asked for this time; kept
   std::unique_ptr<descriptor::CpuPin> pin_;
-  double patience_s_ = options_.patience_s;
   bool stopped_ = false;
 };
 
 }  // namespace
-
-std::function<descriptor::Contention()> watched_machine() {
-  return [watch = std::make_shared<descriptor::ContentionWatch>()] { return watch->since(); };
-}
 
 std::string default_id(std::string_view runtime, const CollectOptions& options) {
   std::string id = std::string(runtime) + "_t" + std::to_string(options.runtime_options.threads) + "_b" +

@@ -134,9 +134,9 @@ CollectRecord read_record(const json& environment) {
   record.sentinel_s = environment.value("sentinel_s", 0.0);
   record.complete = environment.at("complete").get<bool>();
   if (environment.contains("contention")) record.contention = contention_from(environment["contention"]);
-  if (environment.contains("repeatability")) {
+  if (environment.contains("repeatability") && environment["repeatability"].contains("undisturbed_architectures")) {
     const json& object = environment["repeatability"];
-    record.repeatability = {object.at("architectures").get<std::size_t>(),
+    record.repeatability = {object.at("undisturbed_architectures").get<std::size_t>(),
                             object.at("median_relative_difference").get<double>(),
                             object.at("within_10_percent").get<double>()};
   }
@@ -173,7 +173,7 @@ json to_json(const CollectRecord& record) {
   if (record.contention) environment["contention"] = contention_json(*record.contention);
   if (record.repeatability) {
     environment["repeatability"] = {
-        {"architectures", record.repeatability->architectures},
+        {"undisturbed_architectures", record.repeatability->architectures},
         {"median_relative_difference", short_number(record.repeatability->median_relative_difference)},
         {"within_10_percent", short_number(record.repeatability->within_10_percent)}};
   }

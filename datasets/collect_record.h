@@ -21,7 +21,7 @@ struct MachineState {
 
 /// How well measuring some architectures again gave the same latencies.
 struct Repeatability {
-  std::size_t architectures = 0;
+  std::size_t architectures = 0;  ///< compared: those undisturbed both times
   double median_relative_difference = 0;
   double within_10_percent = 0;  ///< share of them
 };

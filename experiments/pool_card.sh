@@ -39,7 +39,8 @@ END
             value["unsettled_architectures"], rows, value["measuring_s"] / value["runs_s"], value["preparation_s"] }' "$file"
   done
   echo
-  echo "\"Measured again\" is 5 % of the architectures at the end of the collection: no predictor can be expected to do better."
+  echo "\"Measured again\" is 5 % of the architectures at the end of the collection, those that were undisturbed both times: no predictor"
+  echo "can be expected to do better."
   echo "\"Loops over timed runs\" is what measuring costs beside the runs it reports; warm-up and preparation come on top."
   echo
   first=$(find "$out" -name device.json | sort | head -n 1)

@@ -85,7 +85,7 @@ TEST(SimulatedCounters, AreWhatCollectWritesAndLabels) {
   if (!obstacle().empty()) GTEST_SKIP() << obstacle();
   const Folder folder;
   const Outcome outcome =
-      run("tenshot collect --resolution 8 --archs 1 --descriptor --counters callgrind --out " + quoted(folder.path()));
+      run("tenshot collect --attempts 1 --resolution 8 --archs 1 --descriptor --counters callgrind --out " + quoted(folder.path()));
   if (outcome.err.find("without valgrind's headers") != std::string::npos) GTEST_SKIP() << outcome.err;
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto device = datasets::read_device(folder.path() / "libtorch-eager_t1_b1_r8").device;

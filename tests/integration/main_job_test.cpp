@@ -246,7 +246,7 @@ TEST(Collect, MeasuresThisMachineAndResumes) {
 TEST(Collect, RunsAsOnAnOlderProcessor) {
   const Folder folder;
   const Outcome outcome =
-      run("tenshot collect --runtime libtorch-optimized --resolution 8 --archs 1 --isa sse4.1 --out " +
+      run("tenshot collect --runtime libtorch-optimized --attempts 1 --resolution 8 --archs 1 --isa sse4.1 --out " +
           quoted(folder.path()));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto device = datasets::read_device(folder.path() / "libtorch-optimized_t1_b1_r8_sse4.1").device;

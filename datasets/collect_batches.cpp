@@ -1,0 +1,94 @@
+#include "datasets/collect_batches.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <thread>
+#include <utility>
+
+#include "nasbench/support/numbers.h"
+
+namespace tenshot::datasets {
+namespace {
+
+/// What the sentinel takes when nothing disturbs the machine: disturbance only slows, and never most of the time, so
+/// the lower quartile (the value below which less than a quarter lies).
+double undisturbed_ms(std::vector<double> sentinels_ms) {
+  std::sort(sentinels_ms.begin(), sentinels_ms.end());
+  return sentinels_ms[(sentinels_ms.size() - 1) / 4];
+}
+
+template <class T>
+std::optional<T> sum(const std::optional<T>& a, const std::optional<T>& b) {
+  return a && b ? std::optional<T>(*a + *b) : std::nullopt;
+}
+
+descriptor::Contention operator+(const descriptor::Contention& a, const descriptor::Contention& b) {
+  return {a.elapsed_s + b.elapsed_s,
+          a.involuntary_switches + b.involuntary_switches,
+          sum(a.steal_s, b.steal_s),
+          a.cpus,
+          sum(a.task_clock_s, b.task_clock_s),
+          sum(a.page_faults, b.page_faults),
+          sum(a.context_switches, b.context_switches)};
+}
+
+}  // namespace
+
+std::function<descriptor::Contention()> watched_machine() {
+  return [watch = std::make_shared<descriptor::ContentionWatch>()] { return watch->since(); };
+}
+
+CollectBatches::CollectBatches(const CollectOptions& options, const SearchSpace& space,
+                               const descriptor::Runtime& runtime, CollectRecord& record)
+    : options_(options), record_(record), timer_(options, space, runtime, record), patience_s_(options.patience_s) {}
+
+double CollectBatches::moved(double sentinel_ms) const {
+  if (std::isnan(sentinel_ms)) return std::numeric_limits<double>::infinity();
+  return std::abs(sentinel_ms / undisturbed_ms(record_.sentinel_ms) - 1);
+}
+
+std::string CollectBatches::complaint(const Measurement& row) const {
+  if (std::isnan(row.sentinel_ms)) return "others used the processor";
+  return "the sentinel moved by " + shortest(std::round(1000 * moved(row)) / 10) + " %";
+}
+
+void CollectBatches::wait_until_settled(const std::function<void()>& step) {
+  using Clock = std::chrono::steady_clock;
+  while (patience_s_ > 0 && moved(timer_.sentinel_ms()) > options_.sentinel_tolerance) {
+    const Clock::time_point start = Clock::now();
+    step();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    patience_s_ -= std::chrono::duration<double>(Clock::now() - start).count();
+  }
+}
+
+std::vector<Measurement> CollectBatches::measure(const std::vector<Architecture>& batch,
+                                                 const std::function<bool(std::size_t)>& go_on) {
+  timer_.prepare_sentinel();
+  const auto contention = options_.watch_contention ? options_.watch_contention() : nullptr;
+  CollectTimer::Turn turn;
+  if (options_.timing.rounds > 1) {
+    turn = timer_.in_turn(batch, [&] { return go_on(0); });
+    if (turn.rows.empty()) return {};
+    go_on(batch.size());
+  } else {
+    for (const Architecture& architecture : batch) {
+      turn.rows.push_back(timer_.architecture(architecture));
+      if (!go_on(turn.rows.size())) break;
+    }
+    turn.sentinel_ms = timer_.sentinel_ms();
+  }
+  record_.sentinel_ms.push_back(turn.sentinel_ms);
+  if (contention) {
+    const descriptor::Contention seen = contention();
+    record_.contention = record_.contention ? *record_.contention + seen : seen;
+    if (descriptor::contended(seen)) turn.sentinel_ms = std::numeric_limits<double>::quiet_NaN();
+  }
+  for (Measurement& row : turn.rows) row.sentinel_ms = turn.sentinel_ms;
+  return std::move(turn.rows);
+}
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "datasets/collect_timer.h"
+
+namespace tenshot::datasets {
+
+/// Measures batches of architectures, each with the sentinel, and judges by it how disturbed the machine was. The
+/// arguments must outlive it.
+class CollectBatches {
+ public:
+  CollectBatches(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+                 CollectRecord& record);
+
+  /// Measures `batch` now. `go_on` is asked with how many architectures are measured, many times a second where they
+  /// are measured in turn; once it says no, what was measured so far is returned, which is nothing of a batch in turn.
+  /// A row's sentinel_ms is the batch's, NaN when the batch was contended (descriptor::contended).
+  std::vector<Measurement> measure(const std::vector<Architecture>& batch,
+                                   const std::function<bool(std::size_t)>& go_on);
+
+  /// How far the machine was from undisturbed when a row was measured, as a fraction; infinity without a sentinel.
+  double moved(const Measurement& row) const { return moved(row.sentinel_ms); }
+  bool settled(const Measurement& row) const { return moved(row) <= options_.sentinel_tolerance; }
+  /// "the sentinel moved by 8 %", or that others used the processor.
+  std::string complaint(const Measurement& row) const;
+
+  /// Waits until the sentinel is what it usually is, or options.patience_s are used up in all; `step` is called in
+  /// between and throws to stop.
+  void wait_until_settled(const std::function<void()>& step);
+
+  CollectTimer& timer() { return timer_; }
+
+ private:
+  double moved(double sentinel_ms) const;
+
+  const CollectOptions& options_;
+  CollectRecord& record_;
+  CollectTimer timer_;
+  double patience_s_;
+};
+
+}  // namespace tenshot::datasets
