@@ -75,9 +75,11 @@ std::array<CellCounts, path_count> half_critical_structure(const Cell& cell);
 /// What a graph compiler leaves (common subexpression elimination on values): a skip is its source under another name;
 /// `none` is a multiplication by zero, which floating point forbids to remove; equal pools, ReLUs and multiplications
 /// of one value are computed once, and so is an addition of the same two values; convolutions have weights of their own
-/// and are never merged. ReLU → convolution → batch norm: the last two fold into one. Example: 0>1 skip, 0>2 pool, 1>2
-/// pool, 0>3 conv1, 1>3 conv3, 2>3 none → one pool (node 1 is node 0), one ReLU (both convolutions read node 0), conv1,
-/// conv3, one multiplication, three adds (pool + pool; two into node 3).
+/// and are never merged. ReLU → convolution → batch norm: the last two fold into one, and so does the multiplication
+/// that alone reads a convolution. Example: 0>1 skip, 0>2 pool, 1>2 pool, 0>3 conv1, 1>3 conv3, 2>3 none → one pool
+/// (node 1 is node 0), one ReLU (both convolutions read node 0), conv1, conv3, one multiplication, three adds (pool +
+/// pool; two into node 3). Example: 0>1 conv3, 0>3 skip, else `none` → two multiplications, of the input and of node 2:
+/// that of node 1, shared by 1>2 and 1>3, is in the weights of 0>1.
 CellCounts cse_structure(const Cell& cell);
 
 /// As cse, after `none` has been understood: edges that are not live are gone, and so are the multiplications.

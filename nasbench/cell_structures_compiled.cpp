@@ -31,7 +31,24 @@ struct CompiledCell {
     }
     return append(value);
   }
+  int reader_count(int v) const {
+    return static_cast<int>(std::count_if(values.begin() + 1, values.begin() + size,
+                                          [&](const Value& value) { return value.first == v || value.second == v; }));
+  }
+  /// Value `v` becomes part of an earlier one: who read `v` reads `into`, and the values after `v` move up.
+  void fold(int v, int into) {
+    const auto renumbered = [&](int w) { return static_cast<std::int8_t>(w == v ? into : w > v ? w - 1 : w); };
+    for (int w = v + 1; w < size; ++w) {
+      values[w - 1] = {values[w].kind, renumbered(values[w].first), renumbered(values[w].second)};
+    }
+    --size;
+    output = renumbered(output);
+  }
 };
+
+bool is_convolution(const Value& value) {
+  return value.kind == Value::Kind::convolution_1x1 || value.kind == Value::Kind::convolution_3x3;
+}
 
 int compile_operation(CompiledCell& compiled, Operation operation, int source) {
   const auto from = static_cast<std::int8_t>(source);
@@ -51,6 +68,15 @@ int compile_operation(CompiledCell& compiled, Operation operation, int source) {
   return compiled.append({small ? Value::Kind::convolution_1x1 : Value::Kind::convolution_3x3, relu});
 }
 
+/// Weights absorb a multiplication by a constant where nothing else reads the convolution.
+void fold_multiplications(CompiledCell& compiled) {
+  for (int v = compiled.size - 1; v > 0; --v) {
+    const Value& value = compiled.values[v];
+    if (value.kind != Value::Kind::multiply || !is_convolution(compiled.values[value.first])) continue;
+    if (compiled.reader_count(value.first) == 1) compiled.fold(v, value.first);
+  }
+}
+
 /// The cell with only the edges of `set`; an edge outside of it does not exist (it is not even a zero).
 CompiledCell compile(const Cell& cell, EdgeSet set) {
   CompiledCell compiled;
@@ -64,6 +90,7 @@ CompiledCell compile(const Cell& cell, EdgeSet set) {
                   : compiled.once({Value::Kind::add, static_cast<std::int8_t>(sum), static_cast<std::int8_t>(value)});
   }
   compiled.output = node[node_count - 1];
+  fold_multiplications(compiled);
   return compiled;
 }
 

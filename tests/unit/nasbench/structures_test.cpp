@@ -105,6 +105,13 @@ TEST(Structures, CseKeepsZerosAsMultiplications) {
   expect_counts(live_cse_structure({none, none, none, none, none, none}), {});
 }
 
+TEST(Structures, CseFoldsAMultiplicationIntoTheConvolutionThatNothingElseReads) {
+  // 0·node 1, shared by 1>2 and 1>3, goes into the weights of 0>1: left are 0·input and 0·node 2.
+  expect_counts(cse_structure({conv3, none, none, skip, none, none}), {0, 0, 1, 0, 3, 1, 2, 0});
+  // A pool reads node 1 too: its multiplication stays.
+  expect_counts(cse_structure({conv3, none, none, skip, pool, none}), {0, 0, 1, 1, 3, 1, 3, 0});
+}
+
 TEST(Structures, LayoutReordersWhereBlockedMeetsPlain) {
   expect_counts(layout_structure({none, none, none, conv3, none, none}), {0, 0, 1, 0, 3, 1, 3, 2});
 }
