@@ -35,6 +35,11 @@ struct CompiledCell {
     return static_cast<int>(std::count_if(values.begin() + 1, values.begin() + size,
                                           [&](const Value& value) { return value.first == v || value.second == v; }));
   }
+  /// Whether something computed after value `w` reads value `v`.
+  bool read_after(int w, int v) const {
+    return std::any_of(values.begin() + w + 1, values.begin() + size,
+                       [&](const Value& value) { return value.first == v || value.second == v; });
+  }
   /// Value `v` becomes part of an earlier one: who read `v` reads `into`, and the values after `v` move up.
   void fold(int v, int into) {
     const auto renumbered = [&](int w) { return static_cast<std::int8_t>(w == v ? into : w > v ? w - 1 : w); };
@@ -231,6 +236,17 @@ void accumulate(CellCounts& sum, const CellCounts& counts, double weight) {
 CellCounts cse_structure(const Cell& cell) { return count_values(compile(cell, all_edges)); }
 
 CellCounts live_cse_structure(const Cell& cell) { return count_values(compile(cell, live_edges(cell))); }
+
+CellCounts in_place_structure(const Cell& cell) {
+  const CompiledCell compiled = compile(cell, all_edges);
+  CellCounts counts = count_values(compiled);
+  for (int v = 1; v < compiled.size; ++v) {
+    if (compiled.values[v].kind == Value::Kind::multiply && compiled.read_after(v, compiled.values[v].first)) {
+      ++counts.reorder;
+    }
+  }
+  return counts;
+}
 
 CellCounts layout_structure(const Cell& cell) {
   const CompiledCell compiled = compile(cell, all_edges);
