@@ -74,17 +74,22 @@ CellCounts executed(const NodeCounts& nodes) {
   return counts;
 }
 
-/// `cells` times the rule's counts, and what surrounds the cells. Where 0>1, 0>2 and 0>3 are all `none`, the first
-/// cell's multiplication of its input alone reads the stem, whose convolution absorbs it.
+/// Nothing of the cell reads its input but its `none`; node 1 may be the input by another name.
+bool only_multiplies_its_input(const Cell& cell) {
+  const bool node_1 = cell[0] == none || (cell[0] == skip && cell[2] == none && cell[4] == none);
+  return node_1 && cell[1] == none && cell[3] == none;
+}
+
+/// `cells` times the rule's counts, and what surrounds the cells. Where the first cell only multiplies its input, the
+/// stem's convolution absorbs that.
 CellCounts predicted(const Cell& cell, const CellCounts& rule, int cells, const CellCounts& surroundings) {
-  const bool in_stem = cell[0] == none && cell[1] == none && cell[3] == none;
   CellCounts counts = surroundings;
   counts.conv_1x1 += cells * rule.conv_1x1;
   counts.conv_3x3 += cells * rule.conv_3x3;
   counts.pool += cells * rule.pool;
   counts.add += cells * rule.add;
   counts.relu += cells * rule.relu;
-  counts.multiply += cells * rule.multiply - (in_stem ? 1 : 0);
+  counts.multiply += cells * rule.multiply - (only_multiplies_its_input(cell) ? 1 : 0);
   counts.reorder += cells * rule.reorder;
   return counts;
 }
@@ -99,7 +104,7 @@ std::vector<Architecture> sample_of_cells() {
     sample.push_back(nasbench::architecture_of(cell));
   }
   for (const Cell& cell : {Cell{conv3, none, none, none, none, conv3},  // no path connects
-                           Cell{skip, skip, none, none, none, none},
+                           Cell{skip, skip, none, none, none, none}, Cell{skip, none, none, none, none, pool},
                            Cell{conv3, none, none, skip, none, none},  // node 1's `none` goes into its convolution
                            Cell{conv1, skip, skip, skip, skip, none},  // node 3 begins with node 2's addition
                            Cell{none, none, skip, none, skip, conv1}}) {
