@@ -1,8 +1,13 @@
+#include "descriptor/libtorch_script.h"
+
 #include <torch/csrc/jit/passes/xnnpack_rewrite.h>
-#include <torch/script.h>
+
+#include <array>
+#include <string>
 
 #include "descriptor/libtorch_network.h"
 #include "descriptor/libtorch_runtime.h"
+#include "nasbench/support/error.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -29,6 +34,24 @@ torch::jit::Module frozen(const LayerGraph& graph, std::uint64_t seed) {
   return torch::jit::freeze(scripted(graph, seed));
 }
 
+torch::jit::Module optimized(const LayerGraph& graph, std::uint64_t seed) {
+  torch::jit::Module module = frozen(graph, seed);
+  return torch::jit::optimize_for_inference(module);
+}
+
+// Frozen first: the rewrite itself folds batch normalisation only where it is a submodule of its own.
+torch::jit::Module rewritten_for_mobile(const LayerGraph& graph, std::uint64_t seed) {
+  return torch::jit::optimizeForMobile(frozen(graph, seed));
+}
+
+struct Compilation {
+  std::string_view runtime;
+  torch::jit::Module (*compile)(const LayerGraph&, std::uint64_t);
+};
+
+constexpr std::array<Compilation, 3> compilations = {
+    {{"libtorch-frozen", frozen}, {"libtorch-optimized", optimized}, {"libtorch-xnnpack", rewritten_for_mobile}}};
+
 class ScriptNetwork final : public LibTorchNetwork {
  public:
   ScriptNetwork(const LayerGraph& graph, const RuntimeOptions& options, torch::jit::Module module)
@@ -45,19 +68,25 @@ class ScriptNetwork final : public LibTorchNetwork {
 
 }  // namespace
 
+torch::jit::Module compiled_module(std::string_view runtime, const LayerGraph& graph, std::uint64_t seed) {
+  std::string names;
+  for (const Compilation& compilation : compilations) {
+    if (compilation.runtime == runtime) return compilation.compile(graph, seed);
+    names += (names.empty() ? "" : ", ") + std::string(compilation.runtime);
+  }
+  throw InputError("'" + std::string(runtime) + "' is no runtime that compiles to TorchScript; those are " + names);
+}
+
 std::unique_ptr<PreparedNetwork> prepare_frozen(const LayerGraph& graph, const RuntimeOptions& options) {
   return std::make_unique<ScriptNetwork>(graph, options, frozen(graph, options.weight_seed));
 }
 
 std::unique_ptr<PreparedNetwork> prepare_optimized(const LayerGraph& graph, const RuntimeOptions& options) {
-  torch::jit::Module module = frozen(graph, options.weight_seed);
-  return std::make_unique<ScriptNetwork>(graph, options, torch::jit::optimize_for_inference(module));
+  return std::make_unique<ScriptNetwork>(graph, options, optimized(graph, options.weight_seed));
 }
 
-// Frozen first: the rewrite itself folds batch normalisation only where it is a submodule of its own.
 std::unique_ptr<PreparedNetwork> prepare_xnnpack(const LayerGraph& graph, const RuntimeOptions& options) {
-  return std::make_unique<ScriptNetwork>(graph, options,
-                                         torch::jit::optimizeForMobile(frozen(graph, options.weight_seed)));
+  return std::make_unique<ScriptNetwork>(graph, options, rewritten_for_mobile(graph, options.weight_seed));
 }
 
 }  // namespace tenshot::descriptor

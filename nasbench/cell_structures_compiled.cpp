@@ -31,7 +31,29 @@ struct CompiledCell {
     }
     return append(value);
   }
+  int reader_count(int v) const {
+    return static_cast<int>(std::count_if(values.begin() + 1, values.begin() + size,
+                                          [&](const Value& value) { return value.first == v || value.second == v; }));
+  }
+  /// Whether something computed after value `w` reads value `v`.
+  bool read_after(int w, int v) const {
+    return std::any_of(values.begin() + w + 1, values.begin() + size,
+                       [&](const Value& value) { return value.first == v || value.second == v; });
+  }
+  /// Value `v` becomes part of an earlier one: who read `v` reads `into`, and the values after `v` move up.
+  void fold(int v, int into) {
+    const auto renumbered = [&](int w) { return static_cast<std::int8_t>(w == v ? into : w > v ? w - 1 : w); };
+    for (int w = v + 1; w < size; ++w) {
+      values[w - 1] = {values[w].kind, renumbered(values[w].first), renumbered(values[w].second)};
+    }
+    --size;
+    output = renumbered(output);
+  }
 };
+
+bool is_convolution(const Value& value) {
+  return value.kind == Value::Kind::convolution_1x1 || value.kind == Value::Kind::convolution_3x3;
+}
 
 int compile_operation(CompiledCell& compiled, Operation operation, int source) {
   const auto from = static_cast<std::int8_t>(source);
@@ -51,6 +73,15 @@ int compile_operation(CompiledCell& compiled, Operation operation, int source) {
   return compiled.append({small ? Value::Kind::convolution_1x1 : Value::Kind::convolution_3x3, relu});
 }
 
+/// Weights absorb a multiplication by a constant where nothing else reads the convolution.
+void fold_multiplications(CompiledCell& compiled) {
+  for (int v = compiled.size - 1; v > 0; --v) {
+    const Value& value = compiled.values[v];
+    if (value.kind != Value::Kind::multiply || !is_convolution(compiled.values[value.first])) continue;
+    if (compiled.reader_count(value.first) == 1) compiled.fold(v, value.first);
+  }
+}
+
 /// The cell with only the edges of `set`; an edge outside of it does not exist (it is not even a zero).
 CompiledCell compile(const Cell& cell, EdgeSet set) {
   CompiledCell compiled;
@@ -64,6 +95,7 @@ CompiledCell compile(const Cell& cell, EdgeSet set) {
                   : compiled.once({Value::Kind::add, static_cast<std::int8_t>(sum), static_cast<std::int8_t>(value)});
   }
   compiled.output = node[node_count - 1];
+  fold_multiplications(compiled);
   return compiled;
 }
 
@@ -204,6 +236,17 @@ void accumulate(CellCounts& sum, const CellCounts& counts, double weight) {
 CellCounts cse_structure(const Cell& cell) { return count_values(compile(cell, all_edges)); }
 
 CellCounts live_cse_structure(const Cell& cell) { return count_values(compile(cell, live_edges(cell))); }
+
+CellCounts in_place_structure(const Cell& cell) {
+  const CompiledCell compiled = compile(cell, all_edges);
+  CellCounts counts = count_values(compiled);
+  for (int v = 1; v < compiled.size; ++v) {
+    if (compiled.values[v].kind == Value::Kind::multiply && compiled.read_after(v, compiled.values[v].first)) {
+      ++counts.reorder;
+    }
+  }
+  return counts;
+}
 
 CellCounts layout_structure(const Cell& cell) {
   const CompiledCell compiled = compile(cell, all_edges);

@@ -68,6 +68,10 @@ std::vector<NamedRule> named_rules() {
       {{"layout", "compiled for blocked tensors: merged, with conversions between layouts", 1, blocked},
        layout_structure,
        nullptr},
+      {{"in-place", "compiled in place: merged, with conversions where a result cannot overwrite its operand", 1,
+        blocked},
+       in_place_structure,
+       nullptr},
   };
 }
 

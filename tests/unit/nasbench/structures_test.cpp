@@ -105,6 +105,20 @@ TEST(Structures, CseKeepsZerosAsMultiplications) {
   expect_counts(live_cse_structure({none, none, none, none, none, none}), {});
 }
 
+TEST(Structures, CseFoldsAMultiplicationIntoTheConvolutionThatNothingElseReads) {
+  // 0·node 1, shared by 1>2 and 1>3, goes into the weights of 0>1: left are 0·input and 0·node 2.
+  expect_counts(cse_structure({conv3, none, none, skip, none, none}), {0, 0, 1, 0, 3, 1, 2, 0});
+  // A pool reads node 1 too: its multiplication stays.
+  expect_counts(cse_structure({conv3, none, none, skip, pool, none}), {0, 0, 1, 1, 3, 1, 3, 0});
+}
+
+TEST(Structures, InPlaceReordersWhereAMultiplicationCannotOverwrite) {
+  // 0>3 reads the input after 0>2 multiplied it; nothing reads node 2 after 2>3.
+  expect_counts(in_place_structure({conv3, none, skip, pool, conv1, none}), {0, 1, 1, 1, 3, 2, 2, 1});
+  // Only the input is read by nothing but its multiplication; nodes 1 and 2 are added afterwards.
+  expect_counts(in_place_structure({none, none, none, none, none, none}), {0, 0, 0, 0, 2, 0, 3, 2});
+}
+
 TEST(Structures, LayoutReordersWhereBlockedMeetsPlain) {
   expect_counts(layout_structure({none, none, none, conv3, none, none}), {0, 0, 1, 0, 3, 1, 3, 2});
 }
@@ -153,6 +167,10 @@ TEST(StructureProperties, HoldForEveryCell) {
     ASSERT_EQ(live_cse.conv_3x3, live.conv_3x3) << text;
     ASSERT_LE(live_cse.pool, live.pool) << text;
     ASSERT_EQ(live_cse.multiply, 0) << text;
+    const CellCounts in_place = in_place_structure(cell);
+    ASSERT_EQ(in_place.relu, cse.relu) << text;
+    ASSERT_EQ(in_place.multiply, cse.multiply) << text;
+    ASSERT_LE(in_place.reorder, cse.multiply) << text;
     const CellCounts layout = layout_structure(cell);
     ASSERT_NEAR(layout.conv_3x3, cse.conv_3x3, 1e-12) << text;
     ASSERT_LE(layout.add, cse.add + 1e-12) << text;
@@ -177,11 +195,11 @@ TEST(StructureProperties, WithoutNoneEveryRuleThatOnlyRemovesTheDeadAgrees) {
   }
 }
 
-TEST(StructureModel, OfNasbench201NamesElevenStructures) {
+TEST(StructureModel, OfNasbench201NamesTwelveStructures) {
   const StructureModel& model = structures_of(nasbench201());
   EXPECT_EQ(model.features().size(), 9u);
   EXPECT_EQ(model.features().front().name, "base");
-  EXPECT_EQ(model.structures().size(), 11u);
+  EXPECT_EQ(model.structures().size(), 12u);
   EXPECT_EQ(model.structures()[model.structure_index("layout")].name, "layout");
   EXPECT_THROW(model.structure_index("unheard-of"), InputError);
 }
