@@ -115,6 +115,7 @@ class Collection {
     device_ = std::move(found.device);
     record_ = std::move(record);
     for (const Measurement& row : device_.latencies) measured_.emplace(row.architecture, row);
+    judge();
     for (const Measurement& row : device_.latencies) {
       if (std::find(wanted_.begin(), wanted_.end(), row.architecture) == wanted_.end()) others_.push_back(row);
     }
@@ -143,7 +144,8 @@ class Collection {
   }
 
   bool finished() const {
-    return record_.complete && missing().empty() && !operators_missing() && !repeat_check_missing();
+    const bool settled = options_.attempts == 1 || unsettled().empty();
+    return record_.complete && missing().empty() && settled && !operators_missing() && !repeat_check_missing();
   }
 
   void begin_session() {
@@ -210,14 +212,14 @@ class Collection {
   }
 
   /// Only the end shows how the machine is when nothing disturbs it. What was measured while it was otherwise is
-  /// measured again then, minutes later.
+  /// measured again then, minutes later; until patience runs out.
   void measure_unsettled() {
     for (int again = 1; again < options_.attempts; ++again) {
       const std::vector<std::vector<Architecture>> batches = batches_of(unsettled());
       if (batches.empty()) break;
       record_.repeatability.reset();
       for (const std::vector<Architecture>& batch : batches) {
-        wait_until_settled();
+        if (!wait_until_settled()) break;
         ++record_.repeated_batches;
         keep(attempt(batch, wanted_.size() - unsettled().size(),
                      "measuring again, " + batches_.complaint(measured_.at(batch.front()))));
@@ -245,11 +247,18 @@ class Collection {
     return rows;
   }
 
-  void wait_until_settled() {
-    batches_.wait_until_settled([this] {
+  bool wait_until_settled() {
+    return batches_.wait_until_settled([this] {
       report(wanted_.size() - unsettled().size(), "waiting for the machine to settle");
       throw_if_stopped();
     });
+  }
+
+  /// All rows, those of the file that were not asked for too, say how the machine is.
+  void judge() {
+    std::vector<double> sentinels_ms;
+    for (const auto& [architecture, row] : measured_) sentinels_ms.push_back(row.sentinel_ms);
+    batches_.judge_by(std::move(sentinels_ms));
   }
 
   /// Keeps what is new or was measured on a quieter machine than before, and saves.
@@ -258,6 +267,7 @@ class Collection {
       const auto [known, is_new] = measured_.emplace(row.architecture, row);
       if (!is_new && batches_.moved(row) < batches_.moved(known->second)) known->second = row;
     }
+    judge();
     save();
     throw_if_stopped();
   }
@@ -286,7 +296,7 @@ class Collection {
     for (const std::vector<Architecture>& batch : batches_of(again)) {
       std::vector<Measurement> rows;
       for (int tries = 0; tries < options_.attempts && (rows.empty() || !batches_.settled(rows.front())); ++tries) {
-        wait_until_settled();
+        if (!wait_until_settled()) break;
         rows = attempt(batch, wanted_.size() - again.size(), note);
         throw_if_stopped();
       }

@@ -65,10 +65,11 @@ Architecture sentinel_of(const SearchSpace& space);
 
 /// Measures the architectures that DIR/<id>/latencies.csv does not have yet, then again those whose sentinel moved, and
 /// writes the device file. Measured batches are saved, with their sentinel, so that the same call resumes (a batch
-/// measured in turn that is stopped before its last round is measured anew); `complete` in the file's environment says
-/// whether a later call has something left to do. The machine is expected to be quiet; the thread is pinned meanwhile
-/// to its last processors, so that two collections must not run at once. Throws InputError when the folder holds
-/// measurements made under other options (naming each), Interrupted when progress said stop.
+/// measured in turn that is stopped before its last round is measured anew), and tries again what never settled;
+/// `complete` in the file's environment says whether a later call has something left to do. The machine is expected to
+/// be quiet; the thread is pinned meanwhile to its last processors, so that two collections must not run at once.
+/// Throws InputError when the folder holds measurements made under other options (naming each), Interrupted when
+/// progress said stop.
 DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const CollectProgress& progress = {});
 
 /// The same with a runtime of the caller's; `options.runtime` is not looked at.

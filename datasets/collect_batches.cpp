@@ -13,13 +13,6 @@
 namespace tenshot::datasets {
 namespace {
 
-/// What the sentinel takes when nothing disturbs the machine: disturbance only slows, and never most of the time, so
-/// the lower quartile (the value below which less than a quarter lies).
-double undisturbed_ms(std::vector<double> sentinels_ms) {
-  std::sort(sentinels_ms.begin(), sentinels_ms.end());
-  return sentinels_ms[(sentinels_ms.size() - 1) / 4];
-}
-
 template <class T>
 std::optional<T> sum(const std::optional<T>& a, const std::optional<T>& b) {
   return a && b ? std::optional<T>(*a + *b) : std::nullopt;
@@ -45,9 +38,17 @@ CollectBatches::CollectBatches(const CollectOptions& options, const SearchSpace&
                                const descriptor::Runtime& runtime, CollectRecord& record)
     : options_(options), record_(record), timer_(options, space, runtime, record), patience_s_(options.patience_s) {}
 
+void CollectBatches::judge_by(std::vector<double> sentinels_ms) {
+  const auto unknown = std::remove_if(sentinels_ms.begin(), sentinels_ms.end(), [](double v) { return std::isnan(v); });
+  sentinels_ms.erase(unknown, sentinels_ms.end());
+  if (sentinels_ms.empty()) return;
+  std::sort(sentinels_ms.begin(), sentinels_ms.end());
+  undisturbed_ms_ = sentinels_ms[(sentinels_ms.size() - 1) / 4];
+}
+
 double CollectBatches::moved(double sentinel_ms) const {
   if (std::isnan(sentinel_ms)) return std::numeric_limits<double>::infinity();
-  return std::abs(sentinel_ms / undisturbed_ms(record_.sentinel_ms) - 1);
+  return std::isnan(undisturbed_ms_) ? 0 : std::abs(sentinel_ms / undisturbed_ms_ - 1);
 }
 
 std::string CollectBatches::complaint(const Measurement& row) const {
@@ -55,14 +56,17 @@ std::string CollectBatches::complaint(const Measurement& row) const {
   return "the sentinel moved by " + shortest(std::round(1000 * moved(row)) / 10) + " %";
 }
 
-void CollectBatches::wait_until_settled(const std::function<void()>& step) {
+bool CollectBatches::wait_until_settled(const std::function<void()>& step) {
   using Clock = std::chrono::steady_clock;
-  while (patience_s_ > 0 && moved(timer_.sentinel_ms()) > options_.sentinel_tolerance) {
+  if (options_.patience_s == 0) return true;
+  while (moved(timer_.sentinel_ms()) > options_.sentinel_tolerance) {
+    if (patience_s_ <= 0) return false;
     const Clock::time_point start = Clock::now();
     step();
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
     patience_s_ -= std::chrono::duration<double>(Clock::now() - start).count();
   }
+  return true;
 }
 
 std::vector<Measurement> CollectBatches::measure(const std::vector<Architecture>& batch,

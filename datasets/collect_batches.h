@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -22,15 +23,20 @@ class CollectBatches {
   std::vector<Measurement> measure(const std::vector<Architecture>& batch,
                                    const std::function<bool(std::size_t)>& go_on);
 
+  /// Takes from the sentinels of all rows that are kept what the sentinel takes when nothing disturbs the machine:
+  /// disturbance only slows, and never most of the time, so the lower quartile (the value below which less than a
+  /// quarter lies). What was replaced does not count: a busy hour of attempts must not become the rule.
+  void judge_by(std::vector<double> sentinels_ms);
+
   /// How far the machine was from undisturbed when a row was measured, as a fraction; infinity without a sentinel.
   double moved(const Measurement& row) const { return moved(row.sentinel_ms); }
   bool settled(const Measurement& row) const { return moved(row) <= options_.sentinel_tolerance; }
   /// "the sentinel moved by 8 %", or that others used the processor.
   std::string complaint(const Measurement& row) const;
 
-  /// Waits until the sentinel is what it usually is, or options.patience_s are used up in all; `step` is called in
-  /// between and throws to stop.
-  void wait_until_settled(const std::function<void()>& step);
+  /// Waits until the sentinel is what it usually is; false when options.patience_s are used up, in all calls together.
+  /// Without any patience it does not look. `step` is called in between and throws to stop.
+  bool wait_until_settled(const std::function<void()>& step);
 
   CollectTimer& timer() { return timer_; }
 
@@ -41,6 +47,7 @@ class CollectBatches {
   CollectRecord& record_;
   CollectTimer timer_;
   double patience_s_;
+  double undisturbed_ms_ = std::numeric_limits<double>::quiet_NaN();
 };
 
 }  // namespace tenshot::datasets
