@@ -47,7 +47,9 @@ struct CollectOptions {
   /// (descriptor::contended) is measured again. Empty: nothing is watched.
   std::function<std::function<descriptor::Contention()>()> watch_contention = watched_machine;
   int attempts = 3;              ///< per batch; the best is kept, and counted in the environment when unsettled
-  double patience_s = 0;         ///< for how long in all to wait for the machine to settle before measuring again
+  /// For how many seconds in all to throw away what was measured while the sentinel had moved, and to wait for the
+  /// machine to settle.
+  double patience_s = 0;
   std::filesystem::path folder;  ///< DIR/<id>/device.json and latencies.csv are written here
 };
 

@@ -13,6 +13,12 @@
 namespace tenshot::datasets {
 namespace {
 
+/// The value below which less than a quarter lies.
+double lower_quartile(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[(values.size() - 1) / 4];
+}
+
 template <class T>
 std::optional<T> sum(const std::optional<T>& a, const std::optional<T>& b) {
   return a && b ? std::optional<T>(*a + *b) : std::nullopt;
@@ -41,9 +47,22 @@ CollectBatches::CollectBatches(const CollectOptions& options, const SearchSpace&
 void CollectBatches::judge_by(std::vector<double> sentinels_ms) {
   const auto unknown = std::remove_if(sentinels_ms.begin(), sentinels_ms.end(), [](double v) { return std::isnan(v); });
   sentinels_ms.erase(unknown, sentinels_ms.end());
-  if (sentinels_ms.empty()) return;
-  std::sort(sentinels_ms.begin(), sentinels_ms.end());
-  undisturbed_ms_ = sentinels_ms[(sentinels_ms.size() - 1) / 4];
+  if (!sentinels_ms.empty()) undisturbed_ms_ = lower_quartile(std::move(sentinels_ms));
+}
+
+bool CollectBatches::steady(double sentinel_ms) {
+  double usual_ms = undisturbed_ms_;
+  if (std::isnan(usual_ms)) {
+    looks_ms_.push_back(sentinel_ms);
+    usual_ms = lower_quartile(looks_ms_);
+  }
+  return sentinel_ms <= (1 + options_.sentinel_tolerance) * usual_ms;
+}
+
+bool CollectBatches::patient(double spent_s) {
+  if (patience_s_ <= 0) return false;
+  patience_s_ -= spent_s;
+  return true;
 }
 
 double CollectBatches::moved(double sentinel_ms) const {
@@ -75,7 +94,9 @@ std::vector<Measurement> CollectBatches::measure(const std::vector<Architecture>
   const auto contention = options_.watch_contention ? options_.watch_contention() : nullptr;
   CollectTimer::Turn turn;
   if (options_.timing.rounds > 1) {
-    turn = timer_.in_turn(batch, [&] { return go_on(0); });
+    const CollectTimer::Steadiness steadiness = {[this](double sentinel_ms) { return steady(sentinel_ms); },
+                                                 [this](double spent_s) { return patient(spent_s); }};
+    turn = timer_.in_turn(batch, steadiness, [&] { return go_on(0); });
     if (turn.rows.empty()) return {};
     go_on(batch.size());
   } else {

@@ -24,8 +24,8 @@ class CollectBatches {
                                    const std::function<bool(std::size_t)>& go_on);
 
   /// Takes from the sentinels of all rows that are kept what the sentinel takes when nothing disturbs the machine:
-  /// disturbance only slows, and never most of the time, so the lower quartile (the value below which less than a
-  /// quarter lies). What was replaced does not count: a busy hour of attempts must not become the rule.
+  /// disturbance only slows, and never most of the time, so the lower quartile. What was replaced does not count: a
+  /// busy hour of attempts must not become the rule.
   void judge_by(std::vector<double> sentinels_ms);
 
   /// How far the machine was from undisturbed when a row was measured, as a fraction; infinity without a sentinel.
@@ -42,11 +42,15 @@ class CollectBatches {
 
  private:
   double moved(double sentinel_ms) const;
+  /// While measuring in turn: whether nothing disturbs the machine, as far as is known yet.
+  bool steady(double sentinel_ms);
+  bool patient(double spent_s);
 
   const CollectOptions& options_;
   CollectRecord& record_;
   CollectTimer timer_;
   double patience_s_;
+  std::vector<double> looks_ms_;  ///< at the sentinel, while no row is kept yet
   double undisturbed_ms_ = std::numeric_limits<double>::quiet_NaN();
 };
 

@@ -126,6 +126,7 @@ CollectRecord read_record(const json& environment) {
   record.batch_size = count("batch_size");
   record.unsettled_architectures = environment.value("unsettled_architectures", 0);
   record.repeated_batches = count("repeated_batches");
+  record.disturbed_visits = environment.value("disturbed_visits", 0);
   record.sessions = count("sessions");
   record.preparation_s = seconds("preparation_s");
   record.warmup_s = seconds("warmup_s");
@@ -163,6 +164,7 @@ json to_json(const CollectRecord& record) {
                       {"batch_size", record.batch_size},
                       {"unsettled_architectures", record.unsettled_architectures},
                       {"repeated_batches", record.repeated_batches},
+                      {"disturbed_visits", record.disturbed_visits},
                       {"sessions", record.sessions},
                       {"preparation_s", short_number(record.preparation_s)},
                       {"warmup_s", short_number(record.warmup_s)},

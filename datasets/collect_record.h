@@ -48,6 +48,7 @@ struct CollectRecord {
   int batch_size = 0;
   int unsettled_architectures = 0;  ///< kept although the sentinel had moved, or others contended, at every attempt
   int repeated_batches = 0;         ///< measured again for that
+  int disturbed_visits = 0;         ///< thrown away at once, while measuring in turn, and made again
   std::optional<descriptor::Contention> contention;  ///< over all batches
   int sessions = 0;                                  ///< calls it took
   double preparation_s = 0;                          ///< building and compiling networks

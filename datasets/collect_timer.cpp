@@ -42,7 +42,7 @@ double CollectTimer::sentinel_ms() {
   return timing.median_ms;
 }
 
-CollectTimer::Turn CollectTimer::in_turn(const std::vector<Architecture>& architectures,
+CollectTimer::Turn CollectTimer::in_turn(const std::vector<Architecture>& architectures, const Steadiness& steadiness,
                                          const std::function<bool()>& go_on) {
   prepare_sentinel();
   std::vector<std::unique_ptr<descriptor::PreparedNetwork>> networks;
@@ -52,16 +52,18 @@ CollectTimer::Turn CollectTimer::in_turn(const std::vector<Architecture>& archit
     runs.emplace_back([network = networks.back().get()] { network->run(); });
     if (!go_on()) return {};
   }
-  runs.emplace_back([this] { sentinel_->run(); });
-  const std::vector<descriptor::Timing> timings = descriptor::measure_in_turn(runs, options_.timing, go_on);
-  if (timings.empty()) return {};
+  const descriptor::TurnTimings found = descriptor::measure_in_turn(
+      runs, options_.timing, {[this] { sentinel_->run(); }, steadiness.steady, steadiness.patient}, go_on);
+  if (found.networks.empty()) return {};
   Turn turn;
   for (std::size_t i = 0; i < architectures.size(); ++i) {
-    record_cost(timings[i]);
-    turn.rows.push_back({architectures[i], timings[i].median_ms, timings[i].stddev_ms, timings[i].runs});
+    const descriptor::Timing& timing = found.networks[i];
+    record_cost(timing);
+    turn.rows.push_back({architectures[i], timing.median_ms, timing.stddev_ms, timing.runs});
   }
-  turn.sentinel_ms = timings.back().median_ms;
-  record_.sentinel_s += 1e-3 * (timings.back().warmup_total_ms + timings.back().loop_total_ms);
+  turn.sentinel_ms = found.sentinel_ms;
+  record_.sentinel_s += found.sentinel_s;
+  record_.disturbed_visits += found.thrown_away;
   return turn;
 }
 

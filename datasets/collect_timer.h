@@ -19,13 +19,20 @@ class CollectTimer {
   Measurement architecture(const Architecture& architecture);
   double operator_ms(const nasbench::Operator& op);
 
-  /// Architectures and, last, the sentinel, measured in turn over the rounds of the options. Empty when `go_on`, asked
-  /// many times a second, said no.
+  /// When the machine is undisturbed by what the sentinel takes, and for how long to come back later when it is not
+  /// (descriptor::MachineWatch).
+  struct Steadiness {
+    std::function<bool(double sentinel_ms)> steady;
+    std::function<bool(double visit_s)> patient;
+  };
+  /// Architectures measured in turn over the rounds of the options, between looks at the sentinel. Empty when `go_on`,
+  /// asked many times a second, said no.
   struct Turn {
     std::vector<Measurement> rows;
     double sentinel_ms = 0;
   };
-  Turn in_turn(const std::vector<Architecture>& architectures, const std::function<bool()>& go_on);
+  Turn in_turn(const std::vector<Architecture>& architectures, const Steadiness& steadiness,
+               const std::function<bool()>& go_on);
 
   /// Prepares the sentinel, once, so that all its values are of the same network.
   void prepare_sentinel();

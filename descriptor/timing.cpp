@@ -1,23 +1,19 @@
 #include "descriptor/timing.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
-#include <numeric>
 #include <string>
 #include <utility>
 
+#include "descriptor/timing_detail.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::descriptor {
+
+using detail::Clock;
+
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 double quantile(const std::vector<double>& sorted, double fraction) {
   const double position = fraction * static_cast<double>(sorted.size() - 1);
@@ -39,6 +35,14 @@ std::size_t lower_rank(std::size_t n) {
   return 0;
 }
 
+}  // namespace
+
+namespace detail {
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
 bool precise_enough(std::vector<double> run_times_ms, double relative_precision) {
   std::sort(run_times_ms.begin(), run_times_ms.end());
   const double median = quantile(run_times_ms, 0.5);
@@ -46,8 +50,6 @@ bool precise_enough(std::vector<double> run_times_ms, double relative_precision)
   return std::max(interval.upper - median, median - interval.lower) <= relative_precision * median;
 }
 
-/// Runs until caches, lazily compiled code and clocks have settled: until neither of the last two runs is more than 5 %
-/// faster than every run before them. Bounded, because a machine that only gets faster must be measured too.
 void warm_up(const std::function<void()>& run, const TimingOptions& options) {
   constexpr int most_extra_runs = 50;
   constexpr double still_falling = 0.95;
@@ -68,7 +70,17 @@ void warm_up(const std::function<void()>& run, const TimingOptions& options) {
   }
 }
 
-}  // namespace
+void require_usable(const TimingOptions& options) {
+  if (options.minimum_runs < 1 || options.maximum_runs < options.minimum_runs) {
+    throw InputError("timing wants 1 <= minimum_runs <= maximum_runs, found minimum_runs " +
+                     std::to_string(options.minimum_runs) + ", maximum_runs " + std::to_string(options.maximum_runs));
+  }
+  if (options.rounds < 1) throw InputError("timing wants at least one round, found " + std::to_string(options.rounds));
+}
+
+}  // namespace detail
+
+using detail::milliseconds_since, detail::precise_enough, detail::require_usable, detail::warm_up;
 
 Timing summarise(std::vector<double> run_times_ms) {
   if (run_times_ms.empty()) throw InputError("no run times to summarise: expected at least one");
@@ -91,18 +103,6 @@ Interval median_interval(const std::vector<double>& sorted) {
   }
   return {sorted[rank - 1], sorted[sorted.size() - rank]};
 }
-
-namespace {
-
-void require_usable(const TimingOptions& options) {
-  if (options.minimum_runs < 1 || options.maximum_runs < options.minimum_runs) {
-    throw InputError("timing wants 1 <= minimum_runs <= maximum_runs, found minimum_runs " +
-                     std::to_string(options.minimum_runs) + ", maximum_runs " + std::to_string(options.maximum_runs));
-  }
-  if (options.rounds < 1) throw InputError("timing wants at least one round, found " + std::to_string(options.rounds));
-}
-
-}  // namespace
 
 Timing measure(const std::function<void()>& run, const TimingOptions& options) {
   require_usable(options);
@@ -131,46 +131,6 @@ Timing measure(const std::function<void()>& run, const TimingOptions& options) {
   timing.runs_total_ms = total_ms;
   timing.loop_total_ms = loop_ms;
   return timing;
-}
-
-std::vector<Timing> measure_in_turn(const std::vector<std::function<void()>>& networks, const TimingOptions& options,
-                                    const std::function<bool()>& go_on) {
-  require_usable(options);
-  std::vector<double> warmup_ms, loop_ms(networks.size(), 0);
-  for (const std::function<void()>& run : networks) {
-    const Clock::time_point start = Clock::now();
-    warm_up(run, options);
-    warmup_ms.push_back(milliseconds_since(start));
-    if (!go_on()) return {};
-  }
-  std::vector<std::vector<double>> run_times_ms(networks.size());
-  std::vector<bool> settled(networks.size(), false);
-  const auto least_runs = static_cast<std::size_t>(options.minimum_runs);
-  const auto runs = static_cast<std::size_t>(options.maximum_runs), rounds = static_cast<std::size_t>(options.rounds);
-  for (std::size_t round = 1; round <= rounds; ++round) {
-    for (std::size_t n = 0; n < networks.size(); ++n) {
-      if (settled[n]) continue;
-      const Clock::time_point start = Clock::now();
-      networks[n]();
-      while (run_times_ms[n].size() < runs * round / rounds) {
-        const Clock::time_point run_start = Clock::now();
-        networks[n]();
-        run_times_ms[n].push_back(milliseconds_since(run_start));
-      }
-      settled[n] = run_times_ms[n].size() >= least_runs && precise_enough(run_times_ms[n], options.relative_precision);
-      loop_ms[n] += milliseconds_since(start);
-      if (!go_on()) return {};
-    }
-  }
-  std::vector<Timing> timings;
-  for (std::size_t n = 0; n < networks.size(); ++n) {
-    const double runs_total_ms = std::accumulate(run_times_ms[n].begin(), run_times_ms[n].end(), 0.0);
-    timings.push_back(summarise(std::move(run_times_ms[n])));
-    timings.back().warmup_total_ms = warmup_ms[n];
-    timings.back().runs_total_ms = runs_total_ms;
-    timings.back().loop_total_ms = loop_ms[n];
-  }
-  return timings;
 }
 
 }  // namespace tenshot::descriptor

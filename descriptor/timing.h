@@ -48,12 +48,31 @@ Interval median_interval(const std::vector<double>& sorted);
 /// `minimum_runs` is under 1 or `maximum_runs` under `minimum_runs`.
 Timing measure(const std::function<void()>& run, const TimingOptions& options);
 
+/// What tells measure_in_turn that the machine is busy with something else.
+struct MachineWatch {
+  /// A network that is timed again and again.
+  std::function<void()> sentinel;
+  /// Whether the machine is undisturbed when the sentinel takes this long. Empty: it always is.
+  std::function<bool(double sentinel_ms)> steady = {};
+  /// Asked after a disturbed visit of so many seconds whether to throw its runs away and come back later. Empty: no.
+  std::function<bool(double visit_s)> patient = {};
+};
+
+/// What measure_in_turn found; `networks` is empty once it was told to stop.
+struct TurnTimings {
+  std::vector<Timing> networks;
+  double sentinel_ms = 0;  ///< median over the visits that count
+  double sentinel_s = 0;   ///< spent on it
+  int thrown_away = 0;     ///< visits
+};
+
 /// Warms all of `networks` up, then times them in turn over `options.rounds` rounds, `maximum_runs` runs of each in
 /// all, fewer where `minimum_runs` are precise enough; the first run of a network in a round only fills the caches and
-/// is not counted. `go_on` is asked after each
-/// network of each round; nothing is returned once it says no. Throws InputError as measure, and on less than one
-/// round.
-std::vector<Timing> measure_in_turn(const std::vector<std::function<void()>>& networks, const TimingOptions& options,
-                                    const std::function<bool()>& go_on);
+/// is not counted. In a round ten networks at a time are visited, between two looks at the sentinel: when either look
+/// found the machine disturbed, the visit is thrown away and made again after all others, as long as `watch` is
+/// patient. `go_on` is asked after each network of each visit; nothing is returned once it says no. Throws InputError
+/// as measure, and on less than one round.
+TurnTimings measure_in_turn(const std::vector<std::function<void()>>& networks, const TimingOptions& options,
+                            const MachineWatch& watch, const std::function<bool()>& go_on);
 
 }  // namespace tenshot::descriptor

@@ -477,7 +477,7 @@ TEST_F(CollectInTurn, MeasuresEveryArchitectureInTheGivenOrder) {
 
 TEST_F(CollectInTurn, KeepsFinishedBatchesWhenStoppedAndResumes) {
   const FakeRuntime runtime;
-  // A batch of three asks 3 times when preparing, 4 when warming up, 12 in the rounds and once at its end.
+  // A batch of three asks 3 times when preparing, 3 when warming up, 9 in the rounds and once at its end.
   message_of_failure<Interrupted>(runtime, stop_after(25));
   const auto kept = stored().device.latencies;
   ASSERT_EQ(kept.size(), 3u);

@@ -163,19 +163,23 @@ TimingOptions in_turn(int runs, int rounds) {
   return options;
 }
 
+MachineWatch unwatched() {
+  return {[] {}};
+}
+
 TEST(MeasureInTurn, SpreadsTheRunsOfEachNetworkOverTheRounds) {
   std::string order;
   const std::vector<std::function<void()>> networks = {[&] { order += 'a'; }, [&] { order += 'b'; }};
   std::size_t warm = 0;
   int asked = 0;
-  const auto timings = measure_in_turn(networks, in_turn(5, 2), [&] {
+  const auto timings = measure_in_turn(networks, in_turn(5, 2), unwatched(), [&] {
     if (++asked == 2) warm = order.size();
     return true;
   });
   // Two of five runs in the first round, three in the second, each round begun by one that does not count.
   EXPECT_EQ(order.substr(warm), "aaabbbaaaabbbb");
-  ASSERT_EQ(timings.size(), 2u);
-  for (const Timing& timing : timings) {
+  ASSERT_EQ(timings.networks.size(), 2u);
+  for (const Timing& timing : timings.networks) {
     EXPECT_EQ(timing.runs, 5);
     EXPECT_GE(timing.loop_total_ms, timing.runs_total_ms);
   }
@@ -185,18 +189,68 @@ TEST(MeasureInTurn, ANetworkThatIsPreciseEnoughSitsOutTheOtherRounds) {
   TimingOptions options = in_turn(40, 4);
   options.minimum_runs = 15;
   options.relative_precision = std::numeric_limits<double>::infinity();  // any finite interval will do
-  const std::vector<Timing> timings = measure_in_turn({[] {}}, options, [] { return true; });
-  EXPECT_EQ(timings.at(0).runs, 20);  // two rounds of ten: the first gave fewer than the least number
+  const TurnTimings timings = measure_in_turn({[] {}}, options, unwatched(), [] { return true; });
+  EXPECT_EQ(timings.networks.at(0).runs, 20);  // two rounds of ten: the first gave fewer than the least number
 }
 
 TEST(MeasureInTurn, ReturnsNothingOnceToldToStop) {
   int asked = 0;
-  EXPECT_TRUE(measure_in_turn({[] {}, [] {}}, in_turn(4, 2), [&] { return ++asked < 4; }).empty());
+  EXPECT_TRUE(
+      measure_in_turn({[] {}, [] {}}, in_turn(4, 2), unwatched(), [&] { return ++asked < 4; }).networks.empty());
   EXPECT_EQ(asked, 4);
 }
 
+/// A machine that is disturbed from the `from`-th to before the `until`-th look at its sentinel.
+MachineWatch disturbed_between(int from, int until, double patience_s, std::vector<double>& spent_s) {
+  MachineWatch watch{[] {}};
+  watch.steady = [from, until, looks = 0](double) mutable { return ++looks < from || looks >= until; };
+  watch.patient = [patience_s, &spent_s](double visit_s) {
+    spent_s.push_back(visit_s);
+    return patience_s > 0;
+  };
+  return watch;
+}
+
+TEST(MeasureInTurn, MakesADisturbedVisitAgainAfterTheOthers) {
+  std::string order;
+  std::vector<std::function<void()>> networks;
+  for (int n = 0; n < 11; ++n) networks.emplace_back([&order, n] { order += static_cast<char>('a' + n); });
+  std::size_t warm = 0;
+  int asked = 0;
+  std::vector<double> spent_s;
+  // Asked before the first visit (steady), before it again with what is found after it (steady, then not).
+  const TurnTimings timings = measure_in_turn(networks, in_turn(1, 1), disturbed_between(3, 4, 1, spent_s), [&] {
+    if (++asked == 11) warm = order.size();
+    return true;
+  });
+  // Ten networks, each run once for the caches and once timed; thrown away; the eleventh; the ten again.
+  EXPECT_EQ(order.substr(warm), "aabbccddeeffgghhiijjkkaabbccddeeffgghhiijj");
+  EXPECT_EQ(timings.thrown_away, 1);
+  EXPECT_EQ(spent_s.size(), 1u);
+  ASSERT_EQ(timings.networks.size(), 11u);
+  for (const Timing& timing : timings.networks) EXPECT_EQ(timing.runs, 1);
+}
+
+TEST(MeasureInTurn, KeepsDisturbedVisitsWhenPatienceIsOver) {
+  std::vector<double> spent_s;
+  const TurnTimings timings =
+      measure_in_turn({[] {}}, in_turn(4, 2), disturbed_between(1, 1000, 0, spent_s), [] { return true; });
+  EXPECT_EQ(timings.thrown_away, 0);
+  EXPECT_GE(spent_s.size(), 2u);
+  EXPECT_EQ(timings.networks.at(0).runs, 4);
+}
+
+TEST(MeasureInTurn, LooksAgainBeforeAVisitUntilTheMachineIsSteady) {
+  std::vector<double> spent_s;
+  const TurnTimings timings =
+      measure_in_turn({[] {}}, in_turn(4, 1), disturbed_between(1, 6, 1, spent_s), [] { return true; });
+  EXPECT_EQ(timings.thrown_away, 0) << "no visit was made while the machine was disturbed";
+  EXPECT_EQ(spent_s.size(), 5u);
+  EXPECT_EQ(timings.networks.at(0).runs, 4);
+}
+
 TEST(MeasureInTurn, RefusesLessThanOneRound) {
-  EXPECT_THROW(measure_in_turn({[] {}}, in_turn(4, 0), [] { return true; }), InputError);
+  EXPECT_THROW(measure_in_turn({[] {}}, in_turn(4, 0), unwatched(), [] { return true; }), InputError);
 }
 
 }  // namespace
