@@ -90,6 +90,8 @@ void run(const std::vector<std::string>& arguments) {
                                      cxxopts::value<std::string>()->default_value("0"))(
       "rounds", "measure the networks of a batch in turn, this often (1: one after the other)",
       cxxopts::value<std::string>()->default_value("6"))(
+      "tolerance", "by what fraction the sentinel may move before a measurement counts as disturbed",
+      cxxopts::value<double>()->default_value("0.05"))(
       "attempts", "how often to measure what was disturbed, in all (1: keep it as it is)",
       cxxopts::value<std::string>()->default_value("3"))(
       "patience", "seconds in all to wait for a disturbed machine to settle before measuring again",
@@ -109,6 +111,7 @@ void run(const std::vector<std::string>& arguments) {
   collect.timing.rounds = static_cast<int>(options.integer("rounds", 1));
   collect.timing.maximum_runs = static_cast<int>(options.integer("runs", 1));
   collect.timing.minimum_runs = (collect.timing.maximum_runs + 1) / 2;
+  collect.sentinel_tolerance = options.get<double>("tolerance");
   collect.attempts = options.integer("attempts", 1);
   collect.patience_s = options.integer("patience", 0);
   collect.descriptor = descriptor_options(options);
