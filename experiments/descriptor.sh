@@ -2,7 +2,7 @@
 # What the hardware descriptor is worth to the network of MAPLE-Edge: on the shipped pool, each runtime is left out with
 # all its settings, and each of its device-runtimes is predicted from 0, 3 and 10 measurements by networks that were given
 # the counters and latencies of operators, the latencies alone, or neither (costs inferred from the measurements).
-# Training and adaptation see the first 600 architectures, the scores come from the last 400. Every row of a trial gets the
+# Training and adaptation see the first six tenths of the architectures, the scores come from the others. Every row of a trial gets the
 # same targeted-uniform samples; `structured`, which uses no descriptor, stands below for comparison.
 #
 #   experiments/descriptor.sh [trials, 3 unless said]
@@ -114,7 +114,7 @@ table() {  # MODE TITLE ROWS…
 # What the hardware descriptor is worth
 
 \`experiments/descriptor.sh $trials\`: predictor \`maple-edge\`, the pool without the runtime that is predicted (all its settings
-left out), targeted-uniform samples, seeds 1 to $trials. Share of 400 unseen architectures predicted within ±10 % / Spearman's ρ,
+left out), targeted-uniform samples, seeds 1 to $trials. Share of unseen architectures predicted within ±10 % / Spearman's ρ,
 means over the $(echo "$ids" | wc -w) device-runtimes of [datasets/data](../../../datasets/data/README.md) and the trials, by number
 of measurements. The counters are simulated by callgrind. With no measurements the pool's network answers from the
 descriptor alone. $("$tenshot" --version | sed -n 2p | sed 's/, [0-9]* thread.*//').

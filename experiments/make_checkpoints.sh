@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Trains the checkpoints that ship, on the first 600 architectures of the pool that ships, and writes checkpoints/README.md from their cards.
+# Trains the checkpoints that ship, on the first six tenths of the pool that ships, and writes checkpoints/README.md from their cards.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=experiments/set_up.sh
@@ -18,7 +18,7 @@ card() { head -c "$((20 + $(od -An -t u8 -j 12 -N 8 "$1")))" "$1" | tail -c +21;
 # Checkpoints
 
 Pools ready to be adapted with \`tenshot adapt --checkpoint\`, trained by \`experiments/make_checkpoints.sh\` on
-the first 600 architectures of [datasets/data](../datasets/data/README.md). Each carries its pool. On another machine LibTorch and the processor may
+the first six tenths of [datasets/data](../datasets/data/README.md). Each carries its pool. On another machine LibTorch and the processor may
 change the last bits of the network's weights; on one machine the files come out the same to the byte.
 
 END

@@ -11,20 +11,18 @@ field() { awk -v key="\"$2\":" '$1 == key { sub(/^[^:]*: /, ""); gsub(/^"|"?,?$/
   cat <<END
 # The pool that ships
 
-Latencies measured by \`experiments/measure_pool.sh\`: NAS-Bench-201 networks with random weights, 32 × 32 input, ten
-classes; the first 1,000 of a seeded draw, the same for every device-runtime and in the same order. By convention the first
-600 are to train on and to adapt with, the last 400 to test on.
+Latencies of NAS-Bench-201 networks with random weights, 32 × 32 input, ten classes, measured by
+\`experiments/measure_pool.sh\`: the first architectures of one seeded draw, the same for every device-runtime and in the same
+order. By convention the first six tenths are to train on and to adapt with, the others to test on.
 
-The 20 networks of a batch are measured in turn over several rounds, so that a machine whose speed changes by the second is
-seen as it is most of the time; a latency is the median of its runs, \`stddev_ms\` their spread (1.4826 × median absolute
-deviation), \`runs\` how many there were: at most 24 (12 for batches of eight), fewer once the median was known to 1 %. A
-sentinel network takes its turn in every batch (\`sentinel_ms\`); networks whose sentinel was over 5 % from what it is when
-nothing disturbs the machine, or during which others used the processor, were measured again at the end, at most twice, and
-count as disturbed when that did not help. \`device.json\` holds all conditions.
+The 20 networks of a batch are measured in turn over several rounds; a latency is the median of its runs, \`stddev_ms\` their
+spread (1.4826 × median absolute deviation), \`runs\` how many there were. A sentinel network takes its turn in every batch
+(\`sentinel_ms\`); networks whose sentinel was over the tolerance from what it is when nothing disturbs the machine, or during
+which others used the processor, were measured again, and count as disturbed when that did not help. \`device.json\` holds
+all conditions.
 
-**The counters are simulated**: this virtual machine has no performance monitoring unit, so the six counters of the 15
-operators come from callgrind, whose caches and processor each \`device.json\` states under \`conditions\`. Operator latencies
-are measured. An instruction set other than native caps oneDNN, LibTorch's own kernels and OpenBLAS.
+**Counters are simulated** wherever a descriptor has any: this virtual machine has no performance monitoring unit, so they come
+from callgrind, whose caches and processor each \`device.json\` states under \`conditions\`. Operator latencies are measured.
 
 | device-runtime | median ms | median difference when measured again | within 10 % when measured again | disturbed | loops over timed runs | preparation, s |
 |---|---|---|---|---|---|---|
@@ -34,9 +32,11 @@ END
     middle=$(tail -n +2 "$folder/latencies.csv" | cut -d, -f2 | sort -g | awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }')
     awk -v id="$(basename "$folder")" -v rows="$(($(wc -l <"$folder/latencies.csv") - 1))" -v middle="$middle" '
       { gsub(/[",:]/, ""); if (!($1 in value)) value[$1] = $2 }
-      END { printf "| `%s` | %.2f | %.1f %% | %.0f %% | %d of %d | %.2f | %.0f |\n", id, middle,
-            100 * value["median_relative_difference"], 100 * value["within_10_percent"],
-            value["unsettled_architectures"], rows, value["measuring_s"] / value["runs_s"], value["preparation_s"] }' "$file"
+      function share(key, digits) { return key in value ? sprintf("%.*f %%", digits, 100 * value[key]) : "unknown" }
+      END { disturbed = "unsettled_architectures" in value ? value["unsettled_architectures"] : "unknown"
+            printf "| `%s` | %.2f | %s | %s | %s of %d | %.2f | %.0f |\n", id, middle,
+            share("median_relative_difference", 1), share("within_10_percent", 0),
+            disturbed, rows, value["measuring_s"] / value["runs_s"], value["preparation_s"] }' "$file"
   done
   echo
   echo "\"Measured again\" is 5 % of the architectures at the end of the collection, those that were undisturbed both times: no predictor"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The main job on real measurements: installs and builds what is missing, trains on the shipped pool, and plays "new
 # device" with a device-runtime of it: its runtime is left out of the pool, with all settings. Plans ten architectures among
-# the first 600, takes their measurements, adapts, predicts the whole space, evaluates on the last 400, and exports.
+# the first six tenths, takes their measurements, adapts, predicts the whole space, evaluates on the others, and exports.
 #
 #   experiments/quickstart.sh                       the held-out device-runtime is libtorch-optimized_t1_b1
 #   experiments/quickstart.sh libtorch-eager_t1_b1  … or another one of datasets/data
@@ -39,7 +39,7 @@ echo "Planning ten architectures, and taking their measurements of $held_out"
 awk -F, 'NR == FNR { planned[$2]; next } FNR == 1 || $1 in planned' \
   "$out/plan.csv" "$out/pool/$held_out/latencies.csv" >"$out/measured.csv"
 
-echo "Adapting to the ten, predicting all 15,625 architectures, evaluating on 400 measured ones"
+echo "Adapting to the ten, predicting all 15,625 architectures, evaluating on those kept apart"
 echo
 for predictor in $predictors; do
   "$tenshot" adapt --quiet --checkpoint "$out/pool.$predictor.tenshot" --measurements "$out/measured.csv" \

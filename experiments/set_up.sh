@@ -49,17 +49,18 @@ build_targets() {
   logged ninja -C "$build" "$@"
 }
 
-# split_pool POOL OUT: OUT/pool has the first 600 architectures of every device-runtime, to train and adapt with;
-# OUT/truth/<id>.csv has the others, to test on.
+# split_pool POOL OUT: OUT/pool has the first six tenths of the architectures of every device-runtime (600 of 1,000), to
+# train and adapt with; OUT/truth/<id>.csv has the others, to test on.
 split_pool() {
-  local folder id
+  local folder id rows
   rm -rf "$2/pool" "$2/truth"
   mkdir -p "$2/pool" "$2/truth"
   for folder in "$1"/*/; do
     id=$(basename "$folder")
     mkdir "$2/pool/$id"
     cp "$folder/device.json" "$2/pool/$id/"
-    head -n 601 "$folder/latencies.csv" >"$2/pool/$id/latencies.csv"
-    { head -n 1 "$folder/latencies.csv"; tail -n +602 "$folder/latencies.csv"; } >"$2/truth/$id.csv"
+    rows=$((($(wc -l <"$folder/latencies.csv") - 1) * 6 / 10))
+    head -n $((rows + 1)) "$folder/latencies.csv" >"$2/pool/$id/latencies.csv"
+    { head -n 1 "$folder/latencies.csv"; tail -n +$((rows + 2)) "$folder/latencies.csv"; } >"$2/truth/$id.csv"
   done
 }
