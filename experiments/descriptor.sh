@@ -5,10 +5,11 @@
 # Training and adaptation see the first six tenths of the architectures, the scores come from the others. Every row of a trial gets the
 # same targeted-uniform samples; `structured`, which uses no descriptor, stands below for comparison.
 #
-#   experiments/descriptor.sh [trials, 3 unless said]
+#   experiments/descriptor.sh [trials, 3 unless said [pool, datasets/data unless said]]
 #
 # Networks are fine-tuned, and in the first trial trained from scratch too. Finished cells are kept in the build folder, so
-# that an interrupted run goes on. Writes experiments/results/descriptor/.
+# that an interrupted run goes on. Writes experiments/results/descriptor/, or, of another
+# pool, a folder beside them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 trials=${1:-3}
@@ -16,13 +17,18 @@ trials=${1:-3}
 . experiments/set_up.sh
 install_missing
 build_targets tenshot
-data=datasets/data
+data=${2:-datasets/data}
+if grep -L '"counters": \[$' "$data"/*/device.json | grep -q .; then
+  echo "Device-runtimes of $data without counters, which this compares: $(grep -L '"counters": \[$' "$data"/*/device.json | xargs)" >&2
+  exit 1
+fi
 # Another program or pool starts over.
-work=$build/descriptor/$(cat "$tenshot" $data/*/device.json $data/*/latencies.csv | sha256sum | cut -c1-12)
+work=$build/descriptor/$(cat "$tenshot" "$data"/*/device.json "$data"/*/latencies.csv | sha256sum | cut -c1-12)
 results=experiments/results/descriptor
+[ $# -lt 2 ] || results=$work/results  # what is committed is of the pool that ships
 export work tenshot OMP_NUM_THREADS=1
 mkdir -p "$work/cells" "$results"
-[ -d "$work/truth" ] || split_pool $data "$work"
+[ -d "$work/truth" ] || split_pool "$data" "$work"
 ids=$(cd "$work/pool" && echo *)
 runtimes=$(for id in $ids; do echo "${id%%_*}"; done | sort -u)
 
