@@ -37,7 +37,12 @@ void check_all_keys(const nlohmann::json& device, const std::string& file, Valid
              report);
   const auto descriptor = device.find("descriptor");
   if (descriptor == device.end() || !descriptor->is_object()) return;
-  check_keys(*descriptor, file, "descriptor: ", {"source", "counters", "operators"}, report);
+  check_keys(*descriptor, file, "descriptor: ", {"source", "counters", "operators", "conditions", "simulated"}, report);
+  const bool simulated = descriptor->value("source", nlohmann::json()) == "callgrind";
+  if (descriptor->value("simulated", nlohmann::json(false)) != simulated) {
+    report.problems.push_back(file + ": descriptor.simulated has to be " + (simulated ? "true" : "false or absent") +
+                              " for counters of source " + descriptor->value("source", nlohmann::json()).dump());
+  }
 }
 
 void check_operators(const DeviceRuntime& device, const SearchSpace& space, const std::string& file,

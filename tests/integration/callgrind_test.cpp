@@ -85,11 +85,14 @@ TEST(SimulatedCounters, AreWhatCollectWritesAndLabels) {
   if (!obstacle().empty()) GTEST_SKIP() << obstacle();
   const Folder folder;
   const Outcome outcome =
-      run("tenshot collect --attempts 1 --resolution 8 --archs 1 --descriptor --counters callgrind --out " + quoted(folder.path()));
+      run("tenshot collect --attempts 1 --resolution 8 --archs 1 --descriptor --counters callgrind --out " +
+          quoted(folder.path()));
   if (outcome.err.find("without valgrind's headers") != std::string::npos) GTEST_SKIP() << outcome.err;
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
   const auto device = datasets::read_device(folder.path() / "libtorch-eager_t1_b1_r8").device;
   EXPECT_EQ(device.descriptor.source, "callgrind");
+  const Outcome validated = run("tenshot dataset validate " + quoted(folder.path()));
+  EXPECT_EQ(validated.exit_code, 0) << validated.out << validated.err;
   EXPECT_EQ(device.descriptor.conditions.count("simulated_caches"), 1u);
   ASSERT_EQ(device.descriptor.operators.size(), 15u);
   for (const auto& profile : device.descriptor.operators) {

@@ -37,6 +37,26 @@ TEST(Validate, FindsNothingWrongWithASoundPool) {
   EXPECT_EQ(to_text(report), "3 devices read, nothing wrong\n");
 }
 
+TEST(Validate, TakesSimulatedCountersThatSaySo) {
+  const TemporaryFolder folder;
+  Pool pool = random_pool(2, 20, 1);
+  for (DeviceRuntime& device : pool.devices) {
+    device.descriptor.source = "callgrind";
+    device.descriptor.conditions = {{"runs", "5"}};
+  }
+  write_pool(folder.path(), pool);
+  const ValidationReport sound = validate(folder.path());
+  EXPECT_TRUE(sound.sound()) << to_text(sound);
+  const fs::path device = folder.path() / pool.devices.front().id;
+  edit_device(device, [](json& d) { d["descriptor"].erase("simulated"); });
+  EXPECT_TRUE(mentions(validate(folder.path()), "descriptor.simulated has to be true"));
+  edit_device(device, [](json& d) {
+    d["descriptor"]["source"] = "perf_event";
+    d["descriptor"]["simulated"] = true;
+  });
+  EXPECT_TRUE(mentions(validate(folder.path()), "descriptor.simulated has to be false"));
+}
+
 TEST(Validate, CollectsTheFaultsOfEveryDevice) {
   const TemporaryFolder folder;
   write_pool(folder.path(), random_pool(8, 20, 1));
