@@ -20,9 +20,12 @@ collect() {
   "$tenshot" collect --runtime "$1" --threads "$2" --batch "$3" --isa "$4" --archs 1000 --seed 1 --runs $runs \
     --rounds $rounds --descriptor --repeat-check --out "$out"
 }
-for runtime in libtorch-eager libtorch-optimized libtorch-xnnpack libtorch-int8; do collect $runtime 1 1 native; done
-for runtime in libtorch-eager libtorch-optimized libtorch-int8; do collect $runtime 1 1 sse4.1; done
-for runtime in libtorch-eager libtorch-optimized libtorch-xnnpack libtorch-int8; do collect $runtime 2 1 native; done
-for runtime in libtorch-int8 libtorch-xnnpack libtorch-optimized libtorch-eager; do collect $runtime 1 8 native; done
-for runtime in libtorch-channels-last libtorch-frozen; do collect $runtime 1 1 native; done
+# First a grid of three runtimes by three settings, then what widens it.
+grid="libtorch-eager libtorch-optimized libtorch-int8"
+for runtime in $grid; do collect "$runtime" 1 1 native; done
+for runtime in $grid; do collect "$runtime" 1 1 sse4.1; done
+for runtime in $grid; do collect "$runtime" 2 1 native; done
+for threads in 1 2; do collect libtorch-xnnpack $threads 1 native; done
+for runtime in libtorch-frozen libtorch-channels-last; do collect $runtime 1 1 native; done
+for runtime in $grid libtorch-xnnpack; do collect "$runtime" 1 8 native; done
 experiments/pool_card.sh "$out"
