@@ -196,8 +196,8 @@ class Collection {
   std::vector<std::vector<Architecture>> batches_of(const std::vector<Architecture>& architectures) const {
     std::vector<std::vector<Architecture>> batches;
     for (const Architecture& architecture : architectures) {
-      if (batches.empty() || batches.back().size() == static_cast<std::size_t>(options_.batch_size))
-        batches.push_back({});
+      const bool full = batches.empty() || batches.back().size() == static_cast<std::size_t>(options_.batch_size);
+      if (full) batches.emplace_back();
       batches.back().push_back(architecture);
     }
     return batches;

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <thread>
 #include <utility>
 
@@ -17,21 +16,6 @@ namespace {
 double lower_quartile(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[(values.size() - 1) / 4];
-}
-
-template <class T>
-std::optional<T> sum(const std::optional<T>& a, const std::optional<T>& b) {
-  return a && b ? std::optional<T>(*a + *b) : std::nullopt;
-}
-
-descriptor::Contention operator+(const descriptor::Contention& a, const descriptor::Contention& b) {
-  return {a.elapsed_s + b.elapsed_s,
-          a.involuntary_switches + b.involuntary_switches,
-          sum(a.steal_s, b.steal_s),
-          a.cpus,
-          sum(a.task_clock_s, b.task_clock_s),
-          sum(a.page_faults, b.page_faults),
-          sum(a.context_switches, b.context_switches)};
 }
 
 }  // namespace

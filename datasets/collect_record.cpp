@@ -66,6 +66,7 @@ json contention_json(const descriptor::Contention& contention) {
                  {"involuntary_switches", contention.involuntary_switches},
                  {"cpus", contention.cpus}};
   put_known(object, "steal_s", contention.steal_s);
+  put_known(object, "wait_s", contention.wait_s);
   put_known(object, "task_clock_s", contention.task_clock_s);
   put_known(object, "page_faults", contention.page_faults);
   put_known(object, "context_switches", contention.context_switches);
@@ -81,6 +82,7 @@ descriptor::Contention contention_from(const json& object) {
   contention.involuntary_switches = object.at("involuntary_switches").get<long>();
   contention.cpus = object.at("cpus").get<int>();
   contention.steal_s = known("steal_s");
+  contention.wait_s = known("wait_s");
   contention.task_clock_s = known("task_clock_s");
   contention.page_faults = known("page_faults");
   contention.context_switches = known("context_switches");

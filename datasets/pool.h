@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -11,12 +10,11 @@
 
 #include "datasets/findings.h"
 #include "datasets/measurements.h"
+#include "descriptor/operator_counts.h"
 
 namespace tenshot::datasets {
 
-/// The six counters of the hardware descriptor (MAPLE-Edge §2.3), in the order of every file.
-constexpr std::array<std::string_view, 6> default_counters = {
-    "cycles", "instructions", "cache-references", "cache-misses", "L1-dcache-loads", "L1-dcache-load-misses"};
+using descriptor::default_counters;
 
 /// One operator's row of a hardware descriptor.
 struct OperatorProfile {

@@ -163,9 +163,7 @@ OperatorCounts count_by_callgrind(const CallgrindOptions& options) {
   count_in_child(options, folder);
   OperatorCounts counts;
   counts.source = "callgrind";
-  counts.events = {"cycles",       "instructions",    "cache-references",
-                   "cache-misses", "L1-dcache-loads", "L1-dcache-load-misses"};
-  counts.simulated = true;
+  counts.events.assign(default_counters.begin(), default_counters.end());
   for (std::size_t i = 0; i < options.operators; ++i) {
     const CallgrindDump dump = read_dump(folder.dump(i), dump_name(i, options.runs));
     counts.per_run.push_back(counters_of(dump, options.runs, folder.dump(i).filename().string()));

@@ -18,6 +18,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -35,9 +36,7 @@ std::string last_lines(const std::filesystem::path& path) {
     lines.emplace_back(trimmed(line));
     if (lines.size() > most_lines) lines.pop_front();
   }
-  std::string joined;
-  for (const std::string& line : lines) joined += (joined.empty() ? "" : "; ") + line;
-  return joined.empty() ? "it said nothing" : joined;
+  return lines.empty() ? "it said nothing" : joined(lines, "; ");
 }
 
 /// As exec wants them; it changes none.

@@ -7,10 +7,10 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <system_error>
 
 #include "descriptor/machine.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/numbers.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -36,7 +36,10 @@ std::string content_of(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-std::string or_unknown(const std::optional<double>& value) { return value ? shortest(*value) : "unknown"; }
+template <class T>
+std::optional<T> sum(const std::optional<T>& a, const std::optional<T>& b) {
+  return a && b ? std::optional<T>(*a + *b) : std::nullopt;
+}
 
 }  // namespace
 
@@ -50,21 +53,37 @@ std::optional<std::uint64_t> steal_ticks(std::string_view proc_stat, const std::
   return cpus.empty() ? std::nullopt : std::optional<std::uint64_t>(sum);
 }
 
+std::optional<std::uint64_t> wait_nanoseconds(const std::filesystem::path& tasks) {
+  std::uint64_t sum = 0;
+  std::error_code unreadable;
+  std::filesystem::directory_iterator task(tasks, unreadable);
+  if (unreadable || task == std::filesystem::directory_iterator()) return std::nullopt;
+  for (; task != std::filesystem::directory_iterator(); task.increment(unreadable)) {
+    std::istringstream numbers(content_of(task->path() / "schedstat"));  // empty once the thread has ended
+    std::uint64_t run = 0, wait = 0;
+    if (!(numbers >> run >> wait)) return std::nullopt;
+    sum += wait;
+  }
+  return sum;
+}
+
 bool contended(const Contention& contention) {
   const double watched_s = contention.elapsed_s * contention.cpus;
   if (contention.steal_s && *contention.steal_s > tolerated_steal * watched_s) return true;
+  if (contention.wait_s) return *contention.wait_s > tolerated_wait * contention.elapsed_s;
   return contention.involuntary_switches > 1 &&
          static_cast<double>(contention.involuntary_switches) > tolerated_switches_per_s * contention.elapsed_s;
 }
 
-std::map<std::string, std::string> conditions_of(const Contention& contention) {
-  return {{"elapsed_s", shortest(contention.elapsed_s)},
-          {"involuntary_switches", std::to_string(contention.involuntary_switches)},
-          {"steal_s", or_unknown(contention.steal_s)},
-          {"task_clock_s", or_unknown(contention.task_clock_s)},
-          {"page_faults", or_unknown(contention.page_faults)},
-          {"context_switches", or_unknown(contention.context_switches)},
-          {"contended", contended(contention) ? "true" : "false"}};
+Contention operator+(const Contention& a, const Contention& b) {
+  return {a.elapsed_s + b.elapsed_s,
+          a.involuntary_switches + b.involuntary_switches,
+          sum(a.steal_s, b.steal_s),
+          a.cpus,
+          sum(a.wait_s, b.wait_s),
+          sum(a.task_clock_s, b.task_clock_s),
+          sum(a.page_faults, b.page_faults),
+          sum(a.context_switches, b.context_switches)};
 }
 
 ContentionWatch::ContentionWatch(ContentionOptions options) : options_(std::move(options)) {
@@ -90,6 +109,7 @@ ContentionWatch::Moment ContentionWatch::now() const {
   getrusage(RUSAGE_SELF, &usage);
   moment.involuntary_switches = usage.ru_nivcsw;
   moment.steal = steal_ticks(content_of(options_.proc_stat), options_.cpus);
+  moment.wait_ns = wait_nanoseconds(options_.tasks);
   return moment;
 }
 
@@ -112,6 +132,9 @@ Contention ContentionWatch::since() const {
     contention.steal_s = static_cast<double>(*end.steal - *start_.steal) / static_cast<double>(sysconf(_SC_CLK_TCK));
   }
   constexpr double nanoseconds = 1e9;
+  if (start_.wait_ns && end.wait_ns && *end.wait_ns >= *start_.wait_ns) {
+    contention.wait_s = static_cast<double>(*end.wait_ns - *start_.wait_ns) / nanoseconds;
+  }
   if (const std::optional<double> clock = counted("task-clock")) contention.task_clock_s = *clock / nanoseconds;
   contention.page_faults = counted("page-faults");
   contention.context_switches = counted("context-switches");

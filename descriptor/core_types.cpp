@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -55,9 +56,7 @@ std::string core_types_of(const std::vector<int>& cpus, const std::filesystem::p
   std::set<std::string> types;
   for (const int cpu : cpus) types.insert(core_type(cpu, sources));
   types.erase("");
-  std::string joined;
-  for (const std::string& type : types) joined += (joined.empty() ? "" : "+") + type;
-  return joined.empty() ? "unknown" : joined;
+  return types.empty() ? "unknown" : joined(types, "+");
 }
 
 }  // namespace tenshot::descriptor

@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -39,9 +40,7 @@ std::vector<std::pair<std::string, std::string>> instruction_set_environment(std
           {"DNNL_MAX_CPU_ISA", set.onednn}, {"ATEN_CPU_CAPABILITY", set.libtorch}, {"OPENBLAS_CORETYPE", set.openblas}};
     }
   }
-  std::string names;
-  for (const std::string& known : instruction_sets()) names += (names.empty() ? "" : ", ") + known;
-  throw InputError("no instruction set '" + std::string(name) + "'; there are " + names);
+  throw InputError("no instruction set '" + std::string(name) + "'; there are " + joined(instruction_sets()));
 }
 
 bool instruction_set_in_force(std::string_view name) {

@@ -27,36 +27,6 @@ struct Placement {
   }
 };
 
-at::Tensor apply(const Layer& layer, const LayerTensors& own, const std::vector<at::Tensor>& values) {
-  const auto input = [&](std::size_t i) -> const at::Tensor& {
-    return values[static_cast<std::size_t>(layer.inputs[i])];
-  };
-  switch (layer.kind) {
-    case LayerKind::convolution:
-      return at::conv2d(input(0), own.weight, {}, at::IntArrayRef{layer.stride, layer.stride},
-                        at::IntArrayRef{layer.padding, layer.padding});
-    case LayerKind::batch_norm:
-      return at::batch_norm(input(0), own.weight, own.bias, own.mean, own.variance, false, batch_norm_momentum,
-                            batch_norm_epsilon, false);
-    case LayerKind::relu:
-      return at::relu(input(0));
-    case LayerKind::average_pool:
-      return at::avg_pool2d(input(0), {layer.kernel, layer.kernel}, {layer.stride, layer.stride},
-                            {layer.padding, layer.padding}, false, false);
-    case LayerKind::global_average_pool:
-      return at::mean(input(0), {2, 3});
-    case LayerKind::add:
-      return at::add(input(0), input(1));
-    case LayerKind::zero:
-      return at::mul(input(0), 0.0);
-    case LayerKind::linear:
-      return at::linear(input(0), own.weight, own.bias);
-    case LayerKind::input:
-      break;
-  }
-  throw InputError("layer '" + layer.name + "' is of a kind that LibTorch's operators do not cover");
-}
-
 class EagerNetwork : public LibTorchNetwork {
  public:
   EagerNetwork(const LayerGraph& graph, const RuntimeOptions& options, Placement placement)
@@ -86,7 +56,7 @@ class EagerNetwork : public LibTorchNetwork {
   at::Tensor forward(const at::Tensor& input) override {
     values_[0] = input;
     for (std::size_t i = 1; i < layers_.size(); ++i) {
-      values_[i] = apply(layers_[i], tensors_[i], values_);
+      values_[i] = apply_layer(layers_[i], tensors_[i], values_);
       // Memory is reused as in PyTorch, where a tensor is freed when nothing refers to it any more.
       for (const std::size_t dead : dies_after_[i]) values_[dead].reset();
     }
@@ -103,11 +73,41 @@ class EagerNetwork : public LibTorchNetwork {
 
 }  // namespace
 
+at::Tensor apply_layer(const Layer& layer, const LayerTensors& own, const std::vector<at::Tensor>& values) {
+  const auto input = [&](std::size_t i) -> const at::Tensor& {
+    return values[static_cast<std::size_t>(layer.inputs[i])];
+  };
+  switch (layer.kind) {
+    case LayerKind::convolution:
+      return at::conv2d(input(0), own.weight, {}, at::IntArrayRef{layer.stride, layer.stride},
+                        at::IntArrayRef{layer.padding, layer.padding});
+    case LayerKind::batch_norm:
+      return at::batch_norm(input(0), own.weight, own.bias, own.mean, own.variance, false, batch_norm_momentum,
+                            batch_norm_epsilon, false);
+    case LayerKind::relu:
+      return at::relu(input(0));
+    case LayerKind::average_pool:
+      return at::avg_pool2d(input(0), {layer.kernel, layer.kernel}, {layer.stride, layer.stride},
+                            {layer.padding, layer.padding}, false, false);
+    case LayerKind::global_average_pool:
+      return at::mean(input(0), {2, 3});
+    case LayerKind::add:
+      return at::add(input(0), input(1));
+    case LayerKind::zero:
+      return at::mul(input(0), 0.0);
+    case LayerKind::linear:
+      return at::linear(input(0), own.weight, own.bias);
+    case LayerKind::input:
+      break;
+  }
+  throw InputError("layer '" + layer.name + "' is of a kind that LibTorch's operators do not cover");
+}
+
 std::vector<at::Tensor> layer_values(const LayerGraph& graph, const std::vector<LayerTensors>& tensors,
                                      const at::Tensor& input) {
   std::vector<at::Tensor> values = {input};
   values.resize(graph.layers.size());
-  for (std::size_t i = 1; i < graph.layers.size(); ++i) values[i] = apply(graph.layers[i], tensors[i], values);
+  for (std::size_t i = 1; i < graph.layers.size(); ++i) values[i] = apply_layer(graph.layers[i], tensors[i], values);
   return values;
 }
 

@@ -148,23 +148,15 @@ class Int8Network final : public LibTorchNetwork {
         return call(batch_norm_, input(0), own.norm.weight, own.norm.bias, own.norm.mean, own.norm.variance,
                     batch_norm_epsilon, scale, zero_point)
             .toTensor();
-      case LayerKind::relu:
-        return at::relu(input(0));
-      case LayerKind::average_pool:
-        return at::avg_pool2d(input(0), {layer.kernel, layer.kernel}, {layer.stride, layer.stride},
-                              {layer.padding, layer.padding}, false, false);
-      case LayerKind::global_average_pool:
-        return at::mean(input(0), {2, 3});
       case LayerKind::add:
         return call(add_, input(0), input(1), scale, zero_point).toTensor();
       case LayerKind::zero:
         return call(multiply_, input(0), c10::Scalar(0.0)).toTensor();
       case LayerKind::linear:
         return call(linear_, input(0), own.packed, scale, zero_point).toTensor();
-      case LayerKind::input:
-        break;
+      default:  // pools and ReLU are the same operators on bytes
+        return apply_layer(layer, {}, values_);
     }
-    throw InputError("layer '" + layer.name + "' is of a kind that libtorch-int8 does not know");
   }
 
   const c10::OperatorHandle convolution_ = registered("quantized::conv2d", "new");

@@ -62,6 +62,9 @@ class LibTorchNetwork : public PreparedNetwork {
   at::Tensor input_;
 };
 
+/// One layer of LibTorch's operators; `values` holds those of all earlier layers.
+at::Tensor apply_layer(const nasbench::Layer& layer, const LayerTensors& own, const std::vector<at::Tensor>& values);
+
 /// Runs `graph` layer by layer on the processor in the usual layout, and gives the value of every layer.
 std::vector<at::Tensor> layer_values(const nasbench::LayerGraph& graph, const std::vector<LayerTensors>& tensors,
                                      const at::Tensor& input);

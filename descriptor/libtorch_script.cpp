@@ -4,10 +4,12 @@
 
 #include <array>
 #include <string>
+#include <vector>
 
 #include "descriptor/libtorch_network.h"
 #include "descriptor/libtorch_runtime.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -69,12 +71,13 @@ class ScriptNetwork final : public LibTorchNetwork {
 }  // namespace
 
 torch::jit::Module compiled_module(std::string_view runtime, const LayerGraph& graph, std::uint64_t seed) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const Compilation& compilation : compilations) {
     if (compilation.runtime == runtime) return compilation.compile(graph, seed);
-    names += (names.empty() ? "" : ", ") + std::string(compilation.runtime);
+    names.push_back(compilation.runtime);
   }
-  throw InputError("'" + std::string(runtime) + "' is no runtime that compiles to TorchScript; those are " + names);
+  throw InputError("'" + std::string(runtime) + "' is no runtime that compiles to TorchScript; those are " +
+                   joined(names));
 }
 
 std::unique_ptr<PreparedNetwork> prepare_frozen(const LayerGraph& graph, const RuntimeOptions& options) {

@@ -1,6 +1,7 @@
 #include "descriptor/perf_profile.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
@@ -9,6 +10,7 @@
 #include "descriptor/counters.h"
 #include "descriptor/machine.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -66,14 +68,14 @@ void count_pass(const std::vector<std::function<void()>>& operators, const PerfC
 }
 
 std::string names_of(const std::set<std::size_t>& chosen, const std::vector<std::string>& events) {
-  std::string names;
-  for (const std::size_t event : chosen) names += (names.empty() ? "" : ",") + events[event];
-  return names.empty() ? "none" : names;
+  std::vector<std::string> names;
+  for (const std::size_t event : chosen) names.push_back(events[event]);
+  return names.empty() ? "none" : joined(names, ",");
 }
 
 bool all_missing(const std::vector<std::vector<double>>& per_run) {
   return std::all_of(per_run.begin(), per_run.end(), [](const std::vector<double>& counts) {
-    return std::all_of(counts.begin(), counts.end(), [](double count) { return count != count; });
+    return std::all_of(counts.begin(), counts.end(), [](double count) { return std::isnan(count); });
   });
 }
 

@@ -9,9 +9,8 @@
 namespace tenshot::descriptor {
 
 struct PerfCountOptions {
-  /// The six counters of MAPLE-Edge §2.3's hardware descriptor, by perf's names; any that CounterGroup takes.
-  std::vector<std::string> events = {"cycles",       "instructions",    "cache-references",
-                                     "cache-misses", "L1-dcache-loads", "L1-dcache-load-misses"};
+  /// By perf's names, or any that CounterGroup takes.
+  std::vector<std::string> events{default_counters.begin(), default_counters.end()};
   /// Times all operators are run, each with its share of the events. 0: as many as leave at most four events a pass,
   /// since small cores have four to six counters, of which a watchdog may hold one.
   int passes = 0;

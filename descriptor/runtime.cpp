@@ -2,6 +2,7 @@
 
 #include "descriptor/libtorch_runtime.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::descriptor {
 
@@ -9,9 +10,7 @@ std::vector<std::string> runtime_names() { return libtorch_runtime_names(); }
 
 std::unique_ptr<Runtime> make_runtime(std::string_view name) {
   if (auto runtime = make_libtorch_runtime(name)) return runtime;
-  std::string names;
-  for (const std::string& known : runtime_names()) names += (names.empty() ? "" : ", ") + known;
-  throw InputError("no runtime '" + std::string(name) + "'; there are " + names);
+  throw InputError("no runtime '" + std::string(name) + "'; there are " + joined(runtime_names()));
 }
 
 }  // namespace tenshot::descriptor

@@ -18,14 +18,13 @@ collect() {
   local runs=24 rounds=6
   if [ "$3" != 1 ]; then runs=12 rounds=3; fi
   "$tenshot" collect --runtime "$1" --threads "$2" --batch "$3" --isa "$4" --archs 1000 --seed 1 --runs $runs \
-    --rounds $rounds --descriptor --repeat-check --out "$out"
+    --rounds $rounds --tolerance 0.08 --attempts 2 --patience 240 --descriptor --repeat-check --out "$out"
 }
 # First a grid of three runtimes by three settings, then what widens it.
 grid="libtorch-eager libtorch-optimized libtorch-int8"
 for runtime in $grid; do collect "$runtime" 1 1 native; done
 for runtime in $grid; do collect "$runtime" 1 1 sse4.1; done
-for runtime in $grid; do collect "$runtime" 2 1 native; done
-for threads in 1 2; do collect libtorch-xnnpack $threads 1 native; done
-for runtime in libtorch-frozen libtorch-channels-last; do collect $runtime 1 1 native; done
-for runtime in $grid libtorch-xnnpack; do collect "$runtime" 1 8 native; done
+for runtime in $grid; do collect "$runtime" 1 8 native; done
+for runtime in libtorch-xnnpack libtorch-frozen libtorch-channels-last; do collect "$runtime" 1 1 native; done
+for runtime in $grid libtorch-xnnpack; do collect "$runtime" 2 1 native; done
 experiments/pool_card.sh "$out"

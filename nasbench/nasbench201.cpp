@@ -7,6 +7,7 @@
 #include "nasbench/nasbench201_network.h"
 #include "nasbench/search_space.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -52,12 +53,6 @@ std::string quoted(std::string_view text, std::size_t limit) {
                    " starts " + found + ", expected " + expected + "; write it like " + std::string(example));
 }
 
-std::string all_operation_names() {
-  std::string names;
-  for (const std::string_view name : operation_names) names += (names.empty() ? "" : ", ") + std::string(name);
-  return names;
-}
-
 /// Moves `position` behind `part`.
 void expect(std::string_view text, std::size_t& position, std::string_view part) {
   if (!continues_with(text, position, part)) reject(text, position, quoted(part, part.size()));
@@ -87,7 +82,7 @@ class NasBench201 final : public SearchSpace {
     for (std::size_t e = 0; e < edge_count; ++e) {
       const std::size_t operation = candidate_operation(text.substr(position));
       if (!continues_with(text, position, operation_names[operation])) {
-        reject(text, position, "one of " + all_operation_names());
+        reject(text, position, "one of " + joined(operation_names));
       }
       architecture[e] = static_cast<std::uint8_t>(operation);
       position += operation_names[operation].size();

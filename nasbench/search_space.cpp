@@ -4,8 +4,10 @@
 #include <array>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -113,12 +115,12 @@ void SearchSpace::encode(const Architecture& architecture, float* encoding) cons
 }
 
 const SearchSpace& search_space(std::string_view name) {
-  std::string known;
+  std::vector<std::string_view> known;
   for (const SpaceGetter space : spaces) {
     if (space().name() == name) return space();
-    known += (known.empty() ? "" : ", ") + std::string(space().name());
+    known.push_back(space().name());
   }
-  throw InputError(quoted(name) + " is no search space; there is: " + known);
+  throw InputError(quoted(name) + " is no search space; there is: " + joined(known));
 }
 
 }  // namespace tenshot::nasbench

@@ -1,6 +1,7 @@
 #include "sampling/sampler.h"
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::sampling {
 
@@ -9,9 +10,7 @@ std::vector<std::string> sampler_names() { return {"random", "targeted-uniform"}
 std::unique_ptr<Sampler> make_sampler(std::string_view name) {
   if (name == "random") return std::make_unique<RandomSampler>();
   if (name == "targeted-uniform") return std::make_unique<TargetedUniformSampler>();
-  std::string names;
-  for (const std::string& known : sampler_names()) names += (names.empty() ? "" : ", ") + known;
-  throw InputError("there is no sampler '" + std::string(name) + "'; there are: " + names);
+  throw InputError("there is no sampler '" + std::string(name) + "'; there are: " + joined(sampler_names()));
 }
 
 std::vector<std::size_t> unmeasured_candidates(const Candidates& candidates, std::size_t samples) {

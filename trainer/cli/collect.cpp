@@ -94,7 +94,7 @@ void run(const std::vector<std::string>& arguments) {
       cxxopts::value<double>()->default_value("0.05"))(
       "attempts", "how often to measure what was disturbed, in all (1: keep it as it is)",
       cxxopts::value<std::string>()->default_value("3"))(
-      "patience", "seconds in all to wait for a disturbed machine to settle before measuring again",
+      "patience", "seconds in all to spend on what a disturbed machine spoils, and on waiting for it to settle",
       cxxopts::value<std::string>()->default_value("300"))(
       "json", "print what was measured, the conditions and the costs as JSON")(
       "repeat-check", "measure 5 % of the architectures again at the end")("out", "folder to write <id>/device.json to",
@@ -108,8 +108,8 @@ void run(const std::vector<std::string>& arguments) {
   collect.runtime = choice.runtime;
   collect.runtime_options = choice.options;
   collect.shape = choice.shape;
-  collect.timing.rounds = static_cast<int>(options.integer("rounds", 1));
-  collect.timing.maximum_runs = static_cast<int>(options.integer("runs", 1));
+  collect.timing.rounds = options.integer("rounds", 1);
+  collect.timing.maximum_runs = options.integer("runs", 1);
   collect.timing.minimum_runs = (collect.timing.maximum_runs + 1) / 2;
   collect.sentinel_tolerance = options.get<double>("tolerance");
   collect.attempts = options.integer("attempts", 1);

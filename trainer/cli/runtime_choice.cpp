@@ -10,15 +10,10 @@
 
 #include "descriptor/instruction_set.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::cli {
 namespace {
-
-std::string list_of(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
-}
 
 /// The libraries read what caps their instructions when they are loaded: this program starts again with it.
 void restart_under(const std::string& instruction_set) {
@@ -39,14 +34,14 @@ void restart_under(const std::string& instruction_set) {
 }  // namespace
 
 void add_runtime_options(OptionParser& options, const std::string& seed_help) {
-  options.add()("runtime", list_of(descriptor::runtime_names()),
+  options.add()("runtime", joined(descriptor::runtime_names()),
                 cxxopts::value<std::string>()->default_value("libtorch-eager"))(
       "threads", "processor threads of the runtime", cxxopts::value<std::string>()->default_value("1"))(
       "batch", "images an inference", cxxopts::value<std::string>()->default_value("1"))(
       "seed", seed_help, cxxopts::value<std::string>()->default_value("1"))(
       "space", "search space", cxxopts::value<std::string>()->default_value("nasbench201"))(
       "resolution", "of the input image", cxxopts::value<std::string>()->default_value("32"))(
-      "isa", "newest instructions the libraries may use: " + list_of(descriptor::instruction_sets()),
+      "isa", "newest instructions the libraries may use: " + joined(descriptor::instruction_sets()),
       cxxopts::value<std::string>()->default_value("native"));
 }
 

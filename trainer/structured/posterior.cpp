@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <bitset>
 #include <cmath>
-#include <limits>
 #include <numeric>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/structured/posterior_solver.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -17,19 +17,6 @@ using nasbench::StructureTable;
 
 constexpr int path_rounds = 2;
 constexpr double floor_share = 0.3;  ///< of the smallest measured latency
-
-using FeatureRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-/// The measurements in the form the solver wants.
-struct Problem {
-  const StructuredLibrary& library;
-  const PosteriorOptions& options;
-  StructureTable table;
-  Eigen::VectorXd log_latency;
-  double clock_variance_ms2 = 0;  ///< of a clock that counts whole milliseconds
-  Eigen::MatrixXd kernel;
-  double floor_ms = 0;
-};
 
 Eigen::MatrixXd kernel_matrix(const StructureTable& table, double scale) {
   const auto n = static_cast<Eigen::Index>(table.size);
@@ -53,143 +40,6 @@ Problem make_problem(const StructuredLibrary& library, const Evidence& evidence,
   problem.floor_ms = floor_share * latency.minCoeff();
   return problem;
 }
-
-/// Prior of the latencies at the measured architectures under one structure and entry: mean and covariance, ms.
-struct LatencyPrior {
-  double scale_ms = 1;
-  Eigen::VectorXd mean;
-  Eigen::MatrixXd covariance;
-};
-
-/// One component of the mixture while it is fitted: where it starts and how far the measurements moved it.
-struct Candidate {
-  std::size_t structure = 0;
-  std::size_t entry = 0;
-  double noise = 0;
-  double closeness = 1;
-  double log_evidence = -std::numeric_limits<double>::infinity();
-  FeatureRows rows;  ///< at the measured architectures; empty where the structure has one alternative
-  double scale_ms = 1;
-  Eigen::VectorXd pull;    ///< costs = prior mean + prior covariance · rowsᵀ · pull
-  Eigen::VectorXd slopes;  ///< d log latency / d latency at the solution
-  Eigen::VectorXd residual_weights;
-  Eigen::VectorXd noise_variance;  ///< of each measurement, after Student weighting
-};
-
-constexpr double prior_spread = 0.2;  ///< of log latency under a library entry, roughly
-constexpr double pi = 3.14159265358979323846;
-
-double log_normal(double error, double variance) {
-  return -0.5 * (std::log(2 * pi * variance) + error * error / variance);
-}
-
-/// Noise of log latency: Student-t with ν degrees of freedom (Gaussian for ν = 0) of a given variance, or, rarely, a
-/// gross error. It enters Gauss–Newton as the Gaussian that has its slope at the present error
-/// (expectation–maximisation for scale mixtures; Lange, Little and Taylor, JASA 1989).
-class MeasurementNoise {
- public:
-  explicit MeasurementNoise(const PosteriorOptions& options)
-      : nu_(options.student_freedom),
-        gross_share_(options.gross_share),
-        gross_precision_(1 / (options.gross_spread * options.gross_spread)),
-        gross_density_(gross_share_ / (options.gross_spread * std::sqrt(2 * pi))) {
-    usual_density_ = (1 - gross_share_) / std::sqrt(2 * pi);
-    if (nu_ > 0) {
-      usual_density_ =
-          (1 - gross_share_) * std::exp(std::lgamma((nu_ + 1) / 2) - std::lgamma(nu_ / 2)) / std::sqrt(nu_ * pi);
-    }
-  }
-
-  struct View {
-    double variance = 0;  ///< of the Gaussian in its place
-    double density = 0;   ///< of the error itself
-  };
-
-  View at(double error, double variance) const {
-    const double squared = error * error / variance;
-    const double precision = (nu_ > 0 ? (nu_ + 1) / (nu_ + squared) : 1) / variance;
-    const double usual = usual_density_ * shape(squared) / std::sqrt(variance) + smallest_density;
-    if (gross_share_ <= 0) return {1 / precision, usual};
-    const double gross = gross_density_ * std::exp(-0.5 * error * error * gross_precision_);
-    return {(usual + gross) / (usual * precision + gross * gross_precision_), usual + gross};
-  }
-
- private:
-  static constexpr double smallest_density = 1e-300;
-
-  /// The density's dependence on error² / variance.
-  double shape(double squared) const {
-    if (nu_ <= 0) return std::exp(-0.5 * squared);
-    if (nu_ != 4) return std::pow(1 + squared / nu_, -(nu_ + 1) / 2);
-    const double base = 1 + squared / 4;  // the default, without a power
-    return 1 / (base * base * std::sqrt(base));
-  }
-
-  double nu_, gross_share_, gross_precision_, gross_density_;
-  double usual_density_ = 0;
-};
-
-/// Gauss–Newton in the space of the n latencies. The costs enter only through them, so the cost of a step does not
-/// depend on how many features a search space has.
-class LatencySolver {
- public:
-  explicit LatencySolver(const Problem& problem)
-      : problem_(problem), measurement_noise_(problem.options), n_(problem.log_latency.size()) {
-    system_.resize(n_, n_);
-  }
-
-  void solve(const LatencyPrior& prior, Candidate& candidate) {
-    const double residual_scale = problem_.options.residual_share * candidate.noise;
-    const Eigen::VectorXd own_variance =
-        problem_.clock_variance_ms2 * prior.mean.array().square().inverse() + candidate.noise * candidate.noise;
-    Eigen::VectorXd latency = prior.mean;
-    noise_ = own_variance;
-    error_ = problem_.log_latency - latency.array().log().matrix();
-    for (Eigen::Index i = 0; i < n_; ++i) {  // what is far off already is not trusted from the start
-      const double expected = own_variance[i] + prior_spread * prior_spread;
-      noise_[i] *= measurement_noise_.at(error_[i], expected).variance / expected;
-    }
-    for (int step = 0; step < problem_.options.newton_steps; ++step) {
-      latency = latency.cwiseMax(problem_.floor_ms);
-      slopes_ = latency.cwiseInverse();
-      system_ = prior.covariance.cwiseProduct(slopes_ * slopes_.transpose());
-      system_ += residual_scale * residual_scale * problem_.kernel;
-      system_.diagonal() += noise_;
-      residual_ = problem_.log_latency - latency.array().log().matrix() - slopes_.cwiseProduct(prior.mean - latency);
-      factor_.compute(system_);
-      weights_ = factor_.solve(residual_);
-      latency = prior.mean + prior.covariance * slopes_.cwiseProduct(weights_);
-      error_ = noise_.cwiseProduct(weights_);
-      if (step + 1 == problem_.options.newton_steps) break;
-      for (Eigen::Index i = 0; i < n_; ++i) noise_[i] = measurement_noise_.at(error_[i], own_variance[i]).variance;
-    }
-    candidate.log_evidence = log_evidence(own_variance);
-    candidate.noise_variance = noise_;
-    candidate.scale_ms = prior.scale_ms;
-    candidate.slopes = slopes_;
-    candidate.pull = slopes_.cwiseProduct(weights_);
-    candidate.residual_weights = residual_scale * residual_scale * weights_;
-  }
-
- private:
-  /// Gaussian evidence with each measurement's Gaussian in place, corrected by what the noise says of each error.
-  double log_evidence(const Eigen::VectorXd& own_variance) const {
-    double log_determinant = 0;
-    for (Eigen::Index i = 0; i < n_; ++i) log_determinant += 2 * std::log(factor_.matrixLLT()(i, i));
-    double sum = -0.5 * (residual_.dot(weights_) + log_determinant + static_cast<double>(n_) * std::log(2 * pi));
-    for (Eigen::Index i = 0; i < n_; ++i) {
-      sum += std::log(measurement_noise_.at(error_[i], own_variance[i]).density) - log_normal(error_[i], noise_[i]);
-    }
-    return sum;
-  }
-
-  const Problem& problem_;
-  MeasurementNoise measurement_noise_;
-  Eigen::Index n_;
-  Eigen::MatrixXd system_;
-  Eigen::LLT<Eigen::MatrixXd> factor_;
-  Eigen::VectorXd slopes_, noise_, residual_, weights_, error_;
-};
 
 FeatureRows rows_at(const StructureTable& table, std::size_t structure, const Eigen::VectorXd& path_costs) {
   const std::size_t alternatives = table.structures[structure].alternatives;

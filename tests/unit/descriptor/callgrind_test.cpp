@@ -164,7 +164,6 @@ class CallgrindCounts : public ::testing::Test {
 TEST_F(CallgrindCounts, AreThoseOfOneRun) {
   const OperatorCounts counts = count_by_callgrind(options(copy_dump()));
   EXPECT_EQ(counts.source, "callgrind");
-  EXPECT_TRUE(counts.simulated);
   const std::vector<std::string> events = {"cycles",       "instructions",    "cache-references",
                                            "cache-misses", "L1-dcache-loads", "L1-dcache-load-misses"};
   EXPECT_EQ(counts.events, events);

@@ -27,6 +27,17 @@ TEST(StealTicks, DoNotTakeOneProcessorForAnother) {
   EXPECT_EQ(steal_ticks("cpu11 1 1 1 1 1 1 1 9\ncpu1 1 1 1 1 1 1 1 4\n", {1}), 4u);
 }
 
+TEST(WaitNanoseconds, AreSummedOverTheThreads) {
+  const FakeTree tasks;
+  EXPECT_FALSE(wait_nanoseconds(tasks.root())) << "no thread";
+  tasks.write("12/schedstat", "1000 20 3\n");
+  tasks.write("13/schedstat", "500 7 1\n");
+  EXPECT_EQ(wait_nanoseconds(tasks.root()), 27u);
+  tasks.write("14/comm", "a kernel without schedstat");
+  EXPECT_FALSE(wait_nanoseconds(tasks.root()));
+  EXPECT_FALSE(wait_nanoseconds(tasks.root() / "absent"));
+}
+
 TEST(StealTicks, AreUnknownWithoutTheColumnOrTheProcessor) {
   EXPECT_FALSE(steal_ticks("cpu  100 0 50 1000 5 0 1\ncpu0 100 0 50 1000 5 0 1\n", {0}));
   EXPECT_FALSE(steal_ticks(two_processors, {0, 2}));
@@ -56,22 +67,32 @@ TEST(Contended, ByMoreThanSixteenInvoluntarySwitchesASecond) {
   EXPECT_TRUE(contended(interference(10, std::nullopt, 161)));
 }
 
+TEST(Contended, ByWaitingForMoreThanATwentiethWhateverTheSwitches) {
+  Contention many_short = interference(10, 0.0, 1000);
+  many_short.wait_s = 0.4;
+  EXPECT_FALSE(contended(many_short));
+  Contention few_long = interference(10, 0.0, 3);
+  few_long.wait_s = 0.6;
+  EXPECT_TRUE(contended(few_long));
+}
+
 TEST(Contended, NotByOneSwitchNorByNothing) {
   EXPECT_FALSE(contended(interference(0.001, std::nullopt, 1)));
   EXPECT_TRUE(contended(interference(0.001, std::nullopt, 2)));
   EXPECT_FALSE(contended(interference(0, 0.0, 0)));
 }
 
-TEST(ConditionsOf, SayWhatIsUnknown) {
-  Contention contention = interference(2, 0.5, 3);
-  contention.page_faults = 12;
-  const auto conditions = conditions_of(contention);
-  EXPECT_EQ(conditions.at("elapsed_s"), "2");
-  EXPECT_EQ(conditions.at("steal_s"), "0.5");
-  EXPECT_EQ(conditions.at("involuntary_switches"), "3");
-  EXPECT_EQ(conditions.at("page_faults"), "12");
-  EXPECT_EQ(conditions.at("task_clock_s"), "unknown");
-  EXPECT_EQ(conditions.at("contended"), "true");
+TEST(Contention, OfTwoIntervalsAddsUpAndKeepsWhatIsUnknown) {
+  Contention first = interference(2, 0.5, 3);
+  first.page_faults = 12;
+  const Contention both = first + interference(1, 0.25, 4);
+  EXPECT_EQ(both.elapsed_s, 3);
+  EXPECT_EQ(both.involuntary_switches, 7);
+  EXPECT_EQ(both.steal_s, 0.75);
+  EXPECT_FALSE(both.wait_s);
+  EXPECT_EQ(both.cpus, 1);
+  EXPECT_FALSE(both.page_faults) << "the second interval does not know";
+  EXPECT_FALSE((first + interference(1, std::nullopt, 0)).steal_s);
 }
 
 TEST(ContentionWatch, StolenTimeIsTheDifferenceInSeconds) {
@@ -86,11 +107,18 @@ TEST(ContentionWatch, StolenTimeIsTheDifferenceInSeconds) {
   EXPECT_FALSE(contention.task_clock_s);
 }
 
+TEST(ContentionWatch, TheWaitIsTheDifferenceInSeconds) {
+  const FakeTree proc;
+  proc.write("task/7/schedstat", "1 1000000000 1\n");
+  const ContentionWatch watch({{0}, proc.root() / "absent", false, proc.root() / "task"});
+  proc.write("task/7/schedstat", "1 3500000000 1\n");
+  EXPECT_EQ(watch.since().wait_s, 2.5);
+}
+
 TEST(ContentionWatch, StolenTimeIsUnknownWithoutTheFile) {
   const FakeTree proc;
   const ContentionWatch watch({{0}, proc.root() / "absent", false});
   EXPECT_FALSE(watch.since().steal_s);
-  EXPECT_EQ(conditions_of(watch.since()).at("steal_s"), "unknown");
 }
 
 TEST(ContentionWatch, TimeAndSwitchesNeverRunBackwards) {

@@ -100,7 +100,6 @@ TEST_F(CountByPerfEvent, ChoosesPassesOfFourEventsAtMost) {
 TEST_F(CountByPerfEvent, SaysHowItCounted) {
   const OperatorCounts counts = count_by_perf_event(one_operator(), counting({"task-clock", "page-faults"}));
   EXPECT_EQ(counts.source, "perf_event");
-  EXPECT_FALSE(counts.simulated);
   EXPECT_EQ(counts.conditions.at("mode"), "user");
   EXPECT_EQ(counts.conditions.at("runs"), "2");
   EXPECT_EQ(counts.conditions.at("threads"), "process");
