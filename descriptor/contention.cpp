@@ -76,14 +76,10 @@ bool contended(const Contention& contention) {
 }
 
 Contention operator+(const Contention& a, const Contention& b) {
-  return {a.elapsed_s + b.elapsed_s,
-          a.involuntary_switches + b.involuntary_switches,
-          sum(a.steal_s, b.steal_s),
-          a.cpus,
-          sum(a.wait_s, b.wait_s),
-          sum(a.task_clock_s, b.task_clock_s),
-          sum(a.page_faults, b.page_faults),
-          sum(a.context_switches, b.context_switches)};
+  return {a.elapsed_s + b.elapsed_s,         a.involuntary_switches + b.involuntary_switches,
+          sum(a.steal_s, b.steal_s),         a.cpus,
+          sum(a.wait_s, b.wait_s),           sum(a.task_clock_s, b.task_clock_s),
+          sum(a.page_faults, b.page_faults), sum(a.context_switches, b.context_switches)};
 }
 
 ContentionWatch::ContentionWatch(ContentionOptions options) : options_(std::move(options)) {
