@@ -2,126 +2,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "datasets/json_reader.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/numbers.h"
 
 namespace tenshot::datasets {
 namespace {
 
 using nlohmann::json;
 
-constexpr int largest_count = 1'000'000'000;  ///< of batch, threads, channels, pixels
-
-/// One object of a device file: reads its keys, and names file and key when one is not what it should be.
-class Reader {
- public:
-  /// `path` leads to the object ("descriptor.operators[3]"), empty at the top.
-  Reader(const json& object, const std::string& file, std::string path)
-      : object_(object), file_(file), path_(std::move(path)) {
-    if (!object_.is_object()) fail_at(path_.empty() ? "the file" : path_, "an object", object_);
-  }
-
-  /// The value of `key`, or nullptr where it is absent or null.
-  const json* find(const char* key) const {
-    const auto found = object_.find(key);
-    return found == object_.end() || found->is_null() ? nullptr : &*found;
-  }
-
-  const json& require(const char* key, const char* expected) const {
-    const json* value = find(key);
-    if (value == nullptr) throw FormatError(file_ + ": no key '" + full(key) + "', expected " + expected);
-    return *value;
-  }
-
-  std::string text(const char* key, std::string otherwise) const {
-    const json* value = find(key);
-    if (value == nullptr) return otherwise;
-    if (!value->is_string()) fail(key, "a text", *value);
-    return value->get<std::string>();
-  }
-
-  int whole_number(const char* key, int least, int otherwise) const {
-    const json* value = find(key);
-    return value == nullptr ? otherwise : whole_number_of(*value, full(key), least);
-  }
-
-  int whole_number_of(const json& value, const std::string& place, int least) const {
-    // An unsigned value beyond int64 would turn negative if it were asked for as a signed one.
-    const bool small = value.is_number_unsigned()
-                           ? value.get<std::uint64_t>() <= largest_count
-                           : value.is_number_integer() && value.get<std::int64_t>() <= largest_count;
-    if (!small || value.get<std::int64_t>() < least) {
-      fail_at(place, "a whole number from " + std::to_string(least) + " to " + std::to_string(largest_count), value);
-    }
-    return value.get<int>();
-  }
-
-  double non_negative_of(const json& value, const std::string& place) const {
-    const double number = value.is_number() ? value.get<double>() : -1;
-    if (!(number >= 0) || std::isinf(number)) fail_at(place, "a finite number that is not negative", value);
-    return number;
-  }
-
-  const json& array(const char* key) const {
-    static const json none = json::array();
-    const json* value = find(key);
-    if (value == nullptr) return none;
-    if (!value->is_array()) fail(key, "a list", *value);
-    return *value;
-  }
-
-  [[noreturn]] void fail(const char* key, const std::string& expected, const json& found) const {
-    fail_at(full(key), expected, found);
-  }
-
-  [[noreturn]] void fail_at(const std::string& place, const std::string& expected, const json& found) const {
-    const bool scalar = found.is_primitive();
-    const std::string value = scalar ? excerpt(found.dump(-1, ' ', false, json::error_handler_t::replace))
-                                     : "an " + std::string(found.type_name());
-    throw FormatError(file_ + ": " + place + " is " + value + ", expected " + expected);
-  }
-
-  std::string full(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
-  const std::string& file() const { return file_; }
-
- private:
-  const json& object_;
-  const std::string& file_;
-  std::string path_;
-};
-
-void require_format(const Reader& reader) {
-  const json& format = reader.require("format", "\"tenshot.device/1\": this is no device file");
-  if (!format.is_string()) reader.fail("format", "\"tenshot.device/1\"", format);
-  const auto found = format.get<std::string>();
-  if (found == device_format) return;
-  constexpr std::string_view family = "tenshot.device/";
-  const bool ours = std::string_view(found).substr(0, family.size()) == family;
-  const auto version = ours ? parse_integer(std::string_view(found).substr(family.size())) : std::nullopt;
-  const std::string message = reader.file() + ": format is '" + excerpt(found) + "'";
-  if (version && *version > 1) {
-    throw FormatError(message + ", newer than this tenshot reads (" + std::string(device_format) +
-                      "); use a newer tenshot");
-  }
-  throw FormatError(message + ", expected " + std::string(device_format));
-}
-
-const SearchSpace& read_space(const Reader& reader) {
-  const json& space = reader.require("space", "the name of a search space, such as \"nasbench201\"");
-  if (!space.is_string()) reader.fail("space", "the name of a search space", space);
-  try {
-    return nasbench::search_space(space.get<std::string>());
-  } catch (const InputError& error) {
-    throw FormatError(reader.file() + ": space: " + error.what());
-  }
-}
-
-std::string read_id(const Reader& reader) {
+std::string read_id(const JsonReader& reader) {
   const json& id = reader.require("id", "the device-runtime's name");
   if (!id.is_string() || !is_device_id(id.get_ref<const std::string&>())) {
     reader.fail("id", std::string(device_id_rule), id);
@@ -129,16 +22,7 @@ std::string read_id(const Reader& reader) {
   return id.get<std::string>();
 }
 
-/// A file name that stays in its folder; "-" would be standard input.
-bool is_plain_file_name(std::string_view name) {
-  const bool ordinary = std::all_of(name.begin(), name.end(), [](char c) {
-    const auto byte = static_cast<unsigned char>(c);
-    return byte >= 0x20 && byte != 0x7F && c != '/' && c != '\\' && c != ':';
-  });
-  return ordinary && !name.empty() && name.size() <= 255 && name != "." && name != ".." && name != "-";
-}
-
-std::string read_latencies_name(const Reader& reader) {
+std::string read_latencies_name(const JsonReader& reader) {
   const json* name = reader.find("latencies");
   if (name == nullptr) return {};
   if (!name->is_string() || !is_plain_file_name(name->get_ref<const std::string&>())) {
@@ -147,7 +31,7 @@ std::string read_latencies_name(const Reader& reader) {
   return name->get<std::string>();
 }
 
-std::vector<int> read_input_shape(const Reader& reader) {
+std::vector<int> read_input_shape(const JsonReader& reader) {
   std::vector<int> shape;
   const json& list = reader.array("input_shape");
   for (const json& extent : list) shape.push_back(reader.whole_number_of(extent, reader.full("input_shape"), 1));
@@ -155,14 +39,14 @@ std::vector<int> read_input_shape(const Reader& reader) {
   return shape;
 }
 
-std::string read_environment(const Reader& reader) {
+std::string read_environment(const JsonReader& reader) {
   const json* environment = reader.find("environment");
   if (environment == nullptr) return "{}";
   if (!environment->is_object()) reader.fail("environment", "an object", *environment);
   return environment->dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-OperatorProfile read_operator(const Reader& reader, std::size_t counters) {
+OperatorProfile read_operator(const JsonReader& reader, std::size_t counters) {
   OperatorProfile profile;
   profile.name = reader.text("name", "");
   if (profile.name.empty()) reader.require("name", "the operator's name");
@@ -182,11 +66,11 @@ OperatorProfile read_operator(const Reader& reader, std::size_t counters) {
   return profile;
 }
 
-HardwareDescriptor read_descriptor(const Reader& device) {
+HardwareDescriptor read_descriptor(const JsonReader& device) {
   HardwareDescriptor descriptor;
   const json* object = device.find("descriptor");
   if (object == nullptr) return descriptor;
-  const Reader reader(*object, device.file(), "descriptor");
+  const JsonReader reader(*object, device.file(), "descriptor");
   descriptor.source = reader.text("source", "none");
   const bool counts =
       descriptor.source == "perf_event" || descriptor.source == "perf_stat" || descriptor.source == "callgrind";
@@ -206,7 +90,7 @@ HardwareDescriptor read_descriptor(const Reader& device) {
   }
   const json& operators = reader.array("operators");
   for (std::size_t i = 0; i < operators.size(); ++i) {
-    const Reader entry(operators[i], device.file(), "descriptor.operators[" + std::to_string(i) + "]");
+    const JsonReader entry(operators[i], device.file(), "descriptor.operators[" + std::to_string(i) + "]");
     descriptor.operators.push_back(read_operator(entry, descriptor.counters.size()));
   }
   if (counts == descriptor.counters.empty()) {
@@ -220,10 +104,10 @@ HardwareDescriptor read_descriptor(const Reader& device) {
 }
 
 DeviceFile read_device_object(const json& object, const std::string& file) {
-  const Reader reader(object, file, "");
-  require_format(reader);
+  const JsonReader reader(object, file, "");
+  reader.require_format(device_format, "device file");
   DeviceFile result;
-  result.space = &read_space(reader);
+  result.space = &reader.space();
   DeviceRuntime& device = result.device;
   device.id = read_id(reader);
   device.device = reader.text("device", device.id);
@@ -236,13 +120,6 @@ DeviceFile read_device_object(const json& object, const std::string& file) {
   device.descriptor = read_descriptor(reader);
   result.latencies = read_latencies_name(reader);
   return result;
-}
-
-/// What the JSON library says, without its error codes.
-std::string reason(const json::exception& error) {
-  const std::string_view text = error.what();
-  const std::size_t code_end = text.find("] ");
-  return excerpt(code_end == std::string_view::npos ? text : text.substr(code_end + 2));
 }
 
 json to_json(const OperatorProfile& profile) {
@@ -274,29 +151,8 @@ bool is_device_id(std::string_view id) {
   });
 }
 
-json parse_json(std::string_view text, const std::string& file) {
-  constexpr int deepest = 64;
-  const auto limit_depth = [&](int depth, json::parse_event_t, json&) {
-    if (depth > deepest) throw FormatError(file + ": is nested deeper than " + std::to_string(deepest) + " levels");
-    return true;
-  };
-  try {
-    return json::parse(text.begin(), text.end(), limit_depth);
-  } catch (const json::parse_error& error) {
-    const std::string_view before = text.substr(0, error.byte);
-    throw FormatError(file + ":" + std::to_string(std::count(before.begin(), before.end(), '\n') + 1) +
-                      ": is not valid JSON here (syntax, or text that is not UTF-8)");
-  } catch (const json::exception& error) {
-    throw FormatError(file + ": is not JSON that tenshot can read (" + reason(error) + ")");
-  }
-}
-
 DeviceFile device_file_from_json(const json& object, const std::string& file) {
-  try {
-    return read_device_object(object, file);
-  } catch (const json::exception& error) {
-    throw FormatError(file + ": is no device file (" + reason(error) + ")");
-  }
+  return guarded_json(file, "device file", [&] { return read_device_object(object, file); });
 }
 
 DeviceFile parse_device_file(std::string_view text, const std::string& file) {

@@ -26,8 +26,4 @@ struct DeviceFile {
 DeviceFile parse_device_file(std::string_view text, const std::string& file);
 DeviceFile device_file_from_json(const nlohmann::json& json, const std::string& file);
 
-/// The text as JSON, at most 64 levels deep: what takes JSON values apart is recursive, and strangers' files must not
-/// exhaust the stack. Throws FormatError that names `file` and the line.
-nlohmann::json parse_json(std::string_view text, const std::string& file);
-
 }  // namespace tenshot::datasets

@@ -10,6 +10,7 @@
 
 #include "datasets/csv.h"
 #include "datasets/device_file.h"
+#include "datasets/json_reader.h"
 #include "datasets/device_folders.h"
 #include "datasets/pool.h"
 #include "nasbench/support/error.h"

@@ -18,17 +18,19 @@ trials=${1:-3}
 install_missing
 build_targets tenshot
 data=${2:-datasets/data}
-if grep -L '"counters": \[$' "$data"/*/device.json | grep -q .; then
-  echo "Device-runtimes of $data without counters, which this compares: $(grep -L '"counters": \[$' "$data"/*/device.json | xargs)" >&2
-  exit 1
-fi
 # Another program or pool starts over.
 work=$build/descriptor/$(cat "$tenshot" "$data"/*/device.json "$data"/*/latencies.csv | sha256sum | cut -c1-12)
 results=experiments/results/descriptor
 [ $# -lt 2 ] || results=$work/results  # what is committed is of the pool that ships
 export work tenshot OMP_NUM_THREADS=1
 mkdir -p "$work/cells" "$results"
-[ -d "$work/truth" ] || split_pool "$data" "$work"
+mkdir -p "$work/with_counters"
+for folder in "$data"/*/; do
+  if grep -q '"counters": \[$' "$folder/device.json"; then  # the others have nothing to compare
+    ln -sfn "$(cd "$folder" && pwd)" "$work/with_counters/$(basename "$folder")"
+  fi
+done
+[ -d "$work/truth" ] || split_pool "$work/with_counters" "$work"
 ids=$(cd "$work/pool" && echo *)
 runtimes=$(for id in $ids; do echo "${id%%_*}"; done | sort -u)
 
@@ -121,8 +123,8 @@ table() {  # MODE TITLE ROWS…
 
 \`experiments/descriptor.sh $trials\`: predictor \`maple-edge\`, the pool without the runtime that is predicted (all its settings
 left out), targeted-uniform samples, seeds 1 to $trials. Share of unseen architectures predicted within ±10 % / Spearman's ρ,
-means over the $(echo "$ids" | wc -w) device-runtimes of [datasets/data](../../../datasets/data/README.md) and the trials, by number
-of measurements. The counters are simulated by callgrind. With no measurements the pool's network answers from the
+means over the $(echo "$ids" | wc -w) device-runtimes of [datasets/data](../../../datasets/data/README.md) that have counters, and
+over the trials, by number of measurements. The counters are simulated by callgrind. With no measurements the pool's network answers from the
 descriptor alone. $("$tenshot" --version | sed -n 2p | sed 's/, [0-9]* thread.*//').
 
 Fine-tuned from the pool's network:

@@ -34,9 +34,10 @@ END
       { gsub(/[",:]/, ""); if (!($1 in value)) value[$1] = $2 }
       function share(key, digits) { return key in value ? sprintf("%.*f %%", digits, 100 * value[key]) : "unknown" }
       END { disturbed = "unsettled_architectures" in value ? value["unsettled_architectures"] : "unknown"
-            printf "| `%s` | %.2f | %s | %s | %s of %d | %.2f | %.0f |\n", id, middle,
-            share("median_relative_difference", 1), share("within_10_percent", 0),
-            disturbed, rows, value["measuring_s"] / value["runs_s"], value["preparation_s"] }' "$file"
+            printf "| `%s` | %.2f | %s | %s | %s of %d | %s | %s |\n", id, middle,
+            share("median_relative_difference", 1), share("within_10_percent", 0), disturbed, rows,
+            value["runs_s"] > 0 ? sprintf("%.2f", value["measuring_s"] / value["runs_s"]) : "unknown",
+            "preparation_s" in value ? sprintf("%.0f", value["preparation_s"]) : "unknown" }' "$file"
   done
   echo
   echo "\"Measured again\" is 5 % of the architectures at the end of the collection, those that were undisturbed both times: no predictor"
@@ -46,6 +47,13 @@ END
   first=$(find "$out" -name device.json | sort | head -n 1)
   for key in cpu kernel runtime_version started_utc; do echo "- $key: $(field "$first" $key)"; done
   echo "- simulated caches: $(field "$first" simulated_caches)"
+  if [ -d "$out/onnxruntime_fp32_t1_b1" ]; then
+    cat <<END
+
+\`onnxruntime_fp32_t1_b1\` was measured by a measurement kit (\`experiments/onnxruntime.sh\`): a process a network, 50 runs each,
+without a sentinel and without counters; its operator latencies are measured.
+END
+  fi
 } >"$out/README.md.new"
 mv "$out/README.md.new" "$out/README.md"
 cat "$out/README.md"

@@ -5,11 +5,12 @@
 
 namespace tenshot::sampling {
 
-std::vector<std::string> sampler_names() { return {"random", "targeted-uniform"}; }
+std::vector<std::string> sampler_names() { return {"random", "targeted-uniform", "listed"}; }
 
 std::unique_ptr<Sampler> make_sampler(std::string_view name) {
   if (name == "random") return std::make_unique<RandomSampler>();
   if (name == "targeted-uniform") return std::make_unique<TargetedUniformSampler>();
+  if (name == "listed") return std::make_unique<ListedSampler>();
   throw InputError("there is no sampler '" + std::string(name) + "'; there are: " + joined(sampler_names()));
 }
 

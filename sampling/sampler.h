@@ -14,7 +14,8 @@ namespace tenshot::sampling {
 /// The architectures that may be measured, and what the pool says of them.
 struct Candidates {
   std::vector<nasbench::Architecture> architectures;
-  /// Latency [device][candidate] on each device of the pool, any positive scale per device, complete.
+  /// Latency [device][candidate] on each device of the pool, any positive scale per device, complete; may be empty for a
+  /// sampler that does not rank.
   std::vector<std::vector<double>> pool_latency;
   /// Indices into `architectures` that have been measured already; they are not chosen again.
   std::vector<std::size_t> measured;
@@ -25,6 +26,8 @@ class Sampler {
  public:
   virtual ~Sampler() = default;
   virtual std::string_view name() const = 0;
+  /// Whether choose() looks at Candidates::pool_latency.
+  virtual bool ranks() const { return false; }
   /// `samples` distinct indices of unmeasured candidates, best first where the sampler has an order. Throws InputError
   /// when there are fewer candidates left than samples.
   virtual std::vector<std::size_t> choose(const Candidates& candidates, std::size_t samples, Rng& rng) const = 0;
@@ -37,6 +40,13 @@ class RandomSampler : public Sampler {
   std::vector<std::size_t> choose(const Candidates& candidates, std::size_t samples, Rng& rng) const override;
 };
 
+/// The first unmeasured ones in the candidates' own order: for lists that are to be measured as they are.
+class ListedSampler : public Sampler {
+ public:
+  std::string_view name() const override { return "listed"; }
+  std::vector<std::size_t> choose(const Candidates& candidates, std::size_t samples, Rng& rng) const override;
+};
+
 /// Targeted uniform adaptation sampling (MAPLE-Edge §2.1.1). For each of the M pool devices the X candidates are
 /// ranked by latency and the ranking is dealt evenly into N bins; each bin thus holds M·X/N entries, and one
 /// architecture is drawn from each. An architecture that an earlier bin already gave is drawn again, so that N differ.
@@ -45,6 +55,7 @@ class RandomSampler : public Sampler {
 class TargetedUniformSampler : public Sampler {
  public:
   std::string_view name() const override { return "targeted-uniform"; }
+  bool ranks() const override { return true; }
   std::vector<std::size_t> choose(const Candidates& candidates, std::size_t samples, Rng& rng) const override;
 };
 

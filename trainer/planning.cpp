@@ -1,6 +1,7 @@
 #include "trainer/planning.h"
 
 #include <algorithm>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -46,9 +47,10 @@ std::vector<Architecture> plan_by_ranking(const PoolModel& model, const PlanRequ
     if (added) candidates.architectures.push_back(architecture);
     candidates.measured.push_back(place->second);
   }
-  candidates.pool_latency = pool_latency(model, candidates.architectures);
+  const std::unique_ptr<sampling::Sampler> sampler = sampling::make_sampler(request.sampler);
+  if (sampler->ranks()) candidates.pool_latency = pool_latency(model, candidates.architectures);
   std::vector<Architecture> chosen;
-  for (const std::size_t index : sampling::make_sampler(request.sampler)->choose(candidates, request.samples, rng)) {
+  for (const std::size_t index : sampler->choose(candidates, request.samples, rng)) {
     chosen.push_back(candidates.architectures[index]);
   }
   return chosen;

@@ -1,5 +1,6 @@
 #include <iostream>
 
+#include "datasets/kit_results.h"
 #include "datasets/measurements.h"
 #include "datasets/pool.h"
 #include "nasbench/support/error.h"
@@ -9,26 +10,53 @@
 namespace tenshot::cli {
 namespace {
 
+void require_strict(const OptionParser& options, const std::string& file, std::size_t findings) {
+  if (findings == 0 || !options.has("strict")) return;
+  throw InputError(file + ": " + std::to_string(findings) + (findings == 1 ? " entry" : " entries") +
+                   " left out or doubtful, and --strict accepts none");
+}
+
+void add_kit(const OptionParser& options, const trainer::PoolModel& model, bool quiet, trainer::AdaptationSet& set) {
+  const std::string folder = options.get("measurements");
+  const datasets::KitResults results = datasets::read_kit_results(folder);
+  if (results.manifest.space != model.pool().space) {
+    throw InputError(folder + ": is a kit of " + std::string(results.manifest.space->name()) +
+                     ", the checkpoint is of " + std::string(model.pool().space->name()));
+  }
+  report(results, quiet);
+  require_strict(options, folder, results.findings.size());
+  for (const datasets::Measurement& row : results.latencies) {
+    set.architectures.push_back(row.architecture);
+    set.latency_ms.push_back(row.latency_ms);
+  }
+  set.whole_milliseconds = results.whole_milliseconds();
+  if (results.descriptor.has_latencies() && model.descriptor_kind() != "inferred") set.descriptor = results.descriptor;
+}
+
+void add_table(const OptionParser& options, const trainer::PoolModel& model, bool quiet, trainer::AdaptationSet& set) {
+  const std::string file = options.get("measurements");
+  const nasbench::SearchSpace& space = *model.pool().space;
+  const datasets::Measurements measured = datasets::read_measurements(file, space);
+  report(measured.findings, quiet);
+  if (measured.rows.empty()) {
+    throw InputError(file + ": holds no usable measurement of a " + std::string(space.name()) + " architecture (" +
+                     (measured.entries == 0 ? "it has no rows" : measured.findings.summary()) + ")");
+  }
+  require_strict(options, file, measured.findings.total());
+  set.architectures = measured.architectures();
+  set.latency_ms = measured.latencies_ms();
+  set.whole_milliseconds = measured.whole_milliseconds;
+}
+
 trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer::PoolModel& model, bool quiet) {
   trainer::AdaptationSet set;
   const nasbench::SearchSpace& space = *model.pool().space;
   if (options.has("measurements")) {
-    const std::string file = options.get("measurements");
-    const datasets::Measurements measured = datasets::read_measurements(file, space);
-    report(measured.findings, quiet);
-    if (measured.rows.empty()) {
-      throw InputError(file + ": holds no usable measurement of a " + std::string(space.name()) + " architecture (" +
-                       (measured.entries == 0 ? "it has no rows" : measured.findings.summary()) + ")");
-    }
-    if (options.has("strict") && !measured.findings.empty()) {
-      throw InputError(file + ": " + measured.findings.summary() + ", and --strict accepts none");
-    }
-    if (measured.whole_milliseconds) {
+    const bool kit = datasets::is_kit(options.get("measurements"));
+    (kit ? add_kit : add_table)(options, model, quiet, set);
+    if (set.whole_milliseconds) {
       say("latencies are whole milliseconds: on fast networks one step of this clock is a large relative error", quiet);
     }
-    set.architectures = measured.architectures();
-    set.latency_ms = measured.latencies_ms();
-    set.whole_milliseconds = measured.whole_milliseconds;
   }
   if (options.has("descriptor")) {
     const datasets::DeviceOfSpace device = datasets::read_device(options.get("descriptor"));
@@ -44,11 +72,12 @@ trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer
 void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "adapt", "Adapts a checkpoint to a new device from a few measurements.",
-      "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements measured.csv --out device.tenshot\n");
+      "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements measured.csv --out device.tenshot\n"
+      "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements kit/ --out device.tenshot\n");
   options.add()("checkpoint", "what `tenshot train` wrote", cxxopts::value<std::string>())(
-      "measurements", "CSV: architecture,latency_ms", cxxopts::value<std::string>())(
-      "descriptor", "the new device's device.json", cxxopts::value<std::string>())(
-      "strict", "refuse measurements with any unusable entry")(
+      "measurements", "CSV: architecture,latency_ms; or a kit's folder with its results/",
+      cxxopts::value<std::string>())("descriptor", "the new device's device.json", cxxopts::value<std::string>())(
+      "strict", "refuse measurements with any unusable or doubtful entry")(
       "clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)",
       cxxopts::value<std::string>())("mode", "maple-edge: joint (from scratch on pool and measurements) or fine-tune",
                                      cxxopts::value<std::string>()->default_value("joint"))(

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -87,16 +88,35 @@ void say(const std::string& line, bool quiet) {
   if (!quiet) std::cerr << line << "\n";
 }
 
+namespace {
+
+constexpr std::size_t shown_findings = 10;
+
+void show_rest(std::size_t total) {
+  if (total > shown_findings) std::cerr << "… and " << total - shown_findings << " more\n";
+}
+
+}  // namespace
+
 void report(const datasets::Findings& findings, bool quiet) {
   if (findings.empty() || quiet) return;
-  constexpr std::size_t shown = 10;
-  std::size_t count = 0;
-  for (const datasets::Finding& finding : findings.first()) {
-    if (count++ == shown) break;
-    std::cerr << finding.message() << "\n";
+  for (std::size_t i = 0; i < std::min(shown_findings, findings.first().size()); ++i) {
+    std::cerr << findings.first()[i].message() << "\n";
   }
-  if (findings.total() > shown) std::cerr << "… and " << findings.total() - shown << " more\n";
+  show_rest(findings.total());
   std::cerr << findings.summary() << "\n";
+}
+
+void report(const datasets::KitResults& results, bool quiet) {
+  if (quiet) return;
+  for (std::size_t i = 0; i < std::min(shown_findings, results.findings.size()); ++i) {
+    std::cerr << results.findings[i].message << "\n";
+  }
+  show_rest(results.findings.size());
+  std::cerr << results.latencies.size() << " of " << results.planned << " architectures measured, "
+            << results.descriptor.operators.size() << " operators";
+  if (results.descriptor.has_counters()) std::cerr << " with counters";
+  std::cerr << "\n";
 }
 
 bool stop_requested() { return stop_signal != 0; }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "datasets/findings.h"
+#include "datasets/kit_results.h"
 #include "trainer/predictor.h"
 
 namespace tenshot::cli {
@@ -60,6 +61,8 @@ std::vector<std::string> split_list(const std::string& text);
 
 /// Says on stderr what reading left out: the first findings in full, then how many there are.
 void report(const datasets::Findings& findings, bool quiet);
+/// The same of a kit, and how much of it was measured.
+void report(const datasets::KitResults& results, bool quiet);
 /// A line on stderr unless quiet.
 void say(const std::string& line, bool quiet);
 

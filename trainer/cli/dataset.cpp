@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/describe.h"
+#include "datasets/kit_results.h"
 #include "datasets/pool.h"
 #include "datasets/validate.h"
 #include "nasbench/support/error.h"
@@ -15,17 +16,35 @@ using Arguments = std::vector<std::string>;
 
 constexpr const char* import_example =
     "  tenshot dataset import --table latency_ms.csv --space nasbench201 --devices fpga,eyeriss --rows 0:900 --out "
-    "pool/\n";
+    "pool/\n"
+    "  tenshot dataset import --kit kit/ --out pool/\n";
 
-void import_table(const Arguments& arguments) {
-  OptionParser options("dataset import", "Reads a wide latency table into a pool.", import_example);
+void import_kit(const OptionParser& options, const std::string& out) {
+  const std::string folder = options.get("kit");
+  if (!datasets::is_kit(folder)) throw InputError(folder + ": is no kit (it has no manifest.json)");
+  const datasets::KitResults results = datasets::read_kit_results(folder);
+  report(results, options.has("quiet"));
+  const std::string id = options.has("id") ? options.get("id") : datasets::default_device_id(results);
+  const datasets::DeviceRuntime device = datasets::device_of(results, id);
+  make_folder(out);
+  datasets::write_device(out, device, *results.manifest.space);
+}
+
+void import_measurements(const Arguments& arguments) {
+  OptionParser options("dataset import", "Reads a wide latency table, or a measured kit, into a pool.", import_example);
   options.add()("table", "CSV: architecture, an optional index, one column of ms per device-runtime",
                 cxxopts::value<std::string>())("space", "search space of the architectures",
                                                cxxopts::value<std::string>()->default_value("nasbench201"))(
       "devices", "columns to read, comma-separated (default: all)", cxxopts::value<std::string>())(
       "rows", "a:b, rows whose index is a … b − 1 (default: all)", cxxopts::value<std::string>())(
-      "out", "pool folder to write", cxxopts::value<std::string>());
+      "kit", "folder of a kit with the results/ of its measure.sh: becomes one device-runtime",
+      cxxopts::value<std::string>())("id", "of that device-runtime (default: its backend and settings)",
+                                     cxxopts::value<std::string>())("out", "pool folder to write",
+                                                                    cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
+  if (options.has("kit") && options.has("table")) throw UsageError("--table and --kit are two ways: give one");
+  if (options.has("kit")) return import_kit(options, options.required("out"));
+  if (options.has("id")) throw UsageError("--id names what a --kit becomes");
   const std::string table = options.required("table"), out = options.required("out");
   datasets::WideTableOptions wide;
   if (options.has("devices")) wide.devices = split_list(options.get("devices"));
@@ -90,7 +109,7 @@ void validate_pool(Arguments arguments) {
 void run(const Arguments& arguments) {
   const std::string verb = arguments.empty() ? "" : arguments[0];
   const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (verb == "import") return import_table(rest);
+  if (verb == "import") return import_measurements(rest);
   if (verb == "describe") return describe_pool(rest);
   if (verb == "validate") return validate_pool(rest);
   if (wants_help(arguments)) {

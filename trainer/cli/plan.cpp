@@ -1,8 +1,11 @@
 #include <algorithm>
+#include <cstdio>
 
+#include "datasets/kit.h"
 #include "datasets/measurements.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/planning.h"
 #include "trainer/prediction_table.h"
@@ -10,20 +13,42 @@
 namespace tenshot::cli {
 namespace {
 
+void write_kit(const OptionParser& options, const datasets::KitRequest& request, bool quiet) {
+  const std::string folder = options.get("kit");
+  ProgressLine progress(quiet);
+  const datasets::KitSummary kit = datasets::write_kit(folder, request, [&](std::size_t done, std::size_t all) {
+    progress.show("model " + std::to_string(done) + " of " + std::to_string(all));
+  });
+  constexpr double bytes_per_mb = 1e6;
+  char size[32];
+  std::snprintf(size, sizeof size, "%.1f MB", static_cast<double>(kit.bytes) / bytes_per_mb);
+  say(folder + ": " + std::to_string(kit.models) + " models, " + size +
+          "; copy it to the device, run measure.sh there, copy results/ back",
+      quiet);
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "plan", "Chooses which architectures to measure on a new device.",
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv\n"
-      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --after measured.csv --out more.csv\n");
+      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --after measured.csv --out more.csv\n"
+      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv --kit kit/\n");
   options.add()("checkpoint", "what `tenshot train` wrote", cxxopts::value<std::string>())(
       "samples", "how many to choose", cxxopts::value<std::string>()->default_value("10"))(
-      "sampler", "information, targeted-uniform or random",
+      "sampler", "information, targeted-uniform, random, or listed: the candidates as they stand",
       cxxopts::value<std::string>()->default_value("information"))(
       "candidates", "CSV with the architectures that may be chosen (default: those the pool has measured)",
       cxxopts::value<std::string>())("after", "CSV of measurements made already: plan further ones",
                                      cxxopts::value<std::string>())("seed", "seed of the draw",
                                                                     cxxopts::value<std::string>()->default_value("1"))(
-      "out", "plan to write, - for standard output", cxxopts::value<std::string>());
+      "out", "plan to write, - for standard output", cxxopts::value<std::string>())(
+      "kit",
+      "folder for a measurement kit: the plan and the operators as ONNX files, and measure.sh to run on the device",
+      cxxopts::value<std::string>())("batch", "of the kit: images an inference",
+                                     cxxopts::value<std::string>()->default_value("1"))(
+      "resolution", "of the kit: height and width of the image, pixels",
+      cxxopts::value<std::string>()->default_value("32"))("runs", "of the kit: of an architecture",
+                                                          cxxopts::value<std::string>()->default_value("200"));
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
   const std::string checkpoint = options.required("checkpoint"), out = options.required("out");
@@ -32,9 +57,17 @@ void run(const std::vector<std::string>& arguments) {
   request.sampler = options.get("sampler");
   const std::vector<std::string> samplers = trainer::plan_samplers();
   if (std::find(samplers.begin(), samplers.end(), request.sampler) == samplers.end()) {
-    throw UsageError("there is no sampler '" + request.sampler + "'; there are: information, targeted-uniform, random");
+    throw UsageError("there is no sampler '" + request.sampler + "'; there are: " + joined(samplers));
   }
   request.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+  datasets::KitRequest kit;
+  kit.weight_seed = request.seed;
+  kit.batch = options.integer("batch", 1);
+  kit.runs = options.integer("runs", 1);
+  kit.shape.resolution = options.integer("resolution", 4);
+  for (const char* option : {"batch", "resolution", "runs"}) {
+    if (options.has(option) && !options.has("kit")) throw UsageError("--" + std::string(option) + " is of a --kit");
+  }
   require_writable_target(out);
   const auto model = trainer::load_pool_model(checkpoint);
   if (options.has("candidates")) {
@@ -51,7 +84,12 @@ void run(const std::vector<std::string>& arguments) {
     request.measured.latency_ms = measured.latencies_ms();
     request.measured.whole_milliseconds = measured.whole_milliseconds;
   }
-  trainer::write_plan(out, trainer::plan(*model, request), *model->pool().space);
+  const std::vector<nasbench::Architecture> plan = trainer::plan(*model, request);
+  trainer::write_plan(out, plan, *model->pool().space);
+  if (!options.has("kit")) return;
+  kit.space = model->pool().space;
+  kit.architectures = plan;
+  write_kit(options, kit, quiet);
 }
 
 }  // namespace

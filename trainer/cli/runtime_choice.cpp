@@ -6,7 +6,9 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <system_error>
 
 #include "descriptor/instruction_set.h"
 #include "nasbench/support/error.h"
@@ -27,7 +29,9 @@ void restart_under(const std::string& instruction_set) {
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  execv("/proc/self/exe", pointers.data());
+  std::error_code unknown;  // by its own name where there is one, so that ps and pgrep know it
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  execv(unknown ? "/proc/self/exe" : self.c_str(), pointers.data());
   throw Error(std::string("--isa: cannot start again under other environment variables: ") + std::strerror(errno));
 }
 

@@ -1,4 +1,5 @@
 #include "datasets/device_file.h"
+#include "datasets/json_reader.h"
 
 #include <gtest/gtest.h>
 

@@ -166,5 +166,13 @@ TEST(WithClones, PresentsEachIndexKTimes) {
   EXPECT_THROW(with_clones(2, 0), InputError);
 }
 
+TEST(ListedSampler, TakesTheFirstThatAreNotMeasured) {
+  Candidates candidates = candidates_of({{5, 1, 4, 2, 3}});
+  candidates.measured = {1, 2};
+  Rng rng(1);
+  EXPECT_EQ(make_sampler("listed")->choose(candidates, 2, rng), (std::vector<std::size_t>{0, 3}));
+  EXPECT_THROW(make_sampler("listed")->choose(candidates, 4, rng), InputError);
+}
+
 }  // namespace
 }  // namespace tenshot::sampling

@@ -1,0 +1,242 @@
+#include "datasets/kit.h"
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "datasets/json_reader.h"
+#include "datasets/kit_files.h"
+#include "nasbench/onnx.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
+
+namespace tenshot::datasets {
+namespace {
+
+using nlohmann::json;
+
+std::string model_file(const std::string& id) { return "models/" + id + ".onnx"; }
+
+bool is_model_id(std::string_view id) {
+  constexpr std::size_t longest = 64;
+  return !id.empty() && id.size() <= longest && std::all_of(id.begin(), id.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+/// "arch_07" of 25, "arch_0007" of 1,000.
+std::string architecture_id(std::size_t rank, std::size_t all) {
+  const std::string number = std::to_string(rank);
+  const std::size_t digits = std::max<std::size_t>(2, std::to_string(all).size());
+  return "arch_" + std::string(digits - std::min(digits, number.size()), '0') + number;
+}
+
+struct ModelSource {
+  KitModel model;
+  nasbench::LayerGraph graph;
+};
+
+std::vector<ModelSource> sources_of(const KitRequest& request) {
+  std::vector<ModelSource> sources;
+  for (const Architecture& architecture : request.architectures) {
+    KitModel model;
+    model.id = architecture_id(sources.size() + 1, request.architectures.size());
+    model.runs = request.runs;
+    model.architecture = architecture;
+    sources.push_back({std::move(model), {}});  // its graph is made when it is written: a thousand would fill memory
+  }
+  for (nasbench::Operator& op : request.space->operators(request.shape)) {
+    KitModel model;
+    model.id = "op_" + op.name + "_" + std::to_string(op.channels);
+    model.runs = request.operator_runs;
+    model.operator_name = op.name;
+    model.channels = op.channels;
+    model.resolution = op.resolution;
+    sources.push_back({std::move(model), std::move(op.graph)});
+  }
+  return sources;
+}
+
+json model_json(const KitModel& model, const SearchSpace& space) {
+  json object = {{"id", model.id},
+                 {"file", model_file(model.id)},
+                 {"sha256", model.sha256},
+                 {"weight_seed", model.weight_seed},
+                 {"runs", model.runs},
+                 {"kind", model.is_operator() ? "operator" : "architecture"},
+                 {"input", {{"name", nasbench::onnx_input_name}, {"type", "float32"}, {"shape", model.input}}},
+                 {"result", "results/" + model.id + "/"}};
+  if (model.is_operator()) {
+    object["operator"] = {
+        {"name", model.operator_name}, {"channels", model.channels}, {"resolution", model.resolution}};
+  } else {
+    object["architecture"] = space.format(model.architecture);
+  }
+  return object;
+}
+
+json manifest_json(const KitManifest& manifest) {
+  json models = json::array();
+  for (const KitModel& model : manifest.models) models.push_back(model_json(model, *manifest.space));
+  return {{"format", kit_format},
+          {"id", manifest.id},
+          {"space", manifest.space->name()},
+          {"resolution", manifest.shape.resolution},
+          {"classes", manifest.shape.classes},
+          {"batch", manifest.batch},
+          {"weight_seed", manifest.weight_seed},
+          {"opset", nasbench::onnx_opset},
+          {"result",
+           "in results/ID/: times.json (trtexec --exportTimes, or {\"format\":\"tenshot.times/1\",\"times_ms\":[…]}), "
+           "times.txt (milliseconds, one a line) or perf_test.txt (onnxruntime_perf_test), and meta.txt (key=value)"},
+          {"models", std::move(models)}};
+}
+
+std::string shape_text(const std::vector<int>& shape) {
+  std::string text;
+  for (const int extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text;
+}
+
+std::string models_table(const KitManifest& manifest) {
+  std::string table = "# kit " + manifest.id + "\n# batch " + std::to_string(manifest.batch) + "\n# resolution " +
+                      std::to_string(manifest.shape.resolution) + "\n# input " + nasbench::onnx_input_name + "\n";
+  for (const KitModel& model : manifest.models) {
+    table += model.id + "\t" + (model.is_operator() ? "operator" : "architecture") + "\t" + model_file(model.id) +
+             "\t" + model.sha256 + "\t" + std::to_string(model.runs) + "\t" + shape_text(model.input) + "\n";
+  }
+  return table;
+}
+
+/// Models are written before their hashes are known; this tells a kit from another one before anything is touched.
+std::string request_id(const KitRequest& request) {
+  std::string text = std::string(kit_format) + '\n' + std::string(request.space->name());
+  for (const long long number :
+       {static_cast<long long>(request.shape.resolution), static_cast<long long>(request.shape.classes),
+        static_cast<long long>(request.batch), static_cast<long long>(request.weight_seed),
+        static_cast<long long>(request.runs), static_cast<long long>(request.operator_runs)}) {
+    text += '\n' + std::to_string(number);
+  }
+  for (const Architecture& architecture : request.architectures) text += '\n' + request.space->format(architecture);
+  return sha256_hex(text).substr(0, 16);
+}
+
+void require_own_folder(const std::filesystem::path& folder, const std::string& id) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder, ignored)) return;
+  if (!std::filesystem::is_directory(folder, ignored)) throw FileError(folder.string() + ": is a file, not a folder");
+  if (std::filesystem::is_empty(folder, ignored)) return;
+  if (!is_kit(folder)) {
+    if (std::filesystem::exists(folder / "models.tsv", ignored)) return;  // a kit whose writing was interrupted
+    throw InputError(folder.string() + ": is not empty, and no kit; a kit needs a folder of its own");
+  }
+  if (read_kit_manifest(folder).id != id) {
+    throw InputError(folder.string() +
+                     ": holds another kit, whose results this one would mix with; use another folder");
+  }
+}
+
+KitModel read_model(const JsonReader& reader, const SearchSpace& space) {
+  KitModel model;
+  model.id = reader.text("id", "");
+  if (!is_model_id(model.id)) {
+    reader.fail("id", "lower-case letters, digits and '_'", reader.require("id", "the model's id"));
+  }
+  model.sha256 = reader.text("sha256", "");
+  model.runs = reader.whole_number("runs", 1, 1);
+  if (const json* op = reader.find("operator")) {
+    const JsonReader entry(*op, reader.file(), reader.full("operator"));
+    model.operator_name = entry.text("name", "");
+    if (model.operator_name.empty()) entry.fail("name", "the operator's name", entry.require("name", "a name"));
+    model.channels = entry.whole_number("channels", 0, 0);
+    model.resolution = entry.whole_number("resolution", 0, 0);
+    return model;
+  }
+  const json& text = reader.require("architecture", "an architecture, or 'operator'");
+  if (!text.is_string()) reader.fail("architecture", "an architecture's text", text);
+  try {
+    model.architecture = space.parse(text.get_ref<const std::string&>());
+  } catch (const InputError& error) {
+    throw FormatError(reader.file() + ": " + reader.full("architecture") + ": " + error.what());
+  }
+  return model;
+}
+
+KitManifest read_manifest(const json& object, const std::string& file) {
+  const JsonReader reader(object, file, "");
+  reader.require_format(kit_format, "kit's manifest");
+  KitManifest manifest;
+  manifest.id = reader.text("id", "");
+  manifest.space = &reader.space();
+  manifest.shape.resolution = reader.whole_number("resolution", 1, manifest.shape.resolution);
+  manifest.shape.classes = reader.whole_number("classes", 1, manifest.shape.classes);
+  manifest.batch = reader.whole_number("batch", 1, 1);
+  const json& models = reader.array("models");
+  std::set<std::string> ids;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const JsonReader entry(models[i], file, "models[" + std::to_string(i) + "]");
+    manifest.models.push_back(read_model(entry, *manifest.space));
+    if (!ids.insert(manifest.models.back().id).second) entry.fail("id", "an id of its own", models[i]["id"]);
+  }
+  return manifest;
+}
+
+}  // namespace
+
+KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& request,
+                     const std::function<void(std::size_t, std::size_t)>& written) {
+  if (request.architectures.empty()) throw InputError("a kit needs at least one architecture to measure");
+  KitManifest manifest;
+  manifest.id = request_id(request);
+  manifest.space = request.space;
+  manifest.shape = request.shape;
+  manifest.batch = request.batch;
+  manifest.weight_seed = request.weight_seed;
+  require_own_folder(folder, manifest.id);
+  make_folder(folder / "models");
+  write_file_atomically(folder / "models.tsv", "# kit " + manifest.id + "\n");
+  KitSummary summary;
+  std::vector<ModelSource> sources = sources_of(request);
+  for (ModelSource& source : sources) {
+    KitModel& model = source.model;
+    const nasbench::LayerGraph graph =
+        model.is_operator() ? std::move(source.graph) : request.space->network(model.architecture, request.shape);
+    const nasbench::TensorShape& input = graph.input_shape();
+    model.input = {request.batch, input.channels, input.height, input.width};
+    // Every model has weights of its own, so that no compiler's cache takes one for another.
+    model.weight_seed = request.weight_seed + manifest.models.size();
+    const std::string bytes = nasbench::onnx_model(graph, {request.batch, model.weight_seed, model.id});
+    model.sha256 = sha256_hex(bytes);
+    write_file_quickly(folder / model_file(model.id), bytes);
+    summary.bytes += bytes.size();
+    manifest.models.push_back(model);
+    if (written) written(manifest.models.size(), sources.size());
+  }
+  summary.models = manifest.models.size();
+  for (const KitFile& file : kit_files()) {
+    const std::filesystem::path path = folder / file.name;
+    write_file_atomically(path, file.content);
+    if (file.executable) {
+      std::filesystem::permissions(
+          path,
+          std::filesystem::perms::owner_exec | std::filesystem::perms::group_exec | std::filesystem::perms::others_exec,
+          std::filesystem::perm_options::add);
+    }
+  }
+  write_file_atomically(folder / "models.tsv", models_table(manifest));
+  write_file_atomically(folder / "manifest.json", manifest_json(manifest).dump(1) + "\n");
+  return summary;
+}
+
+bool is_kit(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(folder, ignored) && std::filesystem::exists(folder / "manifest.json", ignored);
+}
+
+KitManifest read_kit_manifest(const std::filesystem::path& folder) {
+  const std::string file = (folder / "manifest.json").string();
+  return guarded_json(file, "kit's manifest", [&] { return read_manifest(parse_json(read_file(file), file), file); });
+}
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,168 @@
+// A measurement kit from plan to predictor, on a real ONNX Runtime where one can be had.
+
+#include "datasets/kit.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "datasets/measurements.h"
+#include "descriptor/runtime.h"
+#include "nasbench/onnx.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/random.h"
+#include "tests/integration/program.h"
+
+namespace tenshot::test {
+namespace {
+
+const nasbench::SearchSpace& space = nasbench::nasbench201();
+const std::filesystem::path source = TENSHOT_SOURCE_DIR;
+
+std::string checkpoint() { return quoted(source / "checkpoints" / "pool.tenshot"); }
+
+/// Installs ONNX Runtime once a build folder; skips, with the reason, where it cannot be had.
+class OnnxRuntime : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::filesystem::path home = std::filesystem::path(TENSHOT_PROGRAM).parent_path() / "onnxruntime";
+    const Outcome installed = run(quoted(source / "experiments" / "install_onnxruntime.sh") + " " + quoted(home));
+    if (installed.exit_code == 77) GTEST_SKIP() << installed.err;
+    ASSERT_EQ(installed.exit_code, 0) << installed.err;
+    modules_ = home / "node_modules";
+  }
+
+  std::filesystem::path modules_;
+};
+
+std::string bytes_of(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+std::vector<float> floats_of(const std::string& bytes) {
+  std::vector<float> values(bytes.size() / sizeof(float));
+  std::memcpy(values.data(), bytes.data(), values.size() * sizeof(float));
+  return values;
+}
+
+TEST_F(OnnxRuntime, ComputesWhatLibTorchComputes) {
+  constexpr int batch = 2;
+  constexpr std::uint64_t seed = 5;
+  const nasbench::NetworkShape shape{16, 10};
+  Rng rng(1);
+  std::vector<nasbench::LayerGraph> graphs;
+  for (const nasbench::Operator& op : space.operators(shape)) graphs.push_back(op.graph);
+  for (int i = 0; i < 8; ++i) graphs.push_back(space.network(space.random(rng), shape));
+  const Folder folder;
+  nlohmann::json jobs = nlohmann::json::array();
+  std::vector<std::vector<float>> inputs;
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    const std::string stem = (folder.path() / std::to_string(i)).string();
+    const nasbench::TensorShape& input = graphs[i].input_shape();
+    inputs.emplace_back(static_cast<std::size_t>(batch * input.channels * input.height * input.width));
+    for (float& value : inputs.back()) value = static_cast<float>(rng.normal());
+    write(stem + ".onnx", nasbench::onnx_model(graphs[i], {batch, seed, "network"}));
+    write(stem + ".in", bytes_of(inputs.back()));
+    jobs.push_back({{"model", stem + ".onnx"},
+                    {"input", stem + ".in"},
+                    {"output", stem + ".out"},
+                    {"shape", {batch, input.channels, input.height, input.width}}});
+  }
+  write(folder.path() / "jobs.json", jobs.dump());
+  const Outcome inferred =
+      run("TENSHOT_NODE_MODULES=" + quoted(modules_) + " node " +
+          quoted(source / "tests" / "integration" / "infer_onnx.js") + " " + quoted(folder.path() / "jobs.json"));
+  ASSERT_EQ(inferred.exit_code, 0) << inferred.err;
+  const auto eager = descriptor::make_runtime("libtorch-eager");
+  descriptor::RuntimeOptions options;
+  options.batch = batch;
+  options.weight_seed = seed;
+  for (std::size_t i = 0; i < graphs.size(); ++i) {
+    const std::vector<float> expected = eager->prepare(graphs[i], options)->infer(inputs[i]);
+    const std::vector<float> found = floats_of(slurp(folder.path() / (std::to_string(i) + ".out")));
+    ASSERT_EQ(found.size(), expected.size()) << i;
+    float largest = 1;
+    for (const float value : expected) largest = std::max(largest, std::abs(value));
+    for (std::size_t v = 0; v < found.size(); ++v) ASSERT_NEAR(found[v], expected[v], 1e-4 * largest) << i << ", " << v;
+  }
+}
+
+TEST_F(OnnxRuntime, MeasuresAKitThatAdaptsTheShippedPool) {
+  const Folder folder;
+  const auto path = [&](const char* name) { return quoted(folder.path() / name); };
+  const Outcome planned =
+      run("tenshot plan --checkpoint " + checkpoint() + " --samples 4 --resolution 8 --runs 5 --out " +
+          path("plan.csv") + " --kit " + path("a kit"));
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_NE(planned.err.find("19 models"), std::string::npos) << planned.err;
+  const Outcome measured =
+      run(path("a kit") + "/measure.sh --backend onnxruntime --no-perf --runs 5 --node-modules " + quoted(modules_));
+  ASSERT_EQ(measured.exit_code, 0) << measured.out << measured.err;
+  const Outcome adapted = run("tenshot adapt --checkpoint " + checkpoint() + " --measurements " + path("a kit") +
+                              " --out " + path("device.tenshot"));
+  ASSERT_EQ(adapted.exit_code, 0) << adapted.err;
+  EXPECT_NE(adapted.err.find("4 of 4 architectures measured, 15 operators"), std::string::npos) << adapted.err;
+  const Outcome predicted =
+      run("tenshot predict --predictor " + path("device.tenshot") + " --out " + path("predictions.csv"));
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  EXPECT_EQ(datasets::read_measurements(folder.path() / "predictions.csv", space).rows.size(), 15625u);
+  const Outcome imported = run("tenshot dataset import --kit " + path("a kit") + " --id ort --out " + path("pool") +
+                               " && tenshot dataset validate " + path("pool"));
+  ASSERT_EQ(imported.exit_code, 0) << imported.out << imported.err;
+  const std::string device = slurp(folder.path() / "pool" / "ort" / "device.json");
+  EXPECT_NE(device.find("\"runtime\": \"onnxruntime\""), std::string::npos) << device;
+}
+
+TEST(KitOfACommand, AdaptsAndRefusesWhenStrict) {
+  const Folder folder;
+  const auto path = [&](const char* name) { return quoted(folder.path() / name); };
+  const Outcome planned = run("tenshot plan --quiet --checkpoint " + checkpoint() +
+                              " --samples 4 --resolution 8 --out " + path("plan.csv") + " --kit " + path("kit"));
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_EQ(planned.err, "");
+  // Larger files take longer, which is near enough to a device's latencies.
+  const Outcome measured = run(path("kit") +
+                               "/measure.sh --backend custom --no-perf --command "
+                               "'size=$(wc -c <{model}); for i in 1 2 3 4 5; do echo $((size / 1000)).$i; done'");
+  ASSERT_EQ(measured.exit_code, 0) << measured.out << measured.err;
+  const std::string adapt = "tenshot adapt --checkpoint " + checkpoint() + " --measurements " + path("kit") + " --out ";
+  EXPECT_EQ(run(adapt + path("all.tenshot")).exit_code, 0);
+  std::filesystem::remove_all(folder.path() / "kit" / "results" / "arch_02");
+  const Outcome partial = run(adapt + path("some.tenshot"));
+  EXPECT_EQ(partial.exit_code, 0) << partial.err;
+  EXPECT_NE(partial.err.find("arch_02"), std::string::npos) << partial.err;
+  EXPECT_NE(partial.err.find("not measured; left out"), std::string::npos) << partial.err;
+  EXPECT_NE(partial.err.find("3 of 4 architectures measured"), std::string::npos) << partial.err;
+  const Outcome strict = run(adapt + path("none.tenshot") + " --strict");
+  EXPECT_EQ(strict.exit_code, 1);
+  EXPECT_NE(strict.err.find("--strict accepts none"), std::string::npos) << strict.err;
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "none.tenshot"));
+}
+
+TEST(KitOfACommand, BadUseIsExplained) {
+  const Folder folder;
+  const auto path = [&](const char* name) { return quoted(folder.path() / name); };
+  const std::string plan = "tenshot plan --checkpoint " + checkpoint() + " --samples 2 --out " + path("plan.csv");
+  EXPECT_EQ(run(plan + " --batch 8").exit_code, 2);
+  EXPECT_EQ(run(plan + " --kit " + path("kit") + " --batch 0").exit_code, 2);
+  EXPECT_EQ(run(plan + " --kit " + path("kit") + " --resolution 7").exit_code, 1);
+  std::filesystem::create_directories(folder.path() / "full");
+  write(folder.path() / "full" / "file", "mine");
+  const Outcome full = run(plan + " --kit " + path("full"));
+  EXPECT_EQ(full.exit_code, 1);
+  EXPECT_NE(full.err.find("not empty"), std::string::npos) << full.err;
+  ASSERT_EQ(run(plan + " --kit " + path("unmeasured") + " --resolution 8").exit_code, 0);
+  const Outcome unmeasured = run("tenshot adapt --checkpoint " + checkpoint() + " --measurements " +
+                                 path("unmeasured") + " --out " + path("device.tenshot"));
+  EXPECT_EQ(unmeasured.exit_code, 1);
+  EXPECT_NE(unmeasured.err.find("run measure.sh"), std::string::npos) << unmeasured.err;
+  const Outcome none = run("tenshot dataset import --kit " + path("full") + " --out " + path("pool"));
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_NE(none.err.find("is no kit"), std::string::npos) << none.err;
+}
+
+}  // namespace
+}  // namespace tenshot::test
