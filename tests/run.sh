@@ -5,6 +5,6 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
 . experiments/set_up.sh
-install_missing python3-torch
+install_missing python3-torch busybox shellcheck nodejs npm
 build_targets
 ctest --test-dir "$build" --output-on-failure -j "${TENSHOT_TEST_JOBS:-2}" "$@"

@@ -1,0 +1,375 @@
+#!/bin/sh
+# Drives datasets/kit/measure.sh on a board of stand-ins (board/), under dash with the system's tools and under busybox
+# sh with busybox's own. Prints a line a case; ends with the first failure.
+#
+#   tests/kit/measure_test.sh             everything
+#   tests/kit/measure_test.sh resumption  one case
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+kit_files=$here/../../datasets/kit
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+only=${1:-}
+tools="awk cat cp date grep head mkdir mv rm sed sh sha256sum sleep sort tail tr true uname"
+
+fail() {
+  printf 'FAILED: %s\n' "$*" >&2
+  [ ! -f "$work/printed" ] || sed 's/^/  | /' "$work/printed" >&2
+  exit 1
+}
+expect_printed() { grep -qF -- "$1" "$work/printed" || fail "expected to be printed: $1; found:"; }
+expect_file() { [ -f "$kit/results/$1" ] || fail "expected results/$1; found: $(ls -R "$kit/results")"; }
+expect_no_file() { [ ! -e "$kit/results/$1" ] || fail "results/$1 is there, expected none"; }
+# expect FILE LINE: results/FILE has that line, whole.
+expect() {
+  grep -qxF -- "$2" "$kit/results/$1" || fail "expected the line $2 in results/$1; found: $(cat "$kit/results/$1")"
+}
+expect_lines() { # COUNT PATTERN FILE
+  found=$(grep -c -- "$2" "$3") || :
+  [ "$found" = "$1" ] || fail "expected $1 lines with \"$2\" in ${3##*/}, found $found: $(cat "$3")"
+}
+
+# new_kit [WORD]: a kit of two architectures and one operator; WORD goes into the file of arch_02, for the stand-ins.
+new_kit() {
+  kit=${kit_folder:-$work/kit}
+  rm -rf "$kit" "$work/calls" "$work/gate"
+  mkdir -p "$kit/models"
+  cp "$kit_files"/* "$kit/"
+  : >"$work/calls"
+  printf '# kit 0123abcd\n# batch 1\n# resolution 32\n# input input\n# precision fp32\n' >"$kit/models.tsv"
+  for id in arch_01 arch_02 op_nor_conv_3x3_16; do
+    word=plain kind=architecture
+    case $id in arch_02) word=${1:-plain} ;; op_*) kind=operator ;; esac
+    echo "$id $word" >"$kit/models/$id.onnx"
+    hash=$(sha256sum <"$kit/models/$id.onnx" | cut -d ' ' -f 1)
+    printf '%s\t%s\tmodels/%s.onnx\t%s\t20\t1x3x32x32\n' $id $kind $id "$hash" >>"$kit/models.tsv"
+  done
+}
+# board NAME…: the PATH holds the tools and these stand-ins, no other backend, perf or nvpmodel.
+board() {
+  rm -rf "$work/board"
+  mkdir -p "$work/board/bin" "$work/board/etc" "$work/board/cuda"
+  for tool in $tools; do
+    if [ "$shell" = dash ]; then ln -s "$(command -v "$tool")" "$work/board/bin/$tool"
+    else ln -s "$(command -v busybox)" "$work/board/bin/$tool"; fi
+  done
+  for stand_in in "$@"; do ln -s "$here/board/$stand_in" "$work/board/bin/$stand_in"; done
+  gpu=$work/board/sys/class/devfreq/17000000.gpu cpu=$work/board/sys/devices/system/cpu/cpu0/cpufreq
+  mkdir -p "$gpu" "$cpu" "$work/board/sys/class/thermal/thermal_zone0"
+  for file in cur_freq min_freq max_freq; do echo 1020000000 >"$gpu/$file"; done
+  for file in scaling_cur_freq scaling_min_freq scaling_max_freq; do echo 1510400 >"$cpu/$file"; done
+  echo schedutil >"$cpu/scaling_governor"
+  echo cpu-thermal >"$work/board/sys/class/thermal/thermal_zone0/type"
+  echo 48250 >"$work/board/sys/class/thermal/thermal_zone0/temp"
+  echo '# R35 (release), REVISION: 4.1, GCID: 33958178, BOARD: t186ref' >"$work/board/etc/nv_tegra_release"
+  printf '{\n  "cuda" : {\n    "name" : "CUDA",\n    "version" : "11.4.19"\n  }\n}\n' >"$work/board/cuda/version.json"
+}
+# measure_as_is [NAME=VALUE…] [OPTION…]: runs measure.sh in the kit on the board.
+measure_as_is() (
+  export PATH="$work/board/bin" TENSHOT_SYS="$work/board/sys" TENSHOT_ETC="$work/board/etc" \
+    TENSHOT_CUDA="$work/board/cuda" FAKE_CALLS="$work/calls" FAKE_GATE="$work/gate"
+  # shellcheck disable=SC2163 # NAME=VALUE
+  while [ $# -gt 0 ]; do case $1 in FAKE_*=* | PYTHONPATH=*) export "$1"; shift ;; *) break ;; esac; done
+  # shellcheck disable=SC2086 # two words
+  exec $shell_command "${script:-$kit/measure.sh}" "$@"
+)
+measure() { # STATUS …: the same, and expects that exit status
+  expected=$1
+  shift
+  status=0
+  measure_as_is "$@" >"$work/printed" 2>&1 || status=$?
+  [ $status = "$expected" ] || fail "measure.sh $* ended with $status, expected $expected:"
+}
+
+case_trtexec() {
+  board trtexec perf nvpmodel
+  new_kit
+  measure 0
+  expect_printed "Backend: trtexec 8.5.2, fp32, the first that is here"
+  expect_printed "1 of 3 arch_01 … 1.73 ms"
+  expect_printed "3 of 3 measured"
+  for line in kit=0123abcd backend=trtexec precision=fp32 version=8.5.2; do expect kit.txt $line; done
+  for line in power_mode=MAXN cpu_governor=schedutil cpu0_khz=1510400 cpu0_max_khz=1510400 gpu_hz=1020000000 \
+    gpu_max_hz=1020000000 temperature_cpu-thermal=48250 l4t=R35.4.1 cuda=11.4.19; do
+    expect before.txt $line
+    expect after.txt $line
+  done
+  for line in id=arch_01 backend=trtexec precision=fp32 runs=20 warmup_ms=200 clocks_before=1020000000 clocks_moved=no \
+    times=times.json log=log.txt; do
+    expect arch_01/meta.txt $line
+  done
+  expect_lines 20 '"computeMs"' "$kit/results/arch_01/times.json"
+  expect_lines 3 --buildOnly "$work/calls"
+  expect perf.txt passes=2
+  expect op_nor_conv_3x3_16/meta.txt short_runs=10
+  expect op_nor_conv_3x3_16/meta.txt long_runs=1166
+  expect op_nor_conv_3x3_16/perf.1.short.csv "530000000,,cycles,918006768,100.00,,"
+  expect op_nor_conv_3x3_16/perf.2.long.csv "1549400000,,L1-dcache-load-misses,918006768,100.00,,"
+  expect_no_file arch_01/perf.1.short.csv
+  [ -z "$(find "$kit/results" -name '*.part')" ] || fail "left behind: $(find "$kit/results" -name '*.part')"
+  measure 0
+  expect_printed "3 of 3 were measured before"
+}
+case_precisions() {
+  board trtexec
+  new_kit
+  measure 0 FAKE_TENSORRT=100300 --precision fp16 --runs 7
+  expect kit.txt version=10.3.0
+  expect arch_01/meta.txt runs=7
+  expect_lines 3 '--fp16 --skipInference' "$work/calls"
+  measure 1 --precision int8
+  expect_printed "move results/ away"
+  new_kit
+  echo ranges >"$work/ranges"
+  measure 0 --precision=int8 --calibration "$work/ranges"
+  expect_lines 3 "--int8 --calib=$work/ranges --buildOnly" "$work/calls"
+}
+case_perf_test() {
+  board onnxruntime_perf_test perf
+  new_kit
+  measure 0
+  expect_printed "Backend: onnxruntime by perf_test"
+  expect_printed "2 of 3 arch_02 … 2.50 ms"
+  expect arch_02/meta.txt times=perf_test.txt
+  expect_lines 20 '^models,0.0025,' "$kit/results/arch_02/perf_test.txt" # ten of warm-up, the slow ones, left out
+  expect_file op_nor_conv_3x3_16/perf.2.long.csv
+  measure 1 --backend onnxruntime --precision fp16
+  expect_printed "onnxruntime runs the models as they are, fp32"
+}
+case_python() {
+  python=''
+  for candidate in python3 /usr/bin/python3; do
+    [ -n "$python" ] || python=$("$candidate" -c 'import numpy, sys; print(sys.executable)' 2>/dev/null) || :
+  done
+  if [ -z "$python" ]; then echo "  skipped: no python3 with numpy"; return; fi
+  board
+  ln -s "$python" "$work/board/bin/python3"
+  new_kit
+  measure 0 PYTHONPATH="$here/board/python"
+  expect_printed "Backend: onnxruntime by python 1.17.0, fp32"
+  expect_lines 1 '"tenshot.times/1", "times_ms": \[.*\], "version": "1.17.0"' "$kit/results/arch_01/times.json"
+  expect arch_01/meta.txt warmup=10
+}
+case_custom() {
+  board perf
+  new_kit
+  measure 0 --command "echo starting {model}; i=0
+    while [ \$i -lt {runs} ]; do echo ' 1.5e0'; i=\$((i + 1)); done; cat '{model}'"
+  expect_printed "1 of 3 arch_01 … 1.50 ms"
+  expect_lines 20 '^1.5e0$' "$kit/results/arch_01/times.txt"
+  expect_lines 1 '^starting models/arch_01.onnx$' "$kit/results/arch_01/log.txt"
+  expect arch_01/meta.txt warmup=0
+  new_kit
+  measure 1 --command 'echo "{model}" takes 3 ms'
+  measure 1 --command 'echo "{model}" takes 4 ms'
+  expect_printed "move results/ away"
+  expect arch_01/failed.txt "custom gave no times"
+  expect perf.txt "missing=the command has no {runs}"
+  measure 2 --command 'echo 3'
+  expect_printed "--command has no {model}"
+  measure 2 --backend custom
+}
+case_failure_in_the_middle() {
+  board trtexec
+  new_kit unrunnable
+  measure 1
+  expect_printed "2 of 3 arch_02 … FAILED: trtexec ended with status 1"
+  expect_printed "3 of 3 op_nor_conv_3x3_16 … 1.73 ms"
+  expect_printed "Failed: arch_02"
+  expect_file arch_02/failed.txt
+  expect_file arch_02/log.txt
+  expect_no_file arch_02/meta.txt
+  measure 1
+  expect_lines 2 '--onnx=models/arch_02' "$work/calls" # tried again, its engine built anew
+  expect_lines 1 '--onnx=models/arch_01' "$work/calls"
+}
+case_unbuildable() {
+  board trtexec
+  new_kit unbuildable
+  measure 1
+  expect_lines 1 'trtexec did not build an engine: .* While parsing node number 0' "$kit/results/arch_02/failed.txt"
+  expect_file op_nor_conv_3x3_16/meta.txt
+}
+case_without_perf() {
+  board trtexec
+  new_kit
+  measure 0
+  expect_printed "No hardware counters: perf was not found"
+  expect perf.txt "missing=perf was not found"
+  expect_no_file op_nor_conv_3x3_16/perf.1.short.csv
+  board trtexec perf
+  for how in unsupported uncounted forbidden; do
+    new_kit
+    measure 0 FAKE_PERF=$how
+    expect_lines 1 '^missing=perf ' "$kit/results/perf.txt"
+    expect_no_file op_nor_conv_3x3_16/perf.1.short.csv
+  done
+  new_kit
+  measure 0 --no-perf
+  expect perf.txt "missing=--no-perf was given"
+  new_kit
+  measure 0
+  measure 0 --no-perf
+  expect perf.txt passes=2 # as the counters that are there
+  new_kit
+  measure 0 FAKE_PERF=multiplexed
+  expect op_nor_conv_3x3_16/perf.1.short.csv "530000000,,cycles,612004512,66.67,,"
+}
+case_without_nvpmodel() {
+  board trtexec
+  new_kit
+  measure 0
+  expect_lines 0 '^power_mode=' "$kit/results/before.txt"
+  rm -rf "$work/board/sys" "$work/board/etc" "$work/board/cuda"
+  new_kit
+  measure 0
+  expect arch_01/meta.txt clocks_moved=unknown
+}
+case_clocks() {
+  board trtexec nvpmodel
+  new_kit
+  echo 114750000 >"$gpu/min_freq"
+  measure 0 FAKE_CLOCK="$gpu/cur_freq"
+  expect_printed "WARNING: the clocks are not fixed"
+  expect_printed "WARNING: THE CLOCK MOVED during arch_01, from 1020000000 to 612000000"
+  expect arch_01/meta.txt clocks_moved=yes
+  expect arch_02/meta.txt clocks_moved=no
+  rm -r "$kit/results/arch_01"
+  echo 15W >"$work/mode"
+  measure 0 FAKE_POWER_MODE="$work/mode"
+  expect_printed 'WARNING: the power mode was "MAXN" when this began and is "15W" now'
+  new_kit
+  rm "$work/mode"
+  measure 0 FAKE_POWER_MODE="$work/mode" --command "echo 2; echo 15W >'$work/mode' # {model}"
+  expect_printed 'WARNING: the power mode was "MAXN" when this began and is "15W" now'
+}
+case_changed_model() {
+  board trtexec
+  new_kit
+  echo more >>"$kit/models/arch_02.onnx"
+  rm "$kit/models/op_nor_conv_3x3_16.onnx"
+  measure 1
+  expect_lines 1 'SHA-256 of models/arch_02.onnx' "$kit/results/arch_02/failed.txt"
+  expect_lines 0 '--onnx=models/arch_02' "$work/calls"
+  expect op_nor_conv_3x3_16/failed.txt "models/op_nor_conv_3x3_16.onnx is missing"
+}
+case_not_writable() {
+  board trtexec
+  new_kit
+  echo >"$kit/results"
+  measure 1
+  expect_printed "Cannot write to $kit/results"
+  rm "$kit/results"
+  user=''
+  if [ "$(id -u)" = 0 ]; then # who may write anywhere
+    user="$(command -v setpriv) --reuid=65534 --clear-groups" || user=''
+    # shellcheck disable=SC2086 # words
+    if [ -z "$user" ] || ! $user test -x "$here"; then echo "  skipped for a read-only folder: this is root"; return; fi
+    chmod 755 "$work"
+  fi
+  chmod a-w "$kit"
+  shell_command="$user $shell_command"
+  measure 1
+  shell_command=${shell_command#"$user "}
+  chmod u+w "$kit"
+  expect_printed "Cannot write to $kit/results"
+}
+case_resumption() {
+  board trtexec
+  new_kit slow
+  measure_as_is >"$work/printed" 2>&1 &
+  tries=0
+  until grep -q 'loadEngine=results/engines/arch_02' "$work/calls"; do
+    tries=$((tries + 1))
+    [ $tries -lt 300 ] || fail "arch_02 was not reached in 30 s:"
+    sleep 0.1
+  done
+  measure 1
+  expect_printed "seems to be measuring here already"
+  kill -9 "$(cat "$kit/results/running")"
+  wait $! 2>/dev/null || :
+  : >"$work/gate"
+  expect_no_file arch_02/meta.txt
+  measure 0
+  expect_printed "1 of 3 were measured before"
+  expect_printed "2 of 3 arch_02 … 1.73 ms"
+  expect_lines 1 '--loadEngine=results/engines/arch_01' "$work/calls"
+  expect_lines 1 '--onnx=models/arch_02' "$work/calls"
+  expect_lines 2 '--loadEngine=results/engines/arch_02' "$work/calls"
+  expect_lines 1 '--loadEngine=results/engines/op_nor_conv_3x3_16' "$work/calls"
+  expect_no_file running
+}
+case_interruption() {
+  board
+  new_kit
+  # shellcheck disable=SC2016 # the command's own shell knows its parent
+  measure 130 --command 'case {model} in *arch_02*) kill -TERM $PPID ;; esac; echo 2'
+  expect_printed "Interrupted; run it again to go on"
+  expect_file arch_01/meta.txt
+  expect_no_file arch_02/meta.txt
+  expect_no_file running
+}
+case_odd_paths() {
+  board trtexec perf
+  for folder in "with space" -leading "\$HOME\`b\`\"c\"'d'" "new
+line" "{model}*" "ends in newline
+"; do
+    kit_folder=$work/$folder
+    new_kit
+    measure 0
+    expect_file op_nor_conv_3x3_16/perf.2.long.csv
+    rm -r "$kit/results"
+    cd -- "$kit"
+    script=./measure.sh
+    measure 0 --command 'cat "{model}" && echo 2'
+    expect_file arch_02/times.txt
+    cd "$here"
+    rm -rf "$kit"
+    kit_folder='' script=''
+  done
+}
+case_bad_input() {
+  board trtexec
+  new_kit
+  measure 2 --backend tpu
+  measure 2 --runs 0
+  measure 2 --runs
+  measure 2 --wrong x
+  measure 0 --help
+  expect_printed "Examples"
+  expect_no_file kit.txt
+  for line in 'Arch	architecture' "..	architecture	models/...onnx	$(printf '%064d' 0)	20	1x3x32x32" \
+    "a	architecture	/etc/passwd	$(printf '%064d' 0)	20	1x3x32x32"; do
+    new_kit
+    printf '%s\n' "$line" >>"$kit/models.tsv"
+    measure 1
+    expect_printed "models.tsv line 9: "
+    expect_no_file kit.txt
+  done
+  board
+  new_kit
+  measure 1
+  expect_printed "Neither trtexec nor ONNX Runtime is here"
+}
+
+if command -v shellcheck >/dev/null; then
+  shellcheck -s sh "$kit_files/measure.sh" "$0" "$here"/board/trtexec "$here"/board/perf "$here"/board/nvpmodel \
+    "$here"/board/onnxruntime_perf_test || fail "shellcheck"
+  echo "shellcheck: passed"
+else
+  echo "shellcheck: skipped, it is not installed"
+fi
+for shell in dash "busybox sh"; do
+  if ! command -v "${shell%% *}" >/dev/null; then
+    echo "$shell: skipped, it is not installed"
+    continue
+  fi
+  shell_command="$(command -v "${shell%% *}")$(echo "$shell" | sed 's/^[a-z]*//')"
+  for name in trtexec precisions perf_test python custom failure_in_the_middle unbuildable without_perf \
+    without_nvpmodel clocks changed_model not_writable resumption interruption odd_paths bad_input; do
+    [ -z "$only" ] || [ "$only" = $name ] || continue
+    rm -f "$work/printed"
+    case_$name
+    echo "$shell: $name passed"
+  done
+done
