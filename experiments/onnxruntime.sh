@@ -16,7 +16,8 @@ device=onnxruntime_fp32_t1_b1
 out=$build/onnxruntime
 predictors="structured maple-edge maple flops"
 
-install_missing nodejs npm
+# shellcheck disable=SC2046 # a list of words
+install_missing $(node_packages)
 build_targets tenshot
 experiments/install_onnxruntime.sh "$out"
 mkdir -p "$out"

@@ -28,6 +28,13 @@ install_missing() {
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
 }
 
+# The packages that bring node and npm, where they are missing: NodeSource's nodejs has npm in it, Debian's has not.
+node_packages() {
+  command -v npm >/dev/null && command -v node >/dev/null && return
+  echo nodejs
+  apt-cache policy nodejs 2>/dev/null | grep -q "Candidate: .*nodesource" || echo npm
+}
+
 build=${TENSHOT_BUILD:-build}
 tenshot=$build/tenshot
 

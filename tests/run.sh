@@ -5,6 +5,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
 . experiments/set_up.sh
-install_missing python3-torch busybox shellcheck nodejs npm
+# shellcheck disable=SC2046 # a list of words
+install_missing python3-torch busybox shellcheck $(node_packages)
 build_targets
 ctest --test-dir "$build" --output-on-failure -j "${TENSHOT_TEST_JOBS:-2}" "$@"
