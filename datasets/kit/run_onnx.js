@@ -40,7 +40,7 @@ async function main(args) {
     executionMode: 'sequential',
     graphOptimizationLevel: 'all',
   });
-  // Versions before 1.22 do not tell the shape.
+  // Earlier versions of the package do not tell the shape.
   const shape = wantedShape
     ? wantedShape.split('x').map(Number)
     : session.inputMetadata[0].shape.map((size) => (typeof size === 'number' ? size : 1));

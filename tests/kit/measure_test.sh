@@ -10,76 +10,8 @@ kit_files=$here/../../datasets/kit
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 only=${1:-}
-tools="awk cat cp date grep head mkdir mv rm sed sh sha256sum sleep sort tail tr true uname"
-
-fail() {
-  printf 'FAILED: %s\n' "$*" >&2
-  [ ! -f "$work/printed" ] || sed 's/^/  | /' "$work/printed" >&2
-  exit 1
-}
-expect_printed() { grep -qF -- "$1" "$work/printed" || fail "expected to be printed: $1; found:"; }
-expect_file() { [ -f "$kit/results/$1" ] || fail "expected results/$1; found: $(ls -R "$kit/results")"; }
-expect_no_file() { [ ! -e "$kit/results/$1" ] || fail "results/$1 is there, expected none"; }
-# expect FILE LINE: results/FILE has that line, whole.
-expect() {
-  grep -qxF -- "$2" "$kit/results/$1" || fail "expected the line $2 in results/$1; found: $(cat "$kit/results/$1")"
-}
-expect_lines() { # COUNT PATTERN FILE
-  found=$(grep -c -- "$2" "$3") || :
-  [ "$found" = "$1" ] || fail "expected $1 lines with \"$2\" in ${3##*/}, found $found: $(cat "$3")"
-}
-
-# new_kit [WORD]: a kit of two architectures and one operator; WORD goes into the file of arch_02, for the stand-ins.
-new_kit() {
-  kit=${kit_folder:-$work/kit}
-  rm -rf "$kit" "$work/calls" "$work/gate"
-  mkdir -p "$kit/models"
-  cp "$kit_files"/* "$kit/"
-  : >"$work/calls"
-  printf '# kit 0123abcd\n# batch 1\n# resolution 32\n# input input\n# precision fp32\n' >"$kit/models.tsv"
-  for id in arch_01 arch_02 op_nor_conv_3x3_16; do
-    word=plain kind=architecture
-    case $id in arch_02) word=${1:-plain} ;; op_*) kind=operator ;; esac
-    echo "$id $word" >"$kit/models/$id.onnx"
-    hash=$(sha256sum <"$kit/models/$id.onnx" | cut -d ' ' -f 1)
-    printf '%s\t%s\tmodels/%s.onnx\t%s\t20\t1x3x32x32\n' $id $kind $id "$hash" >>"$kit/models.tsv"
-  done
-}
-# board NAME…: the PATH holds the tools and these stand-ins, no other backend, perf or nvpmodel.
-board() {
-  rm -rf "$work/board"
-  mkdir -p "$work/board/bin" "$work/board/etc" "$work/board/cuda"
-  for tool in $tools; do
-    if [ "$shell" = dash ]; then ln -s "$(command -v "$tool")" "$work/board/bin/$tool"
-    else ln -s "$(command -v busybox)" "$work/board/bin/$tool"; fi
-  done
-  for stand_in in "$@"; do ln -s "$here/board/$stand_in" "$work/board/bin/$stand_in"; done
-  gpu=$work/board/sys/class/devfreq/17000000.gpu cpu=$work/board/sys/devices/system/cpu/cpu0/cpufreq
-  mkdir -p "$gpu" "$cpu" "$work/board/sys/class/thermal/thermal_zone0"
-  for file in cur_freq min_freq max_freq; do echo 1020000000 >"$gpu/$file"; done
-  for file in scaling_cur_freq scaling_min_freq scaling_max_freq; do echo 1510400 >"$cpu/$file"; done
-  echo schedutil >"$cpu/scaling_governor"
-  echo cpu-thermal >"$work/board/sys/class/thermal/thermal_zone0/type"
-  echo 48250 >"$work/board/sys/class/thermal/thermal_zone0/temp"
-  echo '# R35 (release), REVISION: 4.1, GCID: 33958178, BOARD: t186ref' >"$work/board/etc/nv_tegra_release"
-  printf '{\n  "cuda" : {\n    "name" : "CUDA",\n    "version" : "11.4.19"\n  }\n}\n' >"$work/board/cuda/version.json"
-}
-# measure_as_is [NAME=VALUE…] [OPTION…]: runs measure.sh in the kit on the board.
-measure_as_is() (
-  export PATH="$work/board/bin" TENSHOT_SYS="$work/board/sys" TENSHOT_ETC="$work/board/etc" \
-    TENSHOT_CUDA="$work/board/cuda" FAKE_CALLS="$work/calls" FAKE_GATE="$work/gate"
-  # shellcheck disable=SC2163 # NAME=VALUE
-  while [ $# -gt 0 ]; do case $1 in FAKE_*=* | PYTHONPATH=*) export "$1"; shift ;; *) break ;; esac; done
-  # shellcheck disable=SC2086 # two words
-  exec $shell_command "${script:-$kit/measure.sh}" "$@"
-)
-measure() { # STATUS …: the same, and expects that exit status
-  expected=$1
-  shift
-  status=0
-  measure_as_is "$@" >"$work/printed" 2>&1 || status=$?
-  [ $status = "$expected" ] || fail "measure.sh $* ended with $status, expected $expected:"
-}
+# shellcheck source-path=SCRIPTDIR source=on_board.sh
+. "$here/on_board.sh"
 
 case_trtexec() {
   board trtexec perf nvpmodel
@@ -149,6 +81,36 @@ case_python() {
   expect_printed "Backend: onnxruntime by python 1.17.0, fp32"
   expect_lines 1 '"tenshot.times/1", "times_ms": \[.*\], "version": "1.17.0"' "$kit/results/arch_01/times.json"
   expect arch_01/meta.txt warmup=10
+}
+case_node() {
+  node=$(command -v node) || { echo "  skipped: no node"; return; }
+  board perf
+  ln -s "$node" "$work/board/bin/node"
+  new_kit
+  measure 1
+  expect_printed "Neither trtexec nor ONNX Runtime is here"
+  measure 0 --node-modules "$here/board/node_modules"
+  expect_printed "Backend: onnxruntime by node 1.22.0, fp32"
+  expect_lines 1 '^{"format":"tenshot.times/1","times_ms":\[.*\],"version":"1.22.0"}$' "$kit/results/arch_01/times.json"
+  expect op_nor_conv_3x3_16/perf.1.short.csv "530000000,,cycles,918006768,100.00,,"
+  new_kit
+  ln -s "$here/board/node_modules" "$kit/node_modules"
+  measure 0 --backend onnxruntime
+  expect kit.txt runner=node
+}
+case_checksums() {
+  for program in shasum openssl; do
+    if ! command -v "$program" >/dev/null; then echo "  skipped for $program: it is not installed"; continue; fi
+    board trtexec
+    rm "$work/board/bin/sha256sum"
+    ln -s "$(command -v "$program")" "$work/board/bin/$program"
+    new_kit
+    measure 0
+    echo more >>"$kit/models/arch_02.onnx"
+    rm -r "$kit/results"
+    measure 1
+    expect_printed "Failed: arch_02"
+  done
 }
 case_custom() {
   board perf
@@ -353,7 +315,7 @@ case_bad_input() {
 }
 
 if command -v shellcheck >/dev/null; then
-  shellcheck -s sh "$kit_files/measure.sh" "$0" "$here"/board/trtexec "$here"/board/perf "$here"/board/nvpmodel \
+  shellcheck -x -s sh "$kit_files/measure.sh" "$0" "$here"/board/trtexec "$here"/board/perf "$here"/board/nvpmodel \
     "$here"/board/onnxruntime_perf_test || fail "shellcheck"
   echo "shellcheck: passed"
 else
@@ -365,8 +327,8 @@ for shell in dash "busybox sh"; do
     continue
   fi
   shell_command="$(command -v "${shell%% *}")$(echo "$shell" | sed 's/^[a-z]*//')"
-  for name in trtexec precisions perf_test python custom failure_in_the_middle unbuildable without_perf \
-    without_nvpmodel clocks changed_model not_writable resumption interruption odd_paths bad_input; do
+  for name in trtexec precisions perf_test python node custom checksums failure_in_the_middle unbuildable \
+    without_perf without_nvpmodel clocks changed_model not_writable resumption interruption odd_paths bad_input; do
     [ -z "$only" ] || [ "$only" = $name ] || continue
     rm -f "$work/printed"
     case_$name
