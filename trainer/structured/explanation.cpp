@@ -126,9 +126,17 @@ void warn_of_unit(const StructuredLibrary& library, const Evidence& evidence, st
   }
 }
 
-void warn_of_outliers(const Evidence& evidence, const StructuredPosterior& posterior,
+void warn_of_outliers(const Evidence& measured, const StructuredPosterior& posterior,
                       std::vector<std::string>& warnings) {
   constexpr double unexplained = 0.35;  // of log latency: a factor of 1.4
+  const Evidence evidence = without_removed(posterior.model->space(), measured);
+  const std::size_t removed = measured.architectures.size() - evidence.architectures.size();
+  if (removed > 0) {
+    warnings.push_back(std::to_string(removed) +
+                       (removed == 1 ? " measured network connects" : " measured networks connect") +
+                       " no input to an output and took next to nothing: the runtime removes such networks, and they "
+                       "are left out");
+  }
   const LogLatency predicted = predict(posterior, posterior.model->table(evidence.architectures));
   for (std::size_t a = 0; a < evidence.architectures.size(); ++a) {
     const double error = std::log(evidence.latency_ms[a]) - predicted.mean[a];

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <bitset>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "nasbench/support/error.h"
@@ -16,7 +17,7 @@ namespace {
 using nasbench::StructureTable;
 
 constexpr int path_rounds = 2;
-constexpr double floor_share = 0.3;  ///< of the smallest measured latency
+constexpr double floor_share = 0.3;  ///< of the smallest latency: less is taken for nothing
 
 Eigen::MatrixXd kernel_matrix(const StructureTable& table, double scale) {
   const auto n = static_cast<Eigen::Index>(table.size);
@@ -83,6 +84,21 @@ Eigen::VectorXd posterior_costs(const CostPrior& prior, const Candidate& candida
   return candidate.scale_ms * prior.mean + prior_covariance_ms2(prior, candidate) * (rows.transpose() * candidate.pull);
 }
 
+struct NoiseLevel {
+  double noise = 0;
+  double slow_step = 0;
+};
+
+std::vector<NoiseLevel> noise_levels(const PosteriorOptions& options) {
+  std::vector<NoiseLevel> levels;
+  for (const double noise : options.noises) {
+    for (const double step : options.slow_steps) {
+      if (step == 0 || noise <= options.largest_slow_noise) levels.push_back({noise, step});
+    }
+  }
+  return levels;
+}
+
 /// All candidates of a structure that has one alternative, or the first fit of one that has more.
 std::vector<Candidate> fit_structure(const Problem& problem, const std::vector<CostPrior>& priors,
                                      std::size_t structure, LatencySolver& solver) {
@@ -94,11 +110,12 @@ std::vector<Candidate> fit_structure(const Problem& problem, const std::vector<C
     if (!fixed_rows) rows = rows_at(problem.table, structure, path_costs(priors[entry].mean));
     for (const double closeness : problem.options.closeness) {
       const LatencyPrior prior = latency_prior(problem, rows, priors[entry], closeness);
-      for (const double noise : problem.options.noises) {
+      for (const NoiseLevel& level : noise_levels(problem.options)) {
         Candidate candidate;
         candidate.structure = structure;
         candidate.entry = entry;
-        candidate.noise = noise;
+        candidate.noise = level.noise;
+        candidate.slow_step = level.slow_step;
         candidate.closeness = closeness;
         solver.solve(prior, candidate);
         if (!fixed_rows) candidate.rows = rows;
@@ -119,10 +136,11 @@ std::vector<Candidate> refit_paths(const Problem& problem, const std::vector<Cos
                                    std::vector<Candidate> candidates, LatencySolver& solver) {
   sort_by_evidence(candidates);
   std::vector<Candidate> refitted;
-  for (const double noise : problem.options.noises) {
+  for (const NoiseLevel& level : noise_levels(problem.options)) {
     std::size_t taken = 0;
     for (Candidate& candidate : candidates) {
-      if (candidate.noise != noise || taken == problem.options.path_entries) continue;
+      const bool other_level = candidate.noise != level.noise || candidate.slow_step != level.slow_step;
+      if (other_level || taken == problem.options.path_entries) continue;
       ++taken;
       const CostPrior& costs = priors[candidate.entry];
       for (int round = 0; round < path_rounds; ++round) {
@@ -165,7 +183,8 @@ void add_component(const Problem& problem, const std::vector<CostPrior>& priors,
   Component component;
   component.structure = candidate.structure;
   component.entry = candidate.entry;
-  component.noise = candidate.noise;
+  component.noise = std::sqrt(candidate.noise * candidate.noise +
+                              problem.options.slow_share * candidate.slow_step * candidate.slow_step);
   component.weight = weight;
   component.costs_ms = posterior_costs(prior, candidate, rows);
   component.path_costs_ms = path_costs(component.costs_ms, candidate.scale_ms);
@@ -202,6 +221,25 @@ bool considers(const PosteriorOptions& options, const nasbench::Structure& struc
   return std::find(options.left_out.begin(), options.left_out.end(), structure.name) == options.left_out.end();
 }
 
+Evidence without_removed(const nasbench::SearchSpace& space, const Evidence& evidence) {
+  const std::size_t count = evidence.architectures.size();
+  std::vector<bool> connected(count);
+  double fastest_ms = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < count; ++i) {
+    connected[i] = space.connected(evidence.architectures[i]);
+    if (connected[i]) fastest_ms = std::min(fastest_ms, evidence.latency_ms[i]);
+  }
+  if (!std::isfinite(fastest_ms)) return evidence;
+  Evidence rest;
+  rest.whole_milliseconds = evidence.whole_milliseconds;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!connected[i] && evidence.latency_ms[i] < floor_share * fastest_ms) continue;
+    rest.architectures.push_back(evidence.architectures[i]);
+    rest.latency_ms.push_back(evidence.latency_ms[i]);
+  }
+  return rest;
+}
+
 Eigen::MatrixXd library_covariance(const StructuredLibrary& library) {
   const std::size_t count = library.entries.size();
   Eigen::MatrixXd costs(count, library.features());
@@ -230,8 +268,9 @@ CostPrior cost_prior(const StructuredLibrary& library, std::size_t entry, const 
   return prior;
 }
 
-StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& evidence, const PosteriorOptions& options) {
-  check(evidence);
+StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& measured, const PosteriorOptions& options) {
+  check(measured);
+  const Evidence evidence = without_removed(library.model->space(), measured);
   const Problem problem = make_problem(library, evidence, options);
   const Eigen::MatrixXd covariance = library_covariance(library);
   std::vector<CostPrior> priors;

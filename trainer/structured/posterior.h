@@ -23,8 +23,14 @@ struct PosteriorOptions {
   std::vector<double> closeness = {0.3, 1.5};
   double residual_share = 0.7;  ///< the Gaussian process has standard deviation residual_share · σ; 0 = none
   double student_freedom = 4;   ///< ν of the noise; 0 = Gaussian
-  double gross_share = 0.02;    ///< of measurements that are simply wrong, and
-  double gross_spread = 1;      ///< by how much: the standard deviation of their log latency
+  /// Many devices measure in two speeds, minutes of one after minutes of the other (clocks, neighbours): by how much
+  /// log latency is larger in the slow one, tried in turn; 0 = one speed. Costs are those of the fast, more frequent
+  /// one.
+  std::vector<double> slow_steps = {0, 0.2};
+  double slow_share = 0.25;          ///< of measurements that are made in the slow one
+  double largest_slow_noise = 0.04;  ///< σ up to which two speeds can be told apart from noise
+  double gross_share = 0.02;         ///< of measurements that are simply wrong, and
+  double gross_spread = 1;           ///< by how much: the standard deviation of their log latency
   int newton_steps = 5;
   std::size_t path_entries = 6;       ///< cost-dependent structures: entries refitted, per σ
   std::size_t kept = 60;              ///< components kept
@@ -38,11 +44,16 @@ struct Evidence {
   bool whole_milliseconds = false;
 };
 
+/// The evidence without networks of which a runtime that removes dead code left next to nothing: those whose output
+/// does not depend on their input and that took under a third of the fastest of the others. Such a latency is no sum of
+/// the costs that the others share. Everything, where no network connects its input to its output.
+Evidence without_removed(const nasbench::SearchSpace& space, const Evidence& evidence);
+
 /// One explanation of the measurements: a structure, where its costs came from, its noise; its costs' posterior.
 struct Component {
   std::size_t structure = 0;
   std::size_t entry = 0;  ///< of the library
-  double noise = 0;       ///< σ of log latency
+  double noise = 0;       ///< root mean square of log latency about what the costs say, both speeds together
   double weight = 0;      ///< posterior probability
   Eigen::VectorXd costs_ms;
   Eigen::VectorXd path_costs_ms;  ///< the costs by which a slowest path is chosen
@@ -64,7 +75,8 @@ struct StructuredPosterior {
 };
 
 /// The posterior of a device-runtime given its measurements: a mixture over structure × library entry × noise, each
-/// component a Gaussian by Gauss–Newton, weighted by its Laplace evidence (MacKay, Neural Computation 1992). Throws
+/// component a Gaussian by Gauss–Newton, weighted by its Laplace evidence (MacKay, Neural Computation 1992). It learns
+/// from without_removed(evidence). Throws
 /// InputError when there are no measurements, or unusable ones.
 StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& evidence,
                           const PosteriorOptions& options = {});

@@ -35,6 +35,7 @@ struct Candidate {
   std::size_t structure = 0;
   std::size_t entry = 0;
   double noise = 0;
+  double slow_step = 0;  ///< how much larger log latency is at the device's slow speed; 0: it has one
   double closeness = 1;
   double log_evidence = -std::numeric_limits<double>::infinity();
   FeatureRows rows;  ///< at the measured architectures; empty where the structure has one alternative
@@ -45,9 +46,9 @@ struct Candidate {
   Eigen::VectorXd noise_variance;  ///< of each measurement, after Student weighting
 };
 
-/// Noise of log latency: Student-t with ν degrees of freedom (Gaussian for ν = 0) of a given variance, or, rarely, a
-/// gross error. It enters Gauss–Newton as the Gaussian that has its slope at the present error
-/// (expectation–maximisation for scale mixtures; Lange, Little and Taylor, JASA 1989).
+/// Noise of log latency: Student-t with ν degrees of freedom (Gaussian for ν = 0) of a given variance about 0 or, in
+/// the slow state, about its step; or, rarely, a gross error. It enters Gauss–Newton as the Gaussian that has its slope
+/// at the present error (expectation–maximisation for scale mixtures; Lange, Little and Taylor, JASA 1989).
 class MeasurementNoise {
  public:
   explicit MeasurementNoise(const PosteriorOptions& options);
@@ -55,14 +56,17 @@ class MeasurementNoise {
   struct View {
     double variance = 0;  ///< of the Gaussian in its place
     double density = 0;   ///< of the error itself
+    double shift = 0;     ///< mean of that Gaussian
   };
 
-  View at(double error, double variance) const;
+  /// `slow_step` 0: there is no slow state.
+  View at(double error, double variance, double slow_step) const;
 
  private:
   double shape(double squared) const;
+  double precision_at(double squared) const { return nu_ > 0 ? (nu_ + 1) / (nu_ + squared) : 1; }
 
-  double nu_, gross_share_, gross_precision_, gross_density_;
+  double nu_, slow_share_, gross_share_, gross_precision_, gross_density_;
   double usual_density_ = 0;
 };
 
@@ -75,14 +79,14 @@ class LatencySolver {
   void solve(const LatencyPrior& prior, Candidate& candidate);
 
  private:
-  double log_evidence(const Eigen::VectorXd& own_variance) const;
+  double log_evidence(const Eigen::VectorXd& own_variance, double slow_step) const;
 
   const Problem& problem_;
   MeasurementNoise measurement_noise_;
   Eigen::Index n_;
   Eigen::MatrixXd system_;
   Eigen::LLT<Eigen::MatrixXd> factor_;
-  Eigen::VectorXd slopes_, noise_, residual_, weights_, error_;
+  Eigen::VectorXd slopes_, noise_, shift_, residual_, weights_, error_;
 };
 
 }  // namespace tenshot::trainer::structured

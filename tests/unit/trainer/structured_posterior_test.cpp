@@ -78,6 +78,31 @@ TEST(StructuredPosterior, TwentyMeasurementsNameTheStructure) {
   }
 }
 
+TEST(StructuredPosterior, SeesThroughTheSlowMinutesOfADevice) {
+  Evidence evidence = planned_evidence("total", new_costs, 12, 0.01);
+  for (const std::size_t slow : {1, 4, 9}) evidence.latency_ms[slow] *= 1.22;
+  const double accuracy_of_two_speeds = accuracy(adapt(test::synthetic_library(), evidence), "total", new_costs);
+  PosteriorOptions one_speed;
+  one_speed.slow_steps = {0};
+  EXPECT_GT(accuracy_of_two_speeds, 0.9);
+  EXPECT_GT(accuracy_of_two_speeds,
+            accuracy(adapt(test::synthetic_library(), evidence, one_speed), "total", new_costs));
+}
+
+TEST(StructuredPosterior, NetworksThatTheRuntimeRemovedTeachNothing) {
+  Evidence evidence = planned_evidence("backward", new_costs, 10, 0.01);
+  const auto architectures = test::connected_architectures(100, 8);
+  const auto without = predictions(adapt(test::synthetic_library(), evidence), architectures);
+  Evidence with = evidence;
+  with.architectures.insert(with.architectures.begin() + 3, nasbench::nasbench201().at(0));
+  with.latency_ms.insert(with.latency_ms.begin() + 3, 0.001);
+  EXPECT_EQ(predictions(adapt(test::synthetic_library(), with), architectures), without);
+  with.latency_ms[3] = evidence.latency_ms[0];  // a network of its own cost stays evidence
+  EXPECT_NE(predictions(adapt(test::synthetic_library(), with), architectures), without);
+  const Evidence only = {{nasbench::nasbench201().at(0)}, {0.001}, false};
+  EXPECT_EQ(without_removed(nasbench::nasbench201(), only).architectures.size(), 1u);
+}
+
 TEST(StructuredPosterior, IsAProbabilityDistributionOverProperComponents) {
   const StructuredPosterior posterior =
       adapt(test::synthetic_library(), planned_evidence("total", new_costs, 10, 0.05));
