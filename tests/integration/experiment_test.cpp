@@ -72,6 +72,19 @@ TEST_F(ExperimentProgram, PrintsJsonAndRefusesWhatItCannotDo) {
   EXPECT_NE(missing.err.find("no such file"), std::string::npos) << missing.err;
 }
 
+TEST_F(ExperimentProgram, IsReportedAsOnePage) {
+  ASSERT_EQ(run(experiment("quick") + " --quick").exit_code, 0);
+  const Outcome outcome = run("tenshot report " + q("quick") + " --out " + q("report.html"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.err;
+  const std::string page = slurp(path("report.html"));
+  EXPECT_EQ(page.rfind("<!DOCTYPE html>", 0), 0u);
+  EXPECT_NE(page.find("<svg role=\"img\""), std::string::npos);
+  EXPECT_EQ(page.find("<script"), std::string::npos);
+  EXPECT_EQ(run("tenshot report --out " + q("x.html")).exit_code, 2);
+  EXPECT_EQ(run("tenshot report " + q("nothing") + " --out " + q("x.html")).exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(path("x.html")));
+}
+
 TEST(ExperimentSpecs, ThatShipAreSpecs) {
   for (const auto& entry : std::filesystem::directory_iterator(TENSHOT_SOURCE_DIR "/experiments")) {
     if (entry.path().extension() != ".json") continue;

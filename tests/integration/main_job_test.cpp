@@ -212,7 +212,7 @@ TEST_F(MainJob, DescribesAndValidatesThePool) {
 }
 
 TEST(Help, OfEveryVerbShowsAnExample) {
-  for (const char* verb : {"collect", "train", "plan", "adapt", "predict", "evaluate", "export", "experiment",
+  for (const char* verb : {"collect", "train", "plan", "adapt", "predict", "evaluate", "export", "experiment", "report",
                            "run-operators", "dataset", "dataset import", "dataset describe", "dataset validate"}) {
     const Outcome outcome = run(std::string("tenshot ") + verb + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << verb;

@@ -23,6 +23,7 @@ class StructuredPredictor : public Predictor {
   void export_torchscript(const std::filesystem::path& path) const override;
   nlohmann::json to_document() const override;
   std::string explanation() const override;
+  const structured::StructuredPosterior& posterior() const { return posterior_; }
 
  private:
   structured::StructuredPosterior posterior_;
