@@ -4,6 +4,7 @@
 
 #include "nasbench/support/error.h"
 #include "trainer/feed_forward_predictor.h"
+#include "trainer/help/help.h"
 #include "trainer/maple_edge/maple_edge.h"
 #include "trainer/peers/forest_predictor.h"
 #include "trainer/peers/linear_peers.h"
@@ -38,7 +39,7 @@ bool is_linear_peer(const std::string& kind) {
 }  // namespace
 
 std::vector<std::string> predictor_names() {
-  std::vector<std::string> names = {"structured", "maple-edge", "maple", "transfer", "forest"};
+  std::vector<std::string> names = {"structured", "maple-edge", "maple", "help", "transfer", "forest"};
   const std::vector<std::string> lines = linear_peer_names();
   names.insert(names.end(), lines.begin(), lines.end());
   return names;
@@ -49,6 +50,7 @@ std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path) {
                 [](const Archive& archive, const std::string& kind) -> std::unique_ptr<PoolModel> {
                   if (kind == "maple-edge" || kind == "maple") return load_maple_edge(archive);
                   if (kind == "structured") return load_structured(archive);
+                  if (kind == "help") return load_help(archive);
                   if (kind == "transfer") return load_transfer(archive);
                   if (kind == "forest") return load_forest(archive);
                   if (is_linear_peer(kind)) return load_linear_peer(archive);
@@ -59,7 +61,7 @@ std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path) {
 std::unique_ptr<Predictor> load_predictor(const std::filesystem::path& path) {
   return loaded(path, "predictor", "tenshot adapt",
                 [](const Archive& archive, const std::string& kind) -> std::unique_ptr<Predictor> {
-                  if (kind == "maple-edge" || kind == "maple" || is_linear_peer(kind)) {
+                  if (kind == "maple-edge" || kind == "maple" || kind == "help" || is_linear_peer(kind)) {
                     return std::make_unique<FeedForwardPredictor>(archive);
                   }
                   if (kind == "structured" || kind == "transfer") return load_structured_predictor(archive);

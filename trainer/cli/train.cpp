@@ -42,7 +42,7 @@ void run(const std::vector<std::string>& arguments) {
       "without", "device-runtimes of the pool to leave out, comma-separated", cxxopts::value<std::string>())(
       "predictor",
       "structured (costs and execution structure), maple-edge (network), maple (without MAPLE-Edge's additions); to "
-      "compare with: flops, flops-memory, look-up, transfer, forest",
+      "compare with: help, flops, flops-memory, look-up, transfer, forest",
       cxxopts::value<std::string>()->default_value("structured"))("seed", "seed of every random draw",
                                                                   cxxopts::value<std::string>()->default_value("1"))(
       "out", "checkpoint to write", cxxopts::value<std::string>())("epochs", "passes over the pool",
