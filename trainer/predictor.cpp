@@ -1,9 +1,14 @@
 #include "trainer/predictor.h"
 
+#include <algorithm>
+
 #include "nasbench/support/error.h"
 #include "trainer/feed_forward_predictor.h"
-#include "trainer/flops_line.h"
+#include "trainer/help/help.h"
 #include "trainer/maple_edge/maple_edge.h"
+#include "trainer/peers/forest_predictor.h"
+#include "trainer/peers/linear_peers.h"
+#include "trainer/peers/transfer.h"
 #include "trainer/structured/structured_model.h"
 
 namespace tenshot::trainer {
@@ -26,16 +31,29 @@ auto loaded(const std::filesystem::path& path, const std::string& content, const
   }
 }
 
+bool is_linear_peer(const std::string& kind) {
+  const std::vector<std::string> names = linear_peer_names();
+  return std::find(names.begin(), names.end(), kind) != names.end();
+}
+
 }  // namespace
 
-std::vector<std::string> predictor_names() { return {"structured", "maple-edge", "maple", "flops"}; }
+std::vector<std::string> predictor_names() {
+  std::vector<std::string> names = {"structured", "maple-edge", "maple", "help", "transfer", "forest"};
+  const std::vector<std::string> lines = linear_peer_names();
+  names.insert(names.end(), lines.begin(), lines.end());
+  return names;
+}
 
 std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path) {
   return loaded(path, "pool checkpoint", "tenshot train",
                 [](const Archive& archive, const std::string& kind) -> std::unique_ptr<PoolModel> {
                   if (kind == "maple-edge" || kind == "maple") return load_maple_edge(archive);
-                  if (kind == "flops") return load_flops_line(archive);
                   if (kind == "structured") return load_structured(archive);
+                  if (kind == "help") return load_help(archive);
+                  if (kind == "transfer") return load_transfer(archive);
+                  if (kind == "forest") return load_forest(archive);
+                  if (is_linear_peer(kind)) return load_linear_peer(archive);
                   throw FormatError("predictor '" + kind + "' is not known to this tenshot; use a newer one");
                 });
 }
@@ -43,10 +61,11 @@ std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path) {
 std::unique_ptr<Predictor> load_predictor(const std::filesystem::path& path) {
   return loaded(path, "predictor", "tenshot adapt",
                 [](const Archive& archive, const std::string& kind) -> std::unique_ptr<Predictor> {
-                  if (kind == "maple-edge" || kind == "maple" || kind == "flops") {
+                  if (kind == "maple-edge" || kind == "maple" || kind == "help" || is_linear_peer(kind)) {
                     return std::make_unique<FeedForwardPredictor>(archive);
                   }
-                  if (kind == "structured") return load_structured_predictor(archive);
+                  if (kind == "structured" || kind == "transfer") return load_structured_predictor(archive);
+                  if (kind == "forest") return load_forest_predictor(archive);
                   throw FormatError("predictor '" + kind + "' is not known to this tenshot; use a newer one");
                 });
 }

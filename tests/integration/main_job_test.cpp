@@ -89,9 +89,9 @@ TEST_F(MainJob, ResumesTrainingThatWasKilledAndEndsWithTheSameBytes) {
   EXPECT_FALSE(std::filesystem::exists(path("resumed.tenshot")));
   // An epoch later it has begun, however slow the machine is: the state on disk is newer than the mark.
   const std::string state = q("resumed.tenshot.partial");
-  const Outcome stopped = run("touch " + q("mark") + "\n" + background + "while [ -e " + state +
-                              " ] && [ -z \"$(find " + state + " -newer " + q("mark") +
-                              ")\" ]; do sleep 0.01; done\nkill -TERM $pid; wait $pid");
+  const Outcome stopped =
+      run("touch " + q("mark") + "\n" + background + "while [ -e " + state + " ] && [ -z \"$(find " + state +
+          " -newer " + q("mark") + ")\" ]; do sleep 0.01; done\nkill -TERM $pid; wait $pid");
   EXPECT_EQ(stopped.exit_code, 1);
   EXPECT_NE(stopped.err.find("stopped after epoch"), std::string::npos) << stopped.err;
   ASSERT_EQ(run(train + q("resumed.tenshot")).exit_code, 0);
@@ -212,8 +212,8 @@ TEST_F(MainJob, DescribesAndValidatesThePool) {
 }
 
 TEST(Help, OfEveryVerbShowsAnExample) {
-  for (const char* verb : {"collect", "train", "plan", "adapt", "predict", "evaluate", "export", "run-operators",
-                           "dataset", "dataset import", "dataset describe", "dataset validate"}) {
+  for (const char* verb : {"collect", "train", "plan", "adapt", "predict", "evaluate", "export", "experiment", "report",
+                           "run-operators", "dataset", "dataset import", "dataset describe", "dataset validate"}) {
     const Outcome outcome = run(std::string("tenshot ") + verb + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << verb;
     EXPECT_NE(outcome.out.find("Example"), std::string::npos) << verb;

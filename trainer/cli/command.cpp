@@ -34,6 +34,12 @@ OptionParser::OptionParser(const std::string& verb, const std::string& summary, 
   options_.add_options()("h,help", "show this help")("q,quiet", "no progress, no remarks");
 }
 
+void OptionParser::add_positional(const std::string& name, const std::string& meaning) {
+  positional_ = name;
+  options_.add_options()(name, meaning, cxxopts::value<std::string>());
+  options_.parse_positional({name});
+}
+
 bool OptionParser::parse(const std::vector<std::string>& arguments) {
   std::vector<const char*> argv = {"tenshot"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
@@ -43,7 +49,8 @@ bool OptionParser::parse(const std::vector<std::string>& arguments) {
     throw UsageError(std::string(error.what()) + "; see tenshot " + verb_ + " --help");
   }
   if (has("help")) {
-    options_.custom_help("[options]");
+    options_.custom_help(positional_.empty() ? "[options]" : "<" + positional_ + "> [options]");
+    options_.positional_help("");
     std::cout << options_.help() << "\nExample:\n" << example_;
     return false;
   }
@@ -54,7 +61,9 @@ bool OptionParser::parse(const std::vector<std::string>& arguments) {
 }
 
 std::string OptionParser::required(const std::string& option) const {
-  if (!has(option)) throw UsageError("tenshot " + verb_ + " needs --" + option + "; see tenshot " + verb_ + " --help");
+  const std::string dashes = option == positional_ ? "" : "--";
+  if (!has(option))
+    throw UsageError("tenshot " + verb_ + " needs " + dashes + option + "; see tenshot " + verb_ + " --help");
   return get(option);
 }
 

@@ -26,8 +26,8 @@ struct Command {
 };
 
 /// One a file of this folder.
-extern const Command adapt_command, collect_command, dataset_command, evaluate_command, export_command, plan_command,
-    predict_command, run_operators_command, train_command;
+extern const Command adapt_command, collect_command, dataset_command, evaluate_command, experiment_command,
+    export_command, plan_command, predict_command, report_command, run_operators_command, train_command;
 
 /// The options of a verb with what every verb has: --help (usage, options, example), --quiet.
 class OptionParser {
@@ -36,6 +36,8 @@ class OptionParser {
 
   const std::string& verb() const { return verb_; }
   cxxopts::OptionAdder add() { return options_.add_options(); }
+  /// An argument without a name, which `has` and `get` know as `name`.
+  void add_positional(const std::string& name, const std::string& meaning);
 
   /// Parses. Prints help and returns false when asked for it. Throws UsageError on an unknown option, a value that does
   /// not parse, or a surplus argument.
@@ -46,12 +48,13 @@ class OptionParser {
   T get(const std::string& option) const {
     return result_[option].as<T>();
   }
-  /// Throw UsageError when the option is missing, or not an integer of `least` to 2³¹ − 1.
+  /// Throw UsageError when the option or argument is missing, or not an integer of `least` to 2³¹ − 1.
   std::string required(const std::string& option) const;
   int integer(const std::string& option, int least) const;
 
  private:
   std::string verb_, summary_, example_;
+  std::string positional_;
   cxxopts::Options options_;
   cxxopts::ParseResult result_;
 };

@@ -1,10 +1,9 @@
 #include <algorithm>
 
 #include "nasbench/support/files.h"
+#include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
-#include "trainer/flops_line.h"
-#include "trainer/maple_edge/maple_edge.h"
-#include "trainer/structured/structured_model.h"
+#include "trainer/pool_training.h"
 
 namespace tenshot::cli {
 namespace {
@@ -42,9 +41,8 @@ void run(const std::vector<std::string>& arguments) {
   options.add()("pool", "folder of device-runtimes", cxxopts::value<std::string>())(
       "without", "device-runtimes of the pool to leave out, comma-separated", cxxopts::value<std::string>())(
       "predictor",
-      "structured (costs and execution structure), maple-edge (network), maple (without MAPLE-Edge's additions) or "
-      "flops "
-      "(a line)",
+      "structured (costs and execution structure), maple-edge (network), maple (without MAPLE-Edge's additions); to "
+      "compare with: help, flops, flops-memory, look-up, transfer, forest",
       cxxopts::value<std::string>()->default_value("structured"))("seed", "seed of every random draw",
                                                                   cxxopts::value<std::string>()->default_value("1"))(
       "out", "checkpoint to write", cxxopts::value<std::string>())("epochs", "passes over the pool",
@@ -62,7 +60,7 @@ void run(const std::vector<std::string>& arguments) {
   const std::string predictor = options.get("predictor");
   const std::vector<std::string> known = trainer::predictor_names();
   if (std::find(known.begin(), known.end(), predictor) == known.end()) {
-    throw UsageError("there is no predictor '" + predictor + "'; there are: structured, maple-edge, maple, flops");
+    throw UsageError("there is no predictor '" + predictor + "'; there are: " + joined(known));
   }
   const trainer::MapleEdgeSettings settings = settings_of(options);
   const int threads = static_cast<int>(options.integer("threads", 1));
@@ -75,12 +73,8 @@ void run(const std::vector<std::string>& arguments) {
         std::find_if(pool.devices.begin(), pool.devices.end(), [&](const auto& d) { return d.id == id; }));
   }
   ProgressLine progress(quiet);
-  const auto train = [&] {
-    if (predictor == "structured") return trainer::train_structured(pool, settings.fit.seed);
-    if (predictor == "flops") return trainer::make_flops_line(pool);
-    return trainer::train_maple_edge(pool, settings, training_control(out, threads, progress));
-  };
-  trainer::save(train()->to_archive(), out);
+  const trainer::TrainingControl control = training_control(out, threads, progress);
+  trainer::save(trainer::train_pool_model(predictor, pool, settings, control)->to_archive(), out);
   forget_training(out);
 }
 

@@ -167,13 +167,18 @@ void warn_of_content(const nasbench::SearchSpace& space, const Evidence& evidenc
 
 }  // namespace
 
-Explanation explain(const StructuredPosterior& posterior, const StructuredLibrary& library) {
+Explanation explain(const StructuredPosterior& posterior) {
   Explanation explanation;
   explanation.structures = structure_beliefs(posterior);
   explanation.noise = median_noise(posterior);
   for (std::size_t f = 0; f < posterior.model->features().size(); ++f) {
     if (usage(posterior, f) >= believed) explanation.costs.push_back(cost_of(posterior, f));
   }
+  return explanation;
+}
+
+Explanation explain(const StructuredPosterior& posterior, const StructuredLibrary& library) {
+  Explanation explanation = explain(posterior);
   std::vector<double> entry_weights(library.entries.size(), 0);
   for (const Component& component : posterior.components) entry_weights[component.entry] += component.weight;
   const auto heaviest = std::max_element(entry_weights.begin(), entry_weights.end());

@@ -27,6 +27,8 @@ struct Explanation {
 };
 
 Explanation explain(const StructuredPosterior& posterior, const StructuredLibrary& library);
+/// Without the nearest device, which only a library knows.
+Explanation explain(const StructuredPosterior& posterior);
 
 /// What is suspicious about measurements, one sentence each; empty when nothing is. Looks at the unit (the scale
 /// against the pool: seconds and microseconds are three orders away), at measurements that no structure explains, at

@@ -60,6 +60,23 @@ nlohmann::json explanation_lines(const structured::StructuredPosterior& posterio
   return lines;
 }
 
+std::vector<double> latencies_of(const StructuredLibrary& library, const structured::LibraryEntry& entry,
+                                 const nasbench::StructureTable& table) {
+  const auto width = static_cast<Eigen::Index>(library.features());
+  const std::size_t alternatives = table.structures[entry.structure].alternatives;
+  const Eigen::VectorXd paths = structured::path_costs(entry.costs);
+  std::vector<double> latency_ms;
+  for (std::size_t a = 0; a < table.size; ++a) {
+    const double* row = table.row(entry.structure, a);
+    if (alternatives > 1) {
+      row += width * static_cast<Eigen::Index>(structured::slowest_alternative(row, alternatives, paths));
+    }
+    const double relative = Eigen::Map<const Eigen::VectorXd>(row, width).dot(entry.costs);
+    latency_ms.push_back(entry.median_ms * std::max(relative, 1e-3));
+  }
+  return latency_ms;
+}
+
 class StructuredModel : public PoolModel {
  public:
   StructuredModel(datasets::Pool pool, StructuredLibrary library, std::uint64_t seed)
@@ -88,33 +105,10 @@ class StructuredModel : public PoolModel {
   }
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
-    const nasbench::StructureTable table = library_.model->table(architectures);
-    std::vector<std::vector<double>> latency_ms;
-    for (const std::string& id : ids_of(pool_)) {
-      const auto entry = std::find_if(library_.entries.begin(), library_.entries.end(),
-                                      [&](const structured::LibraryEntry& e) { return e.device == id; });
-      if (entry == library_.entries.end()) throw FormatError("the library has no entry for device " + id);
-      latency_ms.push_back(latencies_of(*entry, table));
-    }
-    return latency_ms;
+    return latencies_of_pool(library_, pool_, architectures);
   }
 
  private:
-  std::vector<double> latencies_of(const structured::LibraryEntry& entry, const nasbench::StructureTable& table) const {
-    const auto width = static_cast<Eigen::Index>(library_.features());
-    const std::size_t alternatives = table.structures[entry.structure].alternatives;
-    const Eigen::VectorXd paths = structured::path_costs(entry.costs);
-    std::vector<double> latency_ms;
-    for (std::size_t a = 0; a < table.size; ++a) {
-      const double* row = table.row(entry.structure, a);
-      if (alternatives > 1)
-        row += width * static_cast<Eigen::Index>(structured::slowest_alternative(row, alternatives, paths));
-      const double relative = Eigen::Map<const Eigen::VectorXd>(row, width).dot(entry.costs);
-      latency_ms.push_back(entry.median_ms * std::max(relative, 1e-3));
-    }
-    return latency_ms;
-  }
-
   datasets::Pool pool_;
   StructuredLibrary library_;
   std::uint64_t seed_;
@@ -124,6 +118,19 @@ class StructuredModel : public PoolModel {
 
 StructuredLibrary library_of(const datasets::Pool& pool) {
   return structured::fit_library(nasbench::structures_of(*pool.space), ids_of(pool), datasets::latency_matrix(pool));
+}
+
+std::vector<std::vector<double>> latencies_of_pool(const StructuredLibrary& library, const datasets::Pool& pool,
+                                                   const std::vector<Architecture>& architectures) {
+  const nasbench::StructureTable table = library.model->table(architectures);
+  std::vector<std::vector<double>> latency_ms;
+  for (const std::string& id : ids_of(pool)) {
+    const auto entry = std::find_if(library.entries.begin(), library.entries.end(),
+                                    [&](const structured::LibraryEntry& e) { return e.device == id; });
+    if (entry == library.entries.end()) throw FormatError("the library has no entry for device " + id);
+    latency_ms.push_back(latencies_of(library, *entry, table));
+  }
+  return latency_ms;
 }
 
 std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uint64_t seed) {

@@ -21,4 +21,10 @@ std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive);
 /// The library of a pool, whatever predictor its checkpoint holds: what the `information` sampler plans with.
 structured::StructuredLibrary library_of(const datasets::Pool& pool);
 
+/// Latency [device][architecture], ms, that the library of `pool` expects on the pool's devices. Throws FormatError
+/// when the library lacks one.
+std::vector<std::vector<double>> latencies_of_pool(const structured::StructuredLibrary& library,
+                                                   const datasets::Pool& pool,
+                                                   const std::vector<Architecture>& architectures);
+
 }  // namespace tenshot::trainer

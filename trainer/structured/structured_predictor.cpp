@@ -31,7 +31,7 @@ const nasbench::StructureModel& model_of(const Archive& archive) {
 }  // namespace
 
 StructuredPredictor::StructuredPredictor(structured::StructuredPosterior posterior, nlohmann::json card)
-    : posterior_(std::move(posterior)), card_(std::move(card)) {}
+    : posterior_(std::move(posterior)), card_(std::move(card)), kind_(card_.at("predictor").get<std::string>()) {}
 
 StructuredPredictor::StructuredPredictor(const Archive& archive)
     : StructuredPredictor(structured::get_posterior(archive, model_of(archive)), archive.card) {}
@@ -39,6 +39,7 @@ StructuredPredictor::StructuredPredictor(const Archive& archive)
 Predictions StructuredPredictor::predict(const std::vector<Architecture>& architectures, double confidence) const {
   structured::LatencyIntervals intervals =
       structured::predict_intervals(posterior_, posterior_.model->table(architectures), confidence);
+  if (!has_intervals()) return {std::move(intervals.latency_ms), {}, {}};
   return {std::move(intervals.latency_ms), std::move(intervals.lower_ms), std::move(intervals.upper_ms)};
 }
 

@@ -4,8 +4,8 @@
 
 #include "nasbench/support/error.h"
 #include "tests/unit/trainer/fixtures.h"
-#include "trainer/flops_line.h"
 #include "trainer/metrics.h"
+#include "trainer/peers/linear_peers.h"
 #include "trainer/planning.h"
 
 namespace tenshot::trainer {
@@ -63,7 +63,7 @@ TEST(MapleEdge, IsWorthMoreThanMapleAndTheFlopsLineOnTheSameSamples) {
   maple.fit = quick_settings().fit;
   const double ours = acc10(*quick_model().adapt(device.set, {}), device);
   EXPECT_GT(ours, acc10(*train_maple_edge(test::synthetic_pool(200), maple, {})->adapt(device.set, {}), device));
-  EXPECT_GT(ours, acc10(*make_flops_line(test::synthetic_pool(200))->adapt(device.set, {}), device));
+  EXPECT_GT(ours, acc10(*make_linear_peer("flops", test::synthetic_pool(200))->adapt(device.set, {}), device));
 }
 
 TEST(MapleEdge, GivesTheSameBytesForTheSameSeedAndOthersForAnother) {
@@ -173,7 +173,7 @@ TEST(MapleEdge, RefusesAPoolWithoutDevices) {
 
 TEST(FlopsLine, RecoversALine) {
   const auto& space = nasbench::nasbench201();
-  const auto model = make_flops_line(test::synthetic_pool(20));
+  const auto model = make_linear_peer("flops", test::synthetic_pool(20));
   AdaptationSet set;
   Rng rng(1);
   for (int i = 0; i < 6; ++i) {

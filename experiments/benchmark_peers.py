@@ -1,0 +1,56 @@
+"""What experiments/benchmark_peers.sh holds tenshot against, in Python: prints one number, the seconds of one round.
+
+  benchmark_peers.py train           a training step of the 35-512-128-1 network of tests/benchmarks/trainer_network.cpp,
+                                     by torch.nn, autograd and torch.optim.Adam, one thread
+  benchmark_peers.py read TABLE.csv  the wide table as numbers, by the module csv
+"""
+import csv
+import sys
+import time
+
+BATCH, INPUTS, BATCHES, STEPS = 128, 35, 64, 400
+
+
+def seconds_of_a_training_step():
+    import torch
+
+    torch.set_num_threads(1)
+    torch.set_flush_denormal(True)
+    torch.manual_seed(1)
+    network = torch.nn.Sequential(
+        torch.nn.Linear(INPUTS, 512), torch.nn.ReLU(), torch.nn.Linear(512, 128), torch.nn.ReLU(), torch.nn.Linear(128, 1)
+    )
+    optimiser = torch.optim.Adam(network.parameters(), lr=1e-3)
+    one_hot = torch.nn.functional.one_hot(torch.randint(5, (BATCHES, BATCH, 6)), 5).float().flatten(2)
+    inputs = torch.cat([one_hot, 0.1 * torch.randn(BATCHES, BATCH, INPUTS - 30)], 2)
+    targets = 0.5 + torch.rand(BATCHES, BATCH)
+
+    def step(i):
+        target = targets[i % BATCHES]
+        optimiser.zero_grad(set_to_none=True)
+        error = (network(inputs[i % BATCHES]).squeeze(1) - target) / target
+        error.square().mean().backward()
+        optimiser.step()
+
+    for i in range(50):
+        step(i)
+    start = time.perf_counter()
+    for i in range(STEPS):
+        step(i)
+    return (time.perf_counter() - start) / STEPS
+
+
+def seconds_of_reading(path):
+    start = time.perf_counter()
+    with open(path, newline="", encoding="utf-8") as file:
+        reader = csv.reader(file)
+        header = next(reader)
+        first = 2 if "index" in header else 1
+        rows = {row[header.index("architecture")]: [float(value) for value in row[first:]] for row in reader}
+    elapsed = time.perf_counter() - start
+    assert len(rows) > 1
+    return elapsed
+
+
+if __name__ == "__main__":
+    print(seconds_of_a_training_step() if sys.argv[1] == "train" else seconds_of_reading(sys.argv[2]))

@@ -1,0 +1,243 @@
+#include "trainer/evaluation/experiment.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+#include <map>
+#include <set>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "tests/unit/trainer/fixtures.h"
+#include "trainer/evaluation/results.h"
+#include "trainer/evaluation/worker_processes.h"
+
+namespace tenshot::trainer::evaluation {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder with a made-up pool of three device-runtimes of two runtimes.
+class Experiment : public ::testing::Test {
+ protected:
+  Experiment() {
+    datasets::Pool pool = test::synthetic_pool(140);
+    pool.devices[0].runtime = pool.devices[1].runtime = "one";
+    pool.devices[2].runtime = "another";
+    datasets::write_pool(folder_.path() / "pool", pool);
+  }
+
+  ExperimentSpec spec(const std::string& patch = "{}") const {
+    nlohmann::json document = {{"format", "tenshot.experiment/1"},
+                               {"name", "made-up"},
+                               {"data", {{"pool", (folder_.path() / "pool").string()}}},
+                               {"split", {{"train", "0:80"}, {"test", "80:140"}}},
+                               {"targets", {"*"}},
+                               {"pools", {"others"}},
+                               {"samplers", {"targeted-uniform"}},
+                               {"samples", {10}},
+                               {"methods", {"flops", "look-up", "forest"}},
+                               {"trials", 2}};
+    document.merge_patch(nlohmann::json::parse(patch));
+    return parse_spec(document.dump(), "spec.json", false);
+  }
+  Grid grid(const ExperimentSpec& s) const { return make_grid(s, load_data(s)); }
+  ExperimentOptions into(const std::string& name) const {
+    ExperimentOptions options;
+    options.out = folder_.path() / name;
+    return options;
+  }
+  std::string file(const std::string& path) const { return read_file(folder_.path() / path); }
+
+  test::Folder folder_;
+};
+
+TEST_F(Experiment, SplitsRowsAndLeavesTheTargetOutOfItsPool) {
+  const ExperimentSpec s = spec();
+  const ExperimentData data = load_data(s);
+  EXPECT_EQ(datasets::latency_matrix(data.train).architectures.size(), 80u);
+  EXPECT_GT(datasets::latency_matrix(data.test).architectures.size(), 50u);
+  const Grid all = grid(s);
+  EXPECT_EQ(all.cells.size(), 3u * 3u * 2u);
+  for (const Cell& cell : all.cells) {
+    const auto& members = all.models[cell.model].members;
+    EXPECT_EQ(members.size(), 2u);
+    EXPECT_EQ(std::count(members.begin(), members.end(), cell.target), 0);
+  }
+}
+
+TEST_F(Experiment, PoolsFollowTheirStrategy) {
+  const auto members = [&](const std::string& pool, const std::string& target) {
+    const ExperimentSpec s = spec(R"({"methods": ["flops"], "trials": 1, "pools": [)" + pool + "]}");
+    std::vector<std::string> ids;
+    const Grid g = grid(s);
+    for (const Cell& cell : g.cells) {
+      if (cell.target != target) continue;
+      for (const auto& id : g.models[cell.model].members) ids.push_back(id);
+    }
+    return ids;
+  };
+  using Ids = std::vector<std::string>;
+  EXPECT_EQ(members(R"("same-runtime")", "slow"), Ids{"fast"});
+  EXPECT_EQ(members(R"("same-runtime")", "wide"), Ids{});
+  EXPECT_EQ(members(R"("other-runtimes")", "slow"), Ids{"wide"});
+  EXPECT_EQ(members(R"({"name": "p", "devices": ["w*"]})", "slow"), Ids{"wide"});
+  EXPECT_EQ(members(R"({"name": "p", "one_at_a_time": true})", "slow"), (Ids{"fast", "wide"}));
+  EXPECT_EQ(grid(spec(R"({"pools": ["same-runtime"]})")).notes, Ids{"wide has no pool 'same-runtime'"});
+}
+
+TEST_F(Experiment, AxesThatAMethodDoesNotHaveAreNotRepeated) {
+  const Grid g = grid(spec(R"({"clones": [1, 7], "samples": [5, 10], "trials": 1, "targets": ["slow"],
+      "methods": ["flops", "maple", {"name": "all", "predictor": "forest", "samples": "all"}]})"));
+  EXPECT_EQ(g.cells.size(), 2u + 4u + 1u);
+}
+
+TEST_F(Experiment, EveryMethodOfATrialHasTheSameSamples) {
+  const ExperimentSpec s = spec();
+  const ExperimentData data = load_data(s);
+  const Grid g = make_grid(s, data);
+  std::map<std::pair<std::string, int>, std::set<std::vector<Architecture>>> samples;
+  for (const Cell& cell : g.cells) {
+    samples[{cell.target, cell.trial}].insert(choose_samples(s, data, g.models[cell.model], cell));
+  }
+  for (const auto& [key, distinct] : samples) EXPECT_EQ(distinct.size(), 1u) << key.first;
+  EXPECT_NE(samples[std::make_pair("slow", 0)], samples[std::make_pair("slow", 1)]);
+}
+
+TEST_F(Experiment, NamesWhatTheDataDoesNotHave) {
+  EXPECT_THROW(grid(spec(R"({"targets": ["nobody"]})")), InputError);
+  EXPECT_THROW(grid(spec(R"({"pools": [{"name": "p", "devices": ["nobody"]}]})")), InputError);
+  EXPECT_THROW(load_data(spec(R"({"split": {"test": "900:1000"}})")), InputError);
+  try {
+    run_experiment(spec(R"({"samples": [81]})"), into("many"));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("flops on fast"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("80 architectures"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(Experiment, WritesOneRowPerTrialTargetAndMethodAndTheSameBytesTwice) {
+  run_experiment(spec(), into("a"));
+  ExperimentOptions parallel = into("b");
+  parallel.jobs = 3;
+  run_experiment(spec(), parallel);
+  for (const char* name : {"results.csv", "results.json", "README.md", "predictions.csv"}) {
+    EXPECT_EQ(file(std::string("a/") + name), file(std::string("b/") + name)) << name;
+  }
+  const std::string csv = file("a/results.csv");
+  EXPECT_EQ(std::count(csv.begin(), csv.end(), '\n'), 1 + 18);
+  const auto json = nlohmann::json::parse(file("a/results.json"));
+  EXPECT_EQ(json.at("variants").size(), 3u);
+  EXPECT_EQ(json.at("similarity").at("devices").size(), 3u);
+  EXPECT_GT(json.at("variants").at(1).at("mean_acc10").at("mean").get<double>(), 0.8);  // look-up: the data is linear
+}
+
+TEST_F(Experiment, ShardsJoinToTheBytesOfOneRun) {
+  run_experiment(spec(), into("whole"));
+  for (int i = 1; i <= 3; ++i) {
+    ExperimentOptions options = into("parts");
+    options.shard = {i, 3};
+    if (i == 3) {
+      EXPECT_THROW(merge_experiment(spec(), options.out), InputError);
+    }
+    run_experiment(spec(), options);
+  }
+  merge_experiment(spec(), into("parts").out);
+  for (const char* name : {"results.csv", "results.json", "README.md", "predictions.csv"}) {
+    EXPECT_EQ(file(std::string("whole/") + name), file(std::string("parts/") + name)) << name;
+  }
+}
+
+TEST_F(Experiment, GoesOnWhereItWasStopped) {
+  run_experiment(spec(), into("whole"));
+  ExperimentOptions stopped = into("stopped");
+  stopped.on_progress = [](const ExperimentProgress& now) { return now.done < 5; };
+  EXPECT_THROW(run_experiment(spec(), stopped), Interrupted);
+  EXPECT_THROW(run_experiment(spec(), into("stopped")), InputError);  // begun already: only with resume
+  ExperimentOptions resumed = into("stopped");
+  resumed.resume = true;
+  std::size_t left = 0;
+  resumed.on_progress = [&](const ExperimentProgress& now) {
+    left = now.total;
+    return true;
+  };
+  EXPECT_THROW(run_experiment(spec(R"({"seed": 9})"), resumed), InputError);  // another experiment's folder
+  run_experiment(spec(), resumed);
+  EXPECT_LT(left, 18u + 9u);
+  EXPECT_EQ(file("stopped/results.csv"), file("whole/results.csv"));
+}
+
+TEST_F(Experiment, RefusesADamagedCell) {
+  run_experiment(spec(), into("a"));
+  test::write(folder_.path() / "a/cells/00003.json", "{\"metrics\": 3}");
+  EXPECT_THROW(merge_experiment(spec(), into("a").out), FormatError);
+  EXPECT_THROW(merge_experiment(spec(), into("nowhere").out), InputError);
+}
+
+TEST(Spread, OfNumbersThatAreThere) {
+  const Spread spread = spread_of({1, 2, std::nan(""), 3});
+  EXPECT_DOUBLE_EQ(spread.mean, 2);
+  EXPECT_DOUBLE_EQ(spread.deviation, 1);
+  EXPECT_EQ(spread.count, 3u);
+  EXPECT_EQ(spread_of({5}).deviation, 0);
+  EXPECT_TRUE(std::isnan(spread_of({}).mean));
+}
+
+TEST(ResultTables, PrintTheBestInBoldAndCeilingsNot) {
+  const ExperimentSpec s = parse_spec(R"({"format": "tenshot.experiment/1", "name": "t", "data": {"pool": "p"},
+      "split": {"train": "0:1", "test": "1:2"}, "targets": ["*"], "pools": ["others"], "samplers": ["random"],
+      "samples": [1], "trials": 2, "methods": ["flops", "look-up", {"name": "own", "predictor": "forest",
+      "samples": "all"}]})",
+                                      "s", false);
+  const ExperimentData data{test::synthetic_pool(3), test::synthetic_pool(3), "0123456789abcdef"};
+  Grid grid;
+  std::vector<CellResult> cells;
+  const double acc10[] = {0.50, 0.60, 0.70, 0.90, 0.95, 0.95};  // method by method, two trials each
+  for (std::size_t m = 0; m < 3; ++m) {
+    for (int trial = 0; trial < 2; ++trial) {
+      Cell cell;
+      cell.target = "fast";
+      cell.sampler = m == 2 ? "all" : "random";
+      cell.samples = m == 2 ? 0 : 1;
+      cell.method = m;
+      cell.trial = trial;
+      grid.cells.push_back(cell);
+      CellResult result;
+      result.metrics.acc10 = acc10[2 * m + static_cast<std::size_t>(trial)];
+      result.metrics.spearman = std::nan("");
+      cells.push_back(result);
+    }
+  }
+  const nlohmann::json description = {{"versions", {{"tenshot", "1"}, {"libtorch", "2"}}}};
+  const std::string text = results_markdown({s, data, grid, cells, description});
+  EXPECT_NE(text.find("| flops | 55.0 ± 7.1 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| look-up | **80.0** ± 14.1 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| own | 95.0 ± 0.0 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| flops |  |"), std::string::npos) << text;  // no ρ
+}
+
+TEST(WorkerProcesses, ReportTheFailureOfATaskByName) {
+  ProcessWork work;
+  work.tasks = 3;
+  work.jobs = 2;
+  work.name = [](std::size_t task) { return "task " + std::to_string(task); };
+  work.run = [](std::size_t task) {
+    if (task == 1) throw InputError("no luck");
+  };
+  try {
+    run_in_processes(work);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "task 1: no luck");
+  }
+  work.run = [](std::size_t task) {
+    if (task == 1) std::raise(SIGKILL);
+  };
+  EXPECT_THROW(run_in_processes(work), Error);
+}
+
+}  // namespace
+}  // namespace tenshot::trainer::evaluation

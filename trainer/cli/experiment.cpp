@@ -1,0 +1,79 @@
+#include "trainer/evaluation/experiment.h"
+
+#include <unistd.h>
+
+#include <iostream>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "trainer/cli/command.h"
+
+namespace tenshot::cli {
+namespace {
+
+trainer::evaluation::Shard shard_of(const OptionParser& options) {
+  if (!options.has("shard")) return {};
+  try {
+    return trainer::evaluation::parse_shard(options.get("shard"));
+  } catch (const InputError& error) {
+    throw UsageError(std::string("--shard: ") + error.what());
+  }
+}
+
+int jobs_of(const OptionParser& options) {
+  if (options.has("jobs")) return options.integer("jobs", 1);
+  return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+void run(const std::vector<std::string>& arguments) {
+  OptionParser options(
+      "experiment", "Runs an experiment's grid: pools, targets, samplers, methods, trials; tables and a tidy CSV.",
+      "  tenshot experiment experiments/pooling.json --out out/pooling\n"
+      "  tenshot experiment experiments/pooling.json --out out/pooling --resume      (after it was stopped)\n"
+      "  tenshot experiment experiments/pooling.json --out out/pooling --shard 2/8   (one of eight jobs of a batch)\n"
+      "  tenshot experiment experiments/pooling.json --out out/pooling --merge       (once all eight are done)\n");
+  options.add_positional("spec", "the experiment's JSON file");
+  options.add()("out", "folder of the results: README.md (tables), results.csv, results.json, predictions.csv",
+                cxxopts::value<std::string>())(
+      "shard", "i/n: only this part of the grid; shards share --out, or have their cells/ copied together",
+      cxxopts::value<std::string>())("merge", "write the results of finished shards, run nothing")(
+      "resume", "keep what is finished in --out and go on")("quick", "the small grid of the spec's key 'quick'")(
+      "jobs", "processes at a time, of one thread each (default: one a processor)", cxxopts::value<std::string>())(
+      "json", "results.json on standard output when done");
+  if (!options.parse(arguments)) return;
+  const bool quiet = options.has("quiet");
+  const std::string spec_file = options.required("spec"), out = options.required("out");
+  trainer::evaluation::ExperimentOptions run_options;
+  run_options.out = out;
+  run_options.jobs = jobs_of(options);
+  run_options.shard = shard_of(options);
+  run_options.resume = options.has("resume");
+  if (options.has("merge") && options.has("shard")) throw UsageError("--merge takes all shards: leave out --shard");
+  const trainer::evaluation::ExperimentSpec spec = trainer::evaluation::read_spec(spec_file, options.has("quick"));
+  const bool merged = options.has("merge") || run_options.shard.count == 1;
+  if (options.has("merge")) {
+    trainer::evaluation::merge_experiment(spec, out);
+  } else {
+    make_folder(out);
+    ProgressLine progress(quiet);
+    run_options.go_on = [] { return !stop_requested(); };
+    run_options.on_progress = [&progress](const trainer::evaluation::ExperimentProgress& now) {
+      progress.show(std::to_string(now.done) + " of " + std::to_string(now.total) + ", " + duration(now.seconds_left) +
+                    " left, done: " + now.what);
+      return true;
+    };
+    trainer::evaluation::run_experiment(spec, run_options);
+  }
+  if (!merged) return say("this shard is done; --merge writes the results once all are", quiet);
+  if (options.has("json")) {
+    std::cout << read_file(std::filesystem::path(out) / "results.json");
+  } else {
+    say("results in " + (std::filesystem::path(out) / "README.md").string(), quiet);
+  }
+}
+
+}  // namespace
+
+const Command experiment_command = {"experiment", "run an experiment's grid and tabulate it", run};
+
+}  // namespace tenshot::cli

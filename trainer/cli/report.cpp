@@ -1,0 +1,28 @@
+#include "trainer/report/report.h"
+
+#include "nasbench/support/files.h"
+#include "trainer/cli/command.h"
+
+namespace tenshot::cli {
+namespace {
+
+void run(const std::vector<std::string>& arguments) {
+  OptionParser options("report", "Draws an experiment's results or a predictor as one HTML page that needs no network.",
+                       "  tenshot report out/pooling --out report.html\n"
+                       "  tenshot report device.tenshot --measured truth.csv --out report.html\n");
+  options.add_positional("what", "folder that `tenshot experiment` wrote, or file that `tenshot adapt` wrote");
+  options.add()("out", "page to write", cxxopts::value<std::string>())(
+      "measured", "of a predictor: CSV of further measurements of its device", cxxopts::value<std::string>());
+  if (!options.parse(arguments)) return;
+  const std::string what = options.required("what"), out = options.required("out");
+  require_writable_target(out);
+  std::optional<std::filesystem::path> measured;
+  if (options.has("measured")) measured = options.get("measured");
+  write_file_atomically(out, trainer::report::make_report(what, measured));
+}
+
+}  // namespace
+
+const Command report_command = {"report", "draw an experiment or a predictor as one HTML page", run};
+
+}  // namespace tenshot::cli

@@ -1,0 +1,175 @@
+#include "trainer/evaluation/cell.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+#include "nasbench/support/error.h"
+#include "trainer/peers/linear_peers.h"
+#include "trainer/planning.h"
+#include "trainer/pool_training.h"
+
+namespace tenshot::trainer::evaluation {
+namespace {
+
+using LatencyOf = std::unordered_map<Architecture, double, nasbench::ArchitectureHash>;
+
+constexpr double shown_confidence = 0.9;
+constexpr std::array<double, 6> confidences = {0.5, 0.6, 0.7, 0.8, 0.9, 0.95};
+
+LatencyOf latencies_of(const datasets::DeviceRuntime& device) {
+  LatencyOf latency_ms;
+  for (const datasets::Measurement& row : device.latencies) latency_ms.emplace(row.architecture, row.latency_ms);
+  return latency_ms;
+}
+
+std::uint64_t seed_of(const ExperimentSpec& spec, const Cell& cell) {
+  return spec.seed + static_cast<std::uint64_t>(cell.trial);
+}
+
+/// Architectures of the target's training rows that every device of the pool has measured.
+std::vector<Architecture> candidates_of(const datasets::Pool& pool, const datasets::DeviceRuntime& target) {
+  std::vector<LatencyOf> known;
+  for (const datasets::DeviceRuntime& device : pool.devices) known.push_back(latencies_of(device));
+  std::vector<Architecture> candidates;
+  for (const datasets::Measurement& row : target.latencies) {
+    if (std::all_of(known.begin(), known.end(), [&](const auto& k) { return k.count(row.architecture) != 0; })) {
+      candidates.push_back(row.architecture);
+    }
+  }
+  return candidates;
+}
+
+AdaptationSet adaptation_set(const datasets::DeviceRuntime& target, std::vector<Architecture> architectures,
+                             bool with_descriptor) {
+  const LatencyOf latency_ms = latencies_of(target);
+  AdaptationSet set;
+  set.architectures = std::move(architectures);
+  for (const Architecture& architecture : set.architectures) set.latency_ms.push_back(latency_ms.at(architecture));
+  set.whole_milliseconds = datasets::are_whole_milliseconds(set.latency_ms);
+  if (with_descriptor && target.descriptor.has_latencies()) set.descriptor = target.descriptor;
+  return set;
+}
+
+double coverage_of(const Predictor& predictor, const std::vector<Architecture>& architectures,
+                   const std::vector<double>& measured_ms, double confidence) {
+  const Predictions predictions = predictor.predict(architectures, confidence);
+  return evaluate(predictions.latency_ms, measured_ms, predictions.lower_ms, predictions.upper_ms).coverage;
+}
+
+double number_or_nan(const nlohmann::json& value) {
+  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
+}
+
+Metrics metrics_from_json(const nlohmann::json& json) {
+  Metrics metrics;
+  metrics.architectures = json.at("architectures");
+  metrics.acc1 = json.at("acc1");
+  metrics.acc5 = json.at("acc5");
+  metrics.acc10 = json.at("acc10");
+  metrics.rmse_ms = json.at("rmse_ms");
+  metrics.rmspe = json.at("rmspe");
+  metrics.mape = json.at("mape");
+  metrics.spearman = number_or_nan(json.at("spearman"));
+  metrics.kendall = number_or_nan(json.at("kendall"));
+  metrics.coverage = number_or_nan(json.at("coverage"));
+  metrics.mean_relative_width = number_or_nan(json.at("mean_relative_width"));
+  return metrics;
+}
+
+}  // namespace
+
+nlohmann::json to_json(const CellResult& result) {
+  nlohmann::json calibration = nlohmann::json::array();
+  for (const CoveragePoint& point : result.calibration) calibration.push_back({point.confidence, point.coverage});
+  return {{"measured", result.measured},
+          {"metrics", trainer::to_json(result.metrics)},
+          {"calibration", calibration},
+          {"measured_ms", result.measured_ms},
+          {"predicted_ms", result.predictions.latency_ms},
+          {"lower_ms", result.predictions.lower_ms},
+          {"upper_ms", result.predictions.upper_ms}};
+}
+
+CellResult cell_result_from_json(const nlohmann::json& json, const std::string& file) {
+  try {
+    CellResult result;
+    result.measured = json.at("measured");
+    result.metrics = metrics_from_json(json.at("metrics"));
+    for (const nlohmann::json& point : json.at("calibration")) result.calibration.push_back({point.at(0), point.at(1)});
+    json.at("measured_ms").get_to(result.measured_ms);
+    json.at("predicted_ms").get_to(result.predictions.latency_ms);
+    json.at("lower_ms").get_to(result.predictions.lower_ms);
+    json.at("upper_ms").get_to(result.predictions.upper_ms);
+    return result;
+  } catch (const nlohmann::json::exception& error) {
+    throw FormatError(file + ": is no result of a cell (" + error.what() + "); remove it and run with --resume");
+  }
+}
+
+std::unique_ptr<PoolModel> train_model(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
+                                       const std::filesystem::path& state_file) {
+  const Method& method = spec.methods[task.method];
+  MapleEdgeSettings settings = method.network;
+  settings.descriptor = task.descriptor;
+  settings.fit.seed = spec.seed;
+  TrainingControl control;
+  control.state_file = state_file;
+  return train_pool_model(method.predictor, subset(data.train, task.members), settings, control);
+}
+
+std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
+                                         const Cell& cell) {
+  const datasets::Pool pool = subset(data.train, task.members);
+  PlanRequest request;
+  request.candidates = candidates_of(pool, *data.train.find(cell.target));
+  if (cell.samples == 0 || request.candidates.size() < cell.samples) {
+    if (cell.samples == 0 && !request.candidates.empty()) return request.candidates;
+    throw InputError("cannot choose " + std::to_string(cell.samples) + " samples: target and pool have " +
+                     std::to_string(request.candidates.size()) + " architectures of the training rows in common");
+  }
+  request.samples = cell.samples;
+  request.sampler = cell.sampler;
+  request.seed = seed_of(spec, cell);
+  return plan(*make_linear_peer("flops", pool),
+              request);  // samplers look at the pool alone, whose latencies are complete here
+}
+
+CellResult run_cell(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
+                    const PoolModel& model, const Cell& cell) {
+  const Method& method = spec.methods[cell.method];
+  const datasets::DeviceRuntime& target = *data.train.find(cell.target);
+  const AdaptationSet set =
+      adaptation_set(target, choose_samples(spec, data, task, cell), task.descriptor != "inferred");
+  AdaptOptions options;
+  options.mode = method.mode;
+  options.clones = cell.clones;
+  options.seed = seed_of(spec, cell);
+  const std::unique_ptr<Predictor> predictor = model.adapt(set, options);
+
+  CellResult result;
+  result.measured = set.architectures.size();
+  std::vector<Architecture> architectures;
+  for (const datasets::Measurement& row : data.test.find(cell.target)->latencies) {
+    architectures.push_back(row.architecture);
+    result.measured_ms.push_back(row.latency_ms);
+  }
+  result.predictions = predictor->predict(architectures, shown_confidence);
+  const Predictions& predictions = result.predictions;
+  result.metrics = evaluate(predictions.latency_ms, result.measured_ms, predictions.lower_ms, predictions.upper_ms);
+  if (predictor->has_intervals()) {
+    for (const double confidence : confidences) {
+      result.calibration.push_back(
+          {confidence, coverage_of(*predictor, architectures, result.measured_ms, confidence)});
+    }
+  }
+  if (cell.trial > 0) {
+    result.measured_ms.clear();
+    result.predictions = {};
+  }
+  return result;
+}
+
+}  // namespace tenshot::trainer::evaluation

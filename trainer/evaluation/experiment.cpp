@@ -1,0 +1,200 @@
+#include "trainer/evaluation/experiment.h"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
+#include "trainer/evaluation/cell.h"
+#include "trainer/evaluation/results.h"
+#include "trainer/evaluation/worker_processes.h"
+#include "trainer/libtorch.h"
+#include "trainer/pool_archive.h"
+
+namespace tenshot::trainer::evaluation {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// The files of an experiment's folder.
+struct Folder {
+  fs::path root;
+
+  fs::path description() const { return root / "experiment.json"; }
+  fs::path model(const ModelTask& task) const { return root / "models" / (task.key + ".tenshot"); }
+  fs::path cell(std::size_t index) const {
+    const std::string number = std::to_string(index);
+    return root / "cells" / (std::string(number.size() < 5 ? 5 - number.size() : 0, '0') + number + ".json");
+  }
+};
+
+json description_of(const ExperimentSpec& spec, const ExperimentData& data, const Grid& grid) {
+  return {{"format", "tenshot.results/1"},
+          {"spec", spec.json},
+          {"data_sha256", data.sha256},
+          {"versions", version_card()},
+          {"cells", grid.cells.size()}};
+}
+
+/// Throws InputError unless `folder` is free for this experiment or has begun the same one.
+void claim(const Folder& folder, const json& description, bool may_continue) {
+  if (!fs::exists(folder.description())) {
+    make_folder(folder.root / "models");
+    make_folder(folder.root / "cells");
+    write_file_atomically(folder.description(), description.dump(1) + "\n");
+    return;
+  }
+  const std::string path = folder.description().string();
+  json found;
+  try {
+    found = json::parse(read_file(folder.description()));
+  } catch (const json::exception&) {
+    throw FormatError(path + ": is no description of an experiment; give another --out");
+  }
+  if (found != description) {
+    for (const char* key : {"spec", "data_sha256", "versions"}) {
+      if (!found.is_object() || !found.contains(key) || found.at(key) != description.at(key)) {
+        throw InputError(path + ": is of another experiment (its " + key + " differs); give another --out");
+      }
+    }
+  }
+  if (!may_continue) {
+    throw InputError(folder.root.string() +
+                     ": this experiment was begun here; --resume goes on, or give another --out");
+  }
+}
+
+/// Reports what is done and how long the rest will take: as the tasks of its kind took so far.
+class Progress {
+ public:
+  Progress(const ExperimentOptions& options, std::size_t total) : options_(options), total_(total) {}
+
+  void finished(const std::string& what) {
+    ++done_;
+    const double elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const double left_s = elapsed_s / static_cast<double>(done_) * static_cast<double>(total_ - done_);
+    if (options_.on_progress && !options_.on_progress({done_, total_, what, left_s})) stopped_ = true;
+  }
+  bool go_on() const { return !stopped_ && (!options_.go_on || options_.go_on()); }
+
+ private:
+  const ExperimentOptions& options_;
+  std::size_t total_;
+  std::size_t done_ = 0;
+  bool stopped_ = false;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+/// The models and cells of a shard that are not finished.
+struct OpenWork {
+  std::vector<std::size_t> models;
+  std::vector<std::size_t> cells;
+};
+
+OpenWork open_work(const Grid& grid, const Folder& folder, const Shard& shard) {
+  OpenWork work;
+  std::set<std::size_t> needed;
+  for (std::size_t c = 0; c < grid.cells.size(); ++c) {
+    const std::size_t model = grid.cells[c].model;  // cells of a model stay together: one shard trains it
+    if (model % static_cast<std::size_t>(shard.count) + 1 != static_cast<std::size_t>(shard.index)) continue;
+    if (fs::exists(folder.cell(c))) continue;
+    work.cells.push_back(c);
+    needed.insert(model);
+  }
+  for (const std::size_t model : needed) {
+    if (!fs::exists(folder.model(grid.models[model]))) work.models.push_back(model);
+  }
+  return work;
+}
+
+}  // namespace
+
+Shard parse_shard(const std::string& text) {
+  const std::size_t slash = text.find('/');
+  const auto index = parse_integer(text.substr(0, slash));
+  const auto count = slash == std::string::npos ? std::nullopt : parse_integer(text.substr(slash + 1));
+  constexpr long long most = 1'000'000;
+  if (!index || !count || *index < 1 || *count < *index || *count > most) {
+    throw InputError("the shard is '" + text + "', expected i/n with i from 1 to n, such as 2/8");
+  }
+  return {static_cast<int>(*index), static_cast<int>(*count)};
+}
+
+void run_experiment(const ExperimentSpec& spec, const ExperimentOptions& options) {
+  const ExperimentData data = load_data(spec);
+  const Grid grid = make_grid(spec, data);
+  const Folder folder{options.out};
+  claim(folder, description_of(spec, data, grid), options.resume || options.shard.count > 1);
+  const OpenWork open = open_work(grid, folder, options.shard);
+  Progress progress(options, open.models.size() + open.cells.size());
+
+  ProcessWork training;
+  training.tasks = open.models.size();
+  training.jobs = options.jobs;
+  const auto model_name = [&](std::size_t i) {
+    const ModelTask& task = grid.models[open.models[i]];
+    return "training " + spec.methods[task.method].name + " on " + std::to_string(task.members.size()) +
+           " device-runtimes";
+  };
+  training.name = model_name;
+  training.run = [&](std::size_t i) {
+    const LibTorchThreads one(1);
+    const ModelTask& task = grid.models[open.models[i]];
+    const fs::path file = folder.model(task), state = file.string() + ".partial";
+    save(train_model(spec, data, task, state)->to_archive(), file);
+    std::error_code ignored;
+    fs::remove(state, ignored);
+  };
+  training.on_finished = [&](std::size_t i) { progress.finished(model_name(i)); };
+  training.go_on = [&] { return progress.go_on(); };
+  run_in_processes(training);
+
+  ProcessWork cells;
+  cells.tasks = open.cells.size();
+  cells.jobs = options.jobs;
+  const auto cell_name = [&](std::size_t i) { return describe(spec, grid.cells[open.cells[i]]); };
+  cells.name = cell_name;
+  cells.run = [&](std::size_t i) {
+    const LibTorchThreads one(1);
+    const Cell& cell = grid.cells[open.cells[i]];
+    const ModelTask& task = grid.models[cell.model];
+    const std::unique_ptr<PoolModel> model = load_pool_model(folder.model(task));
+    write_file_atomically(folder.cell(open.cells[i]), to_json(run_cell(spec, data, task, *model, cell)).dump() + "\n");
+  };
+  cells.on_finished = [&](std::size_t i) { progress.finished(cell_name(i)); };
+  cells.go_on = training.go_on;
+  run_in_processes(cells);
+
+  if (options.shard.count == 1) merge_experiment(spec, options.out);
+}
+
+void merge_experiment(const ExperimentSpec& spec, const fs::path& out) {
+  const ExperimentData data = load_data(spec);
+  const Grid grid = make_grid(spec, data);
+  const Folder folder{out};
+  const json description = description_of(spec, data, grid);
+  if (!fs::exists(folder.description())) throw InputError(out.string() + ": holds no experiment; run its shards first");
+  claim(folder, description, true);
+  std::vector<CellResult> results;
+  std::size_t missing = 0;
+  for (std::size_t c = 0; c < grid.cells.size(); ++c) {
+    const fs::path file = folder.cell(c);
+    if (!fs::exists(file)) {
+      ++missing;
+      continue;
+    }
+    const json cell = json::parse(read_file(file), nullptr, false);
+    results.push_back(cell_result_from_json(cell, file.string()));
+  }
+  if (missing > 0) {
+    throw InputError(out.string() + ": " + std::to_string(missing) + " of " + std::to_string(grid.cells.size()) +
+                     " cells are not finished; run the other shards, or go on with --resume");
+  }
+  write_results({spec, data, grid, results, description}, out);
+}
+
+}  // namespace tenshot::trainer::evaluation

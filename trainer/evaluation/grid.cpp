@@ -1,0 +1,215 @@
+#include "trainer/evaluation/grid.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::trainer::evaluation {
+namespace {
+
+/// True when `text` fits `pattern`, in which `*` stands for any characters.
+bool fits(const std::string& text, const std::string& pattern, std::size_t t = 0, std::size_t p = 0) {
+  if (p == pattern.size()) return t == text.size();
+  if (pattern[p] == '*') return fits(text, pattern, t, p + 1) || (t < text.size() && fits(text, pattern, t + 1, p));
+  return t < text.size() && text[t] == pattern[p] && fits(text, pattern, t + 1, p + 1);
+}
+
+std::vector<std::string> ids_of(const datasets::Pool& pool) {
+  std::vector<std::string> ids;
+  for (const datasets::DeviceRuntime& device : pool.devices) ids.push_back(device.id);
+  return ids;
+}
+
+/// The ids that fit any of the patterns, in the pool's order. Throws InputError for a pattern that fits none.
+std::vector<std::string> matching(const datasets::Pool& pool, const std::vector<std::string>& patterns,
+                                  const std::string& what) {
+  const std::vector<std::string> ids = ids_of(pool);
+  for (const std::string& pattern : patterns) {
+    if (std::any_of(ids.begin(), ids.end(), [&](const std::string& id) { return fits(id, pattern); })) continue;
+    throw InputError(what + " '" + pattern + "' is not in the data, which has: " + joined(ids));
+  }
+  std::vector<std::string> chosen;
+  for (const std::string& id : ids) {
+    if (std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) { return fits(id, pattern); })) {
+      chosen.push_back(id);
+    }
+  }
+  return chosen;
+}
+
+/// The pool on some of its rows: architectures in order of first appearance.
+datasets::Pool rows_of(const datasets::Pool& pool, const datasets::RowRange& rows) {
+  std::unordered_map<Architecture, long long, nasbench::ArchitectureHash> row_of;
+  for (const Architecture& architecture : datasets::latency_matrix(pool).architectures) {
+    row_of.emplace(architecture, static_cast<long long>(row_of.size()));
+  }
+  datasets::Pool chosen = pool;
+  for (datasets::DeviceRuntime& device : chosen.devices) {
+    const auto outside = [&](const datasets::Measurement& measurement) {
+      const long long row = row_of.at(measurement.architecture);
+      return row < rows.begin || row >= rows.end;
+    };
+    device.latencies.erase(std::remove_if(device.latencies.begin(), device.latencies.end(), outside),
+                           device.latencies.end());
+  }
+  return chosen;
+}
+
+void require_rows(const datasets::Pool& pool, const std::string& path, const std::string& which) {
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    if (!device.latencies.empty()) return;
+  }
+  throw InputError(path + ": has no latencies in the " + which + " rows; see 'split' of the spec");
+}
+
+/// Pools of one target under a strategy: one, or one a device in turn; empty ones where there is none to be had.
+std::vector<std::vector<std::string>> pools_of(const PoolStrategy& strategy, const datasets::Pool& all,
+                                               const datasets::DeviceRuntime& target) {
+  std::vector<std::string> members;
+  const std::vector<std::string> eligible =
+      matching(all, strategy.devices.empty() ? std::vector<std::string>{"*"} : strategy.devices, "pool device");
+  const bool by_runtime = strategy.kind != PoolStrategy::Kind::others;
+  for (const std::string& id : eligible) {
+    const datasets::DeviceRuntime& device = *all.find(id);
+    const bool same = by_runtime && device.runtime == target.runtime;
+    const bool wanted = !by_runtime || same == (strategy.kind != PoolStrategy::Kind::other_runtimes);
+    if (id != target.id && wanted) members.push_back(id);
+  }
+  if (!strategy.one_at_a_time) return {members};
+  std::vector<std::vector<std::string>> singles;
+  for (const std::string& id : members) singles.push_back({id});
+  if (singles.empty()) singles.emplace_back();
+  return singles;
+}
+
+/// Grows a grid, giving each distinct model once.
+class GridBuilder {
+ public:
+  GridBuilder(const ExperimentSpec& spec, const ExperimentData& data) : spec_(spec), data_(data) {}
+
+  Grid build() {
+    for (const std::string& target : matching(data_.train, spec_.targets, "target")) {
+      if (data_.train.find(target)->latencies.empty() || data_.test.find(target)->latencies.empty()) {
+        throw InputError("target '" + target + "' has no latencies in the training rows or in the test rows");
+      }
+      for (std::size_t p = 0; p < spec_.pools.size(); ++p) add_target(target, p);
+    }
+    if (grid_.cells.empty()) throw InputError("the spec asks for nothing that its data has: " + joined(grid_.notes));
+    return std::move(grid_);
+  }
+
+ private:
+  void add_target(const std::string& target, std::size_t p) {
+    const PoolStrategy& strategy = spec_.pools[p];
+    for (const auto& members : pools_of(strategy, data_.train, *data_.train.find(target))) {
+      if (members.empty()) {
+        grid_.notes.push_back(target + " has no pool '" + strategy.name + "'");
+        continue;
+      }
+      for (std::size_t m = 0; m < spec_.methods.size(); ++m) {
+        Cell cell;
+        cell.target = target;
+        cell.pool = p;
+        if (strategy.one_at_a_time) cell.pool_device = members.front();
+        cell.method = m;
+        cell.model = model(members, target, m);
+        add_choices(cell);
+      }
+    }
+  }
+
+  void add_choices(Cell cell) {
+    const Method& method = spec_.methods[cell.method];
+    const bool network = method.predictor == "maple-edge" || method.predictor == "maple";
+    std::vector<std::string> samplers = method.sampler ? std::vector<std::string>{*method.sampler} : spec_.samplers;
+    std::vector<std::size_t> samples = method.samples ? std::vector<std::size_t>{*method.samples} : spec_.samples;
+    std::vector<std::optional<int>> clones = spec_.clones;
+    if (method.clones || !network) clones = {method.clones};
+    if (method.all_samples) {
+      samplers = {"all"};
+      samples = {0};
+    }
+    for (const std::string& sampler : samplers) {
+      for (const std::size_t count : samples) {
+        for (const std::optional<int>& factor : clones) {
+          for (int trial = 0; trial < spec_.trials; ++trial) {
+            cell.sampler = sampler;
+            cell.samples = count;
+            cell.clones = factor;
+            cell.trial = trial;
+            grid_.cells.push_back(cell);
+          }
+        }
+      }
+    }
+  }
+
+  std::size_t model(const std::vector<std::string>& members, const std::string& target, std::size_t m) {
+    const Method& method = spec_.methods[m];
+    ModelTask task{members, m, method.network.descriptor, {}};
+    if (!method.descriptor) task.descriptor = "inferred";
+    if (task.descriptor == "auto") {  // what the target lacks, its pool is not described by
+      std::vector<std::string> described = members;
+      described.push_back(target);
+      task.descriptor = std::string(name(common_descriptor_kind(subset(data_.train, described))));
+    }
+    const MapleEdgeSettings& n = method.network;
+    const nlohmann::json identity = {method.predictor,  members,           task.descriptor,     spec_.seed,
+                                     n.hidden,          n.fit.epochs,      n.fit.learning_rate, n.normalise,
+                                     n.scale_latencies, n.fine_tune_epochs};
+    task.key = sha256_hex(identity.dump() + data_.sha256).substr(0, 16);
+    const auto [place, added] = models_.emplace(task.key, grid_.models.size());
+    if (added) grid_.models.push_back(task);
+    return place->second;
+  }
+
+  const ExperimentSpec& spec_;
+  const ExperimentData& data_;
+  Grid grid_;
+  std::map<std::string, std::size_t> models_;
+};
+
+}  // namespace
+
+ExperimentData load_data(const ExperimentSpec& spec) {
+  ExperimentData data;
+  if (spec.data.is_table) {
+    const nasbench::SearchSpace& space = nasbench::search_space(spec.data.space);
+    datasets::WideTableOptions options;
+    options.rows = spec.split.train;
+    data.train = datasets::read_wide_table(spec.data.path, space, options);
+    options.rows = spec.split.test;
+    data.test = datasets::read_wide_table(spec.data.path, space, options);
+  } else {
+    const datasets::Pool pool = datasets::read_pool(spec.data.path);
+    data.train = rows_of(pool, spec.split.train);
+    data.test = rows_of(pool, spec.split.test);
+  }
+  require_rows(data.train, spec.data.path, "training");
+  require_rows(data.test, spec.data.path, "test");
+  data.sha256 = sha256_hex(datasets::content_hash(data.train) + datasets::content_hash(data.test));
+  return data;
+}
+
+Grid make_grid(const ExperimentSpec& spec, const ExperimentData& data) { return GridBuilder(spec, data).build(); }
+
+std::string describe(const ExperimentSpec& spec, const Cell& cell) {
+  std::string text = spec.methods[cell.method].name + " on " + cell.target + ", pool " + spec.pools[cell.pool].name;
+  if (!cell.pool_device.empty()) text += " (" + cell.pool_device + ")";
+  if (cell.samples > 0) text += ", " + std::to_string(cell.samples) + " samples by " + cell.sampler;
+  if (cell.clones) text += ", K = " + std::to_string(*cell.clones);
+  return text + ", trial " + std::to_string(cell.trial + 1);
+}
+
+datasets::Pool subset(const datasets::Pool& pool, const std::vector<std::string>& ids) {
+  datasets::Pool chosen;
+  chosen.space = pool.space;
+  for (const std::string& id : ids) chosen.devices.push_back(*pool.find(id));
+  return chosen;
+}
+
+}  // namespace tenshot::trainer::evaluation

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "datasets/pool.h"
+#include "trainer/evaluation/spec.h"
+
+namespace tenshot::trainer::evaluation {
+
+/// The latencies of an experiment: the same device-runtimes on the training rows and on the test rows.
+struct ExperimentData {
+  datasets::Pool train;
+  datasets::Pool test;
+  std::string sha256;  ///< of the content of both
+};
+
+/// Throws what reading pools and tables throws; InputError when the rows asked for are not there.
+ExperimentData load_data(const ExperimentSpec& spec);
+
+/// A pool and a method trained on it, that cells share.
+struct ModelTask {
+  std::vector<std::string> members;  ///< ids of the pool's device-runtimes
+  std::size_t method = 0;
+  std::string descriptor;  ///< descriptor kind of the network predictors
+  std::string key;         ///< names its file: equal keys are equal models
+};
+
+/// One row of the results: a method, adapted to a target from the samples of a trial.
+struct Cell {
+  std::string target;
+  std::size_t pool = 0;     ///< strategy
+  std::string pool_device;  ///< of a strategy that takes one at a time
+  std::string sampler;      ///< "all": nothing is chosen, everything is measured
+  std::size_t samples = 0;  ///< 0 for "all"
+  std::optional<int> clones;
+  std::size_t method = 0;
+  int trial = 0;
+  std::size_t model = 0;  ///< index in Grid::models
+};
+
+/// All that a spec asks for, in the order of the results.
+struct Grid {
+  std::vector<Cell> cells;
+  std::vector<ModelTask> models;
+  std::vector<std::string> notes;  ///< what the data had no pool for
+};
+
+/// Throws InputError when a target or a device-runtime named is not in the data, or when nothing is left to do.
+Grid make_grid(const ExperimentSpec& spec, const ExperimentData& data);
+
+/// "maple-edge on raspi4, pool others, trial 2"
+std::string describe(const ExperimentSpec& spec, const Cell& cell);
+
+/// Those of `pool` that `ids` name, in their order.
+datasets::Pool subset(const datasets::Pool& pool, const std::vector<std::string>& ids);
+
+}  // namespace tenshot::trainer::evaluation

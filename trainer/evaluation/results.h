@@ -1,0 +1,76 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "trainer/evaluation/cell.h"
+#include "trainer/evaluation/grid.h"
+
+namespace tenshot::trainer::evaluation {
+
+/// A finished experiment.
+struct ExperimentResults {
+  const ExperimentSpec& spec;
+  const ExperimentData& data;
+  const Grid& grid;
+  const std::vector<CellResult>& cells;  ///< one a cell of the grid
+  const nlohmann::json& description;     ///< spec, data hash, versions
+};
+
+/// One row a cell: experiment, trial, seed, target, pool, pool_device, sampler, samples, clones, method, predictor,
+/// mode, measured, architectures, acc1, acc5, acc10, rmse_ms, rmspe, mape, spearman, kendall, coverage90,
+/// relative_width90, data_sha256, tenshot, libtorch. Shares are 0…1; what a method does not have is empty. `samples` is
+/// what was asked for ("all": a ceiling), `measured` how many it came to.
+std::string results_csv(const ExperimentResults& results);
+
+/// Mean and standard deviation (n − 1; 0 of one) of a metric.
+struct Spread {
+  double mean = 0;
+  double deviation = 0;
+  std::size_t count = 0;
+};
+/// Over the values that are numbers; count 0 and NaN where there is none.
+Spread spread_of(const std::vector<double>& values);
+
+/// What differs between the rows of a table: a method with its pool, sampler, samples and clones.
+struct Variant {
+  std::size_t method = 0;
+  std::size_t pool = 0;
+  std::string sampler;
+  std::size_t samples = 0;
+  std::optional<int> clones;
+  bool operator==(const Variant& other) const {
+    return method == other.method && pool == other.pool && sampler == other.sampler && samples == other.samples &&
+           clones == other.clones;
+  }
+};
+
+/// A variant on every target: over trials, and over pool devices where the strategy takes one at a time.
+struct VariantSummary {
+  Variant variant;
+  std::string label;             ///< the method's name and what of the grid varies
+  bool ceiling = false;          ///< measures everything
+  std::vector<Spread> acc10;     ///< [target]
+  std::vector<Spread> spearman;  ///< [target]
+  Spread mean_acc10;             ///< over trials, of the mean over targets
+  Spread mean_spearman;
+};
+struct Summary {
+  std::vector<std::string> targets;
+  std::vector<VariantSummary> variants;
+};
+Summary summarise(const ExperimentResults& results);
+
+/// `# name`, description, what was run, tables with mean ± standard deviation and the best of each target in bold.
+std::string results_markdown(const ExperimentResults& results);
+nlohmann::json results_json(const ExperimentResults& results);
+/// target, pool, pool_device, sampler, samples, clones, method, architecture, measured_ms, predicted_ms, lower_ms,
+/// upper_ms: the first trial of each.
+std::string predictions_csv(const ExperimentResults& results);
+
+/// All four, as files.
+void write_results(const ExperimentResults& results, const std::filesystem::path& out);
+
+}  // namespace tenshot::trainer::evaluation

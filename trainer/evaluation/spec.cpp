@@ -1,0 +1,214 @@
+#include "trainer/evaluation/spec.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <set>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/text.h"
+#include "trainer/evaluation/spec_value.h"
+#include "trainer/planning.h"
+#include "trainer/predictor.h"
+
+namespace tenshot::trainer::evaluation {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* spec_format = "tenshot.experiment/1";
+constexpr long long most_rows = 100'000'000;
+
+/// `text` with the environment variables that it names.
+std::string expanded(const SpecValue& value) {
+  std::string text = value.text(), result;
+  for (std::size_t start = 0;;) {
+    const std::size_t open = text.find("${", start);
+    if (open == std::string::npos) return result + text.substr(start);
+    const std::size_t close = text.find('}', open);
+    if (close == std::string::npos) value.fail("a '}' after every '${'");
+    const std::string name = text.substr(open + 2, close - open - 2);
+    const char* found = std::getenv(name.c_str());
+    if (found == nullptr || *found == '\0') value.fail("the environment variable " + name + " to be set");
+    result += text.substr(start, open - start) + found;
+    start = close + 1;
+  }
+}
+
+DataSource data_of(const SpecValue& value) {
+  value.only_keys({"pool", "table", "space"});
+  const auto pool = value.find("pool"), table = value.find("table");
+  if (pool.has_value() == table.has_value()) value.fail("either the key 'pool' (a folder) or 'table' (a CSV)");
+  DataSource data;
+  data.is_table = table.has_value();
+  data.path = expanded(data.is_table ? *table : *pool);
+  if (const auto space = value.find("space")) {
+    if (!data.is_table) space->fail("no 'space' beside 'pool', which knows its own");
+    data.space = space->text();
+    try {
+      nasbench::search_space(data.space);
+    } catch (const InputError& error) {
+      space->fail(std::string("a search space (") + error.what() + ")");
+    }
+  }
+  return data;
+}
+
+datasets::RowRange rows_of(const SpecValue& value) {
+  try {
+    return datasets::parse_row_range(value.text());
+  } catch (const InputError&) {
+    value.fail("rows from:to, such as \"0:900\"");
+  }
+}
+
+Split split_of(const SpecValue& value) {
+  value.only_keys({"train", "test"});
+  const Split split{rows_of(value.at("train")), rows_of(value.at("test"))};
+  if (split.train.begin < split.test.end && split.test.begin < split.train.end) {
+    value.at("test").fail("rows that are not also training rows");
+  }
+  return split;
+}
+
+PoolStrategy::Kind kind_of(const SpecValue& value) {
+  const std::vector<std::string> names = pool_strategy_names();
+  const std::string name = value.one_of(names);
+  return static_cast<PoolStrategy::Kind>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+PoolStrategy pool_of(const SpecValue& value) {
+  PoolStrategy pool;
+  if (!value.is_object()) {
+    pool.kind = kind_of(value);
+    pool.name = value.text();
+    return pool;
+  }
+  value.only_keys({"name", "of", "devices", "one_at_a_time"});
+  pool.name = value.at("name").text();
+  if (const auto of = value.find("of")) pool.kind = kind_of(*of);
+  if (const auto single = value.find("one_at_a_time")) pool.one_at_a_time = single->boolean();
+  if (const auto devices = value.find("devices")) pool.devices = devices->texts();
+  return pool;
+}
+
+int whole(const SpecValue& value, int least, int most) { return static_cast<int>(value.integer(least, most)); }
+
+/// The settings of the network predictors that a method may set, from its keys.
+MapleEdgeSettings network_of(const SpecValue& value, const std::string& predictor) {
+  MapleEdgeSettings settings = predictor == "maple" ? maple_settings() : MapleEdgeSettings{};
+  if (const auto v = value.find("normalise")) settings.normalise = v->boolean();
+  if (const auto v = value.find("scale_latencies")) settings.scale_latencies = v->boolean();
+  if (const auto v = value.find("epochs")) settings.fit.epochs = whole(*v, 1, 100'000);
+  if (const auto v = value.find("fine_tune_epochs")) settings.fine_tune_epochs = whole(*v, 1, 100'000);
+  if (const auto v = value.find("learning_rate")) settings.fit.learning_rate = v->number(0, 1);
+  if (const auto v = value.find("descriptor_kind")) {
+    settings.descriptor = v->one_of({"auto", "counters", "latency", "inferred"});
+  }
+  if (const auto v = value.find("hidden")) {
+    settings.hidden.clear();
+    for (const SpecValue& width : v->list()) settings.hidden.push_back(whole(width, 1, 65536));
+  }
+  return settings;
+}
+
+Method method_of(const SpecValue& value) {
+  const std::vector<std::string> of_every_method = {"name", "predictor", "sampler", "samples", "descriptor"};
+  const std::vector<std::string> of_networks = {
+      "mode",          "clones", "normalise",      "scale_latencies", "epochs", "fine_tune_epochs",
+      "learning_rate", "hidden", "descriptor_kind"};
+  Method method;
+  if (!value.is_object()) {
+    method.name = method.predictor = value.one_of(predictor_names());
+    method.network = network_of(SpecValue(json::object(), ""), method.predictor);
+    return method;
+  }
+  method.predictor = value.at("predictor").one_of(predictor_names());
+  std::vector<std::string> keys = of_every_method;
+  if (method.predictor == "maple-edge" || method.predictor == "maple") {
+    keys.insert(keys.end(), of_networks.begin(), of_networks.end());
+  }
+  value.only_keys(keys);
+  method.name = value.find("name") ? value.at("name").text() : method.predictor;
+  method.network = network_of(value, method.predictor);
+  if (const auto v = value.find("mode")) method.mode = v->one_of({"joint", "fine-tune"});
+  if (const auto v = value.find("clones")) method.clones = whole(*v, 1, 10'000);
+  if (const auto v = value.find("descriptor")) method.descriptor = v->boolean();
+  if (const auto v = value.find("sampler")) method.sampler = v->one_of(plan_samplers());
+  if (const auto v = value.find("samples")) {
+    method.all_samples = v->json() == "all";
+    if (!method.all_samples) method.samples = static_cast<std::size_t>(v->integer(1, most_rows));
+  }
+  return method;
+}
+
+template <class Named>
+void require_distinct(const SpecValue& list, const std::vector<Named>& entries) {
+  std::set<std::string> names;
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (!names.insert(entries[i].name).second) list.list()[i].fail("a name that no entry before it has");
+  }
+}
+
+ExperimentSpec spec_of(const SpecValue& value) {
+  value.only_keys({"format", "name", "description", "data", "split", "targets", "pools", "samplers", "samples",
+                   "clones", "methods", "trials", "seed", "quick"});
+  value.at("format").one_of({spec_format});
+  ExperimentSpec spec;
+  spec.name = value.at("name").text();
+  if (const auto v = value.find("description")) spec.description = v->text();
+  spec.data = data_of(value.at("data"));
+  spec.split = split_of(value.at("split"));
+  spec.targets = value.at("targets").texts();
+  const SpecValue pools = value.at("pools"), methods = value.at("methods");
+  for (const SpecValue& pool : pools.list()) spec.pools.push_back(pool_of(pool));
+  require_distinct(pools, spec.pools);
+  for (const SpecValue& sampler : value.at("samplers").list()) {
+    spec.samplers.push_back(sampler.one_of(plan_samplers()));
+  }
+  for (const SpecValue& samples : value.at("samples").list()) {
+    spec.samples.push_back(static_cast<std::size_t>(samples.integer(1, most_rows)));
+  }
+  if (const auto clones = value.find("clones")) {
+    for (const SpecValue& factor : clones->list()) spec.clones.emplace_back(whole(factor, 1, 10'000));
+  } else {
+    spec.clones.emplace_back();
+  }
+  for (const SpecValue& method : methods.list()) spec.methods.push_back(method_of(method));
+  require_distinct(methods, spec.methods);
+  spec.trials = whole(value.at("trials"), 1, 10'000);
+  if (const auto seed = value.find("seed")) spec.seed = static_cast<std::uint64_t>(seed->integer(0, 1LL << 53));
+  return spec;
+}
+
+}  // namespace
+
+std::vector<std::string> pool_strategy_names() { return {"others", "same-runtime", "other-runtimes"}; }
+
+ExperimentSpec parse_spec(const std::string& text, const std::string& file, bool quick) {
+  json document;
+  try {
+    document = json::parse(text);
+  } catch (const json::parse_error& error) {
+    const std::string message = error.what();
+    const std::size_t start = message.find("] ");
+    throw FormatError(file + ": is no JSON: " + (start == std::string::npos ? message : message.substr(start + 2)));
+  }
+  if (!document.is_object()) SpecValue(document, file).fail("a JSON object");
+  if (quick && !document.contains("quick")) document["trials"] = 1;
+  if (quick && document.contains("quick")) {
+    const json changes = document.at("quick");
+    if (!changes.is_object()) SpecValue(document, file).at("quick").fail("an object: what --quick changes");
+    document.merge_patch(changes);
+  }
+  document.erase("quick");
+  ExperimentSpec spec = spec_of(SpecValue(document, file));
+  spec.json = document;
+  return spec;
+}
+
+ExperimentSpec read_spec(const std::filesystem::path& path, bool quick) {
+  return parse_spec(read_file(path), path == "-" ? "standard input" : path.string(), quick);
+}
+
+}  // namespace tenshot::trainer::evaluation

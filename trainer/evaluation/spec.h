@@ -1,0 +1,83 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/pool.h"
+#include "trainer/maple_edge/maple_edge.h"
+
+namespace tenshot::trainer::evaluation {
+
+/// Where latencies come from: a pool's folder or a wide table. A relative path is relative to the working folder, and
+/// `${NAME}` in it is that environment variable.
+struct DataSource {
+  std::string path;
+  bool is_table = false;
+  std::string space = "nasbench201";  ///< of a table
+};
+
+/// Architectures by their row: of a table its `index`, of a pool the order in which its devices first name them. What
+/// the pool knows, and what the samples are drawn from; and what predictions are evaluated on. The two do not overlap.
+struct Split {
+  datasets::RowRange train;
+  datasets::RowRange test;
+};
+
+/// Which device-runtimes a target's predictor learns from. The target itself never is among them.
+struct PoolStrategy {
+  enum class Kind {
+    others,         ///< all others ("combined pool", MAPLE-Edge §3.1)
+    same_runtime,   ///< those of the target's runtime ("runtime pool", MAPLE-Edge §3.1)
+    other_runtimes  ///< those of other runtimes: the target's whole family is new
+  };
+  std::string name;
+  Kind kind = Kind::others;
+  bool one_at_a_time = false;        ///< one device-runtime in the pool, each in turn (MAPLE-Edge §3.2)
+  std::vector<std::string> devices;  ///< choose among these only; empty = among all
+};
+
+/// A way to a predictor: which, how trained and adapted. What is set here holds for this method alone.
+struct Method {
+  std::string name;
+  std::string predictor;
+  std::string mode = "joint";
+  MapleEdgeSettings network;  ///< of the network predictors
+  bool descriptor = true;     ///< the target's hardware descriptor may be used
+  std::optional<int> clones;
+  std::optional<std::string> sampler;
+  std::optional<std::size_t> samples;
+  bool all_samples = false;  ///< measures every architecture of the training rows: a ceiling, not a peer
+};
+
+/// A grid of experiments. Every method of a trial adapts on the same samples.
+struct ExperimentSpec {
+  std::string name;
+  std::string description;
+  DataSource data;
+  Split split;
+  std::vector<std::string> targets;  ///< ids, or patterns with `*`
+  std::vector<PoolStrategy> pools;
+  std::vector<std::string> samplers;
+  std::vector<std::size_t> samples;
+  std::vector<std::optional<int>> clones;  ///< nothing: the method's own
+  std::vector<Method> methods;
+  int trials = 3;
+  std::uint64_t seed = 1;  ///< trial t (from 0) draws from seed + t
+
+  nlohmann::json json;  ///< the spec as read, after `quick`: what results are the results of
+};
+
+/// Reads a spec (`tenshot.experiment/1`). With `quick`, the spec's key "quick" is merged over it first (RFC 7396): a
+/// small grid that shows in a minute that all of it works; a spec without that key runs one trial. Throws FileError;
+/// FormatError that names file, JSON pointer, the value there and what is allowed.
+ExperimentSpec read_spec(const std::filesystem::path& path, bool quick);
+ExperimentSpec parse_spec(const std::string& text, const std::string& file, bool quick);
+
+/// Names of PoolStrategy::Kind in specs: others, same-runtime, other-runtimes.
+std::vector<std::string> pool_strategy_names();
+
+}  // namespace tenshot::trainer::evaluation

@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "trainer/evaluation/results.h"
+
+namespace tenshot::trainer::evaluation {
+namespace {
+
+/// How a metric is written: acc10 as percent with one decimal, ρ with three.
+struct Style {
+  double factor = 1;
+  int decimals = 3;
+};
+
+std::string number(double value, const Style& style) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.*f", style.decimals, value * style.factor);
+  return text;
+}
+
+std::string entry(const Spread& spread, const Style& style, bool best) {
+  if (spread.count == 0) return "";
+  std::string text = number(spread.mean, style);
+  if (best) text = "**" + text + "**";
+  return spread.count > 1 ? text + " ± " + number(spread.deviation, style) : text;
+}
+
+/// A table as its header and rows of equal length.
+using Rows = std::vector<std::vector<std::string>>;
+
+Rows transposed(const Rows& rows) {
+  Rows turned(rows.front().size());
+  for (const auto& row : rows) {
+    for (std::size_t c = 0; c < row.size(); ++c) turned[c].push_back(row[c]);
+  }
+  return turned;
+}
+
+std::string markdown(const Rows& rows) {
+  std::string text;
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (const std::string& value : rows[r]) text += "| " + value + " ";
+    text += "|\n";
+    if (r > 0) continue;
+    for (std::size_t c = 0; c < rows[r].size(); ++c) text += "|---";
+    text += "|\n";
+  }
+  return text;
+}
+
+/// Variants down, targets across, unless there are more targets than variants.
+std::string table(const Summary& summary, std::vector<Spread> VariantSummary::*of_targets,
+                  Spread VariantSummary::*of_all, const Style& style) {
+  const std::size_t columns = summary.targets.size() + (summary.targets.size() > 1);
+  const auto spread = [&](const VariantSummary& v, std::size_t c) {
+    return c < summary.targets.size() ? (v.*of_targets)[c] : v.*of_all;
+  };
+  std::vector<std::string> best(columns);  // as written: values that look the same are equally good
+  for (std::size_t c = 0; c < columns; ++c) {
+    double highest = -HUGE_VAL;
+    for (const VariantSummary& v : summary.variants) {
+      const Spread value = spread(v, c);
+      if (v.ceiling || value.count == 0 || value.mean <= highest) continue;
+      highest = value.mean;
+      best[c] = number(value.mean, style);
+    }
+  }
+  Rows rows = {{"method"}};
+  rows[0].insert(rows[0].end(), summary.targets.begin(), summary.targets.end());
+  if (columns > summary.targets.size()) rows[0].emplace_back("mean");
+  for (const VariantSummary& v : summary.variants) {
+    std::vector<std::string> row = {v.label};
+    for (std::size_t c = 0; c < columns; ++c) {
+      const Spread value = spread(v, c);
+      const bool bold = !v.ceiling && value.count > 0 && number(value.mean, style) == best[c];
+      row.push_back(entry(value, style, bold));
+    }
+    rows.push_back(row);
+  }
+  if (columns > rows.size()) {
+    rows[0][0] = "target";
+    rows = transposed(rows);
+  }
+  return markdown(rows);
+}
+
+std::string command_of(const ExperimentSpec& spec) {
+  return "tenshot experiment experiments/" + spec.name + ".json --out out/" + spec.name;
+}
+
+}  // namespace
+
+std::string results_markdown(const ExperimentResults& results) {
+  const ExperimentSpec& spec = results.spec;
+  const Summary summary = summarise(results);
+  const nlohmann::json& versions = results.description.at("versions");
+  const std::string last_seed = std::to_string(spec.seed + static_cast<std::uint64_t>(spec.trials) - 1);
+  std::string text = "# " + spec.name + "\n\n";
+  if (!spec.description.empty()) text += spec.description + "\n\n";
+  text += "`" + command_of(spec) + "`: " + std::to_string(results.grid.cells.size()) + " cells, " +
+          std::to_string(spec.trials) + (spec.trials == 1 ? " trial (seed " : " trials (seeds ") +
+          std::to_string(spec.seed) + (spec.trials == 1 ? "" : " to " + last_seed) +
+          "); every method of a trial has the same samples. Data `" + results.data.sha256.substr(0, 16) +
+          "`, tenshot " + versions.at("tenshot").get<std::string>() + ", LibTorch " +
+          versions.at("libtorch").get<std::string>() + ". Each row of `results.csv` is one trial.\n\n";
+  text += "Mean ± standard deviation over trials" +
+          std::string(std::any_of(spec.pools.begin(), spec.pools.end(), [](const auto& p) { return p.one_at_a_time; })
+                          ? " and, where pools hold one device-runtime, over these"
+                          : "") +
+          "; the best of each target in bold, ceilings (methods that measure every architecture of the training rows) "
+          "aside.\n\n";
+  text += "## Share predicted within ±10 %, in percent\n\n" +
+          table(summary, &VariantSummary::acc10, &VariantSummary::mean_acc10, {100, 1}) + "\n";
+  text += "## Spearman's ρ\n\n" + table(summary, &VariantSummary::spearman, &VariantSummary::mean_spearman, {1, 3});
+  for (std::size_t n = 0; n < results.grid.notes.size(); ++n) {
+    text +=
+        (n == 0 ? "\nLeft out: " : "; ") + results.grid.notes[n] + (n + 1 == results.grid.notes.size() ? ".\n" : "");
+  }
+  return text;
+}
+
+}  // namespace tenshot::trainer::evaluation

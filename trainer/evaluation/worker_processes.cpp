@@ -1,0 +1,124 @@
+#include "trainer/evaluation/worker_processes.h"
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <exception>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "nasbench/support/error.h"
+
+namespace tenshot::trainer::evaluation {
+namespace {
+
+constexpr std::size_t longest_message = 4096;  ///< fits a pipe, so that a failing process never waits for its reader
+
+/// A process at work on one task; ended when it goes out of scope.
+class Worker {
+ public:
+  Worker(const ProcessWork& work, std::size_t task) : task_(task) {
+    int ends[2];
+    if (::pipe(ends) != 0) throw Error(std::string("cannot make a pipe (") + std::strerror(errno) + ")");
+    const pid_t parent = ::getpid();
+    process_ = ::fork();
+    if (process_ == 0) {
+      ::close(ends[0]);
+      serve(work, task, ends[1], parent);
+    }
+    ::close(ends[1]);
+    message_ = ends[0];
+    if (process_ < 0) {
+      ::close(message_);
+      throw Error(std::string("cannot start a process (") + std::strerror(errno) + ")");
+    }
+  }
+  Worker(Worker&& other) noexcept
+      : task_(other.task_), process_(std::exchange(other.process_, -1)), message_(std::exchange(other.message_, -1)) {}
+  Worker& operator=(Worker&& other) noexcept {
+    std::swap(task_, other.task_);
+    std::swap(process_, other.process_);
+    std::swap(message_, other.message_);
+    return *this;
+  }
+  ~Worker() {
+    if (process_ > 0) {
+      ::kill(process_, SIGKILL);
+      ::waitpid(process_, nullptr, 0);
+    }
+    if (message_ >= 0) ::close(message_);
+  }
+
+  std::size_t task() const { return task_; }
+
+  /// True once the process has ended; throws Error when it failed.
+  bool finished(const ProcessWork& work) {
+    int status = 0;
+    if (::waitpid(process_, &status, WNOHANG) != process_) return false;
+    process_ = -1;
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
+    std::string message(longest_message, '\0');
+    message.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(message_, message.data(), message.size()), 0)));
+    if (WIFSIGNALED(status)) message = "its process was ended by signal " + std::to_string(WTERMSIG(status));
+    throw Error(work.name(task_) + ": " + message);
+  }
+
+ private:
+  [[noreturn]] static void serve(const ProcessWork& work, std::size_t task, int message, pid_t parent) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::getppid() != parent) ::_exit(1);
+    std::signal(SIGINT, SIG_IGN);  // a Ctrl-C at the terminal is the caller's to answer
+    std::string text;
+    try {
+      work.run(task);
+      ::_exit(0);
+    } catch (const std::exception& error) {
+      text = error.what();
+    } catch (...) {
+      text = "failed";
+    }
+    text = text.substr(0, longest_message);
+    const ssize_t ignored = ::write(message, text.data(), text.size());
+    ::_exit(ignored >= 0 ? 1 : 2);
+  }
+
+  std::size_t task_;
+  pid_t process_ = -1;
+  int message_ = -1;
+};
+
+}  // namespace
+
+void run_in_processes(const ProcessWork& work) {
+  constexpr auto pause = std::chrono::milliseconds(5);
+  std::vector<Worker> workers;
+  std::size_t next = 0;
+  while (next < work.tasks || !workers.empty()) {
+    if (work.go_on && !work.go_on())
+      throw Interrupted("stopped; what was finished is kept, and the same call resumed goes on from there");
+    while (next < work.tasks && workers.size() < static_cast<std::size_t>(std::max(work.jobs, 1))) {
+      workers.emplace_back(work, next++);
+    }
+    bool any = false;
+    for (std::size_t i = 0; i < workers.size();) {
+      if (!workers[i].finished(work)) {
+        ++i;
+        continue;
+      }
+      any = true;
+      const std::size_t task = workers[i].task();
+      workers.erase(workers.begin() + static_cast<std::ptrdiff_t>(i));
+      if (work.on_finished) work.on_finished(task);
+    }
+    if (!any) std::this_thread::sleep_for(pause);
+  }
+}
+
+}  // namespace tenshot::trainer::evaluation

@@ -1,0 +1,251 @@
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "datasets/csv.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
+#include "trainer/report/page.h"
+#include "trainer/report/plot.h"
+#include "trainer/report/report.h"
+#include "trainer/report/text.h"
+
+namespace tenshot::trainer::report {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::size_t most_lines = 8;    ///< in one picture
+constexpr std::size_t most_panels = 12;  ///< scatter plots
+
+/// Measured and predicted latencies of one method on one target.
+struct Pairs {
+  std::vector<double> measured_ms;
+  std::vector<double> predicted_ms;
+
+  void add(const Pairs& other) {
+    measured_ms.insert(measured_ms.end(), other.measured_ms.begin(), other.measured_ms.end());
+    predicted_ms.insert(predicted_ms.end(), other.predicted_ms.begin(), other.predicted_ms.end());
+  }
+};
+
+/// A choice of the grid, as predictions.csv writes it.
+struct Choice {
+  std::string method, pool, sampler, samples, clones;
+  bool operator<(const Choice& other) const {
+    return std::tie(method, pool, sampler, samples, clones) <
+           std::tie(other.method, other.pool, other.sampler, other.samples, other.clones);
+  }
+};
+using PairsOf = std::map<Choice, std::map<std::string, Pairs>>;  ///< by target
+
+PairsOf read_pairs(const fs::path& path) {
+  const std::string text = read_file(path);
+  datasets::CsvReader csv(text, path.string());
+  const char* expected = "target,pool,sampler,samples,clones,method,measured_ms,predicted_ms";
+  const auto column = [&](const char* name) { return csv.require(name, expected); };
+  const std::size_t target = column("target"), method = column("method"), pool = column("pool"),
+                    sampler = column("sampler"), samples = column("samples"), clones = column("clones"),
+                    measured = column("measured_ms"), predicted = column("predicted_ms");
+  PairsOf pairs;
+  while (csv.next()) {
+    const auto& fields = csv.fields();
+    const auto of = [&](std::size_t index) { return std::string(fields[index]); };
+    const auto measured_ms = parse_number(fields[measured]), predicted_ms = parse_number(fields[predicted]);
+    if (!measured_ms || !predicted_ms || !(*measured_ms > 0)) continue;
+    Pairs& list = pairs[{of(method), of(pool), of(sampler), of(samples), of(clones)}][of(target)];
+    list.measured_ms.push_back(*measured_ms);
+    list.predicted_ms.push_back(*predicted_ms);
+  }
+  return pairs;
+}
+
+std::string text_of(const json& value) {
+  return value.is_null() ? std::string() : value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+Choice choice_of(const json& variant) {
+  return {variant.at("method"), variant.at("pool"), variant.at("sampler"), text_of(variant.at("samples")),
+          text_of(variant.at("clones"))};
+}
+
+double mean_of(const json& spread) { return spread.is_null() ? std::nan("") : spread.at("mean").get<double>(); }
+
+/// Variants that measured a few architectures, best first; ceilings are no part of a comparison.
+std::vector<json> ranked(const json& results) {
+  std::vector<json> variants;
+  for (const json& variant : results.at("variants")) {
+    if (variant.at("samples") != "all") variants.push_back(variant);
+  }
+  std::stable_sort(variants.begin(), variants.end(), [](const json& a, const json& b) {
+    return mean_of(a.at("mean_acc10")) > mean_of(b.at("mean_acc10"));
+  });
+  return variants;
+}
+
+void add_table(Page& page, const json& results, const std::string& metric, const std::string& caption, double factor,
+               int places) {
+  HtmlTable table{caption, {"method"}, {}};
+  const auto targets = results.at("targets").get<std::vector<std::string>>();
+  table.header.insert(table.header.end(), targets.begin(), targets.end());
+  table.header.emplace_back("mean");
+  const auto spread_in = [&](const json& variant, std::size_t c) {
+    return c < targets.size() ? variant.at(metric).at(targets[c]) : variant.at("mean_" + metric);
+  };
+  std::vector<std::string> best(targets.size() + 1);
+  for (std::size_t c = 0; c < best.size(); ++c) {
+    double highest = -HUGE_VAL;
+    for (const json& variant : results.at("variants")) {
+      const double mean = mean_of(spread_in(variant, c));
+      if (variant.at("samples") == "all" || !(mean > highest)) continue;
+      highest = mean;
+      best[c] = decimals(factor * mean, places);
+    }
+  }
+  for (const json& variant : results.at("variants")) {
+    std::vector<std::string> row = {variant.at("label")};
+    for (std::size_t c = 0; c < best.size(); ++c) {
+      const json spread = spread_in(variant, c);
+      std::string text = spread.is_null() ? "" : decimals(factor * mean_of(spread), places);
+      if (!text.empty() && text == best[c] && variant.at("samples") != "all") text = "**" + text + "**";
+      if (!spread.is_null() && spread.at("count").get<int>() > 1) {
+        text += " ± " + decimals(factor * spread.at("deviation").get<double>(), places);
+      }
+      row.push_back(text);
+    }
+    table.rows.push_back(row);
+  }
+  page.table(table);
+}
+
+void add_accuracy_against_samples(Page& page, const json& results) {
+  std::map<std::string, Series> lines;
+  std::vector<std::string> order;
+  std::vector<double> counts;
+  for (const json& variant : results.at("variants")) {
+    if (!variant.at("samples").is_number()) continue;
+    std::string name = variant.at("method");
+    if (results.at("spec").at("pools").size() > 1) name += ", " + variant.at("pool").get<std::string>();
+    if (results.at("spec").at("samplers").size() > 1) name += ", " + variant.at("sampler").get<std::string>();
+    if (variant.at("clones").is_number()) name += ", K = " + text_of(variant.at("clones"));
+    if (lines.count(name) == 0) order.push_back(name);
+    Series& line = lines[name];
+    line.name = name;
+    line.x.push_back(variant.at("samples"));
+    line.y.push_back(100 * mean_of(variant.at("mean_acc10")));
+    line.spread.push_back(100 * variant.at("mean_acc10").at("deviation").get<double>());
+    if (std::find(counts.begin(), counts.end(), line.x.back()) == counts.end()) counts.push_back(line.x.back());
+  }
+  if (counts.size() < 2) return;
+  std::vector<Series> series;
+  for (const std::string& name : order) {
+    if (series.size() < most_lines) series.push_back(lines[name]);
+  }
+  page.heading("Accuracy against samples");
+  Axes axes{"measured architectures", "predicted within 10 %, percent"};
+  axes.logarithmic_x = true;
+  axes.y_range = "[0:100]";
+  axes.key = "bottom right";
+  page.figures(
+      {{line_plot(series, axes, "Lines of the share predicted within ten percent against the number of samples"),
+        "Mean over targets; bars are the standard deviation over trials."}});
+}
+
+void add_predictions(Page& page, const json& results, const PairsOf& pairs) {
+  const std::vector<json> variants = ranked(results);
+  if (variants.empty()) return;
+  page.heading("Error distribution");
+  std::vector<Series> distributions;
+  for (const json& variant : variants) {
+    const auto found = pairs.find(choice_of(variant));
+    if (found == pairs.end() || distributions.size() == most_lines) continue;
+    Pairs all;
+    for (const auto& [target, list] : found->second) all.add(list);
+    distributions.push_back(error_distribution(variant.at("label"), all.measured_ms, all.predicted_ms));
+  }
+  if (!distributions.empty()) {
+    page.figures(
+        {{error_distribution_plot(distributions, "Share of architectures within each relative error, by method"),
+          "All targets together, first trial."}});
+  }
+  const auto best = pairs.find(choice_of(variants.front()));
+  if (best == pairs.end()) return;
+  page.heading("Predicted against measured: " + variants.front().at("label").get<std::string>());
+  std::vector<Page::Figure> panels;
+  for (const auto& [target, list] : best->second) {
+    if (panels.size() == most_panels) break;
+    panels.push_back(
+        {scatter_plot({{"test architectures", list.measured_ms, list.predicted_ms}},
+                      "Predicted against measured latency of " + target + ", with the band of ten percent"),
+         target});
+  }
+  page.figures(panels);
+}
+
+void add_calibration(Page& page, const json& results) {
+  std::map<std::string, std::map<double, std::vector<double>>> held;
+  for (const json& point : results.at("calibration")) {
+    held[point.at("method")][point.at("confidence").get<double>()].push_back(point.at("coverage"));
+  }
+  if (held.empty()) return;
+  std::vector<Series> series;
+  for (const auto& [method, by_confidence] : held) {
+    Series line{method, {}, {}};
+    for (const auto& [confidence, coverages] : by_confidence) {
+      double sum = 0;
+      for (const double coverage : coverages) sum += coverage;
+      line.x.push_back(100 * confidence);
+      line.y.push_back(100 * sum / static_cast<double>(coverages.size()));
+    }
+    if (series.size() < most_lines) series.push_back(line);
+  }
+  page.heading("Do the intervals hold?");
+  page.figures({{calibration_plot(series, "Share of intervals that held against the share that was asked for"),
+                 "Mean over targets and trials; on the dashed line they hold as often as they say."}});
+}
+
+void add_similarity(Page& page, const json& results) {
+  const json& similarity = results.at("similarity");
+  HeatMap map{"Spearman's ρ between the latencies of device-runtimes on the training architectures", {}, {}};
+  map.names = similarity.at("devices").get<std::vector<std::string>>();
+  for (const json& row : similarity.at("spearman")) {
+    map.values.emplace_back();
+    for (const json& value : row) map.values.back().push_back(value.is_null() ? std::nan("") : value.get<double>());
+  }
+  page.heading("How alike the devices rank");
+  page.heat_map(map);
+}
+
+}  // namespace
+
+std::string experiment_report(const fs::path& folder) {
+  const fs::path file = folder / "results.json";
+  const json results = json::parse(read_file(file), nullptr, false);
+  try {
+    const json& spec = results.at("spec");
+    Page page("Experiment " + spec.at("name").get<std::string>());
+    if (spec.contains("description")) page.paragraph(spec.at("description"));
+    page.paragraph(text_of(spec.at("trials")) + " trials, " + text_of(results.at("cells")) + " cells, data " +
+                   results.at("data_sha256").get<std::string>().substr(0, 16) + ", tenshot " +
+                   text_of(results.at("versions").at("tenshot")) + ", LibTorch " +
+                   text_of(results.at("versions").at("libtorch")) +
+                   ". Every method of a trial has the same samples. The best of each target is bold; methods that "
+                   "measure every training architecture are ceilings and stand aside.");
+    page.heading("Results");
+    add_table(page, results, "acc10", "Predicted within ±10 %, percent, mean ± standard deviation over trials", 100, 1);
+    add_table(page, results, "spearman", "Spearman's ρ", 1, 3);
+    add_accuracy_against_samples(page, results);
+    if (fs::exists(folder / "predictions.csv")) add_predictions(page, results, read_pairs(folder / "predictions.csv"));
+    add_calibration(page, results);
+    add_similarity(page, results);
+    return page.html();
+  } catch (const json::exception& error) {
+    throw FormatError(file.string() + ": is no result of tenshot experiment (" + error.what() + ")");
+  }
+}
+
+}  // namespace tenshot::trainer::report

@@ -1,0 +1,55 @@
+#include "trainer/report/text.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace tenshot::trainer::report {
+
+std::string decimals(double value, int count) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%.*f", count, value);
+  return text;
+}
+
+std::string percent(double share) { return decimals(100 * share, 1) + " %"; }
+
+std::string significant(double value) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+Series error_distribution(const std::string& name, const std::vector<double>& measured_ms,
+                          const std::vector<double>& predicted_ms) {
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < measured_ms.size(); ++i) {
+    errors.push_back(100 * std::abs(predicted_ms[i] - measured_ms[i]) / measured_ms[i]);
+  }
+  std::sort(errors.begin(), errors.end());
+  Series series{name, {}, {}};
+  constexpr double step = 0.5, most = 50;  // percent
+  for (double error = 0; error <= most; error += step) {
+    const auto within = std::upper_bound(errors.begin(), errors.end(), error) - errors.begin();
+    series.x.push_back(error);
+    series.y.push_back(100.0 * static_cast<double>(within) /
+                       static_cast<double>(std::max<std::size_t>(errors.size(), 1)));
+  }
+  return series;
+}
+
+std::string error_distribution_plot(const std::vector<Series>& series, const std::string& alternative_text) {
+  Axes axes{"error, percent of measured", "architectures within it, percent"};
+  axes.y_range = "[0:100]";
+  axes.key = "bottom right";
+  return line_plot(series, axes, alternative_text);
+}
+
+std::string calibration_plot(const std::vector<Series>& series, const std::string& alternative_text) {
+  Axes axes{"intervals asked to hold, percent", "intervals that held, percent"};
+  axes.y_range = "[40:100]";
+  axes.key = "bottom right";
+  return line_plot(series, axes, alternative_text, true);
+}
+
+}  // namespace tenshot::trainer::report
