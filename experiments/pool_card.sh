@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Writes README.md, the card of a measured pool, from its device files.
+# Writes README.md, the card of a measured pool, from its device files; keeps what stands there under "## Remarks".
 #
 #   experiments/pool_card.sh [folder, datasets/data unless said]
 set -euo pipefail
@@ -24,8 +24,8 @@ all conditions.
 **Counters are simulated** wherever a descriptor has any: this virtual machine has no performance monitoring unit, so they come
 from callgrind, whose caches and processor each \`device.json\` states under \`conditions\`. Operator latencies are measured.
 
-| device-runtime | median ms | median difference when measured again | within 10 % when measured again | disturbed | loops over timed runs | preparation, s |
-|---|---|---|---|---|---|---|
+| device-runtime | median ms | median difference when measured again | within 10 % when measured again | disturbed | tolerance | loops over timed runs | preparation, s |
+|---|---|---|---|---|---|---|---|
 END
   for file in "$out"/*/device.json; do
     folder=$(dirname "$file")
@@ -34,14 +34,15 @@ END
       { gsub(/[",:]/, ""); if (!($1 in value)) value[$1] = $2 }
       function share(key, digits) { return key in value ? sprintf("%.*f %%", digits, 100 * value[key]) : "unknown" }
       END { disturbed = "unsettled_architectures" in value ? value["unsettled_architectures"] : "unknown"
-            printf "| `%s` | %.2f | %s | %s | %s of %d | %s | %s |\n", id, middle,
+            printf "| `%s` | %.2f | %s | %s | %s of %d | %s | %s | %s |\n", id, middle,
             share("median_relative_difference", 1), share("within_10_percent", 0), disturbed, rows,
-            value["runs_s"] > 0 ? sprintf("%.2f", value["measuring_s"] / value["runs_s"]) : "unknown",
-            "preparation_s" in value ? sprintf("%.0f", value["preparation_s"]) : "unknown" }' "$file"
+            share("tolerance", 0), (value["runs_s"] > 0 ? sprintf("%.2f", value["measuring_s"] / value["runs_s"]) : "unknown"),
+            ("preparation_s" in value ? sprintf("%.0f", value["preparation_s"]) : "unknown") }' "$file"
   done
   echo
   echo "\"Measured again\" is 5 % of the architectures at the end of the collection, those that were undisturbed both times: no predictor"
   echo "can be expected to do better."
+  echo "\"Tolerance\" is by how much the sentinel might move before a network counted as disturbed."
   echo "\"Loops over timed runs\" is what measuring costs beside the runs it reports; warm-up and preparation come on top."
   echo
   first=$(find "$out" -name device.json | sort | head -n 1)
@@ -54,6 +55,7 @@ END
 without a sentinel and without counters; its operator latencies are measured.
 END
   fi
+  if [ -f "$out/README.md" ]; then awk '/^## Remarks$/ { kept = 1; print "" } kept' "$out/README.md"; fi
 } >"$out/README.md.new"
 mv "$out/README.md.new" "$out/README.md"
 cat "$out/README.md"
