@@ -48,10 +48,13 @@ std::string note(const Notes& notes, const std::string& key) {
   return found == notes.end() ? std::string() : found->second;
 }
 
-std::vector<double> read_times(const std::filesystem::path& folder) {
+std::vector<double> read_times(const std::filesystem::path& folder, const Notes& meta) {
   const auto text = [&](const char* name) { return read_file(folder / name); };
   const auto file = [&](const char* name) { return (folder / name).string(); };
-  if (is_file(folder / "times.json")) return times_from_json(text("times.json"), file("times.json"));
+  if (is_file(folder / "times.json")) {
+    const double warmup_ms = parse_number(note(meta, "warmup_ms")).value_or(0);
+    return times_from_json(text("times.json"), file("times.json"), warmup_ms);
+  }
   if (is_file(folder / "times.txt")) return times_from_lines(text("times.txt"), file("times.txt"));
   if (is_file(folder / "perf_test.txt")) return times_from_perf_test(text("perf_test.txt"), file("perf_test.txt"));
   throw FormatError(folder.string() + ": has neither times.json, times.txt nor perf_test.txt");
@@ -124,7 +127,7 @@ class Reader {
     }
     descriptor::Timing timing;
     try {
-      timing = descriptor::summarise(read_times(folder));
+      timing = descriptor::summarise(read_times(folder, meta));
     } catch (const Error& error) {
       find(KitProblem::unreadable, &model, error.what(), true);
       return std::nullopt;
@@ -260,8 +263,8 @@ DeviceRuntime device_of(const KitResults& results, const std::string& id) {
     throw InputError("'" + excerpt(id) + "' cannot name a device: expected " + std::string(device_id_rule));
   DeviceRuntime device;
   device.id = id;
-  device.device =
-      note(results.before, "model").empty() ? note(results.before, "machine") : note(results.before, "model");
+  device.device = note(results.before, "board");
+  if (device.device.empty()) device.device = note(results.before, "machine");
   if (device.device.empty()) device.device = id;
   device.runtime = note(results.run, "backend");
   device.precision = note(results.run, "precision");

@@ -31,7 +31,7 @@ double number_of(const json& value, const std::string& place, const std::string&
 
 }  // namespace
 
-std::vector<double> times_from_json(std::string_view text, const std::string& file) {
+std::vector<double> times_from_json(std::string_view text, const std::string& file, double warmup_ms) {
   const json object = parse_json(text, file);
   std::vector<double> times;
   if (object.is_object()) {
@@ -41,11 +41,14 @@ std::vector<double> times_from_json(std::string_view text, const std::string& fi
     return checked(std::move(times), file);
   }
   if (!object.is_array()) throw FormatError(file + ": expected trtexec's list of runs, or a kit's times");
-  for (const json& entry : object) {
-    const JsonReader run(entry, file, "run " + std::to_string(times.size() + 1));
+  for (std::size_t i = 0; i < object.size(); ++i) {
+    const std::string place = "run " + std::to_string(i + 1);
+    const JsonReader run(object[i], file, place);
+    const json* start = run.find("startComputeMs");
+    if (start != nullptr && number_of(*start, "the start of " + place, file) < warmup_ms) continue;
     const json* time = run.find("computeMs");
     if (time == nullptr) time = &run.require("latencyMs", "a number of ms");
-    times.push_back(number_of(*time, "the time of run " + std::to_string(times.size() + 1), file));
+    times.push_back(number_of(*time, "the time of " + place, file));
   }
   return checked(std::move(times), file);
 }

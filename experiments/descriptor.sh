@@ -7,7 +7,7 @@
 #
 #   experiments/descriptor.sh [trials, 3 unless said [pool, datasets/data unless said]]
 #
-# Networks are fine-tuned, and in the first trial trained from scratch too. Finished cells are kept in the build folder, so
+# Networks are fine-tuned, and in the first trial, with ten measurements, trained from scratch too. Finished cells are kept in the build folder, so
 # that an interrupted run goes on. Writes experiments/results/descriptor/, or, of another
 # pool, a folder beside them.
 set -euo pipefail
@@ -87,9 +87,7 @@ for trial in $(seq "$trials"); do
   done
 done | xargs -P "${TENSHOT_JOBS:-2}" -L 1 bash -euo pipefail -c 'cell "$@"' _
 for id in $ids; do
-  for samples in 3 10; do
-    for kind in counters latency inferred; do echo "$kind joint $samples $id 1"; done
-  done
+  for kind in counters latency inferred; do echo "$kind joint 10 $id 1"; done
 done | xargs -P "${TENSHOT_JOBS:-2}" -L 1 bash -euo pipefail -c 'cell "$@"' _
 
 {
@@ -131,7 +129,7 @@ Fine-tuned from the pool's network:
 
 $(table fine-tune counters latency inferred structured)
 
-Trained from scratch on pool and measurements (\`--mode joint\`, first trial only):
+Trained from scratch on pool and measurements (\`--mode joint\`, first trial only, ten measurements):
 
 $(table joint counters latency inferred)
 

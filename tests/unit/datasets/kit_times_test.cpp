@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 #include "tests/unit/datasets/fixtures.h"
 
 namespace tenshot::datasets {
@@ -35,6 +36,28 @@ TEST(KitTimes, OfACommandAreOneALine) {
 TEST(KitTimes, OfPerfTestAreSecondsFourthFromTheRight) {
   EXPECT_EQ(times_from_perf_test("net,0.0015,7168000,24,0\nnet,a,b,0.002,7168000,25,1\nMin Latency: 0.0015 s\n", "t"),
             (Times{1.5, 2}));
+}
+
+std::string fixture(const std::string& name) {
+  return read_file(std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests" / "kit" / "fixtures" / name);
+}
+
+TEST(KitTimes, OfEveryBackendsDocumentedFormat) {
+  EXPECT_EQ(times_from_json(fixture("trtexec.times.json"), "t", 200).front(), 1.72998);
+  EXPECT_EQ(times_from_lines(fixture("custom.times.txt"), "t"), (Times{1.5, 1.51, 1.49}));
+  EXPECT_EQ(times_from_json(fixture("run_onnx.times.json"), "t"), (Times{0.174797, 0.165754, 0.287001, 0.1}));
+  const Times perf_test = times_from_perf_test(fixture("perf_test.txt"), "t");
+  ASSERT_EQ(perf_test.size(), 4u);
+  EXPECT_DOUBLE_EQ(perf_test[0], 2.51304);
+  EXPECT_DOUBLE_EQ(perf_test[3], 2.5);
+}
+
+TEST(KitTimes, OfTrtexecLeaveItsWarmUpOut) {
+  const std::string text = fixture("trtexec_with_warmup.times.json");
+  const Times all = times_from_json(text, "t"), timed = times_from_json(text, "t", 200);
+  EXPECT_EQ(all.size(), timed.size() + 2);
+  EXPECT_EQ(all.front(), 9.1);
+  EXPECT_EQ(timed, Times(all.begin() + 2, all.end()));
 }
 
 TEST(KitTimes, RefusesWhatIsNoTime) {

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "nasbench/support/files.h"
+
 namespace tenshot::datasets {
 namespace {
 
@@ -45,6 +49,23 @@ TEST(PerfStat, AddsUpTheCoreTypesOfOneEvent) {
   EXPECT_EQ(counts.at("cycles").running_percent, 40);
   EXPECT_EQ(counts.at("instructions").count, 5);
   EXPECT_EQ(counts.at("instructions").missing, "");
+}
+
+TEST(PerfStat, ReadsEveryDocumentedForm) {
+  const auto of = [](const std::string& name) {
+    return parse_perf_stat(read_file(std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests/kit/fixtures" / name));
+  };
+  for (const char* name : {"perf.plain.csv", "perf.user_only.csv", "perf.multiplexed.csv", "perf.decimal_commas.csv"}) {
+    const auto counts = of(name);
+    ASSERT_EQ(counts.size(), 4u) << name;
+    EXPECT_EQ(counts.at("cycles").count, 530000000) << name;
+    EXPECT_EQ(counts.at("cache-misses").count, 500100000) << name;
+  }
+  EXPECT_EQ(of("perf.multiplexed.csv").at("cycles").running_percent, 66.67);
+  EXPECT_EQ(of("perf.decimal_commas.csv").at("cycles").running_percent, 66.67);
+  EXPECT_EQ(of("perf.plain.csv").at("cycles").running_percent, 100);
+  EXPECT_EQ(of("perf.not_supported.csv").at("cache-misses").missing, "not supported");
+  EXPECT_EQ(of("perf.not_counted.csv").at("cache-misses").missing, "not counted");
 }
 
 TEST(PerfStat, PassesOverWhatIsNoCount) {
