@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "nasbench/support/files.h"
 #include "trainer/torchscript_parsing.h"
 
 namespace tenshot::trainer {
@@ -45,9 +44,7 @@ void export_torchscript(const FeedForward& network, const nasbench::SearchSpace&
   module.define(
       "def predict(self, architectures: List[str]) -> Tensor:\n"
       "  return self.forward(self.encode(architectures))\n");
-  std::ostringstream bytes;
-  module.save(bytes, {{"card.json", card.dump(1)}});
-  write_file_atomically(path, bytes.str());
+  save_with_card(module, card, path);
 }
 
 }  // namespace tenshot::trainer

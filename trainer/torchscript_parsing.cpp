@@ -1,7 +1,11 @@
 #include "trainer/torchscript_parsing.h"
 
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
+
+#include "nasbench/support/files.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -131,6 +135,12 @@ void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& spa
       "def ordinals_of_encoding(self, encoding: Tensor) -> Tensor:\n"
       "  return torch.mv((encoding > 0.5).to(" +
       int64 + "), self.option_ordinals)\n");
+}
+
+void save_with_card(const torch::jit::Module& module, const nlohmann::json& card, const std::filesystem::path& path) {
+  std::ostringstream bytes;
+  module.save(bytes, {{"card.json", card.dump(1)}});
+  write_file_atomically(path, bytes.str());
 }
 
 }  // namespace tenshot::trainer

@@ -2,6 +2,9 @@
 
 #include <torch/script.h>
 
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+
 #include "nasbench/search_space.h"
 
 namespace tenshot::trainer {
@@ -13,5 +16,8 @@ namespace tenshot::trainer {
 /// joined by the space's separator, and each part decides some of the decisions: the methods look parts up in one
 /// dictionary each and add what they stand for. Raises on a bad string.
 void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& space);
+
+/// Writes the module atomically, with the card as the extra file "card.json".
+void save_with_card(const torch::jit::Module& module, const nlohmann::json& card, const std::filesystem::path& path);
 
 }  // namespace tenshot::trainer

@@ -188,6 +188,28 @@ TEST_F(MainJob, PredictsWithIntervalsAndExplainsByStructure) {
   EXPECT_GT(metrics.at("acc10").get<double>(), 0.95);
   EXPECT_GT(metrics.at("coverage").get<double>(), 0.8);
   expect_export_equals_predictions(q("structured-device.tenshot"), q("structured.pt"), q("structured.csv"));
+  const std::string python = python_with_torch();
+  if (python.empty()) return;
+  const Outcome searched =
+      run(python + " " + quoted(std::filesystem::path(TENSHOT_SOURCE_DIR) / "experiments/use_from_python.py") +
+          " --repeats 1 " + q("structured.pt"));
+  EXPECT_EQ(searched.exit_code, 0) << searched.err;
+  EXPECT_NE(searched.out.find("made up"), std::string::npos) << searched.out;  // the accuracies, and it says so
+  EXPECT_NE(searched.out.find("latency_ms,accuracy,architecture\n"), std::string::npos) << searched.out;
+}
+
+TEST_F(MainJob, ExportsPeersThatPythonLoads) {
+  adapted();
+  for (const std::string peer : {"transfer", "forest", "look-up"}) {
+    ASSERT_EQ(
+        run("tenshot train --pool " + q("pool") + " --predictor " + peer + " --out " + q("p.tenshot") +
+            " && tenshot adapt --quiet --checkpoint " + q("p.tenshot") + " --measurements " + q("measured.csv") +
+            " --out " + q("d.tenshot") + " && tenshot predict --predictor " + q("d.tenshot") + " --out " + q("d.csv"))
+            .exit_code,
+        0)
+        << peer;
+    expect_export_equals_predictions(q("d.tenshot"), q("d.pt"), q("d.csv"));
+  }
 }
 
 TEST_F(MainJob, ComparesPeersOnTheSameFiles) {

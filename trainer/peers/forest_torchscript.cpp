@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "nasbench/support/files.h"
 #include "trainer/peers/forest_predictor.h"
 #include "trainer/torchscript_parsing.h"
 
@@ -44,9 +42,7 @@ void export_torchscript(const RandomForest& forest, const SearchSpace& space, co
       "  return torch.exp(self.values[node].mean(1))\n"
       "def predict(self, architectures: List[str]) -> Tensor:\n"
       "  return self.forward(self.encode(architectures))\n");
-  std::ostringstream bytes;
-  module.save(bytes, {{"card.json", card.dump(1)}});
-  write_file_atomically(path, bytes.str());
+  save_with_card(module, card, path);
 }
 
 }  // namespace tenshot::trainer

@@ -4,9 +4,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "nasbench/support/files.h"
 #include "trainer/structured/prediction.h"
 #include "trainer/torchscript_parsing.h"
 
@@ -168,9 +166,7 @@ void export_torchscript(const StructuredPosterior& posterior, const nlohmann::js
       "  below = min(self.quantile((1.0 - confidence) / 2.0), 0.0)\n"
       "  above = max(self.quantile((1.0 + confidence) / 2.0), 0.0)\n"
       "  return (torch.exp(mean), torch.exp(mean + below * deviation), torch.exp(mean + above * deviation))\n");
-  std::ostringstream bytes;
-  module.save(bytes, {{"card.json", card.dump(1)}});
-  write_file_atomically(path, bytes.str());
+  save_with_card(module, card, path);
 }
 
 }  // namespace tenshot::trainer::structured

@@ -1,0 +1,31 @@
+#!/usr/bin/env bash
+# Runs the experiments that ship and keeps their tables and tidy CSV in experiments/results/<spec>/: about half an hour
+# of one core. An interrupted run goes on. With names, runs only these.
+#
+#   TENSHOT_TABLES=folder experiments/make_results.sh [pooling samplers …]
+#
+# help_task.json needs the public table that TENSHOT_TABLES leads to, and is left out without it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=experiments/set_up.sh disable=SC2119
+. experiments/set_up.sh
+install_missing
+build_targets tenshot
+work=$build/experiments
+names=${*:-pooling single_device ablation samples_clones leave_one_out samplers help_task}
+for name in $names; do
+  if [ "$name" = help_task ] && [ ! -f "${TENSHOT_TABLES:-}/help-nasbench201/latency_ms.csv" ]; then
+    echo "Left out help_task: set TENSHOT_TABLES to a folder with help-nasbench201/latency_ms.csv" >&2
+    continue
+  fi
+  mkdir -p "$work" "experiments/results/$name"
+  "$tenshot" experiment "experiments/$name.json" --out "$work/$name" --resume --jobs "${TENSHOT_JOBS:-$(nproc)}"
+  "$tenshot" report "$work/$name" --out "$work/$name.html"
+  table=README.md
+  if [ "$name" = help_task ]; then table=peers.md; fi  # its README.md is what experiments/help_task.sh writes
+  cp "$work/$name/README.md" "experiments/results/$name/$table"
+  cp "$work/$name/results.csv" "experiments/results/$name/results.csv"
+done
+if [ -f experiments/results/samplers/results.csv ]; then
+  experiments/samples.sh experiments/results/samplers/results.csv experiments/results/samplers/samples.svg
+fi
