@@ -4,13 +4,15 @@
 # architectures 1800 to 2699 (the split of MAPLE-Edge), several trials; every method of a trial gets the same samples.
 # Below them, apart, `structured` with ten samples of its own choice, in one round and in two (four, then six).
 #
-#   TENSHOT_TABLES=folder experiments/help_task.sh [trials, 10 unless said]
+#   TENSHOT_TABLES=folder experiments/help_task.sh [trials, 10 unless said [methods, all unless said]]
 #
+# With methods (a pattern such as '^structured'), only theirs are computed; the rows of the others are kept as they were.
 # The folder holds help-nasbench201/latency_ms.csv. Finished cells are kept in the build folder, so that an interrupted
 # run goes on. Writes experiments/results/help_task/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 trials=${1:-10}
+methods=${2:-.}
 table=${TENSHOT_TABLES:-}/help-nasbench201/latency_ms.csv
 if [ -z "${TENSHOT_TABLES:-}" ] || [ ! -f "$table" ]; then
   echo "Skipped: set TENSHOT_TABLES to a folder with help-nasbench201/latency_ms.csv, columns index,architecture and one"
@@ -39,7 +41,7 @@ import "${new_devices// /,}" 1800:2700 truth
 
 train() { [ -f "$work/$1.tenshot" ] || "$tenshot" train --quiet --pool "$work/pool" --predictor "$1" --out "$work/$1.tenshot"; }
 export -f train
-printf '%s\n' structured maple-edge maple flops | xargs -P 2 -I {} bash -euo pipefail -c 'train {}'
+printf '%s\n' structured maple-edge maple flops | grep -E "structured|$methods" | xargs -P 2 -I {} bash -euo pipefail -c 'train {}'
 
 # plan OUT TRIAL OPTIONS…, unless it is there.
 plan() { [ -s "$1" ] || "$tenshot" plan --quiet --seed "$2" --out "$1" --checkpoint "$work/structured.tenshot" "${@:3}"; }
@@ -90,12 +92,16 @@ for trial in $(seq "$trials"); do
     echo "structured-one-round structured --mode=joint information $device $trial"
     echo "structured-two-rounds structured --mode=joint two-rounds $device $trial"
   done
-done | xargs -P "${TENSHOT_JOBS:-2}" -L 1 bash -euo pipefail -c 'cell "$@"' _
+done | grep -E "$methods" | xargs -P "${TENSHOT_JOBS:-2}" -L 1 bash -euo pipefail -c 'cell "$@"' _
 
 {
   echo "method,device,trial,acc10,acc5,mape,spearman"
-  cat "$work"/cells/*.row | awk -F, -v trials="$trials" '$3 <= trials' | sort -t, -k1,1 -k2,2 -k3,3n
-} >"$results/trials.csv"
+  {
+    cat "$work"/cells/*.row
+    if [ "$methods" != . ]; then tail -n +2 "$results/trials.csv" | { grep -vE "$methods" || true; }; fi
+  } | awk -F, -v trials="$trials" '$3 <= trials' | sort -t, -k1,1 -k2,2 -k3,3n
+} >"$work/trials.csv"
+cp "$work/trials.csv" "$results/trials.csv"
 awk -F, -v devices="$new_devices" -v trials="$trials" '
   NR > 1 { n[$1, $2]++; acc[$1, $2] += $4; acc2[$1, $2] += $4 * $4
            if ($7 != "") { ranked[$1, $2]++; rho[$1, $2] += $7 } }
@@ -127,5 +133,9 @@ awk -F, -v devices="$new_devices" -v trials="$trials" '
   echo "$("$tenshot" --version | sed -n 2p | sed 's/, [0-9]* thread.*//')."
   echo
   cat "$work/table.md"
+  if [ "$methods" != . ]; then
+    echo
+    echo "Only the methods that match \`$methods\` are of this build; the others' rows were kept from an earlier one."
+  fi
 } >"$results/README.md"
 cat "$results/README.md"
