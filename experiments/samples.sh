@@ -38,6 +38,7 @@ set xlabel "measured architectures"
 set ylabel "predicted within 10 %, percent"
 set logscale x
 set xtics (3, 5, 10, 20, 50, 100)
+set xrange [2.5:*]
 set yrange [0:100]
 set key bottom right noenhanced
 set grid linecolor "#dddddd"
