@@ -28,9 +28,9 @@ for predictor in $predictors; do
   "$tenshot" train --pool "$pool" $without --predictor "$predictor" --descriptor-kind inferred --out "$out/$predictor.tenshot"
 done
 
-# measure KIT: on one thread, pinned, and with ONNX Runtime as the kit's backend.
+# measure KIT: on one thread, pinned to the last processor it may use, and with ONNX Runtime as the kit's backend.
 measure() {
-  taskset -c "$(($(nproc) - 1))" "$1/measure.sh" --backend onnxruntime --threads 1 --no-perf \
+  taskset -c "$(taskset -cp $$ | sed 's/.*[ ,-]//')" "$1/measure.sh" --backend onnxruntime --threads 1 --no-perf \
     --node-modules "$out/node_modules"
 }
 "$tenshot" plan --checkpoint "$out/structured.tenshot" --samples 10 --out "$out/plan.csv" --kit "$out/ten"
