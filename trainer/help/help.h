@@ -10,11 +10,11 @@ namespace tenshot::trainer {
 struct HelpSettings {
   int episodes = 1500;
   int devices_per_episode = 4;
-  int support = 10;          ///< measured architectures of a device in an episode
-  int query = 64;            ///< architectures that the adapted predictor is judged on
-  int inner_steps = 2;       ///< gradient steps of adaptation in an episode
-  int adaptation_steps = 2;  ///< … and on the new device
-  double learning_rate = 1e-3;
+  int support = 10;           ///< measured architectures of a device in an episode
+  int query = 64;             ///< architectures that the adapted predictor is judged on
+  int inner_steps = 2;        ///< gradient steps of adaptation in an episode
+  int adaptation_steps = 20;  ///< … and on the new device
+  double learning_rate = 3e-3;
   std::uint64_t seed = 1;
 };
 
