@@ -7,7 +7,7 @@
 #
 #   experiments/descriptor.sh [trials, 3 unless said [pool, datasets/data unless said]]
 #
-# Networks are fine-tuned, and in the first trial, with ten measurements, trained from scratch too. Finished cells are kept in the build folder, so
+# Networks are fine-tuned from the pool's. Finished cells are kept in the build folder, so
 # that an interrupted run goes on. Writes experiments/results/descriptor/, or, of another
 # pool, a folder beside them.
 set -euo pipefail
@@ -86,9 +86,6 @@ for trial in $(seq "$trials"); do
     done
   done
 done | xargs -P "${TENSHOT_JOBS:-2}" -L 1 bash -euo pipefail -c 'cell "$@"' _
-for id in $ids; do
-  for kind in counters latency inferred; do echo "$kind joint 10 $id 1"; done
-done | xargs -P "${TENSHOT_JOBS:-2}" -L 1 bash -euo pipefail -c 'cell "$@"' _
 
 {
   echo "descriptor,mode,samples,device,trial,acc10,acc5,mape,spearman"
@@ -128,10 +125,6 @@ descriptor alone. $("$tenshot" --version | sed -n 2p | sed 's/, [0-9]* thread.*/
 Fine-tuned from the pool's network:
 
 $(table fine-tune counters latency inferred structured)
-
-Trained from scratch on pool and measurements (\`--mode joint\`, first trial only, ten measurements):
-
-$(table joint counters latency inferred)
 
 END
   echo "By device-runtime, ten measurements, fine-tuned:"
