@@ -19,8 +19,8 @@ struct HelpSettings {
 };
 
 /// "help": the meta-learned predictor of HELP (Lee, Lee, Chong and Hwang, NeurIPS 2021), from its paper's description,
-/// in LibTorch. A hardware embedding is computed from the latencies of the measured architectures (§3.2); a network
-/// maps architecture and embedding to latency; the embedding also scales each layer's initial weights (§3.3, after Lee
+/// in LibTorch. A hardware embedding is computed from the latencies of the measured architectures; a network
+/// maps architecture and embedding to latency; the embedding also scales each layer's initial weights (after Lee
 /// et al., Bayesian TAML, ICLR 2020); and a few steps of gradient descent on the measured architectures, with learned
 /// step sizes, adapt them (MAML, Finn et al., ICML 2017, through whose steps training differentiates). Each episode of
 /// training plays new devices with those of the pool.
