@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # tenshot beside its peers on this machine, in turns, one thread: a training step of the network against the same network
-# in Python's torch on the same BLAS, reading the public table against Python's csv, predicting the whole space against
-# the network's bare matrix products. Prints medians, spreads and ratios, and writes
+# in Python's torch on the same BLAS, reading the public table against Python's csv and numpy, predicting the whole
+# space against the network's bare matrix products. Prints medians, spreads and ratios, and writes
 # experiments/results/benchmark_peers/README.md. For figures worth keeping, let nothing else run.
 #
 #   TENSHOT_TABLES=folder experiments/benchmark_peers.sh [rounds, 7 unless said]
@@ -39,7 +39,8 @@ for round in $(seq "$rounds"); do
   [ -f "$table" ] || continue
   "$build/tests/benchmarks/bench_datasets" --benchmark_filter=ReadWideTable --benchmark_format=csv 2>/dev/null |
     awk -F, '/^"/ { print 1000 * $3 }' >>"$work/read.ours"
-  python read "$table" | awk '{ print 1e6 * $1 }' >>"$work/read.python"
+  python csv "$table" | awk '{ print 1e6 * $1 }' >>"$work/read.csv"
+  python numpy "$table" | awk '{ print 1e6 * $1 }' >>"$work/read.numpy"
 done
 
 # summary FILE UNIT_US FORMAT: "median (least to most)".
@@ -66,7 +67,8 @@ mkdir -p $results
   echo "| … | | its matrix products alone, $(summary "$work/step.products" 1 %.0f) µs | $(summary "$work/step.ratio" 1 %.2f) times the products |"
   echo "| predicting 15,625 architectures | $(summary "$work/space.ours" 1000 %.1f) ms | its matrix products alone, $(summary "$work/space.products" 1000 %.1f) ms | $(summary "$work/space.ratio" 1 %.2f) times the products |"
   if [ -f "$work/read.ours" ]; then
-    echo "| reading the table, 15,625 × 27 | $(summary "$work/read.ours" 1000 %.1f) ms | Python's csv, $(summary "$work/read.python" 1000 %.0f) ms | csv takes $(ratios "$work/read.python" "$work/read.ours") times as long |"
+    echo "| reading the table, 15,625 × 27 | $(summary "$work/read.ours" 1000 %.1f) ms | Python's csv, $(summary "$work/read.csv" 1000 %.0f) ms | csv takes $(ratios "$work/read.csv" "$work/read.ours") times as long |"
+    echo "| … | | numpy.genfromtxt, $(summary "$work/read.numpy" 1000 %.0f) ms | numpy takes $(ratios "$work/read.numpy" "$work/read.ours") times as long |"
   else
     echo "| reading the table | left out: TENSHOT_TABLES names no folder with help-nasbench201/latency_ms.csv | | |"
   fi
