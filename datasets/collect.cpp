@@ -82,10 +82,12 @@ class Collection {
     }
   }
 
+  std::string folder_name() const { return options_.id.empty() ? default_id(runtime_.name(), options_) : options_.id; }
+
   // Conditions and resuming.
 
   void describe_conditions() {
-    device_.id = options_.id.empty() ? default_id(runtime_.name(), options_) : options_.id;
+    device_.id = folder_name();
     device_.device = options_.device.empty() ? descriptor::cpu_model() : options_.device;
     device_.runtime = std::string(runtime_.name());
     device_.precision = std::string(runtime_.precision());
@@ -185,11 +187,11 @@ class Collection {
     if (progress_ && !progress_(done, wanted_.size(), note)) stopped_ = true;
   }
 
-  void throw_if_stopped(const std::string& lost = "") const {
+  void throw_if_stopped() const {
     if (!stopped_) return;
     throw Interrupted("stopped after " + std::to_string(wanted_.size() - missing().size()) + " of " +
                       std::to_string(wanted_.size()) + " architectures, saved in " +
-                      (options_.folder / device_.id).string() + "; the same call resumes" + lost);
+                      (options_.folder / device_.id).string() + "; the same call resumes");
   }
 
   /// Batches of at most batch_size of `architectures`, in their order.
@@ -243,7 +245,7 @@ class Collection {
       report(done + measured, note);
       return !stopped_;
     });
-    if (rows.empty()) throw_if_stopped("; the batch in work is measured anew then");
+    if (rows.empty()) throw_if_stopped();
     return rows;
   }
 
@@ -269,6 +271,7 @@ class Collection {
     }
     judge();
     save();
+    journal_.forget_batch();
     throw_if_stopped();
   }
 
@@ -294,18 +297,22 @@ class Collection {
     const std::string note = "measuring " + std::to_string(count) + " architectures again";
     std::vector<double> relative_differences;
     for (const std::vector<Architecture>& batch : batches_of(again)) {
-      std::vector<Measurement> rows;
+      std::vector<Measurement> rows = journal_.repeated(batch).value_or(std::vector<Measurement>{});
+      const bool known = !rows.empty();
       for (int tries = 0; tries < options_.attempts && (rows.empty() || !batches_.settled(rows.front())); ++tries) {
         if (!wait_until_settled()) break;
         rows = attempt(batch, wanted_.size() - again.size(), note);
-        throw_if_stopped();
+        journal_.forget_batch();
       }
+      if (!known && !rows.empty() && batches_.settled(rows.front())) journal_.keep_repeated(batch, rows);
+      throw_if_stopped();
       for (const Measurement& row : rows) {
         if (!batches_.settled(row)) continue;
         relative_differences.push_back(std::abs(row.latency_ms / measured_.at(row.architecture).latency_ms - 1));
       }
     }
     if (2 * relative_differences.size() < count) return;  // a later call may find the machine settled
+    journal_.forget();
     const auto within = std::count_if(relative_differences.begin(), relative_differences.end(),
                                       [](double difference) { return difference <= 0.1; });
     Repeatability result;
@@ -324,7 +331,8 @@ class Collection {
   CounterChoice counters_;
   DeviceRuntime device_;
   CollectRecord record_;
-  CollectBatches batches_{options_, space_, runtime_, record_};
+  CollectJournal journal_{options_.folder / folder_name() / "batch.json", space_};
+  CollectBatches batches_{options_, space_, runtime_, record_, journal_};
   MeasurementOf measured_;
   std::vector<Measurement> others_;  ///< of the file, not asked for this time; kept
   std::unique_ptr<descriptor::CpuPin> pin_;

@@ -46,7 +46,7 @@ struct CollectOptions {
   /// Begins to watch how much the machine interferes and returns what tells it since then; a batch that was contended
   /// (descriptor::contended) is measured again. Empty: nothing is watched.
   std::function<std::function<descriptor::Contention()>()> watch_contention = watched_machine;
-  int attempts = 3;              ///< per batch; the best is kept, and counted in the environment when unsettled
+  int attempts = 3;  ///< per batch; the best is kept, and counted in the environment when unsettled
   /// For how many seconds in all to throw away what was measured while the sentinel had moved, and to wait for the
   /// machine to settle.
   double patience_s = 0;
@@ -66,12 +66,11 @@ std::string default_id(std::string_view runtime, const CollectOptions& options);
 Architecture sentinel_of(const SearchSpace& space);
 
 /// Measures the architectures that DIR/<id>/latencies.csv does not have yet, then again those whose sentinel moved, and
-/// writes the device file. Measured batches are saved, with their sentinel, so that the same call resumes (a batch
-/// measured in turn that is stopped before its last round is measured anew), and tries again what never settled;
-/// `complete` in the file's environment says whether a later call has something left to do. The machine is expected to
-/// be quiet; the thread is pinned meanwhile to its last processors, so that two collections must not run at once.
-/// Throws InputError when the folder holds measurements made under other options (naming each), Interrupted when
-/// progress said stop.
+/// writes the device file. Measured batches are saved, with their sentinel, and what is measured of the batch in work
+/// is in a journal, batch.json, so that the same call resumes, and tries again what never settled; `complete` in the
+/// file's environment says whether a later call has something left to do. The machine is expected to be quiet; the
+/// thread is pinned meanwhile to its last processors, so that two collections must not run at once. Throws InputError
+/// when the folder holds measurements made under other options (naming each), Interrupted when progress said stop.
 DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const CollectProgress& progress = {});
 
 /// The same with a runtime of the caller's; `options.runtime` is not looked at.

@@ -25,8 +25,12 @@ std::function<descriptor::Contention()> watched_machine() {
 }
 
 CollectBatches::CollectBatches(const CollectOptions& options, const SearchSpace& space,
-                               const descriptor::Runtime& runtime, CollectRecord& record)
-    : options_(options), record_(record), timer_(options, space, runtime, record), patience_s_(options.patience_s) {}
+                               const descriptor::Runtime& runtime, CollectRecord& record, CollectJournal& journal)
+    : options_(options),
+      record_(record),
+      journal_(journal),
+      timer_(options, space, runtime, record),
+      patience_s_(options.patience_s) {}
 
 void CollectBatches::judge_by(std::vector<double> sentinels_ms) {
   const auto unknown = std::remove_if(sentinels_ms.begin(), sentinels_ms.end(), [](double v) { return std::isnan(v); });
@@ -80,12 +84,17 @@ std::vector<Measurement> CollectBatches::measure(const std::vector<Architecture>
   if (options_.timing.rounds > 1) {
     const CollectTimer::Steadiness steadiness = {[this](double sentinel_ms) { return steady(sentinel_ms); },
                                                  [this](double spent_s) { return patient(spent_s); }};
-    turn = timer_.in_turn(batch, steadiness, [&] { return go_on(0); });
+    const descriptor::TurnJournal journal = {
+        journal_.turn(batch), [&](const descriptor::TurnProgress& done) { journal_.keep_turn(batch, done); }};
+    turn = timer_.in_turn(
+        batch, steadiness, [&] { return go_on(0); }, journal);
     if (turn.rows.empty()) return {};
     go_on(batch.size());
   } else {
-    for (const Architecture& architecture : batch) {
-      turn.rows.push_back(timer_.architecture(architecture));
+    turn.rows = journal_.rows(batch);
+    while (turn.rows.size() < batch.size()) {
+      turn.rows.push_back(timer_.architecture(batch[turn.rows.size()]));
+      journal_.keep_rows(batch, turn.rows);
       if (!go_on(turn.rows.size())) break;
     }
     turn.sentinel_ms = timer_.sentinel_ms();

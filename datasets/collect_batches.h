@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/collect_journal.h"
 #include "datasets/collect_timer.h"
 
 namespace tenshot::datasets {
@@ -15,10 +16,11 @@ namespace tenshot::datasets {
 class CollectBatches {
  public:
   CollectBatches(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
-                 CollectRecord& record);
+                 CollectRecord& record, CollectJournal& journal);
 
-  /// Measures `batch` now. `go_on` is asked with how many architectures are measured, many times a second where they
-  /// are measured in turn; once it says no, what was measured so far is returned, which is nothing of a batch in turn.
+  /// Measures `batch` now, or what the journal does not have of it. `go_on` is asked with how many architectures are
+  /// measured, many times a second where they are measured in turn; once it says no, what was measured so far is
+  /// returned, which is nothing of a batch in turn: that is in the journal.
   /// A row's sentinel_ms is the batch's, NaN when the batch was contended (descriptor::contended).
   std::vector<Measurement> measure(const std::vector<Architecture>& batch,
                                    const std::function<bool(std::size_t)>& go_on);
@@ -48,6 +50,7 @@ class CollectBatches {
 
   const CollectOptions& options_;
   CollectRecord& record_;
+  CollectJournal& journal_;
   CollectTimer timer_;
   double patience_s_;
   std::vector<double> looks_ms_;  ///< at the sentinel, while no row is kept yet

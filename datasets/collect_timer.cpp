@@ -43,7 +43,7 @@ double CollectTimer::sentinel_ms() {
 }
 
 CollectTimer::Turn CollectTimer::in_turn(const std::vector<Architecture>& architectures, const Steadiness& steadiness,
-                                         const std::function<bool()>& go_on) {
+                                         const std::function<bool()>& go_on, const descriptor::TurnJournal& journal) {
   prepare_sentinel();
   std::vector<std::unique_ptr<descriptor::PreparedNetwork>> networks;
   std::vector<std::function<void()>> runs;
@@ -53,7 +53,7 @@ CollectTimer::Turn CollectTimer::in_turn(const std::vector<Architecture>& archit
     if (!go_on()) return {};
   }
   const descriptor::TurnTimings found = descriptor::measure_in_turn(
-      runs, options_.timing, {[this] { sentinel_->run(); }, steadiness.steady, steadiness.patient}, go_on);
+      runs, options_.timing, {[this] { sentinel_->run(); }, steadiness.steady, steadiness.patient}, go_on, journal);
   if (found.networks.empty()) return {};
   Turn turn;
   for (std::size_t i = 0; i < architectures.size(); ++i) {

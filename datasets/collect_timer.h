@@ -26,13 +26,13 @@ class CollectTimer {
     std::function<bool(double visit_s)> patient;
   };
   /// Architectures measured in turn over the rounds of the options, between looks at the sentinel. Empty when `go_on`,
-  /// asked many times a second, said no.
+  /// asked many times a second, said no; what was measured until then is in the journal.
   struct Turn {
     std::vector<Measurement> rows;
     double sentinel_ms = 0;
   };
   Turn in_turn(const std::vector<Architecture>& architectures, const Steadiness& steadiness,
-               const std::function<bool()>& go_on);
+               const std::function<bool()>& go_on, const descriptor::TurnJournal& journal);
 
   /// Prepares the sentinel, once, so that all its values are of the same network.
   void prepare_sentinel();

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 namespace tenshot::descriptor {
@@ -58,6 +60,27 @@ struct MachineWatch {
   std::function<bool(double visit_s)> patient = {};
 };
 
+/// Some of the networks, [begin, end), to be run so often each.
+struct TurnVisit {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::size_t runs = 0;
+};
+
+/// How far measure_in_turn has come: enough to go on from there in another process.
+struct TurnProgress {
+  std::vector<std::vector<double>> run_times_ms;  ///< [network]
+  std::vector<double> loop_ms;                    ///< [network]
+  std::vector<double> sentinels_ms;               ///< of the visits that count
+  std::vector<TurnVisit> left;                    ///< visits to be made
+};
+
+/// Where measure_in_turn begins, and who is told after each visit that counts how far it has come.
+struct TurnJournal {
+  std::optional<TurnProgress> found = {};
+  std::function<void(const TurnProgress&)> keep = {};
+};
+
 /// What measure_in_turn found; `networks` is empty once it was told to stop.
 struct TurnTimings {
   std::vector<Timing> networks;
@@ -71,8 +94,9 @@ struct TurnTimings {
 /// is not counted. In a round ten networks at a time are visited, between two looks at the sentinel: when either look
 /// found the machine disturbed, the visit is thrown away and made again after all others, as long as `watch` is
 /// patient. `go_on` is asked after each network of each visit; nothing is returned once it says no. Throws InputError
-/// as measure, and on less than one round.
+/// as measure, on less than one round, and on a journal of other networks.
 TurnTimings measure_in_turn(const std::vector<std::function<void()>>& networks, const TimingOptions& options,
-                            const MachineWatch& watch, const std::function<bool()>& go_on);
+                            const MachineWatch& watch, const std::function<bool()>& go_on,
+                            const TurnJournal& journal = {});
 
 }  // namespace tenshot::descriptor

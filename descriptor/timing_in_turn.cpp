@@ -1,10 +1,11 @@
 #include <algorithm>
-#include <deque>
 #include <numeric>
+#include <string>
 #include <utility>
 
 #include "descriptor/timing.h"
 #include "descriptor/timing_detail.h"
+#include "nasbench/support/error.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -14,45 +15,46 @@ using detail::milliseconds_since;
 
 constexpr double seconds = 1e-3;  // a millisecond
 
-/// Some of the networks, to be run so often each.
-struct Visit {
-  std::size_t begin, end, runs;
-};
-
 class Turn {
  public:
   Turn(const std::vector<std::function<void()>>& networks, const TimingOptions& options, const MachineWatch& watch,
-       const std::function<bool()>& go_on)
+       const std::function<bool()>& go_on, const TurnJournal& journal)
       : networks_(networks),
         options_(options),
         watch_(watch),
         go_on_(go_on),
-        run_times_ms_(networks.size()),
-        loop_ms_(networks.size(), 0),
-        settled_(networks.size(), false) {}
+        journal_(journal),
+        done_(journal.found ? *journal.found : planned()),
+        settled_(networks.size(), false) {
+    if (done_.run_times_ms.size() != networks.size() || done_.loop_ms.size() != networks.size()) {
+      throw InputError("the journal is of " + std::to_string(done_.run_times_ms.size()) + " networks, not of " +
+                       std::to_string(networks.size()));
+    }
+    for (std::size_t n = 0; n < networks.size(); ++n) settle(n);
+  }
 
   TurnTimings run() {
     if (!warm_up()) return {};
-    plan_visits();
     double before_ms = look();
-    while (!visits_.empty()) {
+    while (!done_.left.empty()) {
       if (!steady(before_ms) && come_back_later(last_look_s_)) {
         if (!go_on_()) return {};
         before_ms = look();
         continue;
       }
-      const Visit visit = visits_.front();
-      visits_.pop_front();
+      const TurnVisit visit = done_.left.front();
+      done_.left.erase(done_.left.begin());
       const Clock::time_point start = Clock::now();
       std::vector<std::vector<double>> times_ms;
       if (!make(visit, times_ms)) return {};
       const double after_ms = look();
       if ((!steady(before_ms) || !steady(after_ms)) && come_back_later(seconds * milliseconds_since(start))) {
-        visits_.push_back(visit);
+        done_.left.push_back(visit);
         ++found_.thrown_away;
       } else {
+        done_.sentinels_ms.insert(done_.sentinels_ms.end(), {before_ms, after_ms});
         keep(visit, times_ms);
-        sentinels_ms_.insert(sentinels_ms_.end(), {before_ms, after_ms});
+        if (journal_.keep) journal_.keep(done_);
       }
       before_ms = after_ms;
     }
@@ -71,16 +73,20 @@ class Turn {
     return true;
   }
 
-  void plan_visits() {
+  TurnProgress planned() const {
     constexpr std::size_t at_a_time = 10;
+    TurnProgress progress;
+    progress.run_times_ms.resize(networks_.size());
+    progress.loop_ms.resize(networks_.size(), 0);
     const auto runs = static_cast<std::size_t>(options_.maximum_runs);
     const auto rounds = static_cast<std::size_t>(options_.rounds);
     for (std::size_t round = 1; round <= rounds; ++round) {
       const std::size_t of_round = runs * round / rounds - runs * (round - 1) / rounds;
       for (std::size_t begin = 0; begin < networks_.size(); begin += at_a_time) {
-        visits_.push_back({begin, std::min(networks_.size(), begin + at_a_time), of_round});
+        progress.left.push_back({begin, std::min(networks_.size(), begin + at_a_time), of_round});
       }
     }
+    return progress;
   }
 
   /// The median of a few runs of the sentinel.
@@ -103,7 +109,7 @@ class Turn {
   bool come_back_later(double spent_s) const { return watch_.patient && watch_.patient(spent_s); }
 
   /// Times the networks of a visit; false once told to stop.
-  bool make(const Visit& visit, std::vector<std::vector<double>>& times_ms) {
+  bool make(const TurnVisit& visit, std::vector<std::vector<double>>& times_ms) {
     visit_ms_.assign(networks_.size(), 0);
     for (std::size_t n = visit.begin; n < visit.end; ++n) {
       times_ms.emplace_back();
@@ -121,27 +127,32 @@ class Turn {
     return true;
   }
 
-  void keep(const Visit& visit, const std::vector<std::vector<double>>& times_ms) {
-    const auto least_runs = static_cast<std::size_t>(options_.minimum_runs);
+  void keep(const TurnVisit& visit, const std::vector<std::vector<double>>& times_ms) {
     for (std::size_t n = visit.begin; n < visit.end; ++n) {
       const std::vector<double>& times = times_ms[n - visit.begin];
-      std::vector<double>& all = run_times_ms_[n];
+      std::vector<double>& all = done_.run_times_ms[n];
       all.insert(all.end(), times.begin(), times.end());
-      loop_ms_[n] += visit_ms_[n];
-      settled_[n] = all.size() >= least_runs && detail::precise_enough(all, options_.relative_precision);
+      done_.loop_ms[n] += visit_ms_[n];
+      settle(n);
     }
+  }
+
+  void settle(std::size_t n) {
+    const std::vector<double>& all = done_.run_times_ms[n];
+    settled_[n] = all.size() >= static_cast<std::size_t>(options_.minimum_runs) &&
+                  detail::precise_enough(all, options_.relative_precision);
   }
 
   TurnTimings summarised() {
     for (std::size_t n = 0; n < networks_.size(); ++n) {
-      const double runs_total_ms = std::accumulate(run_times_ms_[n].begin(), run_times_ms_[n].end(), 0.0);
-      Timing timing = summarise(std::move(run_times_ms_[n]));
+      const double runs_total_ms = std::accumulate(done_.run_times_ms[n].begin(), done_.run_times_ms[n].end(), 0.0);
+      Timing timing = summarise(std::move(done_.run_times_ms[n]));
       timing.warmup_total_ms = warmup_ms_[n];
       timing.runs_total_ms = runs_total_ms;
-      timing.loop_total_ms = loop_ms_[n];
+      timing.loop_total_ms = done_.loop_ms[n];
       found_.networks.push_back(timing);
     }
-    found_.sentinel_ms = summarise(std::move(sentinels_ms_)).median_ms;
+    found_.sentinel_ms = summarise(std::move(done_.sentinels_ms)).median_ms;
     return std::move(found_);
   }
 
@@ -149,9 +160,9 @@ class Turn {
   const TimingOptions& options_;
   const MachineWatch& watch_;
   const std::function<bool()>& go_on_;
-  std::deque<Visit> visits_;
-  std::vector<std::vector<double>> run_times_ms_;
-  std::vector<double> warmup_ms_, loop_ms_, visit_ms_, sentinels_ms_;
+  const TurnJournal& journal_;
+  TurnProgress done_;
+  std::vector<double> warmup_ms_, visit_ms_;
   std::vector<bool> settled_;
   double last_look_s_ = 0;
   TurnTimings found_;
@@ -160,9 +171,9 @@ class Turn {
 }  // namespace
 
 TurnTimings measure_in_turn(const std::vector<std::function<void()>>& networks, const TimingOptions& options,
-                            const MachineWatch& watch, const std::function<bool()>& go_on) {
+                            const MachineWatch& watch, const std::function<bool()>& go_on, const TurnJournal& journal) {
   detail::require_usable(options);
-  return Turn(networks, options, watch, go_on).run();
+  return Turn(networks, options, watch, go_on, journal).run();
 }
 
 }  // namespace tenshot::descriptor

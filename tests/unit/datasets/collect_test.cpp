@@ -75,6 +75,69 @@ TEST_F(Collect, StoppingKeepsWhatIsMeasuredAndTheSameCallResumes) {
   EXPECT_EQ(environment()["complete"], true);
 }
 
+/// What happens to a process that is killed: no step after this one is taken.
+struct Killed {};
+
+CollectProgress killed_after(int count) {
+  return [count, reported = 0](std::size_t, std::size_t, const std::string&) mutable {
+    if (++reported >= count) throw Killed{};
+    return true;
+  };
+}
+
+TEST_F(Collect, KilledInABatch_LosesNothingThatWasMeasured) {
+  EXPECT_THROW(collect(options_, space_, FakeRuntime(), killed_after(5)), Killed);  // two into the second batch
+  EXPECT_EQ(stored().device.latencies.size(), 3u);
+  EXPECT_TRUE(std::filesystem::exists(options_.folder / "device" / "batch.json"));
+  const FakeRuntime second;
+  EXPECT_EQ(architectures_of(collect(options_, space_, second)), options_.architectures);
+  EXPECT_EQ(second.prepared(), 1 + 1);
+  EXPECT_FALSE(std::filesystem::exists(options_.folder / "device" / "batch.json"));
+}
+
+TEST_F(Collect, KilledWhileMeasuringInTurn_GoesOnWithTheRoundsThatAreLeft) {
+  options_.timing.rounds = 2;
+  options_.timing.minimum_runs = options_.timing.maximum_runs = 8;
+  options_.batch_size = 6;
+  // Prepared six, warmed up six, visited six, and into the second round.
+  EXPECT_THROW(collect(options_, space_, FakeRuntime(), killed_after(20)), Killed);
+  const std::filesystem::path file = options_.folder / "device" / "batch.json";
+  nlohmann::json journal = nlohmann::json::parse(read_file(file));
+  ASSERT_EQ(journal["turn"]["run_times_ms"].size(), 6u);
+  for (nlohmann::json& times : journal["turn"]["run_times_ms"]) {
+    EXPECT_EQ(times.size(), 4u);
+    for (nlohmann::json& time : times) time = 77;
+  }
+  write_file_atomically(file, journal.dump());
+  for (const Measurement& row : collect(options_, space_, FakeRuntime()).latencies) {
+    EXPECT_EQ(row.runs, 8);
+    EXPECT_GT(row.latency_ms, 30);  // half of them took 77 ms, says the journal
+  }
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST_F(Collect, ADamagedJournalIsAsGoodAsNone) {
+  for (const int rounds : {1, 2}) {
+    for (const std::string damage : {"{", "[]", R"({"batch": 1, "rows": 2, "turn": 3})"}) {
+      options_.timing.rounds = rounds;
+      std::filesystem::remove_all(options_.folder);
+      EXPECT_THROW(collect(options_, space_, FakeRuntime(), killed_after(2)), Killed);
+      write_file_atomically(options_.folder / "device" / "batch.json", damage);
+      EXPECT_EQ(architectures_of(collect(options_, space_, FakeRuntime())), options_.architectures);
+    }
+    nlohmann::json wrong_sizes;
+    for (const Architecture& a : {options_.architectures[0], options_.architectures[1], options_.architectures[2]}) {
+      wrong_sizes["batch"].push_back(space_.format(a));
+    }
+    wrong_sizes["rows"] = {{1}, {2, 3}};
+    wrong_sizes["turn"] = {{"run_times_ms", {{1, 2}}}, {"loop_ms", {1}}, {"sentinels_ms", {1}}, {"left", {{0, 9, 4}}}};
+    std::filesystem::remove_all(options_.folder);
+    EXPECT_THROW(collect(options_, space_, FakeRuntime(), killed_after(1)), Killed);
+    write_file_atomically(options_.folder / "device" / "batch.json", wrong_sizes.dump());
+    EXPECT_EQ(architectures_of(collect(options_, space_, FakeRuntime())), options_.architectures);
+  }
+}
+
 TEST_F(Collect, AFinishedCollectionIsNotMeasuredAgain) {
   collect(options_, space_, FakeRuntime());
   const std::string before = read_file(options_.folder / "device" / "device.json");
