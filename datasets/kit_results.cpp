@@ -149,6 +149,10 @@ class Reader {
       find(KitProblem::clocks_moved, &model,
            note(meta, "clocks_before") + " before, " + note(meta, "clocks_after") + " after", false);
     }
+    if (note(meta, "sentinel_moved") == "yes") {
+      find(KitProblem::clocks_moved, &model,
+           "the sentinel took " + note(meta, "sentinel_ms") + " ms, over 5 % more than at its fastest", false);
+    }
   }
 
   /// The operator latencies, with counters where perf counted all of them.

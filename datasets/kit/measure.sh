@@ -19,6 +19,8 @@ Measures the models of this folder and writes results/. Run it again to go on af
                       prints milliseconds, one a line (other lines are only kept in the log)
   --runs N            timed runs of each model; models.tsv says how many unless given here
   --threads N         threads of onnxruntime, 1 unless said
+  --sentinel N        measures the first model again after every N models, waits up to a minute while it takes 5 %
+                      longer than at its fastest, and measures again the models around which it did (five times at most)
   --node-modules DIR  the node_modules folder that holds onnxruntime-node; takes the Node runner
   --no-perf           no hardware counters
   --help              this text
@@ -37,7 +39,8 @@ die() { printf '%s\n' "$*" >&2; exit 1; }
 wrong() { printf '%s; see --help\n' "$*" >&2; exit 2; }
 warn() { printf 'WARNING: %s\n' "$*" >&2; }
 
-backend='' precision='' calibration='' command='' runs_asked='' threads='' node_modules='' use_perf=yes
+backend='' precision='' calibration='' command='' runs_asked='' threads='' sentinel_every='' node_modules=''
+use_perf=yes
 while [ $# -gt 0 ]; do
   option=$1
   case $option in
@@ -54,6 +57,7 @@ while [ $# -gt 0 ]; do
     --command) command=$value ;;
     --runs) runs_asked=$value ;;
     --threads) threads=$value ;;
+    --sentinel) sentinel_every=$value ;;
     --node-modules) node_modules=$value ;;
     *) wrong "$option is not an option" ;;
   esac
@@ -63,8 +67,8 @@ case $backend in
   *) wrong "--backend $backend is not trtexec, onnxruntime or custom" ;;
 esac
 case $precision in '' | fp32 | fp16 | int8) ;; *) wrong "--precision $precision is not fp32, fp16 or int8" ;; esac
-for value in "$runs_asked" "$threads"; do
-  case $value in *[!0-9]* | 0*) wrong "--runs and --threads take a whole number above 0, not $value" ;; esac
+for value in "$runs_asked" "$threads" "$sentinel_every"; do
+  case $value in *[!0-9]* | 0*) wrong "--runs, --threads and --sentinel take a whole number above 0, not $value" ;; esac
 done
 case $calibration in '' | /*) ;; *) calibration=$PWD/$calibration ;; esac
 case $node_modules in '' | /*) ;; *) node_modules=$PWD/$node_modules ;; esac
@@ -77,7 +81,7 @@ awk -F '\t' '
   function bad(why) { printf "models.tsv line %d: %s; write the kit anew\n", NR, why; failed = 1; exit 1 }
   /^#/ { next }
   NF != 6 { bad(NF " columns, expected 6") }
-  $1 == "" || $1 ~ /[^a-z0-9_]/ || $1 ~ /^(engines|running)$/ { bad("\"" $1 "\" cannot name a model") }
+  $1 == "" || $1 ~ /[^a-z0-9_]/ || $1 ~ /^(engines|running|sentinel)$/ { bad("\"" $1 "\" cannot name a model") }
   $1 in seen { bad($1 " comes twice") }
   $2 != "architecture" && $2 != "operator" { bad("\"" $2 "\" is neither architecture nor operator") }
   $3 != "models/" $1 ".onnx" { bad("the file of " $1 " is \"" $3 "\", expected models/" $1 ".onnx") }
@@ -87,7 +91,7 @@ awk -F '\t' '
   { seen[$1] = 1; count++ }
   END { if (!failed && !count) { print "models.tsv lists no models; write the kit anew"; exit 1 } }
 ' models.tsv >&2 || exit 1
-exec 3<models.tsv 4>&2 </dev/null
+exec 4>&2 </dev/null
 
 setting() { sed -n "s/^# *$1 //p" models.tsv | head -n 1; }
 recorded() { [ ! -f results/kit.txt ] || sed -n "s/^$1=//p" results/kit.txt | head -n 1; }
@@ -327,12 +331,56 @@ measure() { # sets ms, or returns 1 with why
   case $ms in '' | 0) rm -f "$out/$times"; why="$runner gave no times"; return 1 ;; esac
 }
 
+# ---- The sentinel: whether the machine kept its speed is seen in one model that is measured again and again.
+sentinel_attempts=6
+sentinel_patience_s=60
+sentinel() { # measures the first model, and prints and remembers its milliseconds
+  (
+    while IFS='	' read -r id kind file hash runs shape; do case $id in '#'*) ;; *) break ;; esac; done <models.tsv
+    out=results/sentinel log=results/sentinel/log.txt engine=results/engines/$id.$hash.engine
+    mkdir -p "$out" && : >"$log" && measure && echo "$ms" >>results/sentinel.txt && echo "$ms"
+  )
+}
+# The sentinel at its fastest, but for one measurement in ten.
+sentinel_level() { sort -n results/sentinel.txt | awk '{ ms[NR] = $1 } END { print ms[int((NR + 9) / 10)] }'; }
+kept_speed() { awk "BEGIN { exit !($1 <= 1.05 * $(sentinel_level)) }"; } # MILLISECONDS of the sentinel
+# Waits for the machine to be fast again, so long as there is patience; $sentinel_ms is the sentinel's last measurement.
+await_speed() {
+  until=$(($(date +%s) + sentinel_patience_s))
+  until kept_speed "$sentinel_ms" || [ "$(date +%s)" -ge "$until" ]; do
+    sleep 1
+    sentinel_ms=$(sentinel) || break
+  done
+}
+# The slower of the sentinels before and after them is what is said of the models in $batch.
+end_batch() {
+  before_ms=$sentinel_ms
+  sentinel_ms=$(sentinel) || sentinel_ms=$before_ms
+  slower_ms=$(printf '%s\n' "$before_ms" "$sentinel_ms" | sort -n | tail -n 1)
+  for one in $batch; do
+    { cat "results/$one/meta.txt"; echo "sentinel_ms=$slower_ms"; } | save "results/$one/meta.txt" || exit 1
+  done
+  batch=''
+}
+
 total=$(grep -vc '^#' models.tsv)
-is_done() { [ -f "results/$1/meta.txt" ] && grep -q "^sha256=$2\$" "results/$1/meta.txt"; }
-done_before=0
-while IFS='	' read -r id _ _ hash _; do
-  case $id in '#'*) ;; *) ! is_done "$id" "$hash" || done_before=$((done_before + 1)) ;; esac
-done <models.tsv
+is_measured() { [ -f "results/$1/meta.txt" ] && grep -q "^sha256=$2\$" "results/$1/meta.txt"; } # ID HASH
+is_steady() { # ID: as the sentinel says, measured before $level
+  [ -z "$sentinel_every" ] || [ -z "$level" ] ||
+    awk -F= -v level="$level" '
+      $1 == "sentinel_ms" && $2 <= 1.05 * level { steady = 1 }
+      END { exit !steady }' "results/$1/meta.txt"
+}
+is_done() { is_measured "$1" "$2" && is_steady "$1"; }
+count_done() {
+  done_count=0 level=''
+  [ ! -f results/sentinel.txt ] || level=$(sentinel_level)
+  while IFS='	' read -r id _ _ hash _; do
+    case $id in '#'*) ;; *) ! is_done "$id" "$hash" || done_count=$((done_count + 1)) ;; esac
+  done <models.tsv
+}
+count_done
+done_before=$done_count
 
 echo "Backend: $backend$([ "$runner" = "$backend" ] || echo " by $runner")${version:+ $version}, $precision$chosen"
 [ -z "$missing" ] || echo "No hardware counters: $missing"
@@ -349,49 +397,79 @@ board_state | save results/now.part || exit 1
 if [ -f results/before.txt ]; then check_power_mode results/now.part; else mv -f results/now.part results/before.txt; fi
 rm -f results/now.part
 
-number=0 todo=$((total - done_before)) attempts=0 failures='' failed=0 moved_ones='' started=$(date +%s)
-while IFS='	' read -r id kind file hash runs shape <&3; do
-  case $id in '#'*) continue ;; esac
-  number=$((number + 1)) out=results/$id log=results/$id/log.txt why='' ms=''
-  is_done "$id" "$hash" && continue
-  attempts=$((attempts + 1)) engine=results/engines/$id.$hash.engine
-  runs=${runs_asked:-$runs}
-  rm -rf "$out"
-  if ! mkdir "$out" || ! : >"$log"; then die "Cannot write $out in $PWD"; fi
-  printf '%d of %d %s … ' $number "$total" "$id"
-  if measure; then
-    moves=$(moved "$clocks_before" "$clocks_after") counted=''
-    if [ "$kind" = operator ] && [ -z "$missing" ]; then
-      if count_events >>"$log" 2>&1; then counted=yes; else counted=no; fi
-      counts=''
+sentinel_ms='' batch=''
+if [ -n "$sentinel_every" ] && [ $done_before -lt "$total" ] && ! sentinel_ms=$(sentinel); then
+  warn "the first model cannot be measured, so there is no sentinel: $(tail -n 1 results/sentinel/log.txt)"
+  sentinel_every=''
+fi
+moved_ones='' pass=1
+measure_all() { # what is not done; sets failures and failed
+  number=0 todo=$((total - done_count)) attempts=0 failures='' failed=0 started=$(date +%s)
+  exec 3<models.tsv
+  while IFS='	' read -r id kind file hash runs shape <&3; do
+    case $id in '#'*) continue ;; esac
+    number=$((number + 1)) out=results/$id log=results/$id/log.txt why='' ms=''
+    is_done "$id" "$hash" && continue
+    attempts=$((attempts + 1)) engine=results/engines/$id.$hash.engine
+    runs=${runs_asked:-$runs}
+    rm -rf "$out"
+    if ! mkdir "$out" || ! : >"$log"; then die "Cannot write $out in $PWD"; fi
+    [ -z "$sentinel_every" ] || [ -n "$batch" ] || await_speed
+    printf '%d of %d %s … ' $number "$total" "$id"
+    if measure; then
+      moves=$(moved "$clocks_before" "$clocks_after") counted=''
+      if [ "$kind" = operator ] && [ -z "$missing" ]; then
+        if count_events >>"$log" 2>&1; then counted=yes; else counted=no; fi
+        counts=''
+      fi
+      {
+        printf '%s=%s\n' id "$id" sha256 "$hash" backend "$backend" precision "$precision" runs "$runs" log log.txt \
+          times "$times" clocks_before "$clocks_before" clocks_after "$clocks_after" clocks_moved "$moves"
+        if [ $runner = trtexec ]; then printf 'warmup=0\nwarmup_ms=%s\n' $warmup_ms; else echo "warmup=$warmup"; fi
+        [ "$counted" != yes ] || printf 'short_runs=%s\nlong_runs=%s\n' "$short_runs" "$long_runs"
+      } | save "$out/meta.txt" || exit 1
+      rm -f "$out"/*.part
+      left=$(awk "BEGIN { s = ($todo - $attempts) * ($(date +%s) - $started) / $attempts
+        if (s >= 1) printf s < 100 ? \", about %d s left\" : \", about %d min left\", s < 100 ? s : s / 60 + 0.5 }")
+      case $counted in no) left=" without counters, see its log$left" ;; esac
+      printf '%.2f ms%s\n' "$ms" "$left"
+      if [ "$moves" = yes ]; then
+        moved_ones="$moved_ones $id"
+        warn "THE CLOCK MOVED during $id, from $clocks_before to $clocks_after: sudo nvpmodel -m 0;" \
+          "sudo jetson_clocks; then delete results/$id and run this again"
+      fi
+      batch="$batch $id"
+    else
+      rm -f "$out"/*.part
+      printf '%s\n' "$why" | save "$out/failed.txt" || exit 1
+      failed=$((failed + 1)) failures="$failures $id"
+      printf 'FAILED: %s\n' "$why"
     fi
-    {
-      printf '%s=%s\n' id "$id" sha256 "$hash" backend "$backend" precision "$precision" runs "$runs" log log.txt \
-        times "$times" clocks_before "$clocks_before" clocks_after "$clocks_after" clocks_moved "$moves"
-      if [ $runner = trtexec ]; then printf 'warmup=0\nwarmup_ms=%s\n' $warmup_ms; else echo "warmup=$warmup"; fi
-      [ "$counted" != yes ] || printf 'short_runs=%s\nlong_runs=%s\n' "$short_runs" "$long_runs"
-    } | save "$out/meta.txt" || exit 1
-    rm -f "$out"/*.part
-    left=$(awk "BEGIN { s = ($todo - $attempts) * ($(date +%s) - $started) / $attempts
-      if (s >= 1) printf s < 100 ? \", about %d s left\" : \", about %d min left\", s < 100 ? s : s / 60 + 0.5 }")
-    case $counted in no) left=" without counters, see its log$left" ;; esac
-    printf '%.2f ms%s\n' "$ms" "$left"
-    if [ "$moves" = yes ]; then
+    [ -z "$sentinel_every" ] || [ $((attempts % sentinel_every)) != 0 ] || end_batch
+  done
+  [ -z "$sentinel_every" ] || [ -z "$batch" ] || end_batch
+}
+measure_all
+if [ -n "$sentinel_every" ]; then
+  count_done
+  while [ $((done_count + failed)) -lt "$total" ] && [ $pass -lt $sentinel_attempts ]; do
+    echo "The machine changed its speed: of the models $((total - done_count - failed)) are measured again"
+    pass=$((pass + 1))
+    measure_all
+    count_done
+  done
+  while IFS='	' read -r id _ _ hash _; do
+    case $id in '#'*) continue ;; esac
+    if is_measured "$id" "$hash" && ! is_steady "$id"; then
+      { cat "results/$id/meta.txt"; echo sentinel_moved=yes; } | save "results/$id/meta.txt" || exit 1
       moved_ones="$moved_ones $id"
-      warn "THE CLOCK MOVED during $id, from $clocks_before to $clocks_after: sudo nvpmodel -m 0; sudo jetson_clocks;" \
-        "then delete results/$id and run this again"
     fi
-  else
-    rm -f "$out"/*.part
-    printf '%s\n' "$why" | save "$out/failed.txt" || exit 1
-    failed=$((failed + 1)) failures="$failures $id"
-    printf 'FAILED: %s\n' "$why"
-  fi
-done
+  done <models.tsv
+fi
 board_state | save results/after.txt || exit 1
 check_power_mode results/after.txt
 echo "$((total - failed)) of $total measured; the results are in $PWD/results"
-[ -z "$moved_ones" ] || warn "the clocks moved during:$moved_ones"
+[ -z "$moved_ones" ] || warn "the clocks or the speed moved during:$moved_ones"
 if [ $failed != 0 ]; then
   echo "Failed:$failures; why is in results/ID/failed.txt and log.txt, and another run tries them again" >&2
   exit 1

@@ -205,6 +205,37 @@ case_clocks() {
   measure 0 FAKE_POWER_MODE="$work/mode" --command "echo 2; echo 15W >'$work/mode' # {model}"
   expect_printed 'WARNING: the power mode was "MAXN" when this began and is "15W" now'
 }
+# A machine whose calls 4 to 6 take half as long again: arch_02, the sentinel after it, and the first that is waited for.
+case_sentinel() {
+  board
+  new_kit
+  cat >"$work/host" <<'END'
+echo call >>"$1"
+calls=$(grep -c call "$1")
+if [ $calls -ge 4 ] && [ $calls -le ${2:-6} ]; then echo 3.5; else echo 2.25; fi
+END
+  measure 0 --sentinel 1 --command "sh '$work/host' '$work/calls' # {model}"
+  expect_printed "The machine changed its speed: of the models 1 are measured again"
+  expect_lines 11 call "$work/calls"
+  for model in arch_01 arch_02 op_nor_conv_3x3_16; do
+    expect $model/times.txt 2.25
+    expect $model/meta.txt sentinel_ms=2.25
+    expect_lines 0 sentinel_moved "$kit/results/$model/meta.txt"
+  done
+  measure 0 --sentinel 1 --command "sh '$work/host' '$work/calls' # {model}"
+  expect_lines 11 call "$work/calls"
+}
+case_sentinel_that_fails() {
+  board trtexec
+  new_kit
+  echo unbuildable >"$kit/models/arch_01.onnx"
+  hash=$(sha256sum <"$kit/models/arch_01.onnx" | cut -d ' ' -f 1)
+  sed "s/^\\(arch_01.*onnx.\\)[0-9a-f]*/\\1$hash/" "$kit/models.tsv" >"$work/models.tsv"
+  mv "$work/models.tsv" "$kit/models.tsv"
+  measure 1 --sentinel 2
+  expect_printed "WARNING: the first model cannot be measured, so there is no sentinel"
+  expect_file arch_02/meta.txt
+}
 case_changed_model() {
   board trtexec
   new_kit
@@ -328,7 +359,7 @@ for shell in dash "busybox sh"; do
   fi
   shell_command="$(command -v "${shell%% *}")$(echo "$shell" | sed 's/^[a-z]*//')"
   for name in trtexec precisions perf_test python node custom checksums failure_in_the_middle unbuildable \
-    without_perf without_nvpmodel clocks changed_model not_writable resumption interruption odd_paths bad_input; do
+    without_perf without_nvpmodel clocks sentinel sentinel_that_fails changed_model not_writable resumption interruption odd_paths bad_input; do
     [ -z "$only" ] || [ "$only" = $name ] || continue
     rm -f "$work/printed"
     case_$name

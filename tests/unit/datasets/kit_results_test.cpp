@@ -68,12 +68,15 @@ TEST(KitResults, DoubtfulOnesAreUsedAndNamed) {
   const MeasuredKit kit;
   kit.measure(0, 1, "clocks_moved=yes\nclocks_before=1300500000\nclocks_after=612000000\n");
   kit.put("arch_02/times.txt", "1\n1\n2\n3\n3\n");
+  kit.measure(2, 3, "sentinel_ms=2.9\nsentinel_moved=yes\n");
   const KitResults results = read_kit_results(kit.path());
   EXPECT_EQ(results.latencies.size(), 3u);
   EXPECT_EQ(results.findings[0].problem, KitProblem::clocks_moved);
   EXPECT_EQ(results.findings[0].detail, "1300500000 before, 612000000 after");
   EXPECT_EQ(results.findings[1].problem, KitProblem::wide_spread);
   EXPECT_FALSE(results.findings[1].left_out);
+  EXPECT_EQ(results.findings[2].problem, KitProblem::clocks_moved);
+  EXPECT_EQ(results.findings[2].detail, "the sentinel took 2.9 ms, over 5 % more than at its fastest");
 }
 
 TEST(KitResults, BrokenTimesAreFindingsNotCrashes) {
