@@ -2,14 +2,13 @@
 # What the hardware descriptor is worth to the network of MAPLE-Edge: on the shipped pool, each runtime is left out with
 # all its settings, and each of its device-runtimes is predicted from 0, 3 and 10 measurements by networks that were given
 # the counters and latencies of operators, the latencies alone, or neither (costs inferred from the measurements).
-# Training and adaptation see the first six tenths of the architectures, the scores come from the others. Every row of a trial gets the
-# same targeted-uniform samples; `structured`, which uses no descriptor, stands below for comparison.
+# Training and adaptation see the first six tenths of the architectures, the scores come from the others. Every row of a
+# trial gets the same targeted-uniform samples; `structured`, which uses no descriptor, stands below for comparison.
 #
 #   experiments/descriptor.sh [trials, 3 unless said [pool, datasets/data unless said]]
 #
-# Networks are fine-tuned from the pool's. Finished cells are kept in the build folder, so
-# that an interrupted run goes on. Writes experiments/results/descriptor/, or, of another
-# pool, a folder beside them.
+# Networks are fine-tuned from the pool's. Finished cells are kept in the build folder, so that an interrupted run goes
+# on. Writes experiments/results/descriptor/, or, of another pool, a folder beside them.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 trials=${1:-3}
@@ -91,11 +90,9 @@ done | xargs -P "${TENSHOT_JOBS:-2}" -L 1 bash -euo pipefail -c 'cell "$@"' _
   echo "descriptor,mode,samples,device,trial,acc10,acc5,mape,spearman"
   cat "$work"/cells/*.row | awk -F, -v trials="$trials" '$5 <= trials' | sort -t, -k1,2 -k3,3n -k4,4 -k5,5n
 } >"$results/trials.csv"
-table() {  # MODE TITLE ROWS…
-  local mode=$1
-  shift
-  awk -F, -v mode="$mode" -v kinds="$*" '
-    NR > 1 && ($2 == mode || $1 == "structured" || $3 == 0) {
+table() {  # KINDS…
+  awk -F, -v kinds="$*" '
+    NR > 1 {
       n[$1, $3]++; acc[$1, $3] += $6; if ($9 != "") { r[$1, $3]++; rho[$1, $3] += $9 } }
     END {
       print "| descriptor | 0 | 3 | 10 |\n|---|---|---|---|"
@@ -116,15 +113,15 @@ table() {  # MODE TITLE ROWS…
   cat <<END
 # What the hardware descriptor is worth
 
-\`experiments/descriptor.sh $trials\`: predictor \`maple-edge\`, the pool without the runtime that is predicted (all its settings
-left out), targeted-uniform samples, seeds 1 to $trials. Share of unseen architectures predicted within ±10 % / Spearman's ρ,
-means over the $(echo "$ids" | wc -w) device-runtimes of [datasets/data](../../../datasets/data/README.md) that have counters, and
-over the trials, by number of measurements. The counters are simulated by callgrind. With no measurements the pool's network answers from the
-descriptor alone. $("$tenshot" --version | sed -n 2p | sed 's/, [0-9]* thread.*//').
+\`experiments/descriptor.sh $trials\`: predictor \`maple-edge\`, the pool without the runtime that is predicted (all its
+settings left out), targeted-uniform samples, seeds 1 to $trials. Share of unseen architectures predicted within ±10 % /
+Spearman's ρ, means over the $(echo "$ids" | wc -w) device-runtimes of
+[datasets/data](../../../datasets/data/README.md) that have counters, and over the trials, by number of measurements. The
+counters are simulated by callgrind. With no measurements the pool's network answers from the descriptor alone. $("$tenshot" --version | sed -n 2p | sed 's/, [0-9]* thread.*//').
 
 Fine-tuned from the pool's network:
 
-$(table fine-tune counters latency inferred structured)
+$(table counters latency inferred structured)
 
 END
   echo "By device-runtime, ten measurements, fine-tuned:"

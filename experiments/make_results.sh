@@ -20,12 +20,10 @@ for name in $names; do
   fi
   mkdir -p "$work" "experiments/results/$name"
   "$tenshot" experiment "experiments/$name.json" --out "$work/$name" --resume --jobs "${TENSHOT_JOBS:-$(nproc)}"
-  "$tenshot" report "$work/$name" --out "$work/$name.html"
+  "$tenshot" report "$work/$name" --out "$work/$name.html" --pictures "$work/$name.pictures"
   table=README.md
   if [ "$name" = help_task ]; then table=peers.md; fi  # its README.md is what experiments/help_task.sh writes
   cp "$work/$name/README.md" "experiments/results/$name/$table"
   cp "$work/$name/results.csv" "experiments/results/$name/results.csv"
+  if [ "$name" = samplers ]; then cp "$work/$name.pictures/accuracy-against-samples.svg" "experiments/results/$name/"; fi
 done
-if [ -f experiments/results/samplers/results.csv ]; then
-  experiments/samples.sh experiments/results/samplers/results.csv experiments/results/samplers/samples.svg
-fi

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Measures the pool that ships: LibTorch's ways of running a network × threads, batch and instruction set, 1,000
+# Measures the pool that ships: three of LibTorch's ways of running a network × three instruction sets, 1,000
 # architectures each, the same and in the same order, with a hardware descriptor each. Five to fifteen minutes a
-# device-runtime; an interrupted run goes on. Let nothing else run meanwhile.
+# device-runtime; an interrupted run goes on, and what others disturbed is measured again. Let nothing else run meanwhile.
 #
-#   experiments/measure_pool.sh [folder, datasets/data unless said]
+#   experiments/measure_pool.sh [folder, datasets/data unless said [wide]]   wide: more ways, two threads, batches of eight
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=experiments/set_up.sh
@@ -20,11 +20,13 @@ collect() {
   "$tenshot" collect --runtime "$1" --threads "$2" --batch "$3" --isa "$4" --archs 1000 --seed 1 --runs $runs \
     --rounds $rounds --tolerance 0.08 --attempts 2 --patience 240 --descriptor --repeat-check --out "$out"
 }
-# First a grid of three runtimes by three settings, then what widens it.
 grid="libtorch-eager libtorch-optimized libtorch-int8"
-for runtime in $grid; do collect "$runtime" 1 1 native; done
-for runtime in $grid; do collect "$runtime" 1 1 sse4.1; done
-for runtime in $grid; do collect "$runtime" 1 8 native; done
-for runtime in libtorch-xnnpack libtorch-frozen libtorch-channels-last; do collect "$runtime" 1 1 native; done
-for runtime in $grid libtorch-xnnpack; do collect "$runtime" 2 1 native; done
+for isa in native sse4.1 avx2; do
+  for runtime in $grid; do collect "$runtime" 1 1 $isa; done
+done
+if [ "${2:-}" = wide ]; then
+  for runtime in libtorch-xnnpack libtorch-frozen libtorch-channels-last; do collect "$runtime" 1 1 native; done
+  for runtime in $grid libtorch-xnnpack; do collect "$runtime" 2 1 native; done
+  for runtime in $grid libtorch-xnnpack; do collect "$runtime" 1 8 native; done
+fi
 experiments/pool_card.sh "$out"

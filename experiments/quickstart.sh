@@ -64,11 +64,10 @@ done | tee "$out/table.md"
 "$tenshot" export --predictor "$out/structured.tenshot" --torchscript "$out/device.pt" --document "$out/device.json"
 "$tenshot" export --predictor "$out/maple-edge.tenshot" --torchscript "$out/network.pt"
 { cat "$out/truth/$held_out.csv"; tail -n +2 "$out/measured.csv"; } >"$out/shown.csv"
-experiments/scatter.sh "$out/structured.csv" "$out/shown.csv" "$out/measured.csv" "$out/scatter.svg" \
-  "$held_out from ten measurements"
+"$tenshot" report "$out/structured.tenshot" --measured "$out/shown.csv" --out "$out/report.html" --pictures "$out/pictures"
 if [ -n "${TENSHOT_KEEP:-}" ]; then
   mkdir -p experiments/results/quickstart
-  cp "$out/scatter.svg" "$out/table.md" experiments/results/quickstart/
+  cp "$out/pictures/predicted-against-measured.svg" "$out/table.md" experiments/results/quickstart/
 fi
 
 cat <<END
@@ -78,5 +77,5 @@ Files in $out:
   structured.tenshot       the predictor, with intervals; structured.csv: its predictions of all 15,625 architectures
   maple-edge.tenshot       the network of MAPLE-Edge; maple-edge.csv: its predictions
   device.pt, network.pt    both for torch.jit.load; device.json: the first as plain numbers
-  scatter.svg              predicted against measured
+  report.html              the predictor, looked at: structure, costs, predicted against measured; pictures/: its pictures
 END

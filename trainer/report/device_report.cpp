@@ -82,8 +82,9 @@ void add_costs(Page& page, const Predictor& predictor) {
     bars.spread.push_back(cost.deviation_ms);
     labels.push_back(cost.name);
   }
-  page.figures({{bar_plot(labels, bars, {"", "ms"}, "Bars of what each operator costs, with its standard deviation"),
-                 "Cost of one occurrence in the cell; lines are one standard deviation."}});
+  page.figures(
+      {{"costs", bar_plot(labels, bars, {"", "ms"}, "Bars of what each operator costs, with its standard deviation"),
+        "Cost of one occurrence in the cell; lines are one standard deviation."}});
   page.table(costs);
 }
 
@@ -94,11 +95,13 @@ void add_comparison(Page& page, const Predictor& predictor, const Measured& used
   if (!others.latency_ms.empty()) series.push_back(unused);
   if (!used.latency_ms.empty()) series.push_back(adapted);
   std::vector<Page::Figure> figures = {
-      {scatter_plot(series, "Predicted against measured latency, with the band of ten percent"),
+      {"predicted-against-measured",
+       scatter_plot(series, "Predicted against measured latency, with the band of ten percent"),
        std::to_string(used.latency_ms.size()) + " architectures adapted on" +
            (others.latency_ms.empty() ? std::string() : ", " + std::to_string(others.latency_ms.size()) + " others")}};
   if (others.latency_ms.empty()) return page.figures(figures);
-  figures.push_back({error_distribution_plot({error_distribution("not used", unused.x, unused.y)},
+  figures.push_back({"errors",
+                     error_distribution_plot({error_distribution("not used", unused.x, unused.y)},
                                              "Share of architectures within each relative error"),
                      "Architectures that were not adapted on"});
   page.figures(figures);
@@ -126,8 +129,9 @@ void add_intervals(Page& page, const Predictor& predictor, const Measured& other
         100 * evaluate(predictions.latency_ms, others.latency_ms, predictions.lower_ms, predictions.upper_ms).coverage);
   }
   page.heading("Do the intervals hold?");
-  page.figures({{calibration_plot({line}, "Share of intervals that held against the share that was asked for"),
-                 "On the dashed line they hold as often as they say."}});
+  page.figures(
+      {{"intervals", calibration_plot({line}, "Share of intervals that held against the share that was asked for"),
+        "On the dashed line they hold as often as they say."}});
 }
 
 /// Predictions of the whole space in order, with their intervals.
@@ -151,7 +155,8 @@ void add_space(Page& page, const Predictor& predictor) {
   std::vector<Series> series = {middle};
   if (predictor.has_intervals()) series.insert(series.end(), {lower, upper});
   page.heading("The whole space");
-  page.figures({{line_plot(series, {"architectures, percent, fastest first", "latency, ms"},
+  page.figures({{"space",
+                 line_plot(series, {"architectures, percent, fastest first", "latency, ms"},
                            "Predicted latencies of all architectures in ascending order"),
                  "All " + std::to_string(order.size()) + " architectures, from " +
                      significant(predictions.latency_ms[order.front()]) + " to " +
@@ -160,7 +165,7 @@ void add_space(Page& page, const Predictor& predictor) {
 
 }  // namespace
 
-std::string device_report(const fs::path& file, const std::optional<fs::path>& measured) {
+Page device_report(const fs::path& file, const std::optional<fs::path>& measured) {
   const std::unique_ptr<Predictor> predictor = load_predictor(file);
   const json card = predictor->to_archive().card;
   const Measured used = adaptation_set(card, predictor->space());
@@ -175,10 +180,10 @@ std::string device_report(const fs::path& file, const std::optional<fs::path>& m
   if (!used.latency_ms.empty() || !others.latency_ms.empty()) add_comparison(page, *predictor, used, others);
   add_intervals(page, *predictor, others);
   if (predictor->space().size().value_or(0) > 0 && *predictor->space().size() <= 1'000'000) add_space(page, *predictor);
-  return page.html();
+  return page;
 }
 
-std::string make_report(const fs::path& what, const std::optional<fs::path>& measured) {
+Page make_report(const fs::path& what, const std::optional<fs::path>& measured) {
   if (!fs::is_directory(what)) return device_report(what, measured);
   if (measured) throw InputError(what.string() + ": is an experiment's folder, which has its own measurements");
   return experiment_report(what);

@@ -151,7 +151,8 @@ void add_accuracy_against_samples(Page& page, const json& results) {
   axes.y_range = "[0:100]";
   axes.key = "bottom right";
   page.figures(
-      {{line_plot(series, axes, "Lines of the share predicted within ten percent against the number of samples"),
+      {{"accuracy-against-samples",
+        line_plot(series, axes, "Lines of the share predicted within ten percent against the number of samples"),
         "Mean over targets; bars are the standard deviation over trials."}});
 }
 
@@ -169,7 +170,8 @@ void add_predictions(Page& page, const json& results, const PairsOf& pairs) {
   }
   if (!distributions.empty()) {
     page.figures(
-        {{error_distribution_plot(distributions, "Share of architectures within each relative error, by method"),
+        {{"errors",
+          error_distribution_plot(distributions, "Share of architectures within each relative error, by method"),
           "All targets together, first trial."}});
   }
   const auto best = pairs.find(choice_of(variants.front()));
@@ -179,7 +181,8 @@ void add_predictions(Page& page, const json& results, const PairsOf& pairs) {
   for (const auto& [target, list] : best->second) {
     if (panels.size() == most_panels) break;
     panels.push_back(
-        {scatter_plot({{"test architectures", list.measured_ms, list.predicted_ms}},
+        {"predicted-against-measured-" + target,
+         scatter_plot({{"test architectures", list.measured_ms, list.predicted_ms}},
                       "Predicted against measured latency of " + target + ", with the band of ten percent"),
          target});
   }
@@ -204,8 +207,9 @@ void add_calibration(Page& page, const json& results) {
     if (series.size() < most_lines) series.push_back(line);
   }
   page.heading("Do the intervals hold?");
-  page.figures({{calibration_plot(series, "Share of intervals that held against the share that was asked for"),
-                 "Mean over targets and trials; on the dashed line they hold as often as they say."}});
+  page.figures(
+      {{"intervals", calibration_plot(series, "Share of intervals that held against the share that was asked for"),
+        "Mean over targets and trials; on the dashed line they hold as often as they say."}});
 }
 
 void add_similarity(Page& page, const json& results) {
@@ -222,7 +226,7 @@ void add_similarity(Page& page, const json& results) {
 
 }  // namespace
 
-std::string experiment_report(const fs::path& folder) {
+Page experiment_report(const fs::path& folder) {
   const fs::path file = folder / "results.json";
   const json results = json::parse(read_file(file), nullptr, false);
   try {
@@ -242,7 +246,7 @@ std::string experiment_report(const fs::path& folder) {
     if (fs::exists(folder / "predictions.csv")) add_predictions(page, results, read_pairs(folder / "predictions.csv"));
     add_calibration(page, results);
     add_similarity(page, results);
-    return page.html();
+    return page;
   } catch (const json::exception& error) {
     throw FormatError(file.string() + ": is no result of tenshot experiment (" + error.what() + ")");
   }

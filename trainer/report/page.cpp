@@ -1,6 +1,7 @@
 #include "trainer/report/page.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
 
@@ -8,13 +9,15 @@ namespace tenshot::trainer::report {
 namespace {
 
 /// Series colours after Okabe and Ito (Color Universal Design, 2008), darker on white and lighter on black.
-constexpr const char* style = R"(
-:root { color-scheme: light dark; --paper: #fff; --p1: #1c1e21; --p2: #d5d8dc; --p3: #e6eef8; --p4: var(--paper); --p5: #80868b;
+constexpr const char* colours =
+    R"(:root { color-scheme: light dark; --paper: #fff; --p1: #1c1e21; --p2: #d5d8dc; --p3: #e6eef8; --p4: var(--paper); --p5: #80868b;
   --p10: #0b62a4; --p11: #c2500a; --p12: #00795a; --p13: #a3458a; --p14: #8a6d00; --p15: #3a87b8; --p16: #6b4fbb;
   --p17: #666; --heat: 11, 98, 164; }
 @media (prefers-color-scheme: dark) { :root { --paper: #15181c; --p1: #e8eaed; --p2: #3b4148; --p3: #1f3147; --p5: #8b929a;
   --p10: #6cb4ee; --p11: #f08c4a; --p12: #3fcf9f; --p13: #e08bc9; --p14: #e6c229; --p15: #8fd0f5; --p16: #b49cff;
-  --p17: #b0b0b0; --heat: 108, 180, 238; } }
+  --p17: #b0b0b0; --heat: 108, 180, 238; } })";
+
+constexpr const char* layout = R"(
 body { margin: 0 auto; padding: 1rem; max-width: 70rem; background: var(--paper); color: var(--p1);
   font: 1rem/1.5 system-ui, sans-serif; }
 h1 { font-size: 1.6rem; line-height: 1.2; } h2 { font-size: 1.25rem; margin-top: 2.2rem; }
@@ -37,6 +40,22 @@ std::string marked_up(const std::string& text) {
     if (at != std::string::npos) html.replace(at, 2, tag);
   }
   return html;
+}
+
+/// Names may hold ids of strangers' tables.
+std::string file_name(std::string text) {
+  for (char& c : text) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_' || c == '.';
+    if (!plain) c = '_';
+  }
+  return text;
+}
+
+/// An element of the page as a file: with the page's colours inside.
+std::string standalone(const std::string& svg) {
+  const std::size_t open = svg.find('>');
+  std::string file = svg.substr(0, open) + " style=\"background: var(--paper)\">\n<style>" + colours + "</style>";
+  return file + svg.substr(open + 1) + "\n";
 }
 
 }  // namespace
@@ -80,6 +99,7 @@ void Page::list(const std::vector<std::string>& entries) {
 void Page::figures(const std::vector<Figure>& figures) {
   body_ += "<div class=\"figures\">\n";
   for (const Figure& figure : figures) {
+    pictures_.push_back({file_name(figure.name), standalone(figure.svg)});
     body_ += "<figure>" + figure.svg + "<figcaption>" + escaped(figure.caption) + "</figcaption></figure>\n";
   }
   body_ += "</div>\n";
@@ -128,8 +148,8 @@ std::string Page::html() const {
          "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" "
          "href=\"data:,\">\n"
          "<title>" +
-         escaped(title_) + "</title>\n<style>" + style + "</style>\n</head>\n<body>\n<main>\n<h1>" + escaped(title_) +
-         "</h1>\n" + body_ + "</main>\n</body>\n</html>\n";
+         escaped(title_) + "</title>\n<style>" + colours + layout + "</style>\n</head>\n<body>\n<main>\n<h1>" +
+         escaped(title_) + "</h1>\n" + body_ + "</main>\n</body>\n</html>\n";
 }
 
 }  // namespace tenshot::trainer::report

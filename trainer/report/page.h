@@ -31,8 +31,10 @@ class Page {
   void heading(const std::string& text);
   void paragraph(const std::string& text);
   void list(const std::vector<std::string>& entries);
-  /// Pictures side by side where there is room, each with its caption. `svg` is an element (plot.h).
+  /// Pictures side by side where there is room, each with its caption. `svg` is an element (plot.h); `name` is its own
+  /// in the page, fit for a file.
   struct Figure {
+    std::string name;
     std::string svg;
     std::string caption;
   };
@@ -41,10 +43,17 @@ class Page {
   void heat_map(const HeatMap& map);
 
   std::string html() const;
+  /// The page's pictures as files of their own: light or dark as the reader's system is.
+  struct Picture {
+    std::string name;
+    std::string svg;
+  };
+  const std::vector<Picture>& pictures() const { return pictures_; }
 
  private:
   std::string title_;
   std::string body_;
+  std::vector<Picture> pictures_;
 };
 
 }  // namespace tenshot::trainer::report

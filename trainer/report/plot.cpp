@@ -9,17 +9,18 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/temporary_folder.h"
+#include "nasbench/support/text.h"
 #include "trainer/report/page.h"
 
 namespace tenshot::trainer::report {
 namespace {
 
-// Placeholder colours rgb(1, 1, n) stand for the page's variable --p<n>.
+// gnuplot draws in the colours rgb(1, 1, n); in the page, n names the variable --p<n>.
 constexpr int ink = 1, grid = 2, band = 3, paper = 4, guide = 5, first_series = 10, series_colours = 8;
 
-std::string colour(int placeholder) {
+std::string colour(int n) {
   constexpr const char* digits = "0123456789abcdef";
-  return std::string("linecolor rgb \"#0101") + digits[placeholder / 16] + digits[placeholder % 16] + "\"";
+  return std::string("linecolor rgb \"#0101") + digits[n / 16] + digits[n % 16] + "\"";
 }
 std::string series_colour(std::size_t index) {
   return colour(first_series + static_cast<int>(index % static_cast<std::size_t>(series_colours)));
@@ -83,11 +84,7 @@ std::string drawn(const std::string& script, const std::string& alternative_text
   return inlined(run_gnuplot(script), next_prefix(), alternative_text);
 }
 
-std::string joined_plots(const std::vector<std::string>& plots) {
-  std::string text = "plot ";
-  for (std::size_t i = 0; i < plots.size(); ++i) text += (i == 0 ? "" : ", ") + plots[i];
-  return text + "\n";
-}
+std::string plot_command(const std::vector<std::string>& plots) { return "plot " + joined(plots) + "\n"; }
 
 /// Removes every `<tag…>…</tag>`.
 void remove_elements(std::string& text, const std::string& tag) {
@@ -106,7 +103,7 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
 }
 
 /// "rgb(  1,   1,  10)" → "var(--p10)"; other colours stay.
-void replace_placeholders(std::string& text) {
+void use_page_colours(std::string& text) {
   const std::string open = "rgb(";
   for (std::size_t at = text.find(open); at != std::string::npos; at = text.find(open, at + 1)) {
     const std::size_t close = text.find(')', at);
@@ -127,7 +124,7 @@ std::string inlined(const std::string& svg, const std::string& prefix, const std
   remove_elements(text, "title");
   remove_elements(text, "desc");
   remove_elements(text, "filter");
-  replace_placeholders(text);
+  use_page_colours(text);
   for (const char* quote : {"'", "\""}) {
     replace_all(text, std::string("id=") + quote, std::string("\x01id=") + quote + prefix);
     replace_all(text, std::string("href=") + quote + "#", std::string("\x01href=") + quote + "#" + prefix);
@@ -161,7 +158,7 @@ std::string scatter_plot(const std::vector<Series>& series, const std::string& a
     plots.push_back("$d" + std::to_string(i) + " using 1:2 with points pointtype " + (few ? "6" : "7") + " pointsize " +
                     (few ? "0.9 linewidth 2 " : "0.25 ") + series_colour(i) + " title " + quoted(series[i].name));
   }
-  return drawn(script + joined_plots(plots), alternative_text);
+  return drawn(script + plot_command(plots), alternative_text);
 }
 
 std::string line_plot(const std::vector<Series>& series, const Axes& axes, const std::string& alternative_text,
@@ -179,20 +176,20 @@ std::string line_plot(const std::vector<Series>& series, const Axes& axes, const
       plots.push_back(data + " using 1:2:3 with yerrorbars pointtype 7 pointsize 0.3 " + series_colour(i) + " notitle");
     }
   }
-  return drawn(script + joined_plots(plots), alternative_text);
+  return drawn(script + plot_command(plots), alternative_text);
 }
 
 std::string bar_plot(const std::vector<std::string>& labels, const Series& bars, const Axes& axes,
                      const std::string& alternative_text) {
   std::string script =
       preamble(axes) + "unset key\nset style fill solid 0.8\nset boxwidth 0.6\nset xtics rotate by 30 right (";
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    script += (i == 0 ? "" : ", ") + quoted(labels[i]) + " " + std::to_string(i);
-  }
-  script += ")\nset xrange [-0.6:" + shortest(static_cast<double>(labels.size()) - 0.4) + "]\n" + data_block(0, bars);
+  std::vector<std::string> tics;
+  for (std::size_t i = 0; i < labels.size(); ++i) tics.push_back(quoted(labels[i]) + " " + std::to_string(i));
+  script += joined(tics) + ")\nset xrange [-0.6:" + shortest(static_cast<double>(labels.size()) - 0.4) + "]\n" +
+            data_block(0, bars);
   std::vector<std::string> plots = {"$d0 using 1:2 with boxes " + series_colour(0)};
   if (!bars.spread.empty()) plots.push_back("$d0 using 1:2:3 with yerrorbars pointtype 0 linewidth 1.5 " + colour(ink));
-  return drawn(script + joined_plots(plots), alternative_text);
+  return drawn(script + plot_command(plots), alternative_text);
 }
 
 }  // namespace tenshot::trainer::report

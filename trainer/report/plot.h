@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
@@ -34,7 +33,7 @@ std::string line_plot(const std::vector<Series>& series, const Axes& axes, const
 std::string bar_plot(const std::vector<std::string>& labels, const Series& bars, const Axes& axes,
                      const std::string& alternative_text);
 
-/// Makes gnuplot's SVG an element of a page: its placeholder colours become variables, its ids get `prefix`, its prolog
+/// Makes gnuplot's SVG an element of a page: its colours become the page's variables, its ids get `prefix`, its prolog
 /// and titles go, the text alternative comes.
 std::string inlined(const std::string& svg, const std::string& prefix, const std::string& alternative_text);
 

@@ -92,7 +92,8 @@ class Report : public ::testing::Test {
 
 TEST_F(Report, OnAPredictorShowsCostsErrorsAndIntervals) {
   adapt("structured");
-  const std::string html = make_report(path("device.tenshot"), path("truth.csv"));
+  const Page page = make_report(path("device.tenshot"), path("truth.csv"));
+  const std::string html = page.html();
   for (const char* part : {"Structure and operator costs", "nor_conv_3x3", "Predicted against measured",
                            "Do the intervals hold?", "The whole space", "90 % intervals hold"}) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
@@ -100,13 +101,21 @@ TEST_F(Report, OnAPredictorShowsCostsErrorsAndIntervals) {
   EXPECT_EQ(occurrences(html, "<svg role=\"img\" aria-label=\""), 5u);
   EXPECT_EQ(occurrences(html, "<svg"), 5u);
   EXPECT_EQ(html.find("rgb(1,1,"), std::string::npos);
+  std::vector<std::string> names;
+  for (const Page::Picture& picture : page.pictures()) {
+    names.push_back(picture.name);
+    EXPECT_EQ(picture.svg.compare(0, 16, "<svg role=\"img\" "), 0);
+    EXPECT_NE(picture.svg.find("prefers-color-scheme: dark"), std::string::npos);
+    EXPECT_NE(picture.svg.find("xmlns=\"http://www.w3.org/2000/svg\""), std::string::npos);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"costs", "predicted-against-measured", "errors", "intervals", "space"}));
   // Without measurements of its own: no errors, no calibration.
-  EXPECT_EQ(make_report(path("device.tenshot"), {}).find("Do the intervals hold?"), std::string::npos);
+  EXPECT_EQ(make_report(path("device.tenshot"), {}).html().find("Do the intervals hold?"), std::string::npos);
 }
 
 TEST_F(Report, OnAPredictorWithoutIntervalsLeavesThemOut) {
   adapt("flops");
-  const std::string html = make_report(path("device.tenshot"), path("truth.csv"));
+  const std::string html = make_report(path("device.tenshot"), path("truth.csv")).html();
   EXPECT_EQ(html.find("intervals"), std::string::npos);
   EXPECT_NE(html.find("The whole space"), std::string::npos);
 }
@@ -127,7 +136,7 @@ TEST_F(Report, OnAnExperimentShowsItsTablesAndPictures) {
   evaluation::ExperimentOptions options;
   options.out = path("out");
   evaluation::run_experiment(evaluation::parse_spec(spec.dump(), "spec", false), options);
-  const std::string html = make_report(path("out"), {});
+  const std::string html = make_report(path("out"), {}).html();
   for (const char* part : {"Experiment made-up", "&lt;made&gt; up", "Accuracy against samples", "Error distribution",
                            "Do the intervals hold?", "How alike the devices rank", "<strong>"}) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
