@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <unordered_map>
 
 #include "nasbench/support/error.h"
 #include "trainer/peers/linear_peers.h"
 #include "trainer/planning.h"
 #include "trainer/pool_training.h"
+#include "trainer/structured/structured_model.h"
 
 namespace tenshot::trainer::evaluation {
 namespace {
@@ -59,26 +58,6 @@ double coverage_of(const Predictor& predictor, const std::vector<Architecture>& 
   return evaluate(predictions.latency_ms, measured_ms, predictions.lower_ms, predictions.upper_ms).coverage;
 }
 
-double number_or_nan(const nlohmann::json& value) {
-  return value.is_null() ? std::numeric_limits<double>::quiet_NaN() : value.get<double>();
-}
-
-Metrics metrics_from_json(const nlohmann::json& json) {
-  Metrics metrics;
-  metrics.architectures = json.at("architectures");
-  metrics.acc1 = json.at("acc1");
-  metrics.acc5 = json.at("acc5");
-  metrics.acc10 = json.at("acc10");
-  metrics.rmse_ms = json.at("rmse_ms");
-  metrics.rmspe = json.at("rmspe");
-  metrics.mape = json.at("mape");
-  metrics.spearman = number_or_nan(json.at("spearman"));
-  metrics.kendall = number_or_nan(json.at("kendall"));
-  metrics.coverage = number_or_nan(json.at("coverage"));
-  metrics.mean_relative_width = number_or_nan(json.at("mean_relative_width"));
-  return metrics;
-}
-
 }  // namespace
 
 nlohmann::json to_json(const CellResult& result) {
@@ -117,24 +96,36 @@ std::unique_ptr<PoolModel> train_model(const ExperimentSpec& spec, const Experim
   settings.fit.seed = spec.seed;
   TrainingControl control;
   control.state_file = state_file;
-  return train_pool_model(method.predictor, subset(data.train, task.members), settings, control);
+  const datasets::Pool pool = subset(data.train, task.members);
+  if (method.predictor == "structured") return train_structured(pool, spec.seed, method.posterior);
+  return train_pool_model(method.predictor, pool, settings, control);
 }
 
 std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
                                          const Cell& cell) {
   const datasets::Pool pool = subset(data.train, task.members);
   PlanRequest request;
-  request.candidates = candidates_of(pool, *data.train.find(cell.target));
+  const datasets::DeviceRuntime& target = *data.train.find(cell.target);
+  request.candidates = candidates_of(pool, target);
   if (cell.samples == 0 || request.candidates.size() < cell.samples) {
     if (cell.samples == 0 && !request.candidates.empty()) return request.candidates;
     throw InputError("cannot choose " + std::to_string(cell.samples) + " samples: target and pool have " +
                      std::to_string(request.candidates.size()) + " architectures of the training rows in common");
   }
-  request.samples = cell.samples;
   request.sampler = cell.sampler;
   request.seed = seed_of(spec, cell);
-  return plan(*make_linear_peer("flops", pool),
-              request);  // samplers look at the pool alone, whose latencies are complete here
+  // Samplers look at the pool alone, whose latencies are complete here, and at what earlier rounds have measured.
+  const std::unique_ptr<PoolModel> model = make_linear_peer("flops", pool);
+  std::vector<std::size_t> rounds = spec.methods[cell.method].rounds;
+  if (rounds.empty()) rounds = {cell.samples};
+  for (const std::size_t samples : rounds) {
+    request.samples = samples;
+    std::vector<Architecture> chosen = request.measured.architectures;
+    const std::vector<Architecture> more = plan(*model, request);
+    chosen.insert(chosen.end(), more.begin(), more.end());
+    request.measured = adaptation_set(target, chosen, false);
+  }
+  return request.measured.architectures;
 }
 
 CellResult run_cell(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,

@@ -66,18 +66,38 @@ void require_rows(const datasets::Pool& pool, const std::string& path, const std
   throw InputError(path + ": has no latencies in the " + which + " rows; see 'split' of the spec");
 }
 
+bool share_a_family(const PoolStrategy& strategy, const std::string& a, const std::string& b) {
+  return std::any_of(strategy.families.begin(), strategy.families.end(), [&](const auto& family) {
+    const auto has = [&](const std::string& id) {
+      return std::any_of(family.begin(), family.end(), [&](const auto& pattern) { return fits(id, pattern); });
+    };
+    return has(a) && has(b);
+  });
+}
+
+bool is_member(const PoolStrategy& strategy, const datasets::DeviceRuntime& device,
+               const datasets::DeviceRuntime& target) {
+  switch (strategy.kind) {
+    case PoolStrategy::Kind::others:
+      return true;
+    case PoolStrategy::Kind::same_runtime:
+      return device.runtime == target.runtime;
+    case PoolStrategy::Kind::other_runtimes:
+      return device.runtime != target.runtime;
+    case PoolStrategy::Kind::other_families:
+      return !share_a_family(strategy, device.id, target.id);
+  }
+  return false;
+}
+
 /// Pools of one target under a strategy: one, or one a device in turn; empty ones where there is none to be had.
 std::vector<std::vector<std::string>> pools_of(const PoolStrategy& strategy, const datasets::Pool& all,
                                                const datasets::DeviceRuntime& target) {
   std::vector<std::string> members;
   const std::vector<std::string> eligible =
       matching(all, strategy.devices.empty() ? std::vector<std::string>{"*"} : strategy.devices, "pool device");
-  const bool by_runtime = strategy.kind != PoolStrategy::Kind::others;
   for (const std::string& id : eligible) {
-    const datasets::DeviceRuntime& device = *all.find(id);
-    const bool same = by_runtime && device.runtime == target.runtime;
-    const bool wanted = !by_runtime || same == (strategy.kind != PoolStrategy::Kind::other_runtimes);
-    if (id != target.id && wanted) members.push_back(id);
+    if (id != target.id && is_member(strategy, *all.find(id), target)) members.push_back(id);
   }
   if (!strategy.one_at_a_time) return {members};
   std::vector<std::vector<std::string>> singles;
@@ -158,9 +178,9 @@ class GridBuilder {
       task.descriptor = std::string(name(common_descriptor_kind(subset(data_.train, described))));
     }
     const MapleEdgeSettings& n = method.network;
-    const nlohmann::json identity = {method.predictor,  members,           task.descriptor,     spec_.seed,
-                                     n.hidden,          n.fit.epochs,      n.fit.learning_rate, n.normalise,
-                                     n.scale_latencies, n.fine_tune_epochs};
+    const nlohmann::json identity = {
+        method.predictor,    members,     task.descriptor,   spec_.seed,         n.hidden,        n.fit.epochs,
+        n.fit.learning_rate, n.normalise, n.scale_latencies, n.fine_tune_epochs, method.posterior};
     task.key = sha256_hex(identity.dump() + data_.sha256).substr(0, 16);
     const auto [place, added] = models_.emplace(task.key, grid_.models.size());
     if (added) grid_.models.push_back(task);

@@ -82,13 +82,21 @@ PoolStrategy pool_of(const SpecValue& value) {
   if (!value.is_object()) {
     pool.kind = kind_of(value);
     pool.name = value.text();
+    if (pool.kind == PoolStrategy::Kind::other_families) value.fail("an object that names the families");
     return pool;
   }
-  value.only_keys({"name", "of", "devices", "one_at_a_time"});
+  value.only_keys({"name", "of", "devices", "families", "one_at_a_time"});
   pool.name = value.at("name").text();
   if (const auto of = value.find("of")) pool.kind = kind_of(*of);
   if (const auto single = value.find("one_at_a_time")) pool.one_at_a_time = single->boolean();
   if (const auto devices = value.find("devices")) pool.devices = devices->texts();
+  const auto families = value.find("families");
+  if (families.has_value() != (pool.kind == PoolStrategy::Kind::other_families)) {
+    value.fail("the key 'families' (a list of lists of devices) with \"of\": \"other-families\", and only there");
+  }
+  if (families) {
+    for (const SpecValue& family : families->list()) pool.families.push_back(family.texts());
+  }
   return pool;
 }
 
@@ -112,8 +120,26 @@ MapleEdgeSettings network_of(const SpecValue& value, const std::string& predicto
   return settings;
 }
 
+/// What `structured` assumes, from the keys that a method sets.
+structured::PosteriorOptions posterior_of(const SpecValue& value) {
+  const json defaults = structured::PosteriorOptions{};
+  std::vector<std::string> names;
+  for (const auto& item : defaults.items()) names.push_back(item.key());
+  value.only_keys(names);
+  structured::PosteriorOptions options;
+  try {
+    options = value.json().get<structured::PosteriorOptions>();
+    structured::require_valid(options);
+  } catch (const json::exception&) {
+    value.fail("numbers, or lists of them, like the defaults " + defaults.dump());
+  } catch (const InputError& error) {
+    value.fail(std::string("valid values: ") + error.what());
+  }
+  return options;
+}
+
 Method method_of(const SpecValue& value) {
-  const std::vector<std::string> of_every_method = {"name", "predictor", "sampler", "samples", "descriptor"};
+  const std::vector<std::string> of_every_method = {"name", "predictor", "sampler", "samples", "rounds", "descriptor"};
   const std::vector<std::string> of_networks = {
       "mode",          "clones", "normalise",      "scale_latencies", "epochs", "fine_tune_epochs",
       "learning_rate", "hidden", "descriptor_kind"};
@@ -128,6 +154,7 @@ Method method_of(const SpecValue& value) {
   if (method.predictor == "maple-edge" || method.predictor == "maple") {
     keys.insert(keys.end(), of_networks.begin(), of_networks.end());
   }
+  if (method.predictor == "structured") keys.emplace_back("posterior");
   value.only_keys(keys);
   method.name = value.find("name") ? value.at("name").text() : method.predictor;
   method.network = network_of(value, method.predictor);
@@ -138,6 +165,18 @@ Method method_of(const SpecValue& value) {
   if (const auto v = value.find("samples")) {
     method.all_samples = v->json() == "all";
     if (!method.all_samples) method.samples = static_cast<std::size_t>(v->integer(1, most_rows));
+  }
+  if (const auto v = value.find("posterior")) method.posterior = posterior_of(*v);
+  if (const auto v = value.find("rounds")) {
+    if (method.sampler != "information" || value.find("samples")) {
+      v->fail("no 'samples', and \"sampler\": \"information\", which alone learns from earlier rounds");
+    }
+    std::size_t samples = 0;
+    for (const SpecValue& round : v->list()) {
+      method.rounds.push_back(static_cast<std::size_t>(round.integer(1, most_rows)));
+      samples += method.rounds.back();
+    }
+    method.samples = samples;
   }
   return method;
 }
@@ -183,7 +222,9 @@ ExperimentSpec spec_of(const SpecValue& value) {
 
 }  // namespace
 
-std::vector<std::string> pool_strategy_names() { return {"others", "same-runtime", "other-runtimes"}; }
+std::vector<std::string> pool_strategy_names() {
+  return {"others", "same-runtime", "other-runtimes", "other-families"};
+}
 
 ExperimentSpec parse_spec(const std::string& text, const std::string& file, bool quick) {
   json document;

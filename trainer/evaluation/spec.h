@@ -9,6 +9,7 @@
 
 #include "datasets/pool.h"
 #include "trainer/maple_edge/maple_edge.h"
+#include "trainer/structured/posterior.h"
 
 namespace tenshot::trainer::evaluation {
 
@@ -30,14 +31,17 @@ struct Split {
 /// Which device-runtimes a target's predictor learns from. The target itself never is among them.
 struct PoolStrategy {
   enum class Kind {
-    others,         ///< all others ("combined pool", MAPLE-Edge §3.1)
-    same_runtime,   ///< those of the target's runtime ("runtime pool", MAPLE-Edge §3.1)
-    other_runtimes  ///< those of other runtimes: the target's whole family is new
+    others,          ///< all others ("combined pool", MAPLE-Edge §3.1)
+    same_runtime,    ///< those of the target's runtime ("runtime pool", MAPLE-Edge §3.1)
+    other_runtimes,  ///< those of other runtimes: the target's whole family is new
+    other_families   ///< the same, by families that the spec names
   };
   std::string name;
   Kind kind = Kind::others;
   bool one_at_a_time = false;        ///< one device-runtime in the pool, each in turn (MAPLE-Edge §3.2)
   std::vector<std::string> devices;  ///< choose among these only; empty = among all
+  /// Ids, or patterns with `*`, of the device-runtimes of each family; who is in none is a family alone.
+  std::vector<std::vector<std::string>> families;
 };
 
 /// A way to a predictor: which, how trained and adapted. What is set here holds for this method alone.
@@ -45,11 +49,15 @@ struct Method {
   std::string name;
   std::string predictor;
   std::string mode = "joint";
-  MapleEdgeSettings network;  ///< of the network predictors
-  bool descriptor = true;     ///< the target's hardware descriptor may be used
+  MapleEdgeSettings network;               ///< of the network predictors
+  structured::PosteriorOptions posterior;  ///< of `structured`
+  bool descriptor = true;                  ///< the target's hardware descriptor may be used
   std::optional<int> clones;
   std::optional<std::string> sampler;
   std::optional<std::size_t> samples;
+  /// How many of the samples each round of planning measures, the later rounds knowing the earlier; empty = all at
+  /// once.
+  std::vector<std::size_t> rounds;
   bool all_samples = false;  ///< measures every architecture of the training rows: a ceiling, not a peer
 };
 
@@ -77,7 +85,7 @@ struct ExperimentSpec {
 ExperimentSpec read_spec(const std::filesystem::path& path, bool quick);
 ExperimentSpec parse_spec(const std::string& text, const std::string& file, bool quick);
 
-/// Names of PoolStrategy::Kind in specs: others, same-runtime, other-runtimes.
+/// Names of PoolStrategy::Kind in specs: others, same-runtime, other-runtimes, other-families.
 std::vector<std::string> pool_strategy_names();
 
 }  // namespace tenshot::trainer::evaluation

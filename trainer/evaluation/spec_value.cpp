@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "datasets/json_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
@@ -18,20 +19,11 @@ std::string escaped(const std::string& key) {
   return part;
 }
 
-std::string shown(const json& value) {
-  constexpr std::size_t longest = 60;
-  if (value.is_object()) return "an object";
-  if (value.is_array()) return value.empty() ? "an empty list" : "a list";
-  std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-  if (text.size() > longest) text = text.substr(0, longest) + "…";
-  return text;
-}
-
 }  // namespace
 
 void SpecValue::fail(const std::string& expected) const {
-  throw FormatError(file_ + ": " + (pointer_.empty() ? "the spec" : pointer_) + " is " + shown(*json_) + ", expected " +
-                    expected);
+  throw FormatError(file_ + ": " + (pointer_.empty() ? "the spec" : pointer_) + " is " + datasets::shown(*json_) +
+                    ", expected " + expected);
 }
 
 std::string SpecValue::text() const {

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "nasbench/support/numbers.h"
+#include "trainer/adaptation.h"
 #include "trainer/structured/planning.h"
 #include "trainer/structured/prediction.h"
 
@@ -77,12 +78,6 @@ double median_noise(const StructuredPosterior& posterior) {
     if (below >= 0.5) return noise;
   }
   return weights.empty() ? 0 : weights.rbegin()->first;
-}
-
-double geometric_mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += std::log(value);
-  return std::exp(sum / static_cast<double>(values.size()));
 }
 
 /// The scale of measurements against the pool: how many times the pool's latency of the same networks they are, by the

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,14 @@ struct PosteriorOptions {
   std::size_t kept = 60;              ///< components kept
   std::vector<std::string> left_out;  ///< structures not considered (for ablations)
 };
+
+/// Throws InputError that names the first value out of range.
+void require_valid(const PosteriorOptions& options);
+
+/// What a checkpoint's card keeps; a key that is absent is the default, and unknown ones are ignored. Reading throws
+/// nlohmann::json::exception.
+void to_json(nlohmann::json& json, const PosteriorOptions& options);
+void from_json(const nlohmann::json& json, PosteriorOptions& options);
 
 /// Latencies measured on the new device-runtime.
 struct Evidence {

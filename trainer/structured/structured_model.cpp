@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "nasbench/support/error.h"
+#include "trainer/adaptation.h"
 #include "trainer/feed_forward_predictor.h"
 #include "trainer/pool_archive.h"
 #include "trainer/structured/calibration.h"
@@ -79,8 +80,9 @@ std::vector<double> latencies_of(const StructuredLibrary& library, const structu
 
 class StructuredModel : public PoolModel {
  public:
-  StructuredModel(datasets::Pool pool, StructuredLibrary library, std::uint64_t seed)
-      : pool_(std::move(pool)), library_(std::move(library)), seed_(seed) {}
+  StructuredModel(datasets::Pool pool, StructuredLibrary library, std::uint64_t seed,
+                  structured::PosteriorOptions options)
+      : pool_(std::move(pool)), library_(std::move(library)), seed_(seed), options_(std::move(options)) {}
 
   std::string_view kind() const override { return "structured"; }
   const datasets::Pool& pool() const override { return pool_; }
@@ -88,6 +90,7 @@ class StructuredModel : public PoolModel {
   Archive to_archive() const override {
     Archive archive = checkpoint_archive(pool_, kind());
     archive.card["seed"] = seed_;
+    archive.card["settings"] = options_;
     for (const structured::LibraryEntry& entry : library_.entries) {
       if (entry.log_rms > 0) archive.card["scores"]["log_rms"][entry.device] = entry.log_rms;
     }
@@ -96,9 +99,9 @@ class StructuredModel : public PoolModel {
   }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
-    if (set.architectures.empty()) throw InputError("adapting structured needs at least one measured architecture");
+    require_measurements(set, kind());
     const structured::Evidence evidence{set.architectures, set.latency_ms, set.whole_milliseconds};
-    structured::StructuredPosterior posterior = structured::adapt(library_, evidence);
+    structured::StructuredPosterior posterior = structured::adapt(library_, evidence, options_);
     nlohmann::json card = predictor_card(*this, set, options.seed);
     card["explanation"] = explanation_lines(posterior, library_, evidence);
     return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card));
@@ -112,6 +115,7 @@ class StructuredModel : public PoolModel {
   datasets::Pool pool_;
   StructuredLibrary library_;
   std::uint64_t seed_;
+  structured::PosteriorOptions options_;
 };
 
 }  // namespace
@@ -133,20 +137,25 @@ std::vector<std::vector<double>> latencies_of_pool(const StructuredLibrary& libr
   return latency_ms;
 }
 
-std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uint64_t seed) {
-  if (pool.devices.empty()) throw InputError("the pool has no devices to train on");
+std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uint64_t seed,
+                                            const structured::PosteriorOptions& posterior_options) {
+  require_devices(pool);
+  structured::require_valid(posterior_options);
   StructuredLibrary library = library_of(pool);
   structured::CalibrationOptions options;
   options.seed = seed;
-  library.calibration = structured::calibrate(library, ids_of(pool), datasets::latency_matrix(pool), {}, options);
-  return std::make_unique<StructuredModel>(pool, std::move(library), seed);
+  library.calibration =
+      structured::calibrate(library, ids_of(pool), datasets::latency_matrix(pool), posterior_options, options);
+  return std::make_unique<StructuredModel>(pool, std::move(library), seed, posterior_options);
 }
 
 std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
   datasets::Pool pool = get_pool(archive);
   StructuredLibrary library = structured::get_library(archive, nasbench::structures_of(*pool.space));
+  const auto options = archive.card.value("settings", nlohmann::json::object()).get<structured::PosteriorOptions>();
+  structured::require_valid(options);
   return std::make_unique<StructuredModel>(std::move(pool), std::move(library),
-                                           archive.card.at("seed").get<std::uint64_t>());
+                                           archive.card.at("seed").get<std::uint64_t>(), options);
 }
 
 std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive) {

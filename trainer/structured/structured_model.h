@@ -11,8 +11,9 @@ namespace tenshot::trainer {
 
 /// The predictor `structured`: latency as a sum of operator costs over what the runtime really executes, with the pool
 /// as prior over both (trainer/structured/). Fits the library and calibrates its intervals; a second for a dozen
-/// devices.
-std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uint64_t seed);
+/// devices. `options` are those of every adaptation. Throws InputError.
+std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uint64_t seed,
+                                            const structured::PosteriorOptions& options = {});
 
 /// From an archive whose card names "structured". Throw FormatError.
 std::unique_ptr<PoolModel> load_structured(const Archive& archive);

@@ -88,6 +88,17 @@ TEST(ExperimentSpec, NamesFilePointerValueAndWhatIsAllowed) {
       {with(R"({"methods": [{"predictor": "maple", "hidden": [0]}]})"), "/methods/0/hidden/0 is 0"},
       {with(R"({"methods": [{"predictor": "maple", "a/b~c": 0}]})"), "/methods/0/a~1b~0c is not known"},
       {with(R"({"methods": null})"), "/methods is missing"},
+      {with(R"({"pools": ["other-families"]})"), "/pools/0 is \"other-families\", expected an object that names the"},
+      {with(R"({"pools": [{"name": "p", "of": "other-families"}]})"),
+       "/pools/0 is an object, expected the key 'families'"},
+      {with(R"({"pools": [{"name": "p", "families": [["a"]]}]})"),
+       "/pools/0 is an object, expected the key 'families'"},
+      {with(R"({"methods": [{"predictor": "structured", "rounds": [4, 6]}]})"),
+       "/methods/0/rounds is a list, expected no"},
+      {with(R"({"methods": [{"predictor": "flops", "posterior": {}}]})"), "/methods/0/posterior is not known here"},
+      {with(R"({"methods": [{"predictor": "structured", "posterior": {"step": 1}}]})"), "/posterior/step is not known"},
+      {with(R"({"methods": [{"predictor": "structured", "posterior": {"noises": 1}}]})"), "expected numbers, or lists"},
+      {with(R"({"methods": [{"predictor": "structured", "posterior": {"noises": []}}]})"), "noises must be a list of"},
   };
   for (const auto& bad : cases) EXPECT_NE(refusal(bad.text).find(bad.expected), std::string::npos) << refusal(bad.text);
 }

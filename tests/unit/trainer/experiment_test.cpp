@@ -11,6 +11,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "tests/unit/trainer/fixtures.h"
+#include "trainer/evaluation/cell.h"
 #include "trainer/evaluation/results.h"
 #include "trainer/evaluation/worker_processes.h"
 
@@ -85,6 +86,9 @@ TEST_F(Experiment, PoolsFollowTheirStrategy) {
   EXPECT_EQ(members(R"("other-runtimes")", "slow"), Ids{"wide"});
   EXPECT_EQ(members(R"({"name": "p", "devices": ["w*"]})", "slow"), Ids{"wide"});
   EXPECT_EQ(members(R"({"name": "p", "one_at_a_time": true})", "slow"), (Ids{"fast", "wide"}));
+  const std::string families = R"({"name": "p", "of": "other-families", "families": [["s*", "wide"]]})";
+  EXPECT_EQ(members(families, "slow"), Ids{"fast"});
+  EXPECT_EQ(members(families, "fast"), (Ids{"slow", "wide"}));
   EXPECT_EQ(grid(spec(R"({"pools": ["same-runtime"]})")).notes, Ids{"wide has no pool 'same-runtime'"});
 }
 
@@ -104,6 +108,34 @@ TEST_F(Experiment, EveryMethodOfATrialHasTheSameSamples) {
   }
   for (const auto& [key, distinct] : samples) EXPECT_EQ(distinct.size(), 1u) << key.first;
   EXPECT_NE(samples[std::make_pair("slow", 0)], samples[std::make_pair("slow", 1)]);
+}
+
+TEST_F(Experiment, LaterRoundsOfPlanningKnowTheEarlier) {
+  const ExperimentSpec s = spec(R"({"trials": 1, "targets": ["slow"], "samplers": ["information"], "methods": [
+      {"name": "one", "predictor": "structured"}, {"name": "four", "predictor": "structured", "samples": 4},
+      {"name": "two", "predictor": "structured", "sampler": "information", "rounds": [4, 6]}]})");
+  const ExperimentData data = load_data(s);
+  const Grid g = make_grid(s, data);
+  ASSERT_EQ(g.cells.size(), 3u);
+  EXPECT_EQ(g.cells[2].samples, 10u);
+  const auto chosen = [&](std::size_t c) { return choose_samples(s, data, g.models[g.cells[c].model], g.cells[c]); };
+  const std::vector<Architecture> one = chosen(0), four = chosen(1), two = chosen(2);
+  EXPECT_EQ(two.size(), 10u);
+  EXPECT_EQ(std::set<Architecture>(two.begin(), two.end()).size(), 10u);
+  EXPECT_TRUE(std::equal(four.begin(), four.end(), two.begin()));
+  EXPECT_NE(std::set<Architecture>(one.begin(), one.end()), std::set<Architecture>(two.begin(), two.end()));
+}
+
+TEST_F(Experiment, WhatStructuredAssumesIsTheMethods) {
+  const ExperimentSpec s = spec(R"({"trials": 1, "targets": ["slow"], "methods": ["structured", {"name": "no live",
+      "predictor": "structured", "posterior": {"left_out": ["live"], "student_freedom": 0}}]})");
+  const ExperimentData data = load_data(s);
+  const Grid g = make_grid(s, data);
+  ASSERT_EQ(g.models.size(), 2u);
+  const auto card = [&](std::size_t m) { return train_model(s, data, g.models[m], {})->to_archive().card; };
+  EXPECT_EQ(card(0).at("settings").at("student_freedom"), 4);
+  EXPECT_EQ(card(1).at("settings").at("student_freedom"), 0);
+  EXPECT_EQ(card(1).at("settings").at("left_out"), nlohmann::json{"live"});
 }
 
 TEST_F(Experiment, NamesWhatTheDataDoesNotHave) {
