@@ -104,10 +104,13 @@ void JsonReader::fail(const char* key, const std::string& expected, const json& 
 }
 
 void JsonReader::fail_at(const std::string& place, const std::string& expected, const json& found) const {
-  const bool scalar = found.is_primitive();
-  const std::string value = scalar ? excerpt(found.dump(-1, ' ', false, json::error_handler_t::replace))
-                                   : "an " + std::string(found.type_name());
-  throw FormatError(file_ + ": " + place + " is " + value + ", expected " + expected);
+  throw FormatError(file_ + ": " + place + " is " + shown(found) + ", expected " + expected);
+}
+
+std::string shown(const json& value) {
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return value.empty() ? "an empty list" : "a list";
+  return excerpt(value.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 bool is_plain_file_name(std::string_view name) {

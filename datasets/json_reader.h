@@ -53,6 +53,9 @@ class JsonReader {
   std::string path_;
 };
 
+/// A value in a message: an excerpt of it, or "a list", "an empty list", "an object".
+std::string shown(const nlohmann::json& value);
+
 /// What the JSON library says, without its error codes.
 std::string json_reason(const nlohmann::json::exception& error);
 

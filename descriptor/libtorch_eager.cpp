@@ -83,7 +83,7 @@ at::Tensor apply_layer(const Layer& layer, const LayerTensors& own, const std::v
                         at::IntArrayRef{layer.padding, layer.padding});
     case LayerKind::batch_norm:
       return at::batch_norm(input(0), own.weight, own.bias, own.mean, own.variance, false, batch_norm_momentum,
-                            batch_norm_epsilon, false);
+                            nasbench::batch_norm_epsilon, false);
     case LayerKind::relu:
       return at::relu(input(0));
     case LayerKind::average_pool:

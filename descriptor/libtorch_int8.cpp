@@ -123,7 +123,7 @@ class Int8Network final : public LibTorchNetwork {
   static c10::IValue packed_convolution(const Layer& layer, const LayerTensors& own, const LayerTensors& norm) {
     at::Tensor weight = own.weight, bias = at::zeros({layer.output.channels});
     if (norm.weight.defined()) {
-      const at::Tensor gain = norm.weight / at::sqrt(norm.variance + batch_norm_epsilon);
+      const at::Tensor gain = norm.weight / at::sqrt(norm.variance + nasbench::batch_norm_epsilon);
       weight = weight * gain.reshape({-1, 1, 1, 1});
       bias = norm.bias - norm.mean * gain;
     }
@@ -146,7 +146,7 @@ class Int8Network final : public LibTorchNetwork {
       case LayerKind::batch_norm:
         if (own.folded) return input(0);
         return call(batch_norm_, input(0), own.norm.weight, own.norm.bias, own.norm.mean, own.norm.variance,
-                    batch_norm_epsilon, scale, zero_point)
+                    nasbench::batch_norm_epsilon, scale, zero_point)
             .toTensor();
       case LayerKind::add:
         return call(add_, input(0), input(1), scale, zero_point).toTensor();

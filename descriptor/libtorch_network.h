@@ -13,8 +13,6 @@ namespace tenshot::descriptor {
 
 // What the LibTorch runtimes share. Needs LibTorch's headers: for their sources only.
 
-constexpr double batch_norm_epsilon = 1e-5;  ///< PyTorch's default, and torchscript_source's
-
 /// A layer's weights as tensors; undefined where the layer has none.
 struct LayerTensors {
   at::Tensor weight, bias, mean, variance;

@@ -22,6 +22,7 @@ struct Edge {
 
 constexpr std::size_t edge_count = 6;
 constexpr int node_count = 4;
+constexpr int cells_per_stage = 5;
 /// Edges in the order of the architecture string: those into node 1, into node 2, into node 3, each by source.
 constexpr std::array<Edge, edge_count> edges = {{{0, 1}, {0, 2}, {1, 2}, {0, 3}, {1, 3}, {2, 3}}};
 

@@ -219,8 +219,6 @@ class LayoutPass {
   std::array<bool, 1 + 2 * edge_count + 3> converted_{};
 };
 
-constexpr int cells_per_stage = 5;
-
 void accumulate(CellCounts& sum, const CellCounts& counts, double weight) {
   sum.conv_1x1 += weight * counts.conv_1x1;
   sum.conv_3x3 += weight * counts.conv_3x3;

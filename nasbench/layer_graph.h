@@ -62,6 +62,9 @@ std::int64_t parameter_count(const LayerGraph& graph);
 /// NAS-Bench-201 publishes as "FLOPs" (Dong and Yang, ICLR 2020); pooling, normalisation and additions count nothing.
 std::int64_t flop_count(const LayerGraph& graph);
 
+/// What batch norms add to the variance: PyTorch's default.
+constexpr double batch_norm_epsilon = 1e-5;
+
 /// Weights of one layer, as flat arrays in the customary order (convolution [out, in, k, k], linear [out, in]).
 /// Empty where the kind has none.
 struct LayerWeights {

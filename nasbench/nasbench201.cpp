@@ -144,6 +144,10 @@ class NasBench201 final : public SearchSpace {
 
   std::vector<Operator> operators(const NetworkShape& shape) const override { return cell_operators(shape); }
 
+  std::vector<double> operator_occurrences(const Architecture& architecture) const override {
+    return cell_operator_occurrences(cell_of(architecture));
+  }
+
  private:
   std::vector<int> decisions_ = std::vector<int>(edge_count, static_cast<int>(operation_count));
   std::vector<std::string> counted_operations_{operation_names.begin() + 1, operation_names.end()};

@@ -12,7 +12,7 @@ namespace tenshot::nasbench {
 namespace {
 
 constexpr int image_channels = 3;
-constexpr int cells_per_stage = 5;
+constexpr std::size_t stage_count = 3;
 constexpr int largest_resolution = 1 << 14;  // beyond it counts would leave 64 bits, and no device has the memory
 constexpr int largest_class_count = 1'000'000;
 
@@ -21,7 +21,7 @@ struct Stage {
   int resolution;
 };
 
-std::array<Stage, 3> stages_of(const NetworkShape& shape) {
+std::array<Stage, stage_count> stages_of(const NetworkShape& shape) {
   if (shape.resolution < 4 || shape.resolution % 4 != 0 || shape.resolution > largest_resolution) {
     throw InputError("resolution " + std::to_string(shape.resolution) +
                      ": nasbench201 halves its image twice and needs a multiple of 4 from 4 to " +
@@ -94,7 +94,7 @@ int append_residual_block(LayerGraphBuilder& builder, const std::string& prefix,
 }  // namespace
 
 LayerGraph cell_network(const Cell& cell, const NetworkShape& shape) {
-  const std::array<Stage, 3> stages = stages_of(shape);
+  const std::array<Stage, stage_count> stages = stages_of(shape);
   LayerGraphBuilder builder({image_channels, shape.resolution, shape.resolution});
   const int stem = builder.convolution("stem_conv", builder.input(), stages[0].channels, {3, 1, 1});
   int last = builder.batch_norm("stem_norm", stem);
@@ -113,7 +113,7 @@ LayerGraph cell_network(const Cell& cell, const NetworkShape& shape) {
 }
 
 std::int64_t cell_network_flop_count(const Cell& cell, const NetworkShape& shape) {
-  const std::array<Stage, 3> stages = stages_of(shape);
+  const std::array<Stage, stage_count> stages = stages_of(shape);
   std::int64_t count = convolution_flops(image_channels, stages[0].channels, 3, stages[0].resolution);
   for (std::size_t s = 0; s < stages.size(); ++s) {
     const auto [channels, resolution] = stages[s];
@@ -141,6 +141,16 @@ std::vector<Operator> cell_operators(const NetworkShape& shape) {
     }
   }
   return operators;
+}
+
+std::vector<double> cell_operator_occurrences(const Cell& cell) {
+  std::vector<double> occurrences(operation_count * stage_count, 0);
+  for (const Operation operation : cell) {
+    for (std::size_t s = 0; s < stage_count; ++s) {
+      occurrences[static_cast<std::size_t>(operation) * stage_count + s] += cells_per_stage;
+    }
+  }
+  return occurrences;
 }
 
 }  // namespace tenshot::nasbench

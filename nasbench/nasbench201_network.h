@@ -21,4 +21,7 @@ std::int64_t cell_network_flop_count(const Cell& cell, const NetworkShape& shape
 /// The 5 operations at the channels and resolutions of the 3 stages, operation by operation.
 std::vector<Operator> cell_operators(const NetworkShape& shape);
 
+/// How often each of cell_operators() occurs in the network of `cell`, shape [15].
+std::vector<double> cell_operator_occurrences(const Cell& cell);
+
 }  // namespace tenshot::nasbench

@@ -15,7 +15,6 @@ namespace tenshot::nasbench {
 namespace {
 
 constexpr int ir_version = 7;  // the one that opset 13 came with (ONNX 1.8)
-constexpr float batch_norm_epsilon = 1e-5F;
 
 void add_integers(onnx::NodeProto& node, const char* name, std::initializer_list<int> values) {
   onnx::AttributeProto& attribute = *node.add_attribute();
@@ -118,7 +117,7 @@ class GraphWriter {
         onnx::AttributeProto& epsilon = *node.add_attribute();
         epsilon.set_name("epsilon");
         epsilon.set_type(onnx::AttributeProto::FLOAT);
-        epsilon.set_f(batch_norm_epsilon);
+        epsilon.set_f(static_cast<float>(batch_norm_epsilon));
         return node;
       }
       case LayerKind::relu:

@@ -67,6 +67,8 @@ class SearchSpace {
   /// by operation). An operator that computes nothing (skip_connect) is a graph of its input alone: what a runtime
   /// measures of it is an empty call.
   virtual std::vector<Operator> operators(const NetworkShape& shape) const = 0;
+  /// How often each of them occurs in the architecture's network, shape [operators().size()].
+  virtual std::vector<double> operator_occurrences(const Architecture& architecture) const = 0;
 
   // What follows from the decisions alone. All that take an architecture throw InputError when it is none of the space.
 

@@ -51,6 +51,8 @@ std::int64_t tied_pairs(std::size_t size, Equal equal_to_previous) {
   return pairs;
 }
 
+double number_or_nan(const nlohmann::json& value) { return value.is_null() ? nan : value.get<double>(); }
+
 }  // namespace
 
 double kendall(const std::vector<double>& a, const std::vector<double>& b) {
@@ -129,6 +131,22 @@ nlohmann::json to_json(const Metrics& metrics) {
           {"kendall", number(metrics.kendall)},
           {"coverage", number(metrics.coverage)},
           {"mean_relative_width", number(metrics.mean_relative_width)}};
+}
+
+Metrics metrics_from_json(const nlohmann::json& json) {
+  Metrics metrics;
+  metrics.architectures = json.at("architectures");
+  metrics.acc1 = json.at("acc1");
+  metrics.acc5 = json.at("acc5");
+  metrics.acc10 = json.at("acc10");
+  metrics.rmse_ms = json.at("rmse_ms");
+  metrics.rmspe = json.at("rmspe");
+  metrics.mape = json.at("mape");
+  metrics.spearman = number_or_nan(json.at("spearman"));
+  metrics.kendall = number_or_nan(json.at("kendall"));
+  metrics.coverage = number_or_nan(json.at("coverage"));
+  metrics.mean_relative_width = number_or_nan(json.at("mean_relative_width"));
+  return metrics;
 }
 
 }  // namespace tenshot::trainer

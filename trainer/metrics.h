@@ -36,5 +36,7 @@ double kendall(const std::vector<double>& a, const std::vector<double>& b);
 
 /// NaN becomes null.
 nlohmann::json to_json(const Metrics& metrics);
+/// Its inverse. Throws nlohmann::json::exception on anything else.
+Metrics metrics_from_json(const nlohmann::json& json);
 
 }  // namespace tenshot::trainer

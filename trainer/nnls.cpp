@@ -60,4 +60,8 @@ Eigen::VectorXd non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen
   return x;
 }
 
+Eigen::VectorXd relative_non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& y) {
+  return non_negative_least_squares(y.cwiseInverse().asDiagonal() * a, Eigen::VectorXd::Ones(y.size()));
+}
+
 }  // namespace tenshot::trainer

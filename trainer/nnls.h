@@ -8,4 +8,7 @@ namespace tenshot::trainer {
 /// small.
 Eigen::VectorXd non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
 
+/// x ≥ 0 that minimises the squared relative error Σ ((a_i·x − y_i)/y_i)², for y > 0.
+Eigen::VectorXd relative_non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& y);
+
 }  // namespace tenshot::trainer

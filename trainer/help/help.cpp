@@ -5,19 +5,18 @@
 #include <cmath>
 
 #include "nasbench/support/error.h"
+#include "trainer/adaptation.h"
 #include "trainer/feed_forward_predictor.h"
 #include "trainer/help/meta_network.h"
 #include "trainer/libtorch.h"
 #include "trainer/pool_archive.h"
 
 namespace tenshot::trainer {
-namespace {
 
-double geometric_mean(const std::vector<double>& values) {
-  double sum = 0;
-  for (const double value : values) sum += std::log(value);
-  return std::exp(sum / static_cast<double>(values.size()));
-}
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HelpSettings, episodes, devices_per_episode, support, query, inner_steps,
+                                   adaptation_steps, learning_rate)
+
+namespace {
 
 /// Encodings and latencies relative to `unit_ms`.
 MetaBatch batch_of(const SearchSpace& space, const std::vector<Architecture>& architectures,
@@ -42,24 +41,18 @@ class HelpModel : public PoolModel {
   Archive to_archive() const override {
     Archive archive = checkpoint_archive(pool_, kind());
     archive.card["seed"] = settings_.seed;
-    archive.card["settings"] = {{"episodes", settings_.episodes},
-                                {"devices_per_episode", settings_.devices_per_episode},
-                                {"support", settings_.support},
-                                {"query", settings_.query},
-                                {"inner_steps", settings_.inner_steps},
-                                {"adaptation_steps", settings_.adaptation_steps},
-                                {"learning_rate", settings_.learning_rate}};
+    archive.card["settings"] = settings_;
     const std::vector<float> parameters = network_.parameters();
     archive.put("parameters", to_array(parameters, {static_cast<std::int64_t>(parameters.size())}));
     return archive;
   }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
-    if (set.architectures.empty()) throw InputError("adapting help needs at least one measured architecture");
+    require_measurements(set, kind());
     const LibTorchThreads threads(options.control.threads);
-    const double floor_ms = 0.05 * *std::min_element(set.latency_ms.begin(), set.latency_ms.end());
     return std::make_unique<FeedForwardPredictor>(
-        FeedForward{adapted_layers(set.architectures, set.latency_ms), geometric_mean(set.latency_ms), floor_ms},
+        FeedForward{adapted_layers(set.architectures, set.latency_ms), geometric_mean(set.latency_ms),
+                    smallest_prediction_ms(set)},
         predictor_card(*this, set, options.seed));
   }
 
@@ -143,7 +136,7 @@ class TaskSource {
 
 std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSettings& settings,
                                       const TrainingControl& control) {
-  if (pool.devices.empty()) throw InputError("the pool has no devices to train on");
+  require_devices(pool);
   const LibTorchThreads threads(control.threads);
   const FlushedDenormals flushed;
   TaskSource source(pool, settings);
@@ -168,15 +161,7 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
 
 std::unique_ptr<PoolModel> load_help(const Archive& archive) {
   datasets::Pool pool = get_pool(archive);
-  const nlohmann::json& card = archive.card.at("settings");
-  HelpSettings settings;
-  settings.episodes = card.at("episodes");
-  settings.devices_per_episode = card.at("devices_per_episode");
-  settings.support = card.at("support");
-  settings.query = card.at("query");
-  settings.inner_steps = card.at("inner_steps");
-  settings.adaptation_steps = card.at("adaptation_steps");
-  settings.learning_rate = card.at("learning_rate");
+  HelpSettings settings = archive.card.at("settings");
   settings.seed = archive.card.at("seed");
   if (settings.support < 1 || settings.adaptation_steps < 0 || settings.adaptation_steps > 1000) {
     throw FormatError("the settings of help are out of range");

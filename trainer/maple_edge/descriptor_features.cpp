@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "nasbench/support/error.h"
+#include "trainer/adaptation.h"
 #include "trainer/nnls.h"
 
 namespace tenshot::trainer {
@@ -91,24 +92,20 @@ DescriptorKind common_descriptor_kind(const datasets::Pool& pool) {
 }
 
 double reference_scale_ms(const Reference& reference, const nasbench::SearchSpace& space) {
-  const Reference connected = connected_part(reference, space);
-  double sum = 0;
-  for (const double latency : connected.latency_ms) sum += std::log(latency);
-  return std::exp(sum / static_cast<double>(connected.latency_ms.size()));
+  return geometric_mean(connected_part(reference, space).latency_ms);
 }
 
 std::vector<double> inferred_costs_ms(const Reference& reference, const nasbench::SearchSpace& space) {
   const Reference connected = connected_part(reference, space);
   const auto rows = static_cast<Eigen::Index>(connected.architectures.size());
   const auto columns = static_cast<Eigen::Index>(1 + space.counted_operations().size());
-  Eigen::MatrixXd relative(rows, columns);
+  Eigen::MatrixXd occurrences = Eigen::MatrixXd::Ones(rows, columns);
   for (Eigen::Index i = 0; i < rows; ++i) {
-    const double latency_ms = connected.latency_ms[static_cast<std::size_t>(i)];
     const std::vector<double> counts = space.operation_counts(connected.architectures[static_cast<std::size_t>(i)]);
-    relative(i, 0) = 1 / latency_ms;
-    for (Eigen::Index o = 1; o < columns; ++o) relative(i, o) = counts[static_cast<std::size_t>(o - 1)] / latency_ms;
+    occurrences.row(i).tail(columns - 1) = Eigen::Map<const Eigen::RowVectorXd>(counts.data(), columns - 1);
   }
-  const Eigen::VectorXd costs = non_negative_least_squares(relative, Eigen::VectorXd::Ones(rows));
+  const Eigen::Map<const Eigen::VectorXd> latency_ms(connected.latency_ms.data(), rows);
+  const Eigen::VectorXd costs = relative_non_negative_least_squares(occurrences, latency_ms);
   return {costs.data(), costs.data() + costs.size()};
 }
 

@@ -8,6 +8,7 @@
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/random.h"
 #include "sampling/sampler.h"
+#include "trainer/adaptation.h"
 #include "trainer/feed_forward_predictor.h"
 #include "trainer/libtorch.h"
 #include "trainer/maple_edge/sample_table.h"
@@ -259,9 +260,10 @@ std::unique_ptr<Predictor> MapleEdgeModel::from_descriptor(const datasets::Hardw
 }
 
 std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const AdaptOptions& options) const {
-  if (set.architectures.empty() && (descriptor_ == DescriptorKind::inferred || !set.descriptor)) {
-    throw InputError("adapting " + settings_.kind + " needs at least one measured architecture" +
-                     (descriptor_ == DescriptorKind::inferred ? "" : ", or the new device's hardware descriptor"));
+  if (descriptor_ == DescriptorKind::inferred) {
+    require_measurements(set, kind());
+  } else if (!set.descriptor) {
+    require_measurements(set, kind(), ", or the new device's hardware descriptor");
   }
   if (options.mode != "joint" && options.mode != "fine-tune") {
     throw InputError("there is no adaptation mode '" + options.mode + "'; there are: joint, fine-tune");
@@ -321,10 +323,9 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
   card["scores"]["training_loss"] = fit(network, samples_of_epoch, fit_options, fingerprint, options.control);
 
   const DescribedDevice& device = devices.back();
-  const double floor_ms = 0.05 * *std::min_element(set.latency_ms.begin(), set.latency_ms.end());
   return std::make_unique<FeedForwardPredictor>(
       FeedForward{fold_constant_inputs(network.layers(), static_cast<int>(space().encoding_width()), device.features),
-                  device.unit_ms, floor_ms},
+                  device.unit_ms, smallest_prediction_ms(set)},
       card);
 }
 
@@ -366,7 +367,7 @@ MapleEdgeSettings maple_settings() {
 
 std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const MapleEdgeSettings& settings,
                                             const TrainingControl& control) {
-  if (pool.devices.empty()) throw InputError("the pool has no devices to train on");
+  require_devices(pool);
   MapleEdgeSettings resolved = settings;
   if (resolved.descriptor == "auto") resolved.descriptor = std::string(name(common_descriptor_kind(pool)));
   auto model = std::make_unique<MapleEdgeModel>(pool, resolved);

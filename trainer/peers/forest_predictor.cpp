@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
+#include "trainer/adaptation.h"
 #include "trainer/feed_forward_predictor.h"
 #include "trainer/pool_archive.h"
 
@@ -89,7 +90,7 @@ class ForestModel : public PoolModel {
   }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
-    if (set.architectures.empty()) throw InputError("growing a forest needs at least one measured architecture");
+    require_measurements(set, kind());
     const std::size_t width = pool_.space->encoding_width();
     std::vector<float> features(set.architectures.size() * width);
     std::vector<double> targets;
@@ -122,7 +123,7 @@ void require_tree(const RegressionTree& tree, std::size_t width) {
 }  // namespace
 
 std::unique_ptr<PoolModel> make_forest(const datasets::Pool& pool) {
-  if (pool.devices.empty()) throw InputError("the pool has no devices");
+  require_devices(pool);
   return std::make_unique<ForestModel>(pool);
 }
 

@@ -3,9 +3,11 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <functional>
+#include <numeric>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
+#include "trainer/adaptation.h"
 #include "trainer/feed_forward_predictor.h"
 #include "trainer/maple_edge/descriptor_features.h"
 #include "trainer/nnls.h"
@@ -68,15 +70,14 @@ struct Fit {
 /// a + Σ coefficient · quantity, fitted to the set.
 std::vector<double> fitted(const AdaptationSet& set, const std::vector<Quantity>& quantities) {
   const auto rows = static_cast<Eigen::Index>(set.architectures.size());
-  Eigen::MatrixXd relative(rows, static_cast<Eigen::Index>(quantities.size()) + 1);
+  Eigen::MatrixXd terms = Eigen::MatrixXd::Ones(rows, static_cast<Eigen::Index>(quantities.size()) + 1);
   for (Eigen::Index i = 0; i < rows; ++i) {
-    const auto row = static_cast<std::size_t>(i);
-    relative(i, 0) = 1 / set.latency_ms[row];
     for (std::size_t q = 0; q < quantities.size(); ++q) {
-      relative(i, static_cast<Eigen::Index>(q) + 1) = quantities[q](set.architectures[row]) / set.latency_ms[row];
+      terms(i, static_cast<Eigen::Index>(q) + 1) = quantities[q](set.architectures[static_cast<std::size_t>(i)]);
     }
   }
-  const Eigen::VectorXd solution = non_negative_least_squares(relative, Eigen::VectorXd::Ones(rows));
+  const Eigen::VectorXd solution =
+      relative_non_negative_least_squares(terms, Eigen::Map<const Eigen::VectorXd>(set.latency_ms.data(), rows));
   return {solution.data(), solution.data() + solution.size()};
 }
 
@@ -94,28 +95,24 @@ Fit fit_flops_and_memory(const SearchSpace& space, const AdaptationSet& set) {
           {{"base_ms", c[0]}, {"ms_per_mflop", c[1]}, {"ms_per_megabyte", c[2]}}};
 }
 
-/// What the descriptor's operators sum to in the whole network, ms: each in its own stage, in every cell.
-double summed_operators_ms(const SearchSpace& space, const datasets::HardwareDescriptor& descriptor,
-                           const Architecture& architecture) {
-  constexpr double cells_per_stage = 5;
-  std::vector<std::string> options;  // of a decision, in the space's order
+/// The descriptor's latency of each of the space's operators, ms; 0 for one that the descriptor lacks.
+std::vector<double> operator_latencies_ms(const SearchSpace& space, const datasets::HardwareDescriptor& descriptor) {
+  std::vector<double> latencies_ms;
   for (const nasbench::Operator& op : space.operators(nasbench::NetworkShape{})) {
-    if (std::find(options.begin(), options.end(), op.name) == options.end()) options.push_back(op.name);
+    const auto profile = std::find_if(
+        descriptor.operators.begin(), descriptor.operators.end(),
+        [&](const datasets::OperatorProfile& p) { return p.name == op.name && p.channels == op.channels; });
+    latencies_ms.push_back(profile == descriptor.operators.end() ? 0 : profile->latency_ms);
   }
-  double sum_ms = 0;
-  for (std::size_t d = 0; d < architecture.size(); ++d) {
-    for (const datasets::OperatorProfile& profile : descriptor.operators) {
-      if (profile.name == options.at(architecture[d])) sum_ms += cells_per_stage * profile.latency_ms;
-    }
-  }
-  return sum_ms;
+  return latencies_ms;
 }
 
 Fit fit_look_up(const SearchSpace& space, const AdaptationSet& set) {
-  if (set.descriptor && set.descriptor->has_latencies() && &space == &nasbench::nasbench201()) {
-    const datasets::HardwareDescriptor descriptor = *set.descriptor;
-    const Quantity table = [&space, descriptor](const Architecture& a) {
-      return summed_operators_ms(space, descriptor, a);
+  if (set.descriptor && set.descriptor->has_latencies()) {
+    const std::vector<double> operators_ms = operator_latencies_ms(space, *set.descriptor);
+    const Quantity table = [&space, operators_ms](const Architecture& a) {
+      const std::vector<double> occurrences = space.operator_occurrences(a);
+      return std::inner_product(occurrences.begin(), occurrences.end(), operators_ms.begin(), 0.0);
     };
     // The backbone alone is free: least squares on the relative error, (y − table − b)/y, over b ≥ 0.
     double weighted = 0, weights = 0;
@@ -126,7 +123,7 @@ Fit fit_look_up(const SearchSpace& space, const AdaptationSet& set) {
     }
     const double backbone_ms = std::max(weighted / weights, 0.0);
     return {[=](const Architecture& a) { return backbone_ms + table(a); },
-            {{"backbone_ms", backbone_ms}, {"operators", descriptor.source}}};
+            {{"backbone_ms", backbone_ms}, {"operators", set.descriptor->source}}};
   }
   const std::vector<double> costs_ms = inferred_costs_ms({set.architectures, set.latency_ms}, space);
   return {[&space, costs_ms](const Architecture& a) {
@@ -167,18 +164,15 @@ class LinearPeer : public PoolModel {
   }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
-    if (set.architectures.empty()) {
-      throw InputError("adapting " + peer_.name + " needs at least one measured architecture");
-    }
+    require_measurements(set, kind());
     const Fit fit = peer_.fit(*pool_.space, set);
     const Linear latency_ms = linear(*pool_.space, fit.latency_ms);
     DenseLayer layer{static_cast<int>(latency_ms.added.size()), 1, {}, {}};
     for (const double added : latency_ms.added) layer.weight.push_back(static_cast<float>(added));
     layer.bias.push_back(static_cast<float>(latency_ms.base));
-    const double floor_ms = 0.05 * *std::min_element(set.latency_ms.begin(), set.latency_ms.end());
     nlohmann::json card = predictor_card(*this, set, options.seed);
     card["line"] = fit.account;
-    return std::make_unique<FeedForwardPredictor>(FeedForward{{layer}, 1, floor_ms}, card);
+    return std::make_unique<FeedForwardPredictor>(FeedForward{{layer}, 1, smallest_prediction_ms(set)}, card);
   }
 
  private:
@@ -195,7 +189,7 @@ std::vector<std::string> linear_peer_names() {
 }
 
 std::unique_ptr<PoolModel> make_linear_peer(const std::string& name, const datasets::Pool& pool) {
-  if (pool.devices.empty()) throw InputError("the pool has no devices");
+  require_devices(pool);
   const auto peer = std::find_if(peers().begin(), peers().end(), [&](const Peer& p) { return p.name == name; });
   if (peer == peers().end()) {
     throw InputError("there is no line '" + name + "'; there are: " + joined(linear_peer_names()));

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "datasets/describe.h"
-#include "nasbench/support/error.h"
+#include "trainer/adaptation.h"
 #include "trainer/feed_forward_predictor.h"
 #include "trainer/nnls.h"
 #include "trainer/pool_archive.h"
@@ -33,13 +33,10 @@ struct Proxy {
 
 Proxy line_through(const std::vector<double>& proxy_ms, const std::vector<double>& latency_ms) {
   const auto rows = static_cast<Eigen::Index>(latency_ms.size());
-  Eigen::MatrixXd relative(rows, 2);
-  for (Eigen::Index i = 0; i < rows; ++i) {
-    const auto row = static_cast<std::size_t>(i);
-    relative(i, 0) = 1 / latency_ms[row];
-    relative(i, 1) = proxy_ms[row] / latency_ms[row];
-  }
-  const Eigen::VectorXd line = non_negative_least_squares(relative, Eigen::VectorXd::Ones(rows));
+  Eigen::MatrixXd points = Eigen::MatrixXd::Ones(rows, 2);
+  points.col(1) = Eigen::Map<const Eigen::VectorXd>(proxy_ms.data(), rows);
+  const Eigen::VectorXd line =
+      relative_non_negative_least_squares(points, Eigen::Map<const Eigen::VectorXd>(latency_ms.data(), rows));
   Proxy proxy;
   proxy.base_ms = line[0];
   proxy.slope = line[1];
@@ -67,7 +64,7 @@ class Transfer : public PoolModel {
   }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
-    if (set.architectures.empty()) throw InputError("adapting transfer needs at least one measured architecture");
+    require_measurements(set, kind());
     const std::vector<std::vector<double>> pool_ms = predict_pool(set.architectures);
     Proxy best;
     for (std::size_t d = 0; d < pool_ms.size(); ++d) {
@@ -97,7 +94,7 @@ class Transfer : public PoolModel {
     structured::StructuredPosterior posterior;
     posterior.model = library_.model;
     posterior.components = {component};
-    posterior.floor_ms = 0.05 * *std::min_element(set.latency_ms.begin(), set.latency_ms.end());
+    posterior.floor_ms = smallest_prediction_ms(set);
     // No process of residuals: one anchor that weighs nothing.
     const nasbench::StructureTable table = library_.model->table({set.architectures.front()});
     posterior.anchors.assign(table.signature(0), table.signature(0) + table.signature_words);
@@ -113,7 +110,7 @@ class Transfer : public PoolModel {
 }  // namespace
 
 std::unique_ptr<PoolModel> make_transfer(const datasets::Pool& pool) {
-  if (pool.devices.empty()) throw InputError("the pool has no devices");
+  require_devices(pool);
   return std::make_unique<Transfer>(pool);
 }
 

@@ -1,5 +1,4 @@
 #include "datasets/device_file.h"
-#include "datasets/json_reader.h"
 
 #include <gtest/gtest.h>
 
@@ -7,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "datasets/json_reader.h"
 #include "tests/unit/datasets/fixtures.h"
 
 namespace tenshot::datasets {
@@ -92,7 +92,7 @@ TEST_P(BadFiles, AreRefusedWithTheKeyAtFault) {
 INSTANTIATE_TEST_SUITE_P(
     Key, BadFiles,
     ::testing::Values(
-        BadFile{"", "[]", "the file is an array, expected an object"},  //
+        BadFile{"", "[]", "the file is an empty list, expected an object"},  //
         BadFile{"", "3", "the file is 3, expected an object"}, BadFile{"/format", "", "no key 'format'"},
         BadFile{"/format", "7", "format is 7"},
         BadFile{"/format", R"("tenshot.device/2")", "newer than this tenshot reads (tenshot.device/1)"},
@@ -101,14 +101,14 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"/space", "", "no key 'space'"}, BadFile{"/space", R"("darts")", "space: "},
         BadFile{"/id", "", "no key 'id'"}, BadFile{"/id", R"("../up")", "id is \"../up\", expected letters"},
         BadFile{"/id", R"(".git")", "id is \".git\""}, BadFile{"/id", R"("")", "id is \"\""},
-        BadFile{"/device", "[]", "device is an array, expected a text"},
+        BadFile{"/device", "[]", "device is an empty list, expected a text"},
         BadFile{"/batch", "-1", "batch is -1, expected a whole number from 0"},
         BadFile{"/batch", "1.5", "batch is 1.5"},
         BadFile{"/batch", "18446744073709551615", "batch is 18446744073709551615"},
         BadFile{"/batch", "1e300", "batch is 1e+300"}, BadFile{"/threads", R"("4")", "threads is \"4\""},
         BadFile{"/input_shape", "[3, 32]", "expected [channels, height, width]"},
         BadFile{"/input_shape/1", "0", "input_shape is 0, expected a whole number from 1"},
-        BadFile{"/environment", "[]", "environment is an array, expected an object"},
+        BadFile{"/environment", "[]", "environment is an empty list, expected an object"},
         BadFile{"/descriptor", "4", "descriptor is 4, expected an object"},
         BadFile{"/descriptor/source", R"("guess")", "descriptor.source is \"guess\", expected perf_event"},
         BadFile{"/descriptor/source", R"("latency_only")", "descriptor.counters has 6 names"},
@@ -116,7 +116,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"/descriptor", R"({"source":"none","operators":[{"name":"none","latency_ms":1}]})",
                 "descriptor.operators has entries"},
         BadFile{"/descriptor", R"({"source":"perf_stat"})", "descriptor.counters has 0 names"},
-        BadFile{"/descriptor/conditions", "[1]", "descriptor.conditions is an array, expected an object of texts"},
+        BadFile{"/descriptor/conditions", "[1]", "descriptor.conditions is a list, expected an object of texts"},
         BadFile{"/descriptor/conditions", R"({"runs":5})", "descriptor.conditions.runs is 5, expected a text"},
         BadFile{"/descriptor/counters", R"({"a":1})", "descriptor.counters is an object, expected a list"},
         BadFile{"/descriptor/counters/0", "4", "descriptor.counters is 4, expected a list of names"},

@@ -242,6 +242,23 @@ std::vector<Architecture> sample_with_extremes(std::uint64_t seed, int count) {
   return architectures;
 }
 
+TEST(NasBench201Operators, WithTheBackbone_AddUpToTheNetwork) {
+  const NetworkShape shape;
+  const std::vector<Operator> operators = nasbench201().operators(shape);
+  const std::int64_t backbone = nasbench201().flop_count(uniform_cell(Operation::none), shape);
+  for (const Architecture& architecture : sample_with_extremes(6, 30)) {
+    const std::vector<double> occurrences = nasbench201().operator_occurrences(architecture);
+    ASSERT_EQ(occurrences.size(), operators.size());
+    double sum = static_cast<double>(backbone), all = 0;
+    for (std::size_t o = 0; o < operators.size(); ++o) {
+      sum += occurrences[o] * static_cast<double>(flop_count(operators[o].graph));
+      all += occurrences[o];
+    }
+    EXPECT_EQ(sum, static_cast<double>(nasbench201().flop_count(architecture, shape)));
+    EXPECT_EQ(all, 15.0 * static_cast<double>(edge_count));
+  }
+}
+
 TEST(NasBench201Function, Outputs_AreFinite) {
   for (const Architecture& architecture : sample_with_extremes(4, 20)) {
     const LayerGraph graph = nasbench201().network(architecture, {8, 10});

@@ -40,6 +40,7 @@ class ToySpace : public SearchSpace {
     return builder.take();
   }
   std::vector<Operator> operators(const NetworkShape&) const override { return {}; }
+  std::vector<double> operator_occurrences(const Architecture&) const override { return {}; }
 
  private:
   std::vector<int> decisions_;
