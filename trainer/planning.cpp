@@ -72,6 +72,7 @@ std::vector<Architecture> plan_by_information(const PoolModel& model, const Plan
   sampling::InformationOptions options;
   sampling::LatencyCovariance covariance;
   if (measured.empty()) {
+    if (request.noise) options.noise = *request.noise;
     covariance = structured::prior_covariance(library, table);
   } else {
     const structured::StructuredPosterior posterior = structured::adapt(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +13,8 @@ struct PlanRequest {
   std::size_t samples = 10;
   std::string sampler = "information";   ///< or one of sampling::sampler_names()
   std::vector<Architecture> candidates;  ///< may be measured; empty = the architectures that the pool has measured
-  AdaptationSet measured;                ///< has been measured on the new device already
+  std::optional<double> noise;  ///< `information`: σ expected of a measurement's log latency before any is known
+  AdaptationSet measured;       ///< has been measured on the new device already
   std::uint64_t seed = 1;
 };
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
 #include "trainer/libtorch.h"
 
 namespace tenshot::trainer {
@@ -76,5 +77,9 @@ Archive checkpoint_archive(const datasets::Pool& pool, std::string_view predicto
 }
 
 nlohmann::json version_card() { return {{"tenshot", TENSHOT_VERSION}, {"libtorch", libtorch_version()}}; }
+
+std::string training_fingerprint(const nlohmann::json& what, const datasets::Pool& pool) {
+  return sha256_hex(what.dump() + datasets::content_hash(pool) + libtorch_version());
+}
 
 }  // namespace tenshot::trainer

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "trainer/feed_forward.h"
+#include "trainer/training_state.h"
 
 namespace tenshot::trainer {
 
@@ -23,13 +24,8 @@ struct Batch {
 /// cost as much as the products themselves. Tests hold it equal to LibTorch's autograd and Adam.
 class RegressionNetwork {
  public:
-  /// Everything training changes; restoring it continues as if never interrupted.
-  struct State {
-    std::vector<float> parameters;  ///< layer by layer, weight [out, in] then bias [out]
-    std::vector<float> first_moment;
-    std::vector<float> second_moment;
-    std::int64_t steps = 0;
-  };
+  /// Parameters and moments are layer by layer, weight [out, in] then bias [out].
+  using State = AdamState;
 
   /// Uniform initialisation in ±1/√inputs of each layer, the default of LibTorch's linear layers, from `seed`.
   RegressionNetwork(int inputs, const std::vector<int>& hidden, std::uint64_t seed);

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/files.h"
 #include "nasbench/support/random.h"
 #include "trainer/libtorch.h"
 
@@ -14,42 +13,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-void save_state(const RegressionNetwork& network, int epochs_done, double loss, const std::string& fingerprint,
-                const std::filesystem::path& file) {
-  const RegressionNetwork::State state = network.state();
-  const auto count = static_cast<std::int64_t>(state.parameters.size());
-  Archive archive;
-  archive.card = {{"content", "training state"},
-                  {"fingerprint", fingerprint},
-                  {"epochs_done", epochs_done},
-                  {"loss", loss},
-                  {"steps", state.steps}};
-  archive.put("parameters", to_array(state.parameters, {count}));
-  archive.put("first_moment", to_array(state.first_moment, {count}));
-  archive.put("second_moment", to_array(state.second_moment, {count}));
-  write_file_quickly(file, archive.serialise());
-}
-
-struct Resumed {
-  int epochs_done = 0;
-  double loss = 0;
-};
-
-/// What an earlier call left, or the beginning when there is nothing usable: an unfinished state that cannot be read or
-/// belongs to other data is worth no error, the training simply starts over.
-Resumed restore_state(RegressionNetwork& network, const std::string& fingerprint, const std::filesystem::path& file) {
-  if (file.empty() || !std::filesystem::exists(file)) return {};
+/// Restores what an earlier call left, where it fits the network.
+TrainingState resumed(RegressionNetwork& network, const std::string& fingerprint, const std::filesystem::path& file) {
+  std::optional<TrainingState> found = find_training_state(fingerprint, file);
+  if (!found) return {};
   try {
-    const Archive archive = load_archive(file);
-    if (archive.card.at("fingerprint") != fingerprint) return {};
-    network.restore({archive.floats("parameters"), archive.floats("first_moment"), archive.floats("second_moment"),
-                     archive.card.at("steps")});
-    return {archive.card.at("epochs_done"), archive.card.at("loss")};
-  } catch (const Error&) {
-    return {};
-  } catch (const nlohmann::json::exception&) {
+    network.restore(found->adam);
+  } catch (const FormatError&) {
     return {};
   }
+  return *std::move(found);
 }
 
 /// One pass over the shuffled samples; returns the mean loss.
@@ -91,10 +64,10 @@ double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOpt
   }
   const LibTorchThreads threads(control.threads);
   const FlushedDenormals flushed;
-  const Resumed resumed = restore_state(network, fingerprint, control.state_file);
-  double loss = resumed.loss;
+  const TrainingState before = resumed(network, fingerprint, control.state_file);
+  double loss = before.loss;
   const Clock::time_point start = Clock::now();
-  for (int epoch = resumed.epochs_done; epoch < options.epochs; ++epoch) {
+  for (int epoch = before.done; epoch < options.epochs; ++epoch) {
     loss = train_epoch(network, samples(epoch), options, epoch);
     if (!std::isfinite(loss)) {
       std::error_code ignored;  // the state before it would only diverge again
@@ -103,10 +76,12 @@ double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOpt
                   " (the loss is not finite); use a smaller learning rate");
     }
     const int done = epoch + 1;
-    if (!control.state_file.empty()) save_state(network, done, loss, fingerprint, control.state_file);
+    if (!control.state_file.empty()) {
+      save_training_state({network.state(), done, loss}, fingerprint, control.state_file);
+    }
     if (!control.on_epoch) continue;
     const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
-    const double seconds_left = seconds / (done - resumed.epochs_done) * (options.epochs - done);
+    const double seconds_left = seconds / (done - before.done) * (options.epochs - done);
     if (!control.on_epoch({done, options.epochs, loss, seconds_left}) && done < options.epochs) {
       throw Interrupted("stopped after epoch " + std::to_string(done) + " of " + std::to_string(options.epochs) +
                         (control.state_file.empty() ? "" : "; the same command goes on from there"));

@@ -113,6 +113,7 @@ std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const Exper
                      std::to_string(request.candidates.size()) + " architectures of the training rows in common");
   }
   request.sampler = cell.sampler;
+  request.noise = spec.methods[cell.method].planning_noise;
   request.seed = seed_of(spec, cell);
   // Samplers look at the pool alone, whose latencies are complete here, and at what earlier rounds have measured.
   const std::unique_ptr<PoolModel> model = make_linear_peer("flops", pool);

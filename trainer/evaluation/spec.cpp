@@ -139,7 +139,8 @@ structured::PosteriorOptions posterior_of(const SpecValue& value) {
 }
 
 Method method_of(const SpecValue& value) {
-  const std::vector<std::string> of_every_method = {"name", "predictor", "sampler", "samples", "rounds", "descriptor"};
+  const std::vector<std::string> of_every_method = {"name",   "predictor",  "sampler",       "samples",
+                                                    "rounds", "descriptor", "planning_noise"};
   const std::vector<std::string> of_networks = {
       "mode",          "clones", "normalise",      "scale_latencies", "epochs", "fine_tune_epochs",
       "learning_rate", "hidden", "descriptor_kind"};
@@ -166,6 +167,7 @@ Method method_of(const SpecValue& value) {
     method.all_samples = v->json() == "all";
     if (!method.all_samples) method.samples = static_cast<std::size_t>(v->integer(1, most_rows));
   }
+  if (const auto v = value.find("planning_noise")) method.planning_noise = v->number(0, 10);
   if (const auto v = value.find("posterior")) method.posterior = posterior_of(*v);
   if (const auto v = value.find("rounds")) {
     if (method.sampler != "information" || value.find("samples")) {

@@ -58,7 +58,8 @@ struct Method {
   /// How many of the samples each round of planning measures, the later rounds knowing the earlier; empty = all at
   /// once.
   std::vector<std::size_t> rounds;
-  bool all_samples = false;  ///< measures every architecture of the training rows: a ceiling, not a peer
+  std::optional<double> planning_noise;  ///< PlanRequest::noise
+  bool all_samples = false;              ///< measures every architecture of the training rows: a ceiling, not a peer
 };
 
 /// A grid of experiments. Every method of a trial adapts on the same samples.

@@ -86,6 +86,9 @@ class HelpModel : public PoolModel {
   MetaNetwork network_;
 };
 
+constexpr std::uint64_t first_stream = 1000;
+constexpr int episodes_between_saves = 25;
+
 /// Draws the tasks of episodes: a device of the pool, and distinct architectures of its own for support and query.
 class TaskSource {
  public:
@@ -103,9 +106,10 @@ class TaskSource {
     }
   }
 
-  MetaTask draw(Rng& rng) {
+  /// A function of what `rng` draws alone.
+  MetaTask draw(Rng& rng) const {
     const std::size_t d = rng.below(rows_.size());
-    std::vector<std::size_t>& rows = rows_[d];
+    std::vector<std::size_t> rows = rows_[d];
     const auto support = static_cast<std::size_t>(settings_.support);
     const std::size_t wanted = std::min(support + static_cast<std::size_t>(settings_.query), rows.size());
     for (std::size_t i = 0; i < wanted; ++i) std::swap(rows[i], rows[i + rng.below(rows.size() - i)]);
@@ -139,21 +143,36 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
   require_devices(pool);
   const LibTorchThreads threads(control.threads);
   const FlushedDenormals flushed;
-  TaskSource source(pool, settings);
-  Rng rng(settings.seed, 7);
+  const TaskSource source(pool, settings);
   MetaNetwork network(static_cast<int>(pool.space->encoding_width()), settings.seed);
+  const std::string fingerprint = training_fingerprint({{"help", settings}, {"seed", settings.seed}}, pool);
+  TrainingState state = find_training_state(fingerprint, control.state_file).value_or(TrainingState{});
+  if (state.done > 0) network.restore(state.adam);
+  const int done_before = state.done;
+  const auto save = [&] {
+    if (control.state_file.empty()) return;
+    state.adam = network.state();
+    save_training_state(state, fingerprint, control.state_file);
+  };
   const auto start = std::chrono::steady_clock::now();
-  for (int episode = 0; episode < settings.episodes; ++episode) {
+  while (state.done < settings.episodes) {
+    // Episodes draw from streams of their own, so that what is resumed sees what would have been.
+    Rng rng(settings.seed, first_stream + static_cast<std::uint64_t>(state.done));
     std::vector<MetaTask> tasks;
     for (int d = 0; d < settings.devices_per_episode; ++d) tasks.push_back(source.draw(rng));
-    const double phase = static_cast<double>(episode) / settings.episodes;
+    const double phase = static_cast<double>(state.done) / settings.episodes;
     const double rate = settings.learning_rate * 0.5 * (1 + std::cos(phase * std::acos(-1.0)));
-    const double loss = network.meta_step(tasks, settings.inner_steps, rate);
+    state.loss = network.meta_step(tasks, settings.inner_steps, rate);
+    const bool last = ++state.done == settings.episodes;
+    if (last || state.done % episodes_between_saves == 0) save();
     if (!control.on_epoch) continue;
-    const int done = episode + 1;
     const double elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (!control.on_epoch({done, settings.episodes, loss, elapsed_s / done * (settings.episodes - done)})) {
-      throw Interrupted("stopped after episode " + std::to_string(done) + " of " + std::to_string(settings.episodes));
+    const double left_s = elapsed_s / (state.done - done_before) * (settings.episodes - state.done);
+    if (!control.on_epoch({state.done, settings.episodes, state.loss, left_s}) && !last) {
+      save();
+      throw Interrupted("stopped after episode " + std::to_string(state.done) + " of " +
+                        std::to_string(settings.episodes) +
+                        (control.state_file.empty() ? "" : "; the same command goes on from there"));
     }
   }
   return std::make_unique<HelpModel>(pool, settings, std::move(network));

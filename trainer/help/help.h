@@ -34,7 +34,8 @@ struct HelpSettings {
 /// On the HELP task it reaches a mean ρ of .90 (experiments/results/help_task/peers.md); the paper reports .93, on
 /// architectures of its own choice and with one fixed set of references. Most of the difference is one device, eyeriss.
 ///
-/// Throws InputError for a device with too few connected architectures, Interrupted; what was trained is not kept then.
+/// Throws InputError for a device with too few connected architectures, Interrupted. Every 25 episodes the state is
+/// saved in control.state_file, where a later call on the same pool with the same settings goes on, to the same bytes.
 std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSettings& settings,
                                       const TrainingControl& control);
 /// Throws FormatError. Its predictors are FeedForwardPredictors.

@@ -72,6 +72,27 @@ std::vector<float> values_of(const at::Tensor& tensor) {
   return {flat.data_ptr<float>(), flat.data_ptr<float>() + flat.numel()};
 }
 
+std::vector<float> joined_values(const Tensors& tensors) {
+  std::vector<float> values;
+  for (const at::Tensor& tensor : tensors) {
+    const std::vector<float> own = values_of(tensor);
+    values.insert(values.end(), own.begin(), own.end());
+  }
+  return values;
+}
+
+void assign(Tensors& tensors, const std::vector<float>& values) {
+  std::int64_t count = 0;
+  for (const at::Tensor& tensor : tensors) count += tensor.numel();
+  if (count != static_cast<std::int64_t>(values.size())) throw FormatError("the weights are of another network");
+  const torch::NoGradGuard no_gradient;
+  const float* next = values.data();
+  for (at::Tensor& tensor : tensors) {
+    std::copy_n(next, tensor.numel(), tensor.data_ptr<float>());
+    next += tensor.numel();
+  }
+}
+
 }  // namespace
 
 struct MetaNetwork::Implementation {
@@ -175,25 +196,20 @@ std::vector<DenseLayer> MetaNetwork::adapted(const MetaBatch& support, int inner
   return network;
 }
 
-std::vector<float> MetaNetwork::parameters() const {
-  std::vector<float> values;
-  for (const at::Tensor& parameter : implementation_->parameters) {
-    const std::vector<float> own = values_of(parameter);
-    values.insert(values.end(), own.begin(), own.end());
-  }
-  return values;
+AdamState MetaNetwork::state() const {
+  return {joined_values(implementation_->parameters), joined_values(implementation_->first_moment),
+          joined_values(implementation_->second_moment), implementation_->steps};
 }
 
-void MetaNetwork::load(const std::vector<float>& parameters) {
-  const torch::NoGradGuard no_gradient;
-  std::size_t next = 0;
-  for (at::Tensor& parameter : implementation_->parameters) {
-    const auto size = static_cast<std::size_t>(parameter.numel());
-    if (next + size > parameters.size()) throw FormatError("the weights are of another network");
-    std::copy_n(parameters.begin() + static_cast<std::ptrdiff_t>(next), size, parameter.data_ptr<float>());
-    next += size;
-  }
-  if (next != parameters.size()) throw FormatError("the weights are of another network");
+void MetaNetwork::restore(const AdamState& state) {
+  assign(implementation_->parameters, state.parameters);
+  assign(implementation_->first_moment, state.first_moment);
+  assign(implementation_->second_moment, state.second_moment);
+  implementation_->steps = state.steps;
 }
+
+std::vector<float> MetaNetwork::parameters() const { return joined_values(implementation_->parameters); }
+
+void MetaNetwork::load(const std::vector<float>& parameters) { assign(implementation_->parameters, parameters); }
 
 }  // namespace tenshot::trainer

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "trainer/feed_forward.h"
+#include "trainer/training_state.h"
 
 namespace tenshot::trainer {
 
@@ -36,6 +37,10 @@ class MetaNetwork {
   std::vector<DenseLayer> adapted(const MetaBatch& support, int inner_steps) const;
   /// Mean squared relative error on the query after adaptation.
   double loss(const MetaTask& task, int inner_steps) const;
+
+  /// Parameters and their moments, in the order of parameters(). Restoring throws as load does.
+  AdamState state() const;
+  void restore(const AdamState& state);
 
   std::vector<float> parameters() const;
   /// Throws FormatError when they are another network's.

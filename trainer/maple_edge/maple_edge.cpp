@@ -38,10 +38,6 @@ std::vector<std::size_t> common_architectures(const LatencyMatrix& matrix, const
   return common;
 }
 
-std::string fingerprint_of(const nlohmann::json& what, const datasets::Pool& pool) {
-  return sha256_hex(what.dump() + datasets::content_hash(pool) + libtorch_version());
-}
-
 nlohmann::json to_json(const MapleEdgeSettings& s) {
   return {{"hidden", s.hidden},
           {"epochs", s.fit.epochs},
@@ -179,8 +175,8 @@ void MapleEdgeModel::train(const TrainingControl& control) {
                             stream_seed(settings_.fit.seed, weights_stream));
   FitOptions fit_options = settings_.fit;
   fit_options.seed = stream_seed(settings_.fit.seed, order_stream);
-  const std::string fingerprint =
-      fingerprint_of({{"train", to_json(settings_)}, {"seed", settings_.fit.seed}, {"kind", settings_.kind}}, pool_);
+  const std::string fingerprint = training_fingerprint(
+      {{"train", to_json(settings_)}, {"seed", settings_.fit.seed}, {"kind", settings_.kind}}, pool_);
   const auto samples = static_cast<std::size_t>(settings_.reference_samples);
   const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& {
     return table.described_by(described_by_draw(settings_.fit.seed, epoch, samples, standardisation_));
@@ -319,7 +315,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
   card["descriptor_source"] = descriptor_source(descriptor_, descriptor);
   card["mode"] = options.mode;
   card["clones"] = clones;
-  const std::string fingerprint = fingerprint_of({card, to_archive().card, devices.back().features}, pool_);
+  const std::string fingerprint = training_fingerprint({card, to_archive().card, devices.back().features}, pool_);
   card["scores"]["training_loss"] = fit(network, samples_of_epoch, fit_options, fingerprint, options.control);
 
   const DescribedDevice& device = devices.back();

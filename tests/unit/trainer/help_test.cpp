@@ -97,6 +97,29 @@ TEST(Help, TrainsAdaptsSavesAndLoadsToTheSameBytes) {
   EXPECT_THROW(model->adapt({}, {}), InputError);
 }
 
+TEST(Help, ResumedTrainingHasTheSameBytes) {
+  HelpSettings settings;
+  settings.episodes = 6;
+  settings.devices_per_episode = 2;
+  const datasets::Pool pool = test::synthetic_pool(60);
+  const test::Folder folder;
+  TrainingControl control;
+  control.state_file = folder.path() / "state.partial";
+  int seen = 0;
+  control.on_epoch = [&](const TrainingProgress&) { return ++seen < 3; };
+  EXPECT_THROW(train_help(pool, settings, control), Interrupted);
+  seen = 100;
+  control.on_epoch = [&](const TrainingProgress& now) {
+    if (seen == 100) {
+      EXPECT_EQ(now.epoch, 4);
+    }
+    return ++seen > 0;
+  };
+  const std::string resumed = train_help(pool, settings, control)->to_archive().serialise();
+  EXPECT_EQ(seen, 103);
+  EXPECT_EQ(resumed, train_help(pool, settings, {})->to_archive().serialise());
+}
+
 TEST(Help, StopsWhenToldAndNeedsArchitectures) {
   HelpSettings settings;
   settings.episodes = 5;
