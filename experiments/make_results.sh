@@ -4,7 +4,7 @@
 #
 #   TENSHOT_TABLES=folder experiments/make_results.sh [pooling samplers …]
 #
-# help_task.json needs the public table that TENSHOT_TABLES leads to, and is left out without it.
+# Specs on the public table need the folder that TENSHOT_TABLES names, and are left out without it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
@@ -12,10 +12,11 @@ cd "$(dirname "$0")/.."
 install_missing
 build_targets tenshot
 work=$build/experiments
-names=${*:-pooling single_device ablation samples_clones leave_one_out samplers help_task}
+names=${*:-pooling single_device ablation samples_clones leave_one_out samplers help_task structured structured_ceiling
+  structured_families structured_ablation structured_search structured_own}
 for name in $names; do
-  if [ "$name" = help_task ] && [ ! -f "${TENSHOT_TABLES:-}/help-nasbench201/latency_ms.csv" ]; then
-    echo "Left out help_task: set TENSHOT_TABLES to a folder with help-nasbench201/latency_ms.csv" >&2
+  if grep -q TENSHOT_TABLES "experiments/$name.json" && [ ! -f "${TENSHOT_TABLES:-}/help-nasbench201/latency_ms.csv" ]; then
+    echo "Left out $name: set TENSHOT_TABLES to a folder with help-nasbench201/latency_ms.csv" >&2
     continue
   fi
   mkdir -p "$work" "experiments/results/$name"
