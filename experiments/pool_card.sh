@@ -52,7 +52,8 @@ END
     cat <<END
 
 \`onnxruntime_fp32_t1_b1\` was measured by a measurement kit (\`experiments/onnxruntime.sh\`): a process a network, 50 runs each,
-without a sentinel and without counters; its operator latencies are measured.
+a sentinel after every ten (what it disturbed was measured again until it did not), no counters; its operator latencies are
+measured.
 END
   fi
   if [ -f "$out/README.md" ]; then awk '/^## Remarks$/ { kept = 1; print "" } kept' "$out/README.md"; fi
