@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "datasets/json_reader.h"
 #include "nasbench/support/files.h"
 
 namespace tenshot::datasets {
@@ -39,7 +40,10 @@ std::vector<Measurement> rows_from_json(const json& list, const std::vector<Arch
 
 CollectJournal::CollectJournal(std::filesystem::path file, const SearchSpace& space)
     : file_(std::move(file)), space_(space) {
-  if (std::filesystem::exists(file_)) content_ = json::parse(read_file(file_), nullptr, false);
+  try {
+    if (std::filesystem::exists(file_)) content_ = parse_json(read_file(file_), file_.string());
+  } catch (const FormatError&) {
+  }
   if (!content_.is_object()) content_ = json::object();
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the experiments that ship and keeps their tables and tidy CSV in experiments/results/<spec>/: about half an hour
-# of one core. An interrupted run goes on. With names, runs only these.
+# Runs the experiments that ship and keeps their tables and tidy CSV in experiments/results/<spec>/: about an hour of
+# one core. An interrupted run goes on. With names, runs only these.
 #
 #   TENSHOT_TABLES=folder experiments/make_results.sh [pooling samplers …]
 #
@@ -15,16 +15,17 @@ work=$build/experiments
 names=${*:-pooling single_device ablation samples_clones leave_one_out samplers help_task structured structured_ceiling
   structured_families structured_ablation structured_search structured_own}
 for name in $names; do
-  if grep -q TENSHOT_TABLES "experiments/$name.json" && [ ! -f "${TENSHOT_TABLES:-}/help-nasbench201/latency_ms.csv" ]; then
+  table=${TENSHOT_TABLES:-}/help-nasbench201/latency_ms.csv
+  if grep -q TENSHOT_TABLES "experiments/$name.json" && [ ! -f "$table" ]; then
     echo "Left out $name: set TENSHOT_TABLES to a folder with help-nasbench201/latency_ms.csv" >&2
     continue
   fi
   mkdir -p "$work" "experiments/results/$name"
   "$tenshot" experiment "experiments/$name.json" --out "$work/$name" --resume --jobs "${TENSHOT_JOBS:-$(nproc)}"
   "$tenshot" report "$work/$name" --out "$work/$name.html" --pictures "$work/$name.pictures"
-  table=README.md
-  if [ "$name" = help_task ]; then table=peers.md; fi  # its README.md is what experiments/help_task.sh writes
-  cp "$work/$name/README.md" "experiments/results/$name/$table"
+  shown=README.md
+  if [ "$name" = help_task ]; then shown=peers.md; fi  # its README.md is what experiments/help_task.sh writes
+  cp "$work/$name/README.md" "experiments/results/$name/$shown"
   cp "$work/$name/results.csv" "experiments/results/$name/results.csv"
   if [ "$name" = samplers ]; then cp "$work/$name.pictures/accuracy-against-samples.svg" "experiments/results/$name/"; fi
 done

@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# Measures the pool that ships: three of LibTorch's ways of running a network × three instruction sets, 1,000
-# architectures each, the same and in the same order, with a hardware descriptor each. Five to fifteen minutes a
-# device-runtime; an interrupted run goes on, and what others disturbed is measured again. Let nothing else run meanwhile.
+# Measures the pool that ships, all but ONNX Runtime's part (experiments/onnxruntime.sh): three of LibTorch's ways of
+# running a network × three instruction sets, 1,000 architectures each, the same and in the same order, with a hardware
+# descriptor each. Five to fifteen minutes a device-runtime; an interrupted run goes on, and what others disturbed is
+# measured again. Let nothing else run meanwhile.
 #
-#   experiments/measure_pool.sh [folder, datasets/data unless said [wide]]   wide: more ways, two threads, batches of eight
+#   experiments/measure_pool.sh [folder, datasets/data unless said [wide]]
+#
+# wide: more of LibTorch's ways, two threads, batches of eight.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=experiments/set_up.sh

@@ -30,8 +30,8 @@ done
 
 # measure KIT: on one thread, pinned to the last processor it may use, and with ONNX Runtime as the kit's backend.
 measure() {
-  taskset -c "$(taskset -cp $$ | sed 's/.*[ ,-]//')" "$1/measure.sh" --backend onnxruntime --threads 1 --no-perf --sentinel 10 \
-    --node-modules "$out/node_modules"
+  taskset -c "$(taskset -cp $$ | sed 's/.*[ ,-]//')" "$1/measure.sh" --backend onnxruntime --threads 1 --no-perf \
+    --sentinel 10 --node-modules "$out/node_modules"
 }
 "$tenshot" plan --checkpoint "$out/structured.tenshot" --samples 10 --out "$out/plan.csv" --kit "$out/ten"
 measure "$out/ten"

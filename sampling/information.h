@@ -23,7 +23,8 @@ struct LatencyCovariance {
 };
 
 struct InformationOptions {
-  /// σ of a measurement's log latency. The more of it is expected, the less a plan rests on single measurements.
+  /// σ of a measurement's log latency. The more of it is expected, the less a plan rests on single measurements;
+  /// experiments/structured_search.json compares.
   double noise = 0.04;
   std::size_t rank = 64;    ///< of the approximation of K, by pivoted Cholesky
   bool random_half = true;  ///< consider a random half of the candidates, so that trials differ

@@ -51,7 +51,20 @@ std::int64_t tied_pairs(std::size_t size, Equal equal_to_previous) {
   return pairs;
 }
 
-double number_or_nan(const nlohmann::json& value) { return value.is_null() ? nan : value.get<double>(); }
+/// visit(name, value) for each of them.
+template <class AnyMetrics, class Visit>
+void each_metric(AnyMetrics& metrics, const Visit& visit) {
+  visit("acc1", metrics.acc1);
+  visit("acc5", metrics.acc5);
+  visit("acc10", metrics.acc10);
+  visit("rmse_ms", metrics.rmse_ms);
+  visit("rmspe", metrics.rmspe);
+  visit("mape", metrics.mape);
+  visit("spearman", metrics.spearman);
+  visit("kendall", metrics.kendall);
+  visit("coverage", metrics.coverage);
+  visit("mean_relative_width", metrics.mean_relative_width);
+}
 
 }  // namespace
 
@@ -119,33 +132,20 @@ Metrics evaluate(const std::vector<double>& predicted_ms, const std::vector<doub
 }
 
 nlohmann::json to_json(const Metrics& metrics) {
-  const auto number = [](double value) { return std::isnan(value) ? nlohmann::json(nullptr) : nlohmann::json(value); };
-  return {{"architectures", metrics.architectures},
-          {"acc1", metrics.acc1},
-          {"acc5", metrics.acc5},
-          {"acc10", metrics.acc10},
-          {"rmse_ms", metrics.rmse_ms},
-          {"rmspe", metrics.rmspe},
-          {"mape", metrics.mape},
-          {"spearman", number(metrics.spearman)},
-          {"kendall", number(metrics.kendall)},
-          {"coverage", number(metrics.coverage)},
-          {"mean_relative_width", number(metrics.mean_relative_width)}};
+  nlohmann::json json = {{"architectures", metrics.architectures}};
+  each_metric(metrics, [&](const char* name, double value) {
+    json[name] = std::isnan(value) ? nlohmann::json(nullptr) : nlohmann::json(value);
+  });
+  return json;
 }
 
 Metrics metrics_from_json(const nlohmann::json& json) {
   Metrics metrics;
   metrics.architectures = json.at("architectures");
-  metrics.acc1 = json.at("acc1");
-  metrics.acc5 = json.at("acc5");
-  metrics.acc10 = json.at("acc10");
-  metrics.rmse_ms = json.at("rmse_ms");
-  metrics.rmspe = json.at("rmspe");
-  metrics.mape = json.at("mape");
-  metrics.spearman = number_or_nan(json.at("spearman"));
-  metrics.kendall = number_or_nan(json.at("kendall"));
-  metrics.coverage = number_or_nan(json.at("coverage"));
-  metrics.mean_relative_width = number_or_nan(json.at("mean_relative_width"));
+  each_metric(metrics, [&](const char* name, double& value) {
+    const nlohmann::json& found = json.at(name);
+    value = found.is_null() ? nan : found.get<double>();
+  });
   return metrics;
 }
 

@@ -334,6 +334,7 @@ measure() { # sets ms, or returns 1 with why
 # ---- The sentinel: whether the machine kept its speed is seen in one model that is measured again and again.
 sentinel_attempts=6
 sentinel_patience_s=60
+sentinel_tolerance=1.05 # times its fastest
 sentinel() { # measures the first model, and prints and remembers its milliseconds
   (
     while IFS='	' read -r id kind file hash runs shape; do case $id in '#'*) ;; *) break ;; esac; done <models.tsv
@@ -343,7 +344,7 @@ sentinel() { # measures the first model, and prints and remembers its millisecon
 }
 # The sentinel at its fastest, but for one measurement in ten.
 sentinel_level() { sort -n results/sentinel.txt | awk '{ ms[NR] = $1 } END { print ms[int((NR + 9) / 10)] }'; }
-kept_speed() { awk "BEGIN { exit !($1 <= 1.05 * $(sentinel_level)) }"; } # MILLISECONDS of the sentinel
+kept_speed() { awk "BEGIN { exit !($1 <= $sentinel_tolerance * $(sentinel_level)) }"; } # MILLISECONDS of the sentinel
 # Waits for the machine to be fast again, so long as there is patience; $sentinel_ms is the sentinel's last measurement.
 await_speed() {
   until=$(($(date +%s) + sentinel_patience_s))
@@ -367,8 +368,9 @@ total=$(grep -vc '^#' models.tsv)
 is_measured() { [ -f "results/$1/meta.txt" ] && grep -q "^sha256=$2\$" "results/$1/meta.txt"; } # ID HASH
 is_steady() { # ID: as the sentinel says, measured before $level
   [ -z "$sentinel_every" ] || [ -z "$level" ] ||
-    awk -F= -v level="$level" '
-      $1 == "sentinel_ms" && $2 <= 1.05 * level { steady = 1 }
+    awk -F= -v most="$sentinel_tolerance $level" '
+      BEGIN { split(most, factor, " ") }
+      $1 == "sentinel_ms" && $2 <= factor[1] * factor[2] { steady = 1 }
       END { exit !steady }' "results/$1/meta.txt"
 }
 is_done() { is_measured "$1" "$2" && is_steady "$1"; }

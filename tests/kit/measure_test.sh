@@ -212,7 +212,7 @@ case_sentinel() {
   cat >"$work/host" <<'END'
 echo call >>"$1"
 calls=$(grep -c call "$1")
-if [ $calls -ge 4 ] && [ $calls -le ${2:-6} ]; then echo 3.5; else echo 2.25; fi
+if [ $calls -ge 4 ] && [ $calls -le 6 ]; then echo 3.5; else echo 2.25; fi
 END
   measure 0 --sentinel 1 --command "sh '$work/host' '$work/calls' # {model}"
   expect_printed "The machine changed its speed: of the models 1 are measured again"
@@ -359,7 +359,8 @@ for shell in dash "busybox sh"; do
   fi
   shell_command="$(command -v "${shell%% *}")$(echo "$shell" | sed 's/^[a-z]*//')"
   for name in trtexec precisions perf_test python node custom checksums failure_in_the_middle unbuildable \
-    without_perf without_nvpmodel clocks sentinel sentinel_that_fails changed_model not_writable resumption interruption odd_paths bad_input; do
+    without_perf without_nvpmodel clocks sentinel sentinel_that_fails changed_model not_writable resumption \
+    interruption odd_paths bad_input; do
     [ -z "$only" ] || [ "$only" = $name ] || continue
     rm -f "$work/printed"
     case_$name

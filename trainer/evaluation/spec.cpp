@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <set>
 
+#include "datasets/json_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
@@ -229,14 +230,7 @@ std::vector<std::string> pool_strategy_names() {
 }
 
 ExperimentSpec parse_spec(const std::string& text, const std::string& file, bool quick) {
-  json document;
-  try {
-    document = json::parse(text);
-  } catch (const json::parse_error& error) {
-    const std::string message = error.what();
-    const std::size_t start = message.find("] ");
-    throw FormatError(file + ": is no JSON: " + (start == std::string::npos ? message : message.substr(start + 2)));
-  }
+  json document = datasets::parse_json(text, file);
   if (!document.is_object()) SpecValue(document, file).fail("a JSON object");
   if (quick && !document.contains("quick")) document["trials"] = 1;
   if (quick && document.contains("quick")) {

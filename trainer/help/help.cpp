@@ -86,7 +86,7 @@ class HelpModel : public PoolModel {
   MetaNetwork network_;
 };
 
-constexpr std::uint64_t first_stream = 1000;
+constexpr std::uint64_t first_stream = 1000;  // of episodes: far from those of the weights
 constexpr int episodes_between_saves = 25;
 
 /// Draws the tasks of episodes: a device of the pool, and distinct architectures of its own for support and query.

