@@ -26,12 +26,21 @@ struct OperatorProfile {
       counts;  ///< one a counter of the descriptor, events per run; NaN where the core has no such counter
 };
 
+/// What one more instance of an operation costs inside a network (nasbench::OperationChain).
+struct OperationLatency {
+  std::string name;
+  int channels = 0;
+  int resolution = 0;
+  double latency_ms = 0;  ///< 0 where the runtime leaves it out
+};
+
 /// What a device-runtime looks like from its operators (MAPLE-Edge §2.1.2, §2.3).
 struct HardwareDescriptor {
   std::string source = "none";        ///< perf_event, perf_stat, callgrind, latency_only, none
   std::vector<std::string> counters;  ///< names; empty for latency_only and none
   std::vector<OperatorProfile> operators;
-  std::map<std::string, std::string> conditions;  ///< how the counters were counted
+  std::vector<OperationLatency> in_network;
+  std::map<std::string, std::string> conditions;  ///< how all this was measured
 
   bool simulated() const { return source == "callgrind"; }
   bool has_latencies() const { return !operators.empty(); }

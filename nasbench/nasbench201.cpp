@@ -144,6 +144,10 @@ class NasBench201 final : public SearchSpace {
 
   std::vector<Operator> operators(const NetworkShape& shape) const override { return cell_operators(shape); }
 
+  std::vector<OperationChain> operation_chains(const NetworkShape& shape) const override {
+    return cell_operation_chains(shape);
+  }
+
   std::vector<double> operator_occurrences(const Architecture& architecture) const override {
     return cell_operator_occurrences(cell_of(architecture));
   }

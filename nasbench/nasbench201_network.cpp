@@ -143,6 +143,43 @@ std::vector<Operator> cell_operators(const NetworkShape& shape) {
   return operators;
 }
 
+std::vector<OperationChain> cell_operation_chains(const NetworkShape& shape) {
+  using Append = int (*)(LayerGraphBuilder&, const std::string&, int input, int before, int channels);
+  // `before` is another tensor of the same shape: an addition wants two that differ.
+  const std::vector<std::pair<const char*, Append>> operations = {
+      {"nor_conv_1x1", [](auto& builder, const auto& prefix, int input, int,
+                          int channels) { return apply(builder, Operation::nor_conv_1x1, prefix, input, channels); }},
+      {"nor_conv_3x3", [](auto& builder, const auto& prefix, int input, int,
+                          int channels) { return apply(builder, Operation::nor_conv_3x3, prefix, input, channels); }},
+      {"avg_pool_3x3", [](auto& builder, const auto& prefix, int input, int,
+                          int channels) { return apply(builder, Operation::avg_pool_3x3, prefix, input, channels); }},
+      {"add", [](auto& builder, const auto& prefix, int input, int before,
+                 int) { return builder.add(prefix + "_add", input, before); }},
+      {"relu",
+       [](auto& builder, const auto& prefix, int input, int, int) { return builder.relu(prefix + "_relu", input); }},
+      {"multiply", [](auto& builder, const auto& prefix, int input, int,
+                      int) { return builder.zero(prefix + "_zero", input); }}};
+  constexpr int repeats = 8;
+  const auto chain = [](const Stage& stage, const std::string& name, Append append, int instances) {
+    LayerGraphBuilder builder({stage.channels, stage.resolution, stage.resolution});
+    const int before = relu_conv_norm(builder, "before", builder.input(), stage.channels, {1, 1, 0});
+    int last = before;
+    for (int i = 0; i < instances; ++i) {
+      last = append(builder, name + std::to_string(i), last, before, stage.channels);
+    }
+    relu_conv_norm(builder, "after", last, stage.channels, {1, 1, 0});
+    return builder.take();
+  };
+  std::vector<OperationChain> chains;
+  for (const auto& [name, append] : operations) {
+    for (const Stage& stage : stages_of(shape)) {
+      chains.push_back({name, stage.channels, stage.resolution, repeats, chain(stage, name, append, repeats),
+                        chain(stage, name, append, 0)});
+    }
+  }
+  return chains;
+}
+
 std::vector<double> cell_operator_occurrences(const Cell& cell) {
   std::vector<double> occurrences(operation_count * stage_count, 0);
   for (const Operation operation : cell) {

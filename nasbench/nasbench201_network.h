@@ -24,4 +24,8 @@ std::vector<Operator> cell_operators(const NetworkShape& shape);
 /// How often each of cell_operators() occurs in the network of `cell`, shape [15].
 std::vector<double> cell_operator_occurrences(const Cell& cell);
 
+/// The counted operations but skip_connect, which costs nothing inside a network, and "add", "relu" and "multiply" (what
+/// `none` is), at the channels and resolutions of the 3 stages, operation by operation.
+std::vector<OperationChain> cell_operation_chains(const NetworkShape& shape);
+
 }  // namespace tenshot::nasbench

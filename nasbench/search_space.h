@@ -26,6 +26,19 @@ struct Operator {
   LayerGraph graph;
 };
 
+/// An operation as a network runs it: `graph` has `repeats` instances in a row between two convolution blocks, and
+/// `surroundings` those blocks alone. The difference of their latencies by `repeats` is what one more instance costs
+/// inside a network: without entering and leaving the runtime (bytes for floats, blocked for plain layouts), which an
+/// operator alone pays for every time.
+struct OperationChain {
+  std::string name;  ///< a counted operation of the space, or what joins them ("add", "relu", "multiply")
+  int channels = 0;
+  int resolution = 0;
+  int repeats = 0;
+  LayerGraph graph;
+  LayerGraph surroundings;  ///< the same for every chain of these channels and resolution
+};
+
 /// The seam between what tenshot does and the networks it does it for. A space defines the meaning of Architecture
 /// values: their strings, their order, their encoding, what executes, and the network itself.
 class SearchSpace {
@@ -69,6 +82,10 @@ class SearchSpace {
   virtual std::vector<Operator> operators(const NetworkShape& shape) const = 0;
   /// How often each of them occurs in the architecture's network, shape [operators().size()].
   virtual std::vector<double> operator_occurrences(const Architecture& architecture) const = 0;
+
+  /// Every operation that has a cost, at every width and resolution it occurs at, as it runs inside a network; empty
+  /// for a space that says nothing of it. Throws InputError on a shape the space cannot have.
+  virtual std::vector<OperationChain> operation_chains(const NetworkShape&) const { return {}; }
 
   // What follows from the decisions alone. All that take an architecture throw InputError when it is none of the space.
 
