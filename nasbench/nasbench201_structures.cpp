@@ -85,6 +85,7 @@ class Nasbench201Structures : public StructureModel {
   const SearchSpace& space() const override { return nasbench201(); }
   const std::vector<StructureFeature>& features() const override { return features_; }
   const std::vector<Structure>& structures() const override { return structures_; }
+  double instances_per_shape() const override { return cells_per_stage; }
 
   void evaluate(std::size_t structure, const Architecture& architecture, double* rows) const override {
     const Cell cell = cell_of(architecture);
@@ -140,9 +141,9 @@ class Nasbench201Structures : public StructureModel {
  private:
   // The generic costs are those of a device nobody has seen, in units of its median latency.
   std::vector<StructureFeature> features_ = {
-      {"base", 0.1, 0.1, {}},       {"skip_connect", 0.1, 1, {}}, {"nor_conv_1x1", 0.2, 1, {}},
-      {"nor_conv_3x3", 0.4, 1, {}}, {"avg_pool_3x3", 0.2, 1, {}}, {"add", 0.05, 3, 0.05},
-      {"relu", 0.02, 1, 0.02},      {"multiply", 0.02, 1, 0.02},  {"reorder", 0.03, 1, 0.03}};
+      {"base", 0.1, 0.1, {}, {}},           {"skip_connect", 0.1, 1, {}, {}}, {"nor_conv_1x1", 0.2, 1, {}, "relu"},
+      {"nor_conv_3x3", 0.4, 1, {}, "relu"}, {"avg_pool_3x3", 0.2, 1, {}, {}}, {"add", 0.05, 3, 0.05, {}},
+      {"relu", 0.02, 1, 0.02, {}},          {"multiply", 0.02, 1, 0.02, {}},  {"reorder", 0.03, 1, 0.03, {}}};
   std::vector<NamedRule> rules_;
   std::vector<Structure> structures_;
   StructureTable whole_space_;

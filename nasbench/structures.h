@@ -19,6 +19,9 @@ struct StructureFeature {
   double typical_cost = 0;
   double ridge = 1;              ///< weight in a regularised fit, relative to other features
   std::optional<double> spread;  ///< standard deviation of the cost; nothing: it follows from the size of the costs
+  /// A feature that every instance in this one's operation chain runs as well: where a structure counts it apart, it is
+  /// not this one's. Empty: none.
+  std::string contains;
 };
 
 /// One hypothesis of what a runtime executes of an architecture.
@@ -63,6 +66,8 @@ class StructureModel {
   virtual const SearchSpace& space() const = 0;
   virtual const std::vector<StructureFeature>& features() const = 0;
   virtual const std::vector<Structure>& structures() const = 0;
+  /// How often one unit of a feature runs the operation of that name at each channels and resolution it occurs at.
+  virtual double instances_per_shape() const { return 1; }
 
   /// Writes the features of `architecture` under one structure: [alternatives, features().size()], row-major.
   virtual void evaluate(std::size_t structure, const Architecture& architecture, double* rows) const = 0;

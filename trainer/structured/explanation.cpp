@@ -174,10 +174,11 @@ Explanation explain(const StructuredPosterior& posterior) {
 
 Explanation explain(const StructuredPosterior& posterior, const StructuredLibrary& library) {
   Explanation explanation = explain(posterior);
-  std::vector<double> entry_weights(library.entries.size(), 0);
+  std::vector<double> entry_weights(library.entries.size() + 1, 0);
   for (const Component& component : posterior.components) entry_weights[component.entry] += component.weight;
   const auto heaviest = std::max_element(entry_weights.begin(), entry_weights.end());
-  explanation.nearest_device = library.entries[static_cast<std::size_t>(heaviest - entry_weights.begin())].device;
+  const auto entry = static_cast<std::size_t>(heaviest - entry_weights.begin());
+  explanation.nearest_device = entry < library.entries.size() ? library.entries[entry].device : "";
   return explanation;
 }
 

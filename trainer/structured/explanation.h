@@ -23,7 +23,7 @@ struct Explanation {
   std::vector<StructureBelief> structures;  ///< most probable first, those above one in a thousand
   std::vector<OperatorCost> costs;          ///< one a feature that a believed structure uses
   double noise = 0;                         ///< relative noise of a measurement, median over components
-  std::string nearest_device;               ///< of the library: the entry with the most weight
+  std::string nearest_device;  ///< of the library: the entry with the most weight; empty: what the descriptor says
 };
 
 Explanation explain(const StructuredPosterior& posterior, const StructuredLibrary& library);

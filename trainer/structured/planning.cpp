@@ -33,6 +33,16 @@ Eigen::MatrixXd covariance_root(const Eigen::MatrixXd& covariance) {
   return factor.transpositionsP().transpose() * (Eigen::MatrixXd(factor.matrixL()) * scale.asDiagonal());
 }
 
+/// Costs and scale as uncertain as before any measurement.
+Hypothesis hypothesis_of(const CostPrior& prior) {
+  Hypothesis hypothesis;
+  hypothesis.costs = prior.mean;
+  hypothesis.path_costs = path_costs(prior.mean);
+  hypothesis.root = covariance_root(prior.covariance + prior.mean * prior.mean.transpose());
+  hypothesis.floor = smallest_relative;
+  return hypothesis;
+}
+
 /// Adds the hypotheses of one structure: a block of their cost uncertainties, and log latencies to `latencies`, one
 /// column a hypothesis [size, hypotheses of all structures].
 void add_structure(const StructureTable::Column& column, const std::vector<Hypothesis>& hypotheses,
@@ -98,32 +108,29 @@ LatencyCovariance covariance_of(const StructureTable& table, const std::vector<s
 }  // namespace
 
 LatencyCovariance prior_covariance(const StructuredLibrary& library, const StructureTable& table,
-                                   const PosteriorOptions& options) {
+                                   const PosteriorOptions& options, const DescribedDevice* described) {
   const Eigen::MatrixXd spread = library_covariance(library);
   std::vector<Hypothesis> of_entry;
   const std::size_t entries = library.entries.size();
   const std::size_t considered = std::min(entries, entries_considered);
   for (std::size_t i = 0; i < considered; ++i) {
     const std::size_t entry = considered == 1 ? entries - 1 : i * (entries - 1) / (considered - 1);
-    const CostPrior prior = cost_prior(library, entry, spread, options);
-    Hypothesis hypothesis;
-    hypothesis.costs = prior.mean;
-    hypothesis.path_costs = path_costs(prior.mean);
-    hypothesis.root = covariance_root(prior.covariance + prior.mean * prior.mean.transpose());
-    hypothesis.floor = smallest_relative;
-    of_entry.push_back(std::move(hypothesis));
+    of_entry.push_back(hypothesis_of(cost_prior(library, entry, spread, options)));
   }
-  std::vector<std::vector<Hypothesis>> hypotheses;
-  std::size_t structures = 0;
-  for (const nasbench::Structure& structure : library.model->structures()) {
-    const bool considered_too = considers(options, structure);
-    structures += considered_too ? 1 : 0;
-    hypotheses.push_back(considered_too ? of_entry : std::vector<Hypothesis>{});
+  const double library_weight = (described == nullptr ? 1 : 1 - options.described_share);
+  std::vector<std::vector<Hypothesis>> hypotheses(library.model->structures().size());
+  double structures = 0;
+  for (std::size_t s = 0; s < hypotheses.size(); ++s) {
+    if (!considers(options, library.model->structures()[s])) continue;
+    structures += 1;
+    hypotheses[s] = of_entry;
+    for (Hypothesis& hypothesis : hypotheses[s]) hypothesis.weight = library_weight / static_cast<double>(considered);
+    if (described == nullptr) continue;
+    hypotheses[s].push_back(hypothesis_of(described->priors[s]));
+    hypotheses[s].back().weight = options.described_share;
   }
   for (auto& of_structure : hypotheses) {
-    for (Hypothesis& hypothesis : of_structure) {
-      hypothesis.weight = 1 / static_cast<double>(of_entry.size() * structures);
-    }
+    for (Hypothesis& hypothesis : of_structure) hypothesis.weight /= structures;
   }
   return covariance_of(table, hypotheses, false);
 }

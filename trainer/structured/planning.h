@@ -10,9 +10,11 @@ namespace tenshot::trainer::structured {
 /// What is uncertain about the log latencies of `table` before anything is measured: the mean over all structures and
 /// library entries of what the uncertainty of the costs means for the latencies (linearised at the entry's costs), and
 /// the spread of the entries' latencies themselves, each relative to its mean. Give it
-/// connected architectures only: those that compute nothing would be all that matters.
+/// connected architectures only: those that compute nothing would be all that matters. With `described`, most of the
+/// probability is with what the device's own descriptor says.
 sampling::LatencyCovariance prior_covariance(const StructuredLibrary& library, const nasbench::StructureTable& table,
-                                             const PosteriorOptions& options = {});
+                                             const PosteriorOptions& options = {},
+                                             const DescribedDevice* described = nullptr);
 
 /// The same after measurements, over the components of the posterior. The measured architectures are already
 /// conditioned on. Weights enter by their square roots (renormalised): a posterior of few measurements is too sure of

@@ -17,6 +17,7 @@ namespace {
 using nasbench::StructureTable;
 
 constexpr int path_rounds = 2;
+constexpr double described_floor_share = 0.02;  ///< of the median latency that a descriptor lets expect
 constexpr double floor_share = 0.3;  ///< of the smallest latency: less is taken for nothing
 
 Eigen::MatrixXd kernel_matrix(const StructureTable& table, double scale) {
@@ -99,17 +100,43 @@ std::vector<NoiseLevel> noise_levels(const PosteriorOptions& options) {
   return levels;
 }
 
+/// Where costs may come from: the library's entries, then what the device's descriptor says.
+class Priors {
+ public:
+  Priors(const StructuredLibrary& library, const PosteriorOptions& options, const DescribedDevice* described)
+      : described_(described) {
+    const Eigen::MatrixXd covariance = library_covariance(library);
+    for (std::size_t e = 0; e < library.entries.size(); ++e) {
+      of_library_.push_back(cost_prior(library, e, covariance, options));
+    }
+    const double odds = options.described_share / (1 - options.described_share);
+    log_odds_described_ = std::log(odds * static_cast<double>(of_library_.size()));
+  }
+
+  std::size_t entries() const { return of_library_.size() + (described_ == nullptr ? 0 : 1); }
+  const CostPrior& at(std::size_t structure, std::size_t entry) const {
+    return entry < of_library_.size() ? of_library_[entry] : described_->priors[structure];
+  }
+  /// Log prior probability of an entry, against one of the library.
+  double log_odds(std::size_t entry) const { return entry < of_library_.size() ? 0 : log_odds_described_; }
+
+ private:
+  const DescribedDevice* described_;
+  std::vector<CostPrior> of_library_;
+  double log_odds_described_ = 0;
+};
+
 /// All candidates of a structure that has one alternative, or the first fit of one that has more.
-std::vector<Candidate> fit_structure(const Problem& problem, const std::vector<CostPrior>& priors,
+std::vector<Candidate> fit_structure(const Problem& problem, const Priors& priors,
                                      std::size_t structure, LatencySolver& solver) {
   std::vector<Candidate> candidates;
   const bool fixed_rows = problem.table.structures[structure].alternatives == 1;
   FeatureRows rows;
   if (fixed_rows) rows = rows_at(problem.table, structure, {});
-  for (std::size_t entry = 0; entry < priors.size(); ++entry) {
-    if (!fixed_rows) rows = rows_at(problem.table, structure, path_costs(priors[entry].mean));
+  for (std::size_t entry = 0; entry < priors.entries(); ++entry) {
+    if (!fixed_rows) rows = rows_at(problem.table, structure, path_costs(priors.at(structure, entry).mean));
     for (const double closeness : problem.options.closeness) {
-      const LatencyPrior prior = latency_prior(problem, rows, priors[entry], closeness);
+      const LatencyPrior prior = latency_prior(problem, rows, priors.at(structure, entry), closeness);
       for (const NoiseLevel& level : noise_levels(problem.options)) {
         Candidate candidate;
         candidate.structure = structure;
@@ -118,6 +145,7 @@ std::vector<Candidate> fit_structure(const Problem& problem, const std::vector<C
         candidate.slow_step = level.slow_step;
         candidate.closeness = closeness;
         solver.solve(prior, candidate);
+        candidate.log_evidence += priors.log_odds(entry);
         if (!fixed_rows) candidate.rows = rows;
         candidates.push_back(std::move(candidate));
       }
@@ -132,7 +160,7 @@ void sort_by_evidence(std::vector<Candidate>& candidates) {
 }
 
 /// Keeps the best entries per noise of a cost-dependent structure, and lets each find its own slowest paths.
-std::vector<Candidate> refit_paths(const Problem& problem, const std::vector<CostPrior>& priors,
+std::vector<Candidate> refit_paths(const Problem& problem, const Priors& priors,
                                    std::vector<Candidate> candidates, LatencySolver& solver) {
   sort_by_evidence(candidates);
   std::vector<Candidate> refitted;
@@ -142,11 +170,12 @@ std::vector<Candidate> refit_paths(const Problem& problem, const std::vector<Cos
       const bool other_level = candidate.noise != level.noise || candidate.slow_step != level.slow_step;
       if (other_level || taken == problem.options.path_entries) continue;
       ++taken;
-      const CostPrior& costs = priors[candidate.entry];
+      const CostPrior& costs = priors.at(candidate.structure, candidate.entry);
       for (int round = 0; round < path_rounds; ++round) {
         const Eigen::VectorXd current = posterior_costs(costs, candidate, candidate.rows) / candidate.scale_ms;
         candidate.rows = rows_at(problem.table, candidate.structure, path_costs(current));
         solver.solve(latency_prior(problem, candidate.rows, costs, candidate.closeness), candidate);
+        candidate.log_evidence += priors.log_odds(candidate.entry);
       }
       refitted.push_back(std::move(candidate));
     }
@@ -172,9 +201,9 @@ Eigen::MatrixXd inverse_system(const Problem& problem, const Candidate& candidat
   return system.llt().solve(Eigen::MatrixXd::Identity(system.rows(), system.cols()));
 }
 
-void add_component(const Problem& problem, const std::vector<CostPrior>& priors, const Candidate& candidate,
+void add_component(const Problem& problem, const Priors& priors, const Candidate& candidate,
                    double weight, StructuredPosterior& posterior) {
-  const CostPrior& prior = priors[candidate.entry];
+  const CostPrior& prior = priors.at(candidate.structure, candidate.entry);
   const FeatureRows rows = candidate.rows.size() > 0 ? candidate.rows : rows_at(problem.table, candidate.structure, {});
   const Eigen::MatrixXd covariance = prior_covariance_ms2(prior, candidate);
   const Eigen::MatrixXd inverse = inverse_system(problem, candidate, rows, covariance);
@@ -195,6 +224,34 @@ void add_component(const Problem& problem, const std::vector<CostPrior>& priors,
   posterior.residual_weights += weight * candidate.residual_weights;
   posterior.residual_variance += weight * residual_variance;
   posterior.residual_reduction += weight * residual_variance * residual_variance * inverse;
+}
+
+/// What a descriptor says alone: every structure, its costs.
+StructuredPosterior as_described(const StructuredLibrary& library, const PosteriorOptions& options,
+                                 const DescribedDevice& described) {
+  StructuredPosterior posterior;
+  posterior.model = library.model;
+  posterior.calibration = library.calibration;
+  posterior.floor_ms = described_floor_share * described.median_ms;
+  const auto& structures = library.model->structures();
+  for (std::size_t s = 0; s < structures.size(); ++s) {
+    if (!considers(options, structures[s])) continue;
+    const CostPrior& prior = described.priors[s];
+    Component component;
+    component.structure = s;
+    component.entry = library.entries.size();
+    component.noise = described.residual;
+    component.costs_ms = described.median_ms * prior.mean;
+    component.path_costs_ms = path_costs(component.costs_ms, described.median_ms);
+    component.covariance_ms2 =
+        std::pow(described.median_ms, 2) *
+        (prior.covariance + std::pow(described.scale_deviation, 2) * prior.mean * prior.mean.transpose());
+    posterior.components.push_back(std::move(component));
+  }
+  for (Component& component : posterior.components) {
+    component.weight = 1 / static_cast<double>(posterior.components.size());
+  }
+  return posterior;
 }
 
 void check(const Evidence& evidence) {
@@ -268,16 +325,13 @@ CostPrior cost_prior(const StructuredLibrary& library, std::size_t entry, const 
   return prior;
 }
 
-StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& measured, const PosteriorOptions& options) {
+StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& measured, const PosteriorOptions& options,
+                          const DescribedDevice* described) {
+  if (described != nullptr && measured.architectures.empty()) return as_described(library, options, *described);
   check(measured);
   const Evidence evidence = without_removed(library.model->space(), measured);
   const Problem problem = make_problem(library, evidence, options);
-  const Eigen::MatrixXd covariance = library_covariance(library);
-  std::vector<CostPrior> priors;
-  for (std::size_t e = 0; e < library.entries.size(); ++e) {
-    priors.push_back(cost_prior(library, e, covariance, options));
-  }
-
+  const Priors priors(library, options, described);
   LatencySolver solver(problem);
   std::vector<Candidate> candidates;
   for (std::size_t s = 0; s < library.model->structures().size(); ++s) {

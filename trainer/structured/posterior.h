@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "nasbench/structures.h"
+#include "trainer/structured/descriptor_prior.h"
 #include "trainer/structured/library.h"
 
 namespace tenshot::trainer::structured {
@@ -36,6 +37,11 @@ struct PosteriorOptions {
   std::size_t path_entries = 6;       ///< cost-dependent structures: entries refitted, per σ
   std::size_t kept = 60;              ///< components kept
   std::vector<std::string> left_out;  ///< structures not considered (for ablations)
+  /// Of the prior probability, where the device has a descriptor: that it is as described, and not like one of the
+  /// library.
+  double described_share = 0.8;
+  /// Which part of descriptors speaks of costs: "auto" (the richest that the pool has), or a DescriptorSource.
+  std::string descriptor = "auto";
 };
 
 /// Throws InputError that names the first value out of range.
@@ -61,7 +67,7 @@ Evidence without_removed(const nasbench::SearchSpace& space, const Evidence& evi
 /// One explanation of the measurements: a structure, where its costs came from, its noise; its costs' posterior.
 struct Component {
   std::size_t structure = 0;
-  std::size_t entry = 0;  ///< of the library
+  std::size_t entry = 0;  ///< of the library; the number of its entries: the device's own descriptor
   double noise = 0;       ///< root mean square of log latency about what the costs say, both speeds together
   double weight = 0;      ///< posterior probability
   Eigen::VectorXd costs_ms;
@@ -86,9 +92,10 @@ struct StructuredPosterior {
 /// The posterior of a device-runtime given its measurements: a mixture over structure × library entry × noise, each
 /// component a Gaussian by Gauss–Newton, weighted by its Laplace evidence (MacKay, Neural Computation 1992). It learns
 /// from without_removed(evidence). Throws
-/// InputError when there are no measurements, or unusable ones.
+/// InputError when there are no measurements, or unusable ones. With `described`, the device's own descriptor is one
+/// more entry, and no measurement is needed: then every structure is as probable, and costs are the descriptor's.
 StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& evidence,
-                          const PosteriorOptions& options = {});
+                          const PosteriorOptions& options = {}, const DescribedDevice* described = nullptr);
 
 /// True unless `options` leaves the structure out.
 bool considers(const PosteriorOptions& options, const nasbench::Structure& structure);
@@ -96,12 +103,8 @@ bool considers(const PosteriorOptions& options, const nasbench::Structure& struc
 /// Covariance of the costs across the library's entries, in units of the median latency.
 Eigen::MatrixXd library_covariance(const StructuredLibrary& library);
 
-/// Prior of the costs of one entry's kind of device: mean and covariance, in units of the median latency. Features that
-/// the entry's own structure does not use are taken from the typical costs.
-struct CostPrior {
-  Eigen::VectorXd mean;
-  Eigen::MatrixXd covariance;
-};
+/// Prior of the costs of one entry's kind of device, in units of the median latency. Features that the entry's own
+/// structure does not use are taken from the typical costs.
 CostPrior cost_prior(const StructuredLibrary& library, std::size_t entry, const Eigen::MatrixXd& library_covariance,
                      const PosteriorOptions& options);
 

@@ -31,6 +31,8 @@ void each_option(Options& options, const Visit& visit) {
   visit("path_entries", options.path_entries);
   visit("kept", options.kept);
   visit("left_out", options.left_out);
+  visit("described_share", options.described_share);
+  visit("descriptor", options.descriptor);
 }
 
 }  // namespace
@@ -56,6 +58,8 @@ void require_valid(const PosteriorOptions& options) {
   require(options.newton_steps >= 1 && options.newton_steps <= 1000, "newton_steps", "from 1 to 1000");
   require(options.path_entries >= 1, "path_entries", "1 or more");
   require(options.kept >= 1, "kept", "1 or more");
+  require(options.described_share > 0 && options.described_share < 1, "described_share", "between 0 and 1");
+  if (options.descriptor != "auto") descriptor_source(options.descriptor);
 }
 
 void to_json(nlohmann::json& json, const PosteriorOptions& options) {

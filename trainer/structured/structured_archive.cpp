@@ -89,6 +89,49 @@ StructuredLibrary get_library(const Archive& archive, const nasbench::StructureM
   return library;
 }
 
+void put_descriptor_prior(Archive& archive, const DescriptorPrior& prior) {
+  if (!prior.trained()) return;
+  archive.card["descriptor"] = {{"source", name(prior.source)},
+                                {"counters", prior.counters},
+                                {"from", prior.from},
+                                {"hidden", prior.network.hidden.rows()},
+                                {"inputs", prior.network.hidden.cols()},
+                                {"scale_deviation", prior.scale_deviation},
+                                {"residual", prior.residual}};
+  std::vector<double> values;
+  for (const Eigen::MatrixXd& matrix :
+       {Eigen::MatrixXd(prior.input_mean), Eigen::MatrixXd(prior.input_unit), prior.network.hidden,
+        Eigen::MatrixXd(prior.network.hidden_bias), prior.network.output, Eigen::MatrixXd(prior.network.output_bias),
+        Eigen::MatrixXd(prior.mean_counts), Eigen::MatrixXd(prior.deviation)}) {
+    append(values, matrix);
+  }
+  archive.put("descriptor", numbers(values));
+}
+
+DescriptorPrior get_descriptor_prior(const Archive& archive, const nasbench::StructureModel& model) {
+  DescriptorPrior prior;
+  if (!archive.has("descriptor")) return prior;
+  const nlohmann::json& card = archive.card.at("descriptor");
+  prior.source = descriptor_source(card.at("source").get<std::string>());
+  card.at("counters").get_to(prior.counters);
+  card.at("from").get_to(prior.from);
+  card.at("scale_deviation").get_to(prior.scale_deviation);
+  card.at("residual").get_to(prior.residual);
+  const auto features = static_cast<Index>(model.features().size());
+  const auto hidden = card.at("hidden").get<Index>(), inputs = card.at("inputs").get<Index>();
+  if (hidden < 1 || inputs < features) throw FormatError("the descriptor's network has no layers");
+  Reader values(archive, "descriptor");
+  prior.input_mean = values.vector(inputs);
+  prior.input_unit = values.vector(inputs);
+  prior.network.hidden = values.matrix(hidden, inputs);
+  prior.network.hidden_bias = values.vector(hidden);
+  prior.network.output = values.matrix(features, hidden);
+  prior.network.output_bias = values.vector(features);
+  prior.mean_counts = values.vector(features);
+  prior.deviation = values.vector(features);
+  return prior;
+}
+
 void put_posterior(Archive& archive, const StructuredPosterior& posterior) {
   nlohmann::json components = nlohmann::json::array();
   std::vector<double> values;

@@ -53,8 +53,9 @@ nlohmann::json explanation_lines(const structured::StructuredPosterior& posterio
              milliseconds(cost.deviation_ms);
   }
   lines.push_back("Costs of one occurrence in the cell: " + costs);
-  lines.push_back("Noise of a measurement: " + percent(explained.noise) + "; most like " + explained.nearest_device +
-                  " of the pool");
+  const std::string& device = explained.nearest_device;
+  lines.push_back("Noise of a measurement: " + percent(explained.noise) + "; " +
+                  (device.empty() ? "as its descriptor says" : "most like " + device + " of the pool"));
   for (const std::string& warning : structured::evidence_warnings(library, evidence, posterior)) {
     lines.push_back("Warning: " + warning);
   }
@@ -80,11 +81,18 @@ std::vector<double> latencies_of(const StructuredLibrary& library, const structu
 
 class StructuredModel : public PoolModel {
  public:
-  StructuredModel(datasets::Pool pool, StructuredLibrary library, std::uint64_t seed,
-                  structured::PosteriorOptions options)
-      : pool_(std::move(pool)), library_(std::move(library)), seed_(seed), options_(std::move(options)) {}
+  StructuredModel(datasets::Pool pool, StructuredLibrary library, structured::DescriptorPrior descriptor_prior,
+                  std::uint64_t seed, structured::PosteriorOptions options)
+      : pool_(std::move(pool)),
+        library_(std::move(library)),
+        descriptor_prior_(std::move(descriptor_prior)),
+        seed_(seed),
+        options_(std::move(options)) {}
 
   std::string_view kind() const override { return "structured"; }
+  std::string descriptor_kind() const override {
+    return std::string(name(descriptor_prior_.source));
+  }
   const datasets::Pool& pool() const override { return pool_; }
 
   Archive to_archive() const override {
@@ -95,13 +103,17 @@ class StructuredModel : public PoolModel {
       if (entry.log_rms > 0) archive.card["scores"]["log_rms"][entry.device] = entry.log_rms;
     }
     structured::put_library(archive, library_);
+    structured::put_descriptor_prior(archive, descriptor_prior_);
     return archive;
   }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
-    require_measurements(set, kind());
+    std::optional<structured::DescribedDevice> described;
+    if (set.descriptor) described = structured::describe(descriptor_prior_, *library_.model, *set.descriptor);
+    if (!described) require_measurements(set, kind(), alternative_to_measurements());
     const structured::Evidence evidence{set.architectures, set.latency_ms, set.whole_milliseconds};
-    structured::StructuredPosterior posterior = structured::adapt(library_, evidence, options_);
+    structured::StructuredPosterior posterior =
+        structured::adapt(library_, evidence, options_, described ? &*described : nullptr);
     nlohmann::json card = predictor_card(*this, set, options.seed);
     card["explanation"] = explanation_lines(posterior, library_, evidence);
     return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card));
@@ -112,8 +124,16 @@ class StructuredModel : public PoolModel {
   }
 
  private:
+  std::string alternative_to_measurements() const {
+    if (!descriptor_prior_.trained()) return ": no device of its pool has a descriptor, so that none would do instead";
+    const bool in_network = descriptor_prior_.source == structured::DescriptorSource::in_network;
+    return std::string(", or a descriptor that has ") +
+           (in_network ? "the operations' latencies in a network (in_network)" : "operator latencies");
+  }
+
   datasets::Pool pool_;
   StructuredLibrary library_;
+  structured::DescriptorPrior descriptor_prior_;
   std::uint64_t seed_;
   structured::PosteriorOptions options_;
 };
@@ -146,7 +166,13 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uin
   options.seed = seed;
   library.calibration =
       structured::calibrate(library, ids_of(pool), datasets::latency_matrix(pool), posterior_options, options);
-  return std::make_unique<StructuredModel>(pool, std::move(library), seed, posterior_options);
+  const structured::DescriptorSource source = posterior_options.descriptor == "auto"
+                                                  ? structured::common_source(pool)
+                                                  : structured::descriptor_source(posterior_options.descriptor);
+  structured::DescriptorFitOptions fit;
+  fit.seed = seed;
+  structured::DescriptorPrior prior = structured::fit_descriptor_prior(library, pool, source, fit);
+  return std::make_unique<StructuredModel>(pool, std::move(library), std::move(prior), seed, posterior_options);
 }
 
 std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
@@ -154,7 +180,8 @@ std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
   StructuredLibrary library = structured::get_library(archive, nasbench::structures_of(*pool.space));
   const auto options = archive.card.value("settings", nlohmann::json::object()).get<structured::PosteriorOptions>();
   structured::require_valid(options);
-  return std::make_unique<StructuredModel>(std::move(pool), std::move(library),
+  structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
+  return std::make_unique<StructuredModel>(std::move(pool), std::move(library), std::move(prior),
                                            archive.card.at("seed").get<std::uint64_t>(), options);
 }
 

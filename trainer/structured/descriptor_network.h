@@ -1,0 +1,43 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstdint>
+#include <vector>
+
+namespace tenshot::trainer::structured {
+
+/// The network between a hardware descriptor and costs: outputs = W₂ tanh(W₁ inputs + b₁) + b₂.
+struct DescriptorNetwork {
+  Eigen::MatrixXd hidden;       ///< [hidden, inputs]
+  Eigen::VectorXd hidden_bias;  ///< [hidden]
+  Eigen::MatrixXd output;       ///< [features, hidden]
+  Eigen::VectorXd output_bias;  ///< [features]
+
+  Eigen::VectorXd operator()(const Eigen::VectorXd& inputs) const;
+};
+
+/// Measured networks of several devices, to learn from. The latency of row i on device d is rows(i) · costs(d), and
+/// log costs(d) = log_costs.row(d) + network(inputs.row(d)).
+struct DescribedNetworks {
+  Eigen::MatrixXd inputs;            ///< [devices, inputs]
+  Eigen::MatrixXd log_costs;         ///< [devices, features]: what the descriptor says by itself
+  Eigen::MatrixXd rows;              ///< [n, features]
+  std::vector<std::int64_t> device;  ///< [n]
+  Eigen::VectorXd log_latency;       ///< [n]
+};
+
+struct DescriptorFitOptions {
+  int hidden = 16;
+  int steps = 300;
+  double learning_rate = 0.02;
+  /// Of the squared weights, against the mean squared error of log latency: few devices of one machine are quickly
+  /// known by heart.
+  double weight_decay = 1;
+  std::uint64_t seed = 1;
+};
+
+/// Trains by Adam (Kingma and Ba, ICLR 2015) on the squared error of log latency, every device counting alike, from
+/// outputs that are zero: without a reason in the data, costs stay what the descriptor says.
+DescriptorNetwork fit_descriptor_network(const DescribedNetworks& networks, const DescriptorFitOptions& options);
+
+}  // namespace tenshot::trainer::structured
