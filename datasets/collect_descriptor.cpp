@@ -63,8 +63,7 @@ void measure_in_network(HardwareDescriptor& descriptor, const CollectOptions& op
   };
   const std::string revision = descriptor::cpu_revision();
   descriptor.in_network = measured.operations;
-  condition("", "chains of " + std::to_string(chains.front().repeats) + " between two convolution blocks, " +
-                    std::to_string(in_network_rounds) + " rounds");
+  condition("", chain_condition(chains.front().repeats) + ", " + std::to_string(in_network_rounds) + " rounds");
   condition("_date", date);
   condition("_processor", descriptor::cpu_model() + (revision.empty() ? "" : ", " + revision));
   condition("_sentinel_ms", shortest(measured.sentinel_ms));

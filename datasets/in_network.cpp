@@ -19,6 +19,10 @@ std::vector<ChainGraph> chain_graphs(const std::vector<nasbench::OperationChain>
   return graphs;
 }
 
+std::string chain_condition(int repeats) {
+  return "chains of " + std::to_string(repeats) + " between two convolution blocks";
+}
+
 std::vector<OperationLatency> in_network_latencies(const std::vector<ChainLatency>& networks) {
   std::vector<OperationLatency> latencies;
   for (const auto& [chain, chain_ms] : networks) {

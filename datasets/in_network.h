@@ -33,6 +33,9 @@ struct ChainGraph {
 /// them.
 std::vector<ChainGraph> chain_graphs(const std::vector<nasbench::OperationChain>& chains);
 
+/// "chains of 8 between two convolution blocks": how in_network was measured, for HardwareDescriptor::conditions.
+std::string chain_condition(int repeats);
+
 struct ChainLatency {
   ChainNetwork network;
   double latency_ms = 0;
