@@ -133,7 +133,8 @@ class Collection {
   }
 
   bool operators_missing() const {
-    return options_.descriptor.wanted && descriptor_incomplete(device_.descriptor, counters_.source);
+    return options_.descriptor.wanted &&
+           descriptor_incomplete(device_.descriptor, counters_.source, space_, options_.shape);
   }
   bool repeat_check_missing() const { return options_.repeat_check && !record_.repeatability; }
 
@@ -280,12 +281,8 @@ class Collection {
       report(wanted_.size(), note);
       throw_if_stopped();
     };
-    if (!device_.descriptor.has_latencies()) {
-      complete_descriptor(device_.descriptor, options_, space_, runtime_, "latency_only", batches_.timer(), step);
-      save();
-    }
-    complete_descriptor(device_.descriptor, options_, space_, runtime_, counters_.source, batches_.timer(), step);
-    save();
+    complete_descriptor(device_.descriptor, options_, space_, runtime_, counters_.source, batches_.timer(),
+                        {step, [this] { save(); }});
   }
 
   /// One architecture in twenty again. Only what was undisturbed both times says how repeatable measuring is.

@@ -15,7 +15,8 @@
 
 namespace tenshot::datasets {
 
-/// The hardware descriptor to measure with the architectures.
+/// The hardware descriptor to measure with the architectures: latencies and counters of the space's operators, and what
+/// its operations cost inside a network.
 struct DescriptorOptions {
   bool wanted = false;
   std::string counters = "auto";  ///< where counts come from: perf_event, callgrind, latency_only, or the best there is

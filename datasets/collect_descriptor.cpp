@@ -5,8 +5,10 @@
 #include "descriptor/callgrind.h"
 #include "descriptor/child_process.h"
 #include "descriptor/counters.h"
+#include "descriptor/machine.h"
 #include "descriptor/perf_profile.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -39,6 +41,44 @@ void measure_latencies(HardwareDescriptor& descriptor, const CollectOptions& opt
   descriptor = {};
   descriptor.source = "latency_only";
   descriptor.operators = std::move(operators);
+}
+
+bool in_network_missing(const HardwareDescriptor& descriptor, const SearchSpace& space,
+                        const nasbench::NetworkShape& shape) {
+  return !descriptor.has_in_network() && !space.operation_chains(shape).empty();
+}
+
+/// The beginning of the names of conditions that tell how HardwareDescriptor::in_network was measured. It may have been
+/// on another day than everything else, when the machine ran at another speed: the sentinel's latency tells.
+constexpr std::string_view in_network_condition = "in_network";
+
+void measure_in_network(HardwareDescriptor& descriptor, const CollectOptions& options, const SearchSpace& space,
+                        CollectTimer& timer, const std::function<void(const std::string&)>& step) {
+  const std::vector<nasbench::OperationChain> chains = space.operation_chains(options.shape);
+  const std::string date = utc_now();
+  const CollectTimer::InNetwork measured =
+      timer.in_network(chain_graphs(chains), [&step] { step("measuring operations inside a network"); });
+  const auto condition = [&](const std::string& name, const std::string& value) {
+    descriptor.conditions[std::string(in_network_condition) + name] = value;
+  };
+  const std::string revision = descriptor::cpu_revision();
+  descriptor.in_network = measured.operations;
+  condition("", chain_condition(chains.front().repeats) + ", " + std::to_string(in_network_rounds) + " rounds");
+  condition("_date", date);
+  condition("_processor", descriptor::cpu_model() + (revision.empty() ? "" : ", " + revision));
+  condition("_sentinel_ms", shortest(measured.sentinel_ms));
+}
+
+/// Conditions of in_network stay, those of counters that were there before do not.
+void replace_counters(HardwareDescriptor& descriptor, const descriptor::OperatorCounts& counts) {
+  descriptor.source = counts.source;
+  descriptor.counters = counts.events;
+  std::map<std::string, std::string> conditions = counts.conditions;
+  for (const auto& [name, value] : descriptor.conditions) {
+    if (name.rfind(in_network_condition, 0) == 0) conditions.emplace(name, value);
+  }
+  descriptor.conditions = std::move(conditions);
+  for (std::size_t i = 0; i < descriptor.operators.size(); ++i) descriptor.operators[i].counts = counts.per_run.at(i);
 }
 
 descriptor::OperatorCounts counted_by_hardware(const CollectOptions& options, const SearchSpace& space,
@@ -111,23 +151,30 @@ CounterChoice choose_counters(const DescriptorOptions& options) {
                    "'; there are: auto, perf_event, callgrind, latency_only");
 }
 
-bool descriptor_incomplete(const HardwareDescriptor& descriptor, const std::string& source) {
-  return !descriptor.has_latencies() || (source != "latency_only" && descriptor.source != source);
+bool descriptor_incomplete(const HardwareDescriptor& descriptor, const std::string& source, const SearchSpace& space,
+                           const nasbench::NetworkShape& shape) {
+  return !descriptor.has_latencies() || in_network_missing(descriptor, space, shape) ||
+         (source != "latency_only" && descriptor.source != source);
 }
 
 void complete_descriptor(HardwareDescriptor& descriptor, const CollectOptions& options, const SearchSpace& space,
                          const descriptor::Runtime& runtime, const std::string& source, CollectTimer& timer,
-                         const std::function<void(const std::string&)>& step) {
-  if (!descriptor.has_latencies()) measure_latencies(descriptor, options, space, timer, step);
+                         const DescriptorProgress& progress) {
+  if (!descriptor.has_latencies()) {
+    measure_latencies(descriptor, options, space, timer, progress.step);
+    progress.keep();
+  }
+  if (in_network_missing(descriptor, space, options.shape)) {
+    measure_in_network(descriptor, options, space, timer, progress.step);
+    progress.keep();
+  }
   if (source == "latency_only" || descriptor.source == source) return;
-  step("counting the events of operators");
+  progress.step("counting the events of operators");
   const descriptor::OperatorCounts counts = source == "perf_event"
                                                 ? counted_by_hardware(options, space, runtime)
-                                                : counted_by_simulation(options, space, runtime, step);
-  descriptor.source = counts.source;
-  descriptor.counters = counts.events;
-  descriptor.conditions = counts.conditions;
-  for (std::size_t i = 0; i < descriptor.operators.size(); ++i) descriptor.operators[i].counts = counts.per_run.at(i);
+                                                : counted_by_simulation(options, space, runtime, progress.step);
+  replace_counters(descriptor, counts);
+  progress.keep();
 }
 
 }  // namespace tenshot::datasets

@@ -21,14 +21,23 @@ struct CounterChoice {
 /// and on callgrind with events other than default_counters.
 CounterChoice choose_counters(const DescriptorOptions& options);
 
-/// Adds what is missing to `descriptor`: latencies of the space's operators by `timer`, then, where `source` has them,
-/// counts (MAPLE-Edge §2.3). `step` is told what goes on before each part and after each measured operator; it throws
-/// to stop. Throws Error when counting fails; the latencies are in `descriptor` by then.
+/// Who is told how completing a descriptor goes.
+struct DescriptorProgress {
+  /// What goes on, before each part and after each measured operator; throws to stop.
+  std::function<void(const std::string& note)> step;
+  /// After each part, once it is in the descriptor.
+  std::function<void()> keep;
+};
+
+/// Adds what is missing to `descriptor`: latencies of the space's operators by `timer`, then what its operations cost
+/// inside a network, then, where `source` has them, counts (MAPLE-Edge §2.3). Throws Error when the runtime cannot
+/// prepare a network or counting fails; what was measured is in `descriptor` by then.
 void complete_descriptor(HardwareDescriptor& descriptor, const CollectOptions& options, const SearchSpace& space,
                          const descriptor::Runtime& runtime, const std::string& source, CollectTimer& timer,
-                         const std::function<void(const std::string&)>& step);
+                         const DescriptorProgress& progress);
 
 /// Whether complete_descriptor would have something to do.
-bool descriptor_incomplete(const HardwareDescriptor& descriptor, const std::string& source);
+bool descriptor_incomplete(const HardwareDescriptor& descriptor, const std::string& source, const SearchSpace& space,
+                           const nasbench::NetworkShape& shape);
 
 }  // namespace tenshot::datasets

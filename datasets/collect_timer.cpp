@@ -18,6 +18,14 @@ descriptor::TimingOptions operator_timing(descriptor::TimingOptions timing) {
   return timing;
 }
 
+/// Every network runs in every round: the difference of two that were measured in different rounds would say little.
+descriptor::TimingOptions chain_timing(descriptor::TimingOptions timing) {
+  constexpr int runs_of_round = 30;
+  timing.rounds = in_network_rounds;
+  timing.minimum_runs = timing.maximum_runs = in_network_rounds * runs_of_round;
+  return timing;
+}
+
 }  // namespace
 
 CollectTimer::CollectTimer(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
@@ -44,27 +52,33 @@ double CollectTimer::sentinel_ms() {
 
 CollectTimer::Turn CollectTimer::in_turn(const std::vector<Architecture>& architectures, const Steadiness& steadiness,
                                          const std::function<bool()>& go_on, const descriptor::TurnJournal& journal) {
-  prepare_sentinel();
-  std::vector<std::unique_ptr<descriptor::PreparedNetwork>> networks;
-  std::vector<std::function<void()>> runs;
-  for (const Architecture& architecture : architectures) {
-    networks.push_back(prepared(space_.network(architecture, options_.shape)));
-    runs.emplace_back([network = networks.back().get()] { network->run(); });
-    if (!go_on()) return {};
-  }
-  const descriptor::TurnTimings found = descriptor::measure_in_turn(
-      runs, options_.timing, {[this] { sentinel_->run(); }, steadiness.steady, steadiness.patient}, go_on, journal);
+  std::vector<nasbench::LayerGraph> graphs;
+  for (const Architecture& architecture : architectures) graphs.push_back(space_.network(architecture, options_.shape));
+  const descriptor::TurnTimings found = timed_in_turn(graphs, options_.timing, steadiness, go_on, journal);
   if (found.networks.empty()) return {};
   Turn turn;
   for (std::size_t i = 0; i < architectures.size(); ++i) {
     const descriptor::Timing& timing = found.networks[i];
-    record_cost(timing);
     turn.rows.push_back({architectures[i], timing.median_ms, timing.stddev_ms, timing.runs});
   }
   turn.sentinel_ms = found.sentinel_ms;
-  record_.sentinel_s += found.sentinel_s;
-  record_.disturbed_visits += found.thrown_away;
   return turn;
+}
+
+CollectTimer::InNetwork CollectTimer::in_network(const std::vector<ChainGraph>& chains,
+                                                 const std::function<void()>& step) {
+  std::vector<nasbench::LayerGraph> graphs;
+  for (const ChainGraph& chain : chains) graphs.push_back(chain.graph);
+  const auto go_on = [&step] {
+    step();
+    return true;
+  };
+  const descriptor::TurnTimings found = timed_in_turn(graphs, chain_timing(options_.timing), {}, go_on);
+  std::vector<ChainLatency> latencies;
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    latencies.push_back({chains[i].network, found.networks[i].median_ms});
+  }
+  return {in_network_latencies(latencies), found.sentinel_ms};
 }
 
 void CollectTimer::prepare_sentinel() {
@@ -77,6 +91,26 @@ std::unique_ptr<descriptor::PreparedNetwork> CollectTimer::prepared(const nasben
   std::unique_ptr<descriptor::PreparedNetwork> network = runtime_.prepare(graph, options_.runtime_options);
   record_.preparation_s += seconds_since(start);
   return network;
+}
+
+descriptor::TurnTimings CollectTimer::timed_in_turn(const std::vector<nasbench::LayerGraph>& graphs,
+                                                    const descriptor::TimingOptions& timing,
+                                                    const Steadiness& steadiness, const std::function<bool()>& go_on,
+                                                    const descriptor::TurnJournal& journal) {
+  prepare_sentinel();
+  std::vector<std::unique_ptr<descriptor::PreparedNetwork>> networks;
+  std::vector<std::function<void()>> runs;
+  for (const nasbench::LayerGraph& graph : graphs) {
+    networks.push_back(prepared(graph));
+    runs.emplace_back([network = networks.back().get()] { network->run(); });
+    if (!go_on()) return {};
+  }
+  descriptor::TurnTimings found = descriptor::measure_in_turn(
+      runs, timing, {[this] { sentinel_->run(); }, steadiness.steady, steadiness.patient}, go_on, journal);
+  for (const descriptor::Timing& network : found.networks) record_cost(network);
+  record_.sentinel_s += found.sentinel_s;
+  record_.disturbed_visits += found.thrown_away;
+  return found;
 }
 
 descriptor::Timing CollectTimer::timed(descriptor::PreparedNetwork& network, const descriptor::TimingOptions& timing) {

@@ -6,8 +6,11 @@
 
 #include "datasets/collect.h"
 #include "datasets/collect_record.h"
+#include "datasets/in_network.h"
 
 namespace tenshot::datasets {
+
+constexpr int in_network_rounds = 10;  ///< in which CollectTimer::in_network measures
 
 /// Prepares and times networks under the options of a collection, and adds what that costs to its record. The
 /// arguments must outlive the timer.
@@ -34,6 +37,15 @@ class CollectTimer {
   Turn in_turn(const std::vector<Architecture>& architectures, const Steadiness& steadiness,
                const std::function<bool()>& go_on, const descriptor::TurnJournal& journal);
 
+  /// What operations cost inside a network: chains and their surroundings measured in turn, so that a machine that
+  /// changes its speed changes both, whatever the rounds of the options. `step` is called many times a second and
+  /// throws to stop.
+  struct InNetwork {
+    std::vector<OperationLatency> operations;
+    double sentinel_ms = 0;
+  };
+  InNetwork in_network(const std::vector<ChainGraph>& chains, const std::function<void()>& step);
+
   /// Prepares the sentinel, once, so that all its values are of the same network.
   void prepare_sentinel();
   /// The sentinel's latency now.
@@ -41,6 +53,11 @@ class CollectTimer {
 
  private:
   std::unique_ptr<descriptor::PreparedNetwork> prepared(const nasbench::LayerGraph& graph);
+  /// Of each of `graphs`, in turn; without networks once `go_on` said no.
+  descriptor::TurnTimings timed_in_turn(const std::vector<nasbench::LayerGraph>& graphs,
+                                        const descriptor::TimingOptions& timing, const Steadiness& steadiness,
+                                        const std::function<bool()>& go_on,
+                                        const descriptor::TurnJournal& journal = {});
   descriptor::Timing timed(descriptor::PreparedNetwork& network, const descriptor::TimingOptions& timing);
   void record_cost(const descriptor::Timing& timing);
 

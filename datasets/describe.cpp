@@ -65,7 +65,8 @@ class RankCorrelation {
 DeviceSummary summary_of(const DeviceRuntime& device, const std::vector<double>& latencies) {
   DeviceSummary summary;
   summary.id = device.id;
-  summary.descriptor_source = device.descriptor.source + (device.descriptor.simulated() ? " (simulated)" : "");
+  summary.descriptor_source = device.descriptor.source + (device.descriptor.simulated() ? " (simulated)" : "") +
+                              (device.descriptor.has_in_network() ? ", in network" : "");
   summary.minimum_ms = summary.median_ms = summary.maximum_ms = nan;
   std::vector<double> values;
   values.reserve(latencies.size());

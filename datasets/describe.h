@@ -11,7 +11,7 @@ namespace tenshot::datasets {
 /// What `dataset describe` says of one device-runtime. Latencies in ms.
 struct DeviceSummary {
   std::string id;
-  std::string descriptor_source;
+  std::string descriptor_source;  ///< "callgrind (simulated), in network"
   std::size_t measured = 0;
   std::size_t missing = 0;  ///< architectures other devices of the pool have measured and this one has not
   double minimum_ms = 0, median_ms = 0, maximum_ms = 0;

@@ -46,14 +46,20 @@ std::string read_environment(const JsonReader& reader) {
   return environment->dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+/// What an OperatorProfile and an OperationLatency have in common.
+template <class Row>
+Row read_row(const JsonReader& reader) {
+  Row row;
+  row.name = reader.text("name", "");
+  if (row.name.empty()) reader.fail("name", "a name", reader.require("name", "a name"));
+  row.channels = reader.whole_number("channels", 0, 0);
+  row.resolution = reader.whole_number("resolution", 0, 0);
+  row.latency_ms = reader.non_negative_of(reader.require("latency_ms", "a number of ms"), reader.full("latency_ms"));
+  return row;
+}
+
 OperatorProfile read_operator(const JsonReader& reader, std::size_t counters) {
-  OperatorProfile profile;
-  profile.name = reader.text("name", "");
-  if (profile.name.empty()) reader.require("name", "the operator's name");
-  profile.channels = reader.whole_number("channels", 0, 0);
-  profile.resolution = reader.whole_number("resolution", 0, 0);
-  profile.latency_ms =
-      reader.non_negative_of(reader.require("latency_ms", "a number of ms"), reader.full("latency_ms"));
+  auto profile = read_row<OperatorProfile>(reader);
   const json& counts = reader.array("counts");
   if (counts.size() != counters) {
     throw FormatError(reader.file() + ": " + reader.full("counts") + " has " + std::to_string(counts.size()) +
@@ -64,6 +70,14 @@ OperatorProfile read_operator(const JsonReader& reader, std::size_t counters) {
                                              : reader.non_negative_of(count, reader.full("counts")));
   }
   return profile;
+}
+
+void require_nothing_measured(const HardwareDescriptor& descriptor, const std::string& file) {
+  for (const auto& [key, empty] :
+       {std::pair("operators", descriptor.operators.empty()), std::pair("in_network", descriptor.in_network.empty())}) {
+    if (empty) continue;
+    throw FormatError(file + ": descriptor." + key + " has entries, which source 'none' cannot have");
+  }
 }
 
 HardwareDescriptor read_descriptor(const JsonReader& device) {
@@ -93,13 +107,16 @@ HardwareDescriptor read_descriptor(const JsonReader& device) {
     const JsonReader entry(operators[i], device.file(), "descriptor.operators[" + std::to_string(i) + "]");
     descriptor.operators.push_back(read_operator(entry, descriptor.counters.size()));
   }
+  const json& in_network = reader.array("in_network");
+  for (std::size_t i = 0; i < in_network.size(); ++i) {
+    const JsonReader entry(in_network[i], device.file(), "descriptor.in_network[" + std::to_string(i) + "]");
+    descriptor.in_network.push_back(read_row<OperationLatency>(entry));
+  }
   if (counts == descriptor.counters.empty()) {
     throw FormatError(device.file() + ": descriptor.counters has " + std::to_string(descriptor.counters.size()) +
                       " names, which source '" + descriptor.source + "' cannot have");
   }
-  if (descriptor.source == "none" && descriptor.has_latencies()) {
-    throw FormatError(device.file() + ": descriptor.operators has entries, which source 'none' cannot have");
-  }
+  if (descriptor.source == "none") require_nothing_measured(descriptor, device.file());
   return descriptor;
 }
 
@@ -122,20 +139,25 @@ DeviceFile read_device_object(const json& object, const std::string& file) {
   return result;
 }
 
+template <class Row>
+json row_json(const Row& row) {
+  return {
+      {"name", row.name}, {"channels", row.channels}, {"resolution", row.resolution}, {"latency_ms", row.latency_ms}};
+}
+
 json to_json(const OperatorProfile& profile) {
   json counts = json::array();
   for (const double count : profile.counts) counts.push_back(std::isnan(count) ? json() : json(count));
-  return {{"name", profile.name},
-          {"channels", profile.channels},
-          {"resolution", profile.resolution},
-          {"latency_ms", profile.latency_ms},
-          {"counts", std::move(counts)}};
+  json object = row_json(profile);
+  object["counts"] = std::move(counts);
+  return object;
 }
 
 json to_json(const HardwareDescriptor& descriptor) {
   json operators = json::array();
   for (const OperatorProfile& profile : descriptor.operators) operators.push_back(to_json(profile));
   json object = {{"source", descriptor.source}, {"counters", descriptor.counters}, {"operators", std::move(operators)}};
+  for (const OperationLatency& latency : descriptor.in_network) object["in_network"].push_back(row_json(latency));
   if (descriptor.simulated()) object["simulated"] = true;
   if (!descriptor.conditions.empty()) object["conditions"] = descriptor.conditions;
   return object;

@@ -55,7 +55,35 @@ std::vector<ModelSource> sources_of(const KitRequest& request) {
     model.resolution = op.resolution;
     sources.push_back({std::move(model), std::move(op.graph)});
   }
+  for (ChainGraph& chain : chain_graphs(request.space->operation_chains(request.shape))) {
+    KitModel model;
+    const std::string prefix = chain.network.is_surroundings() ? "around" : "chain_" + chain.network.operation;
+    model.id = prefix + "_" + std::to_string(chain.network.channels);
+    model.runs = request.operator_runs;
+    model.chain = std::move(chain.network);
+    sources.push_back({std::move(model), std::move(chain.graph)});
+  }
   return sources;
+}
+
+/// In models.tsv, and the key under which the manifest describes the model.
+std::string kind_of(const KitModel& model) {
+  if (model.is_operator()) return "operator";
+  if (model.chain) return model.chain->is_surroundings() ? "surroundings" : "chain";
+  return "architecture";
+}
+
+json description_of(const KitModel& model, const SearchSpace& space) {
+  if (model.is_architecture()) return space.format(model.architecture);
+  if (model.is_operator()) {
+    return {{"name", model.operator_name}, {"channels", model.channels}, {"resolution", model.resolution}};
+  }
+  json chain = {{"channels", model.chain->channels}, {"resolution", model.chain->resolution}};
+  if (!model.chain->is_surroundings()) {
+    chain["name"] = model.chain->operation;
+    chain["repeats"] = model.chain->repeats;
+  }
+  return chain;
 }
 
 json model_json(const KitModel& model, const SearchSpace& space) {
@@ -64,15 +92,10 @@ json model_json(const KitModel& model, const SearchSpace& space) {
                  {"sha256", model.sha256},
                  {"weight_seed", model.weight_seed},
                  {"runs", model.runs},
-                 {"kind", model.is_operator() ? "operator" : "architecture"},
+                 {"kind", kind_of(model)},
                  {"input", {{"name", nasbench::onnx_input_name}, {"type", "float32"}, {"shape", model.input}}},
                  {"result", "results/" + model.id + "/"}};
-  if (model.is_operator()) {
-    object["operator"] = {
-        {"name", model.operator_name}, {"channels", model.channels}, {"resolution", model.resolution}};
-  } else {
-    object["architecture"] = space.format(model.architecture);
-  }
+  object[kind_of(model)] = description_of(model, space);
   return object;
 }
 
@@ -103,8 +126,8 @@ std::string models_table(const KitManifest& manifest) {
   std::string table = "# kit " + manifest.id + "\n# batch " + std::to_string(manifest.batch) + "\n# resolution " +
                       std::to_string(manifest.shape.resolution) + "\n# input " + nasbench::onnx_input_name + "\n";
   for (const KitModel& model : manifest.models) {
-    table += model.id + "\t" + (model.is_operator() ? "operator" : "architecture") + "\t" + model_file(model.id) +
-             "\t" + model.sha256 + "\t" + std::to_string(model.runs) + "\t" + shape_text(model.input) + "\n";
+    table += model.id + "\t" + kind_of(model) + "\t" + model_file(model.id) + "\t" + model.sha256 + "\t" +
+             std::to_string(model.runs) + "\t" + shape_text(model.input) + "\n";
   }
   return table;
 }
@@ -119,6 +142,9 @@ std::string request_id(const KitRequest& request) {
     text += '\n' + std::to_string(number);
   }
   for (const Architecture& architecture : request.architectures) text += '\n' + request.space->format(architecture);
+  for (const nasbench::OperationChain& chain : request.space->operation_chains(request.shape)) {
+    text += '\n' + chain.name + ' ' + std::to_string(chain.channels) + ' ' + std::to_string(chain.repeats);
+  }
   return sha256_hex(text).substr(0, 16);
 }
 
@@ -137,6 +163,27 @@ void require_own_folder(const std::filesystem::path& folder, const std::string& 
   }
 }
 
+std::string read_operation(const JsonReader& reader) {
+  std::string operation = reader.text("name", "");
+  if (operation.empty()) reader.fail("name", "the operator's name", reader.require("name", "a name"));
+  return operation;
+}
+
+ChainNetwork read_surroundings(const JsonReader& reader) {
+  ChainNetwork network;
+  network.channels = reader.whole_number("channels", 0, 0);
+  network.resolution = reader.whole_number("resolution", 0, 0);
+  return network;
+}
+
+ChainNetwork read_chain(const JsonReader& reader) {
+  ChainNetwork network = read_surroundings(reader);
+  network.operation = read_operation(reader);
+  const json& repeats = reader.require("repeats", "how often the operation stands in the chain");
+  network.repeats = reader.whole_number_of(repeats, reader.full("repeats"), 1);
+  return network;
+}
+
 KitModel read_model(const JsonReader& reader, const SearchSpace& space) {
   KitModel model;
   model.id = reader.text("id", "");
@@ -147,13 +194,20 @@ KitModel read_model(const JsonReader& reader, const SearchSpace& space) {
   model.runs = reader.whole_number("runs", 1, 1);
   if (const json* op = reader.find("operator")) {
     const JsonReader entry(*op, reader.file(), reader.full("operator"));
-    model.operator_name = entry.text("name", "");
-    if (model.operator_name.empty()) entry.fail("name", "the operator's name", entry.require("name", "a name"));
+    model.operator_name = read_operation(entry);
     model.channels = entry.whole_number("channels", 0, 0);
     model.resolution = entry.whole_number("resolution", 0, 0);
     return model;
   }
-  const json& text = reader.require("architecture", "an architecture, or 'operator'");
+  if (const json* chain = reader.find("chain")) {
+    model.chain = read_chain({*chain, reader.file(), reader.full("chain")});
+    return model;
+  }
+  if (const json* surroundings = reader.find("surroundings")) {
+    model.chain = read_surroundings({*surroundings, reader.file(), reader.full("surroundings")});
+    return model;
+  }
+  const json& text = reader.require("architecture", "an architecture, 'operator', 'chain' or 'surroundings'");
   if (!text.is_string()) reader.fail("architecture", "an architecture's text", text);
   try {
     model.architecture = space.parse(text.get_ref<const std::string&>());
@@ -161,6 +215,20 @@ KitModel read_model(const JsonReader& reader, const SearchSpace& space) {
     throw FormatError(reader.file() + ": " + reader.full("architecture") + ": " + error.what());
   }
   return model;
+}
+
+/// Chains mean nothing without what is to be subtracted.
+void require_surroundings(const std::vector<KitModel>& models, const std::string& file) {
+  for (const KitModel& model : models) {
+    if (!model.chain || model.chain->is_surroundings()) continue;
+    const bool surrounded = std::any_of(models.begin(), models.end(), [&](const KitModel& other) {
+      return other.chain && model.chain->is_surrounded_by(*other.chain);
+    });
+    if (surrounded) continue;
+    throw FormatError(file + ": model '" + model.id + "' has no surroundings of " +
+                      std::to_string(model.chain->channels) + " channels at resolution " +
+                      std::to_string(model.chain->resolution) + " among the models");
+  }
 }
 
 KitManifest read_manifest(const json& object, const std::string& file) {
@@ -179,6 +247,7 @@ KitManifest read_manifest(const json& object, const std::string& file) {
     manifest.models.push_back(read_model(entry, *manifest.space));
     if (!ids.insert(manifest.models.back().id).second) entry.fail("id", "an id of its own", models[i]["id"]);
   }
+  require_surroundings(manifest.models, file);
   return manifest;
 }
 
@@ -201,7 +270,7 @@ KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& requ
   for (ModelSource& source : sources) {
     KitModel& model = source.model;
     const nasbench::LayerGraph graph =
-        model.is_operator() ? std::move(source.graph) : request.space->network(model.architecture, request.shape);
+        model.is_architecture() ? request.space->network(model.architecture, request.shape) : std::move(source.graph);
     const nasbench::TensorShape& input = graph.input_shape();
     model.input = {request.batch, input.channels, input.height, input.width};
     // Every model has weights of its own, so that no compiler's cache takes one for another.

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "datasets/in_network.h"
 #include "nasbench/search_space.h"
 
 namespace tenshot::datasets {
@@ -23,13 +25,15 @@ struct KitModel {
   std::uint64_t weight_seed = 0;  ///< of nasbench::random_weights: one of its own
   int runs = 0;                   ///< asked for
   std::vector<int> input;         ///< batch, channels, height, width
-  Architecture architecture;      ///< empty for an operator
+  Architecture architecture;      ///< empty unless it is one
   // Of an operator.
   std::string operator_name;
   int channels = 0;
   int resolution = 0;
+  std::optional<ChainNetwork> chain;  ///< of a chain of an operation, and of surroundings of chains
 
   bool is_operator() const { return !operator_name.empty(); }
+  bool is_architecture() const { return !is_operator() && !chain; }
 };
 
 /// What a kit asks for. `id` is a hash over all of its models.
@@ -39,7 +43,8 @@ struct KitManifest {
   nasbench::NetworkShape shape;
   int batch = 1;
   std::uint64_t weight_seed = 1;
-  std::vector<KitModel> models;  ///< architectures in the order of the plan, then operators
+  /// Architectures in the order of the plan, then operators, then chains with their surroundings (none in older kits).
+  std::vector<KitModel> models;
 };
 
 struct KitRequest {
@@ -49,7 +54,7 @@ struct KitRequest {
   int batch = 1;
   std::uint64_t weight_seed = 1;
   int runs = 200;           ///< of an architecture
-  int operator_runs = 500;  ///< of an operator
+  int operator_runs = 500;  ///< of an operator, a chain or surroundings
 };
 
 /// What was written.
@@ -58,11 +63,11 @@ struct KitSummary {
   std::uintmax_t bytes = 0;  ///< of the models
 };
 
-/// Writes `folder`: `models/*.onnx` (the architectures and every operator of the space), `manifest.json`, `models.tsv`
-/// (the same for a shell), `measure.sh` with its runners, `README.txt`; the manifest last, so that an unfinished kit is
-/// none. `written` is told after each model. Throws InputError when there is nothing to measure, or when the folder
-/// holds anything but this kit (results of an earlier one are nobody's to overwrite), FileError when it cannot be
-/// written.
+/// Writes `folder`: `models/*.onnx` (the architectures, and every operator of the space, alone and in its chains),
+/// `manifest.json`, `models.tsv` (the same for a shell), `measure.sh` with its runners, `README.txt`; the manifest
+/// last, so that an unfinished kit is none. `written` is told after each model. Throws InputError when there is nothing
+/// to measure, or when the folder holds anything but this kit (results of an earlier one are nobody's to overwrite),
+/// FileError when it cannot be written.
 KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& request,
                      const std::function<void(std::size_t done, std::size_t all)>& written = {});
 

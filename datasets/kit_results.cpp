@@ -72,11 +72,13 @@ class Reader {
 
   KitResults read() {
     for (const KitModel& model : results_.manifest.models) {
-      results_.planned += model.is_operator() ? 0 : 1;
+      results_.planned += model.is_architecture() ? 1 : 0;
       const std::optional<descriptor::Timing> timing = read_model(model);
       if (!timing) continue;
       if (model.is_operator()) {
         operators_.push_back({model.operator_name, model.channels, model.resolution, timing->median_ms, {}});
+      } else if (model.chain) {
+        chains_.push_back({*model.chain, timing->median_ms});
       } else {
         results_.latencies.push_back({model.architecture, timing->median_ms, timing->stddev_ms, timing->runs});
       }
@@ -94,7 +96,9 @@ class Reader {
     KitFinding finding{problem, model == nullptr ? "" : model->id, detail, left_out, ""};
     if (model != nullptr) {
       finding.message = model->id;
-      if (!model->is_operator()) finding.message += " (" + results_.manifest.space->format(model->architecture) + ")";
+      if (model->is_architecture()) {
+        finding.message += " (" + results_.manifest.space->format(model->architecture) + ")";
+      }
       finding.message += ": ";
     }
     finding.message +=
@@ -138,8 +142,8 @@ class Reader {
 
   void judge(const KitModel& model, const Notes& meta, const descriptor::Timing& timing) {
     const double spread = timing.interquartile_range_ms / timing.median_ms;
-    // Operators that cost next to nothing spread widely on every clock, and nothing depends on them.
-    if (spread > kit_tolerated_spread && !model.is_operator()) {
+    // What costs next to nothing spreads widely on every clock, and little depends on one operator or chain.
+    if (spread > kit_tolerated_spread && model.is_architecture()) {
       find(KitProblem::wide_spread, &model,
            "the middle half of its times spans " + std::to_string(static_cast<int>(std::lround(100 * spread))) +
                " % of their median",
@@ -155,26 +159,42 @@ class Reader {
     }
   }
 
-  /// The operator latencies, with counters where perf counted all of them.
-  void read_descriptor() {
-    const auto wanted =
-        static_cast<std::size_t>(std::count_if(results_.manifest.models.begin(), results_.manifest.models.end(),
-                                               [](const KitModel& model) { return model.is_operator(); }));
-    if (wanted == 0) return;
-    if (operators_.size() < wanted) {
+  /// Whether the kit has models that are `wanted` and all `measured` of them; a finding when some are missing.
+  template <class Wanted>
+  bool all_measured(const Wanted& wanted, std::size_t measured, const std::string& what) {
+    const std::vector<KitModel>& models = results_.manifest.models;
+    const auto all = static_cast<std::size_t>(std::count_if(models.begin(), models.end(), wanted));
+    if (measured < all) {
       find(KitProblem::no_descriptor, nullptr,
-           std::to_string(wanted - operators_.size()) + " of " + std::to_string(wanted) + " operators have no latency",
-           false);
-      return;
+           std::to_string(all - measured) + " of " + std::to_string(all) + " " + what + " have no latency", false);
     }
+    return all > 0 && measured == all;
+  }
+
+  /// The operator latencies, alone and inside a network, with counters where perf counted all of them.
+  void read_descriptor() {
+    const auto of_operators = [](const KitModel& model) { return model.is_operator(); };
+    if (!all_measured(of_operators, operators_.size(), "operators")) return;
     results_.descriptor.source = "latency_only";
     results_.descriptor.operators = operators_;
+    read_in_network();
     const std::string missing = note(read_notes(results_folder_ / "perf.txt"), "missing");
     if (!missing.empty()) {
       find(KitProblem::no_descriptor, nullptr, "no counters (" + missing + "), operator latencies only", false);
       return;
     }
     read_counters();
+  }
+
+  void read_in_network() {
+    const auto of_chains = [](const KitModel& model) { return model.chain.has_value(); };
+    if (!all_measured(of_chains, chains_.size(), "chains and surroundings of operations")) return;
+    HardwareDescriptor& descriptor = results_.descriptor;
+    descriptor.in_network = in_network_latencies(chains_);
+    if (!descriptor.has_in_network()) return;
+    const auto chain = std::find_if(chains_.begin(), chains_.end(),
+                                    [](const ChainLatency& latency) { return !latency.network.is_surroundings(); });
+    descriptor.conditions["in_network"] = chain_condition(chain->network.repeats) + ", one after the other";
   }
 
   void read_counters() {
@@ -229,6 +249,7 @@ class Reader {
   std::filesystem::path results_folder_;
   KitResults results_;
   std::vector<OperatorProfile> operators_;
+  std::vector<ChainLatency> chains_;
   std::set<std::string> scaled_;
 };
 

@@ -19,7 +19,7 @@ enum class KitProblem : std::uint8_t {
   unreadable,    ///< times or notes that cannot be understood
   wide_spread,   ///< the times' interquartile range is over `kit_tolerated_spread` of their median
   clocks_moved,  ///< over 2 % between before and after
-  no_descriptor  ///< operators or counters are missing, so that there is no hardware descriptor, or none of counters
+  no_descriptor  ///< operators, counters or chains are missing: there is no hardware descriptor, or not all of it
 };
 
 std::string_view name(KitProblem problem);
@@ -42,7 +42,7 @@ struct KitResults {
   std::map<std::string, std::string> run;            ///< results/kit.txt: backend, precision, version, started …
   std::map<std::string, std::string> before, after;  ///< the board's state
   std::vector<Measurement> latencies;                ///< in the order of the plan; latency is the median
-  HardwareDescriptor descriptor;                     ///< complete, or "none"
+  HardwareDescriptor descriptor;  ///< of all operators or "none"; in_network where every chain was measured
   std::vector<KitFinding> findings;
   std::size_t planned = 0;  ///< architectures
 

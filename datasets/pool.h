@@ -39,12 +39,13 @@ struct HardwareDescriptor {
   std::string source = "none";        ///< perf_event, perf_stat, callgrind, latency_only, none
   std::vector<std::string> counters;  ///< names; empty for latency_only and none
   std::vector<OperatorProfile> operators;
-  std::vector<OperationLatency> in_network;
+  std::vector<OperationLatency> in_network;       ///< empty where it was not measured
   std::map<std::string, std::string> conditions;  ///< how all this was measured
 
   bool simulated() const { return source == "callgrind"; }
   bool has_latencies() const { return !operators.empty(); }
   bool has_counters() const { return !operators.empty() && !counters.empty(); }
+  bool has_in_network() const { return !in_network.empty(); }
 };
 
 /// A device-runtime: a device, a runtime and its settings, and what was measured of it.

@@ -50,6 +50,15 @@ void add_descriptor(Bytes& bytes, const HardwareDescriptor& descriptor) {
     bytes.add(std::uint64_t{profile.counts.size()});
     for (const double count : profile.counts) bytes.add(count);
   }
+  if (!descriptor.has_in_network()) return;  // the hashes of pools without it are in many files
+  bytes.add(std::string_view("in_network"));
+  bytes.add(std::uint64_t{descriptor.in_network.size()});
+  for (const OperationLatency& latency : descriptor.in_network) {
+    bytes.add(latency.name);
+    bytes.add(static_cast<std::uint64_t>(latency.channels));
+    bytes.add(static_cast<std::uint64_t>(latency.resolution));
+    bytes.add(latency.latency_ms);
+  }
 }
 
 void add_latencies(Bytes& bytes, const std::vector<Measurement>& latencies) {

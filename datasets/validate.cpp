@@ -6,12 +6,13 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
+#include <tuple>
 #include <utility>
 
 #include "datasets/csv.h"
 #include "datasets/device_file.h"
-#include "datasets/json_reader.h"
 #include "datasets/device_folders.h"
+#include "datasets/json_reader.h"
 #include "datasets/pool.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -38,7 +39,8 @@ void check_all_keys(const nlohmann::json& device, const std::string& file, Valid
              report);
   const auto descriptor = device.find("descriptor");
   if (descriptor == device.end() || !descriptor->is_object()) return;
-  check_keys(*descriptor, file, "descriptor: ", {"source", "counters", "operators", "conditions", "simulated"}, report);
+  check_keys(*descriptor, file,
+             "descriptor: ", {"source", "counters", "operators", "in_network", "conditions", "simulated"}, report);
   const bool simulated = descriptor->value("source", nlohmann::json()) == "callgrind";
   if (descriptor->value("simulated", nlohmann::json(false)) != simulated) {
     report.problems.push_back(file + ": descriptor.simulated has to be " + (simulated ? "true" : "false or absent") +
@@ -71,9 +73,35 @@ void check_operators(const DeviceRuntime& device, const SearchSpace& space, cons
   }
 }
 
+void check_in_network(const DeviceRuntime& device, const SearchSpace& space, const std::string& file,
+                      ValidationReport& report) {
+  using Key = std::tuple<std::string, int, int>;
+  const bool shape_known = !device.input_shape.empty();
+  nasbench::NetworkShape shape;
+  if (shape_known) shape.resolution = device.input_shape[1];
+  const auto key = [&](const auto& row) { return Key(row.name, row.channels, shape_known ? row.resolution : 0); };
+  std::set<Key> expected, found;
+  try {
+    for (const nasbench::OperationChain& chain : space.operation_chains(shape)) expected.insert(key(chain));
+  } catch (const InputError& error) {
+    report.problems.push_back(file + ": input_shape: " + error.what());
+    return;
+  }
+  const std::vector<OperationLatency>& in_network = device.descriptor.in_network;
+  for (const OperationLatency& latency : in_network) found.insert(key(latency));
+  if (found == expected && in_network.size() == expected.size()) return;
+  const auto known =
+      std::count_if(found.begin(), found.end(), [&](const Key& latency) { return expected.count(latency) > 0; });
+  report.problems.push_back(file + ": descriptor has " + std::to_string(in_network.size()) +
+                            " operations inside a network, " + std::to_string(known) + " of the " +
+                            std::to_string(expected.size()) + " of space '" + std::string(space.name()) +
+                            "' at the device's resolution; measure them all, each once, or none");
+}
+
 void check_descriptor(const DeviceRuntime& device, const SearchSpace& space, const std::string& file,
                       ValidationReport& report) {
   if (device.descriptor.source != "none") check_operators(device, space, file, report);
+  if (device.descriptor.has_in_network()) check_in_network(device, space, file, report);
 }
 
 /// What the devices of a pool must not share, or must.

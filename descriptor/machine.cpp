@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <thread>
 
 #include "nasbench/support/numbers.h"
@@ -22,6 +23,17 @@ std::optional<std::string> first_line(const std::filesystem::path& path) {
   if (!std::getline(file, line)) return std::nullopt;
   while (!line.empty() && (line.back() == '\0' || line.back() == '\n')) line.pop_back();  // device trees end in NUL
   return line;
+}
+
+/// What /proc/cpuinfo says under `key` of the first processor.
+std::optional<std::string> cpu_fact(std::string_view key) {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string::npos || trimmed(std::string_view(line).substr(0, colon)) != key) continue;
+    return std::string(trimmed(std::string_view(line).substr(colon + 1)));
+  }
+  return std::nullopt;
 }
 
 std::optional<double> number_in(const std::filesystem::path& path) {
@@ -39,13 +51,13 @@ bool allow_only(const std::vector<int>& cpus) {
 }  // namespace
 
 std::string cpu_model() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);) {
-    if (line.rfind("model name", 0) != 0) continue;
-    const std::size_t colon = line.find(':');
-    if (colon != std::string::npos) return std::string(trimmed(std::string_view(line).substr(colon + 1)));
-  }
+  if (const std::optional<std::string> name = cpu_fact("model name")) return *name;
   return first_line("/proc/device-tree/model").value_or("unknown CPU");  // Arm boards
+}
+
+std::string cpu_revision() {
+  const auto family = cpu_fact("cpu family"), model = cpu_fact("model"), stepping = cpu_fact("stepping");
+  return family && model && stepping ? "family " + *family + " model " + *model + " stepping " + *stepping : "";
 }
 
 int usable_cpus() {

@@ -8,6 +8,9 @@ namespace tenshot::descriptor {
 
 /// What the processor calls itself ("unknown CPU" where the system does not say).
 std::string cpu_model();
+/// "family 6 model 207 stepping 2", which tells processors of one name apart; empty where the system does not say, as
+/// on Arm.
+std::string cpu_revision();
 /// Processors this process may run on.
 int usable_cpus();
 /// "Linux 6.1.0-18-amd64 x86_64".

@@ -83,7 +83,7 @@ awk -F '\t' '
   NF != 6 { bad(NF " columns, expected 6") }
   $1 == "" || $1 ~ /[^a-z0-9_]/ || $1 ~ /^(engines|running|sentinel)$/ { bad("\"" $1 "\" cannot name a model") }
   $1 in seen { bad($1 " comes twice") }
-  $2 != "architecture" && $2 != "operator" { bad("\"" $2 "\" is neither architecture nor operator") }
+  $2 !~ /^(architecture|operator|chain|surroundings)$/ { bad("\"" $2 "\" is no kind of model") }
   $3 != "models/" $1 ".onnx" { bad("the file of " $1 " is \"" $3 "\", expected models/" $1 ".onnx") }
   length($4) != 64 || $4 ~ /[^0-9a-f]/ { bad("\"" $4 "\" is not a SHA-256") }
   $5 !~ /^[1-9][0-9]*$/ { bad("\"" $5 "\" is not a number of runs") }

@@ -94,6 +94,8 @@ TEST(SimulatedCounters, AreWhatCollectWritesAndLabels) {
   const Outcome validated = run("tenshot dataset validate " + quoted(folder.path()));
   EXPECT_EQ(validated.exit_code, 0) << validated.out << validated.err;
   EXPECT_EQ(device.descriptor.conditions.count("simulated_caches"), 1u);
+  EXPECT_EQ(device.descriptor.conditions.count("in_network_date"), 1u);
+  EXPECT_EQ(device.descriptor.in_network.size(), 18u);
   ASSERT_EQ(device.descriptor.operators.size(), 15u);
   for (const auto& profile : device.descriptor.operators) {
     ASSERT_EQ(profile.counts.size(), 6u) << profile.name;

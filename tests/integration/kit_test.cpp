@@ -55,6 +55,7 @@ TEST_F(OnnxRuntime, ComputesWhatLibTorchComputes) {
   Rng rng(1);
   std::vector<nasbench::LayerGraph> graphs;
   for (const nasbench::Operator& op : space.operators(shape)) graphs.push_back(op.graph);
+  for (const nasbench::OperationChain& chain : space.operation_chains(shape)) graphs.push_back(chain.graph);
   for (int i = 0; i < 8; ++i) graphs.push_back(space.network(space.random(rng), shape));
   const Folder folder;
   nlohmann::json jobs = nlohmann::json::array();
@@ -97,14 +98,16 @@ TEST_F(OnnxRuntime, MeasuresAKitThatAdaptsTheShippedPool) {
       run("tenshot plan --checkpoint " + checkpoint() + " --samples 4 --resolution 8 --runs 5 --out " +
           path("plan.csv") + " --kit " + path("a kit"));
   ASSERT_EQ(planned.exit_code, 0) << planned.err;
-  EXPECT_NE(planned.err.find("19 models"), std::string::npos) << planned.err;
+  EXPECT_NE(planned.err.find("40 models"), std::string::npos) << planned.err;
   const Outcome measured =
       run(path("a kit") + "/measure.sh --backend onnxruntime --no-perf --runs 5 --node-modules " + quoted(modules_));
   ASSERT_EQ(measured.exit_code, 0) << measured.out << measured.err;
   const Outcome adapted = run("tenshot adapt --checkpoint " + checkpoint() + " --measurements " + path("a kit") +
                               " --out " + path("device.tenshot"));
   ASSERT_EQ(adapted.exit_code, 0) << adapted.err;
-  EXPECT_NE(adapted.err.find("4 of 4 architectures measured, 15 operators"), std::string::npos) << adapted.err;
+  EXPECT_NE(adapted.err.find("4 of 4 architectures measured, 15 operators, 18 operations inside a network"),
+            std::string::npos)
+      << adapted.err;
   const Outcome predicted =
       run("tenshot predict --predictor " + path("device.tenshot") + " --out " + path("predictions.csv"));
   ASSERT_EQ(predicted.exit_code, 0) << predicted.err;

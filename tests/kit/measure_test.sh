@@ -42,6 +42,22 @@ case_trtexec() {
   measure 0
   expect_printed "3 of 3 were measured before"
 }
+case_chains() {
+  board trtexec perf
+  new_kit
+  for id in around_16:surroundings chain_relu_16:chain; do
+    echo "$id" >"$kit/models/${id%:*}.onnx"
+    hash=$(sha256sum <"$kit/models/${id%:*}.onnx" | cut -d ' ' -f 1)
+    printf '%s\t%s\tmodels/%s.onnx\t%s\t20\t1x16x32x32\n' "${id%:*}" "${id#*:}" "${id%:*}" "$hash" >>"$kit/models.tsv"
+  done
+  measure 0
+  expect_printed "5 of 5 measured"
+  for id in around_16 chain_relu_16; do
+    expect $id/meta.txt runs=20
+    expect_no_file $id/perf.1.short.csv
+  done
+  expect_file op_nor_conv_3x3_16/perf.1.short.csv
+}
 case_precisions() {
   board trtexec
   new_kit
@@ -331,7 +347,8 @@ case_bad_input() {
   measure 0 --help
   expect_printed "Examples"
   expect_no_file kit.txt
-  for line in 'Arch	architecture' "..	architecture	models/...onnx	$(printf '%064d' 0)	20	1x3x32x32" \
+  for line in 'Arch	architecture' "a	bracelet	models/a.onnx	$(printf '%064d' 0)	20	1x3x32x32" \
+    "..	architecture	models/...onnx	$(printf '%064d' 0)	20	1x3x32x32" \
     "a	architecture	/etc/passwd	$(printf '%064d' 0)	20	1x3x32x32"; do
     new_kit
     printf '%s\n' "$line" >>"$kit/models.tsv"
@@ -358,7 +375,7 @@ for shell in dash "busybox sh"; do
     continue
   fi
   shell_command="$(command -v "${shell%% *}")$(echo "$shell" | sed 's/^[a-z]*//')"
-  for name in trtexec precisions perf_test python node custom checksums failure_in_the_middle unbuildable \
+  for name in trtexec chains precisions perf_test python node custom checksums failure_in_the_middle unbuildable \
     without_perf without_nvpmodel clocks sentinel sentinel_that_fails changed_model not_writable resumption \
     interruption odd_paths bad_input; do
     [ -z "$only" ] || [ "$only" = $name ] || continue

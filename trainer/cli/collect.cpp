@@ -81,8 +81,10 @@ void run(const std::vector<std::string>& arguments) {
   options.add()("archs", "CSV with an architecture column, or how many to draw",
                 cxxopts::value<std::string>()->default_value("50"))(
       "runs", "of a network at most; it stops earlier, after half of them, once its median is known to 1 %",
-      cxxopts::value<std::string>()->default_value("60"))(
-      "descriptor", "measure the space's operators too: a hardware descriptor of latencies and counters")(
+      cxxopts::value<std::string>()->default_value("60"))("descriptor",
+                                                          "measure the space's operators too: a hardware descriptor of "
+                                                          "latencies, alone and inside a network, and counters; "
+                                                          "a device-runtime that lacks a part of it gets that part")(
       "counters", "where counters come from: auto, perf_event, callgrind (simulated), latency_only",
       cxxopts::value<std::string>()->default_value("auto"))(
       "events", "to count, comma-separated, by perf's or libpfm's names (the six of MAPLE-Edge unless said)",

@@ -125,6 +125,9 @@ void report(const datasets::KitResults& results, bool quiet) {
   std::cerr << results.latencies.size() << " of " << results.planned << " architectures measured, "
             << results.descriptor.operators.size() << " operators";
   if (results.descriptor.has_counters()) std::cerr << " with counters";
+  if (results.descriptor.has_in_network()) {
+    std::cerr << ", " << results.descriptor.in_network.size() << " operations inside a network";
+  }
   std::cerr << "\n";
 }
 

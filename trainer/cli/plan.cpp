@@ -43,7 +43,8 @@ void run(const std::vector<std::string>& arguments) {
                                                                     cxxopts::value<std::string>()->default_value("1"))(
       "out", "plan to write, - for standard output", cxxopts::value<std::string>())(
       "kit",
-      "folder for a measurement kit: the plan and the operators as ONNX files, and measure.sh to run on the device",
+      "folder for a measurement kit: the plan and the operators, alone and in chains, as ONNX files, and measure.sh to "
+      "run on the device",
       cxxopts::value<std::string>())("batch", "of the kit: images an inference",
                                      cxxopts::value<std::string>()->default_value("1"))(
       "resolution", "of the kit: height and width of the image, pixels",

@@ -4,7 +4,9 @@
 
 #include "descriptor/child_process.h"
 #include "descriptor/counters.h"
+#include "descriptor/machine.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
 #include "tests/unit/datasets/collect_fixture.h"
 
 namespace tenshot::datasets {
@@ -65,16 +67,24 @@ TEST(CounterChoice, RefusesAnEventThatNobodyKnows) {
 
 TEST(DescriptorIncomplete, UntilItHasWhatTheSourceGives) {
   HardwareDescriptor descriptor;
-  EXPECT_TRUE(descriptor_incomplete(descriptor, "latency_only"));
+  const auto incomplete = [&](const char* source) {
+    return descriptor_incomplete(descriptor, source, nasbench::nasbench201(), {});
+  };
+  EXPECT_TRUE(incomplete("latency_only"));
   descriptor.source = "latency_only";
   descriptor.operators = {{"none", 16, 32, 1, {}}};
-  EXPECT_FALSE(descriptor_incomplete(descriptor, "latency_only"));
-  EXPECT_TRUE(descriptor_incomplete(descriptor, "callgrind"));
+  EXPECT_TRUE(incomplete("latency_only"));
+  descriptor.in_network = {{"relu", 16, 32, 0}};
+  EXPECT_FALSE(incomplete("latency_only"));
+  EXPECT_TRUE(incomplete("callgrind"));
   descriptor.source = "callgrind";
-  EXPECT_FALSE(descriptor_incomplete(descriptor, "callgrind"));
-  EXPECT_FALSE(descriptor_incomplete(descriptor, "latency_only")) << "counters are more than latencies";
-  EXPECT_TRUE(descriptor_incomplete(descriptor, "perf_event"));
+  EXPECT_FALSE(incomplete("callgrind"));
+  EXPECT_FALSE(incomplete("latency_only")) << "counters are more than latencies";
+  EXPECT_TRUE(incomplete("perf_event"));
 }
+
+/// 15 operators, 18 chains and 3 surroundings of them, and the sentinel.
+constexpr int networks_of_descriptor = 15 + 18 + 3 + 1;
 
 TEST_F(Collect, OperatorsMakeALatencyOnlyDescriptor) {
   options_.descriptor.wanted = true;
@@ -100,9 +110,68 @@ TEST_F(Collect, OperatorsCanBeMeasuredLater) {
   options_.descriptor.counters = "latency_only";
   const FakeRuntime later;
   const DeviceRuntime after = collect(options_, space_, later);
-  EXPECT_EQ(later.prepared(), 15);
+  EXPECT_EQ(later.prepared(), networks_of_descriptor);
   EXPECT_TRUE(after.descriptor.has_latencies());
   EXPECT_EQ(architectures_of(after), architectures_of(before));
+}
+
+TEST_F(Collect, OperationsAreMeasuredInsideANetworkOnARealRuntime) {
+  options_.runtime = "libtorch-eager";
+  options_.architectures.resize(1);
+  options_.descriptor.wanted = true;
+  options_.descriptor.counters = "latency_only";
+  collect(options_, space_);
+  const HardwareDescriptor descriptor = stored().device.descriptor;
+  const std::vector<nasbench::OperationChain> chains = space_.operation_chains(options_.shape);
+  ASSERT_EQ(descriptor.in_network.size(), chains.size());
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    EXPECT_EQ(descriptor.in_network[i].name, chains[i].name);
+    EXPECT_EQ(descriptor.in_network[i].channels, chains[i].channels);
+    EXPECT_EQ(descriptor.in_network[i].resolution, chains[i].resolution);
+  }
+  const std::map<std::string, std::string>& conditions = descriptor.conditions;
+  EXPECT_EQ(conditions.at("in_network"), "chains of 8 between two convolution blocks, 10 rounds");
+  EXPECT_EQ(conditions.at("in_network_processor").rfind(descriptor::cpu_model(), 0), 0U);
+  EXPECT_EQ(conditions.at("in_network_date").size(), utc_now().size());
+  EXPECT_GT(parse_number(conditions.at("in_network_sentinel_ms")).value_or(0), 0);
+}
+
+TEST_F(Collect, ADescriptorOfBeforeIsCompletedWithoutMeasuringItAgain) {
+  options_.descriptor.wanted = true;
+  options_.descriptor.counters = "latency_only";
+  DeviceRuntime before = collect(options_, space_, FakeRuntime());
+  before.descriptor.source = "callgrind";
+  before.descriptor.counters.assign(default_counters.begin(), default_counters.end());
+  for (OperatorProfile& profile : before.descriptor.operators) profile.counts = {1, 2, 3, 4, 5, 6};
+  before.descriptor.conditions = {{"runs", "5"}};
+  before.descriptor.in_network.clear();
+  write_device(options_.folder, before, space_);
+  options_.descriptor.counters = "callgrind";
+  options_.descriptor.program = "/nowhere/tenshot";  // counting again would fail
+  const FakeRuntime later;
+  const DeviceRuntime after = collect(options_, space_, later);
+  EXPECT_EQ(later.prepared(), 18 + 3 + 1);
+  EXPECT_EQ(after.descriptor.in_network.size(), 18U);
+  EXPECT_EQ(after.descriptor.conditions.at("runs"), "5");
+  EXPECT_TRUE(after.descriptor.conditions.count("in_network_date"));
+  EXPECT_EQ(content_hash({&space_, {stored().device}, {}}), content_hash({&space_, {after}, {}}));
+  DeviceRuntime without = after;
+  without.descriptor.in_network.clear();
+  EXPECT_EQ(content_hash({&space_, {without}, {}}), content_hash({&space_, {before}, {}}));
+  const FakeRuntime again;
+  collect(options_, space_, again);
+  EXPECT_EQ(again.prepared(), 0);
+}
+
+TEST_F(Collect, StoppedInsideANetworkKeepsTheOperators) {
+  options_.descriptor.wanted = true;
+  options_.descriptor.counters = "latency_only";
+  const CollectProgress progress = [](std::size_t, std::size_t, const std::string& note) {
+    return note.find("inside a network") == std::string::npos;
+  };
+  message_of_failure<Interrupted>(FakeRuntime(), progress);
+  EXPECT_TRUE(stored().device.descriptor.has_latencies());
+  EXPECT_FALSE(stored().device.descriptor.has_in_network());
 }
 
 TEST_F(Collect, EventsOfOperatorsAreCountedAfterTheirLatencies) {
@@ -120,6 +189,7 @@ TEST_F(Collect, EventsOfOperatorsAreCountedAfterTheirLatencies) {
   EXPECT_EQ(descriptor.source, "perf_event");
   EXPECT_EQ(descriptor.counters, options_.descriptor.events);
   EXPECT_EQ(descriptor.conditions.at("passes"), "1");
+  EXPECT_TRUE(descriptor.conditions.count("in_network_date")) << "counting keeps how the rest was measured";
   for (const OperatorProfile& profile : descriptor.operators) {
     ASSERT_EQ(profile.counts.size(), 2u);
     EXPECT_GT(profile.counts[0], 50'000) << "a run of the fake takes 100 microseconds, counted in nanoseconds";

@@ -56,6 +56,16 @@ TEST(Spearman, IsUnchangedByAnIncreasingFunction) {
   EXPECT_LT(spearman(a, b), 0.9);
 }
 
+TEST(Describe, SaysWhatTheDescriptorHas) {
+  Pool pool = random_pool(3, 5, 1);
+  pool.devices[1].descriptor.in_network.clear();
+  pool.devices[2].descriptor.source = "callgrind";
+  const PoolSummary summary = describe(pool);
+  EXPECT_EQ(summary.devices[0].descriptor_source, "perf_event, in network");
+  EXPECT_EQ(summary.devices[1].descriptor_source, "perf_event");
+  EXPECT_EQ(summary.devices[2].descriptor_source, "callgrind (simulated), in network");
+}
+
 TEST(Describe, SummarisesEveryDevice) {
   Pool pool;
   pool.space = &space();

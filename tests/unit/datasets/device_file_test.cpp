@@ -27,6 +27,7 @@ TEST(DeviceFile, SaysEverythingOfTheDevice) {
   EXPECT_EQ(file.device.descriptor.source, "perf_event");
   EXPECT_EQ(file.device.descriptor.counters.size(), 6U);
   EXPECT_EQ(file.device.descriptor.operators.size(), 15U);
+  EXPECT_EQ(file.device.descriptor.in_network.size(), 18U);
   EXPECT_EQ(to_json(file.device, space()), valid_device());
 }
 
@@ -58,6 +59,25 @@ TEST(DeviceFile, LabelsSimulatedCountersAndKeepsHowTheyWereCounted) {
   const DeviceRuntime read = device_from_json(written, "d.json");
   EXPECT_TRUE(read.descriptor.simulated());
   EXPECT_EQ(read.descriptor.conditions, device.descriptor.conditions);
+}
+
+TEST(DeviceFile, KeepsWhatOperationsCostInsideANetwork) {
+  DeviceRuntime device;
+  device.id = "d";
+  device.descriptor.source = "latency_only";
+  device.descriptor.operators = {{"avg_pool_3x3", 16, 32, 0.5, {}}};
+  EXPECT_FALSE(to_json(device, space())["descriptor"].contains("in_network"));
+  device.descriptor.in_network = {{"avg_pool_3x3", 16, 32, 0.0625}, {"relu", 64, 8, 0}};
+  const json written = to_json(device, space());
+  EXPECT_EQ(written["descriptor"]["in_network"][0],
+            json({{"name", "avg_pool_3x3"}, {"channels", 16}, {"resolution", 32}, {"latency_ms", 0.0625}}));
+  const std::vector<OperationLatency> read = device_from_json(written, "d.json").descriptor.in_network;
+  ASSERT_EQ(read.size(), 2U);
+  EXPECT_EQ(read[0].latency_ms, 0.0625);
+  EXPECT_EQ(read[1].name, "relu");
+  EXPECT_EQ(read[1].channels, 64);
+  EXPECT_EQ(read[1].resolution, 8);
+  EXPECT_EQ(read[1].latency_ms, 0);
 }
 
 struct BadFile {
@@ -127,6 +147,16 @@ INSTANTIATE_TEST_SUITE_P(
         BadFile{"/descriptor/operators/3/latency_ms", "-2", "descriptor.operators[3].latency_ms is -2"},
         BadFile{"/descriptor/operators/3/counts", "[1]", "descriptor.operators[3].counts has 1 values"},
         BadFile{"/descriptor/operators/3/counts/0", "-5", "descriptor.operators[3].counts is -5"},
+        BadFile{"/descriptor/operators/3/name", R"("")", "descriptor.operators[3].name is \"\", expected a name"},
+        BadFile{"/descriptor/in_network", R"({"a":1})", "descriptor.in_network is an object, expected a list"},
+        BadFile{"/descriptor/in_network/2", "4", "descriptor.in_network[2] is 4, expected an object"},
+        BadFile{"/descriptor/in_network/2/name", "", "no key 'descriptor.in_network[2].name'"},
+        BadFile{"/descriptor/in_network/2/name", R"("")", "descriptor.in_network[2].name is \"\", expected a name"},
+        BadFile{"/descriptor/in_network/2/resolution", "-1", "descriptor.in_network[2].resolution is -1"},
+        BadFile{"/descriptor/in_network/2/latency_ms", "", "no key 'descriptor.in_network[2].latency_ms'"},
+        BadFile{"/descriptor/in_network/2/latency_ms", "-0.5", "descriptor.in_network[2].latency_ms is -0.5"},
+        BadFile{"/descriptor", R"({"source":"none","in_network":[{"name":"relu","latency_ms":1}]})",
+                "descriptor.in_network has entries, which source 'none' cannot have"},
         BadFile{"/latencies", R"("../other.csv")", "latencies is \"../other.csv\", expected the name of a file"},
         BadFile{"/latencies", R"("/etc/passwd")", "latencies is"}, BadFile{"/latencies", R"("..")", "latencies is"},
         BadFile{"/latencies", R"("-")", "latencies is"}, BadFile{"/latencies", R"("a\u0000b")", "latencies is"},

@@ -31,7 +31,8 @@ std::string message_of(const Work& work) {
   return {};
 }
 
-/// A device with 15 operators and `rows` latencies, every number of it drawn from `rng`.
+/// A device with 15 operators, 18 operations inside a network and `rows` latencies, every number of it drawn from
+/// `rng`.
 inline DeviceRuntime random_device(const std::string& id, std::size_t rows, Rng& rng) {
   DeviceRuntime device;
   device.id = id;
@@ -48,6 +49,9 @@ inline DeviceRuntime random_device(const std::string& id, std::size_t rows, Rng&
     OperatorProfile profile{op.name, op.channels, op.resolution, rng.uniform(), {}};
     for (std::size_t c = 0; c < default_counters.size(); ++c) profile.counts.push_back(1e6 * rng.uniform());
     device.descriptor.operators.push_back(profile);
+  }
+  for (const nasbench::OperationChain& chain : space().operation_chains({})) {
+    device.descriptor.in_network.push_back({chain.name, chain.channels, chain.resolution, rng.uniform()});
   }
   std::vector<Architecture> architectures = space().all();
   rng.shuffle(architectures);

@@ -29,8 +29,50 @@ TEST(KitResults, AreLatenciesAndADescriptor) {
   ASSERT_EQ(results.descriptor.operators.size(), 15u);
   EXPECT_EQ(results.descriptor.operators[0].name, "none");
   EXPECT_DOUBLE_EQ(results.descriptor.operators[14].latency_ms, 18);
+  ASSERT_EQ(results.descriptor.in_network.size(), 18u);
   EXPECT_EQ(problems_of(results), std::vector<KitProblem>{KitProblem::no_descriptor});
   EXPECT_NE(results.findings[0].message.find("perf not found"), std::string::npos);
+}
+
+TEST(KitResults, AChainMinusItsSurroundingsIsWhatAnOperationCostsInsideANetwork) {
+  const MeasuredKit kit;
+  const HardwareDescriptor descriptor = read_kit_results(kit.path()).descriptor;
+  ASSERT_EQ(descriptor.in_network.size(), 18u);
+  EXPECT_EQ(kit.manifest.models[24].id, "chain_nor_conv_3x3_16");
+  const OperationLatency& latency = descriptor.in_network[3];
+  EXPECT_EQ(latency.name, "nor_conv_3x3");
+  EXPECT_EQ(latency.channels, 16);
+  EXPECT_EQ(latency.resolution, 8);
+  EXPECT_DOUBLE_EQ(latency.latency_ms, (25.0 - 19.0) / 8) << "around_16 is model number 18";
+  EXPECT_EQ(descriptor.conditions.at("in_network"), "chains of 8 between two convolution blocks, one after the other");
+}
+
+TEST(KitResults, WithoutAChainOrSurroundingsHaveTheOperatorsAlone) {
+  for (const std::size_t missing : {18u, 30u}) {
+    const MeasuredKit kit;
+    std::filesystem::remove_all(kit.result(missing));
+    const KitResults results = read_kit_results(kit.path());
+    EXPECT_EQ(results.latencies.size(), 3u);
+    EXPECT_EQ(results.planned, 3u);
+    EXPECT_EQ(results.descriptor.source, "latency_only");
+    EXPECT_FALSE(results.descriptor.has_in_network());
+    ASSERT_EQ(results.findings.size(), 3u);
+    EXPECT_EQ(results.findings[0].message, kit.manifest.models[missing].id + ": not measured; left out");
+    EXPECT_EQ(results.findings[1].message,
+              "no full hardware descriptor: 1 of 21 chains and surroundings of operations have no latency");
+    EXPECT_NE(results.findings[2].message.find("perf not found"), std::string::npos);
+  }
+}
+
+TEST(KitResults, OfBeforeThereWereChainsAreReadWithoutComplaint) {
+  const MeasuredKit kit;
+  nlohmann::json manifest = nlohmann::json::parse(read_file(kit.path() / "manifest.json"));
+  manifest["models"].erase(manifest["models"].begin() + 18, manifest["models"].end());
+  write_file_atomically(kit.path() / "manifest.json", manifest.dump());
+  const KitResults results = read_kit_results(kit.path());
+  EXPECT_EQ(results.descriptor.operators.size(), 15u);
+  EXPECT_FALSE(results.descriptor.has_in_network());
+  EXPECT_EQ(results.findings.size(), 1u) << "that of the counters";
 }
 
 TEST(KitResults, APartialKitSaysWhatIsMissing) {
@@ -142,6 +184,7 @@ TEST(KitResults, BecomeADeviceFile) {
   write_device(pool.path(), device, space());
   const DeviceOfSpace read = read_device(pool.path() / "my-board");
   EXPECT_EQ(read.device.latencies.size(), 3u);
+  EXPECT_EQ(read.device.descriptor.in_network.size(), 18u);
   EXPECT_EQ(nlohmann::json::parse(read.device.environment).at("before").at("power_mode"), "MAXN");
   EXPECT_THROW(device_of(results, "../elsewhere"), InputError);
   EXPECT_THROW(device_of(results, ""), InputError);

@@ -180,6 +180,23 @@ TEST(ContentHash, ChangesWithEveryPartOfTheContent) {
   changes([](Pool& p) { p.devices[1].descriptor.counters[0] = "other"; });
   changes([](Pool& p) { p.devices[1].descriptor.operators[2].latency_ms *= 2; });
   changes([](Pool& p) { p.devices[1].descriptor.operators[2].counts[1] += 1; });
+  changes([](Pool& p) { p.devices[1].descriptor.in_network.clear(); });
+  changes([](Pool& p) { p.devices[1].descriptor.in_network[4].name = "relu6"; });
+  changes([](Pool& p) { p.devices[1].descriptor.in_network[4].channels += 1; });
+  changes([](Pool& p) { p.devices[1].descriptor.in_network[4].resolution += 1; });
+  changes([](Pool& p) { p.devices[1].descriptor.in_network[4].latency_ms *= 2; });
+}
+
+TEST(ContentHash, WithoutOperationsInsideANetworkIsWhatItWasBeforeThereWereAny) {
+  Pool pool;
+  pool.space = &space();
+  pool.devices.resize(1);
+  pool.devices[0].id = "d";
+  pool.devices[0].descriptor.source = "latency_only";
+  pool.devices[0].descriptor.operators = {{"none", 16, 32, 0.5, {}}};
+  pool.devices[0].latencies = {{space().at(0), 2}};
+  // SHA-256 over: texts after their length, numbers of 8 bytes, little-endian.
+  EXPECT_EQ(content_hash(pool), "77503a6d494a24cbbb2753e8512578c9473b25964b546c7e7435336b446e2b8f");
 }
 
 }  // namespace

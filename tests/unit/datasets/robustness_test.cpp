@@ -112,6 +112,7 @@ TEST(StrangersFiles, AMutatedDeviceFileIsReadOrRefused) {
   Rng rng(7);
   DeviceRuntime device = random_device("nano", 0, rng);
   device.descriptor.operators.resize(3);
+  device.descriptor.in_network.resize(2);
   const std::string text = to_json(device, space()).dump(2);
   const auto [accepted, refused] = survive(text, 20'000, 3, [](const std::string& input) {
     const DeviceFile file = parse_device_file(input, "d.json");

@@ -93,6 +93,29 @@ TEST(Validate, CollectsTheFaultsOfEveryDevice) {
   EXPECT_EQ(to_json(report)["problems"].size(), 11U);
 }
 
+TEST(Validate, WantsAllOperationsInsideANetworkOrNone) {
+  const TemporaryFolder folder;
+  write_pool(folder.path(), random_pool(7, 20, 1));
+  const auto device = [&](int i) { return folder.path() / ("board-" + std::to_string(i)); };
+  edit_device(device(0), [](json& d) { d["descriptor"].erase("in_network"); });
+  edit_device(device(1), [](json& d) { d["descriptor"]["in_network"].erase(3); });
+  edit_device(device(2), [](json& d) { d["descriptor"]["in_network"].push_back(d["descriptor"]["in_network"][0]); });
+  edit_device(device(3), [](json& d) { d["descriptor"]["in_network"][5]["name"] = "max_pool"; });
+  edit_device(device(4), [](json& d) { d["input_shape"] = {3, 64, 64}; });
+  edit_device(device(5), [](json& d) { d["input_shape"] = json::array(); });
+  edit_device(device(6), [](json& d) { d["input_shape"] = {3, 7, 7}; });
+  const ValidationReport report = validate(folder.path());
+  const auto has = [](int i, const std::string& what) {
+    return "board-" + std::to_string(i) + "/device.json: descriptor has " + what;
+  };
+  EXPECT_TRUE(mentions(report, has(1, "17 operations inside a network, 17 of the 18 of space 'nasbench201'")));
+  EXPECT_TRUE(mentions(report, has(2, "19 operations inside a network, 18 of the 18")));
+  EXPECT_TRUE(mentions(report, has(3, "18 operations inside a network, 17 of the 18")));
+  EXPECT_TRUE(mentions(report, has(4, "18 operations inside a network, 0 of the 18")));
+  EXPECT_TRUE(mentions(report, "board-6/device.json: input_shape: resolution 7"));
+  EXPECT_EQ(report.problems.size(), 5U) << to_text(report);
+}
+
 TEST(Validate, NeedsAFolderWithDevices) {
   const TemporaryFolder folder;
   EXPECT_TRUE(mentions(validate(folder.path()), "holds no device"));

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <regex>
+
 namespace tenshot::descriptor {
 namespace {
 
@@ -29,6 +31,12 @@ TEST(CpuPin, OfNoProcessorsPinsNothing) {
   const CpuPin pin(0);
   EXPECT_TRUE(pin.cpus().empty());
   EXPECT_EQ(allowed_cpus(), before);
+}
+
+TEST(Machine, TellsProcessorsOfOneNameApart) {
+  const std::string revision = cpu_revision();
+  if (revision.empty()) GTEST_SKIP() << "the system does not say";
+  EXPECT_TRUE(std::regex_match(revision, std::regex("family \\d+ model \\d+ stepping \\d+"))) << revision;
 }
 
 TEST(Machine, FactsAreThereAndPlausible) {

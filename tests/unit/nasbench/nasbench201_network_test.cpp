@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nasbench/cell.h"
@@ -43,6 +44,12 @@ std::map<LayerKind, int> kinds(const LayerGraph& graph) {
   std::map<LayerKind, int> counts;
   for (const Layer& layer : graph.layers) ++counts[layer.kind];
   return counts;
+}
+
+std::vector<LayerKind> kinds_in_order(const LayerGraph& graph) {
+  std::vector<LayerKind> result;
+  for (const Layer& layer : graph.layers) result.push_back(layer.kind);
+  return result;
 }
 
 using Names = std::vector<std::string>;
@@ -257,6 +264,62 @@ TEST(NasBench201Operators, WithTheBackbone_AddUpToTheNetwork) {
     EXPECT_EQ(sum, static_cast<double>(nasbench201().flop_count(architecture, shape)));
     EXPECT_EQ(all, 15.0 * static_cast<double>(edge_count));
   }
+}
+
+TEST(NasBench201Chains, AreOfEveryOperationThatCosts_AtEveryStage) {
+  const std::vector<OperationChain> chains = nasbench201().operation_chains({64, 10});
+  const Names operations = {"nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3", "add", "relu", "multiply"};
+  ASSERT_EQ(chains.size(), 3 * operations.size());
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    const int channels = 16 << (i % 3), resolution = 64 >> (i % 3);
+    EXPECT_EQ(chains[i].name, operations[i / 3]);
+    EXPECT_EQ(chains[i].channels, channels);
+    EXPECT_EQ(chains[i].resolution, resolution);
+    EXPECT_EQ(chains[i].repeats, 8);
+    for (const LayerGraph* graph : {&chains[i].graph, &chains[i].surroundings}) {
+      expect_well_formed(*graph);
+      for (const Layer& layer : graph->layers) {
+        EXPECT_EQ(layer.output, (TensorShape{channels, resolution, resolution})) << layer.name;
+      }
+    }
+  }
+}
+
+TEST(NasBench201Chains, HoldNothingButTheirRepeatsBetweenTheSurroundings) {
+  const std::map<std::string, std::vector<LayerKind>> instance = {
+      {"nor_conv_1x1", {LayerKind::relu, LayerKind::convolution, LayerKind::batch_norm}},
+      {"nor_conv_3x3", {LayerKind::relu, LayerKind::convolution, LayerKind::batch_norm}},
+      {"avg_pool_3x3", {LayerKind::average_pool}},
+      {"add", {LayerKind::add}},
+      {"relu", {LayerKind::relu}},
+      {"multiply", {LayerKind::zero}}};
+  const std::vector<LayerKind> block = {LayerKind::relu, LayerKind::convolution, LayerKind::batch_norm};
+  for (const OperationChain& chain : nasbench201().operation_chains({})) {
+    std::vector<LayerKind> expected = {LayerKind::input};
+    expected.insert(expected.end(), block.begin(), block.end());
+    for (int i = 0; i < chain.repeats; ++i) {
+      expected.insert(expected.end(), instance.at(chain.name).begin(), instance.at(chain.name).end());
+    }
+    expected.insert(expected.end(), block.begin(), block.end());
+    EXPECT_EQ(kinds_in_order(chain.graph), expected) << chain.name;
+    std::vector<LayerKind> around = {LayerKind::input};
+    for (int i = 0; i < 2; ++i) around.insert(around.end(), block.begin(), block.end());
+    EXPECT_EQ(kinds_in_order(chain.surroundings), around) << chain.name;
+  }
+}
+
+TEST(NasBench201Chains, ComputeWhatTheOperatorsOfTheirNameDo) {
+  const NetworkShape shape;
+  std::map<std::pair<std::string, int>, std::int64_t> flops;
+  for (const Operator& op : nasbench201().operators(shape)) flops[{op.name, op.channels}] = flop_count(op.graph);
+  for (const OperationChain& chain : nasbench201().operation_chains(shape)) {
+    const std::int64_t added = flop_count(chain.graph) - flop_count(chain.surroundings);
+    EXPECT_EQ(added, chain.repeats * flops[std::pair(chain.name, chain.channels)]) << chain.name << chain.channels;
+  }
+}
+
+TEST(NasBench201Chains, OfAShapeThatCannotBe_AreRefused) {
+  EXPECT_THROW(nasbench201().operation_chains({30, 10}), InputError);
 }
 
 TEST(NasBench201Function, Outputs_AreFinite) {

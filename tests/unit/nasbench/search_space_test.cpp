@@ -71,6 +71,10 @@ TEST(Architecture, WithTooManyDecisions_IsRefused) {
   EXPECT_THROW(Architecture(Architecture::max_decisions + 1), InputError);
 }
 
+TEST(SearchSpace, HasNoChains_UnlessItSaysWhichOperationsItHas) {
+  EXPECT_TRUE(ToySpace({2, 3}).operation_chains({}).empty());
+}
+
 TEST(SearchSpace, MixedRadix_CountsWithTheLastDecisionFastest) {
   const ToySpace space({2, 3});
   EXPECT_EQ(space.size(), 6U);
