@@ -53,6 +53,7 @@ double CollectTimer::sentinel_ms() {
 CollectTimer::Turn CollectTimer::in_turn(const std::vector<Architecture>& architectures, const Steadiness& steadiness,
                                          const std::function<bool()>& go_on, const descriptor::TurnJournal& journal) {
   std::vector<nasbench::LayerGraph> graphs;
+  graphs.reserve(architectures.size());
   for (const Architecture& architecture : architectures) graphs.push_back(space_.network(architecture, options_.shape));
   const descriptor::TurnTimings found = timed_in_turn(graphs, options_.timing, steadiness, go_on, journal);
   if (found.networks.empty()) return {};
@@ -68,6 +69,7 @@ CollectTimer::Turn CollectTimer::in_turn(const std::vector<Architecture>& archit
 CollectTimer::InNetwork CollectTimer::in_network(const std::vector<ChainGraph>& chains,
                                                  const std::function<void()>& step) {
   std::vector<nasbench::LayerGraph> graphs;
+  graphs.reserve(chains.size());
   for (const ChainGraph& chain : chains) graphs.push_back(chain.graph);
   const auto go_on = [&step] {
     step();
