@@ -71,12 +71,16 @@ std::vector<Architecture> plan_by_information(const PoolModel& model, const Plan
   const nasbench::StructureTable table = library.model->table(connected);
   sampling::InformationOptions options;
   sampling::LatencyCovariance covariance;
+  std::optional<structured::DescribedDevice> known;
+  if (request.measured.descriptor) known = described_device(model, library, *request.measured.descriptor);
+  const structured::DescribedDevice* described = known ? &*known : nullptr;
   if (measured.empty()) {
     if (request.noise) options.noise = *request.noise;
-    covariance = structured::prior_covariance(library, table);
+    covariance = structured::prior_covariance(library, table, {}, described);
   } else {
     const structured::StructuredPosterior posterior = structured::adapt(
-        library, {request.measured.architectures, request.measured.latency_ms, request.measured.whole_milliseconds});
+        library, {request.measured.architectures, request.measured.latency_ms, request.measured.whole_milliseconds}, {},
+        described);
     covariance = structured::posterior_covariance(posterior, table);
     options.noise = structured::noise_of(posterior);
     options.random_half = false;

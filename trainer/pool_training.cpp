@@ -14,7 +14,7 @@ namespace tenshot::trainer {
 
 std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datasets::Pool& pool,
                                             const MapleEdgeSettings& network, const TrainingControl& control) {
-  if (name == "structured") return train_structured(pool, network.fit.seed);
+  if (name == "structured") return train_structured(pool, network.fit.seed, {}, network.descriptor);
   if (name == "maple-edge" || name == "maple") return train_maple_edge(pool, network, control);
   if (name == "help") {
     HelpSettings help;

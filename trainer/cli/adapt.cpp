@@ -59,12 +59,7 @@ trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer
     }
   }
   if (options.has("descriptor")) {
-    const datasets::DeviceOfSpace device = datasets::read_device(options.get("descriptor"));
-    if (device.space != &space) {
-      throw InputError(options.get("descriptor") + ": describes a device on space " +
-                       std::string(device.space->name()) + ", the checkpoint is of " + std::string(space.name()));
-    }
-    set.descriptor = device.device.descriptor;
+    set.descriptor = read_descriptor(options.get("descriptor"), space);
   }
   return set;
 }
@@ -102,6 +97,8 @@ void run(const std::vector<std::string>& arguments) {
   const trainer::AdaptationSet set = adaptation_set(options, *model, quiet);
   if (set.descriptor && model->descriptor_kind() == "inferred") {
     say("the descriptor is not used: this checkpoint describes devices by their measured networks", quiet);
+  } else if (set.descriptor && model->descriptor_kind() == "in-network" && set.descriptor->in_network.empty()) {
+    say("the descriptor is not used: it does not say what operations cost inside a network (in_network)", quiet);
   } else if (set.descriptor && model->descriptor_kind() == "latency" && set.descriptor->has_counters()) {
     say("of the descriptor only the operator latencies are used: this checkpoint's pool has no counters", quiet);
   }

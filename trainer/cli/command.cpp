@@ -93,6 +93,15 @@ std::vector<std::string> split_list(const std::string& text) {
   return filled;
 }
 
+datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasbench::SearchSpace& space) {
+  const datasets::DeviceOfSpace device = datasets::read_device(path);
+  if (device.space != &space) {
+    throw InputError(path + ": describes a device on space " + std::string(device.space->name()) +
+                     ", the checkpoint is of " + std::string(space.name()));
+  }
+  return device.device.descriptor;
+}
+
 void say(const std::string& line, bool quiet) {
   if (!quiet) std::cerr << line << "\n";
 }

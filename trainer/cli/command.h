@@ -66,6 +66,9 @@ std::vector<std::string> split_list(const std::string& text);
 void report(const datasets::Findings& findings, bool quiet);
 /// The same of a kit, and how much of it was measured.
 void report(const datasets::KitResults& results, bool quiet);
+/// The descriptor of a device file, or of the folder it is in. Throws FileError, FormatError; InputError on a device of
+/// another space.
+datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasbench::SearchSpace& space);
 /// A line on stderr unless quiet.
 void say(const std::string& line, bool quiet);
 

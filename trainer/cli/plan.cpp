@@ -39,8 +39,9 @@ void run(const std::vector<std::string>& arguments) {
       cxxopts::value<std::string>()->default_value("information"))(
       "candidates", "CSV with the architectures that may be chosen (default: those the pool has measured)",
       cxxopts::value<std::string>())("after", "CSV of measurements made already: plan further ones",
-                                     cxxopts::value<std::string>())("seed", "seed of the draw",
-                                                                    cxxopts::value<std::string>()->default_value("1"))(
+                                     cxxopts::value<std::string>())(
+      "descriptor", "the new device's device.json: plan knowing what it says of costs", cxxopts::value<std::string>())(
+      "seed", "seed of the draw", cxxopts::value<std::string>()->default_value("1"))(
       "out", "plan to write, - for standard output", cxxopts::value<std::string>())(
       "kit",
       "folder for a measurement kit: the plan and the operators, alone and in chains, as ONNX files, and measure.sh to "
@@ -84,6 +85,9 @@ void run(const std::vector<std::string>& arguments) {
     request.measured.architectures = measured.architectures();
     request.measured.latency_ms = measured.latencies_ms();
     request.measured.whole_milliseconds = measured.whole_milliseconds;
+  }
+  if (options.has("descriptor")) {
+    request.measured.descriptor = read_descriptor(options.get("descriptor"), *model->pool().space);
   }
   const std::vector<nasbench::Architecture> plan = trainer::plan(*model, request);
   trainer::write_plan(out, plan, *model->pool().space);

@@ -23,10 +23,11 @@ trainer::MapleEdgeSettings settings_of(const OptionParser& options) {
     settings.hidden.push_back(std::stoi(width));
   }
   settings.descriptor = options.get("descriptor-kind");
-  if (settings.descriptor != "auto" && settings.descriptor != "counters" && settings.descriptor != "latency" &&
+  const std::string richest = options.get("predictor") == "structured" ? "in-network" : "counters";
+  if (settings.descriptor != "auto" && settings.descriptor != richest && settings.descriptor != "latency" &&
       settings.descriptor != "inferred") {
-    throw UsageError("--descriptor-kind is '" + settings.descriptor +
-                     "', expected auto, counters, latency or inferred");
+    throw UsageError("--descriptor-kind is '" + settings.descriptor + "', expected auto, " + richest +
+                     ", latency or inferred");
   }
   if (options.has("no-normalisation")) settings.normalise = false;
   if (options.has("no-scaling")) settings.scale_latencies = false;
@@ -50,7 +51,9 @@ void run(const std::vector<std::string>& arguments) {
       "batch", "samples a step", cxxopts::value<std::string>()->default_value("128"))(
       "learning-rate", "Adam's, at the start", cxxopts::value<double>()->default_value("0.001"))(
       "hidden", "widths of the hidden layers", cxxopts::value<std::string>()->default_value("512,128"))(
-      "descriptor-kind", "auto, counters, latency or inferred", cxxopts::value<std::string>()->default_value("auto"))(
+      "descriptor-kind",
+      "what of a device's descriptor counts: auto, in-network (structured) or counters (networks), latency, inferred "
+      "(nothing)", cxxopts::value<std::string>()->default_value("auto"))(
       "no-normalisation", "descriptors in absolute units (MAPLE)")("no-scaling", "targets in milliseconds (MAPLE)")(
       "threads", "processor threads; one gives the same bytes every time",
       cxxopts::value<std::string>()->default_value("1"));

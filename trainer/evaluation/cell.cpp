@@ -97,7 +97,7 @@ std::unique_ptr<PoolModel> train_model(const ExperimentSpec& spec, const Experim
   TrainingControl control;
   control.state_file = state_file;
   const datasets::Pool pool = subset(data.train, task.members);
-  if (method.predictor == "structured") return train_structured(pool, spec.seed, method.posterior);
+  if (method.predictor == "structured") return train_structured(pool, spec.seed, method.posterior, task.descriptor);
   return train_pool_model(method.predictor, pool, settings, control);
 }
 
@@ -107,8 +107,12 @@ std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const Exper
   PlanRequest request;
   const datasets::DeviceRuntime& target = *data.train.find(cell.target);
   request.candidates = candidates_of(pool, target);
-  if (cell.samples == 0 || request.candidates.size() < cell.samples) {
-    if (cell.samples == 0 && !request.candidates.empty()) return request.candidates;
+  if (cell.samples == 0) return {};
+  if (cell.samples == every_sample) {
+    if (request.candidates.empty()) throw InputError("target and pool have no architecture in common");
+    return request.candidates;
+  }
+  if (request.candidates.size() < cell.samples) {
     throw InputError("cannot choose " + std::to_string(cell.samples) + " samples: target and pool have " +
                      std::to_string(request.candidates.size()) + " architectures of the training rows in common");
   }
@@ -119,12 +123,14 @@ std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const Exper
   const std::unique_ptr<PoolModel> model = make_linear_peer("flops", pool);
   std::vector<std::size_t> rounds = spec.methods[cell.method].rounds;
   if (rounds.empty()) rounds = {cell.samples};
+  const bool with_descriptor = spec.methods[cell.method].planning_descriptor;
+  if (with_descriptor && target.descriptor.has_latencies()) request.measured.descriptor = target.descriptor;
   for (const std::size_t samples : rounds) {
     request.samples = samples;
     std::vector<Architecture> chosen = request.measured.architectures;
     const std::vector<Architecture> more = plan(*model, request);
     chosen.insert(chosen.end(), more.begin(), more.end());
-    request.measured = adaptation_set(target, chosen, false);
+    request.measured = adaptation_set(target, chosen, with_descriptor);
   }
   return request.measured.architectures;
 }

@@ -151,10 +151,11 @@ class GridBuilder {
     if (method.clones || !network) clones = {method.clones};
     if (method.all_samples) {
       samplers = {"all"};
-      samples = {0};
+      samples = {every_sample};
     }
     for (const std::string& sampler : samplers) {
       for (const std::size_t count : samples) {
+        if (count == 0 && !answers_unmeasured(method, cell.target)) continue;
         for (const std::optional<int>& factor : clones) {
           for (int trial = 0; trial < spec_.trials; ++trial) {
             cell.sampler = sampler;
@@ -168,11 +169,17 @@ class GridBuilder {
     }
   }
 
+  /// Whether anything is known of the target when nothing is measured.
+  bool answers_unmeasured(const Method& method, const std::string& target) const {
+    return method.descriptor && method.network.descriptor != "inferred" &&
+           data_.train.find(target)->descriptor.has_latencies();
+  }
+
   std::size_t model(const std::vector<std::string>& members, const std::string& target, std::size_t m) {
     const Method& method = spec_.methods[m];
     ModelTask task{members, m, method.network.descriptor, {}};
     if (!method.descriptor) task.descriptor = "inferred";
-    if (task.descriptor == "auto") {  // what the target lacks, its pool is not described by
+    if (task.descriptor == "auto" && method.predictor != "structured") {  // what the target lacks, its pool is not described by
       std::vector<std::string> described = members;
       described.push_back(target);
       task.descriptor = std::string(name(common_descriptor_kind(subset(data_.train, described))));
@@ -220,7 +227,7 @@ Grid make_grid(const ExperimentSpec& spec, const ExperimentData& data) { return 
 std::string describe(const ExperimentSpec& spec, const Cell& cell) {
   std::string text = spec.methods[cell.method].name + " on " + cell.target + ", pool " + spec.pools[cell.pool].name;
   if (!cell.pool_device.empty()) text += " (" + cell.pool_device + ")";
-  if (cell.samples > 0) text += ", " + std::to_string(cell.samples) + " samples by " + cell.sampler;
+  if (cell.samples != every_sample) text += ", " + std::to_string(cell.samples) + " samples by " + cell.sampler;
   if (cell.clones) text += ", K = " + std::to_string(*cell.clones);
   return text + ", trial " + std::to_string(cell.trial + 1);
 }

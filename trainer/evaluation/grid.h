@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -22,9 +24,12 @@ ExperimentData load_data(const ExperimentSpec& spec);
 struct ModelTask {
   std::vector<std::string> members;  ///< ids of the pool's device-runtimes
   std::size_t method = 0;
-  std::string descriptor;  ///< descriptor kind of the network predictors
+  std::string descriptor;  ///< descriptor kind
   std::string key;         ///< names its file: equal keys are equal models
 };
+
+/// Every architecture of the training rows.
+constexpr std::size_t every_sample = std::numeric_limits<std::size_t>::max();
 
 /// One row of the results: a method, adapted to a target from the samples of a trial.
 struct Cell {
@@ -32,7 +37,7 @@ struct Cell {
   std::size_t pool = 0;     ///< strategy
   std::string pool_device;  ///< of a strategy that takes one at a time
   std::string sampler;      ///< "all": nothing is chosen, everything is measured
-  std::size_t samples = 0;  ///< 0 for "all"
+  std::size_t samples = 0;  ///< every_sample for "all"
   std::optional<int> clones;
   std::size_t method = 0;
   int trial = 0;

@@ -27,7 +27,7 @@ std::string field(double value) { return std::isnan(value) ? std::string() : sho
 /// The fields that say which cell a row is of.
 std::string choice_fields(const ExperimentResults& results, const Cell& cell) {
   return field(cell.target) + ',' + field(results.spec.pools[cell.pool].name) + ',' + field(cell.pool_device) + ',' +
-         cell.sampler + ',' + (cell.samples == 0 ? "all" : std::to_string(cell.samples)) + ',' +
+         cell.sampler + ',' + (cell.samples == every_sample ? "all" : std::to_string(cell.samples)) + ',' +
          (cell.clones ? std::to_string(*cell.clones) : std::string());
 }
 
@@ -46,7 +46,7 @@ std::string label_of(const ExperimentSpec& spec, const Variant& variant) {
   const Varying shown = varying(spec);
   std::string label = spec.methods[variant.method].name;
   if (shown.pool) label += ", " + spec.pools[variant.pool].name;
-  if (variant.samples == 0) return label;
+  if (variant.samples == every_sample) return label;
   if (shown.sampler) label += ", " + variant.sampler;
   if (shown.samples) label += ", " + std::to_string(variant.samples) + " samples";
   if (shown.clones && variant.clones) label += ", K = " + std::to_string(*variant.clones);
@@ -204,7 +204,7 @@ json results_json(const ExperimentResults& results) {
                         {"method", results.spec.methods[v.variant.method].name},
                         {"pool", results.spec.pools[v.variant.pool].name},
                         {"sampler", v.variant.sampler},
-                        {"samples", v.variant.samples == 0 ? json("all") : json(v.variant.samples)},
+                        {"samples", v.variant.samples == every_sample ? json("all") : json(v.variant.samples)},
                         {"clones", v.variant.clones ? json(*v.variant.clones) : json(nullptr)},
                         {"acc10", spreads_json(summary.targets, v.acc10)},
                         {"spearman", spreads_json(summary.targets, v.spearman)},

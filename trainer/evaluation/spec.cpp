@@ -112,7 +112,8 @@ MapleEdgeSettings network_of(const SpecValue& value, const std::string& predicto
   if (const auto v = value.find("fine_tune_epochs")) settings.fine_tune_epochs = whole(*v, 1, 100'000);
   if (const auto v = value.find("learning_rate")) settings.fit.learning_rate = v->number(0, 1);
   if (const auto v = value.find("descriptor_kind")) {
-    settings.descriptor = v->one_of({"auto", "counters", "latency", "inferred"});
+    const std::string richest = predictor == "structured" ? "in-network" : "counters";
+    settings.descriptor = v->one_of({"auto", richest, "latency", "inferred"});
   }
   if (const auto v = value.find("hidden")) {
     settings.hidden.clear();
@@ -140,8 +141,8 @@ structured::PosteriorOptions posterior_of(const SpecValue& value) {
 }
 
 Method method_of(const SpecValue& value) {
-  const std::vector<std::string> of_every_method = {"name",   "predictor",  "sampler",       "samples",
-                                                    "rounds", "descriptor", "planning_noise"};
+  const std::vector<std::string> of_every_method = {
+      "name", "predictor", "sampler", "samples", "rounds", "descriptor", "planning_noise", "planning_descriptor"};
   const std::vector<std::string> of_networks = {
       "mode",          "clones", "normalise",      "scale_latencies", "epochs", "fine_tune_epochs",
       "learning_rate", "hidden", "descriptor_kind"};
@@ -156,17 +157,23 @@ Method method_of(const SpecValue& value) {
   if (method.predictor == "maple-edge" || method.predictor == "maple") {
     keys.insert(keys.end(), of_networks.begin(), of_networks.end());
   }
-  if (method.predictor == "structured") keys.emplace_back("posterior");
+  if (method.predictor == "structured") keys.insert(keys.end(), {"posterior", "descriptor_kind"});
   value.only_keys(keys);
   method.name = value.find("name") ? value.at("name").text() : method.predictor;
   method.network = network_of(value, method.predictor);
   if (const auto v = value.find("mode")) method.mode = v->one_of({"joint", "fine-tune"});
   if (const auto v = value.find("clones")) method.clones = whole(*v, 1, 10'000);
   if (const auto v = value.find("descriptor")) method.descriptor = v->boolean();
+  if (const auto v = value.find("planning_descriptor")) {
+    method.planning_descriptor = v->boolean();
+    if (method.planning_descriptor && (!value.find("sampler") || value.at("sampler").json() != "information")) {
+      v->fail("\"sampler\": \"information\" beside it, the only one that looks at descriptors");
+    }
+  }
   if (const auto v = value.find("sampler")) method.sampler = v->one_of(plan_samplers());
   if (const auto v = value.find("samples")) {
     method.all_samples = v->json() == "all";
-    if (!method.all_samples) method.samples = static_cast<std::size_t>(v->integer(1, most_rows));
+    if (!method.all_samples) method.samples = static_cast<std::size_t>(v->integer(0, most_rows));
   }
   if (const auto v = value.find("planning_noise")) method.planning_noise = v->number(0, 10);
   if (const auto v = value.find("posterior")) method.posterior = posterior_of(*v);
@@ -209,7 +216,7 @@ ExperimentSpec spec_of(const SpecValue& value) {
     spec.samplers.push_back(sampler.one_of(plan_samplers()));
   }
   for (const SpecValue& samples : value.at("samples").list()) {
-    spec.samples.push_back(static_cast<std::size_t>(samples.integer(1, most_rows)));
+    spec.samples.push_back(static_cast<std::size_t>(samples.integer(0, most_rows)));
   }
   if (const auto clones = value.find("clones")) {
     for (const SpecValue& factor : clones->list()) spec.clones.emplace_back(whole(factor, 1, 10'000));

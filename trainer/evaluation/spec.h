@@ -52,6 +52,7 @@ struct Method {
   MapleEdgeSettings network;               ///< of the network predictors
   structured::PosteriorOptions posterior;  ///< of `structured`
   bool descriptor = true;                  ///< the target's hardware descriptor may be used
+  bool planning_descriptor = false;        ///< and planning knows it; `information` only
   std::optional<int> clones;
   std::optional<std::string> sampler;
   std::optional<std::size_t> samples;

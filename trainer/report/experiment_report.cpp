@@ -127,7 +127,7 @@ void add_accuracy_against_samples(Page& page, const json& results) {
   std::vector<std::string> order;
   std::vector<double> counts;
   for (const json& variant : results.at("variants")) {
-    if (!variant.at("samples").is_number()) continue;
+    if (!variant.at("samples").is_number() || variant.at("samples") == 0) continue;  // the axis is logarithmic
     std::string name = variant.at("method");
     if (results.at("spec").at("pools").size() > 1) name += ", " + variant.at("pool").get<std::string>();
     if (results.at("spec").at("samplers").size() > 1) name += ", " + variant.at("sampler").get<std::string>();

@@ -5,7 +5,9 @@
 #include <bitset>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
+#include <tuple>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
@@ -17,6 +19,7 @@ namespace {
 using nasbench::StructureTable;
 
 constexpr int path_rounds = 2;
+constexpr double screening_gap = 20;         ///< of log evidence
 constexpr double described_floor_share = 0.02;  ///< of the median latency that a descriptor lets expect
 constexpr double floor_share = 0.3;  ///< of the smallest latency: less is taken for nothing
 
@@ -126,30 +129,76 @@ class Priors {
   double log_odds_described_ = 0;
 };
 
-/// All candidates of a structure that has one alternative, or the first fit of one that has more.
-std::vector<Candidate> fit_structure(const Problem& problem, const Priors& priors,
-                                     std::size_t structure, LatencySolver& solver) {
+/// Fits `candidate` at each of `levels` from one entry, and adds the results to `fitted`.
+void fit_levels(const Problem& problem, const Priors& priors, const Candidate& candidate, const FeatureRows& rows,
+                const std::vector<NoiseLevel>& levels, LatencySolver& solver, std::vector<Candidate>& fitted) {
+  const LatencyPrior prior =
+      latency_prior(problem, rows, priors.at(candidate.structure, candidate.entry), candidate.closeness);
+  for (const NoiseLevel& level : levels) {
+    Candidate at_level = candidate;
+    at_level.noise = level.noise;
+    at_level.slow_step = level.slow_step;
+    solver.solve(prior, at_level);
+    at_level.log_evidence += priors.log_odds(candidate.entry);
+    fitted.push_back(std::move(at_level));
+  }
+}
+
+/// The noise at which all hypotheses are looked at first: large enough that none is lost for a single measurement.
+NoiseLevel screening_level(const PosteriorOptions& options) {
+  std::vector<double> noises = options.noises;
+  std::sort(noises.begin(), noises.end());
+  return {noises[noises.size() / 2], 0};
+}
+
+/// Every structure with costs from every entry, as near to it as each closeness says, at one noise; without those that
+/// are so improbable there that no other noise would make up for it.
+std::vector<Candidate> screened(const Problem& problem, const Priors& priors, LatencySolver& solver) {
+  const auto& structures = problem.library.model->structures();
   std::vector<Candidate> candidates;
-  const bool fixed_rows = problem.table.structures[structure].alternatives == 1;
-  FeatureRows rows;
-  if (fixed_rows) rows = rows_at(problem.table, structure, {});
-  for (std::size_t entry = 0; entry < priors.entries(); ++entry) {
-    if (!fixed_rows) rows = rows_at(problem.table, structure, path_costs(priors.at(structure, entry).mean));
-    for (const double closeness : problem.options.closeness) {
-      const LatencyPrior prior = latency_prior(problem, rows, priors.at(structure, entry), closeness);
-      for (const NoiseLevel& level : noise_levels(problem.options)) {
+  for (std::size_t s = 0; s < structures.size(); ++s) {
+    if (!considers(problem.options, structures[s])) continue;
+    const bool fixed_rows = structures[s].alternatives == 1;
+    FeatureRows rows;
+    if (fixed_rows) rows = rows_at(problem.table, s, {});
+    for (std::size_t entry = 0; entry < priors.entries(); ++entry) {
+      if (!fixed_rows) rows = rows_at(problem.table, s, path_costs(priors.at(s, entry).mean));
+      for (const double closeness : problem.options.closeness) {
         Candidate candidate;
-        candidate.structure = structure;
+        candidate.structure = s;
         candidate.entry = entry;
-        candidate.noise = level.noise;
-        candidate.slow_step = level.slow_step;
         candidate.closeness = closeness;
-        solver.solve(prior, candidate);
-        candidate.log_evidence += priors.log_odds(entry);
         if (!fixed_rows) candidate.rows = rows;
-        candidates.push_back(std::move(candidate));
+        fit_levels(problem, priors, candidate, rows, {screening_level(problem.options)}, solver, candidates);
       }
     }
+  }
+  double best = -std::numeric_limits<double>::infinity();
+  for (const Candidate& candidate : candidates) best = std::max(best, candidate.log_evidence);  // NaN is no best
+  candidates.erase(
+      std::remove_if(candidates.begin(), candidates.end(),
+                     [&](const Candidate& candidate) { return !(candidate.log_evidence >= best - screening_gap); }),
+      candidates.end());
+  return candidates;
+}
+
+/// The screened candidates at every noise.
+std::vector<Candidate> fit_candidates(const Problem& problem, const Priors& priors,
+                                      const std::vector<Candidate>& screened, LatencySolver& solver) {
+  const NoiseLevel known = screening_level(problem.options);
+  std::vector<NoiseLevel> others;
+  bool uses_known = false;
+  for (const NoiseLevel& level : noise_levels(problem.options)) {
+    const bool is_known = level.noise == known.noise && level.slow_step == known.slow_step;
+    uses_known |= is_known;
+    if (!is_known) others.push_back(level);
+  }
+  std::vector<Candidate> candidates;
+  if (uses_known) candidates = screened;
+  for (const Candidate& candidate : screened) {
+    const FeatureRows rows =
+        candidate.rows.size() > 0 ? candidate.rows : rows_at(problem.table, candidate.structure, {});
+    fit_levels(problem, priors, candidate, rows, others, solver, candidates);
   }
   return candidates;
 }
@@ -159,17 +208,18 @@ void sort_by_evidence(std::vector<Candidate>& candidates) {
                    [](const Candidate& a, const Candidate& b) { return a.log_evidence > b.log_evidence; });
 }
 
-/// Keeps the best entries per noise of a cost-dependent structure, and lets each find its own slowest paths.
-std::vector<Candidate> refit_paths(const Problem& problem, const Priors& priors,
-                                   std::vector<Candidate> candidates, LatencySolver& solver) {
+/// Keeps the best entries per noise of each cost-dependent structure, and lets each find its own slowest paths; the
+/// candidates of other structures stay as they are.
+std::vector<Candidate> refit_paths(const Problem& problem, const Priors& priors, std::vector<Candidate> candidates,
+                                   LatencySolver& solver) {
   sort_by_evidence(candidates);
+  std::map<std::tuple<std::size_t, double, double>, std::size_t> taken;  // by structure and noise
   std::vector<Candidate> refitted;
-  for (const NoiseLevel& level : noise_levels(problem.options)) {
-    std::size_t taken = 0;
-    for (Candidate& candidate : candidates) {
-      const bool other_level = candidate.noise != level.noise || candidate.slow_step != level.slow_step;
-      if (other_level || taken == problem.options.path_entries) continue;
-      ++taken;
+  for (Candidate& candidate : candidates) {
+    if (candidate.rows.size() > 0) {
+      std::size_t& count = taken[{candidate.structure, candidate.noise, candidate.slow_step}];
+      if (count == problem.options.path_entries) continue;
+      ++count;
       const CostPrior& costs = priors.at(candidate.structure, candidate.entry);
       for (int round = 0; round < path_rounds; ++round) {
         const Eigen::VectorXd current = posterior_costs(costs, candidate, candidate.rows) / candidate.scale_ms;
@@ -177,8 +227,8 @@ std::vector<Candidate> refit_paths(const Problem& problem, const Priors& priors,
         solver.solve(latency_prior(problem, candidate.rows, costs, candidate.closeness), candidate);
         candidate.log_evidence += priors.log_odds(candidate.entry);
       }
-      refitted.push_back(std::move(candidate));
     }
+    refitted.push_back(std::move(candidate));
   }
   return refitted;
 }
@@ -333,18 +383,8 @@ StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& meas
   const Problem problem = make_problem(library, evidence, options);
   const Priors priors(library, options, described);
   LatencySolver solver(problem);
-  std::vector<Candidate> candidates;
-  for (std::size_t s = 0; s < library.model->structures().size(); ++s) {
-    if (!considers(options, library.model->structures()[s])) continue;
-    std::vector<Candidate> fitted = fit_structure(problem, priors, s, solver);
-    if (library.model->structures()[s].alternatives > 1) {
-      fitted = refit_paths(problem, priors, std::move(fitted), solver);
-    }
-    std::move(fitted.begin(), fitted.end(), std::back_inserter(candidates));
-  }
-  candidates.erase(std::remove_if(candidates.begin(), candidates.end(),
-                                  [](const Candidate& candidate) { return !std::isfinite(candidate.log_evidence); }),
-                   candidates.end());
+  std::vector<Candidate> candidates = refit_paths(
+      problem, priors, fit_candidates(problem, priors, screened(problem, priors, solver), solver), solver);
   keep_best(candidates, options.kept);
   if (candidates.empty()) {
     throw InputError("no combination of costs and structure explains these latencies: are they really milliseconds?");

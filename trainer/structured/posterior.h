@@ -40,8 +40,6 @@ struct PosteriorOptions {
   /// Of the prior probability, where the device has a descriptor: that it is as described, and not like one of the
   /// library.
   double described_share = 0.8;
-  /// Which part of descriptors speaks of costs: "auto" (the richest that the pool has), or a DescriptorSource.
-  std::string descriptor = "auto";
 };
 
 /// Throws InputError that names the first value out of range.

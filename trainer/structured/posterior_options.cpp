@@ -32,7 +32,6 @@ void each_option(Options& options, const Visit& visit) {
   visit("kept", options.kept);
   visit("left_out", options.left_out);
   visit("described_share", options.described_share);
-  visit("descriptor", options.descriptor);
 }
 
 }  // namespace
@@ -59,7 +58,6 @@ void require_valid(const PosteriorOptions& options) {
   require(options.path_entries >= 1, "path_entries", "1 or more");
   require(options.kept >= 1, "kept", "1 or more");
   require(options.described_share > 0 && options.described_share < 1, "described_share", "between 0 and 1");
-  if (options.descriptor != "auto") descriptor_source(options.descriptor);
 }
 
 void to_json(nlohmann::json& json, const PosteriorOptions& options) {

@@ -109,7 +109,7 @@ class StructuredModel : public PoolModel {
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     std::optional<structured::DescribedDevice> described;
-    if (set.descriptor) described = structured::describe(descriptor_prior_, *library_.model, *set.descriptor);
+    if (set.descriptor) described = this->described(*set.descriptor);
     if (!described) require_measurements(set, kind(), alternative_to_measurements());
     const structured::Evidence evidence{set.architectures, set.latency_ms, set.whole_milliseconds};
     structured::StructuredPosterior posterior =
@@ -121,6 +121,10 @@ class StructuredModel : public PoolModel {
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
     return latencies_of_pool(library_, pool_, architectures);
+  }
+
+  std::optional<structured::DescribedDevice> described(const datasets::HardwareDescriptor& descriptor) const {
+    return structured::describe(descriptor_prior_, *library_.model, descriptor);
   }
 
  private:
@@ -158,7 +162,8 @@ std::vector<std::vector<double>> latencies_of_pool(const StructuredLibrary& libr
 }
 
 std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uint64_t seed,
-                                            const structured::PosteriorOptions& posterior_options) {
+                                            const structured::PosteriorOptions& posterior_options,
+                                            const std::string& descriptor) {
   require_devices(pool);
   structured::require_valid(posterior_options);
   StructuredLibrary library = library_of(pool);
@@ -166,13 +171,20 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uin
   options.seed = seed;
   library.calibration =
       structured::calibrate(library, ids_of(pool), datasets::latency_matrix(pool), posterior_options, options);
-  const structured::DescriptorSource source = posterior_options.descriptor == "auto"
-                                                  ? structured::common_source(pool)
-                                                  : structured::descriptor_source(posterior_options.descriptor);
+  const structured::DescriptorSource source =
+      descriptor == "auto" ? structured::common_source(pool) : structured::descriptor_source(descriptor);
   structured::DescriptorFitOptions fit;
   fit.seed = seed;
   structured::DescriptorPrior prior = structured::fit_descriptor_prior(library, pool, source, fit);
   return std::make_unique<StructuredModel>(pool, std::move(library), std::move(prior), seed, posterior_options);
+}
+
+std::optional<structured::DescribedDevice> described_device(const PoolModel& model, const StructuredLibrary& library,
+                                                            const datasets::HardwareDescriptor& descriptor) {
+  if (const auto* own = dynamic_cast<const StructuredModel*>(&model)) return own->described(descriptor);
+  const structured::DescriptorPrior prior =
+      structured::fit_descriptor_prior(library, model.pool(), structured::common_source(model.pool()));
+  return structured::describe(prior, *library.model, descriptor);
 }
 
 std::unique_ptr<PoolModel> load_structured(const Archive& archive) {

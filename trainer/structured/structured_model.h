@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "sampling/information.h"
 #include "trainer/predictor.h"
@@ -11,9 +13,18 @@ namespace tenshot::trainer {
 
 /// The predictor `structured`: latency as a sum of operator costs over what the runtime really executes, with the pool
 /// as prior over both (trainer/structured/). Fits the library and calibrates its intervals; a second for a dozen
-/// devices. `options` are those of every adaptation. Throws InputError.
+/// devices. `options` are those of every adaptation. `descriptor` is the kind of descriptor that adaptation may start
+/// from: "auto" (the richest that two runtimes of the pool have), "in-network", "latency" or "inferred" (none). Throws
+/// InputError.
 std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uint64_t seed,
-                                            const structured::PosteriorOptions& options = {});
+                                            const structured::PosteriorOptions& options = {},
+                                            const std::string& descriptor = "auto");
+
+/// What a descriptor says of its device: by the model's own network where it is of `structured` and has one, else by one
+/// that is trained on its pool. Nothing where the pool, or the descriptor, has not enough.
+std::optional<structured::DescribedDevice> described_device(const PoolModel& model,
+                                                            const structured::StructuredLibrary& library,
+                                                            const datasets::HardwareDescriptor& descriptor);
 
 /// From an archive whose card names "structured". Throw FormatError.
 std::unique_ptr<PoolModel> load_structured(const Archive& archive);
