@@ -157,8 +157,8 @@ std::vector<OperationChain> cell_operation_chains(const NetworkShape& shape) {
                  int) { return builder.add(prefix + "_add", input, before); }},
       {"relu",
        [](auto& builder, const auto& prefix, int input, int, int) { return builder.relu(prefix + "_relu", input); }},
-      {"multiply", [](auto& builder, const auto& prefix, int input, int,
-                      int) { return builder.zero(prefix + "_zero", input); }}};
+      {"multiply",
+       [](auto& builder, const auto& prefix, int input, int, int) { return builder.zero(prefix + "_zero", input); }}};
   constexpr int repeats = 8;
   const auto chain = [](const Stage& stage, const std::string& name, Append append, int instances) {
     LayerGraphBuilder builder({stage.channels, stage.resolution, stage.resolution});

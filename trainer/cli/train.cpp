@@ -53,7 +53,8 @@ void run(const std::vector<std::string>& arguments) {
       "hidden", "widths of the hidden layers", cxxopts::value<std::string>()->default_value("512,128"))(
       "descriptor-kind",
       "what of a device's descriptor counts: auto, in-network (structured) or counters (networks), latency, inferred "
-      "(nothing)", cxxopts::value<std::string>()->default_value("auto"))(
+      "(nothing)",
+      cxxopts::value<std::string>()->default_value("auto"))(
       "no-normalisation", "descriptors in absolute units (MAPLE)")("no-scaling", "targets in milliseconds (MAPLE)")(
       "threads", "processor threads; one gives the same bytes every time",
       cxxopts::value<std::string>()->default_value("1"));

@@ -179,7 +179,8 @@ class GridBuilder {
     const Method& method = spec_.methods[m];
     ModelTask task{members, m, method.network.descriptor, {}};
     if (!method.descriptor) task.descriptor = "inferred";
-    if (task.descriptor == "auto" && method.predictor != "structured") {  // what the target lacks, its pool is not described by
+    if (task.descriptor == "auto" &&
+        method.predictor != "structured") {  // what the target lacks, its pool is not described by
       std::vector<std::string> described = members;
       described.push_back(target);
       task.descriptor = std::string(name(common_descriptor_kind(subset(data_.train, described))));

@@ -141,8 +141,8 @@ structured::PosteriorOptions posterior_of(const SpecValue& value) {
 }
 
 Method method_of(const SpecValue& value) {
-  const std::vector<std::string> of_every_method = {
-      "name", "predictor", "sampler", "samples", "rounds", "descriptor", "planning_noise", "planning_descriptor"};
+  const std::vector<std::string> of_every_method = {"name",   "predictor",  "sampler",        "samples",
+                                                    "rounds", "descriptor", "planning_noise", "planning_descriptor"};
   const std::vector<std::string> of_networks = {
       "mode",          "clones", "normalise",      "scale_latencies", "epochs", "fine_tune_epochs",
       "learning_rate", "hidden", "descriptor_kind"};

@@ -1,70 +1,21 @@
 #include "trainer/structured/descriptor_prior.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
-
-#include "nasbench/support/error.h"
 
 namespace tenshot::trainer::structured {
 namespace {
 
 using datasets::DeviceRuntime;
 using datasets::HardwareDescriptor;
-using nasbench::StructureFeature;
 using nasbench::StructureModel;
 using nasbench::StructureTable;
 
-constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
-constexpr double smallest_share = 1e-3;      ///< of all costs: less is taken for that
-constexpr double smallest_latency = 0.02;    ///< of the median
-constexpr double least_own_share = 0.1;      ///< of a cost that is left without what it contains
-constexpr double usual_deviation = 0.05;     ///< of a cost, of the median latency, before held-out devices say better
-constexpr double usual_devices = 1;          ///< that this is worth
+constexpr double smallest_latency = 0.02;      ///< of the median
+constexpr double least_own_share = 0.1;        ///< of a cost that is left without what it contains
 constexpr std::size_t rows_of_a_device = 200;  ///< networks to learn from; evenly spaced ones speak for all
-constexpr std::string_view empty_call = "skip_connect";  ///< measured alone, an operator that computes nothing
-constexpr std::array<std::string_view, 3> source_names = {"inferred", "in-network", "latency"};
-
-/// Whether costs are counted apart by some structures only: what joins operations.
-bool optional(const StructureFeature& feature) { return feature.spread.has_value(); }
-
-/// Costs by the descriptor where it says something, else by what is typical beside the others.
-Eigen::VectorXd expected_costs_ms(const HardwareDescriptor& descriptor, const StructureModel& model,
-                                  DescriptorSource source) {
-  const auto& features = model.features();
-  Eigen::VectorXd costs = described_costs_ms(descriptor, model, source);
-  double described = 0, typical = 0;
-  for (std::size_t f = 0; f < features.size(); ++f) {
-    if (std::isnan(costs[f]) || optional(features[f])) continue;
-    described += costs[f];
-    typical += features[f].typical_cost;
-  }
-  const double scale_ms = described / typical;
-  for (std::size_t f = 0; f < features.size(); ++f) {
-    if (std::isnan(costs[f])) costs[f] = scale_ms * features[f].typical_cost;
-    costs[f] = std::max(costs[f], smallest_share * described);
-  }
-  return costs;
-}
-
-bool says_something(const HardwareDescriptor& descriptor, const StructureModel& model, DescriptorSource source) {
-  const Eigen::VectorXd costs = described_costs_ms(descriptor, model, source);
-  double sum = 0;
-  for (const double cost : costs) sum += std::isnan(cost) ? 0 : cost;
-  return sum > 0;
-}
-
-/// Events a ms of each operator and counter; nothing for counters of another list.
-std::vector<double> log_rates(const HardwareDescriptor& descriptor, const std::vector<std::string>& counters) {
-  if (descriptor.counters != counters) return {};
-  std::vector<double> rates;
-  for (const datasets::OperatorProfile& profile : descriptor.operators) {
-    for (const double count : profile.counts) rates.push_back(std::log1p(count / std::max(profile.latency_ms, 1e-6)));
-  }
-  return rates;
-}
 
 /// The network's inputs before standardisation: logarithms of the described costs' shares, then of the rates; NaN where
 /// there are none.
@@ -74,7 +25,8 @@ Eigen::VectorXd raw_inputs(const HardwareDescriptor& descriptor, const Structure
   double sum = 0;
   for (const double cost : costs) sum += std::isnan(cost) ? 0 : cost;
   const std::vector<double> own = log_rates(descriptor, counters);
-  Eigen::VectorXd inputs = Eigen::VectorXd::Constant(costs.size() + static_cast<Eigen::Index>(rates), nothing);
+  Eigen::VectorXd inputs = Eigen::VectorXd::Constant(costs.size() + static_cast<Eigen::Index>(rates),
+                                                     std::numeric_limits<double>::quiet_NaN());
   for (Eigen::Index f = 0; f < costs.size(); ++f) {
     if (!std::isnan(costs[f])) inputs[f] = std::log(std::max(costs[f] / sum, smallest_share));
   }
@@ -91,32 +43,6 @@ Eigen::VectorXd inputs_of(const DescriptorPrior& prior, const StructureModel& mo
   Eigen::VectorXd inputs = (raw - prior.input_mean).cwiseQuotient(prior.input_unit);
   for (double& input : inputs) input = std::isfinite(input) ? input : 0;
   return inputs;
-}
-
-/// Costs of a structure are this matrix by the costs of all features: what is counted apart is not in the operation
-/// that contains it, and what is not counted is in the base.
-Eigen::MatrixXd structure_costs(const StructureModel& model, std::size_t structure, const HardwareDescriptor& descriptor,
-                                DescriptorSource source, const Eigen::VectorXd& mean_counts) {
-  const auto& features = model.features();
-  const std::vector<bool>& uses = model.structures()[structure].uses;
-  const auto width = static_cast<Eigen::Index>(features.size());
-  const Eigen::VectorXd described = described_costs_ms(descriptor, model, source);
-  Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(width, width);
-  std::set<std::string> contained;
-  for (const StructureFeature& feature : features) contained.insert(feature.contains);
-  for (Eigen::Index f = 0; f < width; ++f) {
-    for (Eigen::Index g = 0; g < width; ++g) {
-      if (features[f].contains == features[g].name && uses[g] && source == DescriptorSource::in_network) {
-        matrix(f, g) = -1;
-      }
-    }
-    const bool known = !std::isnan(described[f]);
-    if (optional(features[f]) && !uses[f] && known && contained.count(features[f].name) == 0) {
-      matrix(0, f) = mean_counts[f];
-    }
-    if (!uses[f]) matrix.row(f).setZero();
-  }
-  return matrix;
 }
 
 /// Mean count of each feature over the architectures under the structures that use it (their first alternative).
@@ -264,8 +190,9 @@ struct HeldOutErrors {
   }
 };
 
-Eigen::VectorXd of_structure_ms(const StructureModel& model, std::size_t structure, const HardwareDescriptor& descriptor,
-                                const DescriptorPrior& prior, const Eigen::VectorXd& costs_ms) {
+Eigen::VectorXd of_structure_ms(const StructureModel& model, std::size_t structure,
+                                const HardwareDescriptor& descriptor, const DescriptorPrior& prior,
+                                const Eigen::VectorXd& costs_ms) {
   const Eigen::MatrixXd matrix = structure_costs(model, structure, descriptor, prior.source, prior.mean_counts);
   Eigen::VectorXd costs = matrix * costs_ms;
   for (Eigen::Index f = 0; f < costs.size(); ++f) {
@@ -295,9 +222,7 @@ void find_errors(const std::vector<Lesson>& lessons, const StructureModel& model
                  model.structures()[lesson.entry->structure].uses);
     }
   }
-  prior.deviation = ((errors.square.array() + usual_devices * usual_deviation * usual_deviation) /
-                     (errors.devices.array() + usual_devices))
-                        .sqrt();
+  prior.deviation = (errors.square.array() / errors.devices.array().max(1)).sqrt();
   const auto devices = static_cast<double>(lessons.size());
   prior.scale_deviation = std::sqrt(errors.scale_square / devices);
   prior.residual = std::sqrt(errors.residual_square / devices);
@@ -306,47 +231,13 @@ void find_errors(const std::vector<Lesson>& lessons, const StructureModel& model
 std::set<std::string> runtimes_with(const datasets::Pool& pool, DescriptorSource source) {
   std::set<std::string> runtimes;
   for (const DeviceRuntime& device : pool.devices) {
-    if (says_something(device.descriptor, nasbench::structures_of(*pool.space), source)) runtimes.insert(device.runtime);
+    if (says_something(device.descriptor, nasbench::structures_of(*pool.space), source))
+      runtimes.insert(device.runtime);
   }
   return runtimes;
 }
 
 }  // namespace
-
-std::string_view name(DescriptorSource source) { return source_names[static_cast<std::size_t>(source)]; }
-
-DescriptorSource descriptor_source(std::string_view text) {
-  for (const auto source : {DescriptorSource::none, DescriptorSource::in_network, DescriptorSource::alone}) {
-    if (name(source) == text) return source;
-  }
-  throw InputError("there is no descriptor kind '" + std::string(text) + "'; there are: in-network, latency, inferred");
-}
-
-Eigen::VectorXd described_costs_ms(const HardwareDescriptor& descriptor, const StructureModel& model,
-                                   DescriptorSource source) {
-  const auto& features = model.features();
-  Eigen::VectorXd costs = Eigen::VectorXd::Constant(static_cast<Eigen::Index>(features.size()), nothing);
-  const auto add = [&](const std::string& operation, double latency_ms) {
-    for (std::size_t f = 0; f < features.size(); ++f) {
-      if (features[f].name != operation) continue;
-      costs[f] = (std::isnan(costs[f]) ? 0 : costs[f]) + model.instances_per_shape() * latency_ms;
-    }
-  };
-  if (source == DescriptorSource::in_network) {
-    for (const datasets::OperationLatency& operation : descriptor.in_network) add(operation.name, operation.latency_ms);
-    if (!descriptor.in_network.empty()) add(std::string(empty_call), 0);
-  }
-  if (source != DescriptorSource::alone) return costs;
-  for (const datasets::OperatorProfile& profile : descriptor.operators) {
-    if (profile.name == empty_call) continue;
-    const auto call = std::find_if(descriptor.operators.begin(), descriptor.operators.end(), [&](const auto& other) {
-      return other.name == empty_call && other.channels == profile.channels && other.resolution == profile.resolution;
-    });
-    const double empty_ms = call == descriptor.operators.end() ? 0 : call->latency_ms;
-    add(profile.name, std::max(profile.latency_ms - empty_ms, 0.0));
-  }
-  return costs;
-}
 
 DescriptorSource common_source(const datasets::Pool& pool) {
   for (const DescriptorSource source : {DescriptorSource::in_network, DescriptorSource::alone}) {
@@ -370,7 +261,9 @@ DescriptorPrior fit_descriptor_prior(const StructuredLibrary& library, const dat
     if (!says_something(device.descriptor, *library.model, source)) continue;
     const auto entry = std::find_if(library.entries.begin(), library.entries.end(),
                                     [&](const LibraryEntry& e) { return e.device == device.id; });
-    lessons.push_back(lesson_of(library, *entry, device, source, prior.mean_counts));
+    Lesson lesson = lesson_of(library, *entry, device, source, prior.mean_counts);
+    if (lesson.rows.rows() == 0) continue;  // nothing that connects was measured
+    lessons.push_back(std::move(lesson));
     prior.from.push_back(device.id);
   }
   prior.counters = common_counters(lessons);

@@ -3,30 +3,15 @@
 #include <Eigen/Core>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "datasets/pool.h"
 #include "nasbench/structures.h"
+#include "trainer/structured/descriptor_costs.h"
 #include "trainer/structured/descriptor_network.h"
 #include "trainer/structured/library.h"
 
 namespace tenshot::trainer::structured {
-
-/// Which part of a hardware descriptor speaks of costs.
-enum class DescriptorSource {
-  none,        ///< "inferred": devices are described by their measured networks
-  in_network,  ///< "in-network": what one more of an operation costs inside a network
-  alone        ///< "latency": operators measured alone, less the empty call
-};
-std::string_view name(DescriptorSource source);
-/// Throws InputError that lists the names.
-DescriptorSource descriptor_source(std::string_view name);
-
-/// What a descriptor says of the cost of one unit of each feature, ms; NaN where it says nothing, all NaN where it
-/// lacks the source.
-Eigen::VectorXd described_costs_ms(const datasets::HardwareDescriptor& descriptor,
-                                   const nasbench::StructureModel& model, DescriptorSource source);
 
 /// Prior of the costs of one device: mean and covariance, in units of its median latency.
 struct CostPrior {
@@ -42,8 +27,8 @@ struct DescribedDevice {
   double residual = 0;            ///< of log latency about the costs
 };
 
-/// What the pool teaches about descriptors: a network from a descriptor to costs, and how far off it is on runtimes that
-/// it was not trained on.
+/// What the pool teaches about descriptors: a network from a descriptor to costs, and how far off it is on runtimes
+/// that it was not trained on.
 struct DescriptorPrior {
   DescriptorSource source = DescriptorSource::none;
   std::vector<std::string> counters;  ///< whose rates it takes; empty: none
@@ -51,7 +36,7 @@ struct DescriptorPrior {
   Eigen::VectorXd input_unit;         ///< by which they are divided
   DescriptorNetwork network;
   Eigen::VectorXd mean_counts;    ///< of each feature in a connected architecture, where a structure uses it
-  Eigen::VectorXd deviation;      ///< of each cost from its expectation, in units of the median latency
+  Eigen::VectorXd deviation;      ///< of each cost from its expectation, in units of the median latency; 0: not known
   double scale_deviation = 0;     ///< of log latency, all networks of a device together
   double residual = 0;            ///< of log latency, each network by itself
   std::vector<std::string> from;  ///< device-runtimes it was trained on

@@ -126,7 +126,7 @@ LatencyCovariance prior_covariance(const StructuredLibrary& library, const Struc
     hypotheses[s] = of_entry;
     for (Hypothesis& hypothesis : hypotheses[s]) hypothesis.weight = library_weight / static_cast<double>(considered);
     if (described == nullptr) continue;
-    hypotheses[s].push_back(hypothesis_of(described->priors[s]));
+    hypotheses[s].push_back(hypothesis_of(described_prior(*described, s, options)));
     hypotheses[s].back().weight = options.described_share;
   }
   for (auto& of_structure : hypotheses) {

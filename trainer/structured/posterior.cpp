@@ -19,9 +19,9 @@ namespace {
 using nasbench::StructureTable;
 
 constexpr int path_rounds = 2;
-constexpr double screening_gap = 20;         ///< of log evidence
+constexpr double screening_gap = 20;            ///< of log evidence
 constexpr double described_floor_share = 0.02;  ///< of the median latency that a descriptor lets expect
-constexpr double floor_share = 0.3;  ///< of the smallest latency: less is taken for nothing
+constexpr double floor_share = 0.3;             ///< of the smallest latency: less is taken for nothing
 
 Eigen::MatrixXd kernel_matrix(const StructureTable& table, double scale) {
   const auto n = static_cast<Eigen::Index>(table.size);
@@ -106,26 +106,29 @@ std::vector<NoiseLevel> noise_levels(const PosteriorOptions& options) {
 /// Where costs may come from: the library's entries, then what the device's descriptor says.
 class Priors {
  public:
-  Priors(const StructuredLibrary& library, const PosteriorOptions& options, const DescribedDevice* described)
-      : described_(described) {
+  Priors(const StructuredLibrary& library, const PosteriorOptions& options, const DescribedDevice* described) {
     const Eigen::MatrixXd covariance = library_covariance(library);
     for (std::size_t e = 0; e < library.entries.size(); ++e) {
       of_library_.push_back(cost_prior(library, e, covariance, options));
+    }
+    if (described == nullptr) return;
+    for (std::size_t s = 0; s < described->priors.size(); ++s) {
+      described_.push_back(described_prior(*described, s, options));
     }
     const double odds = options.described_share / (1 - options.described_share);
     log_odds_described_ = std::log(odds * static_cast<double>(of_library_.size()));
   }
 
-  std::size_t entries() const { return of_library_.size() + (described_ == nullptr ? 0 : 1); }
+  std::size_t entries() const { return of_library_.size() + (described_.empty() ? 0 : 1); }
   const CostPrior& at(std::size_t structure, std::size_t entry) const {
-    return entry < of_library_.size() ? of_library_[entry] : described_->priors[structure];
+    return entry < of_library_.size() ? of_library_[entry] : described_[structure];
   }
   /// Log prior probability of an entry, against one of the library.
   double log_odds(std::size_t entry) const { return entry < of_library_.size() ? 0 : log_odds_described_; }
 
  private:
-  const DescribedDevice* described_;
   std::vector<CostPrior> of_library_;
+  std::vector<CostPrior> described_;  ///< one a structure; empty without a descriptor
   double log_odds_described_ = 0;
 };
 
@@ -251,8 +254,8 @@ Eigen::MatrixXd inverse_system(const Problem& problem, const Candidate& candidat
   return system.llt().solve(Eigen::MatrixXd::Identity(system.rows(), system.cols()));
 }
 
-void add_component(const Problem& problem, const Priors& priors, const Candidate& candidate,
-                   double weight, StructuredPosterior& posterior) {
+void add_component(const Problem& problem, const Priors& priors, const Candidate& candidate, double weight,
+                   StructuredPosterior& posterior) {
   const CostPrior& prior = priors.at(candidate.structure, candidate.entry);
   const FeatureRows rows = candidate.rows.size() > 0 ? candidate.rows : rows_at(problem.table, candidate.structure, {});
   const Eigen::MatrixXd covariance = prior_covariance_ms2(prior, candidate);
@@ -286,7 +289,7 @@ StructuredPosterior as_described(const StructuredLibrary& library, const Posteri
   const auto& structures = library.model->structures();
   for (std::size_t s = 0; s < structures.size(); ++s) {
     if (!considers(options, structures[s])) continue;
-    const CostPrior& prior = described.priors[s];
+    const CostPrior prior = described_prior(described, s, options);
     Component component;
     component.structure = s;
     component.entry = library.entries.size();
@@ -375,6 +378,12 @@ CostPrior cost_prior(const StructuredLibrary& library, std::size_t entry, const 
   return prior;
 }
 
+CostPrior described_prior(const DescribedDevice& described, std::size_t structure, const PosteriorOptions& options) {
+  CostPrior prior = described.priors[structure];
+  prior.covariance.diagonal().array() += std::pow(options.described_spread, 2);
+  return prior;
+}
+
 StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& measured, const PosteriorOptions& options,
                           const DescribedDevice* described) {
   if (described != nullptr && measured.architectures.empty()) return as_described(library, options, *described);
@@ -383,8 +392,8 @@ StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& meas
   const Problem problem = make_problem(library, evidence, options);
   const Priors priors(library, options, described);
   LatencySolver solver(problem);
-  std::vector<Candidate> candidates = refit_paths(
-      problem, priors, fit_candidates(problem, priors, screened(problem, priors, solver), solver), solver);
+  std::vector<Candidate> candidates =
+      refit_paths(problem, priors, fit_candidates(problem, priors, screened(problem, priors, solver), solver), solver);
   keep_best(candidates, options.kept);
   if (candidates.empty()) {
     throw InputError("no combination of costs and structure explains these latencies: are they really milliseconds?");

@@ -40,6 +40,8 @@ struct PosteriorOptions {
   /// Of the prior probability, where the device has a descriptor: that it is as described, and not like one of the
   /// library.
   double described_share = 0.8;
+  /// Standard deviation of a described cost, in units of the median latency, beside what held-out runtimes show.
+  double described_spread = 0.05;
 };
 
 /// Throws InputError that names the first value out of range.
@@ -105,6 +107,9 @@ Eigen::MatrixXd library_covariance(const StructuredLibrary& library);
 /// structure does not use are taken from the typical costs.
 CostPrior cost_prior(const StructuredLibrary& library, std::size_t entry, const Eigen::MatrixXd& library_covariance,
                      const PosteriorOptions& options);
+
+/// Prior of the costs under one structure of a device that has a descriptor.
+CostPrior described_prior(const DescribedDevice& described, std::size_t structure, const PosteriorOptions& options);
 
 /// k(x, x') for two signatures.
 double likeness(const std::uint64_t* a, const std::uint64_t* b, std::size_t words, double scale);

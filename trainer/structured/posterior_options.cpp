@@ -32,6 +32,7 @@ void each_option(Options& options, const Visit& visit) {
   visit("kept", options.kept);
   visit("left_out", options.left_out);
   visit("described_share", options.described_share);
+  visit("described_spread", options.described_spread);
 }
 
 }  // namespace
@@ -58,6 +59,7 @@ void require_valid(const PosteriorOptions& options) {
   require(options.path_entries >= 1, "path_entries", "1 or more");
   require(options.kept >= 1, "kept", "1 or more");
   require(options.described_share > 0 && options.described_share < 1, "described_share", "between 0 and 1");
+  require(between(options.described_spread, 1e-6, 10), "described_spread", "from 1e-6 to 10");
 }
 
 void to_json(nlohmann::json& json, const PosteriorOptions& options) {

@@ -7,8 +7,8 @@
 
 namespace tenshot::trainer::structured {
 
-/// The library, what descriptors say and a posterior as arrays of an archive. Structures go by name, so that a file outlives their order.
-/// Reading throws FormatError when something is missing or does not fit.
+/// The library, what descriptors say and a posterior as arrays of an archive. Structures go by name, so that a file
+/// outlives their order. Reading throws FormatError when something is missing or does not fit.
 void put_library(Archive& archive, const StructuredLibrary& library);
 StructuredLibrary get_library(const Archive& archive, const nasbench::StructureModel& model);
 /// Nothing is written of a prior that is not trained, and such a one is read where nothing is.

@@ -90,9 +90,7 @@ class StructuredModel : public PoolModel {
         options_(std::move(options)) {}
 
   std::string_view kind() const override { return "structured"; }
-  std::string descriptor_kind() const override {
-    return std::string(name(descriptor_prior_.source));
-  }
+  std::string descriptor_kind() const override { return std::string(name(descriptor_prior_.source)); }
   const datasets::Pool& pool() const override { return pool_; }
 
   Archive to_archive() const override {

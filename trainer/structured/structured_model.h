@@ -20,8 +20,8 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uin
                                             const structured::PosteriorOptions& options = {},
                                             const std::string& descriptor = "auto");
 
-/// What a descriptor says of its device: by the model's own network where it is of `structured` and has one, else by one
-/// that is trained on its pool. Nothing where the pool, or the descriptor, has not enough.
+/// What a descriptor says of its device: by the model's own network where it is of `structured` and has one, else by
+/// one that is trained on its pool. Nothing where the pool, or the descriptor, has not enough.
 std::optional<structured::DescribedDevice> described_device(const PoolModel& model,
                                                             const structured::StructuredLibrary& library,
                                                             const datasets::HardwareDescriptor& descriptor);
