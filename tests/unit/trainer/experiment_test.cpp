@@ -126,6 +126,44 @@ TEST_F(Experiment, LaterRoundsOfPlanningKnowTheEarlier) {
   EXPECT_NE(std::set<Architecture>(one.begin(), one.end()), std::set<Architecture>(two.begin(), two.end()));
 }
 
+TEST_F(Experiment, NoSampleIsForMethodsThatTheDescriptorAnswers) {
+  datasets::Pool pool = datasets::read_pool(folder_.path() / "pool");
+  for (datasets::DeviceRuntime& device : pool.devices) {
+    device.descriptor.source = "latency_only";
+    for (const auto& op : pool.space->operators({})) {
+      device.descriptor.operators.push_back({op.name, op.channels, op.resolution, 0.1, {}});
+    }
+    for (const auto& chain : pool.space->operation_chains({})) {
+      device.descriptor.in_network.push_back({chain.name, chain.channels, chain.resolution, 0.1});
+    }
+  }
+  pool.devices.push_back(test::synthetic_device("undescribed", 2, 1, 0.01, 140, 8));
+  datasets::write_pool(folder_.path() / "described", pool);
+  const ExperimentSpec s =
+      spec(R"({"trials": 1, "samples": [0, 5], "targets": ["slow", "undescribed"], "data": {"pool": ")" +
+           (folder_.path() / "described").string() + R"("}, "methods": [
+      "structured", {"name": "without", "predictor": "structured", "descriptor": false},
+      {"name": "planned", "predictor": "structured", "sampler": "information", "planning_descriptor": true}]})");
+  const ExperimentData data = load_data(s);
+  const Grid g = make_grid(s, data);
+  std::vector<std::string> cells;
+  std::map<std::string, std::vector<Architecture>> samples;
+  for (const Cell& cell : g.cells) {
+    cells.push_back(cell.target + " " + s.methods[cell.method].name + " " + std::to_string(cell.samples));
+    samples[cells.back()] = choose_samples(s, data, g.models[cell.model], cell);
+    EXPECT_EQ(samples[cells.back()].size(), cell.samples) << cells.back();
+  }
+  const std::vector<std::string> expected = {
+      "slow structured 0", "slow structured 5",        "slow without 5",        "slow planned 0",
+      "slow planned 5",    "undescribed structured 5", "undescribed without 5", "undescribed planned 5"};
+  EXPECT_EQ(std::set<std::string>(cells.begin(), cells.end()), std::set<std::string>(expected.begin(), expected.end()));
+  EXPECT_EQ(samples["slow structured 5"], samples["slow without 5"]);
+  run_experiment(s, into("unmeasured"));
+  const std::string table = file("unmeasured/README.md");
+  EXPECT_NE(table.find("structured, 0 samples"), std::string::npos);
+  EXPECT_EQ(table.find("without, 0 samples"), std::string::npos);
+}
+
 TEST_F(Experiment, WhatStructuredAssumesIsTheMethods) {
   const ExperimentSpec s = spec(R"({"trials": 1, "targets": ["slow"], "methods": ["structured", {"name": "no live",
       "predictor": "structured", "posterior": {"left_out": ["live"], "student_freedom": 0}}]})");
