@@ -43,6 +43,12 @@ devices=$(find "$work/pool" -name latencies.csv | wc -l)
   run trainer --benchmark_filter='TrainingStep|PredictWholeSpace'
   echo '```'
   echo
+  echo "## Structured: library of N device-runtimes × 900, ten of N candidates, ten measurements and a library of N, 15,625 strings"
+  echo
+  echo '```'
+  run trainer --benchmark_filter='FitLibrary|Calibrate|ChooseTen|AdaptToTen|PredictAllFromStrings'
+  echo '```'
+  echo
   echo "## Strings and tables"
   echo
   echo '```'
