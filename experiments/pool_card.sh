@@ -22,7 +22,8 @@ which others used the processor, were measured again, and count as disturbed whe
 all conditions.
 
 **Counters are simulated** wherever a descriptor has any: this virtual machine has no performance monitoring unit, so they come
-from callgrind, whose caches and processor each \`device.json\` states under \`conditions\`. Operator latencies are measured.
+from callgrind, whose caches and processor each \`device.json\` states under \`conditions\`. Operator latencies are measured,
+and what operations cost inside a network (\`in_network\`) is too, when and on which processor \`conditions\` says.
 
 | device-runtime | median ms | median difference when measured again | within 10 % when measured again | disturbed | tolerance | loops over timed runs | preparation, s |
 |---|---|---|---|---|---|---|---|

@@ -121,6 +121,46 @@ TEST_F(MainJob, PlansFurtherSamplesAfterTheFirst) {
   for (const auto& architecture : more) EXPECT_EQ(std::find(first.begin(), first.end(), architecture), first.end());
 }
 
+TEST_F(MainJob, StartsFromTheDescriptorOfANewDevice) {
+  datasets::Pool pool = synthetic_pool(150);
+  for (std::size_t d = 0; d < pool.devices.size(); ++d) {
+    describe(pool.devices[d]);
+    pool.devices[d].runtime = "runtime" + std::to_string(d);
+  }
+  datasets::write_pool(path("described"), pool);
+  auto device = synthetic_device("new", 5, 1.0, 0.01, 150, 9);
+  describe(device);
+  datasets::write_device(path("new"), device, space);
+  device.id = "undescribed";
+  device.descriptor = {};
+  datasets::write_device(path("new"), device, space);
+  ASSERT_EQ(run("tenshot train --pool " + q("described") + " --out " + q("described.tenshot")).exit_code, 0);
+
+  const std::string checkpoint = " --checkpoint " + q("described.tenshot");
+  const Outcome planned = run("tenshot plan" + checkpoint + " --samples 3 --descriptor " + q("new/new/device.json") +
+                              " --out " + q("three.csv"));
+  EXPECT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_EQ(datasets::read_architectures(path("three.csv"), space).architectures.size(), 3U);
+  const Outcome adapted =
+      run("tenshot adapt" + checkpoint + " --descriptor " + q("new/new") + " --out " + q("unmeasured.tenshot"));
+  EXPECT_EQ(adapted.exit_code, 0) << adapted.err;
+  EXPECT_NE(adapted.err.find("as its descriptor says"), std::string::npos) << adapted.err;
+  const Outcome predicted =
+      run("tenshot predict --predictor " + q("unmeasured.tenshot") + " --out " + q("unmeasured.csv"));
+  EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
+  EXPECT_EQ(datasets::read_measurements(path("unmeasured.csv"), space).rows.size(), 15625U);
+
+  const Outcome refused =
+      run("tenshot adapt" + checkpoint + " --descriptor " + q("new/undescribed") + " --out " + q("never.tenshot"));
+  EXPECT_EQ(refused.exit_code, 1);
+  EXPECT_NE(refused.err.find("in_network"), std::string::npos) << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(path("never.tenshot")));
+  const Outcome unknown =
+      run("tenshot train --pool " + q("described") + " --descriptor-kind counters --out " + q("x.tenshot"));
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("in-network"), std::string::npos) << unknown.err;
+}
+
 TEST_F(MainJob, ExportsADocumentWithTheSameNumbers) {
   adapted();
   ASSERT_EQ(run("tenshot export --predictor " + q("device.tenshot") + " --document " + q("device.json")).exit_code, 0);

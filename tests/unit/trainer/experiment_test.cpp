@@ -128,15 +128,7 @@ TEST_F(Experiment, LaterRoundsOfPlanningKnowTheEarlier) {
 
 TEST_F(Experiment, NoSampleIsForMethodsThatTheDescriptorAnswers) {
   datasets::Pool pool = datasets::read_pool(folder_.path() / "pool");
-  for (datasets::DeviceRuntime& device : pool.devices) {
-    device.descriptor.source = "latency_only";
-    for (const auto& op : pool.space->operators({})) {
-      device.descriptor.operators.push_back({op.name, op.channels, op.resolution, 0.1, {}});
-    }
-    for (const auto& chain : pool.space->operation_chains({})) {
-      device.descriptor.in_network.push_back({chain.name, chain.channels, chain.resolution, 0.1});
-    }
-  }
+  for (datasets::DeviceRuntime& device : pool.devices) test::describe(device);
   pool.devices.push_back(test::synthetic_device("undescribed", 2, 1, 0.01, 140, 8));
   datasets::write_pool(folder_.path() / "described", pool);
   const ExperimentSpec s =
