@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <vector>
+
+#include "nasbench/support/random.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -155,6 +158,24 @@ double noise_of(const StructuredPosterior& posterior) {
   double variance = 0;
   for (const Component& component : posterior.components) variance += component.weight * std::pow(component.noise, 2);
   return std::sqrt(variance);
+}
+
+std::vector<double> expected_deviation(const StructuredPosterior& posterior, const StructureTable& table,
+                                       std::size_t samples) {
+  const LatencyCovariance covariance = posterior_covariance(posterior, table);
+  sampling::InformationOptions options;
+  options.noise = noise_of(posterior);
+  options.random_half = false;
+  std::vector<std::size_t> candidates(table.size);
+  std::iota(candidates.begin(), candidates.end(), std::size_t{0});
+  Rng rng(1);  // draws nothing where all candidates are considered
+  const std::vector<std::size_t> plan =
+      sampling::choose_informative(covariance, candidates, {}, std::min(samples, table.size), rng, options);
+  std::vector<double> deviation;
+  for (const double variance : sampling::expected_variance(covariance, plan, options)) {
+    deviation.push_back(std::sqrt(std::max(variance, 0.0)));
+  }
+  return deviation;
 }
 
 }  // namespace tenshot::trainer::structured

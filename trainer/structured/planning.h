@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "nasbench/structures.h"
 #include "sampling/information.h"
 #include "trainer/structured/library.h"
@@ -24,5 +27,11 @@ sampling::LatencyCovariance posterior_covariance(const StructuredPosterior& post
 
 /// Root mean square noise of log latency, for planning after measurements.
 double noise_of(const StructuredPosterior& posterior);
+
+/// How much further measurements would help: expected root mean square deviation of log latency, beside the noise, over
+/// connected architectures, now and after each of `samples` further ones of them, chosen by information; shape
+/// [samples + 1]. As pessimistic about the structure as posterior_covariance.
+std::vector<double> expected_deviation(const StructuredPosterior& posterior, const nasbench::StructureTable& table,
+                                       std::size_t samples);
 
 }  // namespace tenshot::trainer::structured

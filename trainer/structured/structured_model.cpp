@@ -10,6 +10,7 @@
 #include "trainer/pool_archive.h"
 #include "trainer/structured/calibration.h"
 #include "trainer/structured/explanation.h"
+#include "trainer/structured/planning.h"
 #include "trainer/structured/structured_archive.h"
 #include "trainer/structured/structured_predictor.h"
 
@@ -36,9 +37,9 @@ std::string milliseconds(double value_ms) {
   return text;
 }
 
-/// What a person wants to know of the device, a sentence a line.
+/// What a person wants to know of the device, a sentence a line. `others` could be measured next.
 nlohmann::json explanation_lines(const structured::StructuredPosterior& posterior, const StructuredLibrary& library,
-                                 const structured::Evidence& evidence) {
+                                 const structured::Evidence& evidence, const std::vector<Architecture>& others) {
   const structured::Explanation explained = structured::explain(posterior, library);
   nlohmann::json lines = nlohmann::json::array();
   std::string structures;
@@ -56,6 +57,19 @@ nlohmann::json explanation_lines(const structured::StructuredPosterior& posterio
   const std::string& device = explained.nearest_device;
   lines.push_back("Noise of a measurement: " + percent(explained.noise) + "; " +
                   (device.empty() ? "as its descriptor says" : "most like " + device + " of the pool"));
+  constexpr std::size_t further = 10;
+  if (others.size() >= further) {
+    const std::vector<double> deviation =
+        structured::expected_deviation(posterior, library.model->table(others), further);
+    lines.push_back("Predictions are uncertain by " + percent(deviation[0]) +
+                    " beside the noise; five more measurements would leave " + percent(deviation[further / 2]) +
+                    ", ten more " + percent(deviation[further]) + " (tenshot plan --after)");
+  }
+  if (evidence.architectures.empty()) {
+    lines.push_back(
+        "Warning: nothing was measured: this is what the descriptor says; three measurements make it a good answer");
+    return lines;
+  }
   for (const std::string& warning : structured::evidence_warnings(library, evidence, posterior)) {
     lines.push_back("Warning: " + warning);
   }
@@ -113,7 +127,7 @@ class StructuredModel : public PoolModel {
     structured::StructuredPosterior posterior =
         structured::adapt(library_, evidence, options_, described ? &*described : nullptr);
     nlohmann::json card = predictor_card(*this, set, options.seed);
-    card["explanation"] = explanation_lines(posterior, library_, evidence);
+    card["explanation"] = explanation_lines(posterior, library_, evidence, not_measured(set));
     return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card));
   }
 
@@ -126,6 +140,19 @@ class StructuredModel : public PoolModel {
   }
 
  private:
+  /// Some connected architectures of the pool that the new device has not measured.
+  std::vector<Architecture> not_measured(const AdaptationSet& set) const {
+    constexpr std::size_t enough = 300;
+    std::vector<Architecture> others;
+    for (const Architecture& architecture : datasets::latency_matrix(pool_).architectures) {
+      if (others.size() == enough) break;
+      const bool measured =
+          std::find(set.architectures.begin(), set.architectures.end(), architecture) != set.architectures.end();
+      if (!measured && pool_.space->connected(architecture)) others.push_back(architecture);
+    }
+    return others;
+  }
+
   std::string alternative_to_measurements() const {
     if (!descriptor_prior_.trained()) return ": no device of its pool has a descriptor, so that none would do instead";
     const bool in_network = descriptor_prior_.source == structured::DescriptorSource::in_network;

@@ -212,6 +212,7 @@ TEST(StructuredWithDescriptor, AnswersUnmeasuredAndLearnsFromFew) {
   const auto unmeasured = trained().adapt(set, {});
   EXPECT_GT(metrics_of(*unmeasured, device).spearman, 0.8);
   EXPECT_NE(unmeasured->explanation().find("as its descriptor says"), std::string::npos);
+  EXPECT_NE(unmeasured->explanation().find("nothing was measured"), std::string::npos);
 
   PlanRequest request;
   request.samples = 3;

@@ -51,6 +51,19 @@ std::string likeliest_structure(const StructuredPosterior& posterior) {
   return explain(posterior, test::synthetic_library()).structures.front().name;
 }
 
+TEST(StructuredPosterior, FurtherMeasurementsAreExpectedToLeaveLess) {
+  const auto table = test::structures().table(test::connected_architectures(300, 12));
+  const auto after = [&](std::size_t samples) {
+    return expected_deviation(adapt(test::synthetic_library(), planned_evidence("live", new_costs, samples, 0.02)),
+                              table, 10);
+  };
+  const std::vector<double> three = after(3), twenty = after(20);
+  ASSERT_EQ(three.size(), 11U);
+  for (std::size_t i = 1; i < three.size(); ++i) EXPECT_LE(three[i], three[i - 1] * (1 + 1e-6)) << i;
+  EXPECT_LT(three.back(), 0.7 * three.front());
+  EXPECT_LT(twenty.front(), three.front());
+}
+
 TEST(StructuredPosterior, TenMeasurementsDescribeADeviceOfEachKind) {
   const std::vector<std::pair<std::string, std::vector<double>>> kinds = {
       {"total", new_costs},

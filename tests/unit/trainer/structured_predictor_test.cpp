@@ -46,6 +46,11 @@ TEST(StructuredPredictor, PredictsANewDeviceFromTenInformativeMeasurements) {
   EXPECT_GT(metrics.coverage, 0.8);
 }
 
+TEST(StructuredPredictor, SaysHowMuchMoreMeasurementsWouldHelp) {
+  EXPECT_NE(adapted()->explanation().find("five more measurements would leave"), std::string::npos)
+      << adapted()->explanation();
+}
+
 TEST(StructuredPredictor, IsTheSameAfterSavingAndLoading) {
   const test::Folder folder;
   const auto predictor = adapted();
