@@ -55,6 +55,21 @@ build_targets() {
   fi
   echo "Building ${*:-everything} in $build (some minutes the first time)"
   logged ninja -C "$build" "$@"
+  name_processor
+}
+
+# OpenBLAS takes a processor that is newer than itself for one of 2004, and is several times slower than it need be.
+name_processor() {
+  if [ -n "${OPENBLAS_CORETYPE:-}" ] || [ ! -x "$tenshot" ]; then return; fi
+  "$tenshot" --version 2>/dev/null | grep -q Prescott || return 0
+  if grep -qw avx512f /proc/cpuinfo; then
+    export OPENBLAS_CORETYPE=SkylakeX
+  elif grep -qw avx2 /proc/cpuinfo; then
+    export OPENBLAS_CORETYPE=Haswell
+  else
+    return 0
+  fi
+  echo "OpenBLAS does not know this processor: OPENBLAS_CORETYPE=$OPENBLAS_CORETYPE makes it use its instructions"
 }
 
 # split_pool POOL OUT: OUT/pool has the first six tenths of the architectures of every device-runtime (600 of 1,000), to
