@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -67,7 +68,7 @@ std::vector<Architecture> plan_by_information(const PoolModel& model, const Plan
   for (std::size_t i = 0; i < connected.size(); ++i) {
     if (measured.count(connected[i]) == 0) open.push_back(i);
   }
-  const structured::StructuredLibrary library = library_of(model.pool());
+  const structured::StructuredLibrary library = library_of(model);
   const nasbench::StructureTable table = library.model->table(connected);
   sampling::InformationOptions options;
   sampling::LatencyCovariance covariance;

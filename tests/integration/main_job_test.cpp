@@ -155,6 +155,10 @@ TEST_F(MainJob, StartsFromTheDescriptorOfANewDevice) {
   EXPECT_EQ(refused.exit_code, 1);
   EXPECT_NE(refused.err.find("in_network"), std::string::npos) << refused.err;
   EXPECT_FALSE(std::filesystem::exists(path("never.tenshot")));
+  const Outcome other =
+      run("tenshot plan" + checkpoint + " --sampler random --descriptor " + q("new/new") + " --out " + q("never.csv"));
+  EXPECT_EQ(other.exit_code, 2);
+  EXPECT_NE(other.err.find("--descriptor is for the sampler information"), std::string::npos) << other.err;
   const Outcome unknown =
       run("tenshot train --pool " + q("described") + " --descriptor-kind counters --out " + q("x.tenshot"));
   EXPECT_EQ(unknown.exit_code, 2);

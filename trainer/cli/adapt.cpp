@@ -95,13 +95,7 @@ void run(const std::vector<std::string>& arguments) {
   require_writable_target(out);
   const auto model = trainer::load_pool_model(checkpoint);
   const trainer::AdaptationSet set = adaptation_set(options, *model, quiet);
-  if (set.descriptor && model->descriptor_kind() == "inferred") {
-    say("the descriptor is not used: this checkpoint describes devices by their measured networks", quiet);
-  } else if (set.descriptor && model->descriptor_kind() == "in-network" && set.descriptor->in_network.empty()) {
-    say("the descriptor is not used: it does not say what operations cost inside a network (in_network)", quiet);
-  } else if (set.descriptor && model->descriptor_kind() == "latency" && set.descriptor->has_counters()) {
-    say("of the descriptor only the operator latencies are used: this checkpoint's pool has no counters", quiet);
-  }
+  if (set.descriptor) remark_on_descriptor(*model, *set.descriptor, quiet);
   ProgressLine progress(quiet);
   adapt_options.control = training_control(out, threads, progress);
   const auto predictor = model->adapt(set, adapt_options);

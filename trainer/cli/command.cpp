@@ -102,6 +102,16 @@ datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasb
   return device.device.descriptor;
 }
 
+void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor, bool quiet) {
+  if (model.descriptor_kind() == "inferred") {
+    say("the descriptor is not used: this checkpoint describes devices by their measured networks", quiet);
+  } else if (model.descriptor_kind() == "in-network" && !descriptor.has_in_network()) {
+    say("the descriptor is not used: it does not say what operations cost inside a network (in_network)", quiet);
+  } else if (model.descriptor_kind() == "latency" && model.kind() != "structured" && descriptor.has_counters()) {
+    say("of the descriptor only the operator latencies are used: this checkpoint's pool has no counters", quiet);
+  }
+}
+
 void say(const std::string& line, bool quiet) {
   if (!quiet) std::cerr << line << "\n";
 }

@@ -69,6 +69,8 @@ void report(const datasets::KitResults& results, bool quiet);
 /// The descriptor of a device file, or of the folder it is in. Throws FileError, FormatError; InputError on a device of
 /// another space.
 datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasbench::SearchSpace& space);
+/// Says where a checkpoint cannot use all of a descriptor.
+void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor, bool quiet);
 /// A line on stderr unless quiet.
 void say(const std::string& line, bool quiet);
 

@@ -61,6 +61,9 @@ void run(const std::vector<std::string>& arguments) {
   if (std::find(samplers.begin(), samplers.end(), request.sampler) == samplers.end()) {
     throw UsageError("there is no sampler '" + request.sampler + "'; there are: " + joined(samplers));
   }
+  if (options.has("descriptor") && request.sampler != "information") {
+    throw UsageError("--descriptor is for the sampler information; " + request.sampler + " does not look at it");
+  }
   request.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   datasets::KitRequest kit;
   kit.weight_seed = request.seed;
@@ -88,6 +91,7 @@ void run(const std::vector<std::string>& arguments) {
   }
   if (options.has("descriptor")) {
     request.measured.descriptor = read_descriptor(options.get("descriptor"), *model->pool().space);
+    if (model->kind() == "structured") remark_on_descriptor(*model, *request.measured.descriptor, quiet);
   }
   const std::vector<nasbench::Architecture> plan = trainer::plan(*model, request);
   trainer::write_plan(out, plan, *model->pool().space);

@@ -119,7 +119,8 @@ std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const Exper
   request.sampler = cell.sampler;
   request.noise = spec.methods[cell.method].planning_noise;
   request.seed = seed_of(spec, cell);
-  // Samplers look at the pool alone, whose latencies are complete here, and at what earlier rounds have measured.
+  // Samplers look at the pool alone, whose latencies are complete here, at what earlier rounds have measured and, where
+  // the method says so, at the target's descriptor.
   const std::unique_ptr<PoolModel> model = make_linear_peer("flops", pool);
   std::vector<std::size_t> rounds = spec.methods[cell.method].rounds;
   if (rounds.empty()) rounds = {cell.samples};

@@ -7,6 +7,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
+#include "trainer/structured/descriptor_prior.h"
 
 namespace tenshot::trainer::evaluation {
 namespace {
@@ -169,10 +170,19 @@ class GridBuilder {
     }
   }
 
+  static bool may_start_unmeasured(const Method& method) {
+    return method.predictor == "maple-edge" || method.predictor == "maple";
+  }
+
   /// Whether anything is known of the target when nothing is measured.
   bool answers_unmeasured(const Method& method, const std::string& target) const {
-    return method.descriptor && method.network.descriptor != "inferred" &&
-           data_.train.find(target)->descriptor.has_latencies();
+    const datasets::HardwareDescriptor& descriptor = data_.train.find(target)->descriptor;
+    if (!method.descriptor || method.network.descriptor == "inferred") return false;
+    if (method.predictor != "structured") return may_start_unmeasured(method) && descriptor.has_latencies();
+    const structured::DescriptorSource source = method.network.descriptor == "auto"
+                                                    ? structured::common_source(data_.train)
+                                                    : structured::descriptor_source(method.network.descriptor);
+    return structured::says_something(descriptor, nasbench::structures_of(*data_.train.space), source);
   }
 
   std::size_t model(const std::vector<std::string>& members, const std::string& target, std::size_t m) {

@@ -166,8 +166,13 @@ Method method_of(const SpecValue& value) {
   if (const auto v = value.find("descriptor")) method.descriptor = v->boolean();
   if (const auto v = value.find("planning_descriptor")) {
     method.planning_descriptor = v->boolean();
-    if (method.planning_descriptor && (!value.find("sampler") || value.at("sampler").json() != "information")) {
+    const bool planned = value.find("sampler") && value.at("sampler").json() == "information";
+    if (method.planning_descriptor && !planned) {
       v->fail("\"sampler\": \"information\" beside it, the only one that looks at descriptors");
+    }
+    const bool richest = method.network.descriptor == "auto" || method.network.descriptor == "in-network";
+    if (method.planning_descriptor && (!method.descriptor || !richest)) {
+      v->fail("neither \"descriptor\": false nor a poorer \"descriptor_kind\" beside it: planning knows all there is");
     }
   }
   if (const auto v = value.find("sampler")) method.sampler = v->one_of(plan_samplers());

@@ -89,6 +89,12 @@ std::string command_of(const ExperimentSpec& spec) {
   return "tenshot experiment experiments/" + spec.name + ".json --out out/" + spec.name;
 }
 
+/// Whether some method has a sampler, a number of samples or rounds of its own.
+bool own_samples(const ExperimentSpec& spec) {
+  return std::any_of(spec.methods.begin(), spec.methods.end(),
+                     [](const Method& method) { return method.sampler || method.samples; });
+}
+
 }  // namespace
 
 std::string results_markdown(const ExperimentResults& results) {
@@ -100,10 +106,10 @@ std::string results_markdown(const ExperimentResults& results) {
   if (!spec.description.empty()) text += spec.description + "\n\n";
   text += "`" + command_of(spec) + "`: " + std::to_string(results.grid.cells.size()) + " cells, " +
           std::to_string(spec.trials) + (spec.trials == 1 ? " trial (seed " : " trials (seeds ") +
-          std::to_string(spec.seed) + (spec.trials == 1 ? "" : " to " + last_seed) +
-          "); every method of a trial has the same samples. Data `" + results.data.sha256.substr(0, 16) +
-          "`, tenshot " + versions.at("tenshot").get<std::string>() + ", LibTorch " +
-          versions.at("libtorch").get<std::string>() + ". Each row of `results.csv` is one trial.\n\n";
+          std::to_string(spec.seed) + (spec.trials == 1 ? "" : " to " + last_seed) + "); every method of a trial " +
+          (own_samples(spec) ? "that does not choose its own " : "") + "has the same samples. Data `" +
+          results.data.sha256.substr(0, 16) + "`, tenshot " + versions.at("tenshot").get<std::string>() +
+          ", LibTorch " + versions.at("libtorch").get<std::string>() + ". Each row of `results.csv` is one trial.\n\n";
   text += "Mean ± standard deviation over trials" +
           std::string(std::any_of(spec.pools.begin(), spec.pools.end(), [](const auto& p) { return p.one_at_a_time; })
                           ? " and, where pools hold one device-runtime, over these"

@@ -237,7 +237,8 @@ Page experiment_report(const fs::path& folder) {
                    results.at("data_sha256").get<std::string>().substr(0, 16) + ", tenshot " +
                    text_of(results.at("versions").at("tenshot")) + ", LibTorch " +
                    text_of(results.at("versions").at("libtorch")) +
-                   ". Every method of a trial has the same samples. The best of each target is bold; methods that "
+                   ". Every method of a trial that does not choose its own has the same samples. The best of each "
+                   "target is bold; methods that "
                    "measure every training architecture are ceilings and stand aside.");
     page.heading("Results");
     add_table(page, results, "acc10", "Predicted within ±10 %, percent, mean ± standard deviation over trials", 100, 1);

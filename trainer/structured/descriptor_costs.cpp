@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "nasbench/support/error.h"
 
@@ -21,6 +22,24 @@ constexpr std::array<std::string_view, 3> source_names = {"inferred", "in-networ
 
 /// Whether costs are counted apart by some structures only: what joins operations.
 bool optional(const StructureFeature& feature) { return feature.spread.has_value(); }
+
+/// Sum of what is known of the costs that every structure counts.
+double cost_of_operations(const Eigen::VectorXd& costs, const StructureModel& model) {
+  double sum = 0;
+  for (std::size_t f = 0; f < model.features().size(); ++f) {
+    if (!std::isnan(costs[f]) && !optional(model.features()[f])) sum += costs[f];
+  }
+  return sum;
+}
+
+/// Whether `measured` has every name and channels of `expected` once and nothing else; resolutions follow the device's.
+template <class Measured, class Expected>
+bool are_those(const std::vector<Measured>& measured, const std::vector<Expected>& expected) {
+  std::set<std::pair<std::string, int>> found, wanted;
+  for (const Measured& entry : measured) found.emplace(entry.name, entry.channels);
+  for (const Expected& entry : expected) wanted.emplace(entry.name, entry.channels);
+  return found == wanted && measured.size() == expected.size();
+}
 
 }  // namespace
 
@@ -60,21 +79,21 @@ Eigen::VectorXd described_costs_ms(const HardwareDescriptor& descriptor, const S
 }
 
 bool says_something(const HardwareDescriptor& descriptor, const StructureModel& model, DescriptorSource source) {
-  const Eigen::VectorXd costs = described_costs_ms(descriptor, model, source);
-  double sum = 0;
-  for (const double cost : costs) sum += std::isnan(cost) ? 0 : cost;
-  return sum > 0;
+  if (source == DescriptorSource::none) return false;
+  const bool whole = source == DescriptorSource::in_network
+                         ? are_those(descriptor.in_network, model.space().operation_chains({}))
+                         : are_those(descriptor.operators, model.space().operators({}));
+  return whole && cost_of_operations(described_costs_ms(descriptor, model, source), model) > 0;
 }
 
 Eigen::VectorXd expected_costs_ms(const HardwareDescriptor& descriptor, const StructureModel& model,
                                   DescriptorSource source) {
   const auto& features = model.features();
   Eigen::VectorXd costs = described_costs_ms(descriptor, model, source);
-  double described = 0, typical = 0;
+  const double described = cost_of_operations(costs, model);
+  double typical = 0;
   for (std::size_t f = 0; f < features.size(); ++f) {
-    if (std::isnan(costs[f]) || optional(features[f])) continue;
-    described += costs[f];
-    typical += features[f].typical_cost;
+    if (!std::isnan(costs[f]) && !optional(features[f])) typical += features[f].typical_cost;
   }
   const double scale_ms = described / typical;
   for (std::size_t f = 0; f < features.size(); ++f) {
@@ -84,11 +103,16 @@ Eigen::VectorXd expected_costs_ms(const HardwareDescriptor& descriptor, const St
   return costs;
 }
 
-std::vector<double> log_rates(const HardwareDescriptor& descriptor, const std::vector<std::string>& counters) {
+std::vector<double> log_rates(const HardwareDescriptor& descriptor, const StructureModel& model,
+                              const std::vector<std::string>& counters) {
   if (descriptor.counters != counters) return {};
   std::vector<double> rates;
-  for (const datasets::OperatorProfile& profile : descriptor.operators) {
-    for (const double count : profile.counts) rates.push_back(std::log1p(count / std::max(profile.latency_ms, 1e-6)));
+  for (const nasbench::Operator& op : model.space().operators({})) {
+    const auto profile = std::find_if(descriptor.operators.begin(), descriptor.operators.end(), [&](const auto& own) {
+      return own.name == op.name && own.channels == op.channels;
+    });
+    if (profile == descriptor.operators.end()) return {};
+    for (const double count : profile->counts) rates.push_back(std::log1p(count / std::max(profile->latency_ms, 1e-6)));
   }
   return rates;
 }

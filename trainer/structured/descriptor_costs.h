@@ -28,7 +28,7 @@ constexpr double smallest_share = 1e-3;
 Eigen::VectorXd described_costs_ms(const datasets::HardwareDescriptor& descriptor,
                                    const nasbench::StructureModel& model, DescriptorSource source);
 
-/// Whether any of them is positive.
+/// Whether the descriptor has every operation of the source, each once, and costs of those that every structure counts.
 bool says_something(const datasets::HardwareDescriptor& descriptor, const nasbench::StructureModel& model,
                     DescriptorSource source);
 
@@ -36,9 +36,10 @@ bool says_something(const datasets::HardwareDescriptor& descriptor, const nasben
 Eigen::VectorXd expected_costs_ms(const datasets::HardwareDescriptor& descriptor, const nasbench::StructureModel& model,
                                   DescriptorSource source);
 
-/// log(1 + events a ms) of each operator and counter (the rates of MAPLE-Edge §2.1.2), operator by operator; nothing
-/// where the descriptor has other counters than these.
-std::vector<double> log_rates(const datasets::HardwareDescriptor& descriptor, const std::vector<std::string>& counters);
+/// log(1 + events a ms) of each operator of the space and counter (the rates of MAPLE-Edge §2.1.2), operator by
+/// operator; nothing where the descriptor has other counters than these, or lacks an operator.
+std::vector<double> log_rates(const datasets::HardwareDescriptor& descriptor, const nasbench::StructureModel& model,
+                              const std::vector<std::string>& counters);
 
 /// Costs under a structure are this matrix [features, features] by the costs of all features: what the structure counts
 /// apart is not in the operation that contains it, and what the descriptor knows but the structure does not count is in

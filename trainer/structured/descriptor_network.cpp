@@ -9,8 +9,8 @@
 namespace tenshot::trainer::structured {
 namespace {
 
-constexpr double bias_decay = 1e-3;        ///< of the squared output biases: what all devices have in common
-constexpr double smallest_latency = 1e-6;  ///< ms, in the logarithm
+constexpr double bias_decay = 1e-3;           ///< of the squared output biases: what all devices have in common
+constexpr double smallest_latency_ms = 1e-6;  ///< ms, in the logarithm
 
 using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -67,7 +67,7 @@ DescriptorNetwork fit_descriptor_network(const DescribedNetworks& networks, cons
     optimiser.zero_grad();
     const at::Tensor hidden = torch::tanh(inputs.mm(parameters[0].t()) + parameters[1]);
     const at::Tensor costs = (log_costs + hidden.mm(parameters[2].t()) + parameters[3]).exp();
-    const at::Tensor latency = (rows * costs.index_select(0, device)).sum(1).clamp_min(smallest_latency);
+    const at::Tensor latency = (rows * costs.index_select(0, device)).sum(1).clamp_min(smallest_latency_ms);
     const at::Tensor error = (latency.log() - log_latency).square();
     const at::Tensor decay = options.weight_decay * (parameters[2].square().sum() + parameters[1].square().sum()) +
                              bias_decay * parameters[3].square().sum();

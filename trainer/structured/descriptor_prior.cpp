@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <set>
+#include <utility>
+
+#include "nasbench/support/error.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -13,7 +17,7 @@ using datasets::HardwareDescriptor;
 using nasbench::StructureModel;
 using nasbench::StructureTable;
 
-constexpr double smallest_latency = 0.02;      ///< of the median
+constexpr double smallest_relative = 0.02;     ///< of the median
 constexpr double least_own_share = 0.1;        ///< of a cost that is left without what it contains
 constexpr std::size_t rows_of_a_device = 200;  ///< networks to learn from; evenly spaced ones speak for all
 
@@ -24,7 +28,7 @@ Eigen::VectorXd raw_inputs(const HardwareDescriptor& descriptor, const Structure
   const Eigen::VectorXd costs = described_costs_ms(descriptor, model, source);
   double sum = 0;
   for (const double cost : costs) sum += std::isnan(cost) ? 0 : cost;
-  const std::vector<double> own = log_rates(descriptor, counters);
+  const std::vector<double> own = log_rates(descriptor, model, counters);
   Eigen::VectorXd inputs = Eigen::VectorXd::Constant(costs.size() + static_cast<Eigen::Index>(rates),
                                                      std::numeric_limits<double>::quiet_NaN());
   for (Eigen::Index f = 0; f < costs.size(); ++f) {
@@ -45,7 +49,7 @@ Eigen::VectorXd inputs_of(const DescriptorPrior& prior, const StructureModel& mo
   return inputs;
 }
 
-/// Mean count of each feature over the architectures under the structures that use it (their first alternative).
+/// Mean count of each feature over the architectures under the structures that use it and have one alternative.
 Eigen::VectorXd mean_counts_of(const StructureModel& model, const StructureTable& table) {
   const auto width = static_cast<Eigen::Index>(table.feature_count);
   Eigen::VectorXd sum = Eigen::VectorXd::Zero(width), structures = Eigen::VectorXd::Zero(width);
@@ -96,7 +100,7 @@ Lesson lesson_of(const StructuredLibrary& library, const LibraryEntry& entry, co
   return lesson;
 }
 
-std::vector<std::string> common_counters(const std::vector<Lesson>& lessons) {
+std::vector<std::string> first_counters(const std::vector<Lesson>& lessons) {
   for (const Lesson& lesson : lessons) {
     if (lesson.device->descriptor.has_counters()) return lesson.device->descriptor.counters;
   }
@@ -107,16 +111,20 @@ std::vector<std::string> common_counters(const std::vector<Lesson>& lessons) {
 void standardise(const std::vector<Lesson>& lessons, const StructureModel& model, DescriptorPrior& prior) {
   std::size_t rates = 0;
   for (const Lesson& lesson : lessons) {
-    rates = std::max(rates, log_rates(lesson.device->descriptor, prior.counters).size());
+    rates = std::max(rates, log_rates(lesson.device->descriptor, model, prior.counters).size());
   }
   const auto features = static_cast<Eigen::Index>(model.features().size());
   const Eigen::Index width = features + static_cast<Eigen::Index>(rates);
   prior.input_mean = Eigen::VectorXd::Zero(width);
   prior.input_unit = Eigen::VectorXd::Ones(width);
+  std::vector<Eigen::VectorXd> raw;
+  for (const Lesson& lesson : lessons) {
+    raw.push_back(raw_inputs(lesson.device->descriptor, model, prior.source, prior.counters, rates));
+  }
   for (Eigen::Index i = 0; i < width; ++i) {
     double count = 0, sum = 0, square = 0;
-    for (const Lesson& lesson : lessons) {
-      const double value = raw_inputs(lesson.device->descriptor, model, prior.source, prior.counters, rates)[i];
+    for (const Eigen::VectorXd& inputs : raw) {
+      const double value = inputs[i];
       if (!std::isfinite(value)) continue;
       count += 1;
       sum += value;
@@ -164,7 +172,7 @@ Eigen::VectorXd costs_ms(const DescriptorPrior& prior, const StructureModel& mod
 
 Eigen::VectorXd log_predicted(const Lesson& lesson, const Eigen::VectorXd& costs_ms) {
   const Eigen::VectorXd latency = lesson.rows * costs_ms;
-  return latency.cwiseMax(smallest_latency * std::max(latency.mean(), 1e-9)).array().log();
+  return latency.cwiseMax(smallest_relative * std::max(latency.mean(), 1e-9)).array().log();
 }
 
 /// Adds what a prior that never saw the device gets wrong about it.
@@ -223,6 +231,10 @@ void find_errors(const std::vector<Lesson>& lessons, const StructureModel& model
     }
   }
   prior.deviation = (errors.square.array() / errors.devices.array().max(1)).sqrt();
+  for (Eigen::Index f = 0; f < features; ++f) {
+    const nasbench::StructureFeature& feature = model.features()[static_cast<std::size_t>(f)];
+    if (errors.devices[f] == 0) prior.deviation[f] = feature.spread.value_or(feature.typical_cost);
+  }
   const auto devices = static_cast<double>(lessons.size());
   prior.scale_deviation = std::sqrt(errors.scale_square / devices);
   prior.residual = std::sqrt(errors.residual_square / devices);
@@ -255,18 +267,23 @@ DescriptorPrior fit_descriptor_prior(const StructuredLibrary& library, const dat
   for (const nasbench::Architecture& architecture : datasets::latency_matrix(pool).architectures) {
     if (pool.space->connected(architecture)) connected.push_back(architecture);
   }
+  if (connected.empty()) return {};
   prior.mean_counts = mean_counts_of(*library.model, library.model->table(connected));
   std::vector<Lesson> lessons;
   for (const DeviceRuntime& device : pool.devices) {
     if (!says_something(device.descriptor, *library.model, source)) continue;
     const auto entry = std::find_if(library.entries.begin(), library.entries.end(),
                                     [&](const LibraryEntry& e) { return e.device == device.id; });
+    if (entry == library.entries.end()) throw InputError("the library has no entry for device " + device.id);
     Lesson lesson = lesson_of(library, *entry, device, source, prior.mean_counts);
     if (lesson.rows.rows() == 0) continue;  // nothing that connects was measured
     lessons.push_back(std::move(lesson));
     prior.from.push_back(device.id);
   }
-  prior.counters = common_counters(lessons);
+  std::set<std::string> runtimes;
+  for (const Lesson& lesson : lessons) runtimes.insert(lesson.device->runtime);
+  if (runtimes.size() < 2) return {};
+  prior.counters = first_counters(lessons);
   find_errors(lessons, *library.model, options, prior);
   train(lessons, *library.model, options, prior);
   return prior;

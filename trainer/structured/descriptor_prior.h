@@ -36,7 +36,7 @@ struct DescriptorPrior {
   Eigen::VectorXd input_unit;         ///< by which they are divided
   DescriptorNetwork network;
   Eigen::VectorXd mean_counts;    ///< of each feature in a connected architecture, where a structure uses it
-  Eigen::VectorXd deviation;      ///< of each cost from its expectation, in units of the median latency; 0: not known
+  Eigen::VectorXd deviation;      ///< of each cost from its expectation, in units of the median latency
   double scale_deviation = 0;     ///< of log latency, all networks of a device together
   double residual = 0;            ///< of log latency, each network by itself
   std::vector<std::string> from;  ///< device-runtimes it was trained on

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nasbench/support/random.h"
+#include "trainer/structured/cost_prior.h"
 
 namespace tenshot::trainer::structured {
 namespace {

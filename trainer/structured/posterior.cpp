@@ -11,6 +11,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/structured/cost_prior.h"
 #include "trainer/structured/posterior_solver.h"
 
 namespace tenshot::trainer::structured {
@@ -103,37 +104,8 @@ std::vector<NoiseLevel> noise_levels(const PosteriorOptions& options) {
   return levels;
 }
 
-/// Where costs may come from: the library's entries, then what the device's descriptor says.
-class Priors {
- public:
-  Priors(const StructuredLibrary& library, const PosteriorOptions& options, const DescribedDevice* described) {
-    const Eigen::MatrixXd covariance = library_covariance(library);
-    for (std::size_t e = 0; e < library.entries.size(); ++e) {
-      of_library_.push_back(cost_prior(library, e, covariance, options));
-    }
-    if (described == nullptr) return;
-    for (std::size_t s = 0; s < described->priors.size(); ++s) {
-      described_.push_back(described_prior(*described, s, options));
-    }
-    const double odds = options.described_share / (1 - options.described_share);
-    log_odds_described_ = std::log(odds * static_cast<double>(of_library_.size()));
-  }
-
-  std::size_t entries() const { return of_library_.size() + (described_.empty() ? 0 : 1); }
-  const CostPrior& at(std::size_t structure, std::size_t entry) const {
-    return entry < of_library_.size() ? of_library_[entry] : described_[structure];
-  }
-  /// Log prior probability of an entry, against one of the library.
-  double log_odds(std::size_t entry) const { return entry < of_library_.size() ? 0 : log_odds_described_; }
-
- private:
-  std::vector<CostPrior> of_library_;
-  std::vector<CostPrior> described_;  ///< one a structure; empty without a descriptor
-  double log_odds_described_ = 0;
-};
-
 /// Fits `candidate` at each of `levels` from one entry, and adds the results to `fitted`.
-void fit_levels(const Problem& problem, const Priors& priors, const Candidate& candidate, const FeatureRows& rows,
+void fit_levels(const Problem& problem, const CostPriors& priors, const Candidate& candidate, const FeatureRows& rows,
                 const std::vector<NoiseLevel>& levels, LatencySolver& solver, std::vector<Candidate>& fitted) {
   const LatencyPrior prior =
       latency_prior(problem, rows, priors.at(candidate.structure, candidate.entry), candidate.closeness);
@@ -156,7 +128,7 @@ NoiseLevel screening_level(const PosteriorOptions& options) {
 
 /// Every structure with costs from every entry, as near to it as each closeness says, at one noise; without those that
 /// are so improbable there that no other noise would make up for it.
-std::vector<Candidate> screened(const Problem& problem, const Priors& priors, LatencySolver& solver) {
+std::vector<Candidate> screened(const Problem& problem, const CostPriors& priors, LatencySolver& solver) {
   const auto& structures = problem.library.model->structures();
   std::vector<Candidate> candidates;
   for (std::size_t s = 0; s < structures.size(); ++s) {
@@ -186,7 +158,7 @@ std::vector<Candidate> screened(const Problem& problem, const Priors& priors, La
 }
 
 /// The screened candidates at every noise.
-std::vector<Candidate> fit_candidates(const Problem& problem, const Priors& priors,
+std::vector<Candidate> fit_candidates(const Problem& problem, const CostPriors& priors,
                                       const std::vector<Candidate>& screened, LatencySolver& solver) {
   const NoiseLevel known = screening_level(problem.options);
   std::vector<NoiseLevel> others;
@@ -213,7 +185,7 @@ void sort_by_evidence(std::vector<Candidate>& candidates) {
 
 /// Keeps the best entries per noise of each cost-dependent structure, and lets each find its own slowest paths; the
 /// candidates of other structures stay as they are.
-std::vector<Candidate> refit_paths(const Problem& problem, const Priors& priors, std::vector<Candidate> candidates,
+std::vector<Candidate> refit_paths(const Problem& problem, const CostPriors& priors, std::vector<Candidate> candidates,
                                    LatencySolver& solver) {
   sort_by_evidence(candidates);
   std::map<std::tuple<std::size_t, double, double>, std::size_t> taken;  // by structure and noise
@@ -254,7 +226,7 @@ Eigen::MatrixXd inverse_system(const Problem& problem, const Candidate& candidat
   return system.llt().solve(Eigen::MatrixXd::Identity(system.rows(), system.cols()));
 }
 
-void add_component(const Problem& problem, const Priors& priors, const Candidate& candidate, double weight,
+void add_component(const Problem& problem, const CostPriors& priors, const Candidate& candidate, double weight,
                    StructuredPosterior& posterior) {
   const CostPrior& prior = priors.at(candidate.structure, candidate.entry);
   const FeatureRows rows = candidate.rows.size() > 0 ? candidate.rows : rows_at(problem.table, candidate.structure, {});
@@ -350,47 +322,13 @@ Evidence without_removed(const nasbench::SearchSpace& space, const Evidence& evi
   return rest;
 }
 
-Eigen::MatrixXd library_covariance(const StructuredLibrary& library) {
-  const std::size_t count = library.entries.size();
-  Eigen::MatrixXd costs(count, library.features());
-  for (std::size_t e = 0; e < count; ++e) costs.row(e) = cost_prior(library, e, {}, {}).mean;
-  const Eigen::MatrixXd centred = costs.rowwise() - costs.colwise().mean();
-  return centred.transpose() * centred / static_cast<double>(std::max<std::size_t>(count - 1, 1));
-}
-
-CostPrior cost_prior(const StructuredLibrary& library, std::size_t entry, const Eigen::MatrixXd& library_covariance,
-                     const PosteriorOptions& options) {
-  const auto& features = library.model->features();
-  const LibraryEntry& device = library.entries[entry];
-  const std::vector<bool>& uses = library.model->structures()[device.structure].uses;
-  const bool is_generic = std::isnan(device.log_rms);
-  CostPrior prior;
-  prior.mean = device.costs;
-  for (std::size_t f = 0; f < features.size(); ++f) {
-    if (!uses[f] && !is_generic && features[f].spread) prior.mean[f] = features[f].typical_cost;
-  }
-  if (library_covariance.size() == 0) return prior;
-  prior.covariance = options.library_share * options.library_share * library_covariance;
-  const double spread = options.cost_spread * device.costs.cwiseAbs().mean() + options.cost_spread_floor;
-  for (std::size_t f = 0; f < features.size(); ++f) {
-    prior.covariance(f, f) += std::pow(features[f].spread.value_or(spread), 2);
-  }
-  return prior;
-}
-
-CostPrior described_prior(const DescribedDevice& described, std::size_t structure, const PosteriorOptions& options) {
-  CostPrior prior = described.priors[structure];
-  prior.covariance.diagonal().array() += std::pow(options.described_spread, 2);
-  return prior;
-}
-
 StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& measured, const PosteriorOptions& options,
                           const DescribedDevice* described) {
   if (described != nullptr && measured.architectures.empty()) return as_described(library, options, *described);
   check(measured);
   const Evidence evidence = without_removed(library.model->space(), measured);
   const Problem problem = make_problem(library, evidence, options);
-  const Priors priors(library, options, described);
+  const CostPriors priors(library, options, described);
   LatencySolver solver(problem);
   std::vector<Candidate> candidates =
       refit_paths(problem, priors, fit_candidates(problem, priors, screened(problem, priors, solver), solver), solver);

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -99,17 +98,6 @@ StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& evid
 
 /// True unless `options` leaves the structure out.
 bool considers(const PosteriorOptions& options, const nasbench::Structure& structure);
-
-/// Covariance of the costs across the library's entries, in units of the median latency.
-Eigen::MatrixXd library_covariance(const StructuredLibrary& library);
-
-/// Prior of the costs of one entry's kind of device, in units of the median latency. Features that the entry's own
-/// structure does not use are taken from the typical costs.
-CostPrior cost_prior(const StructuredLibrary& library, std::size_t entry, const Eigen::MatrixXd& library_covariance,
-                     const PosteriorOptions& options);
-
-/// Prior of the costs under one structure of a device that has a descriptor.
-CostPrior described_prior(const DescribedDevice& described, std::size_t structure, const PosteriorOptions& options);
 
 /// k(x, x') for two signatures.
 double likeness(const std::uint64_t* a, const std::uint64_t* b, std::size_t words, double scale);

@@ -23,8 +23,8 @@ class Reader {
   double number() { return matrix(1, 1)(0, 0); }
   Eigen::VectorXd vector(Index size) { return matrix(size, 1); }
   Eigen::MatrixXd matrix(Index rows, Index columns) {
-    if (rows * columns > static_cast<Index>(values_.size() - at_))
-      throw FormatError("array '" + name_ + "' is too short");
+    const auto left = static_cast<Index>(values_.size() - at_);
+    if (columns > 0 && rows > left / columns) throw FormatError("array '" + name_ + "' is too short");
     Eigen::MatrixXd result(rows, columns);
     for (Index r = 0; r < rows; ++r) {
       for (Index c = 0; c < columns; ++c) result(r, c) = values_[at_++];

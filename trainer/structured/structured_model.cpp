@@ -58,7 +58,7 @@ nlohmann::json explanation_lines(const structured::StructuredPosterior& posterio
   lines.push_back("Noise of a measurement: " + percent(explained.noise) + "; " +
                   (device.empty() ? "as its descriptor says" : "most like " + device + " of the pool"));
   constexpr std::size_t further = 10;
-  if (others.size() >= further) {
+  if (others.size() >= further && !evidence.architectures.empty()) {
     const std::vector<double> deviation =
         structured::expected_deviation(posterior, library.model->table(others), further);
     lines.push_back("Predictions are uncertain by " + percent(deviation[0]) +
@@ -67,7 +67,8 @@ nlohmann::json explanation_lines(const structured::StructuredPosterior& posterio
   }
   if (evidence.architectures.empty()) {
     lines.push_back(
-        "Warning: nothing was measured: this is what the descriptor says; three measurements make it a good answer");
+        "Warning: nothing was measured: this is what the descriptor says; a few measurements make it a much better "
+        "answer");
     return lines;
   }
   for (const std::string& warning : structured::evidence_warnings(library, evidence, posterior)) {
@@ -134,6 +135,8 @@ class StructuredModel : public PoolModel {
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
     return latencies_of_pool(library_, pool_, architectures);
   }
+
+  const StructuredLibrary& library() const { return library_; }
 
   std::optional<structured::DescribedDevice> described(const datasets::HardwareDescriptor& descriptor) const {
     return structured::describe(descriptor_prior_, *library_.model, descriptor);
@@ -202,6 +205,11 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uin
   fit.seed = seed;
   structured::DescriptorPrior prior = structured::fit_descriptor_prior(library, pool, source, fit);
   return std::make_unique<StructuredModel>(pool, std::move(library), std::move(prior), seed, posterior_options);
+}
+
+StructuredLibrary library_of(const PoolModel& model) {
+  if (const auto* own = dynamic_cast<const StructuredModel*>(&model)) return own->library();
+  return library_of(model.pool());
 }
 
 std::optional<structured::DescribedDevice> described_device(const PoolModel& model, const StructuredLibrary& library,

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "sampling/information.h"
 #include "trainer/predictor.h"
+#include "trainer/structured/descriptor_prior.h"
 #include "trainer/structured/library.h"
 #include "trainer/structured/posterior.h"
 
@@ -20,8 +22,8 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uin
                                             const structured::PosteriorOptions& options = {},
                                             const std::string& descriptor = "auto");
 
-/// What a descriptor says of its device: by the model's own network where it is of `structured` and has one, else by
-/// one that is trained on its pool. Nothing where the pool, or the descriptor, has not enough.
+/// What a descriptor says of its device: by the model's own network where it is of `structured`, else by one that is
+/// trained on its pool. Nothing where there is none, or the descriptor has not enough.
 std::optional<structured::DescribedDevice> described_device(const PoolModel& model,
                                                             const structured::StructuredLibrary& library,
                                                             const datasets::HardwareDescriptor& descriptor);
@@ -32,6 +34,9 @@ std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive);
 
 /// The library of a pool, whatever predictor its checkpoint holds: what the `information` sampler plans with.
 structured::StructuredLibrary library_of(const datasets::Pool& pool);
+
+/// The same of a checkpoint, which has it where it is of `structured`.
+structured::StructuredLibrary library_of(const PoolModel& model);
 
 /// Latency [device][architecture], ms, that the library of `pool` expects on the pool's devices. Throws FormatError
 /// when the library lacks one.

@@ -134,7 +134,7 @@ TEST_F(Experiment, NoSampleIsForMethodsThatTheDescriptorAnswers) {
   const ExperimentSpec s =
       spec(R"({"trials": 1, "samples": [0, 5], "targets": ["slow", "undescribed"], "data": {"pool": ")" +
            (folder_.path() / "described").string() + R"("}, "methods": [
-      "structured", {"name": "without", "predictor": "structured", "descriptor": false},
+      "structured", "transfer", {"name": "without", "predictor": "structured", "descriptor": false},
       {"name": "planned", "predictor": "structured", "sampler": "information", "planning_descriptor": true}]})");
   const ExperimentData data = load_data(s);
   const Grid g = make_grid(s, data);
@@ -146,8 +146,9 @@ TEST_F(Experiment, NoSampleIsForMethodsThatTheDescriptorAnswers) {
     EXPECT_EQ(samples[cells.back()].size(), cell.samples) << cells.back();
   }
   const std::vector<std::string> expected = {
-      "slow structured 0", "slow structured 5",        "slow without 5",        "slow planned 0",
-      "slow planned 5",    "undescribed structured 5", "undescribed without 5", "undescribed planned 5"};
+      "slow structured 0",      "slow structured 5",    "slow without 5", "slow transfer 5",
+      "undescribed transfer 5", "slow planned 0",       "slow planned 5", "undescribed structured 5",
+      "undescribed without 5",  "undescribed planned 5"};
   EXPECT_EQ(std::set<std::string>(cells.begin(), cells.end()), std::set<std::string>(expected.begin(), expected.end()));
   EXPECT_EQ(samples["slow structured 5"], samples["slow without 5"]);
   run_experiment(s, into("unmeasured"));

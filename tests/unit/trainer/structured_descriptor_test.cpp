@@ -133,6 +133,22 @@ TEST(DescribedCosts, OfNoDescriptorSayNothing) {
   EXPECT_THROW(descriptor_source("counters"), InputError);
 }
 
+TEST(DescribedCosts, OfAPartOfTheOperationsSayNothing) {
+  const HardwareDescriptor whole = descriptor_of(new_costs, 0.2, false);
+  EXPECT_TRUE(says_something(whole, model, DescriptorSource::in_network));
+  EXPECT_TRUE(says_something(whole, model, DescriptorSource::alone));
+  HardwareDescriptor part = whole;
+  part.in_network.pop_back();
+  part.operators.pop_back();
+  EXPECT_FALSE(says_something(part, model, DescriptorSource::in_network));
+  EXPECT_FALSE(says_something(part, model, DescriptorSource::alone));
+  part.in_network.push_back(part.in_network.front());
+  EXPECT_FALSE(says_something(part, model, DescriptorSource::in_network));
+  HardwareDescriptor only_relu = whole;
+  for (auto& operation : only_relu.in_network) operation.latency_ms = operation.name == "relu" ? 1 : 0;
+  EXPECT_FALSE(says_something(only_relu, model, DescriptorSource::in_network));
+}
+
 TEST(DescribedCosts, AreSharedOutAsAStructureCountsThem) {
   const HardwareDescriptor descriptor = descriptor_of(new_costs, 0.2, false);
   const Eigen::VectorXd counts = Eigen::VectorXd::Constant(9, 2.5);
@@ -187,6 +203,15 @@ TEST(DescriptorPrior, NeedsTwoRuntimes) {
   for (DeviceRuntime& device : pool.devices) device.runtime = "one";
   EXPECT_EQ(common_source(pool), DescriptorSource::none);
   EXPECT_FALSE(fit_descriptor_prior(library_of(pool), pool, DescriptorSource::alone).trained());
+
+  // Of one runtime only networks that compute nothing were measured: nothing can be learned from it.
+  datasets::Pool disconnected = described_pool();
+  disconnected.devices.resize(3);
+  disconnected.devices[2].latencies.clear();
+  for (const Architecture& architecture : space.all()) {
+    if (!space.connected(architecture)) disconnected.devices[2].latencies.push_back({architecture, 1, 0, 1});
+  }
+  EXPECT_FALSE(fit_descriptor_prior(library_of(disconnected), disconnected, DescriptorSource::in_network).trained());
 }
 
 TEST(DescriptorPrior, ExpectsOfANewRuntimeWhatItsDescriptorSays) {
