@@ -1,7 +1,11 @@
 #include "descriptor/callgrind.h"
 
+#include <algorithm>
+#include <cstdlib>
+#include <initializer_list>
 #include <map>
 #include <memory>
+#include <string_view>
 
 #include "descriptor/callgrind_dump.h"
 #include "descriptor/child_process.h"
@@ -86,6 +90,22 @@ std::vector<std::string> command_of(const CallgrindOptions& options, const std::
   return command;
 }
 
+/// What has to be said to the libraries of a program under valgrind, in place of what the caller was told.
+std::vector<std::string> simulated_environment() {
+  // Threads under valgrind take turns: one that waits by spinning would be counted as if it worked.
+  std::vector<std::string> environment = {"OMP_WAIT_POLICY=passive"};
+  // Libraries believe a name before they look at the processor, and valgrind offers AVX2 at most.
+  const auto cap = [&](const char* variable, std::initializer_list<std::string_view> beyond, const std::string& most) {
+    const char* value = std::getenv(variable);
+    if (value == nullptr || std::find(beyond.begin(), beyond.end(), value) == beyond.end()) return;
+    environment.push_back(std::string(variable) + '=' + most);
+  };
+  cap("OPENBLAS_CORETYPE", {"SkylakeX", "SKYLAKEX", "Cooperlake", "COOPERLAKE", "SapphireRapids", "SAPPHIRERAPIDS"},
+      "Haswell");
+  cap("ATEN_CPU_CAPABILITY", {"avx512"}, "avx2");
+  return environment;
+}
+
 void count_in_child(const CallgrindOptions& options, const WorkingFolder& folder) {
   const std::filesystem::path valgrind = find_program(options.valgrind);
   if (valgrind.empty()) {
@@ -96,9 +116,8 @@ void count_in_child(const CallgrindOptions& options, const WorkingFolder& folder
     while (counted < options.operators && std::filesystem::exists(folder.dump(counted))) ++counted;
     return !options.go_on || options.go_on(counted);
   };
-  // Threads under valgrind take turns: one that waits by spinning would be counted as if it worked.
   run_child(
-      {command_of(options, valgrind, folder), folder.output, options.time_limit_s, {"OMP_WAIT_POLICY=passive"}, go_on});
+      {command_of(options, valgrind, folder), folder.output, options.time_limit_s, simulated_environment(), go_on});
 }
 
 double counted(const CallgrindDump& dump, const char* event, const std::string& file) {

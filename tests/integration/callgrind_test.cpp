@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
+#include <string>
 #include <utility>
 
 #include "descriptor/child_process.h"
@@ -79,6 +81,27 @@ TEST(SimulatedCounters, SayWhyTheProgramFailed) {
     if (message.find("without valgrind's headers") != std::string::npos) GTEST_SKIP() << message;
     EXPECT_NE(message.find("exit code 3; the end of its output: the reason"), std::string::npos) << message;
   }
+}
+
+TEST(SimulatedCounters, TellLibrariesOfNoInstructionsThatValgrindLacks) {
+  if (!obstacle().empty()) GTEST_SKIP() << obstacle();
+  descriptor::CallgrindOptions options = eager_options(15);
+  options.program = "/bin/sh";
+  options.arguments = {"-c", "echo blas $OPENBLAS_CORETYPE >&2; exit 3"};
+  const char* named = std::getenv("OPENBLAS_CORETYPE");
+  const std::string before = named == nullptr ? "" : named;
+  for (const auto& [told, expected] : {std::pair{"SkylakeX", "blas Haswell"}, std::pair{"Nehalem", "blas Nehalem"}}) {
+    setenv("OPENBLAS_CORETYPE", told, 1);
+    try {
+      descriptor::count_by_callgrind(options);
+      ADD_FAILURE() << "counted what failed";
+    } catch (const Error& error) {
+      const std::string message = error.what();
+      if (message.find("without valgrind's headers") != std::string::npos) GTEST_SKIP() << message;
+      EXPECT_NE(message.find(expected), std::string::npos) << message;
+    }
+  }
+  named == nullptr ? unsetenv("OPENBLAS_CORETYPE") : setenv("OPENBLAS_CORETYPE", before.c_str(), 1);
 }
 
 TEST(SimulatedCounters, AreWhatCollectWritesAndLabels) {
