@@ -58,7 +58,7 @@ build_targets() {
   name_processor
 }
 
-# OpenBLAS takes a processor that is newer than itself for one of 2004, and is several times slower than it need be.
+# OpenBLAS takes a processor that is newer than itself for one of 2004, and leaves its newer instructions unused.
 name_processor() {
   if [ -n "${OPENBLAS_CORETYPE:-}" ] || [ ! -x "$tenshot" ]; then return; fi
   "$tenshot" --version 2>/dev/null | grep -q Prescott || return 0

@@ -145,7 +145,7 @@ std::vector<Operator> cell_operators(const NetworkShape& shape) {
 
 std::vector<OperationChain> cell_operation_chains(const NetworkShape& shape) {
   using Append = int (*)(LayerGraphBuilder&, const std::string&, int input, int before, int channels);
-  // `before` is another tensor of the same shape: an addition wants two that differ.
+  // `before` is the chain's first tensor: from the second addition on, the two that are added differ.
   const std::vector<std::pair<const char*, Append>> operations = {
       {"nor_conv_1x1", [](auto& builder, const auto& prefix, int input, int,
                           int channels) { return apply(builder, Operation::nor_conv_1x1, prefix, input, channels); }},

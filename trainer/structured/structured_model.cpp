@@ -157,7 +157,7 @@ class StructuredModel : public PoolModel {
   }
 
   std::string alternative_to_measurements() const {
-    if (!descriptor_prior_.trained()) return ": no device of its pool has a descriptor, so that none would do instead";
+    if (!descriptor_prior_.trained()) return ": this checkpoint makes nothing of descriptors";
     const bool in_network = descriptor_prior_.source == structured::DescriptorSource::in_network;
     return std::string(", or a descriptor that has ") +
            (in_network ? "the operations' latencies in a network (in_network)" : "operator latencies");
