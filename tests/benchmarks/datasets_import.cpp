@@ -8,8 +8,8 @@
 #include <optional>
 #include <string>
 
-#include "datasets/describe.h"
-#include "datasets/pool.h"
+#include "datasets/pool/describe.h"
+#include "datasets/pool/pool.h"
 
 namespace {
 

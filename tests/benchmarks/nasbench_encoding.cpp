@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "nasbench/layer_graph.h"
-#include "nasbench/search_space.h"
+#include "nasbench/graph/layer_graph.h"
+#include "nasbench/spaces/search_space.h"
 
 namespace tenshot::nasbench {
 namespace {

@@ -8,11 +8,11 @@
 #include <chrono>
 #include <vector>
 
-#include "nasbench/search_space.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/random.h"
-#include "trainer/feed_forward.h"
-#include "trainer/libtorch.h"
-#include "trainer/regression_network.h"
+#include "trainer/core/libtorch.h"
+#include "trainer/networks/feed_forward.h"
+#include "trainer/networks/regression_network.h"
 
 namespace tenshot::trainer {
 namespace {

@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "nasbench/search_space.h"
-#include "nasbench/structures.h"
-#include "sampling/information.h"
-#include "trainer/structured/calibration.h"
-#include "trainer/structured/library.h"
-#include "trainer/structured/planning.h"
-#include "trainer/structured/posterior.h"
-#include "trainer/structured/prediction.h"
+#include "nasbench/spaces/search_space.h"
+#include "nasbench/structures/structures.h"
+#include "sampling/architectures/information.h"
+#include "trainer/predictors/structured/calibration.h"
+#include "trainer/predictors/structured/library.h"
+#include "trainer/predictors/structured/planning.h"
+#include "trainer/predictors/structured/posterior.h"
+#include "trainer/predictors/structured/prediction.h"
 
 namespace tenshot::trainer::structured {
 namespace {

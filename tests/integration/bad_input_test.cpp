@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "datasets/measurements.h"
+#include "datasets/tables/measurements.h"
 #include "tests/integration/program.h"
 
 namespace tenshot::test {

@@ -1,6 +1,6 @@
 // Operators under valgrind's callgrind, as `tenshot run-operators` runs them.
 
-#include "descriptor/callgrind.h"
+#include "descriptor/callgrind/callgrind.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <string>
 #include <utility>
 
-#include "descriptor/child_process.h"
-#include "nasbench/search_space.h"
+#include "descriptor/machine/child_process.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
 #include "tests/integration/program.h"
 

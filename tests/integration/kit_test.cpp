@@ -1,6 +1,6 @@
 // A measurement kit from plan to predictor, on a real ONNX Runtime where one can be had.
 
-#include "datasets/kit.h"
+#include "datasets/kit/kit.h"
 
 #include <gtest/gtest.h>
 
@@ -9,9 +9,9 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "datasets/measurements.h"
-#include "descriptor/runtime.h"
-#include "nasbench/onnx.h"
+#include "datasets/tables/measurements.h"
+#include "descriptor/runtimes/runtime.h"
+#include "nasbench/graph/onnx.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/random.h"
 #include "tests/integration/program.h"

@@ -4,7 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "datasets/measurements.h"
+#include "datasets/tables/measurements.h"
 #include "nasbench/support/numbers.h"
 #include "tests/integration/program.h"
 

@@ -1,11 +1,12 @@
 #include <iostream>
 
-#include "datasets/kit_results.h"
-#include "datasets/measurements.h"
-#include "datasets/pool.h"
+#include "datasets/kit/kit_results.h"
+#include "datasets/pool/pool.h"
+#include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
+#include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "datasets/collect.h"
+#include "datasets/collect/collect.h"
 
 #include <algorithm>
 #include <chrono>
@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "datasets/collect_descriptor.h"
-#include "datasets/collect_record.h"
-#include "datasets/measurements.h"
+#include "datasets/collect/collect_descriptor.h"
+#include "datasets/collect/collect_record.h"
+#include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"

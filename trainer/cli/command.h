@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "datasets/findings.h"
-#include "datasets/kit_results.h"
-#include "trainer/predictor.h"
+#include "datasets/kit/kit_results.h"
+#include "datasets/tables/findings.h"
+#include "trainer/core/predictor.h"
 
 namespace tenshot::cli {
 

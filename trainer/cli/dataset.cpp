@@ -1,10 +1,10 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "datasets/describe.h"
-#include "datasets/kit_results.h"
-#include "datasets/pool.h"
-#include "datasets/validate.h"
+#include "datasets/kit/kit_results.h"
+#include "datasets/pool/describe.h"
+#include "datasets/pool/pool.h"
+#include "datasets/pool/validate.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"

@@ -3,11 +3,11 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "datasets/measurements.h"
+#include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
 #include "trainer/cli/command.h"
-#include "trainer/metrics.h"
-#include "trainer/prediction_table.h"
+#include "trainer/core/metrics.h"
+#include "trainer/core/prediction_table.h"
 
 namespace tenshot::cli {
 namespace {

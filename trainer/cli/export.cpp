@@ -2,6 +2,7 @@
 
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
+#include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
 namespace {

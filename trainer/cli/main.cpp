@@ -3,8 +3,8 @@
 #include <iostream>
 #include <new>
 
-#include "descriptor/counters.h"
-#include "descriptor/torch_info.h"
+#include "descriptor/counters/counters.h"
+#include "descriptor/runtimes/torch_info.h"
 #include "nasbench/support/error.h"
 #include "trainer/cli/command.h"
 

@@ -1,14 +1,15 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "datasets/kit.h"
-#include "datasets/measurements.h"
+#include "datasets/kit/kit.h"
+#include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
-#include "trainer/planning.h"
-#include "trainer/prediction_table.h"
+#include "trainer/core/prediction_table.h"
+#include "trainer/planning/planning.h"
+#include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
 namespace {

@@ -1,8 +1,9 @@
-#include "datasets/measurements.h"
+#include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
-#include "trainer/prediction_table.h"
+#include "trainer/core/prediction_table.h"
+#include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
 namespace {

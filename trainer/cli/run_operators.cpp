@@ -1,6 +1,6 @@
 #include <memory>
 
-#include "descriptor/callgrind.h"
+#include "descriptor/callgrind/callgrind.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/runtime_choice.h"
 

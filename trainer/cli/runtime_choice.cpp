@@ -10,7 +10,7 @@
 #include <fstream>
 #include <system_error>
 
-#include "descriptor/instruction_set.h"
+#include "descriptor/machine/instruction_set.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 

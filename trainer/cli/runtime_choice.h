@@ -2,8 +2,8 @@
 
 #include <string>
 
-#include "descriptor/runtime.h"
-#include "nasbench/search_space.h"
+#include "descriptor/runtimes/runtime.h"
+#include "nasbench/spaces/search_space.h"
 #include "trainer/cli/command.h"
 
 namespace tenshot::cli {

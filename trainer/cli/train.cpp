@@ -3,7 +3,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
-#include "trainer/pool_training.h"
+#include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
 namespace {

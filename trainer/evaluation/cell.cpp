@@ -5,10 +5,10 @@
 #include <unordered_map>
 
 #include "nasbench/support/error.h"
-#include "trainer/peers/linear_peers.h"
-#include "trainer/planning.h"
-#include "trainer/pool_training.h"
-#include "trainer/structured/structured_model.h"
+#include "trainer/planning/planning.h"
+#include "trainer/predictors/linear/linear_peers.h"
+#include "trainer/predictors/registry.h"
+#include "trainer/predictors/structured/structured_model.h"
 
 namespace tenshot::trainer::evaluation {
 namespace {

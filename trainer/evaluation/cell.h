@@ -4,9 +4,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "trainer/core/metrics.h"
+#include "trainer/core/predictor.h"
 #include "trainer/evaluation/grid.h"
-#include "trainer/metrics.h"
-#include "trainer/predictor.h"
 
 namespace tenshot::trainer::evaluation {
 

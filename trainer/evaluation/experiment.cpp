@@ -8,11 +8,12 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/core/libtorch.h"
+#include "trainer/core/pool_archive.h"
 #include "trainer/evaluation/cell.h"
 #include "trainer/evaluation/results.h"
 #include "trainer/evaluation/worker_processes.h"
-#include "trainer/libtorch.h"
-#include "trainer/pool_archive.h"
+#include "trainer/predictors/registry.h"
 
 namespace tenshot::trainer::evaluation {
 namespace {

@@ -7,7 +7,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
-#include "trainer/structured/descriptor_prior.h"
+#include "trainer/predictors/structured/descriptor_prior.h"
 
 namespace tenshot::trainer::evaluation {
 namespace {

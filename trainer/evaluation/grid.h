@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/pool.h"
+#include "datasets/pool/pool.h"
 #include "trainer/evaluation/spec.h"
 
 namespace tenshot::trainer::evaluation {

@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "datasets/describe.h"
+#include "datasets/pool/describe.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 

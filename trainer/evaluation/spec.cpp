@@ -4,13 +4,13 @@
 #include <cstdlib>
 #include <set>
 
-#include "datasets/json_reader.h"
+#include "datasets/tables/json_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
 #include "trainer/evaluation/spec_value.h"
-#include "trainer/planning.h"
-#include "trainer/predictor.h"
+#include "trainer/planning/planning.h"
+#include "trainer/predictors/registry.h"
 
 namespace tenshot::trainer::evaluation {
 namespace {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "datasets/pool.h"
-#include "trainer/maple_edge/maple_edge.h"
-#include "trainer/structured/posterior.h"
+#include "datasets/pool/pool.h"
+#include "trainer/predictors/maple_edge/maple_edge.h"
+#include "trainer/predictors/structured/posterior.h"
 
 namespace tenshot::trainer::evaluation {
 

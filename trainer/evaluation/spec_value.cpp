@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "datasets/json_reader.h"
+#include "datasets/tables/json_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"

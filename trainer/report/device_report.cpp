@@ -2,16 +2,16 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "datasets/measurements.h"
+#include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
-#include "trainer/metrics.h"
-#include "trainer/predictor.h"
+#include "trainer/core/metrics.h"
+#include "trainer/predictors/registry.h"
+#include "trainer/predictors/structured/explanation.h"
+#include "trainer/predictors/structured/structured_predictor.h"
 #include "trainer/report/page.h"
 #include "trainer/report/plot.h"
 #include "trainer/report/report.h"
 #include "trainer/report/text.h"
-#include "trainer/structured/explanation.h"
-#include "trainer/structured/structured_predictor.h"
 
 namespace tenshot::trainer::report {
 namespace {

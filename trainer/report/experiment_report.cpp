@@ -3,7 +3,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "datasets/csv.h"
+#include "datasets/tables/csv.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"

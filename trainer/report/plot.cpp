@@ -4,7 +4,7 @@
 #include <cmath>
 #include <limits>
 
-#include "descriptor/child_process.h"
+#include "descriptor/machine/child_process.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"

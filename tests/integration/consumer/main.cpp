@@ -1,8 +1,8 @@
 // consumer device.tenshot: prints the predicted latency of one architecture.
 #include <cstdio>
 
-#include "nasbench/search_space.h"
-#include "trainer/predictor.h"
+#include "nasbench/spaces/search_space.h"
+#include "trainer/predictors/registry.h"
 
 int main(int, char** argv) {
   const auto predictor = tenshot::trainer::load_predictor(argv[1]);

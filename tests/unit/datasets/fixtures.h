@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
-#include "datasets/pool.h"
-#include "nasbench/search_space.h"
+#include "datasets/pool/pool.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 #include "nasbench/support/temporary_folder.h"

@@ -4,7 +4,7 @@
 #include <fstream>
 #include <string>
 
-#include "datasets/pool.h"
+#include "datasets/pool/pool.h"
 #include "nasbench/support/random.h"
 #include "nasbench/support/temporary_folder.h"
 

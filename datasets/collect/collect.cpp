@@ -1,0 +1,366 @@
+#include "datasets/collect/collect.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+#include <utility>
+
+#include "datasets/collect/collect_batches.h"
+#include "datasets/collect/collect_descriptor.h"
+#include "datasets/collect/collect_record.h"
+#include "descriptor/machine/instruction_set.h"
+#include "descriptor/machine/machine.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+
+namespace tenshot::datasets {
+namespace {
+
+using MeasurementOf = std::unordered_map<Architecture, Measurement, nasbench::ArchitectureHash>;
+
+std::vector<Architecture> without_duplicates(const std::vector<Architecture>& architectures) {
+  std::unordered_map<Architecture, bool, nasbench::ArchitectureHash> seen;
+  std::vector<Architecture> result;
+  for (const Architecture& architecture : architectures) {
+    if (seen.emplace(architecture, true).second) result.push_back(architecture);
+  }
+  return result;
+}
+
+class Collection {
+ public:
+  Collection(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+             const CollectProgress& progress)
+      : options_(options),
+        space_(space),
+        runtime_(runtime),
+        progress_(progress),
+        wanted_(without_duplicates(options.architectures)) {
+    require_sensible();
+  }
+
+  DeviceRuntime run() {
+    describe_conditions();
+    if (options_.descriptor.wanted) counters_ = choose_counters(options_.descriptor);
+    resume();
+    if (finished()) return device_;
+    begin_session();
+    measure_missing();
+    measure_unsettled();
+    if (operators_missing()) measure_operators();
+    if (repeat_check_missing()) check_repeatability();
+    record_.complete = true;
+    save();
+    return device_;
+  }
+
+ private:
+  void require_sensible() const {
+    if (!descriptor::instruction_set_in_force(options_.instruction_set)) {
+      throw InputError("instruction_set is " + options_.instruction_set +
+                       ", but this process was started without its environment variables");
+    }
+    if (options_.instruction_set != "native" && !runtime_.follows_instruction_set()) {
+      throw InputError(std::string(runtime_.name()) +
+                       " cannot be told which instructions to use; leave the instruction set native");
+    }
+    if (wanted_.empty()) throw InputError("no architectures to measure: give at least one");
+    if (options_.batch_size < 1) {
+      throw InputError("batch_size is " + std::to_string(options_.batch_size) + "; expected at least 1");
+    }
+    if (options_.attempts < 1) {
+      throw InputError("attempts is " + std::to_string(options_.attempts) + "; expected at least 1");
+    }
+    if (!(options_.patience_s >= 0)) {
+      throw InputError("patience_s is " + shortest(options_.patience_s) + "; expected seconds, none or more");
+    }
+    if (!(options_.sentinel_tolerance > 0)) {
+      throw InputError("sentinel_tolerance is " + shortest(options_.sentinel_tolerance) +
+                       "; expected a positive fraction such as 0.05");
+    }
+  }
+
+  std::string folder_name() const { return options_.id.empty() ? default_id(runtime_.name(), options_) : options_.id; }
+
+  // Conditions and resuming.
+
+  void describe_conditions() {
+    device_.id = folder_name();
+    device_.device = options_.device.empty() ? descriptor::cpu_model() : options_.device;
+    device_.runtime = std::string(runtime_.name());
+    device_.precision = std::string(runtime_.precision());
+    device_.batch = options_.runtime_options.batch;
+    device_.threads = options_.runtime_options.threads;
+    const nasbench::TensorShape input = space_.network(wanted_.front(), options_.shape).input_shape();
+    device_.input_shape = {input.channels, input.height, input.width};
+    record_.cpu = descriptor::cpu_model();
+    record_.runtime_version = runtime_.version();
+    record_.weight_seed = options_.runtime_options.weight_seed;
+    record_.classes = options_.shape.classes;
+    record_.timing = options_.timing;
+    record_.instruction_set = options_.instruction_set;
+    record_.sentinel_architecture = space_.format(sentinel_of(space_));
+  }
+
+  void resume() {
+    const std::filesystem::path folder = options_.folder / device_.id;
+    if (!std::filesystem::exists(folder / "device.json")) {
+      require_no_foreign_latencies(folder / "latencies.csv");
+      return;
+    }
+    DeviceOfSpace found = read_device(folder);
+    const std::string file = (folder / "device.json").string();
+    CollectRecord record = record_from_json(nlohmann::json::parse(found.device.environment), file);
+    require_same_conditions({found.space, found.device, record}, {&space_, device_, record_}, file);
+    device_ = std::move(found.device);
+    record_ = std::move(record);
+    for (const Measurement& row : device_.latencies) measured_.emplace(row.architecture, row);
+    judge();
+    for (const Measurement& row : device_.latencies) {
+      if (std::find(wanted_.begin(), wanted_.end(), row.architecture) == wanted_.end()) others_.push_back(row);
+    }
+  }
+
+  /// Something else lies where the measurements would go, and must not be overwritten.
+  void require_no_foreign_latencies(const std::filesystem::path& path) const {
+    if (std::filesystem::exists(path) && read_measurements(path, space_).entries > 0) {
+      throw InputError(
+          path.string() +
+          ": latencies without the device.json that says how they were measured; choose another folder or id");
+    }
+  }
+
+  bool operators_missing() const {
+    return options_.descriptor.wanted &&
+           descriptor_incomplete(device_.descriptor, counters_.source, space_, options_.shape);
+  }
+  bool repeat_check_missing() const { return options_.repeat_check && !record_.repeatability; }
+
+  std::vector<Architecture> missing() const {
+    std::vector<Architecture> result;
+    for (const Architecture& architecture : wanted_) {
+      if (measured_.count(architecture) == 0) result.push_back(architecture);
+    }
+    return result;
+  }
+
+  bool finished() const {
+    const bool settled = options_.attempts == 1 || unsettled().empty();
+    return record_.complete && missing().empty() && settled && !operators_missing() && !repeat_check_missing();
+  }
+
+  void begin_session() {
+    pin_ = std::make_unique<descriptor::CpuPin>(options_.runtime_options.threads);
+    if (record_.started_utc.empty()) {
+      record_.started_utc = utc_now();
+      record_.before = machine_state(watched_cpu());
+    }
+    ++record_.sessions;
+    record_.pinned_cpus = pin_->cpus();
+    record_.cores = cores_;
+    record_.kernel = descriptor::kernel_release();
+    record_.batch_size = options_.batch_size;
+    record_.sentinel_tolerance = options_.sentinel_tolerance;
+    record_.complete = false;
+    save();  // before the first measurement, so that a folder that cannot be written fails at once
+  }
+
+  int watched_cpu() const { return pin_->cpus().empty() ? 0 : pin_->cpus().front(); }
+
+  void save() {
+    record_.saved_utc = utc_now();
+    record_.after = machine_state(watched_cpu());
+    device_.environment = to_json(record_).dump();
+    device_.latencies.clear();
+    for (const Architecture& architecture : wanted_) {
+      const auto found = measured_.find(architecture);
+      if (found != measured_.end()) device_.latencies.push_back(found->second);
+    }
+    device_.latencies.insert(device_.latencies.end(), others_.begin(), others_.end());
+    write_device(options_.folder, device_, space_);
+  }
+
+  // Measuring.
+
+  void report(std::size_t done, const std::string& note) {
+    if (progress_ && !progress_(done, wanted_.size(), note)) stopped_ = true;
+  }
+
+  void throw_if_stopped() const {
+    if (!stopped_) return;
+    throw Interrupted("stopped after " + std::to_string(wanted_.size() - missing().size()) + " of " +
+                      std::to_string(wanted_.size()) + " architectures, saved in " +
+                      (options_.folder / device_.id).string() + "; the same call resumes");
+  }
+
+  /// Batches of at most batch_size of `architectures`, in their order.
+  std::vector<std::vector<Architecture>> batches_of(const std::vector<Architecture>& architectures) const {
+    std::vector<std::vector<Architecture>> batches;
+    for (const Architecture& architecture : architectures) {
+      const bool full = batches.empty() || batches.back().size() == static_cast<std::size_t>(options_.batch_size);
+      if (full) batches.emplace_back();
+      batches.back().push_back(architecture);
+    }
+    return batches;
+  }
+
+  void measure_missing() {
+    const std::vector<Architecture> all = missing();
+    if (!all.empty()) record_.repeatability.reset();  // it spoke of fewer architectures
+    for (const std::vector<Architecture>& batch : batches_of(all)) {
+      keep(attempt(batch, wanted_.size() - missing().size(), ""));
+    }
+  }
+
+  /// Only the end shows how the machine is when nothing disturbs it. What was measured while it was otherwise is
+  /// measured again then, minutes later; until patience runs out.
+  void measure_unsettled() {
+    for (int again = 1; again < options_.attempts; ++again) {
+      const std::vector<std::vector<Architecture>> batches = batches_of(unsettled());
+      if (batches.empty()) break;
+      record_.repeatability.reset();
+      for (const std::vector<Architecture>& batch : batches) {
+        if (!wait_until_settled()) break;
+        ++record_.repeated_batches;
+        keep(attempt(batch, wanted_.size() - unsettled().size(),
+                     "measuring again, " + batches_.complaint(measured_.at(batch.front()))));
+      }
+    }
+    record_.unsettled_architectures = static_cast<int>(unsettled().size());
+  }
+
+  std::vector<Architecture> unsettled() const {
+    std::vector<Architecture> result;
+    for (const Architecture& architecture : wanted_) {
+      const auto found = measured_.find(architecture);
+      if (found != measured_.end() && !batches_.settled(found->second)) result.push_back(architecture);
+    }
+    return result;
+  }
+
+  /// One batch, measured now. Fewer rows than asked for when stopped.
+  std::vector<Measurement> attempt(const std::vector<Architecture>& batch, std::size_t done, const std::string& note) {
+    std::vector<Measurement> rows = batches_.measure(batch, [&](std::size_t measured) {
+      report(done + measured, note);
+      return !stopped_;
+    });
+    if (rows.empty()) throw_if_stopped();
+    return rows;
+  }
+
+  bool wait_until_settled() {
+    return batches_.wait_until_settled([this] {
+      report(wanted_.size() - unsettled().size(), "waiting for the machine to settle");
+      throw_if_stopped();
+    });
+  }
+
+  /// All rows, those of the file that were not asked for too, say how the machine is.
+  void judge() {
+    std::vector<double> sentinels_ms;
+    for (const auto& [architecture, row] : measured_) sentinels_ms.push_back(row.sentinel_ms);
+    batches_.judge_by(std::move(sentinels_ms));
+  }
+
+  /// Keeps what is new or was measured on a quieter machine than before, and saves.
+  void keep(const std::vector<Measurement>& rows) {
+    for (const Measurement& row : rows) {
+      const auto [known, is_new] = measured_.emplace(row.architecture, row);
+      if (!is_new && batches_.moved(row) < batches_.moved(known->second)) known->second = row;
+    }
+    judge();
+    save();
+    journal_.forget_batch();
+    throw_if_stopped();
+  }
+
+  void measure_operators() {
+    const auto step = [this](const std::string& note) {
+      report(wanted_.size(), note);
+      throw_if_stopped();
+    };
+    complete_descriptor(device_.descriptor, options_, space_, runtime_, counters_.source, batches_.timer(),
+                        {step, [this] { save(); }});
+  }
+
+  /// One architecture in twenty again. Only what was undisturbed both times says how repeatable measuring is.
+  void check_repeatability() {
+    constexpr std::size_t one_in = 20;
+    const std::size_t count = std::max<std::size_t>(1, wanted_.size() / one_in);
+    std::vector<Architecture> again;
+    for (std::size_t i = 0; i < count; ++i) again.push_back(wanted_[i * wanted_.size() / count]);
+    const std::string note = "measuring " + std::to_string(count) + " architectures again";
+    std::vector<double> relative_differences;
+    for (const std::vector<Architecture>& batch : batches_of(again)) {
+      std::vector<Measurement> rows = journal_.repeated(batch).value_or(std::vector<Measurement>{});
+      const bool known = !rows.empty();
+      for (int tries = 0; tries < options_.attempts && (rows.empty() || !batches_.settled(rows.front())); ++tries) {
+        if (!wait_until_settled()) break;
+        rows = attempt(batch, wanted_.size() - again.size(), note);
+        journal_.forget_batch();
+      }
+      if (!known && !rows.empty() && batches_.settled(rows.front())) journal_.keep_repeated(batch, rows);
+      throw_if_stopped();
+      for (const Measurement& row : rows) {
+        if (!batches_.settled(row)) continue;
+        relative_differences.push_back(std::abs(row.latency_ms / measured_.at(row.architecture).latency_ms - 1));
+      }
+    }
+    if (2 * relative_differences.size() < count) return;  // a later call may find the machine settled
+    journal_.forget();
+    const auto within = std::count_if(relative_differences.begin(), relative_differences.end(),
+                                      [](double difference) { return difference <= 0.1; });
+    Repeatability result;
+    result.architectures = relative_differences.size();
+    result.within_10_percent = static_cast<double>(within) / static_cast<double>(relative_differences.size());
+    result.median_relative_difference = descriptor::summarise(std::move(relative_differences)).median_ms;
+    record_.repeatability = result;
+  }
+
+  const CollectOptions& options_;
+  const SearchSpace& space_;
+  const descriptor::Runtime& runtime_;
+  const CollectProgress& progress_;
+  const std::vector<Architecture> wanted_;
+  const int cores_ = descriptor::usable_cpus();  // asked before the thread is pinned
+  CounterChoice counters_;
+  DeviceRuntime device_;
+  CollectRecord record_;
+  CollectJournal journal_{options_.folder / folder_name() / "batch.json", space_};
+  CollectBatches batches_{options_, space_, runtime_, record_, journal_};
+  MeasurementOf measured_;
+  std::vector<Measurement> others_;  ///< of the file, not asked for this time; kept
+  std::unique_ptr<descriptor::CpuPin> pin_;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+std::string default_id(std::string_view runtime, const CollectOptions& options) {
+  std::string id = std::string(runtime) + "_t" + std::to_string(options.runtime_options.threads) + "_b" +
+                   std::to_string(options.runtime_options.batch);
+  constexpr int usual_resolution = 32;
+  if (options.shape.resolution != usual_resolution) id += "_r" + std::to_string(options.shape.resolution);
+  if (options.instruction_set != "native") id += "_" + options.instruction_set;
+  return id;
+}
+
+Architecture sentinel_of(const SearchSpace& space) {
+  const std::vector<int>& decisions = space.decisions();
+  Architecture sentinel(decisions.size());
+  for (std::size_t i = 0; i < decisions.size(); ++i) sentinel[i] = static_cast<std::uint8_t>(decisions[i] / 2);
+  return sentinel;
+}
+
+DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const CollectProgress& progress) {
+  return collect(options, space, *descriptor::make_runtime(options.runtime), progress);
+}
+
+DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+                      const CollectProgress& progress) {
+  return Collection(options, space, runtime, progress).run();
+}
+
+}  // namespace tenshot::datasets

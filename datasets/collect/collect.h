@@ -1,0 +1,82 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/pool/pool.h"
+#include "descriptor/runtimes/runtime.h"
+#include "descriptor/timing/contention.h"
+#include "descriptor/timing/timing.h"
+#include "nasbench/spaces/search_space.h"
+
+namespace tenshot::datasets {
+
+/// The hardware descriptor to measure with the architectures: latencies and counters of the space's operators, and what
+/// its operations cost inside a network.
+struct DescriptorOptions {
+  bool wanted = false;
+  std::string counters = "auto";  ///< where counts come from: perf_event, callgrind, latency_only, or the best there is
+  std::vector<std::string> events{default_counters.begin(), default_counters.end()};
+  int passes = 0;                 ///< of counting; 0: as many as leave at most four events a pass
+  int counted_runs = 10;          ///< of each operator and pass, by the processor's counters
+  std::filesystem::path program;  ///< the program tenshot, which callgrind runs; empty: callgrind cannot be used
+};
+
+/// Watches this machine (descriptor::ContentionWatch).
+std::function<descriptor::Contention()> watched_machine();
+
+/// What `tenshot collect` does, as a library call.
+struct CollectOptions {
+  std::string runtime = "libtorch-eager";
+  descriptor::RuntimeOptions runtime_options;
+  nasbench::NetworkShape shape;
+  std::string instruction_set =
+      "native";  ///< that the process runs under (descriptor/machine/instruction_set.h); recorded
+  descriptor::TimingOptions timing;
+  std::vector<Architecture> architectures;  ///< in the order of the file; a second mention of one is ignored
+  std::string id;                           ///< of the device-runtime; default_id() when empty
+  std::string device;                       ///< the CPU's model name when empty
+  DescriptorOptions descriptor;
+  bool repeat_check = false;  ///< measure 5 % of the architectures again at the end: how repeatable it all was
+  int batch_size = 20;        ///< architectures between two measurements of the sentinel; measured in turn, and the
+                              ///< sentinel with them, where timing.rounds is over 1
+  double sentinel_tolerance = 0.05;  ///< a batch whose sentinel moved further is measured again at the end
+  /// Begins to watch how much the machine interferes and returns what tells it since then; a batch that was contended
+  /// (descriptor::contended) is measured again. Empty: nothing is watched.
+  std::function<std::function<descriptor::Contention()>()> watch_contention = watched_machine;
+  int attempts = 3;  ///< per batch; the best is kept, and counted in the environment when unsettled
+  /// For how many seconds in all to throw away what was measured while the sentinel had moved, and to wait for the
+  /// machine to settle.
+  double patience_s = 0;
+  std::filesystem::path folder;  ///< DIR/<id>/device.json and latencies.csv are written here
+};
+
+/// Called after each measured network: how many architectures are done of how many, and what else goes on ("" when
+/// nothing does). Returning false stops the work after what is measured has been saved.
+using CollectProgress = std::function<bool(std::size_t done, std::size_t total, const std::string& note)>;
+
+/// "libtorch-frozen_t1_b1": runtime, threads, batch; "_r64" where the resolution is not 32, "_sse4.1" where the
+/// instruction set is not the machine's own.
+std::string default_id(std::string_view runtime, const CollectOptions& options);
+
+/// The architecture measured between batches to see whether the machine still runs as it did: every decision takes its
+/// middle option. In NAS-Bench-201 that is the cell of six 1×1 convolutions, of middling cost.
+Architecture sentinel_of(const SearchSpace& space);
+
+/// Measures the architectures that DIR/<id>/latencies.csv does not have yet, then again those whose sentinel moved, and
+/// writes the device file. Measured batches are saved, with their sentinel, and what is measured of the batch in work
+/// is in a journal, batch.json, so that the same call resumes, and tries again what never settled; `complete` in the
+/// file's environment says whether a later call has something left to do. The machine is expected to be quiet; the
+/// thread is pinned meanwhile to its last processors, so that two collections must not run at once. Throws InputError
+/// when the folder holds measurements made under other options (naming each), Interrupted when progress said stop.
+DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const CollectProgress& progress = {});
+
+/// The same with a runtime of the caller's; `options.runtime` is not looked at.
+DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+                      const CollectProgress& progress = {});
+
+}  // namespace tenshot::datasets

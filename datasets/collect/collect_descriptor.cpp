@@ -1,0 +1,180 @@
+#include "datasets/collect/collect_descriptor.h"
+
+#include <algorithm>
+
+#include "descriptor/callgrind/callgrind.h"
+#include "descriptor/counters/counters.h"
+#include "descriptor/counters/perf_profile.h"
+#include "descriptor/machine/child_process.h"
+#include "descriptor/machine/machine.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+
+namespace tenshot::datasets {
+namespace {
+
+bool default_events(const std::vector<std::string>& events) {
+  return std::equal(events.begin(), events.end(), default_counters.begin(), default_counters.end());
+}
+
+/// Why the processor cannot count the events; empty when it can count some.
+std::string why_no_hardware_counters(const std::vector<std::string>& events) {
+  try {
+    const descriptor::CounterGroup group = descriptor::CounterGroup::open(events, {});
+    const std::vector<std::string>& unavailable = group.unavailable();
+    const bool any = std::any_of(unavailable.begin(), unavailable.end(), [](const auto& why) { return why.empty(); });
+    return any ? "" : unavailable.front();
+  } catch (const InputError&) {
+    throw;  // a name that nobody knows is no reason to count something else
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+void measure_latencies(HardwareDescriptor& descriptor, const CollectOptions& options, const SearchSpace& space,
+                       CollectTimer& timer, const std::function<void(const std::string&)>& step) {
+  std::vector<OperatorProfile> operators;
+  for (const nasbench::Operator& op : space.operators(options.shape)) {
+    operators.push_back({op.name, op.channels, op.resolution, timer.operator_ms(op), {}});
+    step("operator " + op.name + " of " + std::to_string(op.channels) + " channels");
+  }
+  descriptor = {};
+  descriptor.source = "latency_only";
+  descriptor.operators = std::move(operators);
+}
+
+bool in_network_missing(const HardwareDescriptor& descriptor, const SearchSpace& space,
+                        const nasbench::NetworkShape& shape) {
+  return !descriptor.has_in_network() && !space.operation_chains(shape).empty();
+}
+
+/// The beginning of the names of conditions that tell how HardwareDescriptor::in_network was measured. It may have been
+/// on another day than everything else, when the machine ran at another speed: the sentinel's latency tells.
+constexpr std::string_view in_network_condition = "in_network";
+
+void measure_in_network(HardwareDescriptor& descriptor, const CollectOptions& options, const SearchSpace& space,
+                        CollectTimer& timer, const std::function<void(const std::string&)>& step) {
+  const std::vector<nasbench::OperationChain> chains = space.operation_chains(options.shape);
+  const std::string date = utc_now();
+  const CollectTimer::InNetwork measured =
+      timer.in_network(chain_graphs(chains), [&step] { step("measuring operations inside a network"); });
+  const auto condition = [&](const std::string& name, const std::string& value) {
+    descriptor.conditions[std::string(in_network_condition) + name] = value;
+  };
+  const std::string revision = descriptor::cpu_revision();
+  descriptor.in_network = measured.operations;
+  condition("", chain_condition(chains.front().repeats) + ", " + std::to_string(in_network_rounds) + " rounds");
+  condition("_date", date);
+  condition("_processor", descriptor::cpu_model() + (revision.empty() ? "" : ", " + revision));
+  condition("_sentinel_ms", shortest(measured.sentinel_ms));
+}
+
+/// Conditions of in_network stay, those of counters that were there before do not.
+void replace_counters(HardwareDescriptor& descriptor, const descriptor::OperatorCounts& counts) {
+  descriptor.source = counts.source;
+  descriptor.counters = counts.events;
+  std::map<std::string, std::string> conditions = counts.conditions;
+  for (const auto& [name, value] : descriptor.conditions) {
+    if (name.rfind(in_network_condition, 0) == 0) conditions.emplace(name, value);
+  }
+  descriptor.conditions = std::move(conditions);
+  for (std::size_t i = 0; i < descriptor.operators.size(); ++i) descriptor.operators[i].counts = counts.per_run.at(i);
+}
+
+descriptor::OperatorCounts counted_by_hardware(const CollectOptions& options, const SearchSpace& space,
+                                               const descriptor::Runtime& runtime) {
+  std::vector<std::unique_ptr<descriptor::PreparedNetwork>> networks;
+  std::vector<std::function<void()>> runs;
+  for (const nasbench::Operator& op : space.operators(options.shape)) {
+    networks.push_back(runtime.prepare(op.graph, options.runtime_options));
+    runs.emplace_back([network = networks.back().get()] { network->run(); });
+  }
+  descriptor::PerfCountOptions counting;
+  counting.events = options.descriptor.events;
+  counting.passes = options.descriptor.passes;
+  counting.runs = options.descriptor.counted_runs;
+  return descriptor::count_by_perf_event(runs, counting);
+}
+
+descriptor::OperatorCounts counted_by_simulation(const CollectOptions& options, const SearchSpace& space,
+                                                 const descriptor::Runtime& runtime,
+                                                 const std::function<void(const std::string&)>& step) {
+  const nasbench::NetworkShape& shape = options.shape;
+  descriptor::CallgrindOptions counting;
+  counting.program = options.descriptor.program;
+  counting.operators = space.operators(shape).size();
+  counting.arguments = {"run-operators",
+                        "--runtime",
+                        std::string(runtime.name()),
+                        "--threads",
+                        std::to_string(options.runtime_options.threads),
+                        "--batch",
+                        std::to_string(options.runtime_options.batch),
+                        "--resolution",
+                        std::to_string(shape.resolution),
+                        "--seed",
+                        std::to_string(options.runtime_options.weight_seed),
+                        "--space",
+                        std::string(space.name()),
+                        "--runs",
+                        std::to_string(counting.runs)};
+  counting.go_on = [&step](std::size_t counted) {
+    step("counting operators under callgrind, " + std::to_string(counted) + " done");
+    return true;
+  };
+  return descriptor::count_by_callgrind(counting);
+}
+
+}  // namespace
+
+CounterChoice choose_counters(const DescriptorOptions& options) {
+  const bool simulation_can = default_events(options.events) && !options.program.empty();
+  const bool valgrind = !descriptor::find_program("valgrind").empty();
+  if (options.counters == "auto") {
+    const std::string why = why_no_hardware_counters(options.events);
+    if (why.empty()) return {"perf_event", "counters of the processor"};
+    if (simulation_can && valgrind) {
+      return {"callgrind", "simulated counters, by callgrind: " + why};
+    }
+    return {"latency_only", "operator latencies without counters: " + why +
+                                (valgrind ? "" : "; with valgrind installed they would be simulated")};
+  }
+  if (options.counters == "callgrind" && !simulation_can) {
+    throw InputError(
+        "callgrind simulates cycles, instructions and caches only, for the program tenshot: leave the "
+        "events as they are");
+  }
+  for (const char* source : {"perf_event", "callgrind", "latency_only"}) {
+    if (options.counters == source) return {source, ""};
+  }
+  throw InputError("there is no counter source '" + options.counters +
+                   "'; there are: auto, perf_event, callgrind, latency_only");
+}
+
+bool descriptor_incomplete(const HardwareDescriptor& descriptor, const std::string& source, const SearchSpace& space,
+                           const nasbench::NetworkShape& shape) {
+  return !descriptor.has_latencies() || in_network_missing(descriptor, space, shape) ||
+         (source != "latency_only" && descriptor.source != source);
+}
+
+void complete_descriptor(HardwareDescriptor& descriptor, const CollectOptions& options, const SearchSpace& space,
+                         const descriptor::Runtime& runtime, const std::string& source, CollectTimer& timer,
+                         const DescriptorProgress& progress) {
+  if (!descriptor.has_latencies()) {
+    measure_latencies(descriptor, options, space, timer, progress.step);
+    progress.keep();
+  }
+  if (in_network_missing(descriptor, space, options.shape)) {
+    measure_in_network(descriptor, options, space, timer, progress.step);
+    progress.keep();
+  }
+  if (source == "latency_only" || descriptor.source == source) return;
+  progress.step("counting the events of operators");
+  const descriptor::OperatorCounts counts = source == "perf_event"
+                                                ? counted_by_hardware(options, space, runtime)
+                                                : counted_by_simulation(options, space, runtime, progress.step);
+  replace_counters(descriptor, counts);
+  progress.keep();
+}
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,131 @@
+#include "datasets/collect/collect_timer.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace tenshot::datasets {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+/// Operators take microseconds: many runs cost nothing, and few would say little.
+descriptor::TimingOptions operator_timing(descriptor::TimingOptions timing) {
+  timing.minimum_runs = std::max(timing.minimum_runs, 200);
+  timing.maximum_runs = std::max(timing.maximum_runs, 1000);
+  timing.relative_precision = std::min(timing.relative_precision, 0.01);
+  return timing;
+}
+
+/// Every network runs in every round: the difference of two that were measured in different rounds would say little.
+descriptor::TimingOptions chain_timing(descriptor::TimingOptions timing) {
+  constexpr int runs_of_round = 30;
+  timing.rounds = in_network_rounds;
+  timing.minimum_runs = timing.maximum_runs = in_network_rounds * runs_of_round;
+  return timing;
+}
+
+}  // namespace
+
+CollectTimer::CollectTimer(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+                           CollectRecord& record)
+    : options_(options), space_(space), runtime_(runtime), record_(record) {}
+
+Measurement CollectTimer::architecture(const Architecture& architecture) {
+  const auto network = prepared(space_.network(architecture, options_.shape));
+  const descriptor::Timing timing = timed(*network, options_.timing);
+  return {architecture, timing.median_ms, timing.stddev_ms, timing.runs};
+}
+
+double CollectTimer::operator_ms(const nasbench::Operator& op) {
+  return timed(*prepared(op.graph), operator_timing(options_.timing)).median_ms;
+}
+
+double CollectTimer::sentinel_ms() {
+  const Clock::time_point start = Clock::now();
+  prepare_sentinel();
+  const descriptor::Timing timing = descriptor::measure([&] { sentinel_->run(); }, options_.timing);
+  record_.sentinel_s += seconds_since(start);
+  return timing.median_ms;
+}
+
+CollectTimer::Turn CollectTimer::in_turn(const std::vector<Architecture>& architectures, const Steadiness& steadiness,
+                                         const std::function<bool()>& go_on, const descriptor::TurnJournal& journal) {
+  std::vector<nasbench::LayerGraph> graphs;
+  graphs.reserve(architectures.size());
+  for (const Architecture& architecture : architectures) graphs.push_back(space_.network(architecture, options_.shape));
+  const descriptor::TurnTimings found = timed_in_turn(graphs, options_.timing, steadiness, go_on, journal);
+  if (found.networks.empty()) return {};
+  Turn turn;
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    const descriptor::Timing& timing = found.networks[i];
+    turn.rows.push_back({architectures[i], timing.median_ms, timing.stddev_ms, timing.runs});
+  }
+  turn.sentinel_ms = found.sentinel_ms;
+  return turn;
+}
+
+CollectTimer::InNetwork CollectTimer::in_network(const std::vector<ChainGraph>& chains,
+                                                 const std::function<void()>& step) {
+  std::vector<nasbench::LayerGraph> graphs;
+  graphs.reserve(chains.size());
+  for (const ChainGraph& chain : chains) graphs.push_back(chain.graph);
+  const auto go_on = [&step] {
+    step();
+    return true;
+  };
+  const descriptor::TurnTimings found = timed_in_turn(graphs, chain_timing(options_.timing), {}, go_on);
+  std::vector<ChainLatency> latencies;
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    latencies.push_back({chains[i].network, found.networks[i].median_ms});
+  }
+  return {in_network_latencies(latencies), found.sentinel_ms};
+}
+
+void CollectTimer::prepare_sentinel() {
+  if (sentinel_) return;
+  sentinel_ = runtime_.prepare(space_.network(sentinel_of(space_), options_.shape), options_.runtime_options);
+}
+
+std::unique_ptr<descriptor::PreparedNetwork> CollectTimer::prepared(const nasbench::LayerGraph& graph) {
+  const Clock::time_point start = Clock::now();
+  std::unique_ptr<descriptor::PreparedNetwork> network = runtime_.prepare(graph, options_.runtime_options);
+  record_.preparation_s += seconds_since(start);
+  return network;
+}
+
+descriptor::TurnTimings CollectTimer::timed_in_turn(const std::vector<nasbench::LayerGraph>& graphs,
+                                                    const descriptor::TimingOptions& timing,
+                                                    const Steadiness& steadiness, const std::function<bool()>& go_on,
+                                                    const descriptor::TurnJournal& journal) {
+  prepare_sentinel();
+  std::vector<std::unique_ptr<descriptor::PreparedNetwork>> networks;
+  std::vector<std::function<void()>> runs;
+  for (const nasbench::LayerGraph& graph : graphs) {
+    networks.push_back(prepared(graph));
+    runs.emplace_back([network = networks.back().get()] { network->run(); });
+    if (!go_on()) return {};
+  }
+  descriptor::TurnTimings found = descriptor::measure_in_turn(
+      runs, timing, {[this] { sentinel_->run(); }, steadiness.steady, steadiness.patient}, go_on, journal);
+  for (const descriptor::Timing& network : found.networks) record_cost(network);
+  record_.sentinel_s += found.sentinel_s;
+  record_.disturbed_visits += found.thrown_away;
+  return found;
+}
+
+descriptor::Timing CollectTimer::timed(descriptor::PreparedNetwork& network, const descriptor::TimingOptions& timing) {
+  const descriptor::Timing result = descriptor::measure([&] { network.run(); }, timing);
+  record_cost(result);
+  return result;
+}
+
+void CollectTimer::record_cost(const descriptor::Timing& timing) {
+  constexpr double seconds = 1e-3;
+  record_.warmup_s += seconds * timing.warmup_total_ms;
+  record_.measuring_s += seconds * timing.loop_total_ms;
+  record_.runs_s += seconds * timing.runs_total_ms;
+}
+
+}  // namespace tenshot::datasets

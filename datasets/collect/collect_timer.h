@@ -1,0 +1,71 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "datasets/collect/collect.h"
+#include "datasets/collect/collect_record.h"
+#include "datasets/pool/in_network.h"
+
+namespace tenshot::datasets {
+
+constexpr int in_network_rounds = 10;  ///< in which CollectTimer::in_network measures
+
+/// Prepares and times networks under the options of a collection, and adds what that costs to its record. The
+/// arguments must outlive the timer.
+class CollectTimer {
+ public:
+  CollectTimer(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+               CollectRecord& record);
+
+  Measurement architecture(const Architecture& architecture);
+  double operator_ms(const nasbench::Operator& op);
+
+  /// When the machine is undisturbed by what the sentinel takes, and for how long to come back later when it is not
+  /// (descriptor::MachineWatch).
+  struct Steadiness {
+    std::function<bool(double sentinel_ms)> steady;
+    std::function<bool(double visit_s)> patient;
+  };
+  /// Architectures measured in turn over the rounds of the options, between looks at the sentinel. Empty when `go_on`,
+  /// asked many times a second, said no; what was measured until then is in the journal.
+  struct Turn {
+    std::vector<Measurement> rows;
+    double sentinel_ms = 0;
+  };
+  Turn in_turn(const std::vector<Architecture>& architectures, const Steadiness& steadiness,
+               const std::function<bool()>& go_on, const descriptor::TurnJournal& journal);
+
+  /// What operations cost inside a network: chains and their surroundings measured in turn, so that a machine that
+  /// changes its speed changes both, whatever the rounds of the options. `step` is called many times a second and
+  /// throws to stop.
+  struct InNetwork {
+    std::vector<OperationLatency> operations;
+    double sentinel_ms = 0;
+  };
+  InNetwork in_network(const std::vector<ChainGraph>& chains, const std::function<void()>& step);
+
+  /// Prepares the sentinel, once, so that all its values are of the same network.
+  void prepare_sentinel();
+  /// The sentinel's latency now.
+  double sentinel_ms();
+
+ private:
+  std::unique_ptr<descriptor::PreparedNetwork> prepared(const nasbench::LayerGraph& graph);
+  /// Of each of `graphs`, in turn; without networks once `go_on` said no.
+  descriptor::TurnTimings timed_in_turn(const std::vector<nasbench::LayerGraph>& graphs,
+                                        const descriptor::TimingOptions& timing, const Steadiness& steadiness,
+                                        const std::function<bool()>& go_on,
+                                        const descriptor::TurnJournal& journal = {});
+  descriptor::Timing timed(descriptor::PreparedNetwork& network, const descriptor::TimingOptions& timing);
+  void record_cost(const descriptor::Timing& timing);
+
+  const CollectOptions& options_;
+  const SearchSpace& space_;
+  const descriptor::Runtime& runtime_;
+  CollectRecord& record_;
+  std::unique_ptr<descriptor::PreparedNetwork> sentinel_;
+};
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,80 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/pool/in_network.h"
+#include "nasbench/spaces/search_space.h"
+
+namespace tenshot::datasets {
+
+using nasbench::Architecture;
+using nasbench::SearchSpace;
+
+constexpr std::string_view kit_format = "tenshot.kit/1";
+
+/// One ONNX model of a measurement kit.
+struct KitModel {
+  std::string id;  ///< names its files: lower-case letters, digits and '_'
+  std::string sha256;
+  std::uint64_t weight_seed = 0;  ///< of nasbench::random_weights: one of its own
+  int runs = 0;                   ///< asked for
+  std::vector<int> input;         ///< batch, channels, height, width
+  Architecture architecture;      ///< empty unless it is one
+  // Of an operator.
+  std::string operator_name;
+  int channels = 0;
+  int resolution = 0;
+  std::optional<ChainNetwork> chain;  ///< of a chain of an operation, and of surroundings of chains
+
+  bool is_operator() const { return !operator_name.empty(); }
+  bool is_architecture() const { return !is_operator() && !chain; }
+};
+
+/// What a kit asks for. `id` is a hash over all of its models.
+struct KitManifest {
+  std::string id;
+  const SearchSpace* space = nullptr;
+  nasbench::NetworkShape shape;
+  int batch = 1;
+  std::uint64_t weight_seed = 1;
+  /// Architectures in the order of the plan, then operators, then chains with their surroundings (none in older kits).
+  std::vector<KitModel> models;
+};
+
+struct KitRequest {
+  const SearchSpace* space = nullptr;
+  std::vector<Architecture> architectures;
+  nasbench::NetworkShape shape;
+  int batch = 1;
+  std::uint64_t weight_seed = 1;
+  int runs = 200;           ///< of an architecture
+  int operator_runs = 500;  ///< of an operator, a chain or surroundings
+};
+
+/// What was written.
+struct KitSummary {
+  std::size_t models = 0;
+  std::uintmax_t bytes = 0;  ///< of the models
+};
+
+/// Writes `folder`: `models/*.onnx` (the architectures, and every operator of the space, alone and in its chains),
+/// `manifest.json`, `models.tsv` (the same for a shell), `measure.sh` with its runners, `README.txt`; the manifest
+/// last, so that an unfinished kit is none. `written` is told after each model. Throws InputError when there is nothing
+/// to measure, or when the folder holds anything but this kit (results of an earlier one are nobody's to overwrite),
+/// FileError when it cannot be written.
+KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& request,
+                     const std::function<void(std::size_t done, std::size_t all)>& written = {});
+
+/// True when `folder` is one, and holds a manifest.json.
+bool is_kit(const std::filesystem::path& folder);
+
+/// Throws FileError (no manifest.json), FormatError that names the key at fault.
+KitManifest read_kit_manifest(const std::filesystem::path& folder);
+
+}  // namespace tenshot::datasets

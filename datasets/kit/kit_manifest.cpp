@@ -1,0 +1,192 @@
+#include "datasets/kit/kit_manifest.h"
+
+#include <algorithm>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "datasets/tables/json_reader.h"
+#include "nasbench/graph/onnx.h"
+#include "nasbench/support/files.h"
+
+namespace tenshot::datasets {
+namespace {
+
+using nlohmann::json;
+
+bool is_model_id(std::string_view id) {
+  constexpr std::size_t longest = 64;
+  return !id.empty() && id.size() <= longest && std::all_of(id.begin(), id.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+  });
+}
+
+/// In models.tsv, and the key under which the manifest describes the model.
+std::string kind_of(const KitModel& model) {
+  if (model.is_operator()) return "operator";
+  if (model.chain) return model.chain->is_surroundings() ? "surroundings" : "chain";
+  return "architecture";
+}
+
+json description_of(const KitModel& model, const SearchSpace& space) {
+  if (model.is_architecture()) return space.format(model.architecture);
+  if (model.is_operator()) {
+    return {{"name", model.operator_name}, {"channels", model.channels}, {"resolution", model.resolution}};
+  }
+  json chain = {{"channels", model.chain->channels}, {"resolution", model.chain->resolution}};
+  if (!model.chain->is_surroundings()) {
+    chain["name"] = model.chain->operation;
+    chain["repeats"] = model.chain->repeats;
+  }
+  return chain;
+}
+
+json model_json(const KitModel& model, const SearchSpace& space) {
+  json object = {{"id", model.id},
+                 {"file", model_file(model.id)},
+                 {"sha256", model.sha256},
+                 {"weight_seed", model.weight_seed},
+                 {"runs", model.runs},
+                 {"kind", kind_of(model)},
+                 {"input", {{"name", nasbench::onnx_input_name}, {"type", "float32"}, {"shape", model.input}}},
+                 {"result", "results/" + model.id + "/"}};
+  object[kind_of(model)] = description_of(model, space);
+  return object;
+}
+
+std::string shape_text(const std::vector<int>& shape) {
+  std::string text;
+  for (const int extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text;
+}
+
+std::string read_operation(const JsonReader& reader) {
+  std::string operation = reader.text("name", "");
+  if (operation.empty()) reader.fail("name", "the operator's name", reader.require("name", "a name"));
+  return operation;
+}
+
+ChainNetwork read_surroundings(const JsonReader& reader) {
+  ChainNetwork network;
+  network.channels = reader.whole_number("channels", 0, 0);
+  network.resolution = reader.whole_number("resolution", 0, 0);
+  return network;
+}
+
+ChainNetwork read_chain(const JsonReader& reader) {
+  ChainNetwork network = read_surroundings(reader);
+  network.operation = read_operation(reader);
+  const json& repeats = reader.require("repeats", "how often the operation stands in the chain");
+  network.repeats = reader.whole_number_of(repeats, reader.full("repeats"), 1);
+  return network;
+}
+
+KitModel read_model(const JsonReader& reader, const SearchSpace& space) {
+  KitModel model;
+  model.id = reader.text("id", "");
+  if (!is_model_id(model.id)) {
+    reader.fail("id", "lower-case letters, digits and '_'", reader.require("id", "the model's id"));
+  }
+  model.sha256 = reader.text("sha256", "");
+  model.runs = reader.whole_number("runs", 1, 1);
+  if (const json* op = reader.find("operator")) {
+    const JsonReader entry(*op, reader.file(), reader.full("operator"));
+    model.operator_name = read_operation(entry);
+    model.channels = entry.whole_number("channels", 0, 0);
+    model.resolution = entry.whole_number("resolution", 0, 0);
+    return model;
+  }
+  if (const json* chain = reader.find("chain")) {
+    model.chain = read_chain({*chain, reader.file(), reader.full("chain")});
+    return model;
+  }
+  if (const json* surroundings = reader.find("surroundings")) {
+    model.chain = read_surroundings({*surroundings, reader.file(), reader.full("surroundings")});
+    return model;
+  }
+  const json& text = reader.require("architecture", "an architecture, 'operator', 'chain' or 'surroundings'");
+  if (!text.is_string()) reader.fail("architecture", "an architecture's text", text);
+  try {
+    model.architecture = space.parse(text.get_ref<const std::string&>());
+  } catch (const InputError& error) {
+    throw FormatError(reader.file() + ": " + reader.full("architecture") + ": " + error.what());
+  }
+  return model;
+}
+
+/// Chains mean nothing without what is to be subtracted.
+void require_surroundings(const std::vector<KitModel>& models, const std::string& file) {
+  for (const KitModel& model : models) {
+    if (!model.chain || model.chain->is_surroundings()) continue;
+    const bool surrounded = std::any_of(models.begin(), models.end(), [&](const KitModel& other) {
+      return other.chain && model.chain->is_surrounded_by(*other.chain);
+    });
+    if (surrounded) continue;
+    throw FormatError(file + ": model '" + model.id + "' has no surroundings of " +
+                      std::to_string(model.chain->channels) + " channels at resolution " +
+                      std::to_string(model.chain->resolution) + " among the models");
+  }
+}
+
+KitManifest read_manifest(const json& object, const std::string& file) {
+  const JsonReader reader(object, file, "");
+  reader.require_format(kit_format, "kit's manifest");
+  KitManifest manifest;
+  manifest.id = reader.text("id", "");
+  manifest.space = &reader.space();
+  manifest.shape.resolution = reader.whole_number("resolution", 1, manifest.shape.resolution);
+  manifest.shape.classes = reader.whole_number("classes", 1, manifest.shape.classes);
+  manifest.batch = reader.whole_number("batch", 1, 1);
+  const json& models = reader.array("models");
+  std::set<std::string> ids;
+  for (std::size_t i = 0; i < models.size(); ++i) {
+    const JsonReader entry(models[i], file, "models[" + std::to_string(i) + "]");
+    manifest.models.push_back(read_model(entry, *manifest.space));
+    if (!ids.insert(manifest.models.back().id).second) entry.fail("id", "an id of its own", models[i]["id"]);
+  }
+  require_surroundings(manifest.models, file);
+  return manifest;
+}
+
+}  // namespace
+
+std::string model_file(const std::string& id) { return "models/" + id + ".onnx"; }
+
+json manifest_json(const KitManifest& manifest) {
+  json models = json::array();
+  for (const KitModel& model : manifest.models) models.push_back(model_json(model, *manifest.space));
+  return {{"format", kit_format},
+          {"id", manifest.id},
+          {"space", manifest.space->name()},
+          {"resolution", manifest.shape.resolution},
+          {"classes", manifest.shape.classes},
+          {"batch", manifest.batch},
+          {"weight_seed", manifest.weight_seed},
+          {"opset", nasbench::onnx_opset},
+          {"result",
+           "in results/ID/: times.json (trtexec --exportTimes, or {\"format\":\"tenshot.times/1\",\"times_ms\":[…]}), "
+           "times.txt (milliseconds, one a line) or perf_test.txt (onnxruntime_perf_test), and meta.txt (key=value)"},
+          {"models", std::move(models)}};
+}
+
+std::string models_table(const KitManifest& manifest) {
+  std::string table = "# kit " + manifest.id + "\n# batch " + std::to_string(manifest.batch) + "\n# resolution " +
+                      std::to_string(manifest.shape.resolution) + "\n# input " + nasbench::onnx_input_name + "\n";
+  for (const KitModel& model : manifest.models) {
+    table += model.id + "\t" + kind_of(model) + "\t" + model_file(model.id) + "\t" + model.sha256 + "\t" +
+             std::to_string(model.runs) + "\t" + shape_text(model.input) + "\n";
+  }
+  return table;
+}
+
+bool is_kit(const std::filesystem::path& folder) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(folder, ignored) && std::filesystem::exists(folder / "manifest.json", ignored);
+}
+
+KitManifest read_kit_manifest(const std::filesystem::path& folder) {
+  const std::string file = (folder / "manifest.json").string();
+  return guarded_json(file, "kit's manifest", [&] { return read_manifest(parse_json(read_file(file), file), file); });
+}
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,20 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "datasets/kit/kit.h"
+
+/// What a kit's folder says of its models; for the sources of the kit only.
+namespace tenshot::datasets {
+
+/// Of the model `id`, inside the kit's folder.
+std::string model_file(const std::string& id);
+
+/// manifest.json, which read_kit_manifest reads.
+nlohmann::json manifest_json(const KitManifest& manifest);
+
+/// models.tsv: the same, a model a line, for a shell.
+std::string models_table(const KitManifest& manifest);
+
+}  // namespace tenshot::datasets

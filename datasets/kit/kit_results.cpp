@@ -1,0 +1,320 @@
+#include "datasets/kit/kit_results.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "datasets/kit/kit_times.h"
+#include "datasets/kit/perf_stat.h"
+#include "datasets/pool/device_file.h"
+#include "descriptor/timing/timing.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::datasets {
+namespace {
+
+using Notes = std::map<std::string, std::string>;
+
+bool is_file(const std::filesystem::path& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+/// Lines of key=value; what is none is passed over. Empty without the file.
+Notes read_notes(const std::filesystem::path& path) {
+  Notes notes;
+  if (!is_file(path)) return notes;
+  std::istringstream lines(read_file(path));
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t equals = line.find('=');
+    if (equals == std::string::npos || equals == 0) continue;
+    notes.emplace(excerpt(trimmed(line.substr(0, equals))), excerpt(trimmed(line.substr(equals + 1)), 200));
+  }
+  return notes;
+}
+
+std::string note(const Notes& notes, const std::string& key) {
+  const auto found = notes.find(key);
+  return found == notes.end() ? std::string() : found->second;
+}
+
+std::vector<double> read_times(const std::filesystem::path& folder, const Notes& meta) {
+  const auto text = [&](const char* name) { return read_file(folder / name); };
+  const auto file = [&](const char* name) { return (folder / name).string(); };
+  if (is_file(folder / "times.json")) {
+    const double warmup_ms = parse_number(note(meta, "warmup_ms")).value_or(0);
+    return times_from_json(text("times.json"), file("times.json"), warmup_ms);
+  }
+  if (is_file(folder / "times.txt")) return times_from_lines(text("times.txt"), file("times.txt"));
+  if (is_file(folder / "perf_test.txt")) return times_from_perf_test(text("perf_test.txt"), file("perf_test.txt"));
+  throw FormatError(folder.string() + ": has neither times.json, times.txt nor perf_test.txt");
+}
+
+/// Reads the results of one kit, model by model.
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& folder) : results_folder_(folder / "results") {
+    results_.manifest = read_kit_manifest(folder);
+    results_.run = read_notes(results_folder_ / "kit.txt");
+    results_.before = read_notes(results_folder_ / "before.txt");
+    results_.after = read_notes(results_folder_ / "after.txt");
+  }
+
+  KitResults read() {
+    for (const KitModel& model : results_.manifest.models) {
+      results_.planned += model.is_architecture() ? 1 : 0;
+      const std::optional<descriptor::Timing> timing = read_model(model);
+      if (!timing) continue;
+      if (model.is_operator()) {
+        operators_.push_back({model.operator_name, model.channels, model.resolution, timing->median_ms, {}});
+      } else if (model.chain) {
+        chains_.push_back({*model.chain, timing->median_ms});
+      } else {
+        results_.latencies.push_back({model.architecture, timing->median_ms, timing->stddev_ms, timing->runs});
+      }
+    }
+    read_descriptor();
+    if (results_.latencies.empty()) {
+      throw InputError(results_folder_.string() + ": nothing was measured; " +
+                       (results_.run.empty() ? "run measure.sh on the device and copy results/ back" : first_reason()));
+    }
+    return std::move(results_);
+  }
+
+ private:
+  void find(KitProblem problem, const KitModel* model, const std::string& detail, bool left_out) {
+    KitFinding finding{problem, model == nullptr ? "" : model->id, detail, left_out, ""};
+    if (model != nullptr) {
+      finding.message = model->id;
+      if (model->is_architecture()) {
+        finding.message += " (" + results_.manifest.space->format(model->architecture) + ")";
+      }
+      finding.message += ": ";
+    }
+    finding.message +=
+        std::string(name(problem)) + (detail.empty() ? "" : ": " + detail) + (left_out ? "; left out" : "");
+    results_.findings.push_back(std::move(finding));
+  }
+
+  std::string first_reason() const {
+    return results_.findings.empty() ? "the kit holds no architecture" : results_.findings.front().message;
+  }
+
+  std::optional<descriptor::Timing> read_model(const KitModel& model) {
+    const std::filesystem::path folder = results_folder_ / model.id;
+    if (is_file(folder / "failed.txt")) {
+      std::istringstream why(read_file(folder / "failed.txt"));
+      std::string line;
+      std::getline(why, line);
+      find(KitProblem::failed, &model, excerpt(line, 200), true);
+      return std::nullopt;
+    }
+    const Notes meta = read_notes(folder / "meta.txt");
+    if (meta.empty()) {
+      find(KitProblem::not_measured, &model, "", true);
+      return std::nullopt;
+    }
+    if (note(meta, "sha256") != model.sha256) {
+      find(KitProblem::other_model, &model,
+           "the results are of a model with hash '" + excerpt(note(meta, "sha256"), 12) + "…'", true);
+      return std::nullopt;
+    }
+    descriptor::Timing timing;
+    try {
+      timing = descriptor::summarise(read_times(folder, meta));
+    } catch (const Error& error) {
+      find(KitProblem::unreadable, &model, error.what(), true);
+      return std::nullopt;
+    }
+    judge(model, meta, timing);
+    return timing;
+  }
+
+  void judge(const KitModel& model, const Notes& meta, const descriptor::Timing& timing) {
+    const double spread = timing.interquartile_range_ms / timing.median_ms;
+    // What costs next to nothing spreads widely on every clock, and little depends on one operator or chain.
+    if (spread > kit_tolerated_spread && model.is_architecture()) {
+      find(KitProblem::wide_spread, &model,
+           "the middle half of its times spans " + std::to_string(static_cast<int>(std::lround(100 * spread))) +
+               " % of their median",
+           false);
+    }
+    if (note(meta, "clocks_moved") == "yes") {
+      find(KitProblem::clocks_moved, &model,
+           note(meta, "clocks_before") + " before, " + note(meta, "clocks_after") + " after", false);
+    }
+    if (note(meta, "sentinel_moved") == "yes") {
+      find(KitProblem::clocks_moved, &model,
+           "the sentinel took " + note(meta, "sentinel_ms") + " ms, over 5 % more than at its fastest", false);
+    }
+  }
+
+  /// Whether the kit has models that are `wanted` and all `measured` of them; a finding when some are missing.
+  template <class Wanted>
+  bool all_measured(const Wanted& wanted, std::size_t measured, const std::string& what) {
+    const std::vector<KitModel>& models = results_.manifest.models;
+    const auto all = static_cast<std::size_t>(std::count_if(models.begin(), models.end(), wanted));
+    if (measured < all) {
+      find(KitProblem::no_descriptor, nullptr,
+           std::to_string(all - measured) + " of " + std::to_string(all) + " " + what + " have no latency", false);
+    }
+    return all > 0 && measured == all;
+  }
+
+  /// The operator latencies, alone and inside a network, with counters where perf counted all of them.
+  void read_descriptor() {
+    const auto of_operators = [](const KitModel& model) { return model.is_operator(); };
+    if (!all_measured(of_operators, operators_.size(), "operators")) return;
+    results_.descriptor.source = "latency_only";
+    results_.descriptor.operators = operators_;
+    read_in_network();
+    const std::string missing = note(read_notes(results_folder_ / "perf.txt"), "missing");
+    if (!missing.empty()) {
+      find(KitProblem::no_descriptor, nullptr, "no counters (" + missing + "), operator latencies only", false);
+      return;
+    }
+    read_counters();
+  }
+
+  void read_in_network() {
+    const auto of_chains = [](const KitModel& model) { return model.chain.has_value(); };
+    if (!all_measured(of_chains, chains_.size(), "chains and surroundings of operations")) return;
+    HardwareDescriptor& descriptor = results_.descriptor;
+    descriptor.in_network = in_network_latencies(chains_);
+    if (!descriptor.has_in_network()) return;
+    const auto chain = std::find_if(chains_.begin(), chains_.end(),
+                                    [](const ChainLatency& latency) { return !latency.network.is_surroundings(); });
+    descriptor.conditions["in_network"] = chain_condition(chain->network.repeats) + ", one after the other";
+  }
+
+  void read_counters() {
+    std::vector<std::vector<double>> counts;
+    std::size_t known = 0;
+    for (const KitModel& model : results_.manifest.models) {
+      if (!model.is_operator()) continue;
+      counts.push_back(counts_of(model));
+      known += static_cast<std::size_t>(
+          std::count_if(counts.back().begin(), counts.back().end(), [](double count) { return !std::isnan(count); }));
+    }
+    if (known == 0) {
+      find(KitProblem::no_descriptor, nullptr, "perf counted nothing, operator latencies only", false);
+      return;
+    }
+    HardwareDescriptor& descriptor = results_.descriptor;
+    descriptor.source = "perf_stat";
+    descriptor.counters.assign(default_counters.begin(), default_counters.end());
+    for (std::size_t i = 0; i < counts.size(); ++i) descriptor.operators[i].counts = std::move(counts[i]);
+    if (!scaled_.empty()) descriptor.conditions["scaled_events"] = joined(scaled_);
+  }
+
+  /// Events a run, one a default counter: a long process minus a short one, so that starting up cancels out.
+  std::vector<double> counts_of(const KitModel& model) {
+    std::vector<double> counts(default_counters.size(), std::numeric_limits<double>::quiet_NaN());
+    const std::filesystem::path folder = results_folder_ / model.id;
+    const Notes meta = read_notes(folder / "meta.txt");
+    const auto few = parse_integer(note(meta, "short_runs")), many = parse_integer(note(meta, "long_runs"));
+    if (!few || !many || *many <= *few) return counts;
+    for (int pass = 1; is_file(folder / pass_file(pass, "long")); ++pass) {
+      if (!is_file(folder / pass_file(pass, "short"))) continue;
+      const auto less = parse_perf_stat(read_file(folder / pass_file(pass, "short")));
+      const auto more = parse_perf_stat(read_file(folder / pass_file(pass, "long")));
+      for (std::size_t c = 0; c < counts.size(); ++c) {
+        const auto before = less.find(std::string(default_counters[c])),
+                   after = more.find(std::string(default_counters[c]));
+        if (before == less.end() || after == more.end() || !before->second.count || !after->second.count) continue;
+        const double events = *after->second.count - *before->second.count;
+        if (events > 0) counts[c] = events / static_cast<double>(*many - *few);
+        if (std::min(before->second.running_percent, after->second.running_percent) < 100) {
+          scaled_.insert(std::string(default_counters[c]));
+        }
+      }
+    }
+    return counts;
+  }
+
+  static std::string pass_file(int pass, const char* length) {
+    return "perf." + std::to_string(pass) + "." + length + ".csv";
+  }
+
+  std::filesystem::path results_folder_;
+  KitResults results_;
+  std::vector<OperatorProfile> operators_;
+  std::vector<ChainLatency> chains_;
+  std::set<std::string> scaled_;
+};
+
+}  // namespace
+
+std::string_view name(KitProblem problem) {
+  switch (problem) {
+    case KitProblem::not_measured:
+      return "not measured";
+    case KitProblem::failed:
+      return "failed on the device";
+    case KitProblem::other_model:
+      return "measured from another model file";
+    case KitProblem::unreadable:
+      return "unreadable result";
+    case KitProblem::wide_spread:
+      return "unsteady times";
+    case KitProblem::clocks_moved:
+      return "the clocks moved";
+    case KitProblem::no_descriptor:
+      return "no full hardware descriptor";
+  }
+  return "unknown problem";
+}
+
+bool KitResults::whole_milliseconds() const {
+  std::vector<double> values;
+  for (const Measurement& row : latencies) values.push_back(row.latency_ms);
+  return are_whole_milliseconds(values);
+}
+
+KitResults read_kit_results(const std::filesystem::path& folder) { return Reader(folder).read(); }
+
+DeviceRuntime device_of(const KitResults& results, const std::string& id) {
+  if (!is_device_id(id))
+    throw InputError("'" + excerpt(id) + "' cannot name a device: expected " + std::string(device_id_rule));
+  DeviceRuntime device;
+  device.id = id;
+  device.device = note(results.before, "board");
+  if (device.device.empty()) device.device = note(results.before, "machine");
+  if (device.device.empty()) device.device = id;
+  device.runtime = note(results.run, "backend");
+  device.precision = note(results.run, "precision");
+  device.batch = results.manifest.batch;
+  device.threads = static_cast<int>(parse_integer(note(results.run, "threads")).value_or(0));
+  const int resolution = results.manifest.shape.resolution;
+  device.input_shape = {3, resolution, resolution};
+  device.environment =
+      nlohmann::json(
+          {{"kit", results.manifest.id}, {"run", results.run}, {"before", results.before}, {"after", results.after}})
+          .dump();
+  device.descriptor = results.descriptor;
+  device.latencies = results.latencies;
+  return device;
+}
+
+std::string default_device_id(const KitResults& results) {
+  const auto part = [](const std::string& text, const std::string& otherwise) {
+    std::string id;
+    for (const char c : text.empty() ? otherwise : text) id += is_device_id(id + c) ? c : '-';
+    return id.substr(0, 40);
+  };
+  const std::string threads = note(results.run, "threads");
+  return part(note(results.run, "backend"), "kit") + "_" + part(note(results.run, "precision"), "fp32") +
+         (threads.empty() ? "" : "_t" + part(threads, "")) + "_b" + std::to_string(results.manifest.batch);
+}
+
+}  // namespace tenshot::datasets

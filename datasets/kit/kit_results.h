@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "datasets/kit/kit.h"
+#include "datasets/pool/pool.h"
+
+namespace tenshot::datasets {
+
+/// What can be said against a model's result.
+enum class KitProblem : std::uint8_t {
+  not_measured,
+  failed,        ///< the board said why
+  other_model,   ///< what was measured has another hash than what the kit holds
+  unreadable,    ///< times or notes that cannot be understood
+  wide_spread,   ///< the times' interquartile range is over `kit_tolerated_spread` of their median
+  clocks_moved,  ///< over 2 % between before and after
+  no_descriptor  ///< operators, counters or chains are missing: there is no hardware descriptor, or not all of it
+};
+
+std::string_view name(KitProblem problem);
+
+constexpr double kit_tolerated_spread = 0.1;
+
+struct KitFinding {
+  KitProblem problem = KitProblem::not_measured;
+  std::string model;  ///< its id; empty for the kit as a whole
+  std::string detail;
+  bool left_out = false;  ///< its measurement is not used; otherwise it is, and this is a warning
+
+  /// "arch_03 (|nor_conv_3x3~0|+…): not measured; left out"
+  std::string message;
+};
+
+/// A kit with what its results/ say.
+struct KitResults {
+  KitManifest manifest;
+  std::map<std::string, std::string> run;            ///< results/kit.txt: backend, precision, version, started …
+  std::map<std::string, std::string> before, after;  ///< the board's state
+  std::vector<Measurement> latencies;                ///< in the order of the plan; latency is the median
+  HardwareDescriptor descriptor;  ///< of all operators or "none"; in_network where every chain was measured
+  std::vector<KitFinding> findings;
+  std::size_t planned = 0;  ///< architectures
+
+  bool whole_milliseconds() const;
+};
+
+/// Reads `folder`, which need not be complete. Whatever cannot be used becomes a finding. Throws FileError, FormatError
+/// on the manifest alone, and InputError when nothing was measured: says whether measure.sh ran at all.
+KitResults read_kit_results(const std::filesystem::path& folder);
+
+/// As a device-runtime called `id`, the board's state in its environment. Throws InputError when `id` could not be a
+/// folder's name.
+DeviceRuntime device_of(const KitResults& results, const std::string& id);
+
+/// An id for the device: its backend, precision, threads where it says them, and batch.
+std::string default_device_id(const KitResults& results);
+
+}  // namespace tenshot::datasets

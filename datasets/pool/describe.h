@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "datasets/pool/pool.h"
+
+namespace tenshot::datasets {
+
+/// What `dataset describe` says of one device-runtime. Latencies in ms.
+struct DeviceSummary {
+  std::string id;
+  std::string descriptor_source;  ///< "callgrind (simulated), in network"
+  std::size_t measured = 0;
+  std::size_t missing = 0;  ///< architectures other devices of the pool have measured and this one has not
+  double minimum_ms = 0, median_ms = 0, maximum_ms = 0;
+  bool whole_milliseconds = false;
+};
+
+struct PoolSummary {
+  std::string space;
+  std::size_t architectures = 0;
+  std::vector<DeviceSummary> devices;
+  /// Spearman's ρ between devices over the architectures both measured; [i][j], NaN under three common ones.
+  std::vector<std::vector<double>> rank_correlation;
+  std::string content_hash;
+};
+
+PoolSummary describe(const Pool& pool);
+std::string to_text(const PoolSummary& summary, const Findings& findings);
+nlohmann::json to_json(const PoolSummary& summary, const Findings& findings);
+
+/// Ranks with ties averaged, 1-based; and Spearman's ρ of two vectors of equal length (NaN when either is constant).
+std::vector<double> ranks(const std::vector<double>& values);
+double spearman(const std::vector<double>& a, const std::vector<double>& b);
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,203 @@
+#include "datasets/pool/device_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "datasets/tables/json_reader.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::datasets {
+namespace {
+
+using nlohmann::json;
+
+std::string read_id(const JsonReader& reader) {
+  const json& id = reader.require("id", "the device-runtime's name");
+  if (!id.is_string() || !is_device_id(id.get_ref<const std::string&>())) {
+    reader.fail("id", std::string(device_id_rule), id);
+  }
+  return id.get<std::string>();
+}
+
+std::string read_latencies_name(const JsonReader& reader) {
+  const json* name = reader.find("latencies");
+  if (name == nullptr) return {};
+  if (!name->is_string() || !is_plain_file_name(name->get_ref<const std::string&>())) {
+    reader.fail("latencies", "the name of a file beside this one, without a folder, such as \"latencies.csv\"", *name);
+  }
+  return name->get<std::string>();
+}
+
+std::vector<int> read_input_shape(const JsonReader& reader) {
+  std::vector<int> shape;
+  const json& list = reader.array("input_shape");
+  for (const json& extent : list) shape.push_back(reader.whole_number_of(extent, reader.full("input_shape"), 1));
+  if (!shape.empty() && shape.size() != 3) reader.fail("input_shape", "[channels, height, width]", list);
+  return shape;
+}
+
+std::string read_environment(const JsonReader& reader) {
+  const json* environment = reader.find("environment");
+  if (environment == nullptr) return "{}";
+  if (!environment->is_object()) reader.fail("environment", "an object", *environment);
+  return environment->dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// What an OperatorProfile and an OperationLatency have in common.
+template <class Row>
+Row read_row(const JsonReader& reader) {
+  Row row;
+  row.name = reader.text("name", "");
+  if (row.name.empty()) reader.fail("name", "a name", reader.require("name", "a name"));
+  row.channels = reader.whole_number("channels", 0, 0);
+  row.resolution = reader.whole_number("resolution", 0, 0);
+  row.latency_ms = reader.non_negative_of(reader.require("latency_ms", "a number of ms"), reader.full("latency_ms"));
+  return row;
+}
+
+OperatorProfile read_operator(const JsonReader& reader, std::size_t counters) {
+  auto profile = read_row<OperatorProfile>(reader);
+  const json& counts = reader.array("counts");
+  if (counts.size() != counters) {
+    throw FormatError(reader.file() + ": " + reader.full("counts") + " has " + std::to_string(counts.size()) +
+                      " values, expected one for each of the " + std::to_string(counters) + " counters");
+  }
+  for (const json& count : counts) {
+    profile.counts.push_back(count.is_null() ? std::numeric_limits<double>::quiet_NaN()
+                                             : reader.non_negative_of(count, reader.full("counts")));
+  }
+  return profile;
+}
+
+void require_nothing_measured(const HardwareDescriptor& descriptor, const std::string& file) {
+  for (const auto& [key, empty] :
+       {std::pair("operators", descriptor.operators.empty()), std::pair("in_network", descriptor.in_network.empty())}) {
+    if (empty) continue;
+    throw FormatError(file + ": descriptor." + key + " has entries, which source 'none' cannot have");
+  }
+}
+
+HardwareDescriptor read_descriptor(const JsonReader& device) {
+  HardwareDescriptor descriptor;
+  const json* object = device.find("descriptor");
+  if (object == nullptr) return descriptor;
+  const JsonReader reader(*object, device.file(), "descriptor");
+  descriptor.source = reader.text("source", "none");
+  const bool counts =
+      descriptor.source == "perf_event" || descriptor.source == "perf_stat" || descriptor.source == "callgrind";
+  if (!counts && descriptor.source != "latency_only" && descriptor.source != "none") {
+    reader.fail("source", "perf_event, perf_stat, callgrind, latency_only or none", *reader.find("source"));
+  }
+  for (const json& counter : reader.array("counters")) {
+    if (!counter.is_string()) reader.fail("counters", "a list of names", counter);
+    descriptor.counters.push_back(counter.get<std::string>());
+  }
+  if (const json* conditions = reader.find("conditions")) {
+    if (!conditions->is_object()) reader.fail("conditions", "an object of texts", *conditions);
+    for (const auto& [key, value] : conditions->items()) {
+      if (!value.is_string()) reader.fail_at(reader.full("conditions." + excerpt(key)), "a text", value);
+      descriptor.conditions.emplace(key, value.get<std::string>());
+    }
+  }
+  const json& operators = reader.array("operators");
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    const JsonReader entry(operators[i], device.file(), "descriptor.operators[" + std::to_string(i) + "]");
+    descriptor.operators.push_back(read_operator(entry, descriptor.counters.size()));
+  }
+  const json& in_network = reader.array("in_network");
+  for (std::size_t i = 0; i < in_network.size(); ++i) {
+    const JsonReader entry(in_network[i], device.file(), "descriptor.in_network[" + std::to_string(i) + "]");
+    descriptor.in_network.push_back(read_row<OperationLatency>(entry));
+  }
+  if (counts == descriptor.counters.empty()) {
+    throw FormatError(device.file() + ": descriptor.counters has " + std::to_string(descriptor.counters.size()) +
+                      " names, which source '" + descriptor.source + "' cannot have");
+  }
+  if (descriptor.source == "none") require_nothing_measured(descriptor, device.file());
+  return descriptor;
+}
+
+DeviceFile read_device_object(const json& object, const std::string& file) {
+  const JsonReader reader(object, file, "");
+  reader.require_format(device_format, "device file");
+  DeviceFile result;
+  result.space = &reader.space();
+  DeviceRuntime& device = result.device;
+  device.id = read_id(reader);
+  device.device = reader.text("device", device.id);
+  device.runtime = reader.text("runtime", "");
+  device.precision = reader.text("precision", "");
+  device.batch = reader.whole_number("batch", 0, 0);
+  device.threads = reader.whole_number("threads", 0, 0);
+  device.input_shape = read_input_shape(reader);
+  device.environment = read_environment(reader);
+  device.descriptor = read_descriptor(reader);
+  result.latencies = read_latencies_name(reader);
+  return result;
+}
+
+template <class Row>
+json row_json(const Row& row) {
+  return {
+      {"name", row.name}, {"channels", row.channels}, {"resolution", row.resolution}, {"latency_ms", row.latency_ms}};
+}
+
+json to_json(const OperatorProfile& profile) {
+  json counts = json::array();
+  for (const double count : profile.counts) counts.push_back(std::isnan(count) ? json() : json(count));
+  json object = row_json(profile);
+  object["counts"] = std::move(counts);
+  return object;
+}
+
+json to_json(const HardwareDescriptor& descriptor) {
+  json operators = json::array();
+  for (const OperatorProfile& profile : descriptor.operators) operators.push_back(to_json(profile));
+  json object = {{"source", descriptor.source}, {"counters", descriptor.counters}, {"operators", std::move(operators)}};
+  for (const OperationLatency& latency : descriptor.in_network) object["in_network"].push_back(row_json(latency));
+  if (descriptor.simulated()) object["simulated"] = true;
+  if (!descriptor.conditions.empty()) object["conditions"] = descriptor.conditions;
+  return object;
+}
+
+}  // namespace
+
+bool is_device_id(std::string_view id) {
+  constexpr std::size_t longest = 128;
+  return !id.empty() && id.size() <= longest && id.front() != '.' && std::all_of(id.begin(), id.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
+           c == '-';
+  });
+}
+
+DeviceFile device_file_from_json(const json& object, const std::string& file) {
+  return guarded_json(file, "device file", [&] { return read_device_object(object, file); });
+}
+
+DeviceFile parse_device_file(std::string_view text, const std::string& file) {
+  return device_file_from_json(parse_json(text, file), file);
+}
+
+DeviceRuntime device_from_json(const json& object, const std::string& file) {
+  return device_file_from_json(object, file).device;
+}
+
+json to_json(const DeviceRuntime& device, const SearchSpace& space) {
+  return {{"format", device_format},
+          {"space", space.name()},
+          {"id", device.id},
+          {"device", device.device},
+          {"runtime", device.runtime},
+          {"precision", device.precision},
+          {"batch", device.batch},
+          {"threads", device.threads},
+          {"input_shape", device.input_shape},
+          {"environment", parse_json(device.environment, "the environment of device '" + device.id + "'")},
+          {"descriptor", to_json(device.descriptor)},
+          {"latencies", "latencies.csv"}};
+}
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
+#include "datasets/pool/pool.h"
+
+namespace tenshot::datasets {
+
+constexpr std::string_view device_format = "tenshot.device/1";
+constexpr std::string_view device_id_rule = "letters, digits, '.', '_' and '-', at most 128, not beginning with '.'";
+
+/// True when `id` obeys device_id_rule, so that it can safely name a folder.
+bool is_device_id(std::string_view id);
+
+/// Everything a device file says: the device, without its latencies, and where they are.
+struct DeviceFile {
+  DeviceRuntime device;
+  const SearchSpace* space = nullptr;
+  std::string latencies;  ///< a plain file name, in the device file's folder; empty when the file has none
+};
+
+/// Throws FormatError that names `file` and the key at fault: no JSON, no device file, a newer format, a value of the
+/// wrong kind or out of range, a `latencies` that would leave the folder. Keys it does not know are ignored.
+DeviceFile parse_device_file(std::string_view text, const std::string& file);
+DeviceFile device_file_from_json(const nlohmann::json& json, const std::string& file);
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "datasets/pool/pool.h"
+#include "nasbench/graph/layer_graph.h"
+#include "nasbench/spaces/search_space.h"
+
+namespace tenshot::datasets {
+
+/// A network by which OperationLatency is measured: a chain of an operation, or what surrounds it
+/// (nasbench::OperationChain).
+struct ChainNetwork {
+  std::string operation;  ///< empty for surroundings
+  int channels = 0;
+  int resolution = 0;
+  int repeats = 0;  ///< of the operation; 0 for surroundings
+
+  bool is_surroundings() const { return operation.empty(); }
+  /// Whether `other` is what surrounds this chain.
+  bool is_surrounded_by(const ChainNetwork& other) const {
+    return other.is_surroundings() && other.channels == channels && other.resolution == resolution;
+  }
+};
+
+struct ChainGraph {
+  ChainNetwork network;
+  nasbench::LayerGraph graph;
+};
+
+/// The chains in their order, and the surroundings of chains of equal channels and resolution once, before the first of
+/// them.
+std::vector<ChainGraph> chain_graphs(const std::vector<nasbench::OperationChain>& chains);
+
+/// "chains of 8 between two convolution blocks": how in_network was measured, for HardwareDescriptor::conditions.
+std::string chain_condition(int repeats);
+
+struct ChainLatency {
+  ChainNetwork network;
+  double latency_ms = 0;
+};
+
+/// (chain − surroundings) / repeats of every chain, in their order; 0 where that is negative. Throws InputError when a
+/// chain's surroundings are not among the networks.
+std::vector<OperationLatency> in_network_latencies(const std::vector<ChainLatency>& networks);
+
+}  // namespace tenshot::datasets

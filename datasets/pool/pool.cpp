@@ -1,0 +1,113 @@
+#include "datasets/pool/pool.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <utility>
+
+#include "datasets/pool/device_file.h"
+#include "datasets/pool/device_folders.h"
+#include "datasets/tables/csv.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+
+namespace tenshot::datasets {
+namespace fs = std::filesystem;
+
+const DeviceRuntime* Pool::find(std::string_view id) const {
+  const auto found = std::find_if(devices.begin(), devices.end(), [&](const DeviceRuntime& d) { return d.id == id; });
+  return found == devices.end() ? nullptr : &*found;
+}
+
+std::vector<fs::path> device_folders(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) {
+    throw FileError(folder.string() +
+                    (fs::exists(folder, error) ? ": is a file, expected a pool's folder" : ": no such folder"));
+  }
+  std::vector<fs::path> folders;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    std::error_code no_folder;
+    const bool hidden = entry->path().filename().string().front() == '.';
+    if (!hidden && entry->is_directory(no_folder)) folders.push_back(entry->path());
+  }
+  if (error) throw FileError(folder.string() + ": cannot list this folder (" + error.message() + ")");
+  std::sort(folders.begin(), folders.end());
+  return folders;
+}
+
+DeviceOfSpace read_device(const fs::path& path) {
+  std::error_code error;
+  const fs::path file = fs::is_directory(path, error) ? path / "device.json" : path;
+  DeviceFile contents = parse_device_file(read_file(file), name_in_messages(file));
+  DeviceOfSpace result;
+  result.space = contents.space;
+  result.device = std::move(contents.device);
+  if (contents.latencies.empty()) return result;
+  const fs::path latencies = file.parent_path() / contents.latencies;
+  if (!fs::exists(latencies, error)) {
+    throw FileError(file.string() + ": its latencies '" + contents.latencies +
+                    "' are not beside it; copy that file too");
+  }
+  Measurements measurements = read_measurements(latencies, *result.space);
+  result.device.latencies = std::move(measurements.rows);
+  result.findings = std::move(measurements.findings);
+  return result;
+}
+
+Pool read_pool(const fs::path& folder) {
+  Pool pool;
+  std::error_code error;
+  for (const fs::path& device_folder : device_folders(folder)) {
+    if (!fs::exists(device_folder / "device.json", error)) continue;
+    DeviceOfSpace device = read_device(device_folder);
+    if (pool.space != nullptr && pool.space != device.space) {
+      throw InputError(device_folder.string() + ": is of space '" + std::string(device.space->name()) +
+                       "', other devices of this pool are of '" + std::string(pool.space->name()) +
+                       "'; keep one space in one folder");
+    }
+    if (pool.find(device.device.id) != nullptr) {
+      throw InputError(device_folder.string() + ": device '" + device.device.id + "' stands in another folder too");
+    }
+    pool.space = device.space;
+    pool.findings.add(device.findings);
+    pool.devices.push_back(std::move(device.device));
+  }
+  if (pool.devices.empty()) {
+    const bool one_device = fs::exists(folder / "device.json", error);
+    throw FileError(folder.string() + ": holds no device, expected */device.json" +
+                    (one_device ? "; this is one device's folder, give the folder above it" : ""));
+  }
+  std::sort(pool.devices.begin(), pool.devices.end(),
+            [](const DeviceRuntime& a, const DeviceRuntime& b) { return a.id < b.id; });
+  return pool;
+}
+
+void write_device(const fs::path& folder, const DeviceRuntime& device, const SearchSpace& space) {
+  if (!is_device_id(device.id)) {
+    throw InputError("device '" + excerpt(device.id) + "' cannot name a folder; expected " +
+                     std::string(device_id_rule));
+  }
+  const std::string name = "device '" + device.id + "'";
+  std::string text;
+  try {
+    const nlohmann::json json = to_json(device, space);
+    device_file_from_json(json, name);  // What could not be read back is not written.
+    text = json.dump(2) + "\n";
+  } catch (const FormatError& error) {
+    throw InputError(error.what());
+  } catch (const nlohmann::json::exception&) {
+    throw InputError(name + ": holds text that is not UTF-8, which a device file cannot");
+  }
+  const fs::path target = folder / device.id;
+  make_folder(target);
+  write_measurements(target / "latencies.csv", device.latencies, space);
+  write_file_atomically(target / "device.json", text);
+}
+
+void write_pool(const fs::path& folder, const Pool& pool) {
+  for (const DeviceRuntime& device : pool.devices) write_device(folder, device, *pool.space);
+}
+
+}  // namespace tenshot::datasets

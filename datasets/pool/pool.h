@@ -1,0 +1,130 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/tables/findings.h"
+#include "datasets/tables/measurements.h"
+#include "descriptor/counters/operator_counts.h"
+
+namespace tenshot::datasets {
+
+using descriptor::default_counters;
+
+/// One operator's row of a hardware descriptor.
+struct OperatorProfile {
+  std::string name;
+  int channels = 0;
+  int resolution = 0;
+  double latency_ms = 0;
+  std::vector<double>
+      counts;  ///< one a counter of the descriptor, events per run; NaN where the core has no such counter
+};
+
+/// What one more instance of an operation costs inside a network (nasbench::OperationChain).
+struct OperationLatency {
+  std::string name;
+  int channels = 0;
+  int resolution = 0;
+  double latency_ms = 0;  ///< 0 where the runtime leaves it out
+};
+
+/// What a device-runtime looks like from its operators (MAPLE-Edge §2.1.2, §2.3).
+struct HardwareDescriptor {
+  std::string source = "none";        ///< perf_event, perf_stat, callgrind, latency_only, none
+  std::vector<std::string> counters;  ///< names; empty for latency_only and none
+  std::vector<OperatorProfile> operators;
+  std::vector<OperationLatency> in_network;       ///< empty where it was not measured
+  std::map<std::string, std::string> conditions;  ///< how all this was measured
+
+  bool simulated() const { return source == "callgrind"; }
+  bool has_latencies() const { return !operators.empty(); }
+  bool has_counters() const { return !operators.empty() && !counters.empty(); }
+  bool has_in_network() const { return !in_network.empty(); }
+};
+
+/// A device-runtime: a device, a runtime and its settings, and what was measured of it.
+struct DeviceRuntime {
+  std::string id;  ///< unique in its pool; letters, digits, '.', '_', '-'; names its folder
+  std::string device;
+  std::string runtime;
+  std::string precision;         ///< "fp32"; empty when unknown
+  int batch = 1;                 ///< 0 when unknown
+  int threads = 0;               ///< 0 when unknown
+  std::vector<int> input_shape;  ///< channels, height, width; empty when unknown
+  /// Free-form conditions (CPU, clocks, versions, date, repeatability) as JSON text, "{}" when none.
+  std::string environment = "{}";
+  HardwareDescriptor descriptor;
+  std::vector<Measurement> latencies;
+};
+
+/// The device file of DeviceRuntime (`tenshot.device/1`), and back. Writing throws FormatError when the environment is
+/// no JSON; reading throws FormatError that names the file and the key at fault.
+nlohmann::json to_json(const DeviceRuntime& device, const SearchSpace& space);
+DeviceRuntime device_from_json(const nlohmann::json& json, const std::string& file);
+
+/// Device-runtimes measured on one search space.
+struct Pool {
+  const SearchSpace* space = nullptr;
+  std::vector<DeviceRuntime> devices;
+  Findings findings;  ///< what reading left out
+
+  const DeviceRuntime* find(std::string_view id) const;
+};
+
+/// Reads every `*/device.json` below `folder`, in the order of the ids, with its latencies. Throws FileError (no such
+/// folder, no device in it), FormatError (a device file that is none), InputError (devices of different spaces, or two
+/// with one id).
+Pool read_pool(const std::filesystem::path& folder);
+
+/// One device file and its latencies: `path` is the device.json or the folder that holds it.
+struct DeviceOfSpace {
+  const SearchSpace* space = nullptr;
+  DeviceRuntime device;
+  Findings findings;
+};
+DeviceOfSpace read_device(const std::filesystem::path& path);
+
+/// Writes `folder/<id>/device.json` and `latencies.csv`, atomically each, latencies first, so that a device file never
+/// names latencies that are not there. Throws InputError when an id could not be a folder's name, or the device holds
+/// what a device file cannot.
+void write_device(const std::filesystem::path& folder, const DeviceRuntime& device, const SearchSpace& space);
+void write_pool(const std::filesystem::path& folder, const Pool& pool);
+
+/// Rows [begin, end) of a table by their `index` column (their position when there is none).
+struct RowRange {
+  long long begin = 0;
+  long long end = 0;
+};
+/// "0:900" → {0, 900}. Throws InputError.
+RowRange parse_row_range(std::string_view text);
+
+struct WideTableOptions {
+  std::vector<std::string> devices;  ///< columns to read, in this order; empty = all
+  std::optional<RowRange> rows;
+};
+
+/// Reads a wide table: `architecture`, an optional `index`, one column of latencies in ms per device-runtime.
+/// Throws FileError, InputError (no header, no `architecture`, a device asked for that is no column: lists them).
+Pool read_wide_table(const std::filesystem::path& path, const SearchSpace& space, const WideTableOptions& options);
+Pool parse_wide_table(std::string_view text, const std::string& file, const SearchSpace& space,
+                      const WideTableOptions& options);
+
+/// The pool as a matrix: the architectures any device measured, in order of first appearance, and latency [device]
+/// [architecture] in ms, NaN where that device did not measure that architecture.
+struct LatencyMatrix {
+  std::vector<Architecture> architectures;
+  std::vector<std::vector<double>> latency_ms;
+};
+LatencyMatrix latency_matrix(const Pool& pool);
+
+/// SHA-256 over space, ids, architectures, latencies and descriptors: equal pools have equal hashes, whatever files
+/// they came from and in whatever order devices and rows stood there.
+std::string content_hash(const Pool& pool);
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <unordered_map>
+#include <utility>
+
+#include "datasets/pool/pool.h"
+#include "nasbench/support/numbers.h"
+
+namespace tenshot::datasets {
+namespace {
+
+/// Bytes to hash: numbers little-endian, texts and lists after their length, so that no two contents read the same.
+class Bytes {
+ public:
+  void add(std::uint64_t value) {
+    for (int shift = 0; shift < 64; shift += 8) bytes_.push_back(static_cast<char>(value >> shift & 0xFF));
+  }
+  void add(double value) {
+    if (std::isnan(value)) value = std::numeric_limits<double>::quiet_NaN();
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, &value, sizeof bits);
+    add(bits);
+  }
+  void add(std::string_view text) {
+    add(std::uint64_t{text.size()});
+    bytes_ += text;
+  }
+  void add(const Architecture& architecture) {
+    bytes_.push_back(static_cast<char>(architecture.size()));
+    for (std::size_t i = 0; i < architecture.size(); ++i) bytes_.push_back(static_cast<char>(architecture[i]));
+  }
+  const std::string& text() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+void add_descriptor(Bytes& bytes, const HardwareDescriptor& descriptor) {
+  bytes.add(descriptor.source);
+  bytes.add(std::uint64_t{descriptor.counters.size()});
+  for (const std::string& counter : descriptor.counters) bytes.add(counter);
+  bytes.add(std::uint64_t{descriptor.operators.size()});
+  for (const OperatorProfile& profile : descriptor.operators) {
+    bytes.add(profile.name);
+    bytes.add(static_cast<std::uint64_t>(profile.channels));
+    bytes.add(static_cast<std::uint64_t>(profile.resolution));
+    bytes.add(profile.latency_ms);
+    bytes.add(std::uint64_t{profile.counts.size()});
+    for (const double count : profile.counts) bytes.add(count);
+  }
+  if (!descriptor.has_in_network()) return;  // the hashes of pools without it are in many files
+  bytes.add(std::string_view("in_network"));
+  bytes.add(std::uint64_t{descriptor.in_network.size()});
+  for (const OperationLatency& latency : descriptor.in_network) {
+    bytes.add(latency.name);
+    bytes.add(static_cast<std::uint64_t>(latency.channels));
+    bytes.add(static_cast<std::uint64_t>(latency.resolution));
+    bytes.add(latency.latency_ms);
+  }
+}
+
+void add_latencies(Bytes& bytes, const std::vector<Measurement>& latencies) {
+  std::vector<const Measurement*> rows;
+  rows.reserve(latencies.size());
+  for (const Measurement& row : latencies) rows.push_back(&row);
+  std::sort(rows.begin(), rows.end(),
+            [](const Measurement* a, const Measurement* b) { return a->architecture < b->architecture; });
+  bytes.add(std::uint64_t{rows.size()});
+  for (const Measurement* row : rows) {
+    bytes.add(row->architecture);
+    bytes.add(row->latency_ms);
+  }
+}
+
+}  // namespace
+
+LatencyMatrix latency_matrix(const Pool& pool) {
+  LatencyMatrix matrix;
+  std::unordered_map<Architecture, std::size_t, nasbench::ArchitectureHash> positions;
+  std::vector<std::vector<std::size_t>> columns(pool.devices.size());
+  for (std::size_t d = 0; d < pool.devices.size(); ++d) {
+    const std::vector<Measurement>& rows = pool.devices[d].latencies;
+    columns[d].reserve(rows.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const Architecture& architecture = rows[i].architecture;
+      // Devices of one table list the same architectures in the same order; only others need the search.
+      if (i < matrix.architectures.size() && matrix.architectures[i] == architecture) {
+        columns[d].push_back(i);
+        continue;
+      }
+      const auto [position, is_new] = positions.emplace(architecture, matrix.architectures.size());
+      if (is_new) matrix.architectures.push_back(architecture);
+      columns[d].push_back(position->second);
+    }
+  }
+  const std::vector<double> nothing(matrix.architectures.size(), std::numeric_limits<double>::quiet_NaN());
+  matrix.latency_ms.assign(pool.devices.size(), nothing);
+  for (std::size_t d = 0; d < pool.devices.size(); ++d) {
+    const std::vector<Measurement>& rows = pool.devices[d].latencies;
+    for (std::size_t i = 0; i < rows.size(); ++i) matrix.latency_ms[d][columns[d][i]] = rows[i].latency_ms;
+  }
+  return matrix;
+}
+
+std::string content_hash(const Pool& pool) {
+  std::vector<const DeviceRuntime*> devices;
+  for (const DeviceRuntime& device : pool.devices) devices.push_back(&device);
+  std::sort(devices.begin(), devices.end(),
+            [](const DeviceRuntime* a, const DeviceRuntime* b) { return a->id < b->id; });
+  Bytes bytes;
+  bytes.add(pool.space == nullptr ? std::string_view() : pool.space->name());
+  bytes.add(std::uint64_t{devices.size()});
+  for (const DeviceRuntime* device : devices) {
+    bytes.add(device->id);
+    add_descriptor(bytes, device->descriptor);
+    add_latencies(bytes, device->latencies);
+  }
+  return sha256_hex(bytes.text());
+}
+
+}  // namespace tenshot::datasets

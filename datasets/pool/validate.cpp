@@ -1,0 +1,189 @@
+#include "datasets/pool/validate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "datasets/pool/device_file.h"
+#include "datasets/pool/device_folders.h"
+#include "datasets/pool/pool.h"
+#include "datasets/tables/csv.h"
+#include "datasets/tables/json_reader.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+
+namespace tenshot::datasets {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Misspelt keys: reading ignores them, so that what they should have said would be lost without a word.
+void check_keys(const nlohmann::json& object, const std::string& file, const std::string& path,
+                std::initializer_list<std::string_view> known, ValidationReport& report) {
+  std::vector<std::string> unknown;
+  for (const auto& entry : object.items()) {
+    if (std::find(known.begin(), known.end(), entry.key()) == known.end()) unknown.push_back(entry.key());
+  }
+  if (!unknown.empty()) report.problems.push_back(file + ": " + path + "unknown keys " + quoted_list(unknown));
+}
+
+void check_all_keys(const nlohmann::json& device, const std::string& file, ValidationReport& report) {
+  check_keys(device, file, "",
+             {"format", "space", "id", "device", "runtime", "precision", "batch", "threads", "input_shape",
+              "environment", "descriptor", "latencies"},
+             report);
+  const auto descriptor = device.find("descriptor");
+  if (descriptor == device.end() || !descriptor->is_object()) return;
+  check_keys(*descriptor, file,
+             "descriptor: ", {"source", "counters", "operators", "in_network", "conditions", "simulated"}, report);
+  const bool simulated = descriptor->value("source", nlohmann::json()) == "callgrind";
+  if (descriptor->value("simulated", nlohmann::json(false)) != simulated) {
+    report.problems.push_back(file + ": descriptor.simulated has to be " + (simulated ? "true" : "false or absent") +
+                              " for counters of source " + descriptor->value("source", nlohmann::json()).dump());
+  }
+}
+
+void check_operators(const DeviceRuntime& device, const SearchSpace& space, const std::string& file,
+                     ValidationReport& report) {
+  using Key = std::pair<std::string, int>;
+  std::set<Key> expected;
+  for (const nasbench::Operator& op : space.operators({})) expected.insert({op.name, op.channels});
+  const std::vector<OperatorProfile>& operators = device.descriptor.operators;
+  std::set<Key> found;
+  for (const OperatorProfile& op : operators) found.insert({op.name, op.channels});
+  if (found != expected || operators.size() != expected.size()) {
+    const auto known =
+        std::count_if(found.begin(), found.end(), [&](const Key& key) { return expected.count(key) > 0; });
+    report.problems.push_back(file + ": descriptor has " + std::to_string(operators.size()) + " operators, " +
+                              std::to_string(known) + " of the " + std::to_string(expected.size()) + " of space '" +
+                              std::string(space.name()) + "'; measure them all, each once");
+  }
+  for (std::size_t c = 0; c < device.descriptor.counters.size(); ++c) {
+    const auto without = std::count_if(operators.begin(), operators.end(),
+                                       [&](const OperatorProfile& op) { return std::isnan(op.counts[c]); });
+    if (without > 0) {
+      report.problems.push_back(file + ": counter '" + excerpt(device.descriptor.counters[c]) + "' has no value for " +
+                                std::to_string(without) + " of " + std::to_string(operators.size()) + " operators");
+    }
+  }
+}
+
+void check_in_network(const DeviceRuntime& device, const SearchSpace& space, const std::string& file,
+                      ValidationReport& report) {
+  using Key = std::tuple<std::string, int, int>;
+  const bool shape_known = !device.input_shape.empty();
+  nasbench::NetworkShape shape;
+  if (shape_known) shape.resolution = device.input_shape[1];
+  const auto key = [&](const auto& row) { return Key(row.name, row.channels, shape_known ? row.resolution : 0); };
+  std::set<Key> expected, found;
+  try {
+    for (const nasbench::OperationChain& chain : space.operation_chains(shape)) expected.insert(key(chain));
+  } catch (const InputError& error) {
+    report.problems.push_back(file + ": input_shape: " + error.what());
+    return;
+  }
+  const std::vector<OperationLatency>& in_network = device.descriptor.in_network;
+  for (const OperationLatency& latency : in_network) found.insert(key(latency));
+  if (found == expected && in_network.size() == expected.size()) return;
+  const auto known =
+      std::count_if(found.begin(), found.end(), [&](const Key& latency) { return expected.count(latency) > 0; });
+  report.problems.push_back(file + ": descriptor has " + std::to_string(in_network.size()) +
+                            " operations inside a network, " + std::to_string(known) + " of the " +
+                            std::to_string(expected.size()) + " of space '" + std::string(space.name()) +
+                            "' at the device's resolution; measure them all, each once, or none");
+}
+
+void check_descriptor(const DeviceRuntime& device, const SearchSpace& space, const std::string& file,
+                      ValidationReport& report) {
+  if (device.descriptor.source != "none") check_operators(device, space, file, report);
+  if (device.descriptor.has_in_network()) check_in_network(device, space, file, report);
+}
+
+/// What the devices of a pool must not share, or must.
+class Consistency {
+ public:
+  void check(const DeviceRuntime& device, const SearchSpace& space, const std::string& file, ValidationReport& report) {
+    if (!ids_.insert(device.id).second) {
+      report.problems.push_back(file + ": device '" + device.id + "' stands in another folder too");
+    }
+    if (space_ == nullptr) space_ = &space;
+    if (space_ != &space) {
+      report.problems.push_back(file + ": is of space '" + std::string(space.name()) + "', devices before it are of '" +
+                                std::string(space_->name()) + "'; keep one space in one folder");
+    }
+  }
+
+ private:
+  std::set<std::string> ids_;
+  const SearchSpace* space_ = nullptr;
+};
+
+/// Reads the latencies on their own, so that a device file's faults and theirs are both found.
+void check_latencies(const fs::path& folder, const DeviceFile& contents, const std::string& file,
+                     ValidationReport& report) {
+  if (contents.latencies.empty()) {
+    report.problems.push_back(file + ": names no latencies");
+    return;
+  }
+  try {
+    const Measurements measurements = read_measurements(folder / contents.latencies, *contents.space);
+    report.findings.add(measurements.findings);
+    if (measurements.rows.empty()) {
+      report.problems.push_back((folder / contents.latencies).string() + ": has no usable latencies in " +
+                                std::to_string(measurements.entries) + " rows");
+    }
+  } catch (const Error& error) {
+    report.problems.emplace_back(error.what());
+  }
+}
+
+void check_device(const fs::path& folder, Consistency& pool, ValidationReport& report) {
+  const std::string file = (folder / "device.json").string();
+  try {
+    const nlohmann::json json = parse_json(read_file(file), file);
+    if (json.is_object()) check_all_keys(json, file, report);
+    const DeviceFile contents = device_file_from_json(json, file);
+    ++report.devices;
+    if (folder.filename() != contents.device.id) {
+      report.problems.push_back(file + ": id is '" + contents.device.id + "', expected its folder's name '" +
+                                excerpt(folder.filename().string()) + "'");
+    }
+    pool.check(contents.device, *contents.space, file, report);
+    check_descriptor(contents.device, *contents.space, file, report);
+    check_latencies(folder, contents, file, report);
+  } catch (const Error& error) {
+    report.problems.emplace_back(error.what());
+  }
+}
+
+}  // namespace
+
+ValidationReport validate(const fs::path& folder) {
+  ValidationReport report;
+  Consistency pool;
+  const std::vector<fs::path> folders = device_folders(folder);
+  if (folders.empty()) report.problems.push_back(folder.string() + ": holds no device, expected */device.json");
+  for (const fs::path& device_folder : folders) check_device(device_folder, pool, report);
+  return report;
+}
+
+std::string to_text(const ValidationReport& report) {
+  std::string text = std::to_string(report.devices) + (report.devices == 1 ? " device" : " devices") + " read, ";
+  if (report.sound()) return text + "nothing wrong\n";
+  text += std::to_string(report.problems.size()) + (report.problems.size() == 1 ? " problem\n" : " problems\n");
+  for (const std::string& problem : report.problems) text += "  " + problem + "\n";
+  return text + to_text(report.findings, Findings::kept);
+}
+
+nlohmann::json to_json(const ValidationReport& report) {
+  nlohmann::json problems = nlohmann::json::array();
+  for (const std::string& problem : report.problems) problems.push_back(excerpt(problem, std::string::npos));
+  return {{"devices", report.devices}, {"problems", std::move(problems)}, {"findings", to_json(report.findings)}};
+}
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <unordered_set>
+#include <utility>
+
+#include "datasets/pool/device_file.h"
+#include "datasets/pool/pool.h"
+#include "datasets/tables/architecture_column.h"
+#include "datasets/tables/csv.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
+
+namespace tenshot::datasets {
+namespace {
+
+constexpr std::string_view expected_columns = "architecture[,index] and one column of latencies in ms per device";
+
+struct DeviceColumn {
+  std::string id;
+  std::size_t position = 0;
+};
+
+/// Where messages about the header point.
+std::string header_place(const CsvReader& csv) { return csv.file() + ":" + std::to_string(csv.header_line()) + ": "; }
+
+/// Every column that is a device's, in the file's order.
+std::vector<DeviceColumn> device_columns(const CsvReader& csv) {
+  std::vector<DeviceColumn> columns;
+  std::unordered_set<std::string_view> names;
+  for (std::size_t position = 0; position < csv.header().size(); ++position) {
+    const std::string& column = csv.header()[position];
+    // Tables written by pandas have an unnamed column of row numbers.
+    if (column == "architecture" || column == "index" || column.empty()) continue;
+    if (!names.insert(column).second) {
+      throw InputError(header_place(csv) + "the header has column '" + excerpt(column) + "' twice; rename one");
+    }
+    columns.push_back({column, position});
+  }
+  if (columns.empty()) {
+    throw InputError(header_place(csv) + "the header has no column of latencies; found " + quoted_list(csv.header()) +
+                     ", expected " + std::string(expected_columns));
+  }
+  return columns;
+}
+
+/// The columns of the devices asked for, in that order.
+std::vector<DeviceColumn> columns_asked_for(const CsvReader& csv, const std::vector<DeviceColumn>& columns,
+                                            const std::vector<std::string>& devices) {
+  std::vector<DeviceColumn> chosen;
+  std::unordered_set<std::string_view> names;
+  for (const std::string& device : devices) {
+    const auto column = std::find_if(columns.begin(), columns.end(), [&](const auto& c) { return c.id == device; });
+    if (column == columns.end()) {
+      std::vector<std::string> available;
+      available.reserve(columns.size());
+      for (const DeviceColumn& c : columns) available.push_back(c.id);
+      throw InputError(header_place(csv) + "no column '" + excerpt(device) + "'; the devices of this table are " +
+                       quoted_list(available));
+    }
+    if (!names.insert(device).second) {
+      throw InputError(csv.file() + ": device '" + device + "' is asked for twice; name it once");
+    }
+    chosen.push_back(*column);
+  }
+  return chosen;
+}
+
+/// The devices to read: those asked for, else every one.
+std::vector<DeviceColumn> chosen_columns(const CsvReader& csv, const std::vector<std::string>& devices) {
+  std::vector<DeviceColumn> columns = device_columns(csv);
+  if (!devices.empty()) columns = columns_asked_for(csv, columns, devices);
+  for (const DeviceColumn& column : columns) {
+    if (!is_device_id(column.id)) {
+      throw InputError(header_place(csv) + "column '" + excerpt(column.id) + "' cannot name a device-runtime (" +
+                       std::string(device_id_rule) + "); rename it, or name the columns to read");
+    }
+  }
+  return columns;
+}
+
+/// Which rows of a table to read.
+class RowSelection {
+ public:
+  RowSelection(const CsvReader& csv, const std::optional<RowRange>& range) : csv_(csv), range_(range) {
+    if (range_ && csv.find("index")) index_column_ = csv.require("index", expected_columns);
+  }
+
+  /// Whether csv's current row is among them; call it once a row. A row without a usable index is a finding.
+  bool takes_row(Findings& findings) {
+    const long long position = position_++;
+    // A row whose fields are not the header's is left for ArchitectureColumn to name.
+    if (!range_ || csv_.fields().size() != csv_.header().size()) return true;
+    long long row = position;
+    if (index_column_ != none) {
+      const std::string_view text = trimmed(csv_.fields()[index_column_]);
+      const std::optional<long long> index = parse_integer(text);
+      if (!index) {
+        findings.add({text.empty() ? Problem::missing : Problem::not_a_number, csv_.file(), csv_.line(), "index",
+                      std::string(text)});
+        return false;
+      }
+      row = *index;
+    }
+    first_ = std::min(first_, row);
+    last_ = std::max(last_, row);
+    const bool taken = row >= range_->begin && row < range_->end;
+    any_taken_ = any_taken_ || taken;
+    return taken;
+  }
+
+  /// Throws InputError when rows were asked for and there was none of them.
+  void require_any() const {
+    if (!range_ || any_taken_) return;
+    throw InputError(csv_.file() + ": no row from " + std::to_string(range_->begin) + " up to " +
+                     std::to_string(range_->end) + " (exclusive)" +
+                     (first_ > last_ ? std::string("; the table has no rows")
+                                     : "; its rows are " + std::to_string(first_) + " to " + std::to_string(last_)));
+  }
+
+ private:
+  static constexpr auto none = static_cast<std::size_t>(-1);
+
+  const CsvReader& csv_;
+  std::optional<RowRange> range_;
+  std::size_t index_column_ = none;
+  long long position_ = 0;
+  long long first_ = std::numeric_limits<long long>::max();
+  long long last_ = std::numeric_limits<long long>::min();
+  bool any_taken_ = false;
+};
+
+/// Rows the table can have at most: lines, but never more than its bytes have room for fields.
+std::size_t most_rows(std::string_view text, std::size_t columns, const std::optional<RowRange>& range) {
+  const auto lines = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n')) + 1;
+  const std::size_t rows = std::min(lines, text.size() / columns + 1);
+  return range ? std::min(rows, static_cast<std::size_t>(range->end - range->begin)) : rows;
+}
+
+DeviceRuntime new_device(const std::string& id, const std::string& environment, std::size_t rows) {
+  DeviceRuntime device;
+  device.id = id;
+  device.device = id;
+  device.batch = 0;
+  device.environment = environment;
+  device.latencies.reserve(rows);
+  return device;
+}
+
+}  // namespace
+
+RowRange parse_row_range(std::string_view text) {
+  const std::size_t colon = text.find(':');
+  if (colon != std::string_view::npos) {
+    const auto begin = parse_integer(text.substr(0, colon));
+    const auto end = parse_integer(text.substr(colon + 1));
+    if (begin && end && *begin >= 0 && *begin < *end) return {*begin, *end};
+  }
+  throw InputError("rows '" + excerpt(text) + "': expected BEGIN:END with 0 <= BEGIN < END, such as 0:900");
+}
+
+Pool parse_wide_table(std::string_view text, const std::string& file, const SearchSpace& space,
+                      const WideTableOptions& options) {
+  CsvReader csv(text, file);
+  ArchitectureColumn architectures(csv, space, expected_columns);
+  RowSelection selection(csv, options.rows);
+
+  Pool pool;
+  pool.space = &space;
+  const std::vector<DeviceColumn> columns = chosen_columns(csv, options.devices);
+  const std::size_t rows = most_rows(text, csv.header().size(), options.rows);
+  const std::string environment =
+      nlohmann::json{{"imported_from", excerpt(std::filesystem::path(file).filename().string())}}.dump();
+  for (const DeviceColumn& column : columns) pool.devices.push_back(new_device(column.id, environment, rows));
+
+  Measurement measurement;
+  while (csv.next()) {
+    if (!selection.takes_row(pool.findings)) continue;
+    const std::optional<Architecture> architecture = architectures.read(pool.findings);
+    if (!architecture) continue;
+    measurement.architecture = *architecture;
+    for (std::size_t d = 0; d < columns.size(); ++d) {
+      const std::string_view field = csv.fields()[columns[d].position];
+      const LatencyEntry entry = parse_latency(field);
+      if (entry.problem) {
+        pool.findings.add({*entry.problem, file, csv.line(), pool.devices[d].id, std::string(trimmed(field))});
+        continue;
+      }
+      measurement.latency_ms = entry.latency_ms;
+      pool.devices[d].latencies.push_back(measurement);
+    }
+  }
+  selection.require_any();
+  return pool;
+}
+
+Pool read_wide_table(const std::filesystem::path& path, const SearchSpace& space, const WideTableOptions& options) {
+  return parse_wide_table(read_file(path), name_in_messages(path), space, options);
+}
+
+}  // namespace tenshot::datasets

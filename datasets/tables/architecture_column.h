@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <unordered_set>
+
+#include "datasets/tables/csv.h"
+#include "datasets/tables/findings.h"
+#include "nasbench/spaces/search_space.h"
+
+namespace tenshot::datasets {
+
+/// The `architecture` column of a table, read row by row, each architecture once.
+class ArchitectureColumn {
+ public:
+  /// `csv` and `space` must outlive this. Throws InputError as CsvReader::require.
+  ArchitectureColumn(const CsvReader& csv, const nasbench::SearchSpace& space, std::string_view expected_columns);
+
+  /// The architecture of csv's current row. Nothing, and a finding, when the row has more or fewer fields than the
+  /// header, or its architecture is missing, unknown, or stood in an earlier row.
+  std::optional<nasbench::Architecture> read(Findings& findings);
+
+ private:
+  const CsvReader& csv_;
+  const nasbench::SearchSpace& space_;
+  std::size_t column_;
+  std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> seen_;
+};
+
+}  // namespace tenshot::datasets

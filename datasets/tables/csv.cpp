@@ -1,0 +1,136 @@
+#include "datasets/tables/csv.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "datasets/tables/findings.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+
+namespace tenshot::datasets {
+namespace {
+
+bool starts_with(std::string_view text, std::string_view prefix) { return text.substr(0, prefix.size()) == prefix; }
+
+[[noreturn]] void fail(const std::string& file, std::size_t line, const std::string& what) {
+  throw InputError(file + ":" + std::to_string(line) + ": " + what);
+}
+
+}  // namespace
+
+CsvReader::CsvReader(std::string_view text, std::string file) : rest_(text), file_(std::move(file)) {
+  if (starts_with(rest_, "\xFF\xFE") || starts_with(rest_, "\xFE\xFF")) {
+    throw InputError(file_ + ": is UTF-16 text, expected UTF-8; save it as UTF-8");
+  }
+  if (starts_with(rest_, "\xEF\xBB\xBF")) rest_.remove_prefix(3);
+  if (!next()) throw InputError(file_ + ": is empty, expected CSV with a header");
+  header_line_ = line_;
+  header_.reserve(fields_.size());
+  for (const std::string_view field : fields_) header_.emplace_back(trimmed(field));
+}
+
+std::optional<std::size_t> CsvReader::find(std::string_view column) const {
+  const auto found = std::find(header_.begin(), header_.end(), column);
+  if (found == header_.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - header_.begin());
+}
+
+std::size_t CsvReader::require(std::string_view column, std::string_view expected) const {
+  const std::optional<std::size_t> found = find(column);
+  if (!found) {
+    fail(file_, header_line_,
+         "the header has no column '" + std::string(column) + "'; found " + quoted_list(header_) + ", expected " +
+             std::string(expected));
+  }
+  if (std::count(header_.begin(), header_.end(), column) > 1) {
+    fail(file_, header_line_, "the header has column '" + std::string(column) + "' twice; rename one");
+  }
+  return *found;
+}
+
+bool CsvReader::next() {
+  while (!rest_.empty()) {
+    read_row();
+    if (fields_.size() > 1 || !trimmed(fields_.front()).empty()) return true;
+  }
+  return false;
+}
+
+void CsvReader::read_row() {
+  fields_.clear();
+  unescaped_.clear();
+  line_ = next_line_;
+  for (;;) {
+    const bool quoted = !rest_.empty() && rest_.front() == '"';
+    fields_.push_back(quoted ? read_quoted_field() : read_plain_field());
+    if (rest_.empty()) return;
+    const char separator = rest_.front();
+    rest_.remove_prefix(1);
+    if (separator == '\n') {
+      ++next_line_;
+      return;
+    }
+  }
+}
+
+std::string_view CsvReader::read_plain_field() {
+  const char* const begin = rest_.data();
+  const char* const end = begin + rest_.size();
+  const char* stop = begin;
+  while (stop != end && *stop != ',' && *stop != '\n') ++stop;
+  const auto length = static_cast<std::size_t>(stop - begin);
+  const bool ends_row = stop == end || *stop == '\n';
+  const bool carriage_return = ends_row && length > 0 && stop[-1] == '\r';
+  const std::string_view field = rest_.substr(0, carriage_return ? length - 1 : length);
+  rest_.remove_prefix(length);
+  return field;
+}
+
+std::string_view CsvReader::read_quoted_field() {
+  const std::string_view text = rest_.substr(1);
+  std::size_t close = text.find('"');
+  bool doubled = false;
+  while (close != std::string_view::npos && close + 1 < text.size() && text[close + 1] == '"') {
+    doubled = true;
+    close = text.find('"', close + 2);
+  }
+  if (close == std::string_view::npos) {
+    fail(file_, next_line_, "a quoted field is never closed; add the closing '\"' or remove the opening one");
+  }
+  std::string_view field = text.substr(0, close);
+  rest_ = text.substr(close + 1);
+  next_line_ += static_cast<std::size_t>(std::count(field.begin(), field.end(), '\n'));
+  if (starts_with(rest_, "\r\n") || rest_ == "\r") rest_.remove_prefix(1);
+  if (!rest_.empty() && rest_.front() != ',' && rest_.front() != '\n') {
+    fail(file_, next_line_,
+         "'" + excerpt(rest_.substr(0, rest_.find_first_of(",\n"))) +
+             "' follows the closing quote of a field, expected ',' or the line's end; a quote inside a quoted field is "
+             "written twice");
+  }
+  if (doubled) {
+    std::string& copy = unescaped_.emplace_back();
+    copy.reserve(field.size());
+    for (std::size_t i = 0; i < field.size(); ++i) {
+      copy.push_back(field[i]);
+      if (field[i] == '"') ++i;
+    }
+    field = copy;
+  }
+  return field;
+}
+
+std::string name_in_messages(const std::filesystem::path& path) {
+  return path == "-" ? std::string("standard input") : path.string();
+}
+
+std::string quoted_list(const std::vector<std::string>& names) {
+  constexpr std::size_t limit = 40;
+  std::string text;
+  for (std::size_t i = 0; i < names.size() && i < limit; ++i) {
+    text += (i == 0 ? "'" : ", '") + excerpt(names[i]) + "'";
+  }
+  if (names.size() > limit) text += " and " + std::to_string(names.size() - limit) + " more";
+  return text;
+}
+
+}  // namespace tenshot::datasets

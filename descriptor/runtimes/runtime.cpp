@@ -1,0 +1,16 @@
+#include "descriptor/runtimes/runtime.h"
+
+#include "descriptor/runtimes/libtorch_runtime.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::descriptor {
+
+std::vector<std::string> runtime_names() { return libtorch_runtime_names(); }
+
+std::unique_ptr<Runtime> make_runtime(std::string_view name) {
+  if (auto runtime = make_libtorch_runtime(name)) return runtime;
+  throw InputError("no runtime '" + std::string(name) + "'; there are " + joined(runtime_names()));
+}
+
+}  // namespace tenshot::descriptor

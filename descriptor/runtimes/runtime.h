@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nasbench/graph/layer_graph.h"
+
+namespace tenshot::descriptor {
+
+/// How a runtime is to run a graph.
+struct RuntimeOptions {
+  int batch = 1;
+  int threads = 1;
+  std::uint64_t weight_seed = 1;  ///< of nasbench::random_weights
+};
+
+/// A network ready to run. Owns its weights and its input.
+class PreparedNetwork {
+ public:
+  virtual ~PreparedNetwork() = default;
+  /// One inference on the network's own input; what is timed.
+  virtual void run() = 0;
+  /// One inference on `input` (batch × channels × height × width, row-major); the output likewise flat.
+  virtual std::vector<float> infer(const std::vector<float>& input) = 0;
+};
+
+/// The seam between layer graphs and what executes them.
+class Runtime {
+ public:
+  virtual ~Runtime() = default;
+  virtual std::string_view name() const = 0;
+  /// "LibTorch 1.13.0, oneDNN 2.6.3, OpenBLAS 0.3.21 (openmp, SkylakeX), AVX2": what a card must say to be understood
+  /// later.
+  virtual std::string version() const = 0;
+  /// "fp32" or "int8".
+  virtual std::string_view precision() const = 0;
+  /// By how much its outputs may differ from libtorch-eager's: root mean square of the difference over that of the
+  /// outputs.
+  virtual double tolerance() const = 0;
+  /// Whether descriptor/machine/instruction_set.h can make it run as on an older processor.
+  virtual bool follows_instruction_set() const = 0;
+  /// Builds, compiles, optimises. May take much longer than a run.
+  virtual std::unique_ptr<PreparedNetwork> prepare(const nasbench::LayerGraph& graph,
+                                                   const RuntimeOptions& options) const = 0;
+};
+
+/// Names that make_runtime knows (descriptor/runtimes/libtorch_runtime.h says what they do).
+std::vector<std::string> runtime_names();
+/// Throws InputError that lists the names.
+std::unique_ptr<Runtime> make_runtime(std::string_view name);
+
+}  // namespace tenshot::descriptor

@@ -1,0 +1,146 @@
+#include "nasbench/graph/operator_specification.h"
+
+#include <array>
+#include <string_view>
+#include <tuple>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+constexpr std::array<std::string_view, 24> kind_names = {"convolution", "transposed_convolution",
+                                                         "linear",      "matrix_product",
+                                                         "max_pool",    "average_pool",
+                                                         "global_pool", "activation",
+                                                         "add",         "multiply",
+                                                         "elementwise", "concatenate",
+                                                         "split",       "shuffle",
+                                                         "pad",         "resize",
+                                                         "reshape",     "transpose",
+                                                         "batch_norm",  "layer_norm",
+                                                         "group_norm",  "softmax",
+                                                         "reduce",      "opaque"};
+
+constexpr std::array<std::string_view, 9> type_names = {"float32", "float16", "bfloat16", "float64", "int8",
+                                                        "uint8",   "int32",   "int64",    "boolean"};
+
+/// The channels of an image's tensor {batch, channels, …}, the last dimension of any other.
+std::int64_t channels_of(const Shape& shape) {
+  if (shape.size() >= 4) return shape[1];
+  return shape.empty() ? 1 : shape.back();
+}
+
+std::string format(const Shape& shape) {
+  std::vector<std::string> dimensions;
+  dimensions.reserve(shape.size());
+  for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
+  return dimensions.empty() ? "scalar" : joined(dimensions, "x");
+}
+
+std::string format(const Extent& extent) { return std::to_string(extent.height) + "x" + std::to_string(extent.width); }
+
+auto key(const OperatorSpecification& s) {
+  return std::tie(s.kind, s.name, s.kernel.height, s.kernel.width, s.stride.height, s.stride.width, s.dilation.height,
+                  s.dilation.width, s.groups, s.bias, s.inputs, s.output, s.type);
+}
+
+/// Weights of a convolution or linear layer, without bias.
+std::int64_t weight_count(const OperatorSpecification& s) {
+  if (s.inputs.empty()) return 0;
+  const std::int64_t in = channels_of(s.inputs[0]), out = channels_of(s.output);
+  switch (s.kind) {
+    case OperatorKind::convolution:
+    case OperatorKind::transposed_convolution:
+      return in / s.groups * out * s.kernel.height * s.kernel.width;
+    case OperatorKind::linear:
+      return s.inputs[0].empty() ? 0 : s.inputs[0].back() * s.output.back();
+    default:
+      return 0;
+  }
+}
+
+}  // namespace
+
+std::int64_t element_count(const Shape& shape) {
+  std::int64_t count = 1;
+  for (const std::int64_t dimension : shape) count *= dimension;
+  return count;
+}
+
+int byte_size(ElementType type) {
+  constexpr std::array<int, 9> sizes = {4, 2, 2, 8, 1, 1, 4, 8, 1};
+  return sizes[static_cast<std::size_t>(type)];
+}
+
+std::string_view name(OperatorKind kind) { return kind_names[static_cast<std::size_t>(kind)]; }
+
+OperatorKind operator_kind(std::string_view name) {
+  for (std::size_t i = 0; i < kind_names.size(); ++i) {
+    if (kind_names[i] == name) return static_cast<OperatorKind>(i);
+  }
+  throw InputError("there is no kind of operator '" + std::string(name) + "'; there are: " + joined(kind_names));
+}
+
+bool operator==(const OperatorSpecification& a, const OperatorSpecification& b) { return key(a) == key(b); }
+
+std::int64_t multiply_adds(const OperatorSpecification& s) {
+  if (s.inputs.empty()) return 0;
+  const std::int64_t in = channels_of(s.inputs[0]);
+  const std::int64_t window = std::int64_t{s.kernel.height} * s.kernel.width;
+  switch (s.kind) {
+    case OperatorKind::convolution:
+      return element_count(s.output) * (in / s.groups) * window;
+    case OperatorKind::transposed_convolution:
+      return element_count(s.inputs[0]) * (channels_of(s.output) / s.groups) * window;
+    case OperatorKind::linear:
+    case OperatorKind::matrix_product:
+      return s.inputs[0].empty() ? 0 : element_count(s.output) * s.inputs[0].back();
+    default:
+      return 0;
+  }
+}
+
+std::int64_t parameter_count(const OperatorSpecification& s) {
+  switch (s.kind) {
+    case OperatorKind::convolution:
+    case OperatorKind::transposed_convolution:
+    case OperatorKind::linear:
+      return weight_count(s) + (s.bias ? channels_of(s.output) : 0);
+    case OperatorKind::batch_norm:
+    case OperatorKind::layer_norm:
+    case OperatorKind::group_norm:
+      return 2 * channels_of(s.output);
+    default:
+      return 0;
+  }
+}
+
+std::int64_t input_bytes(const OperatorSpecification& s) {
+  std::int64_t elements = 0;
+  for (const Shape& input : s.inputs) elements += element_count(input);
+  return elements * byte_size(s.type);
+}
+
+std::int64_t output_bytes(const OperatorSpecification& s) { return element_count(s.output) * byte_size(s.type); }
+
+std::int64_t weight_bytes(const OperatorSpecification& s) { return parameter_count(s) * byte_size(s.type); }
+
+std::string format(const OperatorSpecification& s) {
+  const Extent one;
+  std::string text(name(s.kind));
+  if (!s.name.empty()) text += " " + s.name;
+  if (s.kernel != one) text += " " + format(s.kernel);
+  if (s.stride != one) text += " stride " + format(s.stride);
+  if (s.dilation != one) text += " dilation " + format(s.dilation);
+  if (s.groups != 1) text += " groups " + std::to_string(s.groups);
+  if (s.bias) text += " bias";
+  std::vector<std::string> inputs;
+  inputs.reserve(s.inputs.size());
+  for (const Shape& input : s.inputs) inputs.push_back(format(input));
+  text += " " + joined(inputs, " ") + " -> " + format(s.output);
+  return text + " " + std::string(type_names[static_cast<std::size_t>(s.type)]);
+}
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,189 @@
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "nasbench/spaces/cell.h"
+#include "nasbench/spaces/nasbench201_network.h"
+#include "nasbench/spaces/search_space.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+constexpr std::string_view example = "|nor_conv_3x3~0|+|none~0|skip_connect~1|+|avg_pool_3x3~0|nor_conv_1x1~1|none~2|";
+
+/// An architecture's string is this, then for each edge its operation and what follows it.
+constexpr std::string_view beginning = "|";
+constexpr std::array<std::string_view, edge_count> after_operation = {"~0|+|", "~0|", "~1|+|", "~0|", "~1|", "~2|"};
+
+/// Sets of edges, bit e for edge e: the four ways from the cell's input to its output.
+constexpr std::array<unsigned, 4> paths = {0b001000, 0b010001, 0b100010, 0b100101};
+
+bool continues_with(std::string_view text, std::size_t position, std::string_view part) {
+  return text.compare(position, part.size(), part) == 0;
+}
+
+/// The only operation whose name can start like `text`; its name still has to be compared.
+std::size_t candidate_operation(std::string_view text) {
+  constexpr std::size_t kernel_position = std::string_view("nor_conv_").size();
+  if (text.size() <= kernel_position) return static_cast<std::size_t>(Operation::none);
+  switch (text[0]) {
+    case 's':
+      return static_cast<std::size_t>(Operation::skip_connect);
+    case 'a':
+      return static_cast<std::size_t>(Operation::avg_pool_3x3);
+    default:
+      if (text[2] == 'n') return static_cast<std::size_t>(Operation::none);
+      return static_cast<std::size_t>(text[kernel_position] == '1' ? Operation::nor_conv_1x1 : Operation::nor_conv_3x3);
+  }
+}
+
+/// At most `limit` characters of `text` in quotation marks, on one line whatever they are.
+std::string quoted(std::string_view text, std::size_t limit) {
+  std::string quoted = "'";
+  for (const char c : text.substr(0, limit)) quoted.push_back(c >= ' ' && c <= '~' ? c : '?');
+  return quoted + (text.size() > limit ? "…'" : "'");
+}
+
+[[noreturn]] void reject(std::string_view text, std::size_t position, const std::string& expected) {
+  const std::string found = position < text.size() ? quoted(text.substr(position), 16) : std::string("the end");
+  throw InputError(quoted(text, 120) + " is no NAS-Bench-201 architecture: character " + std::to_string(position + 1) +
+                   " starts " + found + ", expected " + expected + "; write it like " + std::string(example));
+}
+
+/// Moves `position` behind `part`.
+void expect(std::string_view text, std::size_t& position, std::string_view part) {
+  if (!continues_with(text, position, part)) reject(text, position, quoted(part, part.size()));
+  position += part.size();
+}
+
+/// The edges on a path of operations other than none from the input to the output, bit e for edge e.
+unsigned live_edges(const Cell& cell) {
+  unsigned present = 0;
+  for (std::size_t e = 0; e < edge_count; ++e) present |= unsigned{cell[e] != Operation::none} << e;
+  unsigned live = 0;
+  for (const unsigned path : paths) {
+    if ((present & path) == path) live |= path;
+  }
+  return live;
+}
+
+class NasBench201 final : public SearchSpace {
+ public:
+  std::string_view name() const override { return "nasbench201"; }
+  const std::vector<int>& decisions() const override { return decisions_; }
+
+  Architecture parse(std::string_view text) const override {
+    Architecture architecture(edge_count);
+    std::size_t position = 0;
+    expect(text, position, beginning);
+    for (std::size_t e = 0; e < edge_count; ++e) {
+      const std::size_t operation = candidate_operation(text.substr(position));
+      if (!continues_with(text, position, operation_names[operation])) {
+        reject(text, position, "one of " + joined(operation_names));
+      }
+      architecture[e] = static_cast<std::uint8_t>(operation);
+      position += operation_names[operation].size();
+      expect(text, position, after_operation[e]);
+    }
+    if (position != text.size()) reject(text, position, "the end");
+    return architecture;
+  }
+
+  std::string format(const Architecture& architecture) const override {
+    std::string text;
+    append_format(text, architecture);
+    return text;
+  }
+
+  void append_format(std::string& text, const Architecture& architecture) const override {
+    const Cell cell = cell_of(architecture);
+    text += beginning;
+    for (std::size_t e = 0; e < edge_count; ++e) {
+      text += operation_names[static_cast<std::size_t>(cell[e])];
+      text += after_operation[e];
+    }
+  }
+
+  char part_separator() const override { return '+'; }
+
+  const std::vector<std::string>& counted_operations() const override { return counted_operations_; }
+
+  std::vector<double> operation_counts(const Architecture& architecture) const override {
+    std::vector<double> counts(counted_operations_.size());
+    for (const Operation operation : cell_of(architecture)) {
+      if (operation != Operation::none) counts[static_cast<std::size_t>(operation) - 1] += 1;
+    }
+    return counts;
+  }
+
+  bool connected(const Architecture& architecture) const override { return live_edges(cell_of(architecture)) != 0; }
+
+  // Edges on no path become none. Every path that is left keeps all of its edges, so that once is enough. An edge out
+  // of a node that the image does not reach contributes a constant at most (a batch norm's shift), which counts as
+  // nothing. Exchanging nodes 1 and 2 where no operation joins them also computes the same function, but it moves the
+  // zero of that edge and its addition to another branch, which a runtime can tell: such cells stay apart.
+  Architecture canonical(const Architecture& architecture) const override {
+    Cell cell = cell_of(architecture);
+    const unsigned live = live_edges(cell);
+    for (std::size_t e = 0; e < edge_count; ++e) {
+      if ((live >> e & 1U) == 0) cell[e] = Operation::none;
+    }
+    return architecture_of(cell);
+  }
+
+  LayerGraph network(const Architecture& architecture, const NetworkShape& shape) const override {
+    return cell_network(cell_of(architecture), shape);
+  }
+
+  std::int64_t flop_count(const Architecture& architecture, const NetworkShape& shape) const override {
+    return cell_network_flop_count(cell_of(architecture), shape);
+  }
+
+  std::vector<Operator> operators(const NetworkShape& shape) const override { return cell_operators(shape); }
+
+  std::vector<OperationChain> operation_chains(const NetworkShape& shape) const override {
+    return cell_operation_chains(shape);
+  }
+
+  std::vector<double> operator_occurrences(const Architecture& architecture) const override {
+    return cell_operator_occurrences(cell_of(architecture));
+  }
+
+ private:
+  std::vector<int> decisions_ = std::vector<int>(edge_count, static_cast<int>(operation_count));
+  std::vector<std::string> counted_operations_{operation_names.begin() + 1, operation_names.end()};
+};
+
+}  // namespace
+
+Cell cell_of(const Architecture& architecture) {
+  if (architecture.size() != edge_count) {
+    throw InputError("an architecture of " + std::to_string(architecture.size()) +
+                     " decisions is no NAS-Bench-201 cell, which has " + std::to_string(edge_count) + " edges");
+  }
+  Cell cell;
+  for (std::size_t e = 0; e < edge_count; ++e) {
+    if (architecture[e] >= operation_count) {
+      throw InputError("operation " + std::to_string(architecture[e]) + " on edge " + std::to_string(e) +
+                       " does not exist in NAS-Bench-201, which has " + std::to_string(operation_count));
+    }
+    cell[e] = static_cast<Operation>(architecture[e]);
+  }
+  return cell;
+}
+
+Architecture architecture_of(const Cell& cell) {
+  Architecture architecture(edge_count);
+  for (std::size_t e = 0; e < edge_count; ++e) architecture[e] = static_cast<std::uint8_t>(cell[e]);
+  return architecture;
+}
+
+const SearchSpace& nasbench201() {
+  static const NasBench201 space;
+  return space;
+}
+
+}  // namespace tenshot::nasbench

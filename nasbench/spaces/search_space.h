@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nasbench/graph/layer_graph.h"
+#include "nasbench/graph/operator_specification.h"
+#include "nasbench/spaces/architecture.h"
+#include "nasbench/support/random.h"
+
+namespace tenshot::nasbench {
+
+/// How the networks of a space are instantiated.
+struct NetworkShape {
+  int resolution = 32;  ///< height and width of the input image, pixels; a multiple of 4 for NAS-Bench-201
+  int classes = 10;
+};
+
+/// One operator measured alone: its name, its channels, the height and width it runs at, and its one-operator graph.
+struct Operator {
+  std::string name;
+  int channels = 0;
+  int resolution = 0;
+  LayerGraph graph;
+};
+
+/// An operation as a network runs it: `graph` has `repeats` instances in a row between two convolution blocks, and
+/// `surroundings` those blocks alone. The difference of their latencies by `repeats` is what one more instance costs
+/// inside a network: without entering and leaving the runtime (bytes for floats, blocked for plain layouts), which an
+/// operator alone pays for every time.
+struct OperationChain {
+  std::string name;  ///< a counted operation of the space, or what joins them ("add", "relu", "multiply")
+  int channels = 0;
+  int resolution = 0;
+  int repeats = 0;
+  LayerGraph graph;
+  LayerGraph surroundings;  ///< the same for every chain of these channels and resolution
+};
+
+/// The seam between what tenshot does and the networks it does it for. A space defines the meaning of Architecture
+/// values: their strings, their order, their encoding, what executes, and the network itself.
+class SearchSpace {
+ public:
+  virtual ~SearchSpace() = default;
+
+  /// "nasbench201"; what files and `--space` call it.
+  virtual std::string_view name() const = 0;
+
+  /// Number of options at each decision: {5, 5, 5, 5, 5, 5} for NAS-Bench-201.
+  virtual const std::vector<int>& decisions() const = 0;
+
+  /// The architecture of a string. Throws InputError that says what is wrong and shows a correct string.
+  virtual Architecture parse(std::string_view text) const = 0;
+  /// The string of an architecture; parse(format(a)) == a.
+  virtual std::string format(const Architecture& architecture) const = 0;
+  virtual void append_format(std::string& text, const Architecture& architecture) const = 0;
+  /// A string is parts joined by this character, and what a part says does not depend on the other parts.
+  virtual char part_separator() const = 0;
+
+  /// Names of the operations whose counts explain latency, without those that cost nothing by definition
+  /// (NAS-Bench-201: skip_connect, nor_conv_1x1, nor_conv_3x3, avg_pool_3x3).
+  virtual const std::vector<std::string>& counted_operations() const = 0;
+  /// How often each counted operation occurs, shape [counted_operations().size()].
+  virtual std::vector<double> operation_counts(const Architecture& architecture) const = 0;
+
+  /// False when no path connects input to output, so that the network computes a constant.
+  virtual bool connected(const Architecture& architecture) const = 0;
+  /// The representative of all architectures that do the same to the image: parts through which the image cannot
+  /// influence the output are removed, and all architectures that are not connected have one representative. What is
+  /// left is not rewritten, so two representatives may still compute the same function. Idempotent.
+  virtual Architecture canonical(const Architecture& architecture) const = 0;
+
+  /// The whole network as a layer graph. Throws InputError on a shape the space cannot have.
+  virtual LayerGraph network(const Architecture& architecture, const NetworkShape& shape) const = 0;
+  /// The operators that the network executes, in order, for the space's own input: what the predictor `operators` knows
+  /// of a network. Throws InputError for a space that does not say.
+  virtual std::vector<OperatorSpecification> operator_list(const Architecture& architecture) const;
+  /// nasbench::flop_count(network(architecture, shape)), without the network where a space knows a shorter way.
+  virtual std::int64_t flop_count(const Architecture& architecture, const NetworkShape& shape) const;
+  /// Every operator at every width and resolution it occurs at (NAS-Bench-201: 5 operations × 3 stages = 15, operation
+  /// by operation). An operator that computes nothing (skip_connect) is a graph of its input alone: what a runtime
+  /// measures of it is an empty call.
+  virtual std::vector<Operator> operators(const NetworkShape& shape) const = 0;
+  /// How often each of them occurs in the architecture's network, shape [operators().size()].
+  virtual std::vector<double> operator_occurrences(const Architecture& architecture) const = 0;
+
+  /// Every operation that has a cost, at every width and resolution it occurs at, as it runs inside a network; empty
+  /// for a space that says nothing of it. Throws InputError on a shape the space cannot have.
+  virtual std::vector<OperationChain> operation_chains(const NetworkShape&) const { return {}; }
+
+  // What follows from the decisions alone. All that take an architecture throw InputError when it is none of the space.
+
+  /// Number of architectures, or nothing when it does not fit 64 bits.
+  std::optional<std::uint64_t> size() const;
+  /// The architecture at `ordinal` of the space's own order (mixed radix, first decision slowest) and back. Both throw
+  /// InputError where there is no such ordinal; `ordinal` also in a space whose size does not fit 64 bits.
+  Architecture at(std::uint64_t ordinal) const;
+  std::uint64_t ordinal(const Architecture& architecture) const;
+  /// Uniform over the space.
+  Architecture random(Rng& rng) const;
+  /// All architectures in the space's order. Throws InputError when the space is too large to list (over 10^7).
+  std::vector<Architecture> all() const;
+
+  /// One-hot width: the sum of decisions() (30 for NAS-Bench-201).
+  std::size_t encoding_width() const;
+  /// Writes the one-hot encoding, `encoding_width()` floats, decision by decision.
+  void encode(const Architecture& architecture, float* encoding) const;
+};
+
+/// The space called `name`. Throws InputError that lists the spaces there are.
+const SearchSpace& search_space(std::string_view name);
+
+/// NAS-Bench-201 (Dong and Yang, ICLR 2020): 15,625 cells of 6 edges with 5 operations.
+const SearchSpace& nasbench201();
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,159 @@
+#include <cmath>
+
+#include "nasbench/structures/cell_structures.h"
+#include "nasbench/structures/structures.h"
+
+namespace tenshot::nasbench {
+
+const StructureModel& nasbench201_structures();
+
+namespace {
+
+constexpr std::size_t feature_count = 9;
+
+/// `base` is 1, or 0 where a runtime that removes the unused finds nothing left to run.
+void write(const CellCounts& counts, double base, double* row) {
+  const std::array<double, feature_count> values = {base,          counts.skip, counts.conv_1x1, counts.conv_3x3,
+                                                    counts.pool,   counts.add,  counts.relu,     counts.multiply,
+                                                    counts.reorder};
+  std::copy(values.begin(), values.end(), row);
+}
+
+using Rule = CellCounts (*)(const Cell&);
+using PathRule = std::array<CellCounts, path_count> (*)(const Cell&);
+
+/// A structure and its rule: one of `rule` and `path_rule`.
+struct NamedRule {
+  Structure structure;
+  Rule rule = nullptr;
+  PathRule path_rule = nullptr;
+  bool keeps_base = true;  ///< false: where no path connects, the network is a constant and nothing of it runs
+};
+
+std::vector<NamedRule> named_rules() {
+  //                                       base  skip  1x1   3x3   pool  add    relu   mul    reorder
+  const std::vector<bool> free_adds = {true, true, true, true, true, false, false, false, false};
+  const std::vector<bool> eager = {true, true, true, true, true, true, false, false, false};
+  const std::vector<bool> compiled = {true, false, true, true, true, true, true, true, false};
+  const std::vector<bool> compiled_live = {true, false, true, true, true, true, true, false, false};
+  const std::vector<bool> blocked = {true, false, true, true, true, true, true, true, true};
+  return {
+      {{"total", "every operation is executed as written", 1, free_adds}, total_structure, nullptr},
+      {{"live", "dead branches are removed", 1, eager}, live_structure, nullptr, false},
+      {{"forward", "operations on zeros are skipped, unused results are still computed", 1, eager},
+       forward_structure,
+       nullptr},
+      {{"backward", "unused results are not computed, operations on zeros are", 1, eager},
+       backward_structure,
+       nullptr,
+       false},
+      {{"backward+", "as backward, and lone convolutions are computed though unused", 1, eager},
+       backward_plus_structure,
+       nullptr,
+       false},
+      {{"fused", "dead branches are removed and repeated operations computed once", 1, eager},
+       fused_structure,
+       nullptr,
+       false},
+      {{"critical", "parallel paths run at the same time: the slowest counts", path_count, free_adds},
+       nullptr,
+       critical_structure,
+       false},
+      {{"half-critical", "parallel paths overlap by half", path_count, eager}, nullptr, half_critical_structure, false},
+      {{"cse", "compiled: repeated operations are merged, zeros are multiplied", 1, compiled}, cse_structure, nullptr},
+      {{"live-cse", "compiled: dead branches are removed and repeated operations merged", 1, compiled_live},
+       live_cse_structure,
+       nullptr,
+       false},
+      {{"layout", "compiled for blocked tensors: merged, with conversions between layouts", 1, blocked},
+       layout_structure,
+       nullptr},
+      {{"in-place", "compiled in place: merged, with conversions where a result cannot overwrite its operand", 1,
+        blocked},
+       in_place_structure,
+       nullptr},
+  };
+}
+
+class Nasbench201Structures : public StructureModel {
+ public:
+  Nasbench201Structures() : rules_(named_rules()) {
+    for (const NamedRule& rule : rules_) structures_.push_back(rule.structure);
+    whole_space_ = StructureModel::table(nasbench201().all());
+  }
+
+  const SearchSpace& space() const override { return nasbench201(); }
+  const std::vector<StructureFeature>& features() const override { return features_; }
+  const std::vector<Structure>& structures() const override { return structures_; }
+  double instances_per_shape() const override { return cells_per_stage; }
+
+  void evaluate(std::size_t structure, const Architecture& architecture, double* rows) const override {
+    const Cell cell = cell_of(architecture);
+    const NamedRule& rule = rules_[structure];
+    const double base = rule.keeps_base || live_edges(cell) != 0 ? 1 : 0;
+    if (rule.rule != nullptr) {
+      write(rule.rule(cell), base, rows);
+      return;
+    }
+    for (const CellCounts& counts : rule.path_rule(cell)) {
+      write(counts, base, rows);
+      rows += feature_count;
+    }
+  }
+
+  std::size_t signature_words() const override { return 1; }
+  /// Bits 5e + o: edge e has operation o; bits 32 + 5e + o: and is live. Two words of 30 bits in one.
+  void signature(const Architecture& architecture, std::uint64_t* words) const override {
+    const Cell cell = cell_of(architecture);
+    const EdgeSet live = live_edges(cell);
+    std::uint64_t bits = 0;
+    for (std::size_t e = 0; e < edge_count; ++e) {
+      const std::uint64_t one_hot = std::uint64_t{1} << (operation_count * e + static_cast<std::size_t>(cell[e]));
+      bits |= one_hot;
+      if ((live >> e & 1U) != 0) bits |= one_hot << 32;
+    }
+    *words = bits;
+  }
+  double signature_scale() const override { return 16; }
+
+  StructureTable table(const std::vector<Architecture>& architectures) const override {
+    StructureTable table;
+    table.size = architectures.size();
+    table.feature_count = feature_count;
+    table.signature_words = 1;
+    std::vector<std::uint32_t> ordinals;
+    ordinals.reserve(table.size);
+    table.signatures.reserve(table.size);
+    for (const Architecture& architecture : architectures) {
+      const auto ordinal = static_cast<std::uint32_t>(nasbench201().ordinal(architecture));
+      ordinals.push_back(ordinal);
+      table.signatures.push_back(whole_space_.signatures[ordinal]);
+    }
+    for (const StructureTable::Column& whole : whole_space_.structures) {
+      StructureTable::Column column = {whole.alternatives, whole.rows, whole.features, {}};
+      column.row_of.reserve(table.size);
+      for (const std::uint32_t ordinal : ordinals) column.row_of.push_back(whole.row_of[ordinal]);
+      table.structures.push_back(std::move(column));
+    }
+    return table;
+  }
+
+ private:
+  // The generic costs are those of a device nobody has seen, in units of its median latency.
+  std::vector<StructureFeature> features_ = {
+      {"base", 0.1, 0.1, {}, {}},           {"skip_connect", 0.1, 1, {}, {}}, {"nor_conv_1x1", 0.2, 1, {}, "relu"},
+      {"nor_conv_3x3", 0.4, 1, {}, "relu"}, {"avg_pool_3x3", 0.2, 1, {}, {}}, {"add", 0.05, 3, 0.05, {}},
+      {"relu", 0.02, 1, 0.02, {}},          {"multiply", 0.02, 1, 0.02, {}},  {"reorder", 0.03, 1, 0.03, {}}};
+  std::vector<NamedRule> rules_;
+  std::vector<Structure> structures_;
+  StructureTable whole_space_;
+};
+
+}  // namespace
+
+const StructureModel& nasbench201_structures() {
+  static const Nasbench201Structures model;
+  return model;
+}
+
+}  // namespace tenshot::nasbench

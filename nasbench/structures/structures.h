@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nasbench/spaces/search_space.h"
+
+namespace tenshot::nasbench {
+
+/// One term of a latency that is a sum of costs: the base, or how often an operation runs. `typical_cost`, `ridge` and
+/// `spread` say what to expect of its cost before anything is known, in units of the device's median latency.
+struct StructureFeature {
+  std::string name;
+  double typical_cost = 0;
+  double ridge = 1;              ///< weight in a regularised fit, relative to other features
+  std::optional<double> spread;  ///< standard deviation of the cost; nothing: it follows from the size of the costs
+  /// A feature that every instance in this one's operation chain runs as well: where a structure counts it apart, it is
+  /// not this one's. Empty: none.
+  std::string contains;
+};
+
+/// One hypothesis of what a runtime executes of an architecture.
+struct Structure {
+  std::string name;
+  std::string meaning;  ///< one sentence for a person: "dead branches are removed"
+  /// 1: the latency is features · costs. More: it is the greatest of that many such sums (parallel paths).
+  std::size_t alternatives = 1;
+  std::vector<bool> uses;  ///< which features can differ from zero, one a feature
+};
+
+/// The structure features of a list of architectures, each distinct feature row once.
+struct StructureTable {
+  struct Column {
+    std::size_t alternatives = 1;
+    std::size_t rows = 0;
+    std::shared_ptr<const std::vector<double>> features;  ///< [rows, alternatives, feature_count]
+    std::vector<std::uint32_t> row_of;                    ///< one an architecture
+  };
+  std::size_t size = 0;  ///< architectures
+  std::size_t feature_count = 0;
+  std::vector<Column> structures;
+  std::size_t signature_words = 0;
+  std::vector<std::uint64_t> signatures;  ///< [size, signature_words]
+
+  /// `alternatives × feature_count` values of one architecture.
+  const double* row(std::size_t structure, std::size_t architecture) const {
+    const Column& column = structures[structure];
+    return column.features->data() + column.row_of[architecture] * column.alternatives * feature_count;
+  }
+  const std::uint64_t* signature(std::size_t architecture) const {
+    return signatures.data() + architecture * signature_words;
+  }
+};
+
+/// The structures of a search space: all that the `structured` predictor knows of it. Feature 0 is the base: 1,
+/// or 0 where nothing of the network runs.
+class StructureModel {
+ public:
+  virtual ~StructureModel() = default;
+
+  virtual const SearchSpace& space() const = 0;
+  virtual const std::vector<StructureFeature>& features() const = 0;
+  virtual const std::vector<Structure>& structures() const = 0;
+  /// How often one unit of a feature runs the operation of that name at each channels and resolution it occurs at.
+  virtual double instances_per_shape() const { return 1; }
+
+  /// Writes the features of `architecture` under one structure: [alternatives, features().size()], row-major.
+  virtual void evaluate(std::size_t structure, const Architecture& architecture, double* rows) const = 0;
+
+  /// A bit string whose Hamming distance says how much two architectures differ, for what no structure explains:
+  /// `signature_words()` words, and the distance at which likeness has fallen to 1/e.
+  virtual std::size_t signature_words() const = 0;
+  virtual void signature(const Architecture& architecture, std::uint64_t* words) const = 0;
+  virtual double signature_scale() const = 0;
+
+  /// Everything above for many architectures. The default evaluates each; a small space remembers them all.
+  virtual StructureTable table(const std::vector<Architecture>& architectures) const;
+
+  /// Index of the structure called `name`. Throws InputError that lists the names.
+  std::size_t structure_index(std::string_view name) const;
+};
+
+/// The structures of `space`. Throws InputError for a space that has none.
+const StructureModel& structures_of(const SearchSpace& space);
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include <ostream>
+#include <set>
+
+#include "datasets/pool/pool.h"
+#include "nasbench/support/files.h"
+#include "tests/unit/datasets/fixtures.h"
+
+namespace tenshot::datasets {
+namespace {
+
+Pool parse(const std::string& text, const WideTableOptions& options = {}) {
+  return parse_wide_table(text, "w.csv", space(), options);
+}
+
+std::vector<std::string> ids_of(const Pool& pool) {
+  std::vector<std::string> ids;
+  for (const DeviceRuntime& device : pool.devices) ids.push_back(device.id);
+  return ids;
+}
+
+std::vector<double> latencies_of(const DeviceRuntime& device) {
+  std::vector<double> values;
+  for (const Measurement& row : device.latencies) values.push_back(row.latency_ms);
+  return values;
+}
+
+/// Three devices, four rows, indices 10, 11, 12, 13.
+std::string small_table() {
+  return "index,architecture,a,b,c\n10," + text_of(0) + ",1,2,3\n11," + text_of(1) + ",4,5,6\n12," + text_of(2) +
+         ",7,8,9\n13," + text_of(3) + ",10,11,12\n";
+}
+
+TEST(WideTable, MakesADeviceOfEveryColumn) {
+  const Pool pool = parse(small_table());
+  EXPECT_EQ(pool.space, &space());
+  EXPECT_EQ(ids_of(pool), (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(latencies_of(pool.devices[1]), (std::vector<double>{2, 5, 8, 11}));
+  EXPECT_EQ(pool.devices[2].latencies[3].architecture, space().at(3));
+  EXPECT_EQ(pool.devices[0].descriptor.source, "none");
+  EXPECT_TRUE(pool.findings.empty());
+}
+
+TEST(WideTable, ReadsTheDevicesAskedForInThatOrder) {
+  const Pool pool = parse(small_table(), {{"c", "a"}, {}});
+  EXPECT_EQ(ids_of(pool), (std::vector<std::string>{"c", "a"}));
+  EXPECT_EQ(latencies_of(pool.devices[0]), (std::vector<double>{3, 6, 9, 12}));
+}
+
+TEST(WideTable, IgnoresAnUnnamedColumn) {
+  EXPECT_EQ(ids_of(parse(",architecture,a\n0," + text_of(0) + ",1\n")), (std::vector<std::string>{"a"}));
+}
+
+TEST(WideTable, SelectsRowsByTheirIndex) {
+  EXPECT_EQ(latencies_of(parse(small_table(), {{"a"}, RowRange{11, 13}}).devices[0]), (std::vector<double>{4, 7}));
+}
+
+TEST(WideTable, SelectsRowsByTheirPositionWithoutAnIndex) {
+  const std::string text = "architecture,a\n" + text_of(0) + ",1\n" + text_of(1) + ",2\n" + text_of(2) + ",3\n";
+  EXPECT_EQ(latencies_of(parse(text, {{}, RowRange{1, 3}}).devices[0]), (std::vector<double>{2, 3}));
+}
+
+TEST(WideTable, CountsARowThatIsCutShortAsAPosition) {
+  const std::string text = "architecture,a\n" + text_of(0) + "\n" + text_of(1) + ",2\n" + text_of(2) + ",3\n";
+  const Pool pool = parse(text, {{}, RowRange{1, 2}});
+  EXPECT_EQ(latencies_of(pool.devices[0]), (std::vector<double>{2}));
+}
+
+TEST(WideTable, LeavesOutTheEntryNotTheRow) {
+  const std::string text =
+      "architecture,a,b\n" + text_of(0) + ",0,2\n" + text_of(1) + ",-4,nan\n" + text_of(2) + ",inf,x\n";
+  const Pool pool = parse(text);
+  EXPECT_TRUE(pool.devices[0].latencies.empty());
+  EXPECT_EQ(latencies_of(pool.devices[1]), (std::vector<double>{2}));
+  EXPECT_EQ(pool.findings.summary(), "5 entries left out: 1 missing, 1 not a number, 1 zero, 1 negative, 1 not finite");
+  EXPECT_EQ(pool.findings.first()[1].message(), "w.csv:3: column a: '-4' is negative; left out");
+}
+
+TEST(WideTable, CountsTheFirstRowOfAnArchitecture) {
+  const Pool pool = parse("architecture,a\n" + text_of(0) + ",1\n" + text_of(0) + ",2\n|x|,3\n" + text_of(1) + "\n");
+  EXPECT_EQ(latencies_of(pool.devices[0]), (std::vector<double>{1}));
+  EXPECT_EQ(pool.findings.summary(), "3 entries left out: 1 duplicate, 1 unknown architecture, 1 field count");
+}
+
+TEST(WideTable, NamesARowWithoutAnIndexWhenRowsAreSelected) {
+  const Pool pool =
+      parse("index,architecture,a\n0," + text_of(0) + ",1\nx," + text_of(1) + ",2\n", {{}, RowRange{0, 9}});
+  ASSERT_EQ(pool.findings.total(), 1U);
+  EXPECT_EQ(pool.findings.first()[0].message(), "w.csv:3: column index: 'x' is not a number; left out");
+}
+
+struct BadTable {
+  std::string text;
+  WideTableOptions options;
+  std::string fragment;
+};
+
+void PrintTo(const BadTable& table, std::ostream* stream) { *stream << table.fragment; }
+
+class BadTables : public ::testing::TestWithParam<BadTable> {};
+
+TEST_P(BadTables, AreRefusedWithAMessageThatNamesTheFault) {
+  const std::string message = message_of([] { parse(GetParam().text, GetParam().options); });
+  EXPECT_EQ(message.substr(0, 5), "w.csv") << message;
+  EXPECT_NE(message.find(GetParam().fragment), std::string::npos) << message;
+  EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Table, BadTables,
+    ::testing::Values(
+        BadTable{"", {}, "is empty"}, BadTable{"arch,a\nx,1\n", {}, "no column 'architecture'; found 'arch', 'a'"},
+        BadTable{"architecture,index\n", {}, "no column of latencies"},
+        BadTable{"architecture;a\n", {}, "found 'architecture;a'"},
+        BadTable{"architecture,a,b,a\n", {}, "column 'a' twice"},
+        BadTable{"architecture,a,../evil\n", {}, "column '../evil' cannot name a device-runtime"},
+        BadTable{"architecture,Titan RTX\n", {}, "column 'Titan RTX' cannot name"},
+        BadTable{small_table(), {{"a", "z"}, {}}, "no column 'z'; the devices of this table are 'a', 'b', 'c'"},
+        BadTable{small_table(), {{"a", "a"}, {}}, "'a' is asked for twice"},
+        BadTable{small_table(), {{}, RowRange{0, 10}}, "no row from 0 up to 10 (exclusive); its rows are 10 to 13"},
+        BadTable{"architecture,a\n", {{}, RowRange{0, 10}}, "the table has no rows"},
+        BadTable{"architecture,a\n\"x", {}, "w.csv:2: a quoted field is never closed"}));
+
+TEST(ParseRowRange, ReadsHalfOpenRanges) {
+  EXPECT_EQ(parse_row_range("0:900").begin, 0);
+  EXPECT_EQ(parse_row_range("1800:2700").end, 2700);
+}
+
+TEST(ParseRowRange, RefusesEverythingElse) {
+  for (const char* text : {"", ":", "5", "5:5", "9:3", "-1:3", "a:b", "0:9:2", ":900", "0:99999999999999999999"}) {
+    EXPECT_THROW(parse_row_range(text), InputError) << text;
+  }
+}
+
+TEST(PublicTable, HasTwentySevenDevicesOverTheWholeSpace) {
+  TENSHOT_REQUIRE_PUBLIC_TABLE(table);
+  const Pool pool = read_wide_table(*table, space(), {});
+  EXPECT_TRUE(pool.findings.empty()) << pool.findings.summary();
+  ASSERT_EQ(pool.devices.size(), 27U);
+  std::set<std::string> whole_milliseconds;
+  for (const DeviceRuntime& device : pool.devices) {
+    EXPECT_EQ(device.latencies.size(), 15625U) << device.id;
+    if (are_whole_milliseconds(latencies_of(device))) whole_milliseconds.insert(device.id);
+  }
+  EXPECT_EQ(whole_milliseconds, (std::set<std::string>{"essential_ph_1", "pixel2", "samsung_a50", "samsung_s7"}));
+  EXPECT_EQ(pool.find("fpga")->latencies.front().latency_ms, 2.57296);
+  EXPECT_EQ(pool.find("titanxp_32")->latencies.back().latency_ms, 11.0207);
+  EXPECT_EQ(latency_matrix(pool).architectures.size(), 15625U);
+}
+
+TEST(PublicTable, GivesTheRowsSelected) {
+  TENSHOT_REQUIRE_PUBLIC_TABLE(table);
+  const Pool pool = read_wide_table(*table, space(), {{"pixel3", "raspi4"}, parse_row_range("0:900")});
+  EXPECT_EQ(ids_of(pool), (std::vector<std::string>{"pixel3", "raspi4"}));
+  for (const DeviceRuntime& device : pool.devices) EXPECT_EQ(device.latencies.size(), 900U);
+}
+
+TEST(PublicTable, SurvivesThePoolFolder) {
+  TENSHOT_REQUIRE_PUBLIC_TABLE(table);
+  const Pool pool = read_wide_table(*table, space(), {{"raspi4", "pixel2", "1080ti_1"}, {}});
+  const TemporaryFolder folder;
+  write_pool(folder.path(), pool);
+  EXPECT_EQ(content_hash(read_pool(folder.path())), content_hash(pool));
+}
+
+}  // namespace
+}  // namespace tenshot::datasets

@@ -1,0 +1,113 @@
+#include "nasbench/graph/onnx.h"
+
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+
+#include <map>
+#include <set>
+
+#include "nasbench/graph/layer_graph_builder.h"
+#include "nasbench/spaces/search_space.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+onnx::ModelProto model_of(const LayerGraph& graph, const OnnxOptions& options = {}) {
+  onnx::ModelProto model;
+  EXPECT_TRUE(model.ParseFromString(onnx_model(graph, options)));
+  return model;
+}
+
+std::map<std::string, int> nodes_of(const onnx::ModelProto& model) {
+  std::map<std::string, int> counts;
+  for (const onnx::NodeProto& node : model.graph().node()) ++counts[node.op_type()];
+  return counts;
+}
+
+std::vector<std::int64_t> shape_of(const onnx::ValueInfoProto& value) {
+  std::vector<std::int64_t> shape;
+  for (const auto& extent : value.type().tensor_type().shape().dim()) shape.push_back(extent.dim_value());
+  return shape;
+}
+
+LayerGraph network_of(const char* architecture) { return nasbench201().network(nasbench201().parse(architecture), {}); }
+
+TEST(Onnx, EveryLayerOfANetworkIsANode) {
+  const onnx::ModelProto model =
+      model_of(network_of("|nor_conv_3x3~0|+|none~0|avg_pool_3x3~1|+|skip_connect~0|nor_conv_1x1~1|skip_connect~2|"));
+  EXPECT_EQ(model.ir_version(), 7);
+  ASSERT_EQ(model.opset_import_size(), 1);
+  EXPECT_EQ(model.opset_import(0).version(), 13);
+  // 15 cells of two convolutions, a pool, a multiplication by 0 and three additions; stem, two residual blocks of
+  // three convolutions, a pool and an addition, and the head: as tests of the layer graph count them.
+  const std::map<std::string, int> expected = {{"Conv", 30 + 1 + 6},
+                                               {"BatchNormalization", 30 + 1 + 4 + 1},
+                                               {"Relu", 30 + 4 + 1},
+                                               {"AveragePool", 15 + 2},
+                                               {"Mul", 15},
+                                               {"Add", 45 + 2},
+                                               {"GlobalAveragePool", 1},
+                                               {"Flatten", 1},
+                                               {"Gemm", 1}};
+  EXPECT_EQ(nodes_of(model), expected);
+}
+
+TEST(Onnx, InputAndOutputHaveTheBatchAndTheShape) {
+  const onnx::ModelProto model = model_of(nasbench201().network(nasbench201().at(0), {16, 100}), {8, 1, "all_none"});
+  EXPECT_EQ(model.graph().name(), "all_none");
+  EXPECT_EQ(model.graph().input(0).name(), onnx_input_name);
+  EXPECT_EQ(shape_of(model.graph().input(0)), (std::vector<std::int64_t>{8, 3, 16, 16}));
+  EXPECT_EQ(model.graph().output(0).name(), onnx_output_name);
+  EXPECT_EQ(shape_of(model.graph().output(0)), (std::vector<std::int64_t>{8, 100}));
+}
+
+TEST(Onnx, HoldsTheWeightsOfTheSeed) {
+  LayerGraphBuilder builder({2, 6, 6});
+  builder.convolution("conv", builder.input(), 4, {3, 2, 1});
+  const LayerGraph graph = builder.take();
+  const onnx::ModelProto model = model_of(graph, {1, 7, "one"});
+  ASSERT_EQ(model.graph().initializer_size(), 1);
+  const onnx::TensorProto& weight = model.graph().initializer(0);
+  EXPECT_EQ(std::vector<std::int64_t>(weight.dims().begin(), weight.dims().end()),
+            (std::vector<std::int64_t>{4, 2, 3, 3}));
+  EXPECT_EQ(std::vector<float>(weight.float_data().begin(), weight.float_data().end()),
+            random_weights(graph, 1, 7).weight);
+}
+
+TEST(Onnx, NoTwoConvolutionsShareWeights) {
+  const onnx::ModelProto model = model_of(
+      network_of("|nor_conv_1x1~0|+|nor_conv_1x1~0|nor_conv_1x1~1|+|nor_conv_1x1~0|nor_conv_1x1~1|nor_conv_1x1~2|"));
+  std::set<std::string> different;
+  int convolutions = 0;
+  for (const onnx::TensorProto& tensor : model.graph().initializer()) {
+    if (tensor.dims_size() != 4) continue;
+    ++convolutions;
+    different.insert(tensor.name());
+    different.insert(std::to_string(tensor.float_data(0)) + "," + std::to_string(tensor.float_data(1)));
+  }
+  EXPECT_EQ(static_cast<int>(different.size()), 2 * convolutions);
+}
+
+TEST(Onnx, NoneIsAMultiplicationByZeroAndASkipAloneAnIdentity) {
+  const std::vector<Operator> operators = nasbench201().operators({});
+  EXPECT_EQ(nodes_of(model_of(operators[0].graph)), (std::map<std::string, int>{{"Mul", 1}}));
+  const onnx::ModelProto skip = model_of(operators[3].graph);
+  EXPECT_EQ(operators[3].name, "skip_connect");
+  EXPECT_EQ(nodes_of(skip), (std::map<std::string, int>{{"Identity", 1}}));
+  EXPECT_EQ(skip.graph().node(0).output(0), onnx_output_name);
+}
+
+TEST(Onnx, SameSeedSameBytes) {
+  const LayerGraph graph = network_of("|nor_conv_3x3~0|+|none~0|none~1|+|none~0|none~1|skip_connect~2|");
+  EXPECT_EQ(onnx_model(graph, {1, 3, "a"}), onnx_model(graph, {1, 3, "a"}));
+  EXPECT_NE(onnx_model(graph, {1, 3, "a"}), onnx_model(graph, {1, 4, "a"}));
+}
+
+TEST(Onnx, RefusesWhatNobodyCanRun) {
+  EXPECT_THROW(onnx_model({}, {}), InputError);
+  EXPECT_THROW(onnx_model(nasbench201().operators({})[0].graph, {0, 1, "none"}), InputError);
+}
+
+}  // namespace
+}  // namespace tenshot::nasbench

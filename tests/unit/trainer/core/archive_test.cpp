@@ -1,0 +1,94 @@
+#include "trainer/core/archive.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
+
+namespace tenshot::trainer {
+namespace {
+
+Archive example() {
+  Archive archive;
+  archive.card = {{"content", "predictor"}, {"seed", 7}};
+  archive.put("weights", to_array(std::vector<float>{1.5F, -2.0F, 0.25F}, {3}));
+  archive.put("latency", to_array(std::vector<double>{0.1, 1e-300}, {1, 2}));
+  archive.put("choices", to_array(std::vector<std::uint8_t>{0, 4, 2}, {3}));
+  return archive;
+}
+
+std::string message_of(std::string_view bytes) {
+  try {
+    Archive::parse(bytes, "x.tenshot");
+  } catch (const FormatError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Archive, ReadsBackWhatItWrote) {
+  const Archive archive = Archive::parse(example().serialise(), "x.tenshot");
+  EXPECT_EQ(archive.card, example().card);
+  EXPECT_EQ(archive.floats("weights"), (std::vector<float>{1.5F, -2.0F, 0.25F}));
+  EXPECT_EQ(archive.doubles("latency"), (std::vector<double>{0.1, 1e-300}));
+  EXPECT_EQ(archive.shape("latency"), (std::vector<std::int64_t>{1, 2}));
+  EXPECT_EQ(archive.bytes("choices"), (std::vector<std::uint8_t>{0, 4, 2}));
+  EXPECT_EQ(archive.serialise(), example().serialise());
+}
+
+TEST(Archive, NamesAnArrayThatIsNotThere) {
+  EXPECT_THROW(example().floats("biases"), FormatError);
+  EXPECT_THROW(example().doubles("weights"), FormatError);  // there, but of another type
+}
+
+TEST(Archive, RefusesAFlipOfAnyBit) {
+  const std::string good = example().serialise();
+  for (std::size_t position = 0; position < good.size(); ++position) {
+    for (const int bit : {0, 3, 7}) {
+      std::string bad = good;
+      bad[position] = static_cast<char>(bad[position] ^ (1 << bit));
+      EXPECT_NE(message_of(bad), "") << "byte " << position << " bit " << bit;
+    }
+  }
+}
+
+TEST(Archive, RefusesEveryShorterFile) {
+  const std::string good = example().serialise();
+  for (std::size_t length = 0; length < good.size(); ++length) {
+    EXPECT_NE(message_of(std::string_view(good).substr(0, length)), "") << length;
+  }
+}
+
+TEST(Archive, SaysThatAFileIsForeign) {
+  EXPECT_NE(message_of("PK\x03\x04 a zip archive").find("not a tenshot file"), std::string::npos);
+  EXPECT_NE(message_of("").find("not a tenshot file"), std::string::npos);
+}
+
+TEST(Archive, SaysThatAFileIsOfANewerVersion) {
+  std::string newer = example().serialise();
+  newer[8] = 9;
+  const std::string message = message_of(newer);
+  EXPECT_NE(message.find("format version 9"), std::string::npos) << message;
+  EXPECT_NE(message.find("use a newer tenshot"), std::string::npos) << message;
+}
+
+TEST(Archive, SaysThatAFileIsDamaged) {
+  std::string damaged = example().serialise();
+  damaged[damaged.size() / 2] ^= 1;
+  EXPECT_NE(message_of(damaged).find("damaged"), std::string::npos);
+}
+
+TEST(Archive, SurvivesRandomBytesBehindItsMagic) {
+  Rng rng(1);
+  for (int round = 0; round < 2000; ++round) {
+    std::string bytes = "TENSHOT\n";
+    for (std::uint64_t length = rng.below(300); length > 0; --length) bytes.push_back(static_cast<char>(rng.bits()));
+    EXPECT_NE(message_of(bytes), "");
+  }
+}
+
+}  // namespace
+}  // namespace tenshot::trainer

@@ -1,0 +1,31 @@
+#include "trainer/core/adaptation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "nasbench/support/error.h"
+
+namespace tenshot::trainer {
+
+void require_devices(const datasets::Pool& pool) {
+  if (pool.devices.empty()) throw InputError("the pool has no devices to train on");
+}
+
+void require_measurements(const AdaptationSet& set, std::string_view kind, std::string_view alternative) {
+  if (!set.architectures.empty()) return;
+  throw InputError("adapting " + std::string(kind) + " needs at least one measured architecture" +
+                   std::string(alternative));
+}
+
+double smallest_prediction_ms(const AdaptationSet& set) {
+  return 0.05 * *std::min_element(set.latency_ms.begin(), set.latency_ms.end());
+}
+
+double geometric_mean(const std::vector<double>& values) {
+  double sum = 0;
+  for (const double value : values) sum += std::log(value);
+  return std::exp(sum / static_cast<double>(values.size()));
+}
+
+}  // namespace tenshot::trainer

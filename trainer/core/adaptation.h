@@ -1,0 +1,24 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "trainer/core/predictor.h"
+
+namespace tenshot::trainer {
+
+// What every kind of predictor asks of its input, and what it makes of it alike.
+
+/// Throws InputError on a pool without devices.
+void require_devices(const datasets::Pool& pool);
+
+/// Throws InputError when nothing was measured. `kind` names the predictor; `alternative` says what else would do.
+void require_measurements(const AdaptationSet& set, std::string_view kind, std::string_view alternative = {});
+
+/// The least latency that a predictor answers, ms: a twentieth of the fastest that was measured.
+double smallest_prediction_ms(const AdaptationSet& set);
+
+/// Of positive values; NaN of none.
+double geometric_mean(const std::vector<double>& values);
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,85 @@
+#include "trainer/core/pool_archive.h"
+
+#include <cmath>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+#include "trainer/core/libtorch.h"
+
+namespace tenshot::trainer {
+
+void put_pool(Archive& archive, const datasets::Pool& pool) {
+  const datasets::LatencyMatrix matrix = datasets::latency_matrix(pool);
+  const auto rows = static_cast<std::int64_t>(matrix.architectures.size());
+  const std::size_t decisions = pool.space->decisions().size();
+  std::vector<std::uint8_t> choices;
+  for (const nasbench::Architecture& architecture : matrix.architectures) {
+    for (std::size_t i = 0; i < decisions; ++i) choices.push_back(architecture[i]);
+  }
+  std::vector<double> latency_ms;
+  for (const std::vector<double>& row : matrix.latency_ms) latency_ms.insert(latency_ms.end(), row.begin(), row.end());
+
+  nlohmann::json devices = nlohmann::json::array();
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    nlohmann::json described = datasets::to_json(device, *pool.space);
+    described.erase("environment");
+    devices.push_back(std::move(described));
+  }
+  archive.card["space"] = pool.space->name();
+  archive.card["pool"] = {{"content_sha256", datasets::content_hash(pool)}, {"devices", devices}};
+  archive.put("pool.architectures", to_array(choices, {rows, static_cast<std::int64_t>(decisions)}));
+  archive.put("pool.latency_ms", to_array(latency_ms, {static_cast<std::int64_t>(pool.devices.size()), rows}));
+}
+
+datasets::Pool get_pool(const Archive& archive) {
+  datasets::Pool pool;
+  pool.space = &nasbench::search_space(archive.card.at("space").get<std::string>());
+  const std::vector<int>& decisions = pool.space->decisions();
+  const std::vector<std::uint8_t> choices = archive.bytes("pool.architectures");
+  const std::vector<double> latency_ms = archive.doubles("pool.latency_ms");
+  const nlohmann::json& devices = archive.card.at("pool").at("devices");
+  const std::size_t rows = choices.size() / decisions.size();
+  if (devices.empty() || choices.size() != rows * decisions.size() || latency_ms.size() != rows * devices.size()) {
+    throw FormatError("the pool's arrays do not fit each other");
+  }
+  std::vector<nasbench::Architecture> architectures;
+  for (std::size_t r = 0; r < rows; ++r) {
+    nasbench::Architecture architecture(decisions.size());
+    for (std::size_t i = 0; i < decisions.size(); ++i) {
+      architecture[i] = choices[r * decisions.size() + i];
+      if (architecture[i] >= decisions[i]) throw FormatError("the pool holds an architecture that is not of its space");
+    }
+    architectures.push_back(architecture);
+  }
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    datasets::DeviceRuntime device = datasets::device_from_json(devices[d], "the checkpoint's card");
+    for (std::size_t r = 0; r < rows; ++r) {
+      const double latency = latency_ms[d * rows + r];
+      if (std::isnan(latency)) continue;
+      if (!(latency > 0) || std::isinf(latency)) throw FormatError("the pool holds a latency that is not positive");
+      datasets::Measurement measurement;
+      measurement.architecture = architectures[r];
+      measurement.latency_ms = latency;
+      device.latencies.push_back(measurement);
+    }
+    pool.devices.push_back(std::move(device));
+  }
+  return pool;
+}
+
+Archive checkpoint_archive(const datasets::Pool& pool, std::string_view predictor) {
+  Archive archive;
+  put_pool(archive, pool);
+  archive.card["content"] = "pool checkpoint";
+  archive.card["predictor"] = predictor;
+  archive.card["versions"] = version_card();
+  return archive;
+}
+
+nlohmann::json version_card() { return {{"tenshot", TENSHOT_VERSION}, {"libtorch", libtorch_version()}}; }
+
+std::string training_fingerprint(const nlohmann::json& what, const datasets::Pool& pool) {
+  return sha256_hex(what.dump() + datasets::content_hash(pool) + libtorch_version());
+}
+
+}  // namespace tenshot::trainer

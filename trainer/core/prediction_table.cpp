@@ -1,0 +1,72 @@
+#include "trainer/core/prediction_table.h"
+
+#include <cmath>
+#include <string>
+
+#include "datasets/tables/architecture_column.h"
+#include "datasets/tables/csv.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
+
+namespace tenshot::trainer {
+
+void write_predictions(const std::filesystem::path& path, const std::vector<Architecture>& architectures,
+                       const Predictions& predictions, const SearchSpace& space) {
+  const bool intervals = !predictions.lower_ms.empty();
+  std::string text = intervals ? "architecture,latency_ms,lower_ms,upper_ms\n" : "architecture,latency_ms\n";
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    space.append_format(text, architectures[i]);
+    text += ',';
+    append_shortest(text, predictions.latency_ms[i]);
+    if (intervals) {
+      text += ',';
+      append_shortest(text, predictions.lower_ms[i]);
+      text += ',';
+      append_shortest(text, predictions.upper_ms[i]);
+    }
+    text += '\n';
+  }
+  write_file_atomically(path, text);
+}
+
+PredictionTable read_predictions(const std::filesystem::path& path, const SearchSpace& space) {
+  constexpr std::string_view expected = "architecture,latency_ms[,lower_ms,upper_ms]";
+  const std::string text = read_file(path);
+  datasets::CsvReader csv(text, datasets::name_in_messages(path));
+  datasets::ArchitectureColumn architectures(csv, space, expected);
+  const std::size_t latency_column = csv.require("latency_ms", expected);
+  const auto lower_column = csv.find("lower_ms"), upper_column = csv.find("upper_ms");
+  const bool intervals = lower_column && upper_column;
+  PredictionTable table;
+  const auto number = [&](std::size_t column) {
+    const std::optional<double> value = parse_number(csv.fields()[column]);
+    if (value && std::isfinite(*value)) return *value;
+    table.findings.add({value ? datasets::Problem::not_finite : datasets::Problem::not_a_number, csv.file(), csv.line(),
+                        csv.header()[column], std::string(csv.fields()[column].substr(0, 60))});
+    return std::nan("");
+  };
+  while (csv.next()) {
+    const std::optional<Architecture> architecture = architectures.read(table.findings);
+    if (!architecture) continue;
+    const double latency_ms = number(latency_column);
+    const double lower_ms = intervals ? number(*lower_column) : 0, upper_ms = intervals ? number(*upper_column) : 0;
+    if (std::isnan(latency_ms) || std::isnan(lower_ms) || std::isnan(upper_ms)) continue;
+    table.architectures.push_back(*architecture);
+    table.predictions.latency_ms.push_back(latency_ms);
+    if (!intervals) continue;
+    table.predictions.lower_ms.push_back(lower_ms);
+    table.predictions.upper_ms.push_back(upper_ms);
+  }
+  return table;
+}
+
+void write_plan(const std::filesystem::path& path, const std::vector<Architecture>& architectures,
+                const SearchSpace& space) {
+  std::string text = "rank,architecture\n";
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    text += std::to_string(i + 1) + ',' + space.format(architectures[i]) + '\n';
+  }
+  write_file_atomically(path, text);
+}
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "datasets/tables/findings.h"
+#include "trainer/core/predictor.h"
+
+namespace tenshot::trainer {
+
+/// The rows of a predictions file: `architecture,latency_ms[,lower_ms,upper_ms]`.
+struct PredictionTable {
+  std::vector<Architecture> architectures;
+  Predictions predictions;  ///< bounds only when the file has both columns
+  datasets::Findings findings;
+};
+
+/// Writes it atomically, numbers in their shortest exact form; "-" is standard output.
+void write_predictions(const std::filesystem::path& path, const std::vector<Architecture>& architectures,
+                       const Predictions& predictions, const SearchSpace& space);
+
+/// Throws FileError, InputError (wrong columns); unusable rows become findings.
+PredictionTable read_predictions(const std::filesystem::path& path, const SearchSpace& space);
+
+/// Writes `rank,architecture`, ranks from 1.
+void write_plan(const std::filesystem::path& path, const std::vector<Architecture>& architectures,
+                const SearchSpace& space);
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/pool/pool.h"
+#include "nasbench/spaces/search_space.h"
+#include "trainer/core/archive.h"
+
+namespace tenshot::trainer {
+
+using nasbench::Architecture;
+using nasbench::SearchSpace;
+
+/// Latency of each architecture asked for, ms; the bounds are empty for predictors without intervals.
+struct Predictions {
+  std::vector<double> latency_ms;
+  std::vector<double> lower_ms;
+  std::vector<double> upper_ms;
+};
+
+/// The few architectures measured on the new device-runtime, and its descriptor where there is one.
+struct AdaptationSet {
+  std::vector<Architecture> architectures;  ///< distinct
+  std::vector<double> latency_ms;           ///< finite and positive, one an architecture
+  bool whole_milliseconds = false;          ///< the device's clock counts whole milliseconds
+  std::optional<datasets::HardwareDescriptor> descriptor;
+};
+
+/// How long work reports itself and is stopped.
+struct TrainingProgress {
+  int epoch = 0;   ///< finished
+  int epochs = 0;  ///< in all
+  double loss = 0;
+  double seconds_left = 0;
+};
+
+struct TrainingControl {
+  /// Where unfinished training is kept after every epoch, and found again; empty = nowhere.
+  std::filesystem::path state_file;
+  /// Called after every epoch; returning false stops the training (Interrupted) after its state is saved.
+  std::function<bool(const TrainingProgress&)> on_epoch;
+  int threads = 1;
+};
+
+struct AdaptOptions {
+  std::optional<int>
+      clones;  ///< augmentation factor K: each measured architecture is present K times; the model's own by default
+  std::string mode = "joint";  ///< "joint": from scratch on pool and clones; "fine-tune": from the checkpoint's weights
+  std::uint64_t seed = 1;
+  TrainingControl control;
+};
+
+/// A latency predictor of one device-runtime: what `adapt` makes and a search loop loads.
+class Predictor {
+ public:
+  virtual ~Predictor() = default;
+  virtual std::string_view kind() const = 0;
+  virtual const SearchSpace& space() const = 0;
+  virtual bool has_intervals() const { return false; }
+  /// Latencies of `architectures`; with intervals that hold the truth with probability `confidence` where the
+  /// predictor has them.
+  virtual Predictions predict(const std::vector<Architecture>& architectures, double confidence) const = 0;
+  /// The file's content: weights, and a card that says what they were made from.
+  virtual Archive to_archive() const = 0;
+  /// One TorchScript file: forward(encoding[N, width]) and predict(List[str]) give latency_ms[N]; the card is its extra
+  /// file `card.json`.
+  virtual void export_torchscript(const std::filesystem::path& path) const = 0;
+  /// The same predictor as plain numbers.
+  virtual nlohmann::json to_document() const = 0;
+  /// What the predictor found out about the device, in sentences for `adapt` to print; may be empty.
+  virtual std::string explanation() const { return {}; }
+};
+
+/// What was learned from the device pool, ready to be adapted: the content of a pool checkpoint.
+class PoolModel {
+ public:
+  virtual ~PoolModel() = default;
+  virtual std::string_view kind() const = 0;
+  virtual const datasets::Pool& pool() const = 0;
+  /// What of a hardware descriptor adaptation uses: "counters" (all), "latency" (its operator latencies) or "inferred"
+  /// (nothing: devices are described by their measured networks).
+  virtual std::string descriptor_kind() const { return "inferred"; }
+  /// Augmentation factor K that this kind of predictor uses unless told otherwise.
+  virtual int default_clones() const { return 1; }
+  virtual Archive to_archive() const = 0;
+  /// Throws InputError on an adaptation set that cannot be used (none measured, another kind of descriptor).
+  virtual std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const = 0;
+  /// Latency [device][architecture] that the model expects on the pool's devices, for architectures they may not have
+  /// measured; any positive scale per device.
+  virtual std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const = 0;
+};
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,71 @@
+#include "trainer/networks/feed_forward_predictor.h"
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+#include "trainer/core/pool_archive.h"
+#include "trainer/networks/torchscript.h"
+
+namespace tenshot::trainer {
+
+FeedForwardPredictor::FeedForwardPredictor(FeedForward network, nlohmann::json card)
+    : network_(std::move(network)),
+      card_(std::move(card)),
+      kind_(card_.at("predictor").get<std::string>()),
+      space_(&nasbench::search_space(card_.at("space").get<std::string>())) {
+  if (network_.layers.front().inputs != static_cast<int>(space_->encoding_width())) {
+    throw FormatError("the predictor's network does not take encodings of space " + std::string(space_->name()));
+  }
+}
+
+FeedForwardPredictor::FeedForwardPredictor(const Archive& archive)
+    : FeedForwardPredictor({get_layers(archive, "layer"), archive.card.at("scale_ms").get<double>(),
+                            archive.card.at("floor_ms").get<double>()},
+                           archive.card) {}
+
+Predictions FeedForwardPredictor::predict(const std::vector<Architecture>& architectures, double) const {
+  return {evaluate(network_, *space_, architectures), {}, {}};
+}
+
+Archive FeedForwardPredictor::to_archive() const {
+  Archive archive;
+  archive.card = card_;
+  archive.card["scale_ms"] = network_.scale_ms;
+  archive.card["floor_ms"] = network_.floor_ms;
+  put_layers(archive, "layer", network_.layers);
+  return archive;
+}
+
+void FeedForwardPredictor::export_torchscript(const std::filesystem::path& path) const {
+  trainer::export_torchscript(network_, *space_, card_, path);
+}
+
+nlohmann::json FeedForwardPredictor::to_document() const {
+  nlohmann::json encoding = nlohmann::json::array();
+  for (const int options : space_->decisions()) encoding.push_back(options);
+  return {{"format", "tenshot.predictor/1"},
+          {"card", card_},
+          {"encoding", {{"one_hot_of", encoding}}},
+          {"computes", "latency_ms = max(floor_ms, scale_ms * network(one_hot)); ReLU between layers"},
+          {"network", trainer::to_document(network_)}};
+}
+
+std::string FeedForwardPredictor::explanation() const { return card_.value("explanation", std::string()); }
+
+nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed) {
+  nlohmann::json measured = nlohmann::json::array();
+  const SearchSpace& space = *model.pool().space;
+  for (std::size_t i = 0; i < set.architectures.size(); ++i) {
+    measured.push_back({{"architecture", space.format(set.architectures[i])}, {"latency_ms", set.latency_ms[i]}});
+  }
+  nlohmann::json devices = nlohmann::json::array();
+  for (const datasets::DeviceRuntime& device : model.pool().devices) devices.push_back(device.id);
+  return {{"content", "predictor"},
+          {"predictor", model.kind()},
+          {"space", space.name()},
+          {"versions", version_card()},
+          {"seed", seed},
+          {"pool", {{"content_sha256", datasets::content_hash(model.pool())}, {"devices", devices}}},
+          {"adaptation_set", measured}};
+}
+
+}  // namespace tenshot::trainer

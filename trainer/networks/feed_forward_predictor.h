@@ -1,0 +1,38 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "trainer/core/predictor.h"
+#include "trainer/networks/feed_forward.h"
+
+namespace tenshot::trainer {
+
+/// A predictor without intervals whose whole knowledge of the device is one FeedForward.
+class FeedForwardPredictor : public Predictor {
+ public:
+  /// `card` names the predictor ("predictor") and the space ("space") and says what it was made from.
+  FeedForwardPredictor(FeedForward network, nlohmann::json card);
+  /// Throws FormatError.
+  explicit FeedForwardPredictor(const Archive& archive);
+
+  std::string_view kind() const override { return kind_; }
+  const SearchSpace& space() const override { return *space_; }
+  Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override;
+  Archive to_archive() const override;
+  void export_torchscript(const std::filesystem::path& path) const override;
+  nlohmann::json to_document() const override;
+  std::string explanation() const override;
+
+ private:
+  FeedForward network_;
+  nlohmann::json card_;
+  std::string kind_;
+  const SearchSpace* space_;
+};
+
+/// What every adapted predictor's card holds: content, predictor, space, versions, the adaptation set, the pool's hash
+/// and devices, the seed.
+nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed);
+
+}  // namespace tenshot::trainer

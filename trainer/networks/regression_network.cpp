@@ -1,0 +1,188 @@
+#include "trainer/networks/regression_network.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
+#include "trainer/core/vector_loops.h"
+
+namespace tenshot::trainer {
+namespace {
+
+/// Where one layer's numbers stand in the flat parameter vector.
+struct LayerLayout {
+  int inputs = 0;
+  int outputs = 0;
+  std::int64_t weight = 0;
+  std::int64_t bias = 0;
+};
+
+std::vector<LayerLayout> layout_of(int inputs, const std::vector<int>& hidden) {
+  std::vector<int> widths = hidden;
+  widths.push_back(1);
+  std::vector<LayerLayout> layouts;
+  std::int64_t offset = 0;
+  for (const int outputs : widths) {
+    if (inputs < 1 || outputs < 1) throw InputError("every layer of the regression network needs at least one unit");
+    const std::int64_t weights = static_cast<std::int64_t>(inputs) * outputs;
+    layouts.push_back({inputs, outputs, offset, offset + weights});
+    offset += weights + outputs;
+    inputs = outputs;
+  }
+  return layouts;
+}
+
+}  // namespace
+
+struct RegressionNetwork::Implementation {
+  std::vector<LayerLayout> layouts;
+  State state;
+  std::vector<float> gradient;
+  // Activations of the batch in work: outputs[l] is [rows, layouts[l].outputs]; deltas are the loss's gradient there.
+  std::vector<at::Tensor> outputs, deltas;
+  std::int64_t rows = 0;
+
+  at::Tensor view(std::vector<float>& storage, std::int64_t offset, std::vector<std::int64_t> shape) {
+    return torch::from_blob(storage.data() + offset, shape);
+  }
+  at::Tensor weight(std::size_t l, std::vector<float>& storage) {
+    return view(storage, layouts[l].weight, {layouts[l].outputs, layouts[l].inputs});
+  }
+  at::Tensor bias(std::size_t l, std::vector<float>& storage) {
+    return view(storage, layouts[l].bias, {layouts[l].outputs});
+  }
+
+  void allocate(std::int64_t batch_rows) {
+    if (batch_rows == rows) return;
+    rows = batch_rows;
+    outputs.clear();
+    deltas.clear();
+    for (const LayerLayout& layer : layouts) {
+      outputs.push_back(torch::empty({rows, layer.outputs}));
+      deltas.push_back(torch::empty({rows, layer.outputs}));
+    }
+  }
+
+  void forward(const at::Tensor& batch) {
+    for (std::size_t l = 0; l < layouts.size(); ++l) {
+      const at::Tensor& input = l == 0 ? batch : outputs[l - 1];
+      at::mm_out(outputs[l], input, weight(l, state.parameters).t());
+      float* values = outputs[l].data_ptr<float>();
+      const float* shift = state.parameters.data() + layouts[l].bias;
+      if (l + 1 < layouts.size()) {
+        add_bias_and_relu(values, shift, rows, layouts[l].outputs);
+      } else {
+        add_bias(values, shift, rows, layouts[l].outputs);
+      }
+    }
+  }
+
+  /// Mean loss of the batch; leaves its gradient at the output in the last delta.
+  double loss(const float* targets, const float* units) {
+    const float* predicted = outputs.back().data_ptr<float>();
+    float* delta = deltas.back().data_ptr<float>();
+    double sum = 0;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      const float relative_error = (predicted[i] - targets[i]) / units[i];
+      sum += static_cast<double>(relative_error) * relative_error;
+      delta[i] = 2 * relative_error / (units[i] * static_cast<float>(rows));
+    }
+    return sum / static_cast<double>(rows);
+  }
+
+  void backward(const at::Tensor& batch) {
+    for (std::size_t l = layouts.size(); l-- > 0;) {
+      const at::Tensor& input = l == 0 ? batch : outputs[l - 1];
+      at::Tensor weight_gradient = weight(l, gradient);
+      at::mm_out(weight_gradient, deltas[l].t(), input);
+      sum_columns(deltas[l].data_ptr<float>(), gradient.data() + layouts[l].bias, rows, layouts[l].outputs);
+      if (l == 0) break;
+      at::mm_out(deltas[l - 1], deltas[l], weight(l, state.parameters));
+      zero_where_not_positive(deltas[l - 1].data_ptr<float>(), outputs[l - 1].data_ptr<float>(),
+                              rows * layouts[l - 1].outputs);
+    }
+  }
+};
+
+RegressionNetwork::RegressionNetwork(int inputs, const std::vector<int>& hidden, std::uint64_t seed)
+    : implementation_(std::make_unique<Implementation>()) {
+  Implementation& self = *implementation_;
+  self.layouts = layout_of(inputs, hidden);
+  const auto count = static_cast<std::size_t>(self.layouts.back().bias + 1);
+  self.state.parameters.resize(count);
+  self.state.first_moment.assign(count, 0);
+  self.state.second_moment.assign(count, 0);
+  self.gradient.assign(count, 0);
+  Rng rng(seed);
+  for (const LayerLayout& layer : self.layouts) {
+    const double bound = 1 / std::sqrt(static_cast<double>(layer.inputs));
+    for (std::int64_t i = layer.weight; i < layer.bias + layer.outputs; ++i) {
+      self.state.parameters[static_cast<std::size_t>(i)] = static_cast<float>(bound * (2 * rng.uniform() - 1));
+    }
+  }
+}
+
+RegressionNetwork::RegressionNetwork(RegressionNetwork&&) noexcept = default;
+RegressionNetwork& RegressionNetwork::operator=(RegressionNetwork&&) noexcept = default;
+RegressionNetwork::~RegressionNetwork() = default;
+
+int RegressionNetwork::inputs() const { return implementation_->layouts.front().inputs; }
+
+double RegressionNetwork::loss_and_gradient(const Batch& batch, std::vector<float>& gradient) {
+  const c10::InferenceMode no_autograd;
+  Implementation& self = *implementation_;
+  self.allocate(batch.rows);
+  // LibTorch has no view of constant memory; the products only read it.
+  const at::Tensor inputs =
+      torch::from_blob(const_cast<float*>(batch.inputs), {batch.rows, self.layouts.front().inputs});
+  self.forward(inputs);
+  const double loss = self.loss(batch.targets, batch.units);
+  self.backward(inputs);
+  if (&gradient != &self.gradient) gradient = self.gradient;
+  return loss;
+}
+
+double RegressionNetwork::train_step(const Batch& batch, double learning_rate) {
+  Implementation& self = *implementation_;
+  const double loss = loss_and_gradient(batch, self.gradient);
+  ++self.state.steps;
+  adam_step(self.state.parameters.data(), self.state.first_moment.data(), self.state.second_moment.data(),
+            self.gradient.data(), static_cast<std::int64_t>(self.state.parameters.size()), self.state.steps,
+            learning_rate);
+  return loss;
+}
+
+RegressionNetwork::State RegressionNetwork::state() const { return implementation_->state; }
+
+void RegressionNetwork::restore(const State& state) {
+  const std::size_t count = implementation_->state.parameters.size();
+  if (state.parameters.size() != count || state.first_moment.size() != count || state.second_moment.size() != count) {
+    throw FormatError("this training state belongs to a network of another shape");
+  }
+  implementation_->state = state;
+}
+
+std::vector<DenseLayer> RegressionNetwork::layers() const {
+  const std::vector<float>& parameters = implementation_->state.parameters;
+  std::vector<DenseLayer> layers;
+  for (const LayerLayout& layout : implementation_->layouts) {
+    const auto weight = parameters.begin() + layout.weight, bias = parameters.begin() + layout.bias;
+    layers.push_back({layout.inputs, layout.outputs, {weight, bias}, {bias, bias + layout.outputs}});
+  }
+  return layers;
+}
+
+void RegressionNetwork::load(const std::vector<DenseLayer>& layers) {
+  State fresh;
+  for (const DenseLayer& layer : layers) {
+    fresh.parameters.insert(fresh.parameters.end(), layer.weight.begin(), layer.weight.end());
+    fresh.parameters.insert(fresh.parameters.end(), layer.bias.begin(), layer.bias.end());
+  }
+  fresh.first_moment.assign(fresh.parameters.size(), 0);
+  fresh.second_moment.assign(fresh.parameters.size(), 0);
+  restore(fresh);
+}
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <torch/script.h>
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+
+#include "nasbench/spaces/search_space.h"
+
+namespace tenshot::trainer {
+
+/// Gives `module` the methods
+///   encode(architectures: List[str]) -> Tensor[N, encoding_width] (float32)
+///   ordinals(architectures: List[str]) and ordinals_of_encoding(Tensor[N, encoding_width]) -> Tensor[N] (int64)
+/// which parse inside TorchScript, the latter two for spaces whose architectures can be counted. A string is parts
+/// joined by the space's separator, and each part decides some of the decisions: the methods look parts up in one
+/// dictionary each and add what they stand for. Raises on a bad string.
+void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& space);
+
+/// Writes the module atomically, with the card as the extra file "card.json".
+void save_with_card(const torch::jit::Module& module, const nlohmann::json& card, const std::filesystem::path& path);
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "trainer/core/predictor.h"
+#include "trainer/networks/regression_network.h"
+
+namespace tenshot::trainer {
+
+/// Samples to train on: inputs [rows, width], targets [rows] and what their errors are relative to [rows].
+struct TrainingSet {
+  int width = 0;
+  std::vector<float> inputs;
+  std::vector<float> targets;
+  std::vector<float> units;
+
+  int rows() const { return static_cast<int>(targets.size()); }
+};
+
+struct FitOptions {
+  int epochs = 200;  ///< MAPLE-Edge §2.4
+  int batch = 128;   ///< MAPLE-Edge §2.4
+  double learning_rate = 1e-3;
+  std::uint64_t seed = 1;  ///< of the order of samples in each epoch
+};
+
+/// The samples of an epoch; the same set every time for plain training, another draw where the set is augmented. Must
+/// depend on nothing but the epoch, so that resumed training sees what uninterrupted training would have.
+using EpochSamples = std::function<const TrainingSet&(int epoch)>;
+
+/// Trains `network` for `options.epochs` epochs over shuffled batches, the learning rate falling along half a cosine
+/// from learning_rate to 0 (Loshchilov and Hutter, ICLR 2017, without restarts). Returns the mean loss of the last
+/// epoch.
+///
+/// After every epoch the state is saved in control.state_file, where a later call with the same `fingerprint` (of data
+/// and options) finds it and goes on; another fingerprint's state is overwritten. The file of a finished training stays
+/// until the caller has its result safe. Every draw is a function of seed and epoch, so that the result has the same
+/// bytes however often it was interrupted. Throws Interrupted when control.on_epoch said stop.
+double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOptions& options,
+           const std::string& fingerprint, const TrainingControl& control);
+
+}  // namespace tenshot::trainer

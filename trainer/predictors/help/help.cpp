@@ -1,0 +1,193 @@
+#include "trainer/predictors/help/help.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "nasbench/support/error.h"
+#include "trainer/core/adaptation.h"
+#include "trainer/core/libtorch.h"
+#include "trainer/core/pool_archive.h"
+#include "trainer/networks/feed_forward_predictor.h"
+#include "trainer/predictors/help/meta_network.h"
+
+namespace tenshot::trainer {
+
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HelpSettings, episodes, devices_per_episode, support, query, inner_steps,
+                                   adaptation_steps, learning_rate)
+
+namespace {
+
+/// Encodings and latencies relative to `unit_ms`.
+MetaBatch batch_of(const SearchSpace& space, const std::vector<Architecture>& architectures,
+                   const std::vector<double>& latency_ms, double unit_ms) {
+  MetaBatch batch;
+  batch.inputs.resize(architectures.size() * space.encoding_width());
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    space.encode(architectures[i], batch.inputs.data() + i * space.encoding_width());
+    batch.targets.push_back(static_cast<float>(latency_ms[i] / unit_ms));
+  }
+  return batch;
+}
+
+class HelpModel : public PoolModel {
+ public:
+  HelpModel(datasets::Pool pool, HelpSettings settings, MetaNetwork network)
+      : pool_(std::move(pool)), settings_(settings), network_(std::move(network)) {}
+
+  std::string_view kind() const override { return "help"; }
+  const datasets::Pool& pool() const override { return pool_; }
+
+  Archive to_archive() const override {
+    Archive archive = checkpoint_archive(pool_, kind());
+    archive.card["seed"] = settings_.seed;
+    archive.card["settings"] = settings_;
+    const std::vector<float> parameters = network_.parameters();
+    archive.put("parameters", to_array(parameters, {static_cast<std::int64_t>(parameters.size())}));
+    return archive;
+  }
+
+  std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
+    require_measurements(set, kind());
+    const LibTorchThreads threads(options.control.threads);
+    return std::make_unique<FeedForwardPredictor>(
+        FeedForward{adapted_layers(set.architectures, set.latency_ms), geometric_mean(set.latency_ms),
+                    smallest_prediction_ms(set)},
+        predictor_card(*this, set, options.seed));
+  }
+
+  /// Each device adapted to its own first measurements.
+  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
+    std::vector<std::vector<double>> latency_ms;
+    for (const datasets::DeviceRuntime& device : pool_.devices) {
+      std::vector<Architecture> first;
+      std::vector<double> first_ms;
+      for (const datasets::Measurement& row : device.latencies) {
+        if (first.size() == static_cast<std::size_t>(settings_.support)) break;
+        first.push_back(row.architecture);
+        first_ms.push_back(row.latency_ms);
+      }
+      const double scale_ms = geometric_mean(first_ms);
+      latency_ms.push_back(evaluate(FeedForward{adapted_layers(first, first_ms), scale_ms, 1e-3 * scale_ms},
+                                    *pool_.space, architectures));
+    }
+    return latency_ms;
+  }
+
+ private:
+  std::vector<DenseLayer> adapted_layers(const std::vector<Architecture>& architectures,
+                                         const std::vector<double>& latency_ms) const {
+    return network_.adapted(batch_of(*pool_.space, architectures, latency_ms, geometric_mean(latency_ms)),
+                            settings_.adaptation_steps);
+  }
+
+  datasets::Pool pool_;
+  HelpSettings settings_;
+  MetaNetwork network_;
+};
+
+constexpr std::uint64_t first_stream = 1000;  // of episodes: far from those of the weights
+constexpr int episodes_between_saves = 25;
+
+/// Draws the tasks of episodes: a device of the pool, and distinct architectures of its own for support and query.
+class TaskSource {
+ public:
+  TaskSource(const datasets::Pool& pool, const HelpSettings& settings) : pool_(pool), settings_(settings) {
+    const auto needed = static_cast<std::size_t>(settings.support) + 1;
+    for (const datasets::DeviceRuntime& device : pool.devices) {
+      rows_.emplace_back();
+      for (std::size_t i = 0; i < device.latencies.size(); ++i) {
+        if (pool.space->connected(device.latencies[i].architecture)) rows_.back().push_back(i);
+      }
+      if (rows_.back().size() < needed) {
+        throw InputError("device '" + device.id + "' has " + std::to_string(rows_.back().size()) +
+                         " connected architectures, help needs at least " + std::to_string(needed));
+      }
+    }
+  }
+
+  /// A function of what `rng` draws alone.
+  MetaTask draw(Rng& rng) const {
+    const std::size_t d = rng.below(rows_.size());
+    std::vector<std::size_t> rows = rows_[d];
+    const auto support = static_cast<std::size_t>(settings_.support);
+    const std::size_t wanted = std::min(support + static_cast<std::size_t>(settings_.query), rows.size());
+    for (std::size_t i = 0; i < wanted; ++i) std::swap(rows[i], rows[i + rng.below(rows.size() - i)]);
+    std::vector<Architecture> architectures;
+    std::vector<double> latency_ms;
+    for (std::size_t i = 0; i < wanted; ++i) {
+      const datasets::Measurement& row = pool_.devices[d].latencies[rows[i]];
+      architectures.push_back(row.architecture);
+      latency_ms.push_back(row.latency_ms);
+    }
+    const auto part = [&](std::size_t begin, std::size_t end, double unit_ms) {
+      const auto a = architectures.begin();
+      const auto l = latency_ms.begin();
+      const auto from = static_cast<std::ptrdiff_t>(begin), to = static_cast<std::ptrdiff_t>(end);
+      return batch_of(*pool_.space, {a + from, a + to}, {l + from, l + to}, unit_ms);
+    };
+    const double unit_ms = geometric_mean({latency_ms.begin(), latency_ms.begin() + settings_.support});
+    return {part(0, support, unit_ms), part(support, wanted, unit_ms)};
+  }
+
+ private:
+  const datasets::Pool& pool_;
+  const HelpSettings& settings_;
+  std::vector<std::vector<std::size_t>> rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSettings& settings,
+                                      const TrainingControl& control) {
+  require_devices(pool);
+  const LibTorchThreads threads(control.threads);
+  const FlushedDenormals flushed;
+  const TaskSource source(pool, settings);
+  MetaNetwork network(static_cast<int>(pool.space->encoding_width()), settings.seed);
+  const std::string fingerprint = training_fingerprint({{"help", settings}, {"seed", settings.seed}}, pool);
+  TrainingState state = find_training_state(fingerprint, control.state_file).value_or(TrainingState{});
+  if (state.done > 0) network.restore(state.adam);
+  const int done_before = state.done;
+  const auto save = [&] {
+    if (control.state_file.empty()) return;
+    state.adam = network.state();
+    save_training_state(state, fingerprint, control.state_file);
+  };
+  const auto start = std::chrono::steady_clock::now();
+  while (state.done < settings.episodes) {
+    // Episodes draw from streams of their own, so that what is resumed sees what would have been.
+    Rng rng(settings.seed, first_stream + static_cast<std::uint64_t>(state.done));
+    std::vector<MetaTask> tasks;
+    for (int d = 0; d < settings.devices_per_episode; ++d) tasks.push_back(source.draw(rng));
+    const double phase = static_cast<double>(state.done) / settings.episodes;
+    const double rate = settings.learning_rate * 0.5 * (1 + std::cos(phase * std::acos(-1.0)));
+    state.loss = network.meta_step(tasks, settings.inner_steps, rate);
+    const bool last = ++state.done == settings.episodes;
+    if (last || state.done % episodes_between_saves == 0) save();
+    if (!control.on_epoch) continue;
+    const double elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double left_s = elapsed_s / (state.done - done_before) * (settings.episodes - state.done);
+    if (!control.on_epoch({state.done, settings.episodes, state.loss, left_s}) && !last) {
+      save();
+      throw Interrupted("stopped after episode " + std::to_string(state.done) + " of " +
+                        std::to_string(settings.episodes) +
+                        (control.state_file.empty() ? "" : "; the same command goes on from there"));
+    }
+  }
+  return std::make_unique<HelpModel>(pool, settings, std::move(network));
+}
+
+std::unique_ptr<PoolModel> load_help(const Archive& archive) {
+  datasets::Pool pool = get_pool(archive);
+  HelpSettings settings = archive.card.at("settings");
+  settings.seed = archive.card.at("seed");
+  if (settings.support < 1 || settings.adaptation_steps < 0 || settings.adaptation_steps > 1000) {
+    throw FormatError("the settings of help are out of range");
+  }
+  MetaNetwork network(static_cast<int>(pool.space->encoding_width()), settings.seed);
+  network.load(archive.floats("parameters"));
+  return std::make_unique<HelpModel>(std::move(pool), settings, std::move(network));
+}
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,204 @@
+#include "trainer/predictors/linear/linear_peers.h"
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
+#include "trainer/core/adaptation.h"
+#include "trainer/core/nnls.h"
+#include "trainer/core/pool_archive.h"
+#include "trainer/networks/feed_forward_predictor.h"
+#include "trainer/predictors/maple_edge/descriptor_features.h"
+
+namespace tenshot::trainer {
+namespace {
+
+/// An exact linear function of the one-hot encoding: `base` for the first option of every decision, and what each other
+/// option adds to it. Shape [encoding_width].
+struct Linear {
+  double base = 0;
+  std::vector<double> added;
+};
+
+using Quantity = std::function<double(const Architecture&)>;
+
+/// A quantity of architectures that is a sum over decisions, as a linear function of the encoding.
+Linear linear(const SearchSpace& space, const Quantity& quantity) {
+  const Architecture first(space.decisions().size());
+  Linear result{quantity(first), {}};
+  for (std::size_t d = 0; d < space.decisions().size(); ++d) {
+    for (int option = 0; option < space.decisions()[d]; ++option) {
+      Architecture other = first;
+      other[d] = static_cast<std::uint8_t>(option);
+      result.added.push_back(quantity(other) - result.base);
+    }
+  }
+  return result;
+}
+
+double mega_flops(const SearchSpace& space, const Architecture& architecture) {
+  return static_cast<double>(space.flop_count(architecture, nasbench::NetworkShape{})) * 1e-6;
+}
+
+/// Bytes that a network's layers read and write, for one image in fp32: their inputs, outputs and weights, each once.
+double memory_access_bytes(const nasbench::LayerGraph& graph) {
+  const auto elements = [](const nasbench::TensorShape& shape) {
+    return static_cast<double>(shape.channels) * shape.height * shape.width;
+  };
+  double values = static_cast<double>(nasbench::parameter_count(graph));
+  for (const nasbench::Layer& layer : graph.layers) {
+    if (layer.kind == nasbench::LayerKind::input) continue;
+    values += elements(layer.output);
+    for (const int input : layer.inputs) values += elements(graph.layers[static_cast<std::size_t>(input)].output);
+  }
+  return values * sizeof(float);
+}
+
+double mega_bytes(const SearchSpace& space, const Architecture& architecture) {
+  return memory_access_bytes(space.network(architecture, nasbench::NetworkShape{})) * 1e-6;
+}
+
+/// A latency as a sum of quantities times coefficients, and its card's account of them.
+struct Fit {
+  Quantity latency_ms;
+  nlohmann::json account;
+};
+
+/// a + Σ coefficient · quantity, fitted to the set.
+std::vector<double> fitted(const AdaptationSet& set, const std::vector<Quantity>& quantities) {
+  const auto rows = static_cast<Eigen::Index>(set.architectures.size());
+  Eigen::MatrixXd terms = Eigen::MatrixXd::Ones(rows, static_cast<Eigen::Index>(quantities.size()) + 1);
+  for (Eigen::Index i = 0; i < rows; ++i) {
+    for (std::size_t q = 0; q < quantities.size(); ++q) {
+      terms(i, static_cast<Eigen::Index>(q) + 1) = quantities[q](set.architectures[static_cast<std::size_t>(i)]);
+    }
+  }
+  const Eigen::VectorXd solution =
+      relative_non_negative_least_squares(terms, Eigen::Map<const Eigen::VectorXd>(set.latency_ms.data(), rows));
+  return {solution.data(), solution.data() + solution.size()};
+}
+
+Fit fit_flops(const SearchSpace& space, const AdaptationSet& set) {
+  const Quantity work = [&space](const Architecture& a) { return mega_flops(space, a); };
+  const std::vector<double> c = fitted(set, {work});
+  return {[=](const Architecture& a) { return c[0] + c[1] * work(a); }, {{"base_ms", c[0]}, {"ms_per_mflop", c[1]}}};
+}
+
+Fit fit_flops_and_memory(const SearchSpace& space, const AdaptationSet& set) {
+  const Quantity work = [&space](const Architecture& a) { return mega_flops(space, a); };
+  const Quantity memory = [&space](const Architecture& a) { return mega_bytes(space, a); };
+  const std::vector<double> c = fitted(set, {work, memory});
+  return {[=](const Architecture& a) { return c[0] + c[1] * work(a) + c[2] * memory(a); },
+          {{"base_ms", c[0]}, {"ms_per_mflop", c[1]}, {"ms_per_megabyte", c[2]}}};
+}
+
+/// The descriptor's latency of each of the space's operators, ms; 0 for one that the descriptor lacks.
+std::vector<double> operator_latencies_ms(const SearchSpace& space, const datasets::HardwareDescriptor& descriptor) {
+  std::vector<double> latencies_ms;
+  for (const nasbench::Operator& op : space.operators(nasbench::NetworkShape{})) {
+    const auto profile = std::find_if(
+        descriptor.operators.begin(), descriptor.operators.end(),
+        [&](const datasets::OperatorProfile& p) { return p.name == op.name && p.channels == op.channels; });
+    latencies_ms.push_back(profile == descriptor.operators.end() ? 0 : profile->latency_ms);
+  }
+  return latencies_ms;
+}
+
+Fit fit_look_up(const SearchSpace& space, const AdaptationSet& set) {
+  if (set.descriptor && set.descriptor->has_latencies()) {
+    const std::vector<double> operators_ms = operator_latencies_ms(space, *set.descriptor);
+    const Quantity table = [&space, operators_ms](const Architecture& a) {
+      const std::vector<double> occurrences = space.operator_occurrences(a);
+      return std::inner_product(occurrences.begin(), occurrences.end(), operators_ms.begin(), 0.0);
+    };
+    // The backbone alone is free: least squares on the relative error, (y − table − b)/y, over b ≥ 0.
+    double weighted = 0, weights = 0;
+    for (std::size_t i = 0; i < set.architectures.size(); ++i) {
+      const double weight = 1 / (set.latency_ms[i] * set.latency_ms[i]);
+      weighted += weight * (set.latency_ms[i] - table(set.architectures[i]));
+      weights += weight;
+    }
+    const double backbone_ms = std::max(weighted / weights, 0.0);
+    return {[=](const Architecture& a) { return backbone_ms + table(a); },
+            {{"backbone_ms", backbone_ms}, {"operators", set.descriptor->source}}};
+  }
+  const std::vector<double> costs_ms = inferred_costs_ms({set.architectures, set.latency_ms}, space);
+  return {[&space, costs_ms](const Architecture& a) {
+            const std::vector<double> counts = space.operation_counts(a);
+            double sum_ms = costs_ms[0];
+            for (std::size_t o = 0; o < counts.size(); ++o) sum_ms += costs_ms[o + 1] * counts[o];
+            return sum_ms;
+          },
+          {{"costs_ms", costs_ms}, {"operators", "fitted to networks"}}};
+}
+
+struct Peer {
+  std::string name;
+  Fit (*fit)(const SearchSpace& space, const AdaptationSet& set);
+};
+
+const std::vector<Peer>& peers() {
+  static const std::vector<Peer> all = {
+      {"flops", fit_flops}, {"flops-memory", fit_flops_and_memory}, {"look-up", fit_look_up}};
+  return all;
+}
+
+class LinearPeer : public PoolModel {
+ public:
+  LinearPeer(const Peer& peer, datasets::Pool pool) : peer_(peer), pool_(std::move(pool)) {}
+
+  std::string_view kind() const override { return peer_.name; }
+  const datasets::Pool& pool() const override { return pool_; }
+  std::string descriptor_kind() const override { return peer_.fit == fit_look_up ? "latency" : "inferred"; }
+  Archive to_archive() const override { return checkpoint_archive(pool_, kind()); }
+
+  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
+    std::vector<double> expected;
+    for (const Architecture& architecture : architectures) {
+      expected.push_back(mega_flops(*pool_.space, architecture));
+    }
+    return std::vector<std::vector<double>>(pool_.devices.size(), expected);
+  }
+
+  std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
+    require_measurements(set, kind());
+    const Fit fit = peer_.fit(*pool_.space, set);
+    const Linear latency_ms = linear(*pool_.space, fit.latency_ms);
+    DenseLayer layer{static_cast<int>(latency_ms.added.size()), 1, {}, {}};
+    for (const double added : latency_ms.added) layer.weight.push_back(static_cast<float>(added));
+    layer.bias.push_back(static_cast<float>(latency_ms.base));
+    nlohmann::json card = predictor_card(*this, set, options.seed);
+    card["line"] = fit.account;
+    return std::make_unique<FeedForwardPredictor>(FeedForward{{layer}, 1, smallest_prediction_ms(set)}, card);
+  }
+
+ private:
+  const Peer& peer_;
+  datasets::Pool pool_;
+};
+
+}  // namespace
+
+std::vector<std::string> linear_peer_names() {
+  std::vector<std::string> names;
+  for (const Peer& peer : peers()) names.push_back(peer.name);
+  return names;
+}
+
+std::unique_ptr<PoolModel> make_linear_peer(const std::string& name, const datasets::Pool& pool) {
+  require_devices(pool);
+  const auto peer = std::find_if(peers().begin(), peers().end(), [&](const Peer& p) { return p.name == name; });
+  if (peer == peers().end()) {
+    throw InputError("there is no line '" + name + "'; there are: " + joined(linear_peer_names()));
+  }
+  return std::make_unique<LinearPeer>(*peer, pool);
+}
+
+std::unique_ptr<PoolModel> load_linear_peer(const Archive& archive) {
+  return make_linear_peer(archive.card.at("predictor").get<std::string>(), get_pool(archive));
+}
+
+}  // namespace tenshot::trainer

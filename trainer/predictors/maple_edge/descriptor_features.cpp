@@ -1,0 +1,165 @@
+#include "trainer/predictors/maple_edge/descriptor_features.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nasbench/support/error.h"
+#include "trainer/core/adaptation.h"
+#include "trainer/core/nnls.h"
+
+namespace tenshot::trainer {
+namespace {
+
+/// The reference without its disconnected architectures, or all of it where nothing else is left.
+Reference connected_part(const Reference& reference, const nasbench::SearchSpace& space) {
+  Reference connected;
+  for (std::size_t i = 0; i < reference.architectures.size(); ++i) {
+    if (!space.connected(reference.architectures[i])) continue;
+    connected.architectures.push_back(reference.architectures[i]);
+    connected.latency_ms.push_back(reference.latency_ms[i]);
+  }
+  return connected.architectures.empty() ? reference : connected;
+}
+
+void require_latencies(const datasets::HardwareDescriptor& descriptor) {
+  if (descriptor.has_latencies()) return;
+  throw InputError("this checkpoint needs a hardware descriptor with operator latencies, the device's is '" +
+                   descriptor.source + "'; measure one, or train the pool with --descriptor-kind inferred");
+}
+
+double latency_floor_ms(const datasets::HardwareDescriptor& descriptor) {
+  double slowest_ms = 0;
+  for (const datasets::OperatorProfile& profile : descriptor.operators) {
+    slowest_ms = std::max(slowest_ms, profile.latency_ms);
+  }
+  return slowest_ms * 1e-3;
+}
+
+/// What a feature deviates by over devices once standardised. A pool is a handful of points to the network: the further
+/// apart they lie, the easier each is memorised and the less a new device takes from its neighbours.
+constexpr double standardised_deviation = 0.1;
+
+std::vector<double> counter_features(bool normalise, const datasets::HardwareDescriptor& descriptor) {
+  const double floor_ms = latency_floor_ms(descriptor);
+  std::vector<double> features;
+  for (const datasets::OperatorProfile& profile : descriptor.operators) {
+    const double seconds = std::max(profile.latency_ms, floor_ms) * 1e-3;
+    for (const double count : profile.counts) {
+      const double known = std::isnan(count) ? 0 : count;
+      features.push_back(std::log1p(normalise ? known / seconds : known));
+    }
+  }
+  return features;
+}
+
+void append_operator_latencies(std::vector<double>& features, const datasets::HardwareDescriptor& descriptor,
+                               double unit_ms) {
+  const double floor_ms = latency_floor_ms(descriptor);
+  for (const datasets::OperatorProfile& profile : descriptor.operators) {
+    features.push_back(std::log1p(std::max(profile.latency_ms, floor_ms) / unit_ms * 1e3));
+  }
+}
+
+}  // namespace
+
+std::string_view name(DescriptorKind kind) {
+  switch (kind) {
+    case DescriptorKind::counters:
+      return "counters";
+    case DescriptorKind::latency:
+      return "latency";
+    case DescriptorKind::inferred:
+      return "inferred";
+  }
+  return "";
+}
+
+DescriptorKind descriptor_kind(std::string_view text) {
+  for (const DescriptorKind kind : {DescriptorKind::counters, DescriptorKind::latency, DescriptorKind::inferred}) {
+    if (name(kind) == text) return kind;
+  }
+  throw InputError("there is no descriptor kind '" + std::string(text) + "'; there are: counters, latency, inferred");
+}
+
+DescriptorKind common_descriptor_kind(const datasets::Pool& pool) {
+  const auto all = [&](auto has) { return std::all_of(pool.devices.begin(), pool.devices.end(), has); };
+  const std::vector<std::string>& counters = pool.devices.front().descriptor.counters;
+  if (all([&](const auto& d) { return d.descriptor.has_counters() && d.descriptor.counters == counters; })) {
+    return DescriptorKind::counters;
+  }
+  if (all([](const auto& d) { return d.descriptor.has_latencies(); })) return DescriptorKind::latency;
+  return DescriptorKind::inferred;
+}
+
+double reference_scale_ms(const Reference& reference, const nasbench::SearchSpace& space) {
+  return geometric_mean(connected_part(reference, space).latency_ms);
+}
+
+std::vector<double> inferred_costs_ms(const Reference& reference, const nasbench::SearchSpace& space) {
+  const Reference connected = connected_part(reference, space);
+  const auto rows = static_cast<Eigen::Index>(connected.architectures.size());
+  const auto columns = static_cast<Eigen::Index>(1 + space.counted_operations().size());
+  Eigen::MatrixXd occurrences = Eigen::MatrixXd::Ones(rows, columns);
+  for (Eigen::Index i = 0; i < rows; ++i) {
+    const std::vector<double> counts = space.operation_counts(connected.architectures[static_cast<std::size_t>(i)]);
+    occurrences.row(i).tail(columns - 1) = Eigen::Map<const Eigen::RowVectorXd>(counts.data(), columns - 1);
+  }
+  const Eigen::Map<const Eigen::VectorXd> latency_ms(connected.latency_ms.data(), rows);
+  const Eigen::VectorXd costs = relative_non_negative_least_squares(occurrences, latency_ms);
+  return {costs.data(), costs.data() + costs.size()};
+}
+
+std::vector<double> device_features(DescriptorKind kind, bool normalise, const datasets::HardwareDescriptor& descriptor,
+                                    const Reference& reference, const nasbench::SearchSpace& space, double scale_ms) {
+  const double unit_ms = normalise ? scale_ms : 1;
+  if (kind == DescriptorKind::inferred) {
+    std::vector<double> costs = inferred_costs_ms(reference, space);
+    for (double& cost : costs) cost /= unit_ms;
+    return costs;
+  }
+  if (kind == DescriptorKind::counters && !descriptor.has_counters()) {
+    throw InputError("this checkpoint needs a hardware descriptor with counters, the device's is '" +
+                     descriptor.source + "'; measure one, or train the pool with --descriptor-kind inferred");
+  }
+  require_latencies(descriptor);
+  std::vector<double> features;
+  if (kind == DescriptorKind::counters) features = counter_features(normalise, descriptor);
+  append_operator_latencies(features, descriptor, unit_ms);
+  return features;
+}
+
+double total_operator_ms(const datasets::HardwareDescriptor& descriptor) {
+  require_latencies(descriptor);
+  double total_ms = 0;
+  for (const datasets::OperatorProfile& profile : descriptor.operators) total_ms += profile.latency_ms;
+  return total_ms;
+}
+
+std::vector<float> Standardisation::apply(const std::vector<double>& features) const {
+  if (features.size() != mean.size()) {
+    throw InputError("this device's descriptor has " + std::to_string(features.size()) +
+                     " values, the pool's devices have " + std::to_string(mean.size()));
+  }
+  std::vector<float> standardised;
+  for (std::size_t i = 0; i < features.size(); ++i) {
+    standardised.push_back(static_cast<float>((features[i] - mean[i]) / deviation[i]));
+  }
+  return standardised;
+}
+
+Standardisation standardisation_of(const std::vector<std::vector<double>>& features_of_devices) {
+  const std::size_t width = features_of_devices.front().size();
+  const auto devices = static_cast<double>(features_of_devices.size());
+  Standardisation result{std::vector<double>(width, 0), std::vector<double>(width, 0)};
+  for (const std::vector<double>& features : features_of_devices) {
+    if (features.size() != width) throw InputError("the pool's devices have descriptors of different sizes");
+    for (std::size_t i = 0; i < width; ++i) result.mean[i] += features[i] / devices;
+  }
+  for (const std::vector<double>& features : features_of_devices) {
+    for (std::size_t i = 0; i < width; ++i) result.deviation[i] += std::pow(features[i] - result.mean[i], 2) / devices;
+  }
+  for (double& deviation : result.deviation) deviation = std::max(std::sqrt(deviation), 1e-3) / standardised_deviation;
+  return result;
+}
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,382 @@
+#include "trainer/predictors/maple_edge/maple_edge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/random.h"
+#include "sampling/architectures/sampler.h"
+#include "trainer/core/adaptation.h"
+#include "trainer/core/libtorch.h"
+#include "trainer/core/pool_archive.h"
+#include "trainer/networks/feed_forward_predictor.h"
+#include "trainer/predictors/maple_edge/sample_table.h"
+
+namespace tenshot::trainer {
+namespace {
+
+using datasets::LatencyMatrix;
+
+/// The distinct random streams of a seed.
+enum Stream : std::uint64_t { weights_stream = 1, order_stream = 2, reference_stream = 3 };
+
+std::uint64_t stream_seed(std::uint64_t seed, Stream stream) { return Rng(seed, stream).bits(); }
+
+/// Connected architectures of the matrix that every device has measured.
+std::vector<std::size_t> common_architectures(const LatencyMatrix& matrix, const SearchSpace& space) {
+  std::vector<std::size_t> common;
+  for (std::size_t a = 0; a < matrix.architectures.size(); ++a) {
+    const bool everywhere = std::all_of(matrix.latency_ms.begin(), matrix.latency_ms.end(),
+                                        [&](const auto& latency_ms) { return !std::isnan(latency_ms[a]); });
+    if (everywhere && space.connected(matrix.architectures[a])) common.push_back(a);
+  }
+  if (common.empty()) {
+    throw InputError("the pool's devices have no connected architecture in common: measure some on all of them");
+  }
+  return common;
+}
+
+nlohmann::json to_json(const MapleEdgeSettings& s) {
+  return {{"hidden", s.hidden},
+          {"epochs", s.fit.epochs},
+          {"batch", s.fit.batch},
+          {"learning_rate", s.fit.learning_rate},
+          {"fine_tune_epochs", s.fine_tune_epochs},
+          {"fine_tune_learning_rate", s.fine_tune_learning_rate},
+          {"default_clones", s.default_clones},
+          {"reference_samples", s.reference_samples},
+          {"normalise", s.normalise},
+          {"scale_latencies", s.scale_latencies},
+          {"redraw_references", s.redraw_references},
+          {"descriptor", s.descriptor}};
+}
+
+/// What the card says of the numbers that describe a device.
+std::string descriptor_source(DescriptorKind kind, const datasets::HardwareDescriptor& descriptor) {
+  if (kind == DescriptorKind::inferred) return "inferred from networks";
+  const bool counters = kind == DescriptorKind::counters;
+  return counters ? descriptor.source + (descriptor.simulated() ? ", simulated" : "") : "operator latencies";
+}
+
+MapleEdgeSettings settings_from_json(const nlohmann::json& json, const std::string& kind, std::uint64_t seed) {
+  MapleEdgeSettings s;
+  s.kind = kind;
+  s.hidden = json.at("hidden").get<std::vector<int>>();
+  s.fit.epochs = json.at("epochs");
+  s.fit.batch = json.at("batch");
+  s.fit.learning_rate = json.at("learning_rate");
+  s.fit.seed = seed;
+  s.fine_tune_epochs = json.at("fine_tune_epochs");
+  s.fine_tune_learning_rate = json.at("fine_tune_learning_rate");
+  s.default_clones = json.at("default_clones");
+  s.reference_samples = json.at("reference_samples");
+  s.normalise = json.at("normalise");
+  s.scale_latencies = json.at("scale_latencies");
+  s.redraw_references = json.at("redraw_references");
+  s.descriptor = json.at("descriptor").get<std::string>();
+  return s;
+}
+
+class MapleEdgeModel : public PoolModel {
+ public:
+  MapleEdgeModel(datasets::Pool pool, MapleEdgeSettings settings)
+      : pool_(std::move(pool)),
+        settings_(std::move(settings)),
+        matrix_(datasets::latency_matrix(pool_)),
+        descriptor_(trainer::descriptor_kind(settings_.descriptor)),
+        common_(common_architectures(matrix_, *pool_.space)) {}
+
+  std::string_view kind() const override { return settings_.kind; }
+  const datasets::Pool& pool() const override { return pool_; }
+  int default_clones() const override { return settings_.default_clones; }
+  std::string descriptor_kind() const override { return settings_.descriptor; }
+
+  void train(const TrainingControl& control);
+  void load(const Archive& archive);
+
+  Archive to_archive() const override;
+  std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override;
+  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override;
+
+ private:
+  const SearchSpace& space() const { return *pool_.space; }
+  std::size_t feature_count() const { return standardisation_.mean.size(); }
+
+  /// The pool's network for a device of which no network was measured.
+  std::unique_ptr<Predictor> from_descriptor(const datasets::HardwareDescriptor& descriptor, const AdaptationSet& set,
+                                             std::uint64_t seed) const;
+  /// All that device `d` of the pool has measured.
+  Reference all_of(std::size_t d) const;
+  /// Device `d` of the pool on the architectures of the adaptation set; where it has not measured one, what the
+  /// network expects of it.
+  std::vector<Reference> pool_references(const std::vector<Architecture>& architectures) const;
+  std::vector<double> features_of(const datasets::HardwareDescriptor& descriptor, const Reference& reference) const {
+    return device_features(descriptor_, settings_.normalise, descriptor, reference, space(),
+                           reference_scale_ms(reference, space()));
+  }
+  DescribedDevice described(const datasets::HardwareDescriptor& descriptor, const Reference& reference,
+                            const Standardisation& standardisation) const {
+    const double scale_ms = reference_scale_ms(reference, space());
+    return {scale_ms, settings_.scale_latencies ? scale_ms : 1,
+            standardisation.apply(features_of(descriptor, reference))};
+  }
+  /// The pool's devices, each described by the same random draw of `samples` common architectures.
+  std::vector<DescribedDevice> described_by_draw(std::uint64_t seed, int epoch, std::size_t samples,
+                                                 const Standardisation& standardisation) const;
+
+  datasets::Pool pool_;
+  MapleEdgeSettings settings_;
+  LatencyMatrix matrix_;
+  DescriptorKind descriptor_;
+  std::vector<std::size_t> common_;  ///< architectures of the matrix that every device has measured
+  Standardisation standardisation_;
+  std::vector<DenseLayer> layers_;
+  double loss_ = 0;
+};
+
+Reference MapleEdgeModel::all_of(std::size_t d) const {
+  Reference reference;
+  for (const datasets::Measurement& measurement : pool_.devices[d].latencies) {
+    reference.architectures.push_back(measurement.architecture);
+    reference.latency_ms.push_back(measurement.latency_ms);
+  }
+  return reference;
+}
+
+std::vector<DescribedDevice> MapleEdgeModel::described_by_draw(std::uint64_t seed, int epoch, std::size_t samples,
+                                                               const Standardisation& standardisation) const {
+  Rng rng(stream_seed(seed, reference_stream), static_cast<std::uint64_t>(epoch));
+  std::vector<std::size_t> draw = common_;
+  rng.shuffle(draw);
+  draw.resize(std::min(draw.size(), samples));
+  std::vector<DescribedDevice> devices;
+  for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+    Reference reference;
+    for (const std::size_t a : draw) {
+      reference.architectures.push_back(matrix_.architectures[a]);
+      reference.latency_ms.push_back(matrix_.latency_ms[d][a]);
+    }
+    devices.push_back(described(pool_.devices[d].descriptor, reference, standardisation));
+  }
+  return devices;
+}
+
+void MapleEdgeModel::train(const TrainingControl& control) {
+  std::vector<std::vector<double>> features;
+  for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+    features.push_back(features_of(pool_.devices[d].descriptor, all_of(d)));
+  }
+  standardisation_ = standardisation_of(features);
+
+  SampleTable table = samples_of(space(), matrix_, feature_count());
+  RegressionNetwork network(static_cast<int>(space().encoding_width() + feature_count()), settings_.hidden,
+                            stream_seed(settings_.fit.seed, weights_stream));
+  FitOptions fit_options = settings_.fit;
+  fit_options.seed = stream_seed(settings_.fit.seed, order_stream);
+  const std::string fingerprint = training_fingerprint(
+      {{"train", to_json(settings_)}, {"seed", settings_.fit.seed}, {"kind", settings_.kind}}, pool_);
+  const auto samples = static_cast<std::size_t>(settings_.reference_samples);
+  const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& {
+    return table.described_by(described_by_draw(settings_.fit.seed, epoch, samples, standardisation_));
+  };
+  loss_ = fit(network, samples_of_epoch, fit_options, fingerprint, control);
+  layers_ = network.layers();
+}
+
+std::vector<std::vector<double>> MapleEdgeModel::predict_pool(const std::vector<Architecture>& architectures) const {
+  std::vector<std::vector<double>> latency;
+  for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+    const DescribedDevice device = described(pool_.devices[d].descriptor, all_of(d), standardisation_);
+    const FeedForward network{
+        fold_constant_inputs(layers_, static_cast<int>(space().encoding_width()), device.features), device.unit_ms,
+        device.scale_ms * 1e-3};
+    latency.push_back(evaluate(network, space(), architectures));
+  }
+  return latency;
+}
+
+std::vector<Reference> MapleEdgeModel::pool_references(const std::vector<Architecture>& architectures) const {
+  const std::vector<std::vector<double>> expected_ms = predict_pool(architectures);
+  std::vector<Reference> references;
+  for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+    std::unordered_map<Architecture, double, nasbench::ArchitectureHash> measured_ms;
+    for (const auto& row : pool_.devices[d].latencies) measured_ms.emplace(row.architecture, row.latency_ms);
+    Reference reference{architectures, expected_ms[d]};
+    for (std::size_t i = 0; i < architectures.size(); ++i) {
+      const auto found = measured_ms.find(architectures[i]);
+      if (found != measured_ms.end()) reference.latency_ms[i] = found->second;
+    }
+    references.push_back(std::move(reference));
+  }
+  return references;
+}
+
+/// Throws InputError unless both describe the same operators, and by the same counters where `kind` uses them: features
+/// have no names once they are numbers.
+void require_same_features(DescriptorKind kind, const datasets::HardwareDescriptor& expected,
+                           const datasets::HardwareDescriptor& found) {
+  if (kind == DescriptorKind::inferred || !found.has_latencies()) return;
+  if (kind == DescriptorKind::counters && found.simulated() != expected.simulated()) {
+    throw InputError("counters of '" + found.source + "' and the pool's, of '" + expected.source +
+                     "', do not compare: one of them is simulated; train the pool with --descriptor-kind latency");
+  }
+  if (kind == DescriptorKind::counters && found.has_counters() && found.counters != expected.counters) {
+    throw InputError("the device's descriptor has other counters than the pool's, or in another order");
+  }
+  const auto same = [](const datasets::OperatorProfile& a, const datasets::OperatorProfile& b) {
+    return a.name == b.name && a.channels == b.channels;
+  };
+  if (!std::equal(expected.operators.begin(), expected.operators.end(), found.operators.begin(), found.operators.end(),
+                  same)) {
+    throw InputError("the device's descriptor has other operators than the pool's, or in another order");
+  }
+}
+
+std::unique_ptr<Predictor> MapleEdgeModel::from_descriptor(const datasets::HardwareDescriptor& descriptor,
+                                                           const AdaptationSet& set, std::uint64_t seed) const {
+  // What a network takes per total operator latency differs little between devices: its geometric mean is the scale.
+  double log_ratio = 0;
+  for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+    log_ratio += std::log(reference_scale_ms(all_of(d), space()) / total_operator_ms(pool_.devices[d].descriptor));
+  }
+  const double scale_ms =
+      std::exp(log_ratio / static_cast<double>(pool_.devices.size())) * total_operator_ms(descriptor);
+  const std::vector<float> features = standardisation_.apply(
+      device_features(descriptor_, settings_.normalise, descriptor, Reference{}, space(), scale_ms));
+  nlohmann::json card = predictor_card(*this, set, seed);
+  card["settings"] = to_json(settings_);
+  card["descriptor_source"] = descriptor_source(descriptor_, descriptor);
+  card["expected_scale_ms"] = scale_ms;
+  return std::make_unique<FeedForwardPredictor>(
+      FeedForward{fold_constant_inputs(layers_, static_cast<int>(space().encoding_width()), features),
+                  settings_.scale_latencies ? scale_ms : 1, scale_ms * 1e-3},
+      card);
+}
+
+std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const AdaptOptions& options) const {
+  if (descriptor_ == DescriptorKind::inferred) {
+    require_measurements(set, kind());
+  } else if (!set.descriptor) {
+    require_measurements(set, kind(), ", or the new device's hardware descriptor");
+  }
+  if (options.mode != "joint" && options.mode != "fine-tune") {
+    throw InputError("there is no adaptation mode '" + options.mode + "'; there are: joint, fine-tune");
+  }
+  const bool joint = options.mode == "joint";
+  const int clones = options.clones.value_or(settings_.default_clones);
+  const Reference measured{set.architectures, set.latency_ms};
+  const datasets::HardwareDescriptor descriptor = set.descriptor.value_or(datasets::HardwareDescriptor{});
+  require_same_features(descriptor_, pool_.devices.front().descriptor, descriptor);
+  if (set.architectures.empty()) return from_descriptor(descriptor, set, options.seed);
+  const LibTorchThreads threads(options.control.threads);
+  const std::vector<Reference> references = pool_references(set.architectures);
+
+  // From scratch the network can use the new device's place among the pool's; fine-tuned it keeps what it has learned.
+  Standardisation standardisation = standardisation_;
+  if (joint) {
+    std::vector<std::vector<double>> features;
+    for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+      features.push_back(features_of(pool_.devices[d].descriptor, references[d]));
+    }
+    features.push_back(features_of(descriptor, measured));
+    standardisation = standardisation_of(features);
+  }
+  std::vector<DescribedDevice> devices;
+  for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+    devices.push_back(described(pool_.devices[d].descriptor, references[d], standardisation));
+  }
+  devices.push_back(described(descriptor, measured, standardisation));
+
+  SampleTable table = samples_of(space(), matrix_, feature_count());
+  for (const std::size_t i : sampling::with_clones(set.architectures.size(), clones)) {
+    table.add(pool_.devices.size(), set.architectures[i], set.latency_ms[i]);
+  }
+  const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& {
+    if (!joint || !settings_.redraw_references) return table.described_by(devices);
+    std::vector<DescribedDevice> redrawn =
+        described_by_draw(options.seed, epoch, set.architectures.size(), standardisation);
+    redrawn.push_back(devices.back());
+    return table.described_by(redrawn);
+  };
+
+  RegressionNetwork network(static_cast<int>(space().encoding_width() + feature_count()), settings_.hidden,
+                            stream_seed(options.seed, weights_stream));
+  FitOptions fit_options = settings_.fit;
+  fit_options.seed = stream_seed(options.seed, order_stream);
+  if (!joint) {
+    network.load(layers_);
+    fit_options.epochs = settings_.fine_tune_epochs;
+    fit_options.learning_rate = settings_.fine_tune_learning_rate;
+  }
+  nlohmann::json card = predictor_card(*this, set, options.seed);
+  card["settings"] = to_json(settings_);
+  card["descriptor_source"] = descriptor_source(descriptor_, descriptor);
+  card["mode"] = options.mode;
+  card["clones"] = clones;
+  const std::string fingerprint = training_fingerprint({card, to_archive().card, devices.back().features}, pool_);
+  card["scores"]["training_loss"] = fit(network, samples_of_epoch, fit_options, fingerprint, options.control);
+
+  const DescribedDevice& device = devices.back();
+  return std::make_unique<FeedForwardPredictor>(
+      FeedForward{fold_constant_inputs(network.layers(), static_cast<int>(space().encoding_width()), device.features),
+                  device.unit_ms, smallest_prediction_ms(set)},
+      card);
+}
+
+Archive MapleEdgeModel::to_archive() const {
+  Archive archive = checkpoint_archive(pool_, settings_.kind);
+  archive.card["settings"] = to_json(settings_);
+  archive.card["descriptor_source"] = descriptor_source(descriptor_, pool_.devices.front().descriptor);
+  archive.card["seed"] = settings_.fit.seed;
+  archive.card["scores"]["training_loss"] = loss_;
+  const auto features = static_cast<std::int64_t>(feature_count());
+  archive.put("descriptor.mean", to_array(standardisation_.mean, {features}));
+  archive.put("descriptor.deviation", to_array(standardisation_.deviation, {features}));
+  put_layers(archive, "layer", layers_);
+  return archive;
+}
+
+void MapleEdgeModel::load(const Archive& archive) {
+  standardisation_ = {archive.doubles("descriptor.mean"), archive.doubles("descriptor.deviation")};
+  layers_ = get_layers(archive, "layer");
+  loss_ = archive.card.at("scores").at("training_loss");
+  const std::size_t width = space().encoding_width() + standardisation_.mean.size();
+  if (standardisation_.deviation.size() != standardisation_.mean.size() ||
+      layers_.front().inputs != static_cast<int>(width)) {
+    throw FormatError("the network does not fit the descriptor");
+  }
+}
+
+}  // namespace
+
+MapleEdgeSettings maple_settings() {
+  MapleEdgeSettings settings;
+  settings.kind = "maple";
+  settings.default_clones = 1;
+  settings.normalise = false;
+  settings.scale_latencies = false;
+  settings.redraw_references = false;
+  return settings;
+}
+
+std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const MapleEdgeSettings& settings,
+                                            const TrainingControl& control) {
+  require_devices(pool);
+  MapleEdgeSettings resolved = settings;
+  if (resolved.descriptor == "auto") resolved.descriptor = std::string(name(common_descriptor_kind(pool)));
+  auto model = std::make_unique<MapleEdgeModel>(pool, resolved);
+  model->train(control);
+  return model;
+}
+
+std::unique_ptr<PoolModel> load_maple_edge(const Archive& archive) {
+  auto model = std::make_unique<MapleEdgeModel>(
+      get_pool(archive),
+      settings_from_json(archive.card.at("settings"), archive.card.at("predictor"), archive.card.at("seed")));
+  model->load(archive);
+  return model;
+}
+
+}  // namespace tenshot::trainer

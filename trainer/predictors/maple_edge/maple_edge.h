@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "trainer/core/predictor.h"
+#include "trainer/networks/feed_forward.h"
+#include "trainer/networks/training.h"
+#include "trainer/predictors/maple_edge/descriptor_features.h"
+
+namespace tenshot::trainer {
+
+/// Everything that can be chosen about the method of MAPLE-Edge. Two of its three additions to MAPLE are switches here;
+/// the third, targeted uniform sampling, is a choice of sampler when planning (Table 4).
+struct MapleEdgeSettings {
+  std::string kind = "maple-edge";  ///< what the checkpoint calls itself
+  std::vector<int> hidden = {512, 128};
+  FitOptions fit;
+  int fine_tune_epochs = 20;
+  double fine_tune_learning_rate = 5e-4;
+  int default_clones = 7;       ///< augmentation factor K (§2.4)
+  int reference_samples = 10;   ///< architectures that describe a pool device in an epoch of the pool's own training
+  bool normalise = true;        ///< counters by operator latency (§2.1.2), costs by the device's scale
+  bool scale_latencies = true;  ///< targets are latencies over the device's scale, not milliseconds
+  bool redraw_references =
+      true;  ///< when adapting from scratch, describe pool devices anew in every epoch, as in training
+  std::string descriptor = "auto";  ///< a DescriptorKind's name, or the richest that the pool has
+};
+
+/// MAPLE without the additions of MAPLE-Edge: milliseconds as targets, absolute descriptors, no clones.
+MapleEdgeSettings maple_settings();
+
+/// Trains the regression network on the pool (MAPLE-Edge §2.1). In every epoch each device is described by another
+/// random draw of `reference_samples` architectures, which give its scale and, for inferred descriptors, its costs: at
+/// adaptation the new device is described by ten architectures just so. Throws InputError (a pool without devices or
+/// common architectures), Interrupted.
+std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const MapleEdgeSettings& settings,
+                                            const TrainingControl& control);
+
+/// From an archive whose card names "maple-edge" or "maple". Throws FormatError.
+std::unique_ptr<PoolModel> load_maple_edge(const Archive& archive);
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,164 @@
+#include "trainer/predictors/registry.h"
+
+#include <algorithm>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
+#include "trainer/networks/feed_forward_predictor.h"
+#include "trainer/predictors/forest/forest_predictor.h"
+#include "trainer/predictors/help/help.h"
+#include "trainer/predictors/linear/linear_peers.h"
+#include "trainer/predictors/structured/structured_model.h"
+#include "trainer/predictors/transfer/transfer.h"
+
+namespace tenshot::trainer {
+namespace {
+
+using Model = std::unique_ptr<PoolModel>;
+
+Model train_structured_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
+                           const TrainingControl&) {
+  return train_structured(pool, settings.fit.seed, {}, settings.descriptor);
+}
+
+Model train_network_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
+                        const TrainingControl& control) {
+  return train_maple_edge(pool, settings, control);
+}
+
+Model train_help_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
+                     const TrainingControl& control) {
+  HelpSettings help;
+  help.seed = settings.fit.seed;
+  return train_help(pool, help, control);
+}
+
+Model train_transfer_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings&,
+                         const TrainingControl&) {
+  return make_transfer(pool);
+}
+
+Model train_forest_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings&,
+                       const TrainingControl&) {
+  return make_forest(pool);
+}
+
+Model train_linear_row(const std::string& name, const datasets::Pool& pool, const MapleEdgeSettings&,
+                       const TrainingControl&) {
+  return make_linear_peer(name, pool);
+}
+
+std::unique_ptr<Predictor> load_feed_forward(const Archive& archive) {
+  return std::make_unique<FeedForwardPredictor>(archive);
+}
+
+const std::vector<std::string> network_train_options = {
+    "epochs", "batch", "learning-rate", "hidden", "descriptor-kind", "no-normalisation", "no-scaling"};
+const std::vector<std::string> network_adapt_options = {"clones", "mode"};
+
+std::vector<PredictorRow> make_registry() {
+  return {
+      {"structured",
+       "operator costs and the runtime's execution structure; intervals (the default)",
+       {"descriptor-kind"},
+       {},
+       train_structured_row,
+       load_structured,
+       load_structured_predictor},
+      {"maple-edge", "the regression network of MAPLE-Edge", network_train_options, network_adapt_options,
+       train_network_row, load_maple_edge, load_feed_forward},
+      {"maple", "the same network without MAPLE-Edge's additions", network_train_options, network_adapt_options,
+       train_network_row, load_maple_edge, load_feed_forward},
+      {"help", "HELP's meta-learned network", {}, {}, train_help_row, load_help, load_feed_forward},
+      {"transfer",
+       "a line through the latencies of the pool's device-runtime that ranks most alike",
+       {},
+       {},
+       train_transfer_row,
+       load_transfer,
+       load_structured_predictor},
+      {"forest",
+       "a random forest on the device's own measurements",
+       {},
+       {},
+       train_forest_row,
+       load_forest,
+       load_forest_predictor},
+      {"flops", "a line through FLOPs", {}, {}, train_linear_row, load_linear_peer, load_feed_forward},
+      {"flops-memory",
+       "a line through FLOPs and bytes read and written",
+       {},
+       {},
+       train_linear_row,
+       load_linear_peer,
+       load_feed_forward},
+      {"look-up",
+       "the sum of the operators' own latencies and a fitted backbone",
+       {},
+       {},
+       train_linear_row,
+       load_linear_peer,
+       load_feed_forward},
+  };
+}
+
+const PredictorRow* find_row(const std::string& name) {
+  for (const PredictorRow& row : predictor_registry()) {
+    if (row.name == name) return &row;
+  }
+  return nullptr;
+}
+
+/// Runs `load` so that whatever is wrong with a card that passed its checksum names the file.
+template <class Load>
+auto loaded(const std::filesystem::path& path, const std::string& content, const char* made_by, Load load) {
+  const Archive archive = load_archive(path);
+  try {
+    const std::string found = archive.card.at("content");
+    if (found != content) {
+      throw FormatError("this is a " + found + ", expected a " + content + " (made by `" + made_by + "`)");
+    }
+    const std::string name = archive.card.at("predictor");
+    const PredictorRow* row = find_row(name);
+    if (row == nullptr) throw FormatError("predictor '" + name + "' is not known to this tenshot; use a newer one");
+    return load(archive, *row);
+  } catch (const nlohmann::json::exception& error) {
+    throw FormatError(path.string() + ": its card lacks something (" + error.what() + ")");
+  } catch (const Error& error) {
+    throw FormatError(path.string() + ": " + error.what());
+  }
+}
+
+}  // namespace
+
+const std::vector<PredictorRow>& predictor_registry() {
+  static const std::vector<PredictorRow> registry = make_registry();
+  return registry;
+}
+
+std::vector<std::string> predictor_names() {
+  std::vector<std::string> names;
+  for (const PredictorRow& row : predictor_registry()) names.push_back(row.name);
+  return names;
+}
+
+std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datasets::Pool& pool,
+                                            const MapleEdgeSettings& settings, const TrainingControl& control) {
+  const PredictorRow* row = find_row(name);
+  if (row == nullptr) {
+    throw InputError("there is no predictor '" + name + "'; there are: " + joined(predictor_names()));
+  }
+  return row->train(name, pool, settings, control);
+}
+
+std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path) {
+  return loaded(path, "pool checkpoint", "tenshot train",
+                [](const Archive& archive, const PredictorRow& row) { return row.load_model(archive); });
+}
+
+std::unique_ptr<Predictor> load_predictor(const std::filesystem::path& path) {
+  return loaded(path, "predictor", "tenshot adapt",
+                [](const Archive& archive, const PredictorRow& row) { return row.load_predictor(archive); });
+}
+
+}  // namespace tenshot::trainer

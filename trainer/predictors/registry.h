@@ -1,0 +1,47 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainer/core/predictor.h"
+#include "trainer/predictors/maple_edge/maple_edge.h"
+
+namespace tenshot::trainer {
+
+/// One predictor as the program knows it. Adding a predictor is adding a row to the table in registry.cpp; nothing
+/// else tests a predictor's name.
+struct PredictorRow {
+  using Train = std::unique_ptr<PoolModel> (*)(const std::string& name, const datasets::Pool& pool,
+                                               const MapleEdgeSettings& settings, const TrainingControl& control);
+  using LoadModel = std::unique_ptr<PoolModel> (*)(const Archive& archive);
+  using LoadPredictor = std::unique_ptr<Predictor> (*)(const Archive& archive);
+
+  std::string name;
+  std::string meaning;                     ///< one line for `--help`
+  std::vector<std::string> train_options;  ///< options of `tenshot train` that only some predictors have
+  std::vector<std::string> adapt_options;  ///< the same of `tenshot adapt`
+  Train train = nullptr;
+  LoadModel load_model = nullptr;          ///< from a pool checkpoint
+  LoadPredictor load_predictor = nullptr;  ///< from a predictor file
+};
+
+/// All predictors, the default first.
+const std::vector<PredictorRow>& predictor_registry();
+
+/// Names of all predictors, in the registry's order.
+std::vector<std::string> predictor_names();
+
+/// Trains the predictor called `name` on a pool. The seed of `settings` seeds every predictor; the rest of it concerns
+/// the predictors whose row names its options. Throws InputError (no such predictor, a pool it cannot learn from),
+/// Interrupted.
+std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datasets::Pool& pool,
+                                            const MapleEdgeSettings& settings, const TrainingControl& control);
+
+/// Load a pool checkpoint or a predictor by the name in its card. Throw FileError, FormatError.
+std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path);
+std::unique_ptr<Predictor> load_predictor(const std::filesystem::path& path);
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/pool/pool.h"
+#include "trainer/predictors/structured/library.h"
+#include "trainer/predictors/structured/posterior.h"
+
+namespace tenshot::trainer::structured {
+
+/// How calibration measures what intervals are worth.
+struct CalibrationOptions {
+  std::size_t samples = 10;  ///< measurements a held-out device is adapted with, chosen by information
+  std::size_t repeats = 3;   ///< times, each from another random half of the architectures
+  std::uint64_t seed = 1;
+};
+
+/// Holds every device out in turn, adapts the rest of the library to it and collects the standardised errors over its
+/// connected architectures; devices count equally. Needs three devices; with fewer the calibration is empty (normal).
+/// `devices` and `latencies` are what the library was fitted on.
+IntervalCalibration calibrate(const StructuredLibrary& library, const std::vector<std::string>& devices,
+                              const datasets::LatencyMatrix& latencies, const PosteriorOptions& posterior_options = {},
+                              const CalibrationOptions& options = {});
+
+}  // namespace tenshot::trainer::structured

@@ -1,0 +1,145 @@
+#include "trainer/predictors/structured/descriptor_costs.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "nasbench/support/error.h"
+
+namespace tenshot::trainer::structured {
+namespace {
+
+using datasets::HardwareDescriptor;
+using nasbench::StructureFeature;
+using nasbench::StructureModel;
+
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+constexpr std::string_view empty_call = "skip_connect";  ///< measured alone, an operator that computes nothing
+constexpr std::array<std::string_view, 3> source_names = {"inferred", "in-network", "latency"};
+
+/// Whether costs are counted apart by some structures only: what joins operations.
+bool optional(const StructureFeature& feature) { return feature.spread.has_value(); }
+
+/// Sum of what is known of the costs that every structure counts.
+double cost_of_operations(const Eigen::VectorXd& costs, const StructureModel& model) {
+  double sum = 0;
+  for (std::size_t f = 0; f < model.features().size(); ++f) {
+    if (!std::isnan(costs[f]) && !optional(model.features()[f])) sum += costs[f];
+  }
+  return sum;
+}
+
+/// Whether `measured` has every name and channels of `expected` once and nothing else; resolutions follow the device's.
+template <class Measured, class Expected>
+bool are_those(const std::vector<Measured>& measured, const std::vector<Expected>& expected) {
+  std::set<std::pair<std::string, int>> found, wanted;
+  for (const Measured& entry : measured) found.emplace(entry.name, entry.channels);
+  for (const Expected& entry : expected) wanted.emplace(entry.name, entry.channels);
+  return found == wanted && measured.size() == expected.size();
+}
+
+}  // namespace
+
+std::string_view name(DescriptorSource source) { return source_names[static_cast<std::size_t>(source)]; }
+
+DescriptorSource descriptor_source(std::string_view text) {
+  for (const auto source : {DescriptorSource::none, DescriptorSource::in_network, DescriptorSource::alone}) {
+    if (name(source) == text) return source;
+  }
+  throw InputError("there is no descriptor kind '" + std::string(text) + "'; there are: in-network, latency, inferred");
+}
+
+Eigen::VectorXd described_costs_ms(const HardwareDescriptor& descriptor, const StructureModel& model,
+                                   DescriptorSource source) {
+  const auto& features = model.features();
+  Eigen::VectorXd costs = Eigen::VectorXd::Constant(static_cast<Eigen::Index>(features.size()), nothing);
+  const auto add = [&](const std::string& operation, double latency_ms) {
+    for (std::size_t f = 0; f < features.size(); ++f) {
+      if (features[f].name != operation) continue;
+      costs[f] = (std::isnan(costs[f]) ? 0 : costs[f]) + model.instances_per_shape() * latency_ms;
+    }
+  };
+  if (source == DescriptorSource::in_network) {
+    for (const datasets::OperationLatency& operation : descriptor.in_network) add(operation.name, operation.latency_ms);
+    if (!descriptor.in_network.empty()) add(std::string(empty_call), 0);
+  }
+  if (source != DescriptorSource::alone) return costs;
+  for (const datasets::OperatorProfile& profile : descriptor.operators) {
+    if (profile.name == empty_call) continue;
+    const auto call = std::find_if(descriptor.operators.begin(), descriptor.operators.end(), [&](const auto& other) {
+      return other.name == empty_call && other.channels == profile.channels && other.resolution == profile.resolution;
+    });
+    const double empty_ms = call == descriptor.operators.end() ? 0 : call->latency_ms;
+    add(profile.name, std::max(profile.latency_ms - empty_ms, 0.0));
+  }
+  return costs;
+}
+
+bool says_something(const HardwareDescriptor& descriptor, const StructureModel& model, DescriptorSource source) {
+  if (source == DescriptorSource::none) return false;
+  const bool whole = source == DescriptorSource::in_network
+                         ? are_those(descriptor.in_network, model.space().operation_chains({}))
+                         : are_those(descriptor.operators, model.space().operators({}));
+  return whole && cost_of_operations(described_costs_ms(descriptor, model, source), model) > 0;
+}
+
+Eigen::VectorXd expected_costs_ms(const HardwareDescriptor& descriptor, const StructureModel& model,
+                                  DescriptorSource source) {
+  const auto& features = model.features();
+  Eigen::VectorXd costs = described_costs_ms(descriptor, model, source);
+  const double described = cost_of_operations(costs, model);
+  double typical = 0;
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    if (!std::isnan(costs[f]) && !optional(features[f])) typical += features[f].typical_cost;
+  }
+  const double scale_ms = described / typical;
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    if (std::isnan(costs[f])) costs[f] = scale_ms * features[f].typical_cost;
+    costs[f] = std::max(costs[f], smallest_share * described);
+  }
+  return costs;
+}
+
+std::vector<double> log_rates(const HardwareDescriptor& descriptor, const StructureModel& model,
+                              const std::vector<std::string>& counters) {
+  if (descriptor.counters != counters) return {};
+  std::vector<double> rates;
+  for (const nasbench::Operator& op : model.space().operators({})) {
+    const auto profile = std::find_if(descriptor.operators.begin(), descriptor.operators.end(), [&](const auto& own) {
+      return own.name == op.name && own.channels == op.channels;
+    });
+    if (profile == descriptor.operators.end()) return {};
+    for (const double count : profile->counts) rates.push_back(std::log1p(count / std::max(profile->latency_ms, 1e-6)));
+  }
+  return rates;
+}
+
+Eigen::MatrixXd structure_costs(const StructureModel& model, std::size_t structure,
+                                const HardwareDescriptor& descriptor, DescriptorSource source,
+                                const Eigen::VectorXd& mean_counts) {
+  const auto& features = model.features();
+  const std::vector<bool>& uses = model.structures()[structure].uses;
+  const auto width = static_cast<Eigen::Index>(features.size());
+  const Eigen::VectorXd described = described_costs_ms(descriptor, model, source);
+  Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(width, width);
+  std::set<std::string> contained;
+  for (const StructureFeature& feature : features) contained.insert(feature.contains);
+  for (Eigen::Index f = 0; f < width; ++f) {
+    for (Eigen::Index g = 0; g < width; ++g) {
+      if (features[f].contains == features[g].name && uses[g] && source == DescriptorSource::in_network) {
+        matrix(f, g) = -1;
+      }
+    }
+    const bool known = !std::isnan(described[f]);
+    if (optional(features[f]) && !uses[f] && known && contained.count(features[f].name) == 0) {
+      matrix(0, f) = mean_counts[f];
+    }
+    if (!uses[f]) matrix.row(f).setZero();
+  }
+  return matrix;
+}
+
+}  // namespace tenshot::trainer::structured

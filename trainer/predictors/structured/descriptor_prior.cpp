@@ -1,0 +1,311 @@
+#include "trainer/predictors/structured/descriptor_prior.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "nasbench/support/error.h"
+
+namespace tenshot::trainer::structured {
+namespace {
+
+using datasets::DeviceRuntime;
+using datasets::HardwareDescriptor;
+using nasbench::StructureModel;
+using nasbench::StructureTable;
+
+constexpr double smallest_relative = 0.02;     ///< of the median
+constexpr double least_own_share = 0.1;        ///< of a cost that is left without what it contains
+constexpr std::size_t rows_of_a_device = 200;  ///< networks to learn from; evenly spaced ones speak for all
+
+/// The network's inputs before standardisation: logarithms of the described costs' shares, then of the rates; NaN where
+/// there are none.
+Eigen::VectorXd raw_inputs(const HardwareDescriptor& descriptor, const StructureModel& model, DescriptorSource source,
+                           const std::vector<std::string>& counters, std::size_t rates) {
+  const Eigen::VectorXd costs = described_costs_ms(descriptor, model, source);
+  double sum = 0;
+  for (const double cost : costs) sum += std::isnan(cost) ? 0 : cost;
+  const std::vector<double> own = log_rates(descriptor, model, counters);
+  Eigen::VectorXd inputs = Eigen::VectorXd::Constant(costs.size() + static_cast<Eigen::Index>(rates),
+                                                     std::numeric_limits<double>::quiet_NaN());
+  for (Eigen::Index f = 0; f < costs.size(); ++f) {
+    if (!std::isnan(costs[f])) inputs[f] = std::log(std::max(costs[f] / sum, smallest_share));
+  }
+  if (own.size() == rates) std::copy(own.begin(), own.end(), inputs.data() + costs.size());
+  return inputs;
+}
+
+/// Standardised; what is not known is as on average. Each group of inputs has the weight of one.
+Eigen::VectorXd inputs_of(const DescriptorPrior& prior, const StructureModel& model,
+                          const HardwareDescriptor& descriptor) {
+  const auto features = static_cast<Eigen::Index>(model.features().size());
+  const Eigen::VectorXd raw = raw_inputs(descriptor, model, prior.source, prior.counters,
+                                         static_cast<std::size_t>(prior.input_mean.size() - features));
+  Eigen::VectorXd inputs = (raw - prior.input_mean).cwiseQuotient(prior.input_unit);
+  for (double& input : inputs) input = std::isfinite(input) ? input : 0;
+  return inputs;
+}
+
+/// Mean count of each feature over the architectures under the structures that use it and have one alternative.
+Eigen::VectorXd mean_counts_of(const StructureModel& model, const StructureTable& table) {
+  const auto width = static_cast<Eigen::Index>(table.feature_count);
+  Eigen::VectorXd sum = Eigen::VectorXd::Zero(width), structures = Eigen::VectorXd::Zero(width);
+  for (std::size_t s = 0; s < model.structures().size(); ++s) {
+    if (model.structures()[s].alternatives > 1) continue;
+    Eigen::VectorXd mean = Eigen::VectorXd::Zero(width);
+    for (std::size_t a = 0; a < table.size; ++a) mean += Eigen::Map<const Eigen::VectorXd>(table.row(s, a), width);
+    mean /= static_cast<double>(table.size);
+    for (Eigen::Index f = 0; f < width; ++f) {
+      if (!model.structures()[s].uses[f]) continue;
+      sum[f] += mean[f];
+      structures[f] += 1;
+    }
+  }
+  return sum.cwiseQuotient(structures.cwiseMax(1));
+}
+
+/// A device of the pool with all that the prior learns from it.
+struct Lesson {
+  const DeviceRuntime* device = nullptr;
+  const LibraryEntry* entry = nullptr;
+  Eigen::MatrixXd rows;  ///< under its structure, by the costs of all features
+  Eigen::VectorXd log_latency;
+};
+
+Lesson lesson_of(const StructuredLibrary& library, const LibraryEntry& entry, const DeviceRuntime& device,
+                 DescriptorSource source, const Eigen::VectorXd& mean_counts) {
+  std::vector<nasbench::Architecture> architectures;
+  std::vector<double> latency_ms;
+  const std::size_t step = std::max<std::size_t>(device.latencies.size() / rows_of_a_device, 1);
+  for (std::size_t i = 0; i < device.latencies.size(); i += step) {
+    if (!library.model->space().connected(device.latencies[i].architecture)) continue;
+    architectures.push_back(device.latencies[i].architecture);
+    latency_ms.push_back(device.latencies[i].latency_ms);
+  }
+  const StructureTable table = library.model->table(architectures);
+  const auto width = static_cast<Eigen::Index>(table.feature_count);
+  const std::size_t alternatives = table.structures[entry.structure].alternatives;
+  Lesson lesson{&device, &entry, Eigen::MatrixXd(table.size, width), {}};
+  for (std::size_t a = 0; a < table.size; ++a) {
+    const double* row = table.row(entry.structure, a);
+    if (alternatives > 1) row += width * slowest_alternative(row, alternatives, path_costs(entry.costs));
+    lesson.rows.row(a) = Eigen::Map<const Eigen::RowVectorXd>(row, width);
+  }
+  lesson.rows *= structure_costs(*library.model, entry.structure, device.descriptor, source, mean_counts);
+  lesson.log_latency =
+      Eigen::Map<const Eigen::VectorXd>(latency_ms.data(), static_cast<Eigen::Index>(latency_ms.size())).array().log();
+  return lesson;
+}
+
+std::vector<std::string> first_counters(const std::vector<Lesson>& lessons) {
+  for (const Lesson& lesson : lessons) {
+    if (lesson.device->descriptor.has_counters()) return lesson.device->descriptor.counters;
+  }
+  return {};
+}
+
+/// Inputs' mean and unit over the devices, for which they are known.
+void standardise(const std::vector<Lesson>& lessons, const StructureModel& model, DescriptorPrior& prior) {
+  std::size_t rates = 0;
+  for (const Lesson& lesson : lessons) {
+    rates = std::max(rates, log_rates(lesson.device->descriptor, model, prior.counters).size());
+  }
+  const auto features = static_cast<Eigen::Index>(model.features().size());
+  const Eigen::Index width = features + static_cast<Eigen::Index>(rates);
+  prior.input_mean = Eigen::VectorXd::Zero(width);
+  prior.input_unit = Eigen::VectorXd::Ones(width);
+  std::vector<Eigen::VectorXd> raw;
+  for (const Lesson& lesson : lessons) {
+    raw.push_back(raw_inputs(lesson.device->descriptor, model, prior.source, prior.counters, rates));
+  }
+  for (Eigen::Index i = 0; i < width; ++i) {
+    double count = 0, sum = 0, square = 0;
+    for (const Eigen::VectorXd& inputs : raw) {
+      const double value = inputs[i];
+      if (!std::isfinite(value)) continue;
+      count += 1;
+      sum += value;
+      square += value * value;
+    }
+    if (count == 0) continue;
+    prior.input_mean[i] = sum / count;
+    const double deviation = std::sqrt(std::max(square / count - std::pow(sum / count, 2), 0.01));
+    prior.input_unit[i] = deviation * std::sqrt(static_cast<double>(i < features ? features : width - features));
+  }
+}
+
+void train(const std::vector<Lesson>& lessons, const StructureModel& model, const DescriptorFitOptions& options,
+           DescriptorPrior& prior) {
+  standardise(lessons, model, prior);
+  const auto devices = static_cast<Eigen::Index>(lessons.size());
+  const auto features = static_cast<Eigen::Index>(model.features().size());
+  DescribedNetworks networks;
+  networks.inputs.resize(devices, prior.input_mean.size());
+  networks.log_costs.resize(devices, features);
+  Eigen::Index n = 0;
+  for (const Lesson& lesson : lessons) n += lesson.rows.rows();
+  networks.rows.resize(n, features);
+  networks.log_latency.resize(n);
+  n = 0;
+  for (Eigen::Index d = 0; d < devices; ++d) {
+    const Lesson& lesson = lessons[static_cast<std::size_t>(d)];
+    networks.inputs.row(d) = inputs_of(prior, model, lesson.device->descriptor).transpose();
+    networks.log_costs.row(d) =
+        expected_costs_ms(lesson.device->descriptor, model, prior.source).array().log().matrix().transpose();
+    networks.rows.middleRows(n, lesson.rows.rows()) = lesson.rows;
+    networks.log_latency.segment(n, lesson.rows.rows()) = lesson.log_latency;
+    networks.device.insert(networks.device.end(), static_cast<std::size_t>(lesson.rows.rows()), d);
+    n += lesson.rows.rows();
+  }
+  prior.network = fit_descriptor_network(networks, options);
+}
+
+/// Costs of all features, ms.
+Eigen::VectorXd costs_ms(const DescriptorPrior& prior, const StructureModel& model,
+                         const HardwareDescriptor& descriptor) {
+  const Eigen::VectorXd change = prior.network(inputs_of(prior, model, descriptor));
+  return expected_costs_ms(descriptor, model, prior.source).array() * change.array().exp();
+}
+
+Eigen::VectorXd log_predicted(const Lesson& lesson, const Eigen::VectorXd& costs_ms) {
+  const Eigen::VectorXd latency = lesson.rows * costs_ms;
+  return latency.cwiseMax(smallest_relative * std::max(latency.mean(), 1e-9)).array().log();
+}
+
+/// Adds what a prior that never saw the device gets wrong about it.
+struct HeldOutErrors {
+  Eigen::VectorXd square;   ///< of costs in units of the median, sum over devices
+  Eigen::VectorXd devices;  ///< that say something of the cost
+  double scale_square = 0;
+  double residual_square = 0;
+
+  void add(const Lesson& lesson, const Eigen::VectorXd& costs_ms, const Eigen::VectorXd& of_structure,
+           const std::vector<bool>& uses) {
+    const Eigen::VectorXd error = lesson.log_latency - log_predicted(lesson, costs_ms);
+    const double scale = error.mean();
+    scale_square += scale * scale;
+    residual_square += (error.array() - scale).square().mean();
+    const Eigen::VectorXd found = lesson.entry->costs;
+    const Eigen::VectorXd expected = of_structure * (std::exp(scale) / lesson.entry->median_ms);
+    for (Eigen::Index f = 0; f < found.size(); ++f) {
+      if (!uses[f]) continue;
+      square[f] += std::pow(found[f] - expected[f], 2);
+      devices[f] += 1;
+    }
+  }
+};
+
+Eigen::VectorXd of_structure_ms(const StructureModel& model, std::size_t structure,
+                                const HardwareDescriptor& descriptor, const DescriptorPrior& prior,
+                                const Eigen::VectorXd& costs_ms) {
+  const Eigen::MatrixXd matrix = structure_costs(model, structure, descriptor, prior.source, prior.mean_counts);
+  Eigen::VectorXd costs = matrix * costs_ms;
+  for (Eigen::Index f = 0; f < costs.size(); ++f) {
+    if (model.structures()[structure].uses[f]) costs[f] = std::max(costs[f], least_own_share * costs_ms[f]);
+  }
+  return costs;
+}
+
+/// Trains without each runtime in turn and looks at its devices.
+void find_errors(const std::vector<Lesson>& lessons, const StructureModel& model, const DescriptorFitOptions& options,
+                 DescriptorPrior& prior) {
+  const auto features = static_cast<Eigen::Index>(model.features().size());
+  HeldOutErrors errors{Eigen::VectorXd::Zero(features), Eigen::VectorXd::Zero(features)};
+  std::set<std::string> runtimes;
+  for (const Lesson& lesson : lessons) runtimes.insert(lesson.device->runtime);
+  for (const std::string& runtime : runtimes) {
+    std::vector<Lesson> others;
+    std::copy_if(lessons.begin(), lessons.end(), std::back_inserter(others),
+                 [&](const Lesson& lesson) { return lesson.device->runtime != runtime; });
+    DescriptorPrior without = prior;
+    train(others, model, options, without);
+    for (const Lesson& lesson : lessons) {
+      if (lesson.device->runtime != runtime) continue;
+      const HardwareDescriptor& descriptor = lesson.device->descriptor;
+      const Eigen::VectorXd costs = costs_ms(without, model, descriptor);
+      errors.add(lesson, costs, of_structure_ms(model, lesson.entry->structure, descriptor, without, costs),
+                 model.structures()[lesson.entry->structure].uses);
+    }
+  }
+  prior.deviation = (errors.square.array() / errors.devices.array().max(1)).sqrt();
+  for (Eigen::Index f = 0; f < features; ++f) {
+    const nasbench::StructureFeature& feature = model.features()[static_cast<std::size_t>(f)];
+    if (errors.devices[f] == 0) prior.deviation[f] = feature.spread.value_or(feature.typical_cost);
+  }
+  const auto devices = static_cast<double>(lessons.size());
+  prior.scale_deviation = std::sqrt(errors.scale_square / devices);
+  prior.residual = std::sqrt(errors.residual_square / devices);
+}
+
+std::set<std::string> runtimes_with(const datasets::Pool& pool, DescriptorSource source) {
+  std::set<std::string> runtimes;
+  for (const DeviceRuntime& device : pool.devices) {
+    if (says_something(device.descriptor, nasbench::structures_of(*pool.space), source))
+      runtimes.insert(device.runtime);
+  }
+  return runtimes;
+}
+
+}  // namespace
+
+DescriptorSource common_source(const datasets::Pool& pool) {
+  for (const DescriptorSource source : {DescriptorSource::in_network, DescriptorSource::alone}) {
+    if (runtimes_with(pool, source).size() >= 2) return source;
+  }
+  return DescriptorSource::none;
+}
+
+DescriptorPrior fit_descriptor_prior(const StructuredLibrary& library, const datasets::Pool& pool,
+                                     DescriptorSource source, const DescriptorFitOptions& options) {
+  DescriptorPrior prior;
+  if (source == DescriptorSource::none || runtimes_with(pool, source).size() < 2) return prior;
+  prior.source = source;
+  std::vector<nasbench::Architecture> connected;
+  for (const nasbench::Architecture& architecture : datasets::latency_matrix(pool).architectures) {
+    if (pool.space->connected(architecture)) connected.push_back(architecture);
+  }
+  if (connected.empty()) return {};
+  prior.mean_counts = mean_counts_of(*library.model, library.model->table(connected));
+  std::vector<Lesson> lessons;
+  for (const DeviceRuntime& device : pool.devices) {
+    if (!says_something(device.descriptor, *library.model, source)) continue;
+    const auto entry = std::find_if(library.entries.begin(), library.entries.end(),
+                                    [&](const LibraryEntry& e) { return e.device == device.id; });
+    if (entry == library.entries.end()) throw InputError("the library has no entry for device " + device.id);
+    Lesson lesson = lesson_of(library, *entry, device, source, prior.mean_counts);
+    if (lesson.rows.rows() == 0) continue;  // nothing that connects was measured
+    lessons.push_back(std::move(lesson));
+    prior.from.push_back(device.id);
+  }
+  std::set<std::string> runtimes;
+  for (const Lesson& lesson : lessons) runtimes.insert(lesson.device->runtime);
+  if (runtimes.size() < 2) return {};
+  prior.counters = first_counters(lessons);
+  find_errors(lessons, *library.model, options, prior);
+  train(lessons, *library.model, options, prior);
+  return prior;
+}
+
+std::optional<DescribedDevice> describe(const DescriptorPrior& prior, const StructureModel& model,
+                                        const HardwareDescriptor& descriptor) {
+  if (!prior.trained() || !says_something(descriptor, model, prior.source)) return std::nullopt;
+  const Eigen::VectorXd all = costs_ms(prior, model, descriptor);
+  DescribedDevice device;
+  device.scale_deviation = prior.scale_deviation;
+  device.residual = prior.residual;
+  for (std::size_t s = 0; s < model.structures().size(); ++s) {
+    device.priors.push_back({of_structure_ms(model, s, descriptor, prior, all), {}});
+  }
+  // The latency of an average network under the first structure: what costs are relative to.
+  device.median_ms = device.priors.front().mean.dot(prior.mean_counts);
+  for (CostPrior& of_structure : device.priors) {
+    of_structure.mean /= device.median_ms;
+    of_structure.covariance = prior.deviation.cwiseAbs2().asDiagonal();
+  }
+  return device;
+}
+
+}  // namespace tenshot::trainer::structured

@@ -1,0 +1,194 @@
+#include "trainer/predictors/structured/library.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "nasbench/support/error.h"
+
+namespace tenshot::trainer::structured {
+namespace {
+
+using nasbench::StructureModel;
+using nasbench::StructureTable;
+
+constexpr double ridge = 1e-3;
+constexpr double smallest_relative = 0.25;  ///< below this share of the median, errors count as absolute ones
+constexpr double smallest_fitted = 0.02;    ///< a fitted latency is never below this share of the median
+constexpr double largest_residual = 0.5;    ///< of log latency: a few architectures far off do not decide the structure
+constexpr int huber_rounds = 3;
+constexpr int path_rounds = 3;
+constexpr double smallest_path_cost = 0.003;
+
+using FeatureRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+/// The measured architectures of one device: their latencies, and their rows in the table.
+struct Samples {
+  std::vector<std::size_t> architectures;
+  Eigen::VectorXd latency;
+};
+
+Samples measured(const std::vector<double>& latency) {
+  Samples samples;
+  for (std::size_t a = 0; a < latency.size(); ++a) {
+    if (std::isfinite(latency[a])) samples.architectures.push_back(a);
+  }
+  samples.latency.resize(static_cast<Eigen::Index>(samples.architectures.size()));
+  for (std::size_t i = 0; i < samples.architectures.size(); ++i) samples.latency[i] = latency[samples.architectures[i]];
+  return samples;
+}
+
+FeatureRows rows_of(const StructureTable& table, std::size_t structure, const std::vector<std::size_t>& architectures,
+                    const Eigen::VectorXd& path_costs) {
+  const std::size_t width = table.feature_count;
+  const std::size_t alternatives = table.structures[structure].alternatives;
+  FeatureRows rows(architectures.size(), width);
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    const double* row = table.row(structure, architectures[i]);
+    if (alternatives > 1) row += width * slowest_alternative(row, alternatives, path_costs);
+    std::copy(row, row + width, rows.row(i).data());
+  }
+  return rows;
+}
+
+Eigen::VectorXd weighted_ridge(const FeatureRows& rows, const Eigen::VectorXd& latency, const Eigen::VectorXd& weights,
+                               const Eigen::VectorXd& ridges) {
+  const FeatureRows weighted = weights.asDiagonal() * rows;
+  Eigen::MatrixXd normal = rows.transpose() * weighted;
+  normal.diagonal() += ridge * static_cast<double>(rows.rows()) * ridges;
+  return normal.ldlt().solve(weighted.transpose() * latency);
+}
+
+Eigen::VectorXd relative_weights(const Eigen::VectorXd& latency) {
+  return latency.cwiseMax(smallest_relative).array().square().inverse();
+}
+
+Eigen::VectorXd log_residuals(const FeatureRows& rows, const Eigen::VectorXd& latency, const Eigen::VectorXd& costs) {
+  return (latency.array() / (rows * costs).array().max(smallest_fitted)).log();
+}
+
+/// Huber weights at two standard deviations, the deviation from the median absolute residual.
+Eigen::VectorXd huber_weights(const Eigen::VectorXd& residuals) {
+  const Eigen::ArrayXd size = residuals.array().abs();
+  const double threshold = 2 * 1.48 * median({size.data(), size.data() + size.size()}) + 1e-9;
+  return (threshold / size.max(threshold)).matrix();
+}
+
+Eigen::VectorXd robust_ridge(const FeatureRows& rows, const Eigen::VectorXd& latency, const Eigen::VectorXd& ridges) {
+  Eigen::VectorXd costs = weighted_ridge(rows, latency, relative_weights(latency), ridges);
+  for (int round = 0; round < huber_rounds; ++round) {
+    const Eigen::VectorXd huber = huber_weights(log_residuals(rows, latency, costs));
+    const Eigen::VectorXd relative = relative_weights(rows * costs);
+    costs = weighted_ridge(rows, latency, huber.cwiseProduct(relative), ridges);
+  }
+  return costs;
+}
+
+Eigen::VectorXd typical_costs(const StructureModel& model) {
+  Eigen::VectorXd costs(model.features().size());
+  for (Eigen::Index f = 0; f < costs.size(); ++f) costs[f] = model.features()[f].typical_cost;
+  return costs;
+}
+
+LibraryEntry generic_entry(const StructureModel& model) {
+  LibraryEntry entry;
+  entry.device = "generic";
+  entry.median_ms = 1;
+  entry.log_rms = std::numeric_limits<double>::quiet_NaN();
+  entry.costs = typical_costs(model);
+  return entry;
+}
+
+LibraryEntry fit_entry(const StructureModel& model, const StructureTable& table, const std::string& device,
+                       const std::vector<double>& latency_ms) {
+  std::vector<double> relative;
+  std::copy_if(latency_ms.begin(), latency_ms.end(), std::back_inserter(relative),
+               [](double v) { return std::isfinite(v); });
+  if (relative.size() < model.features().size()) {
+    throw InputError("device '" + device + "': " + std::to_string(relative.size()) +
+                     " measured architectures, expected at least " + std::to_string(model.features().size()));
+  }
+  LibraryEntry entry;
+  entry.device = device;
+  entry.median_ms = median(relative);
+  entry.log_rms = std::numeric_limits<double>::infinity();
+  relative.clear();
+  for (const double latency : latency_ms) relative.push_back(latency / entry.median_ms);
+  for (std::size_t s = 0; s < model.structures().size(); ++s) {
+    CostFit fit = fit_costs(model, table, s, relative);
+    if (fit.log_rms >= entry.log_rms) continue;
+    entry.structure = s;
+    entry.log_rms = fit.log_rms;
+    entry.costs = std::move(fit.costs);
+  }
+  return entry;
+}
+
+}  // namespace
+
+Eigen::VectorXd path_costs(const Eigen::VectorXd& costs, double median) {
+  return costs.cwiseMax(smallest_path_cost * median);
+}
+
+std::size_t slowest_alternative(const double* row, std::size_t alternatives, const Eigen::VectorXd& path_costs) {
+  std::size_t slowest = 0;
+  double greatest = -std::numeric_limits<double>::infinity();
+  for (std::size_t a = 0; a < alternatives; ++a, row += path_costs.size()) {
+    const double sum = Eigen::Map<const Eigen::VectorXd>(row, path_costs.size()).dot(path_costs);
+    if (sum <= greatest) continue;
+    greatest = sum;
+    slowest = a;
+  }
+  return slowest;
+}
+
+CostFit fit_costs(const StructureModel& model, const StructureTable& table, std::size_t structure,
+                  const std::vector<double>& relative_latency) {
+  Eigen::VectorXd ridges(model.features().size());
+  for (Eigen::Index f = 0; f < ridges.size(); ++f) ridges[f] = model.features()[f].ridge;
+
+  const Samples samples = measured(relative_latency);
+  CostFit fit;
+  fit.costs = typical_costs(model);
+  const int rounds = table.structures[structure].alternatives > 1 ? path_rounds : 1;
+  for (int round = 0; round < rounds; ++round) {
+    fit.costs =
+        robust_ridge(rows_of(table, structure, samples.architectures, path_costs(fit.costs)), samples.latency, ridges);
+  }
+  const FeatureRows rows = rows_of(table, structure, samples.architectures, path_costs(fit.costs));
+  const Eigen::VectorXd residuals = log_residuals(rows, samples.latency, fit.costs);
+  fit.log_rms = std::sqrt(residuals.array().abs().min(largest_residual).square().mean());
+  return fit;
+}
+
+StructuredLibrary fit_library(const StructureModel& model, const std::vector<std::string>& devices,
+                              const datasets::LatencyMatrix& latencies) {
+  StructuredLibrary library;
+  library.model = &model;
+  const StructureTable table = model.table(latencies.architectures);
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    library.entries.push_back(fit_entry(model, table, devices[d], latencies.latency_ms[d]));
+  }
+  library.entries.push_back(generic_entry(model));
+  return library;
+}
+
+StructuredLibrary without(const StructuredLibrary& library, const std::vector<std::string>& devices) {
+  StructuredLibrary rest;
+  rest.model = library.model;
+  rest.calibration = library.calibration;
+  std::copy_if(library.entries.begin(), library.entries.end(), std::back_inserter(rest.entries),
+               [&](const LibraryEntry& entry) {
+                 return std::find(devices.begin(), devices.end(), entry.device) == devices.end();
+               });
+  return rest;
+}
+
+}  // namespace tenshot::trainer::structured

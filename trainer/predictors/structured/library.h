@@ -1,0 +1,63 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "datasets/pool/pool.h"
+#include "nasbench/structures/structures.h"
+
+namespace tenshot::trainer::structured {
+
+/// One device-runtime of the pool as costs: its latency is features · costs under the structure that fits it best.
+struct LibraryEntry {
+  std::string device;  ///< its id; "generic" for the entry that stands for a device unlike any of the pool
+  std::size_t structure = 0;
+  double log_rms = 0;     ///< root mean square of log(measured / fitted)
+  double median_ms = 0;   ///< of its measured latencies
+  Eigen::VectorXd costs;  ///< one a feature, in units of the median latency
+};
+
+/// The distribution of (log measured − predicted mean) / predicted deviation, found by holding devices of the pool out:
+/// `quantiles[i]` is exceeded with probability 1 − `probabilities[i]`. Empty: the standard normal distribution.
+struct IntervalCalibration {
+  std::vector<double> probabilities;  ///< ascending
+  std::vector<double> quantiles;      ///< ascending
+};
+
+/// What the pool teaches: which costs device-runtimes have and how they vary together. The last entry is generic.
+struct StructuredLibrary {
+  const nasbench::StructureModel* model = nullptr;
+  std::vector<LibraryEntry> entries;
+  IntervalCalibration calibration;
+
+  std::size_t features() const { return model->features().size(); }
+};
+
+/// Costs of one device under one structure by robust ridge regression on the relative error: residuals are divided by
+/// the fitted latency, and large ones count less (Huber 1964; k = 2 standard deviations, estimated by their median).
+/// `relative_latency` is latency / median, one an architecture of `table`, NaN where it was not measured.
+struct CostFit {
+  Eigen::VectorXd costs;
+  double log_rms = 0;
+};
+CostFit fit_costs(const nasbench::StructureModel& model, const nasbench::StructureTable& table, std::size_t structure,
+                  const std::vector<double>& relative_latency);
+
+/// The library of a pool: every device under its best structure, then the generic entry. `devices` are the ids, one a
+/// row of `latencies`. Throws InputError when a device has fewer measured architectures than costs.
+StructuredLibrary fit_library(const nasbench::StructureModel& model, const std::vector<std::string>& devices,
+                              const datasets::LatencyMatrix& latencies);
+
+/// The library without the entries of the devices named: for holding devices out.
+StructuredLibrary without(const StructuredLibrary& library, const std::vector<std::string>& devices);
+
+/// Costs by which a slowest path is chosen: none under .003 of the median latency, so that no operation shortens a
+/// path. `median` is in the unit of the costs.
+Eigen::VectorXd path_costs(const Eigen::VectorXd& costs, double median = 1);
+
+/// The alternative of a row whose features · path_costs are greatest, the first of equals.
+std::size_t slowest_alternative(const double* row, std::size_t alternatives, const Eigen::VectorXd& path_costs);
+
+}  // namespace tenshot::trainer::structured

@@ -1,0 +1,182 @@
+#include "trainer/predictors/structured/planning.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <vector>
+
+#include "nasbench/support/random.h"
+#include "trainer/predictors/structured/cost_prior.h"
+
+namespace tenshot::trainer::structured {
+namespace {
+
+using nasbench::StructureTable;
+using sampling::CovarianceBlock;
+using sampling::LatencyCovariance;
+
+constexpr double smallest_relative = 0.02;
+/// Pools are larger than what planning needs to see of them: beyond this many entries, evenly spaced ones speak for
+/// all.
+constexpr std::size_t entries_considered = 32;
+
+/// One hypothesis about the costs: a Gaussian, how probable, and below what no latency is.
+struct Hypothesis {
+  double weight = 0;
+  Eigen::VectorXd costs;
+  Eigen::VectorXd path_costs;
+  Eigen::MatrixXd root;  ///< root · rootᵀ is the covariance of the costs
+  double floor = 0;
+};
+
+Eigen::MatrixXd covariance_root(const Eigen::MatrixXd& covariance) {
+  const Eigen::LDLT<Eigen::MatrixXd> factor(covariance);  // semi-definite covariances have one too
+  const Eigen::VectorXd scale = factor.vectorD().cwiseMax(0).cwiseSqrt();
+  return factor.transpositionsP().transpose() * (Eigen::MatrixXd(factor.matrixL()) * scale.asDiagonal());
+}
+
+/// Costs and scale as uncertain as before any measurement.
+Hypothesis hypothesis_of(const CostPrior& prior) {
+  Hypothesis hypothesis;
+  hypothesis.costs = prior.mean;
+  hypothesis.path_costs = path_costs(prior.mean);
+  hypothesis.root = covariance_root(prior.covariance + prior.mean * prior.mean.transpose());
+  hypothesis.floor = smallest_relative;
+  return hypothesis;
+}
+
+/// Adds the hypotheses of one structure: a block of their cost uncertainties, and log latencies to `latencies`, one
+/// column a hypothesis [size, hypotheses of all structures].
+void add_structure(const StructureTable::Column& column, const std::vector<Hypothesis>& hypotheses,
+                   Eigen::Index first_column, LatencyCovariance& covariance, Eigen::MatrixXf& latencies) {
+  if (hypotheses.empty()) return;
+  const Eigen::Index width = hypotheses.front().costs.size();
+  CovarianceBlock block;
+  block.columns = hypotheses.size() * static_cast<std::size_t>(width);
+  block.factor.resize(column.rows * block.columns);
+  block.row_of = column.row_of;
+  std::vector<float> log_latency(column.rows);
+  for (std::size_t h = 0; h < hypotheses.size(); ++h) {
+    const Hypothesis& hypothesis = hypotheses[h];
+    for (std::size_t r = 0; r < column.rows; ++r) {
+      const double* row = column.features->data() + r * column.alternatives * static_cast<std::size_t>(width);
+      if (column.alternatives > 1) row += width * slowest_alternative(row, column.alternatives, hypothesis.path_costs);
+      const Eigen::Map<const Eigen::VectorXd> features(row, width);
+      const double latency = std::max(features.dot(hypothesis.costs), hypothesis.floor);
+      const Eigen::VectorXd slope = hypothesis.root.transpose() * features * (std::sqrt(hypothesis.weight) / latency);
+      std::copy(slope.data(), slope.data() + width, block.factor.data() + r * block.columns + h * width);
+      log_latency[r] = static_cast<float>(std::log(latency));
+    }
+    for (Eigen::Index a = 0; a < latencies.rows(); ++a) {
+      latencies(a, first_column + static_cast<Eigen::Index>(h)) = log_latency[column.row_of[a]];
+    }
+  }
+  covariance.blocks.push_back(std::move(block));
+}
+
+/// The spread of the hypotheses' log latencies as a block: each minus their mean, times the root of its weight.
+CovarianceBlock between_hypotheses(Eigen::MatrixXf latencies, const std::vector<double>& weights) {
+  const Eigen::VectorXf weight = Eigen::Map<const Eigen::VectorXd>(weights.data(), latencies.cols()).cast<float>();
+  const Eigen::VectorXf mean = latencies * weight;
+  latencies.colwise() -= mean;
+  latencies *= weight.cwiseSqrt().asDiagonal();
+  CovarianceBlock block;
+  block.columns = static_cast<std::size_t>(latencies.cols());
+  block.factor.resize(static_cast<std::size_t>(latencies.size()));
+  Eigen::Map<Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
+      block.factor.data(), latencies.rows(), latencies.cols()) = latencies;
+  return block;
+}
+
+LatencyCovariance covariance_of(const StructureTable& table, const std::vector<std::vector<Hypothesis>>& hypotheses,
+                                bool scale_is_known) {
+  LatencyCovariance covariance;
+  covariance.size = table.size;
+  std::vector<double> weights;
+  for (const auto& of_structure : hypotheses) {
+    for (const Hypothesis& hypothesis : of_structure) weights.push_back(hypothesis.weight);
+  }
+  Eigen::MatrixXf latencies(table.size, weights.size());
+  Eigen::Index first_column = 0;
+  for (std::size_t s = 0; s < hypotheses.size(); ++s) {
+    add_structure(table.structures[s], hypotheses[s], first_column, covariance, latencies);
+    first_column += static_cast<Eigen::Index>(hypotheses[s].size());
+  }
+  if (!scale_is_known) latencies.rowwise() -= latencies.colwise().mean().eval();
+  covariance.blocks.push_back(between_hypotheses(std::move(latencies), weights));
+  return covariance;
+}
+
+}  // namespace
+
+LatencyCovariance prior_covariance(const StructuredLibrary& library, const StructureTable& table,
+                                   const PosteriorOptions& options, const DescribedDevice* described) {
+  const Eigen::MatrixXd spread = library_covariance(library);
+  std::vector<Hypothesis> of_entry;
+  const std::size_t entries = library.entries.size();
+  const std::size_t considered = std::min(entries, entries_considered);
+  for (std::size_t i = 0; i < considered; ++i) {
+    const std::size_t entry = considered == 1 ? entries - 1 : i * (entries - 1) / (considered - 1);
+    of_entry.push_back(hypothesis_of(cost_prior(library, entry, spread, options)));
+  }
+  const double library_weight = (described == nullptr ? 1 : 1 - options.described_share);
+  std::vector<std::vector<Hypothesis>> hypotheses(library.model->structures().size());
+  double structures = 0;
+  for (std::size_t s = 0; s < hypotheses.size(); ++s) {
+    if (!considers(options, library.model->structures()[s])) continue;
+    structures += 1;
+    hypotheses[s] = of_entry;
+    for (Hypothesis& hypothesis : hypotheses[s]) hypothesis.weight = library_weight / static_cast<double>(considered);
+    if (described == nullptr) continue;
+    hypotheses[s].push_back(hypothesis_of(described_prior(*described, s, options)));
+    hypotheses[s].back().weight = options.described_share;
+  }
+  for (auto& of_structure : hypotheses) {
+    for (Hypothesis& hypothesis : of_structure) hypothesis.weight /= structures;
+  }
+  return covariance_of(table, hypotheses, false);
+}
+
+LatencyCovariance posterior_covariance(const StructuredPosterior& posterior, const StructureTable& table) {
+  double total = 0;
+  for (const Component& component : posterior.components) total += std::sqrt(component.weight);
+  std::vector<std::vector<Hypothesis>> hypotheses(table.structures.size());
+  for (const Component& component : posterior.components) {
+    Hypothesis hypothesis;
+    hypothesis.weight = std::sqrt(component.weight) / total;
+    hypothesis.costs = component.costs_ms;
+    hypothesis.path_costs = component.path_costs_ms;
+    hypothesis.root = covariance_root(component.covariance_ms2);
+    hypothesis.floor = posterior.floor_ms;
+    hypotheses[component.structure].push_back(std::move(hypothesis));
+  }
+  return covariance_of(table, hypotheses, true);
+}
+
+double noise_of(const StructuredPosterior& posterior) {
+  double variance = 0;
+  for (const Component& component : posterior.components) variance += component.weight * std::pow(component.noise, 2);
+  return std::sqrt(variance);
+}
+
+std::vector<double> expected_deviation(const StructuredPosterior& posterior, const StructureTable& table,
+                                       std::size_t samples) {
+  const LatencyCovariance covariance = posterior_covariance(posterior, table);
+  sampling::InformationOptions options;
+  options.noise = noise_of(posterior);
+  options.random_half = false;
+  std::vector<std::size_t> candidates(table.size);
+  std::iota(candidates.begin(), candidates.end(), std::size_t{0});
+  Rng rng(1);  // draws nothing where all candidates are considered
+  const std::vector<std::size_t> plan =
+      sampling::choose_informative(covariance, candidates, {}, std::min(samples, table.size), rng, options);
+  std::vector<double> deviation;
+  for (const double variance : sampling::expected_variance(covariance, plan, options)) {
+    deviation.push_back(std::sqrt(std::max(variance, 0.0)));
+  }
+  return deviation;
+}
+
+}  // namespace tenshot::trainer::structured

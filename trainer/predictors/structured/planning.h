@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "nasbench/structures/structures.h"
+#include "sampling/architectures/information.h"
+#include "trainer/predictors/structured/library.h"
+#include "trainer/predictors/structured/posterior.h"
+
+namespace tenshot::trainer::structured {
+
+/// What is uncertain about the log latencies of `table` before anything is measured: the mean over all structures and
+/// library entries of what the uncertainty of the costs means for the latencies (linearised at the entry's costs), and
+/// the spread of the entries' latencies themselves, each relative to its mean. Give it
+/// connected architectures only: those that compute nothing would be all that matters. With `described`, most of the
+/// probability is with what the device's own descriptor says.
+sampling::LatencyCovariance prior_covariance(const StructuredLibrary& library, const nasbench::StructureTable& table,
+                                             const PosteriorOptions& options = {},
+                                             const DescribedDevice* described = nullptr);
+
+/// The same after measurements, over the components of the posterior. The measured architectures are already
+/// conditioned on. Weights enter by their square roots (renormalised): a posterior of few measurements is too sure of
+/// its structure, and a plan should still tell the others apart.
+sampling::LatencyCovariance posterior_covariance(const StructuredPosterior& posterior,
+                                                 const nasbench::StructureTable& table);
+
+/// Root mean square noise of log latency, for planning after measurements.
+double noise_of(const StructuredPosterior& posterior);
+
+/// How much further measurements would help: expected root mean square deviation of log latency, beside the noise, over
+/// connected architectures, now and after each of `samples` further ones of them, chosen by information; shape
+/// [samples + 1]. As pessimistic about the structure as posterior_covariance.
+std::vector<double> expected_deviation(const StructuredPosterior& posterior, const nasbench::StructureTable& table,
+                                       std::size_t samples);
+
+}  // namespace tenshot::trainer::structured

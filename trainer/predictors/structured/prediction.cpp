@@ -1,0 +1,155 @@
+#include "trainer/predictors/structured/prediction.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+
+namespace tenshot::trainer::structured {
+namespace {
+
+using nasbench::StructureTable;
+
+/// Contribution of all components of one structure to one row: Σ weight · (log latency, its square + variance).
+struct Moments {
+  double mean = 0;
+  double square = 0;
+};
+
+std::vector<bool> rows_asked_for(const StructureTable::Column& column) {
+  std::vector<bool> asked(column.rows, false);
+  for (const std::uint32_t row : column.row_of) asked[row] = true;
+  return asked;
+}
+
+void add_component(const Component& component, const StructureTable::Column& column, const std::vector<bool>& asked,
+                   double floor_ms, std::vector<Moments>& moments) {
+  const Eigen::Index width = component.costs_ms.size();
+  for (std::size_t r = 0; r < column.rows; ++r) {
+    if (!asked[r]) continue;
+    const double* row = column.features->data() + r * column.alternatives * static_cast<std::size_t>(width);
+    if (column.alternatives > 1) row += width * slowest_alternative(row, column.alternatives, component.path_costs_ms);
+    const Eigen::Map<const Eigen::VectorXd> features(row, width);
+    const double latency = std::max(features.dot(component.costs_ms), floor_ms);
+    const double log_latency = std::log(latency);
+    const double variance = features.dot(component.covariance_ms2 * features) / (latency * latency);
+    moments[r].mean += component.weight * log_latency;
+    moments[r].square += component.weight * (log_latency * log_latency + variance);
+  }
+}
+
+/// exp(−d / scale) for every Hamming distance d of signatures.
+std::vector<double> likeness_by_distance(std::size_t words, double scale) {
+  std::vector<double> table(64 * words + 1);
+  for (std::size_t d = 0; d < table.size(); ++d) table[d] = std::exp(-static_cast<double>(d) / scale);
+  return table;
+}
+
+std::size_t hamming(const std::uint64_t* a, const std::uint64_t* b, std::size_t words) {
+  std::size_t distance = 0;
+  for (std::size_t w = 0; w < words; ++w) distance += static_cast<std::size_t>(__builtin_popcountll(a[w] ^ b[w]));
+  return distance;
+}
+
+}  // namespace
+
+LogLatency predict(const StructuredPosterior& posterior, const StructureTable& table) {
+  std::vector<Moments> sum(table.size);
+  double noise_variance = 0;
+  for (std::size_t s = 0; s < table.structures.size(); ++s) {
+    const StructureTable::Column& column = table.structures[s];
+    std::vector<Moments> moments;
+    std::vector<bool> asked;
+    for (const Component& component : posterior.components) {
+      if (component.structure != s) continue;
+      if (moments.empty()) {
+        moments.resize(column.rows);
+        asked = rows_asked_for(column);
+      }
+      add_component(component, column, asked, posterior.floor_ms, moments);
+      noise_variance += component.weight * component.noise * component.noise;
+    }
+    if (moments.empty()) continue;
+    for (std::size_t a = 0; a < table.size; ++a) {
+      sum[a].mean += moments[column.row_of[a]].mean;
+      sum[a].square += moments[column.row_of[a]].square;
+    }
+  }
+
+  const std::size_t words = table.signature_words;
+  const std::vector<double> likeness = likeness_by_distance(words, posterior.model->signature_scale());
+  const Eigen::Index n = posterior.residual_weights.size();
+  Eigen::VectorXd near(n);
+  LogLatency result;
+  result.mean.resize(table.size);
+  result.deviation.resize(table.size);
+  for (std::size_t a = 0; a < table.size; ++a) {
+    for (Eigen::Index i = 0; i < n; ++i) {
+      near[i] = likeness[hamming(table.signature(a), posterior.anchors.data() + i * words, words)];
+    }
+    result.mean[a] = sum[a].mean + near.dot(posterior.residual_weights);
+    const double spread = std::max(sum[a].square - sum[a].mean * sum[a].mean, 0.0);
+    const double residual = posterior.residual_variance - near.dot(posterior.residual_reduction * near);
+    result.deviation[a] = std::sqrt(spread + noise_variance + std::max(residual, 0.0));
+  }
+  return result;
+}
+
+namespace {
+
+/// Inverse of the standard normal distribution function (Acklam's rational approximation, relative error under 1.2e-9).
+double normal_quantile(double p) {
+  constexpr double a[] = {-3.969683028665376e+01, 2.209460984245205e+02,  -2.759285104469687e+02,
+                          1.383577518672690e+02,  -3.066479806614716e+01, 2.506628277459239e+00};
+  constexpr double b[] = {-5.447609879822406e+01, 1.615858368580409e+02, -1.556989798598866e+02, 6.680131188771972e+01,
+                          -1.328068155288572e+01};
+  constexpr double c[] = {-7.784894002430293e-03, -3.223964580411365e-01, -2.400758277161838e+00,
+                          -2.549732539343734e+00, 4.374664141464968e+00,  2.938163982698783e+00};
+  constexpr double d[] = {7.784695709041462e-03, 3.224671290700398e-01, 2.445134137142996e+00, 3.754408661907416e+00};
+  if (p > 0.5) return -normal_quantile(1 - p);
+  if (p < 0.02425) {
+    const double q = std::sqrt(-2 * std::log(p));
+    return (((((c[0] * q + c[1]) * q + c[2]) * q + c[3]) * q + c[4]) * q + c[5]) /
+           ((((d[0] * q + d[1]) * q + d[2]) * q + d[3]) * q + 1);
+  }
+  const double q = p - 0.5;
+  const double r = q * q;
+  return (((((a[0] * r + a[1]) * r + a[2]) * r + a[3]) * r + a[4]) * r + a[5]) * q /
+         (((((b[0] * r + b[1]) * r + b[2]) * r + b[3]) * r + b[4]) * r + 1);
+}
+
+}  // namespace
+
+double error_quantile(const IntervalCalibration& calibration, double probability) {
+  const std::vector<double>& p = calibration.probabilities;
+  const std::vector<double>& z = calibration.quantiles;
+  if (p.empty()) return normal_quantile(probability);
+  if (probability <= p.front()) return z.front() * normal_quantile(probability) / normal_quantile(p.front());
+  if (probability >= p.back()) return z.back() * normal_quantile(probability) / normal_quantile(p.back());
+  const auto above = std::upper_bound(p.begin(), p.end(), probability);
+  const auto i = static_cast<std::size_t>(above - p.begin());
+  return z[i - 1] + (z[i] - z[i - 1]) * (probability - p[i - 1]) / (p[i] - p[i - 1]);
+}
+
+LatencyIntervals predict_intervals(const StructuredPosterior& posterior, const StructureTable& table,
+                                   double confidence) {
+  if (!(confidence > 0 && confidence < 1)) {
+    throw InputError("confidence " + shortest(confidence) + ": expected a number between 0 and 1, such as 0.9");
+  }
+  const double below = std::min(error_quantile(posterior.calibration, (1 - confidence) / 2), 0.0);
+  const double above = std::max(error_quantile(posterior.calibration, (1 + confidence) / 2), 0.0);
+  const LogLatency log_latency = predict(posterior, table);
+  LatencyIntervals result;
+  for (std::size_t a = 0; a < table.size; ++a) {
+    const double mean = log_latency.mean[a];
+    const double deviation = log_latency.deviation[a];
+    const double latency = std::exp(mean);
+    result.latency_ms.push_back(latency);
+    result.lower_ms.push_back(std::exp(mean + below * deviation));
+    result.upper_ms.push_back(std::exp(mean + above * deviation));
+  }
+  return result;
+}
+
+}  // namespace tenshot::trainer::structured

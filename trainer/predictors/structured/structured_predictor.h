@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+
+#include "trainer/core/predictor.h"
+#include "trainer/predictors/structured/posterior.h"
+
+namespace tenshot::trainer {
+
+/// A device-runtime's posterior as a Predictor: with intervals, unless its card says that it is another kind of
+/// predictor, whose posterior is one certain component ("transfer").
+class StructuredPredictor : public Predictor {
+ public:
+  StructuredPredictor(structured::StructuredPosterior posterior, nlohmann::json card);
+  /// Throws FormatError.
+  explicit StructuredPredictor(const Archive& archive);
+
+  std::string_view kind() const override { return kind_; }
+  const SearchSpace& space() const override { return posterior_.model->space(); }
+  bool has_intervals() const override { return kind_ == "structured"; }
+  Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override;
+  Archive to_archive() const override;
+  void export_torchscript(const std::filesystem::path& path) const override;
+  nlohmann::json to_document() const override;
+  std::string explanation() const override;
+  const structured::StructuredPosterior& posterior() const { return posterior_; }
+
+ private:
+  structured::StructuredPosterior posterior_;
+  nlohmann::json card_;
+  std::string kind_;
+};
+
+}  // namespace tenshot::trainer
