@@ -6,6 +6,6 @@ cd "$(dirname "$0")/.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
 . experiments/set_up.sh
 # shellcheck disable=SC2046 # a list of words
-install_missing python3-torch busybox shellcheck $(node_packages)
+install_missing python3-torch python3-numpy python3-dev pybind11-dev busybox shellcheck $(node_packages)
 build_targets
 ctest --test-dir "$build" --output-on-failure -j "${TENSHOT_TEST_JOBS:-2}" "$@"
