@@ -6,14 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "nasbench/spaces/layered_space.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
 namespace {
 
-using SpaceGetter = const SearchSpace& (*)();
-constexpr std::array<SpaceGetter, 1> spaces = {nasbench201};
+/// A space that is known by name; made when it is first asked for.
+struct KnownSpace {
+  std::string_view name;
+  const SearchSpace& (*get)();
+};
+constexpr std::array<KnownSpace, 3> spaces = {{{"nasbench201", nasbench201}, {"fbnet", fbnet}, {"ofa", ofa}}};
 
 constexpr std::uint64_t largest_listing = 10'000'000;
 
@@ -40,6 +45,15 @@ std::int64_t SearchSpace::flop_count(const Architecture& architecture, const Net
 
 std::vector<OperatorSpecification> SearchSpace::operator_list(const Architecture&) const {
   throw InputError("the search space " + std::string(name()) + " does not say which operators its networks execute");
+}
+
+std::vector<std::uint32_t> SearchSpace::operator_parts(const Architecture& architecture) const {
+  operator_list(architecture);  // says what is missing where it is
+  throw InputError("the search space " + std::string(name()) + " does not say its operators in parts");
+}
+
+std::vector<OperatorSpecification> SearchSpace::operator_part(std::uint32_t) const {
+  throw InputError("the search space " + std::string(name()) + " does not say its operators in parts");
 }
 
 std::optional<std::uint64_t> SearchSpace::size() const {
@@ -89,9 +103,14 @@ Architecture SearchSpace::random(Rng& rng) const {
   return architecture;
 }
 
+bool SearchSpace::listable() const {
+  const std::optional<std::uint64_t> count = size();
+  return count && *count <= largest_listing;
+}
+
 std::vector<Architecture> SearchSpace::all() const {
   const std::optional<std::uint64_t> count = size();
-  if (!count || *count > largest_listing) {
+  if (!listable()) {
     throw InputError(std::string(name()) + " has " + (count ? std::to_string(*count) : std::string("over 10^19")) +
                      " architectures, too many to list (at most 10^7); give a list of candidates");
   }
@@ -118,13 +137,23 @@ void SearchSpace::encode(const Architecture& architecture, float* encoding) cons
   }
 }
 
+void require_member(const SearchSpace& space, const Architecture& architecture) {
+  require_size(space, architecture);
+  for (std::size_t i = 0; i < architecture.size(); ++i) require_choice(space, architecture, i);
+}
+
 const SearchSpace& search_space(std::string_view name) {
-  std::vector<std::string_view> known;
-  for (const SpaceGetter space : spaces) {
-    if (space().name() == name) return space();
-    known.push_back(space().name());
+  for (const KnownSpace& space : spaces) {
+    if (space.name == name) return space.get();
   }
-  throw InputError(quoted(name) + " is no search space; there is: " + joined(known));
+  throw InputError(quoted(name) + " is no search space; there are: " + joined(space_names()) +
+                   ", or a file such as space.json");
+}
+
+std::vector<std::string> space_names() {
+  std::vector<std::string> names;
+  for (const KnownSpace& space : spaces) names.emplace_back(space.name);
+  return names;
 }
 
 }  // namespace tenshot::nasbench
