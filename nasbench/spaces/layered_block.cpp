@@ -384,7 +384,6 @@ class Expansion {
     require_image(entry, input);
     OperatorSpecification specification;
     specification.kind = OperatorKind::global_pool;
-    specification.name = "average";
     specification.output = shape_of(channels_of(shape(input)), 1, 1);
     return push(entry, std::move(specification), {input});
   }
@@ -417,6 +416,10 @@ class Expansion {
 
   int append_linear(const Entry& entry, int input) {
     require_keys(entry, {"channels", "multiple_of", "bias", "activation"});
+    if (input + 1 == static_cast<int>(block_.operators.size()) && input >= 0 &&
+        block_.operators.back().specification.kind == OperatorKind::global_pool) {
+      block_.operators.back().specification.output = {1, channels_of(shape(input))};  // it need not be flattened again
+    }
     if (shape(input).size() == 4) {
       OperatorSpecification flat;
       flat.kind = OperatorKind::reshape;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "nasbench/graph/layer_graph_builder.h"
+#include "nasbench/graph/network_builder.h"
 #include "nasbench/spaces/shipped_spaces.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -491,6 +492,33 @@ LayerGraph LayeredSpace::network(const Architecture& architecture, const Network
 
 namespace {
 
+/// Appends a block to a network; what it gives of the tensor `input`.
+Source append_block(NetworkBuilder& builder, const Block& block, const std::string& prefix, const Source& input) {
+  std::vector<Source> values;
+  const auto value_of = [&](int index) {
+    return index == Block::input_index ? input : values[static_cast<std::size_t>(index)];
+  };
+  for (const BlockOperator& entry : block.operators) {
+    const OperatorSpecification& op = entry.specification;
+    NetworkNode node;
+    node.operation = op;
+    node.name = prefix + "_" + std::to_string(values.size()) + "_" + std::string(name(op.kind));
+    for (const int index : entry.inputs) node.inputs.push_back(value_of(index));
+    Shape output = op.output;
+    output[0] = builder.type(node.inputs.front()).shape[0];  // the batch
+    node.outputs = {{std::move(output), op.type}};
+    node.attributes.padding = {entry.padding.height, entry.padding.width, entry.padding.height, entry.padding.width};
+    if (op.kind == OperatorKind::batch_norm) node.attributes.alpha = batch_norm_epsilon;
+    if (op.kind == OperatorKind::concatenate || op.kind == OperatorKind::softmax) node.attributes.axes = {1};
+    if (op.name == "hard_sigmoid") {
+      node.attributes.alpha = 1.0 / 6;
+      node.attributes.beta = 0.5;
+    }
+    values.push_back(builder.append(std::move(node)));
+  }
+  return value_of(block.output_index);
+}
+
 /// All spaces of layers that were read, by their descriptions.
 struct Interned {
   std::recursive_mutex mutex;
@@ -510,6 +538,18 @@ const LayeredSpace* shipped_space(std::string_view name) {
 }
 
 }  // namespace
+
+Network LayeredSpace::computation(const Architecture& architecture, const NetworkShape& shape, int batch) const {
+  const NetworkShape own = shape_of(architecture, shape);
+  NetworkBuilder builder;
+  Source last = builder.input("input", {batch, input_channels_, own.resolution, own.resolution});
+  std::size_t stage = 0;
+  for (const Block* block : blocks_of(architecture, shape)) {
+    last = append_block(builder, *block, "stage" + std::to_string(stage++), last);
+  }
+  builder.output(last);
+  return builder.take();
+}
 
 const LayeredSpace& LayeredSpace::intern(const json& definition, const std::string& file) {
   Interned& all = interned();

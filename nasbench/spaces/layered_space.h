@@ -63,6 +63,7 @@ class LayeredSpace final : public SearchSpace {
   bool connected(const Architecture&) const override { return true; }
   Architecture canonical(const Architecture& architecture) const override { return architecture; }
   LayerGraph network(const Architecture& architecture, const NetworkShape& shape) const override;
+  Network computation(const Architecture& architecture, const NetworkShape& shape, int batch) const override;
   std::int64_t flop_count(const Architecture& architecture, const NetworkShape& shape) const override;
   std::vector<OperatorSpecification> operator_list(const Architecture& architecture) const override;
   std::vector<std::uint32_t> operator_parts(const Architecture& architecture) const override;

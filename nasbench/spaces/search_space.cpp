@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "nasbench/graph/network_builder.h"
 #include "nasbench/spaces/layered_space.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 
@@ -18,11 +20,19 @@ struct KnownSpace {
   std::string_view name;
   const SearchSpace& (*get)();
 };
-constexpr std::array<KnownSpace, 3> spaces = {{{"nasbench201", nasbench201}, {"fbnet", fbnet}, {"ofa", ofa}}};
+constexpr std::array<KnownSpace, 4> spaces = {
+    {{"nasbench201", nasbench201}, {"fbnet", fbnet}, {"ofa", ofa}, {"networks", networks}}};
 
 constexpr std::uint64_t largest_listing = 10'000'000;
 
 std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+void require_composed(const SearchSpace& space) {
+  if (space.composed()) return;
+  throw InputError("architectures of the space " + std::string(space.name()) +
+                   " are not made of decisions, which is needed here; give a list of them, or take a predictor of "
+                   "operators");
+}
 
 void require_size(const SearchSpace& space, const Architecture& architecture) {
   if (architecture.size() == space.decisions().size()) return;
@@ -38,6 +48,10 @@ void require_choice(const SearchSpace& space, const Architecture& architecture, 
 }
 
 }  // namespace
+
+Network SearchSpace::computation(const Architecture& architecture, const NetworkShape& shape, int batch) const {
+  return network_of(network(architecture, shape), batch);
+}
 
 std::int64_t SearchSpace::flop_count(const Architecture& architecture, const NetworkShape& shape) const {
   return nasbench::flop_count(network(architecture, shape));
@@ -67,6 +81,7 @@ std::optional<std::uint64_t> SearchSpace::size() const {
 }
 
 Architecture SearchSpace::at(std::uint64_t ordinal) const {
+  require_composed(*this);
   const std::vector<int>& options = decisions();
   Architecture architecture(options.size());
   std::uint64_t rest = ordinal;
@@ -83,6 +98,7 @@ Architecture SearchSpace::at(std::uint64_t ordinal) const {
 }
 
 std::uint64_t SearchSpace::ordinal(const Architecture& architecture) const {
+  require_composed(*this);
   require_size(*this, architecture);
   if (!size()) throw InputError(std::string(name()) + " is too large for ordinals of 64 bits");
   const std::vector<int>& options = decisions();
@@ -95,6 +111,7 @@ std::uint64_t SearchSpace::ordinal(const Architecture& architecture) const {
 }
 
 Architecture SearchSpace::random(Rng& rng) const {
+  require_composed(*this);
   const std::vector<int>& options = decisions();
   Architecture architecture(options.size());
   for (std::size_t i = 0; i < options.size(); ++i) {
@@ -109,6 +126,7 @@ bool SearchSpace::listable() const {
 }
 
 std::vector<Architecture> SearchSpace::all() const {
+  require_composed(*this);
   const std::optional<std::uint64_t> count = size();
   if (!listable()) {
     throw InputError(std::string(name()) + " has " + (count ? std::to_string(*count) : std::string("over 10^19")) +
@@ -121,12 +139,14 @@ std::vector<Architecture> SearchSpace::all() const {
 }
 
 std::size_t SearchSpace::encoding_width() const {
+  require_composed(*this);
   std::size_t width = 0;
   for (const int options : decisions()) width += static_cast<std::size_t>(options);
   return width;
 }
 
 void SearchSpace::encode(const Architecture& architecture, float* encoding) const {
+  require_composed(*this);
   require_size(*this, architecture);
   const std::vector<int>& options = decisions();
   for (std::size_t i = 0; i < options.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nasbench/graph/layer_graph.h"
+#include "nasbench/graph/network.h"
 #include "nasbench/graph/operator_specification.h"
 #include "nasbench/spaces/architecture.h"
 #include "nasbench/support/random.h"
@@ -55,6 +56,9 @@ class SearchSpace {
   /// The shape of the space's own networks, where nobody asks for another.
   virtual NetworkShape default_shape() const { return {}; }
 
+  /// Whether every combination of options is an architecture. Where it is not (networks by name, whose decisions are an
+  /// identity), at, ordinal, random, all, encoding_width and encode throw InputError.
+  virtual bool composed() const { return true; }
   /// Number of options at each decision: {5, 5, 5, 5, 5, 5} for NAS-Bench-201.
   virtual const std::vector<int>& decisions() const = 0;
 
@@ -83,6 +87,8 @@ class SearchSpace {
 
   /// The whole network as a layer graph. Throws InputError on a shape the space cannot have.
   virtual LayerGraph network(const Architecture& architecture, const NetworkShape& shape) const = 0;
+  /// The whole network for `batch` images, as any operators may make it. Throws InputError as network().
+  virtual Network computation(const Architecture& architecture, const NetworkShape& shape, int batch) const;
   /// The operators that the network executes, in order, for the space's own input: what the predictor `operators` knows
   /// of a network. Throws InputError for a space that does not say.
   virtual std::vector<OperatorSpecification> operator_list(const Architecture& architecture) const;

@@ -86,9 +86,7 @@ TEST(LayeredSpace, OperatorList_IsWhatTheNetworkExecutes) {
   const std::vector<std::string> expected = {"convolution 1x3x8x8 -> 1x4x8x8 float32",
                                              "convolution 3x3 stride 2x2 1x4x8x8 -> 1x8x4x4 float32",
                                              "activation relu 1x8x4x4 -> 1x8x4x4 float32",
-                                             "global_pool average 1x8x4x4 -> 1x8x1x1 float32",
-                                             "reshape 1x8x1x1 -> 1x8 float32",
-                                             "linear bias 1x8 -> 1x5 float32"};
+                                             "global_pool 1x8x4x4 -> 1x8 float32", "linear bias 1x8 -> 1x5 float32"};
   EXPECT_EQ(lines_of(tiny_space(), "k3|skip"), expected);
 }
 
@@ -139,6 +137,18 @@ TEST(LayeredSpace, Network_HasTheFlopsAndParametersOfItsOperators) {
     }
     EXPECT_EQ(parameter_count(graph), parameters);
   }
+}
+
+TEST(LayeredSpace, Computation_HasTheOperatorsOfTheListForABatch) {
+  const Architecture architecture = ofa().parse(
+      "k3_e3|k5_e6|skip|skip|k7_e3|k3_e4|k3_e3|skip|k3_e3|k3_e3|skip|skip|k3_e3|k3_e3|k3_e6|k5_e3|k3_e3|k3_e3|skip|"
+      "skip|r132");
+  const Network network = ofa().computation(architecture, ofa().default_shape(), 1);
+  EXPECT_NO_THROW(require_sound(network));
+  EXPECT_EQ(operator_list(network), ofa().operator_list(architecture));
+  const Network batch = ofa().computation(architecture, ofa().default_shape(), 4);
+  EXPECT_EQ(multiply_adds(batch), 4 * multiply_adds(network));
+  EXPECT_EQ(tensor_type(batch, batch.outputs[0]).shape, (Shape{4, 1000}));
 }
 
 TEST(LayeredSpace, Resolution_MayBeTheLastDecision) {
