@@ -8,6 +8,7 @@
 #include "trainer/predictors/forest/forest_predictor.h"
 #include "trainer/predictors/help/help.h"
 #include "trainer/predictors/linear/linear_peers.h"
+#include "trainer/predictors/operators/operators_model.h"
 #include "trainer/predictors/structured/structured_model.h"
 #include "trainer/predictors/transfer/transfer.h"
 
@@ -19,6 +20,11 @@ using Model = std::unique_ptr<PoolModel>;
 Model train_structured_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
                            const TrainingControl&) {
   return train_structured(pool, settings.fit.seed, {}, settings.descriptor);
+}
+
+Model train_operators_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
+                          const TrainingControl&) {
+  return train_operators(pool, settings.fit.seed);
 }
 
 Model train_network_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
@@ -65,6 +71,13 @@ std::vector<PredictorRow> make_registry() {
        train_structured_row,
        load_structured,
        load_structured_predictor},
+      {"operators",
+       "costs of each kind of operator, for networks of any space; intervals",
+       {},
+       {},
+       train_operators_row,
+       load_operators,
+       load_operators_predictor},
       {"maple-edge", "the regression network of MAPLE-Edge", network_train_options, network_adapt_options,
        train_network_row, load_maple_edge, load_feed_forward},
       {"maple", "the same network without MAPLE-Edge's additions", network_train_options, network_adapt_options,
