@@ -9,6 +9,7 @@
 #include "trainer/predictors/help/help.h"
 #include "trainer/predictors/linear/linear_peers.h"
 #include "trainer/predictors/maple_edge/simulated_network.h"
+#include "trainer/predictors/operators/operators_model.h"
 #include "trainer/predictors/structured/structured_model.h"
 #include "trainer/predictors/transfer/transfer.h"
 
@@ -20,6 +21,11 @@ using Model = std::unique_ptr<PoolModel>;
 Model train_structured_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
                            const TrainingControl&) {
   return train_structured(pool, settings.fit.seed, {}, settings.descriptor);
+}
+
+Model train_operators_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
+                          const TrainingControl&) {
+  return train_operators(pool, settings.fit.seed);
 }
 
 Model train_network_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
@@ -78,6 +84,13 @@ std::vector<PredictorRow> make_registry() {
        load_structured,
        load_structured_predictor,
        "in-network"},
+      {"operators",
+       "costs of each kind of operator, for networks of any space; intervals",
+       {},
+       {},
+       train_operators_row,
+       load_operators,
+       load_operators_predictor},
       {"maple-edge",
        "the regression network of MAPLE-Edge, taught by simulated devices",
        simulated_train_options,
