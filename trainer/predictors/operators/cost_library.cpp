@@ -174,7 +174,8 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
   const bool compared =
       operator_features == features && pool.features.rows() <= static_cast<Index>(options.most_similar);
   if (!compared) return library;
-  library.places = {library.costs.colwise().mean(), options.similarity_length, options.similarity_scale};
+  library.places = {library.costs.colwise().mean(), options.similarity_length, options.similarity_scale,
+                    options.similarity_noise};
   library.known = library.places.of(pool.features);
   const Eigen::MatrixXd kernel = similarity(library.known, library.known);
   library.known_weights.resize(pool.features.rows(), devices);

@@ -19,7 +19,7 @@ struct LibraryOptions {
   double decision_penalty = 3;
   int robust_rounds = 2;  ///< in which networks that a device's costs explain badly count less
   /// Root mean square difference of two devices' log latency profiles at which they still count as alike.
-  double alike = 0.3;
+  double alike = 0.15;
   /// Residuals of alike networks are shared up to this many networks; a larger pool determines its costs.
   std::size_t most_similar = 600;
   double similarity_length = 0.15;  ///< of the kernel, over the shares of latency that features have
@@ -33,6 +33,7 @@ struct NetworkPlaces {
   Eigen::VectorXd typical_costs;  ///< [features]; empty: networks are not compared
   double length = 1;
   double scale = 1;
+  double noise = 1;  ///< variance of what is a network's own, against what alike ones share
 
   bool compared() const { return typical_costs.size() > 0; }
   Eigen::MatrixXd of(const Eigen::MatrixXd& features) const;
@@ -48,7 +49,7 @@ struct CostLibrary {
   Eigen::VectorXd median_ms;    ///< [devices]
   Eigen::VectorXd log_rms;      ///< [devices]: root mean square of log(measured / fitted)
   Eigen::MatrixXd differences;  ///< [devices, devices]: mean square difference of log latency profiles
-  double alike = 0.3;
+  double alike = 0.15;
 
   NetworkPlaces places;
   Eigen::MatrixXd known;          ///< places of the pool's networks, [networks, features + 1]; empty: not compared

@@ -250,7 +250,8 @@ LogLatency predict(const CostPosterior& posterior, const FeatureTable& table) {
   if (posterior.places.compared()) {
     const Eigen::MatrixXd near = similarity(posterior.places.of(table.rows()), posterior.anchors);
     result.mean += near * posterior.anchor_weights;
-    variance += posterior.residual_variance * (1 - near.rowwise().maxCoeff().array().square());
+    variance +=
+        posterior.residual_variance * (1 - near.rowwise().maxCoeff().array().square() / (1 + posterior.places.noise));
   }
   result.deviation = variance.sqrt();
   return result;

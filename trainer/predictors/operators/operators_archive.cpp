@@ -52,7 +52,7 @@ constexpr double smallest = 1e-300;
 
 void put_places(Archive& archive, const NetworkPlaces& places) {
   if (!places.compared()) return;
-  archive.card["similarity"] = {{"length", places.length}, {"scale", places.scale}};
+  archive.card["similarity"] = {{"length", places.length}, {"scale", places.scale}, {"noise", places.noise}};
   put(archive, "similarity.typical_costs", places.typical_costs);
 }
 
@@ -62,6 +62,7 @@ NetworkPlaces get_places(const Archive& archive, Index features) {
   const nlohmann::json& card = archive.card.at("similarity");
   places.length = positive(card, "length");
   places.scale = positive(card, "scale");
+  places.noise = positive(card, "noise");
   places.typical_costs = get(archive, "similarity.typical_costs", features, 1);
   return places;
 }

@@ -95,6 +95,7 @@ nlohmann::json OperatorsPredictor::to_document() const {
     document["similarity"] = {{"typical_costs", values_of(posterior_.places.typical_costs)},
                               {"length", posterior_.places.length},
                               {"scale", posterior_.places.scale},
+                              {"noise", posterior_.places.noise},
                               {"anchors", rows_of(posterior_.anchors)},
                               {"weights", values_of(posterior_.anchor_weights)},
                               {"variance", posterior_.residual_variance}};

@@ -75,6 +75,7 @@ void add_buffers(torch::jit::Module& module, const FeatureMap& map, const CostPo
   module.register_buffer("anchor_weights", tensor_of(posterior.anchor_weights).view({-1}));
   module.register_attribute("length", c10::FloatType::get(), posterior.places.length);
   module.register_attribute("scale", c10::FloatType::get(), posterior.places.scale);
+  module.register_attribute("place_noise", c10::FloatType::get(), posterior.places.noise);
   module.register_attribute("residual_variance", c10::FloatType::get(), posterior.residual_variance);
 }
 
@@ -100,7 +101,7 @@ std::string log_latency_source(bool compared) {
         "  near = torch.exp(-torch.sqrt(torch.clamp_min(squared, 0.0)))\n"
         "  closest = torch.amax(near, 1)\n"
         "  mean = mean + torch.mv(near, self.anchor_weights)\n"
-        "  variance = variance + self.residual_variance * (1.0 - closest * closest)\n";
+        "  variance = variance + self.residual_variance * (1.0 - closest * closest / (1.0 + self.place_noise))\n";
   }
   return source + "  return (mean, torch.sqrt(variance))\n";
 }
