@@ -135,6 +135,13 @@ std::vector<PredictorRow> make_registry() {
        train_linear_row,
        load_linear_peer,
        load_feed_forward},
+      {"additive",
+       "a cost for every option, fitted to the device's own measurements by ridge regression",
+       {},
+       {},
+       train_linear_row,
+       load_linear_peer,
+       load_feed_forward},
   };
 }
 
