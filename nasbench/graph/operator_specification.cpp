@@ -26,12 +26,6 @@ constexpr std::array<std::string_view, 24> kind_names = {"convolution", "transpo
 constexpr std::array<std::string_view, 9> type_names = {"float32", "float16", "bfloat16", "float64", "int8",
                                                         "uint8",   "int32",   "int64",    "boolean"};
 
-/// The channels of an image's tensor {batch, channels, …}, the last dimension of any other.
-std::int64_t channels_of(const Shape& shape) {
-  if (shape.size() >= 4) return shape[1];
-  return shape.empty() ? 1 : shape.back();
-}
-
 std::string format(const Shape& shape) {
   std::vector<std::string> dimensions;
   dimensions.reserve(shape.size());
@@ -43,19 +37,19 @@ std::string format(const Extent& extent) { return std::to_string(extent.height) 
 
 auto key(const OperatorSpecification& s) {
   return std::tie(s.kind, s.name, s.kernel.height, s.kernel.width, s.stride.height, s.stride.width, s.dilation.height,
-                  s.dilation.width, s.groups, s.bias, s.inputs, s.output, s.type);
+                  s.dilation.width, s.groups, s.bias, s.inputs, s.output, s.type, s.constants);
 }
 
 /// Weights of a convolution or linear layer, without bias.
 std::int64_t weight_count(const OperatorSpecification& s) {
   if (s.inputs.empty()) return 0;
-  const std::int64_t in = channels_of(s.inputs[0]), out = channels_of(s.output);
+  const std::int64_t in = channel_count(s, s.inputs[0]), out = channel_count(s, s.output);
   switch (s.kind) {
     case OperatorKind::convolution:
     case OperatorKind::transposed_convolution:
       return in / s.groups * out * s.kernel.height * s.kernel.width;
     case OperatorKind::linear:
-      return s.inputs[0].empty() ? 0 : s.inputs[0].back() * s.output.back();
+      return in * out;
     default:
       return 0;
   }
@@ -68,6 +62,8 @@ std::int64_t element_count(const Shape& shape) {
   for (const std::int64_t dimension : shape) count *= dimension;
   return count;
 }
+
+std::string_view name(ElementType type) { return type_names[static_cast<std::size_t>(type)]; }
 
 int byte_size(ElementType type) {
   constexpr std::array<int, 9> sizes = {4, 2, 2, 8, 1, 1, 4, 8, 1};
@@ -85,15 +81,35 @@ OperatorKind operator_kind(std::string_view name) {
 
 bool operator==(const OperatorSpecification& a, const OperatorSpecification& b) { return key(a) == key(b); }
 
+std::int64_t channel_count(const OperatorSpecification& s, const Shape& shape) {
+  if (shape.empty()) return 1;
+  switch (s.kind) {
+    case OperatorKind::linear:
+    case OperatorKind::matrix_product:
+    case OperatorKind::layer_norm:
+      return shape.back();
+    case OperatorKind::convolution:
+    case OperatorKind::transposed_convolution:
+    case OperatorKind::max_pool:
+    case OperatorKind::average_pool:
+    case OperatorKind::global_pool:
+    case OperatorKind::batch_norm:
+    case OperatorKind::group_norm:
+      return shape.size() >= 2 ? shape[1] : shape[0];
+    default:
+      return shape.size() >= 4 ? shape[1] : shape.back();
+  }
+}
+
 std::int64_t multiply_adds(const OperatorSpecification& s) {
   if (s.inputs.empty()) return 0;
-  const std::int64_t in = channels_of(s.inputs[0]);
+  const std::int64_t in = channel_count(s, s.inputs[0]);
   const std::int64_t window = std::int64_t{s.kernel.height} * s.kernel.width;
   switch (s.kind) {
     case OperatorKind::convolution:
       return element_count(s.output) * (in / s.groups) * window;
     case OperatorKind::transposed_convolution:
-      return element_count(s.inputs[0]) * (channels_of(s.output) / s.groups) * window;
+      return element_count(s.inputs[0]) * (channel_count(s, s.output) / s.groups) * window;
     case OperatorKind::linear:
     case OperatorKind::matrix_product:
       return s.inputs[0].empty() ? 0 : element_count(s.output) * s.inputs[0].back();
@@ -103,17 +119,19 @@ std::int64_t multiply_adds(const OperatorSpecification& s) {
 }
 
 std::int64_t parameter_count(const OperatorSpecification& s) {
+  std::int64_t constants = 0;
+  for (const Shape& constant : s.constants) constants += element_count(constant);
   switch (s.kind) {
     case OperatorKind::convolution:
     case OperatorKind::transposed_convolution:
     case OperatorKind::linear:
-      return weight_count(s) + (s.bias ? channels_of(s.output) : 0);
+      return weight_count(s) + (s.bias ? channel_count(s, s.output) : 0);
     case OperatorKind::batch_norm:
     case OperatorKind::layer_norm:
     case OperatorKind::group_norm:
-      return 2 * channels_of(s.output);
+      return 2 * channel_count(s, s.output);
     default:
-      return 0;
+      return constants;
   }
 }
 
@@ -140,6 +158,7 @@ std::string format(const OperatorSpecification& s) {
   inputs.reserve(s.inputs.size());
   for (const Shape& input : s.inputs) inputs.push_back(format(input));
   text += " " + joined(inputs, " ") + " -> " + format(s.output);
+  for (const Shape& constant : s.constants) text += " constant " + format(constant);
   return text + " " + std::string(type_names[static_cast<std::size_t>(s.type)]);
 }
 

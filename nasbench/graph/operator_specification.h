@@ -23,6 +23,8 @@ std::int64_t element_count(const Shape& shape);
 
 /// What a number of a tensor is in the network's file. The precision that a runtime computes in is the runtime's own.
 enum class ElementType : std::uint8_t { float32, float16, bfloat16, float64, int8, uint8, int32, int64, boolean };
+/// "float32", "int8" and so on, as the enumerator is spelt.
+std::string_view name(ElementType type);
 /// Bytes of one number: 4 for float32.
 int byte_size(ElementType type);
 
@@ -72,15 +74,23 @@ struct OperatorSpecification {
   std::vector<Shape> inputs;  ///< of the tensors that are computed, not of weights
   Shape output;               ///< of the first output
   ElementType type = ElementType::float32;
+  std::vector<Shape> constants;  ///< shapes of trained constants that the kind does not imply: a position embedding
+                                 ///< that is added, the weights of an opaque operator; none of a single element
 
   friend bool operator==(const OperatorSpecification& a, const OperatorSpecification& b);
   friend bool operator!=(const OperatorSpecification& a, const OperatorSpecification& b) { return !(a == b); }
 };
 
+/// Channels of `shape`, a tensor that `specification` reads or writes: the dimension after the batch for convolutions,
+/// pools, batch and group norms, the last one for linear layers, products and layer norms; for other kinds the
+/// dimension after the batch of four dimensions or more, else the last one.
+std::int64_t channel_count(const OperatorSpecification& specification, const Shape& shape);
+
 /// Multiply–accumulate operations of one inference: of convolutions, linear layers and matrix products, without bias;
 /// 0 for all else. It is what the field publishes as "FLOPs" or "MACs" of a network.
 std::int64_t multiply_adds(const OperatorSpecification& specification);
-/// Trainable parameters: weights and bias of convolutions and linear layers, scale and shift of norms.
+/// Trainable parameters: weights and bias of convolutions and linear layers, scale and shift of norms, trained
+/// constants.
 std::int64_t parameter_count(const OperatorSpecification& specification);
 /// Bytes of the computed tensors that it reads, and of the one that it writes, in the file's element type.
 std::int64_t input_bytes(const OperatorSpecification& specification);

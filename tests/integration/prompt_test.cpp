@@ -33,6 +33,18 @@ TEST(Prompt, HelpTakesAVerb) {
 
 TEST(Prompt, TheShortOptionShowsTheVersion) { EXPECT_EQ(run("tenshot -v").out, run("tenshot --version").out); }
 
+/// What bash offers for a command line whose last word is being typed.
+std::string completed(const std::string& words) {
+  return run(". " + quoted(source_folder / "trainer/cli/completion/tenshot.bash") + "; COMP_WORDS=(" + words +
+             "); COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _tenshot; echo ${COMPREPLY[@]}")
+      .out;
+}
+
+TEST(Completion, BashOffersVerbsAndTheirOptions) {
+  EXPECT_EQ(completed("tenshot pre"), "predict\n");
+  EXPECT_EQ(completed("tenshot adapt --meas"), "--measurements\n");
+}
+
 TEST(Info, ACheckpointSaysItsPredictorSpaceAndPool) {
   const Outcome outcome = run("tenshot info --json " + quoted(source_folder / "checkpoints/pool.tenshot"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.err;

@@ -1,0 +1,376 @@
+#include "nasbench/graph/network_builder.h"
+
+#include <set>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+std::string text_of(const Shape& shape) {
+  std::vector<std::string> dimensions;
+  for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
+  return dimensions.empty() ? "a scalar" : joined(dimensions, "x");
+}
+
+/// `axis` counted from the front.
+std::int64_t front_axis(const std::string& name, std::int64_t axis, const Shape& shape) {
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  if (axis < -rank || axis >= rank) {
+    throw InputError("operator '" + name + "': there is no axis " + std::to_string(axis) + " in a tensor of " +
+                     text_of(shape));
+  }
+  return axis < 0 ? axis + rank : axis;
+}
+
+/// Batch and channels, then the positions of the window. Throws InputError where it does not fit.
+Shape windowed_shape(const std::string& name, const Shape& input, std::int64_t channels, const WindowOptions& window,
+                     bool ceil_mode) {
+  if (input.size() != 4) {
+    throw InputError("operator '" + name + "' wants batch x channels x height x width, found " + text_of(input));
+  }
+  const auto& [kernel, stride, padding, dilation] = window;
+  const std::int64_t height =
+      window_positions(input[2], kernel.height, stride.height, dilation.height, padding.top, padding.bottom, ceil_mode);
+  const std::int64_t width =
+      window_positions(input[3], kernel.width, stride.width, dilation.width, padding.left, padding.right, ceil_mode);
+  if (height < 1 || width < 1) {
+    throw InputError("operator '" + name + "': a kernel of " + std::to_string(kernel.height) + "x" +
+                     std::to_string(kernel.width) + " does not fit an input of " + text_of(input));
+  }
+  return {input[0], channels, height, width};
+}
+
+void require_groups(const std::string& name, int groups, std::int64_t in, std::int64_t out) {
+  if (groups < 1 || in % groups != 0 || out % groups != 0) {
+    throw InputError("operator '" + name + "': " + std::to_string(groups) + " groups do not divide " +
+                     std::to_string(in) + " channels in and " + std::to_string(out) + " out");
+  }
+}
+
+void set_window(NetworkNode& node, const WindowOptions& window) {
+  node.operation.kernel = window.kernel;
+  node.operation.stride = window.stride;
+  node.operation.dilation = window.dilation;
+  node.attributes.padding = window.padding;
+}
+
+}  // namespace
+
+WindowOptions same_window(int kernel, int stride) {
+  const int half = kernel / 2;
+  return {{kernel, kernel}, {stride, stride}, {half, half, half, half}, {}};
+}
+
+std::int64_t window_positions(std::int64_t length, int kernel, int stride, int dilation, int before, int after,
+                              bool ceil_mode) {
+  const std::int64_t room = length + before + after - std::int64_t{dilation} * (kernel - 1) - 1;
+  if (room < 0) return 0;
+  std::int64_t positions = room / stride + 1;
+  // The last window, if it lies in the image only in part, has to begin within the image or the zeros before it.
+  if (ceil_mode && room % stride != 0 && positions * stride < length + before) ++positions;
+  return positions;
+}
+
+Shape broadcast_shape(const Shape& left, const Shape& right) {
+  Shape shape = left.size() >= right.size() ? left : right;
+  const Shape& shorter = left.size() >= right.size() ? right : left;
+  const std::size_t offset = shape.size() - shorter.size();
+  for (std::size_t i = 0; i < shorter.size(); ++i) {
+    std::int64_t& dimension = shape[offset + i];
+    if (dimension != shorter[i] && dimension != 1 && shorter[i] != 1) {
+      throw InputError("tensors of " + text_of(left) + " and " + text_of(right) + " do not broadcast");
+    }
+    if (dimension == 1) dimension = shorter[i];
+  }
+  return shape;
+}
+
+Source NetworkBuilder::input(std::string name, Shape shape, ElementType type) {
+  network_.inputs.push_back({std::move(name), {std::move(shape), type}});
+  return {-1, static_cast<int>(network_.inputs.size()) - 1};
+}
+
+NetworkNode NetworkBuilder::node(OperatorKind kind, std::string name, std::vector<Source> inputs, Shape output) const {
+  NetworkNode node;
+  node.operation.kind = kind;
+  node.operation.type = inputs.empty() ? ElementType::float32 : type(inputs.front()).type;
+  node.name = std::move(name);
+  node.inputs = std::move(inputs);
+  node.outputs = {{std::move(output), node.operation.type}};
+  return node;
+}
+
+Source NetworkBuilder::append(NetworkNode node) {
+  const std::string name = node.name;
+  for (std::size_t number = 2; !names_.insert(node.name).second; ++number)
+    node.name = name + "_" + std::to_string(number);
+  node.operation.inputs.clear();
+  for (const Source& source : node.inputs) node.operation.inputs.push_back(type(source).shape);
+  node.operation.output = node.outputs.at(0).shape;
+  network_.nodes.push_back(std::move(node));
+  return {static_cast<int>(network_.nodes.size()) - 1, 0};
+}
+
+Source NetworkBuilder::convolution(std::string name, const Source& input, std::int64_t channels,
+                                   const ConvolutionOptions& options) {
+  const Shape& shape = type(input).shape;
+  const Shape output = windowed_shape(name, shape, channels, options.window, false);
+  require_groups(name, options.groups, shape[1], channels);
+  NetworkNode added = node(OperatorKind::convolution, std::move(name), {input}, output);
+  set_window(added, options.window);
+  added.operation.groups = options.groups;
+  added.operation.bias = options.bias;
+  return append(std::move(added));
+}
+
+Source NetworkBuilder::transposed_convolution(std::string name, const Source& input, std::int64_t channels,
+                                              const ConvolutionOptions& options, const Extent& output_padding) {
+  const Shape& shape = type(input).shape;
+  if (shape.size() != 4) {
+    throw InputError("operator '" + name + "' wants batch x channels x height x width, found " + text_of(shape));
+  }
+  require_groups(name, options.groups, shape[1], channels);
+  const auto& [kernel, stride, padding, dilation] = options.window;
+  const auto length = [](std::int64_t in, int k, int s, int d, int zeros, int more) {
+    return (in - 1) * s + std::int64_t{d} * (k - 1) + 1 - zeros + more;
+  };
+  const Shape output = {
+      shape[0], channels,
+      length(shape[2], kernel.height, stride.height, dilation.height, padding.top + padding.bottom,
+             output_padding.height),
+      length(shape[3], kernel.width, stride.width, dilation.width, padding.left + padding.right, output_padding.width)};
+  if (output[2] < 1 || output[3] < 1) throw InputError("operator '" + name + "': its padding leaves nothing");
+  NetworkNode added = node(OperatorKind::transposed_convolution, std::move(name), {input}, output);
+  set_window(added, options.window);
+  added.operation.groups = options.groups;
+  added.operation.bias = options.bias;
+  return append(std::move(added));
+}
+
+Source NetworkBuilder::linear(std::string name, const Source& input, std::int64_t units, bool bias) {
+  Shape output = type(input).shape;
+  if (output.empty()) throw InputError("operator '" + name + "' wants a dimension to weigh, found a scalar");
+  output.back() = units;
+  NetworkNode added = node(OperatorKind::linear, std::move(name), {input}, output);
+  added.operation.bias = bias;
+  return append(std::move(added));
+}
+
+Source NetworkBuilder::matrix_product(std::string name, const Source& left, const Source& right) {
+  const Shape &a = type(left).shape, &b = type(right).shape;
+  if (a.size() < 2 || b.size() < 2 || a.back() != b[b.size() - 2]) {
+    throw InputError("operator '" + name + "': there is no product of " + text_of(a) + " and " + text_of(b));
+  }
+  Shape output = broadcast_shape({a.begin(), a.end() - 2}, {b.begin(), b.end() - 2});
+  output.push_back(a[a.size() - 2]);
+  output.push_back(b.back());
+  return append(node(OperatorKind::matrix_product, std::move(name), {left, right}, output));
+}
+
+Source NetworkBuilder::pool(OperatorKind kind, std::string name, const Source& input, const PoolOptions& options) {
+  const Shape& shape = type(input).shape;
+  const Shape output = windowed_shape(name, shape, shape.size() == 4 ? shape[1] : 0, options.window, options.ceil_mode);
+  NetworkNode added = node(kind, std::move(name), {input}, output);
+  set_window(added, options.window);
+  added.attributes.ceil_mode = options.ceil_mode;
+  added.attributes.count_padding = options.count_padding;
+  return append(std::move(added));
+}
+
+Source NetworkBuilder::max_pool(std::string name, const Source& input, const PoolOptions& options) {
+  return pool(OperatorKind::max_pool, std::move(name), input, options);
+}
+
+Source NetworkBuilder::average_pool(std::string name, const Source& input, const PoolOptions& options) {
+  return pool(OperatorKind::average_pool, std::move(name), input, options);
+}
+
+Source NetworkBuilder::global_average_pool(std::string name, const Source& input, bool keep_positions) {
+  const Shape& shape = type(input).shape;
+  if (shape.size() != 4) {
+    throw InputError("operator '" + name + "' wants batch x channels x height x width, found " + text_of(shape));
+  }
+  const Shape output = keep_positions ? Shape{shape[0], shape[1], 1, 1} : Shape{shape[0], shape[1]};
+  return append(node(OperatorKind::global_pool, std::move(name), {input}, output));
+}
+
+Source NetworkBuilder::same_shape(OperatorKind kind, std::string name, const Source& input, std::string function) {
+  NetworkNode added = node(kind, std::move(name), {input}, type(input).shape);
+  added.operation.name = std::move(function);
+  return append(std::move(added));
+}
+
+Source NetworkBuilder::activation(std::string name, const Source& input, std::string function) {
+  return same_shape(OperatorKind::activation, std::move(name), input, std::move(function));
+}
+
+Source NetworkBuilder::batch_norm(std::string name, const Source& input, double epsilon) {
+  const Source added = same_shape(OperatorKind::batch_norm, std::move(name), input);
+  network_.nodes.back().attributes.alpha = epsilon;
+  return added;
+}
+
+Source NetworkBuilder::layer_norm(std::string name, const Source& input, double epsilon) {
+  const Source added = same_shape(OperatorKind::layer_norm, std::move(name), input);
+  network_.nodes.back().attributes.alpha = epsilon;
+  network_.nodes.back().attributes.axes = {static_cast<std::int64_t>(type(input).shape.size()) - 1};
+  return added;
+}
+
+Source NetworkBuilder::group_norm(std::string name, const Source& input, int groups, double epsilon) {
+  const Shape& shape = type(input).shape;
+  require_groups(name, groups, shape.size() < 2 ? 0 : shape[1], groups);
+  const Source added = same_shape(OperatorKind::group_norm, std::move(name), input);
+  network_.nodes.back().attributes.alpha = epsilon;
+  network_.nodes.back().operation.groups = groups;
+  return added;
+}
+
+Source NetworkBuilder::softmax(std::string name, const Source& input, std::int64_t axis) {
+  axis = front_axis(name, axis, type(input).shape);
+  const Source added = same_shape(OperatorKind::softmax, std::move(name), input);
+  network_.nodes.back().attributes.axes = {axis};
+  return added;
+}
+
+Source NetworkBuilder::broadcast(OperatorKind kind, std::string name, const Source& left, const Source& right) {
+  const Shape shape = broadcast_shape(type(left).shape, type(right).shape);
+  return append(node(kind, std::move(name), {left, right}, shape));
+}
+
+Source NetworkBuilder::add(std::string name, const Source& left, const Source& right) {
+  return broadcast(OperatorKind::add, std::move(name), left, right);
+}
+
+Source NetworkBuilder::multiply(std::string name, const Source& left, const Source& right) {
+  return broadcast(OperatorKind::multiply, std::move(name), left, right);
+}
+
+Source NetworkBuilder::multiply_by(std::string name, const Source& input, double constant) {
+  const Source added = same_shape(OperatorKind::multiply, std::move(name), input);
+  network_.nodes.back().attributes.alpha = constant;
+  return added;
+}
+
+Source NetworkBuilder::concatenate(std::string name, const std::vector<Source>& inputs, std::int64_t axis) {
+  if (inputs.empty()) throw InputError("operator '" + name + "' concatenates nothing");
+  Shape shape = type(inputs.front()).shape;
+  axis = front_axis(name, axis, shape);
+  const auto a = static_cast<std::size_t>(axis);
+  for (std::size_t i = 1; i < inputs.size(); ++i) {
+    Shape other = type(inputs[i]).shape;
+    const std::int64_t extent = a < other.size() ? other[a] : 0;
+    if (a < other.size()) other[a] = shape[a];
+    if (other != shape) {
+      throw InputError("operator '" + name + "': cannot concatenate " + text_of(type(inputs[0]).shape) + " and " +
+                       text_of(type(inputs[i]).shape) + " along axis " + std::to_string(axis));
+    }
+    shape[a] += extent;
+  }
+  NetworkNode added = node(OperatorKind::concatenate, std::move(name), inputs, shape);
+  added.attributes.axes = {axis};
+  return append(std::move(added));
+}
+
+std::vector<Source> NetworkBuilder::split(std::string name, const Source& input, const std::vector<std::int64_t>& sizes,
+                                          std::int64_t axis) {
+  const TensorType from = type(input);
+  axis = front_axis(name, axis, from.shape);
+  std::int64_t sum = 0;
+  NetworkNode added = node(OperatorKind::split, name, {input}, {});
+  added.outputs.clear();
+  for (const std::int64_t size : sizes) {
+    TensorType part = from;
+    part.shape[static_cast<std::size_t>(axis)] = size;
+    added.outputs.push_back(part);
+    sum += size;
+  }
+  if (sizes.empty() || sum != from.shape[static_cast<std::size_t>(axis)]) {
+    throw InputError("operator '" + name + "': its parts have " + std::to_string(sum) + " of " + text_of(from.shape) +
+                     " along axis " + std::to_string(axis));
+  }
+  added.attributes.axes = {axis};
+  const int index = append(std::move(added)).node;
+  std::vector<Source> parts;
+  for (std::size_t i = 0; i < sizes.size(); ++i) parts.push_back({index, static_cast<int>(i)});
+  return parts;
+}
+
+Source NetworkBuilder::shuffle(std::string name, const Source& input, int groups) {
+  const Shape& shape = type(input).shape;
+  require_groups(name, groups, shape.size() < 2 ? 0 : shape[1], groups);
+  const Source added = same_shape(OperatorKind::shuffle, std::move(name), input);
+  network_.nodes.back().operation.groups = groups;
+  return added;
+}
+
+Source NetworkBuilder::reshape(std::string name, const Source& input, Shape shape) {
+  if (element_count(shape) != element_count(type(input).shape)) {
+    throw InputError("operator '" + name + "': " + text_of(type(input).shape) + " does not hold as many numbers as " +
+                     text_of(shape));
+  }
+  return append(node(OperatorKind::reshape, std::move(name), {input}, std::move(shape)));
+}
+
+Source NetworkBuilder::transpose(std::string name, const Source& input, std::vector<std::int64_t> permutation) {
+  const Shape& shape = type(input).shape;
+  Shape output;
+  std::set<std::int64_t> seen;
+  for (const std::int64_t axis : permutation) {
+    if (axis < 0 || axis >= static_cast<std::int64_t>(shape.size()) || !seen.insert(axis).second) break;
+    output.push_back(shape[static_cast<std::size_t>(axis)]);
+  }
+  if (output.size() != shape.size() || permutation.size() != shape.size()) {
+    throw InputError("operator '" + name + "': its axes are no permutation of those of " + text_of(shape));
+  }
+  NetworkNode added = node(OperatorKind::transpose, std::move(name), {input}, output);
+  added.attributes.axes = std::move(permutation);
+  return append(std::move(added));
+}
+
+Network network_of(const LayerGraph& graph, int batch) {
+  if (graph.layers.empty()) throw InputError("the layer graph is empty: expected an input layer first");
+  NetworkBuilder builder;
+  std::vector<Source> values;
+  for (const Layer& layer : graph.layers) {
+    const auto input = [&](std::size_t i) { return values.at(static_cast<std::size_t>(layer.inputs.at(i))); };
+    const Padding padding = {layer.padding, layer.padding, layer.padding, layer.padding};
+    const WindowOptions window = {{layer.kernel, layer.kernel}, {layer.stride, layer.stride}, padding, {}};
+    switch (layer.kind) {
+      case LayerKind::input:
+        values.push_back(
+            builder.input(layer.name, {batch, layer.output.channels, layer.output.height, layer.output.width}));
+        break;
+      case LayerKind::convolution:
+        values.push_back(builder.convolution(layer.name, input(0), layer.output.channels, {window}));
+        break;
+      case LayerKind::batch_norm:
+        values.push_back(builder.batch_norm(layer.name, input(0)));
+        break;
+      case LayerKind::relu:
+        values.push_back(builder.activation(layer.name, input(0), "relu"));
+        break;
+      case LayerKind::average_pool:
+        values.push_back(builder.average_pool(layer.name, input(0), {window}));
+        break;
+      case LayerKind::global_average_pool:
+        values.push_back(builder.global_average_pool(layer.name, input(0)));
+        break;
+      case LayerKind::add:
+        values.push_back(builder.add(layer.name, input(0), input(1)));
+        break;
+      case LayerKind::zero:
+        values.push_back(builder.multiply_by(layer.name, input(0), 0));
+        break;
+      case LayerKind::linear:
+        values.push_back(builder.linear(layer.name, input(0), layer.output.channels));
+        break;
+    }
+  }
+  builder.output(values.back());
+  return builder.take();
+}
+
+}  // namespace tenshot::nasbench

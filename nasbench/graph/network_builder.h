@@ -1,0 +1,107 @@
+#pragma once
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nasbench/graph/layer_graph.h"
+#include "nasbench/graph/network.h"
+
+namespace tenshot::nasbench {
+
+/// The window of a convolution or a pool.
+struct WindowOptions {
+  Extent kernel;
+  Extent stride;
+  Padding padding;
+  Extent dilation;
+};
+
+/// A square window with `kernel / 2` zeros around the image, so that a stride of 1 keeps an odd window's image size.
+WindowOptions same_window(int kernel, int stride = 1);
+
+struct ConvolutionOptions {
+  WindowOptions window;
+  int groups = 1;
+  bool bias = false;
+};
+
+struct PoolOptions {
+  WindowOptions window;
+  bool ceil_mode = false;      ///< a window that lies in the image only in part counts too
+  bool count_padding = false;  ///< average_pool: zeros count in the divisor
+};
+
+/// Builds a Network operator by operator and works out the shapes. Every method adds one operator and returns its
+/// output, to be the input of later ones. A name that is taken gets a number behind it.
+///
+///     NetworkBuilder builder;
+///     const Source image = builder.input("input", {1, 3, 224, 224});
+///     const Source stem = builder.convolution("stem", image, 32, {same_window(3, 2)});
+///     builder.output(builder.activation("relu", stem, "relu"));
+///     const Network network = builder.take();
+///
+/// Throws InputError that names the operator where shapes do not fit.
+class NetworkBuilder {
+ public:
+  Source input(std::string name, Shape shape, ElementType type = ElementType::float32);
+  void output(const Source& source) { network_.outputs.push_back(source); }
+
+  Source convolution(std::string name, const Source& input, std::int64_t channels, const ConvolutionOptions& options);
+  /// `output_padding` rows and columns are added at the bottom and the right.
+  Source transposed_convolution(std::string name, const Source& input, std::int64_t channels,
+                                const ConvolutionOptions& options, const Extent& output_padding = {0, 0});
+  Source linear(std::string name, const Source& input, std::int64_t units, bool bias = true);
+  Source matrix_product(std::string name, const Source& left, const Source& right);
+  Source max_pool(std::string name, const Source& input, const PoolOptions& options);
+  Source average_pool(std::string name, const Source& input, const PoolOptions& options);
+  /// The average over all positions, batch × channels; batch × channels × 1 × 1 with `keep_positions`.
+  Source global_average_pool(std::string name, const Source& input, bool keep_positions = false);
+  /// `function`: "relu", "relu6", "hard_swish", "hard_sigmoid", "silu", "sigmoid", "gelu", "tanh".
+  Source activation(std::string name, const Source& input, std::string function);
+  Source batch_norm(std::string name, const Source& input, double epsilon = batch_norm_epsilon);
+  Source layer_norm(std::string name, const Source& input, double epsilon = batch_norm_epsilon);
+  Source group_norm(std::string name, const Source& input, int groups, double epsilon = batch_norm_epsilon);
+  Source softmax(std::string name, const Source& input, std::int64_t axis = -1);
+  /// Of tensors whose shapes broadcast.
+  Source add(std::string name, const Source& left, const Source& right);
+  Source multiply(std::string name, const Source& left, const Source& right);
+  Source multiply_by(std::string name, const Source& input, double constant);
+  Source concatenate(std::string name, const std::vector<Source>& inputs, std::int64_t axis = 1);
+  std::vector<Source> split(std::string name, const Source& input, const std::vector<std::int64_t>& sizes,
+                            std::int64_t axis = 1);
+  /// Channels of each group in turn (Zhang et al., CVPR 2018, §3.1).
+  Source shuffle(std::string name, const Source& input, int groups);
+  Source reshape(std::string name, const Source& input, Shape shape);
+  Source transpose(std::string name, const Source& input, std::vector<std::int64_t> permutation);
+
+  /// Adds a node as it is, its shapes given; `node.operation.inputs` and `output` are filled in.
+  Source append(NetworkNode node);
+
+  const TensorType& type(const Source& source) const { return tensor_type(network_, source); }
+  const Network& network() const { return network_; }
+  Network take() { return std::move(network_); }
+
+ private:
+  Source same_shape(OperatorKind kind, std::string name, const Source& input, std::string function = "");
+  Source pool(OperatorKind kind, std::string name, const Source& input, const PoolOptions& options);
+  Source broadcast(OperatorKind kind, std::string name, const Source& left, const Source& right);
+  NetworkNode node(OperatorKind kind, std::string name, std::vector<Source> inputs, Shape output) const;
+
+  Network network_;
+  std::set<std::string> names_;
+};
+
+/// How many positions a window takes along `length` pixels with `before` and `after` zeros around them; 0 where it does
+/// not fit.
+std::int64_t window_positions(std::int64_t length, int kernel, int stride, int dilation, int before, int after,
+                              bool ceil_mode);
+
+/// The shape that tensors of both shapes broadcast to (right-aligned, 1 stretches). Throws InputError where they don't.
+Shape broadcast_shape(const Shape& left, const Shape& right);
+
+/// The layer graph with a batch as a network: node i is layer i + 1, of the same name and weights.
+Network network_of(const LayerGraph& graph, int batch);
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,290 @@
+#include "nasbench/graph/onnx_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+constexpr std::uint64_t data_limit = 4096;  // of a tensor that is kept whole: shapes and axes are smaller
+constexpr int depth_limit = 16;             // of graphs inside nodes inside graphs
+
+// Wire types of protocol buffers (protobuf.dev, "Encoding").
+constexpr std::uint32_t varint_type = 0, fixed64_type = 1, bytes_type = 2, fixed32_type = 5;
+
+/// Messages of onnx.proto that can hold a large tensor, and all others.
+enum class Message { model, graph, node, attribute, tensor, other };
+
+Message child_of(Message message, std::uint32_t field) {
+  switch (message) {
+    case Message::model:
+      return field == 7 ? Message::graph : Message::other;
+    case Message::graph:
+      return field == 1 ? Message::node : field == 5 ? Message::tensor : Message::other;
+    case Message::node:
+      return field == 5 ? Message::attribute : Message::other;
+    case Message::attribute:
+      return field == 5 || field == 10 ? Message::tensor : field == 6 || field == 11 ? Message::graph : Message::other;
+    default:
+      return Message::other;
+  }
+}
+
+/// Fields that nothing here reads: numbers of large tensors, documentation, training, sparse weights.
+bool is_passed_over(Message message, std::uint32_t field) {
+  switch (message) {
+    case Message::model:
+      return field == 6 || field == 14 || field == 20 || field == 25;
+    case Message::graph:
+      return field == 10 || field == 14 || field == 15 || field == 16;
+    case Message::node:
+      return field == 6 || field > 7;
+    case Message::attribute:
+      return field == 13 || field == 22 || field == 23;
+    case Message::tensor:
+      return (field >= 4 && field <= 7) || (field >= 9 && field <= 13);
+    default:
+      return false;
+  }
+}
+
+void append_varint(std::string& out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>((value & 0x7f) | 0x80);
+  out += static_cast<char>(value);
+}
+
+/// The file from front to back, with a small buffer; parts can be left out.
+class ByteReader {
+ public:
+  explicit ByteReader(const std::filesystem::path& path) : path_(path.string()), file_(path, std::ios::binary) {
+    std::error_code failed;
+    if (std::filesystem::is_directory(path, failed)) throw FileError("'" + path_ + "' is a folder, no ONNX file");
+    if (!file_) throw FileError("cannot read '" + path_ + "': " + std::strerror(errno));
+    file_.seekg(0, std::ios::end);
+    const std::streamoff end = file_.tellg();
+    if (end < 0) throw FileError("cannot read '" + path_ + "': it is no regular file");
+    size_ = static_cast<std::uint64_t>(end);
+    file_.seekg(0);
+  }
+
+  std::uint64_t position() const { return buffer_start_ + next_; }
+  std::uint64_t size() const { return size_; }
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw FormatError("'" + path_ + "', byte " + std::to_string(position()) + ": " + why);
+  }
+
+  std::uint8_t byte() {
+    if (next_ == filled_) fill();
+    return static_cast<std::uint8_t>(buffer_[next_++]);
+  }
+
+  std::uint64_t varint() {
+    std::uint64_t value = 0;
+    for (int shift = 0; shift < 64; shift += 7) {
+      const std::uint8_t part = byte();
+      value |= static_cast<std::uint64_t>(part & 0x7f) << shift;
+      if (part < 0x80) return value;
+    }
+    refuse("no ONNX model: a number takes more than ten bytes");
+  }
+
+  void copy(std::uint64_t count, std::string& out) {
+    while (count > 0) {
+      if (next_ == filled_) fill();
+      const std::uint64_t part = std::min<std::uint64_t>(count, filled_ - next_);
+      out.append(buffer_.data() + next_, part);
+      next_ += part;
+      count -= part;
+    }
+  }
+
+  void skip(std::uint64_t count) {
+    if (count <= filled_ - next_) {
+      next_ += count;
+      return;
+    }
+    buffer_start_ = position() + count;
+    next_ = filled_ = 0;
+    file_.seekg(static_cast<std::streamoff>(buffer_start_));
+  }
+
+ private:
+  void fill() {
+    buffer_start_ += filled_;
+    next_ = filled_ = 0;
+    file_.read(buffer_.data(), static_cast<std::streamsize>(buffer_.size()));
+    filled_ = static_cast<std::size_t>(file_.gcount());
+    if (filled_ == 0) refuse("the file is cut short: it ends within the model");
+  }
+
+  std::string path_;
+  std::ifstream file_;
+  std::uint64_t size_ = 0;
+  std::array<char, 16384> buffer_;
+  std::uint64_t buffer_start_ = 0;
+  std::uint64_t next_ = 0, filled_ = 0;
+};
+
+struct Field {
+  std::uint32_t number;
+  std::uint32_t type;
+  std::uint64_t length;  ///< of bytes_type
+};
+
+class ModelReader {
+ public:
+  explicit ModelReader(const std::filesystem::path& path) : path_(path.string()), bytes_(path) {}
+
+  OnnxFile read() {
+    if (bytes_.size() == 0) throw FormatError("'" + path_ + "' is empty, no ONNX model");
+    read_fields(bytes_.size(), [this](const Field& field) {
+      if (field.number == 7 && field.type == bytes_type) {
+        if (has_graph_) bytes_.refuse("no ONNX model: a second graph");
+        has_graph_ = true;
+        read_graph(bytes_.position() + field.length);
+      } else if (field.number == 8 && field.type == bytes_type) {
+        const auto opset = parsed<onnx::OperatorSetIdProto>(Message::other, field);
+        file_.opsets[opset.domain() == "ai.onnx" ? "" : opset.domain()] = opset.version();
+      } else {
+        pass_over(field);
+      }
+    });
+    if (!has_graph_) throw FormatError("'" + path_ + "' is no ONNX model: it has no graph");
+    return std::move(file_);
+  }
+
+ private:
+  void read_graph(std::uint64_t end) {
+    read_fields(end, [this](const Field& field) {
+      if (field.type != bytes_type) return pass_over(field);
+      switch (field.number) {
+        case 1:
+          if (file_.nodes.size() == onnx_node_limit) {
+            bytes_.refuse("the model has more than " + std::to_string(onnx_node_limit) + " nodes");
+          }
+          file_.nodes.push_back(parsed<onnx::NodeProto>(Message::node, field));
+          break;
+        case 5:
+          file_.initializers.push_back(parsed<onnx::TensorProto>(Message::tensor, field));
+          break;
+        case 11:
+          file_.inputs.push_back(parsed<onnx::ValueInfoProto>(Message::other, field));
+          break;
+        case 12:
+          file_.outputs.push_back(parsed<onnx::ValueInfoProto>(Message::other, field));
+          break;
+        case 13:
+          file_.values.push_back(parsed<onnx::ValueInfoProto>(Message::other, field));
+          break;
+        default:
+          pass_over(field);
+      }
+    });
+  }
+
+  template <class Visit>
+  void read_fields(std::uint64_t end, const Visit& visit) {
+    while (bytes_.position() < end) {
+      visit(read_field(end));
+      if (bytes_.position() > end) bytes_.refuse("no ONNX model: a field reaches beyond its message");
+    }
+  }
+
+  Field read_field(std::uint64_t end) {
+    const std::uint64_t tag = bytes_.varint();
+    Field field{static_cast<std::uint32_t>(tag >> 3), static_cast<std::uint32_t>(tag & 7), 0};
+    if (tag >> 32 != 0 || field.number == 0)
+      bytes_.refuse("no ONNX model: there is no field of tag " + std::to_string(tag));
+    if (field.type == bytes_type) {
+      field.length = bytes_.varint();
+      const std::uint64_t here = bytes_.position();
+      if (here > end || field.length > end - here) {
+        const bool whole_file = end == bytes_.size() || field.length > bytes_.size() - std::min(here, bytes_.size());
+        bytes_.refuse(whole_file ? "the file is cut short, or no ONNX model: " + std::to_string(field.length) +
+                                       " bytes should follow, " + std::to_string(end - std::min(here, end)) + " do"
+                                 : "no ONNX model: a field reaches beyond its message");
+      }
+    } else if (field.type != varint_type && field.type != fixed64_type && field.type != fixed32_type) {
+      bytes_.refuse("no ONNX model: there is no wire type " + std::to_string(field.type));
+    }
+    return field;
+  }
+
+  void pass_over(const Field& field) {
+    if (field.type == varint_type) {
+      bytes_.varint();
+    } else {
+      bytes_.skip(size_of(field));
+    }
+  }
+
+  static std::uint64_t size_of(const Field& field) {
+    return field.type == bytes_type ? field.length : field.type == fixed64_type ? 8 : 4;
+  }
+
+  /// The field's message, without the data of large tensors.
+  template <class Proto>
+  Proto parsed(Message message, const Field& field) {
+    const std::uint64_t start = bytes_.position();
+    std::string content;
+    copy_message(message, field.length, 0, content);
+    Proto proto;
+    if (!proto.ParseFromString(content)) {
+      throw FormatError("'" + path_ + "', bytes " + std::to_string(start) + " to " +
+                        std::to_string(start + field.length) + ": damaged, or no ONNX model");
+    }
+    return proto;
+  }
+
+  void copy_message(Message message, std::uint64_t length, int depth, std::string& out) {
+    if (length <= data_limit || message == Message::other) return keep(length, out);
+    if (depth > 4 * depth_limit) bytes_.refuse("graphs are nested more than " + std::to_string(depth_limit) + " deep");
+    const std::uint64_t end = bytes_.position() + length;
+    while (bytes_.position() < end) {
+      const Field field = read_field(end);
+      if (is_passed_over(message, field.number)) {
+        pass_over(field);
+        continue;
+      }
+      append_varint(out, (std::uint64_t{field.number} << 3) | field.type);
+      if (field.type == varint_type) {
+        append_varint(out, bytes_.varint());
+      } else if (field.type == bytes_type) {
+        std::string content;
+        copy_message(child_of(message, field.number), field.length, depth + 1, content);
+        append_varint(out, content.size());
+        out += content;
+      } else {
+        keep(size_of(field), out);
+      }
+    }
+    if (bytes_.position() > end) bytes_.refuse("no ONNX model: a field reaches beyond its message");
+  }
+
+  void keep(std::uint64_t length, std::string& out) {
+    kept_ += length;
+    if (kept_ > onnx_byte_limit) {
+      bytes_.refuse("the model has more than " + std::to_string(onnx_byte_limit >> 20) + " MiB besides its weights");
+    }
+    bytes_.copy(length, out);
+  }
+
+  std::string path_;
+  ByteReader bytes_;
+  OnnxFile file_;
+  bool has_graph_ = false;
+  std::uint64_t kept_ = 0;
+};
+
+}  // namespace
+
+OnnxFile read_onnx_file(const std::filesystem::path& path) { return ModelReader(path).read(); }
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,188 @@
+#include "nasbench/graph/onnx_inference.h"
+
+#include <onnx/defs/schema.h>
+#include <onnx/defs/shape_inference.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+/// One node as libonnx's shape inference sees it.
+class NodeContext final : public onnx::InferenceContext {
+ public:
+  NodeContext(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs)
+      : node_(node),
+        types_(inputs.size()),
+        data_(inputs.size()),
+        present_(inputs.size(), 0),
+        outputs_(node.output_size()) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (inputs[i] == nullptr) continue;
+      present_[i] = inputs[i]->numbers ? 2 : 1;
+      types_[i] = type_proto(*inputs[i]);
+      if (inputs[i]->numbers) data_[i] = tensor_proto(*inputs[i]);
+    }
+  }
+
+  const onnx::AttributeProto* getAttribute(const std::string& name) const override {
+    return attribute(node_, name.c_str());
+  }
+  std::size_t getNumInputs() const override { return types_.size(); }
+  const onnx::TypeProto* getInputType(std::size_t i) const override {
+    return i < types_.size() && present_[i] > 0 ? &types_[i] : nullptr;
+  }
+  const onnx::TensorProto* getInputData(std::size_t i) const override {
+    return i < data_.size() && present_[i] > 1 ? &data_[i] : nullptr;
+  }
+  std::size_t getNumOutputs() const override { return outputs_.size(); }
+  onnx::TypeProto* getOutputType(std::size_t i) override { return &outputs_.at(i); }
+  onnx::GraphInferencer* getGraphAttributeInferencer(const std::string&) override { return nullptr; }
+  const onnx::SparseTensorProto* getInputSparseData(std::size_t) const override { return nullptr; }
+  const onnx::TensorShapeProto* getSymbolicInput(std::size_t) const override { return nullptr; }
+
+ private:
+  const onnx::NodeProto& node_;
+  std::vector<onnx::TypeProto> types_;
+  std::vector<onnx::TensorProto> data_;
+  std::vector<int> present_;
+  std::vector<onnx::TypeProto> outputs_;
+};
+
+/// libonnx divides by strides and adds up windows without a look at them.
+void require_sane_attributes(const onnx::NodeProto& node) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  struct Bound {
+    const char* name;
+    std::int64_t least;
+  };
+  constexpr std::array<Bound, 9> bounds = {{{"strides", 1},
+                                            {"dilations", 1},
+                                            {"kernel_shape", 1},
+                                            {"pads", -most},
+                                            {"group", 1},
+                                            {"output_padding", 0},
+                                            {"output_shape", 1},
+                                            {"blocksize", 1},
+                                            {"num_outputs", 1}}};
+  for (const onnx::AttributeProto& found : node.attribute()) {
+    const auto bound =
+        std::find_if(bounds.begin(), bounds.end(), [&](const Bound& b) { return found.name() == b.name; });
+    if (bound == bounds.end()) continue;
+    std::vector<std::int64_t> numbers(found.ints().begin(), found.ints().end());
+    if (found.has_i()) numbers.push_back(found.i());
+    const bool window = bound->name != std::string_view("pads");
+    const bool pool =
+        node.op_type().find("Pool") != std::string::npos || node.op_type().find("Conv") != std::string::npos;
+    for (const std::int64_t number : numbers) {
+      const std::int64_t least = !window && pool ? 0 : bound->least;
+      if (number < least || number > most) {
+        throw FormatError("its attribute '" + found.name() + "' has " + std::to_string(number) +
+                          "; expected at least " + std::to_string(least));
+      }
+    }
+  }
+}
+
+OnnxValue like(const OnnxValue& input, Shape shape) {
+  OnnxValue value;
+  value.shape = std::move(shape);
+  value.element = input.element;
+  return value;
+}
+
+bool is_any(const std::string& type, std::initializer_list<std::string_view> names) {
+  return std::find(names.begin(), names.end(), type) != names.end();
+}
+
+/// Axes that a reduction takes: its attribute, or since opset 18 (sums: 13) its second input.
+std::optional<Shape> reduced_shape(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
+  std::vector<std::int64_t> axes = integers_attribute(node, "axes");
+  if (inputs.size() > 1 && inputs[1] != nullptr) {
+    if (!inputs[1]->numbers) return std::nullopt;
+    for (std::size_t i = 0; i < inputs[1]->numbers->size(); ++i) axes.push_back(inputs[1]->numbers->whole(i));
+  }
+  const auto rank = static_cast<std::int64_t>(inputs[0]->shape.size());
+  std::vector<bool> reduced(inputs[0]->shape.size(), axes.empty());
+  if (axes.empty() && integer_attribute(node, "noop_with_empty_axes", 0) != 0) reduced.assign(reduced.size(), false);
+  for (const std::int64_t axis : axes) {
+    if (axis < -rank || axis >= rank) throw FormatError("there is no axis " + std::to_string(axis));
+    reduced[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] = true;
+  }
+  Shape shape;
+  for (std::size_t i = 0; i < reduced.size(); ++i) {
+    if (!reduced[i]) shape.push_back(inputs[0]->shape[i]);
+    if (reduced[i] && integer_attribute(node, "keepdims", 1) != 0) shape.push_back(1);
+  }
+  return shape;
+}
+
+/// Operators that libonnx 1.12 has not, or has of an older version alone.
+std::optional<OnnxValue> own_rule(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
+  const std::string& type = node.op_type();
+  if (inputs.empty() || inputs[0] == nullptr) return std::nullopt;
+  if (is_any(type, {"Gelu", "FastGelu", "QuickGelu", "BiasGelu", "Mish", "GroupNormalization", "LayerNormalization",
+                    "SkipLayerNormalization", "Silu", "Swish", "QLinearSigmoid", "QLinearLeakyRelu"})) {
+    return like(*inputs[0], inputs[0]->shape);
+  }
+  if (is_any(type, {"QLinearAdd", "QLinearMul"}) && inputs.size() > 3 && inputs[3] != nullptr) {
+    return like(*inputs[0], broadcast_shape(inputs[0]->shape, inputs[3]->shape));
+  }
+  if (type == "QLinearGlobalAveragePool" && inputs[0]->shape.size() > 2) {
+    Shape shape(inputs[0]->shape.size(), 1);
+    std::copy_n(inputs[0]->shape.begin(), 2, shape.begin());
+    return like(*inputs[0], shape);
+  }
+  if (type.rfind("Reduce", 0) == 0) {
+    if (const std::optional<Shape> shape = reduced_shape(node, inputs)) return like(*inputs[0], *shape);
+  }
+  return std::nullopt;
+}
+
+InferredType value_of(const onnx::TypeProto& type) {
+  if (!type.has_tensor_type() || !type.tensor_type().has_shape()) return std::nullopt;
+  OnnxValue value;
+  value.element = type.tensor_type().elem_type();
+  for (const auto& dimension : type.tensor_type().shape().dim()) {
+    if (!dimension.has_dim_value()) return std::nullopt;
+    value.shape.push_back(dimension.dim_value());
+  }
+  return value;
+}
+
+}  // namespace
+
+std::vector<InferredType> inferred_types(const onnx::NodeProto& node, std::int64_t opset,
+                                         const std::vector<const OnnxValue*>& inputs) {
+  require_sane_attributes(node);
+  std::vector<InferredType> types(static_cast<std::size_t>(node.output_size()));
+  for (const onnx::AttributeProto& found : node.attribute()) {
+    if (found.has_g() || found.graphs_size() > 0) return types;  // what a body computes is not looked into
+  }
+  if (std::optional<OnnxValue> own = own_rule(node, inputs); own && !types.empty()) {
+    types[0] = std::move(own);
+    return types;
+  }
+  const int newest = static_cast<int>(std::min<std::int64_t>(opset, std::numeric_limits<int>::max()));
+  const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), newest, node.domain());
+  if (schema == nullptr || !schema->has_type_and_shape_inference_function()) return types;
+  NodeContext context(node, inputs);
+  try {
+    schema->GetTypeAndShapeInferenceFunction()(context);
+  } catch (const std::exception& error) {
+    std::string reason = error.what();
+    std::replace(reason.begin(), reason.end(), '\n', ' ');
+    throw FormatError("its shapes make no sense: " + reason);
+  }
+  for (std::size_t i = 0; i < types.size(); ++i) types[i] = value_of(*context.getOutputType(i));
+  return types;
+}
+
+}  // namespace tenshot::nasbench

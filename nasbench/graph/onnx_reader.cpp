@@ -1,0 +1,482 @@
+#include "nasbench/graph/onnx_reader.h"
+
+#include <algorithm>
+#include <functional>
+#include <queue>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+#include "nasbench/graph/network_patterns.h"
+#include "nasbench/graph/onnx_file.h"
+#include "nasbench/graph/onnx_folding.h"
+#include "nasbench/graph/onnx_inference.h"
+#include "nasbench/graph/onnx_operators.h"
+#include "nasbench/graph/onnx_values.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+using Names = std::unordered_map<std::string, std::size_t>;
+
+std::string text_of(const Shape& shape) {
+  std::vector<std::string> dimensions;
+  for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
+  return dimensions.empty() ? "scalar" : joined(dimensions, "x");
+}
+
+/// "node 12 (Conv 'conv1')".
+std::string place_of(const onnx::NodeProto& node, std::size_t index) {
+  const std::string& name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+  return "node " + std::to_string(index + 1) + " (" + node.op_type() + " '" + name + "')";
+}
+
+/// Calls `visit` with every name that a node reads: its inputs, and what its sub-graphs read from outside.
+void for_each_read(const onnx::NodeProto& node, bool nested, const std::function<void(const std::string&)>& visit) {
+  if (nested) {
+    for (const std::string& input : node.input()) visit(input);
+  }
+  const auto into = [&](const onnx::GraphProto& graph) {
+    for (const onnx::NodeProto& inner : graph.node()) for_each_read(inner, true, visit);
+    for (const onnx::ValueInfoProto& output : graph.output()) visit(output.name());
+  };
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (attribute.has_g()) into(attribute.g());
+    for (const onnx::GraphProto& graph : attribute.graphs()) into(graph);
+  }
+}
+
+bool has_sub_graph(const onnx::NodeProto& node) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(),
+                     [](const onnx::AttributeProto& a) { return a.has_g() || a.graphs_size() > 0; });
+}
+
+/// An order of execution, that of the file where it is one.
+class ExecutionOrder {
+ public:
+  ExecutionOrder(const std::vector<onnx::NodeProto>& nodes, const std::set<std::string>& given)
+      : nodes_(nodes), readers_(nodes.size()), waiting_(nodes.size(), 0) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      for (const std::string& output : nodes[i].output()) {
+        if (output.empty()) continue;
+        if (!producers_.emplace(output, i).second || given.count(output) != 0) {
+          throw FormatError(place_of(nodes[i], i) + ": another node, input or constant gives '" + output + "' already");
+        }
+      }
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      for (const std::string& input : nodes[i].input()) {
+        if (!input.empty() && given.count(input) == 0 && producers_.count(input) == 0) {
+          throw FormatError(place_of(nodes[i], i) + " reads '" + input + "', which no node, input or constant gives");
+        }
+        wait(i, input);
+      }
+      for_each_read(nodes[i], false, [&](const std::string& name) { wait(i, name); });
+    }
+  }
+
+  std::vector<std::size_t> order() {
+    std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (waiting_[i] == 0) ready.push(i);
+    }
+    std::vector<std::size_t> order;
+    while (!ready.empty()) {
+      const std::size_t next = ready.top();
+      ready.pop();
+      order.push_back(next);
+      for (const std::size_t reader : readers_[next]) {
+        if (--waiting_[reader] == 0) ready.push(reader);
+      }
+    }
+    if (order.size() < nodes_.size()) {
+      const auto stuck = static_cast<std::size_t>(
+          std::find_if(waiting_.begin(), waiting_.end(), [](std::size_t count) { return count > 0; }) -
+          waiting_.begin());
+      throw FormatError(place_of(nodes_[stuck], stuck) + " waits for itself: the graph has a cycle");
+    }
+    return order;
+  }
+
+ private:
+  void wait(std::size_t reader, const std::string& name) {
+    const auto producer = producers_.find(name);
+    if (producer == producers_.end()) return;
+    readers_[producer->second].push_back(reader);
+    ++waiting_[reader];
+  }
+
+  const std::vector<onnx::NodeProto>& nodes_;
+  Names producers_;
+  std::vector<std::vector<std::size_t>> readers_;
+  std::vector<std::size_t> waiting_;
+};
+
+class NetworkReader {
+ public:
+  NetworkReader(OnnxFile file, const OnnxReadOptions& options) : file_(std::move(file)), options_(options) {}
+
+  Network read() {
+    const auto opset = file_.opsets.find("");
+    if (opset != file_.opsets.end() && opset->second < 7) {
+      throw FormatError("it is of opset " + std::to_string(opset->second) + "; expected 7 or newer");
+    }
+    if (file_.nodes.empty()) throw FormatError("its graph has no nodes");
+    read_constants();
+    read_inputs();
+    for (const onnx::ValueInfoProto& value : file_.values) declared_.emplace(value.name(), &value);
+    for (const onnx::ValueInfoProto& value : file_.outputs) declared_.emplace(value.name(), &value);
+    std::set<std::string> given;
+    for (const auto& [name, value] : values_) given.insert(name);
+    for (const std::size_t index : ExecutionOrder(file_.nodes, given).order()) {
+      onnx::NodeProto& node = file_.nodes[index];
+      if (node.domain() == "ai.onnx") node.clear_domain();
+      try {
+        read_node(node);
+      } catch (const Error& error) {
+        throw FormatError(place_of(node, index) + ": " + error.what());
+      }
+    }
+    read_outputs();
+    return std::move(network_);
+  }
+
+ private:
+  void read_constants() {
+    for (const onnx::TensorProto& tensor : file_.initializers) {
+      try {
+        values_[tensor.name()] = constant(tensor);
+      } catch (const Error& error) {
+        throw FormatError("constant '" + tensor.name() + "': " + error.what());
+      }
+    }
+  }
+
+  static OnnxValue constant(const onnx::TensorProto& tensor) {
+    OnnxValue value;
+    value.constant = true;
+    value.shape = {tensor.dims().begin(), tensor.dims().end()};
+    require_dimensions(value.shape, true);
+    value.stored = value.shape;
+    value.element = tensor.data_type();
+    value.numbers = numbers_of(tensor);
+    return value;
+  }
+
+  void read_inputs() {
+    std::set<std::string> names;
+    for (const onnx::ValueInfoProto& input : file_.inputs) {
+      if (values_.count(input.name()) == 0) names.insert(input.name());
+    }
+    for (const auto& [name, shape] : options_.shapes) {
+      if (names.count(name) == 0) {
+        throw InputError("it has no input '" + name + "' to give a shape to; its inputs are " + joined(names));
+      }
+    }
+    for (const onnx::ValueInfoProto& input : file_.inputs) {  // what the caller says goes before what we suppose
+      if (options_.shapes.count(input.name()) != 0) bind_symbols(input, options_.shapes.at(input.name()));
+    }
+    for (const onnx::ValueInfoProto& input : file_.inputs) {
+      if (values_.count(input.name()) == 0) read_input(input);
+    }
+  }
+
+  void bind_symbols(const onnx::ValueInfoProto& input, const Shape& shape) {
+    const auto& dimensions = input.type().tensor_type().shape().dim();
+    for (int i = 0; i < dimensions.size() && i < static_cast<int>(shape.size()); ++i) {
+      if (!dimensions[i].dim_param().empty())
+        symbols_.emplace(dimensions[i].dim_param(), shape[static_cast<std::size_t>(i)]);
+    }
+  }
+
+  void read_input(const onnx::ValueInfoProto& input) {
+    const std::string place = "input '" + input.name() + "'";
+    if (!input.type().has_tensor_type()) throw FormatError(place + " is no tensor");
+    const onnx::TypeProto::Tensor& type = input.type().tensor_type();
+    const auto given = options_.shapes.find(input.name());
+    OnnxValue value;
+    value.element = type.elem_type();
+    value.source = {-1, static_cast<int>(network_.inputs.size())};
+    if (given != options_.shapes.end()) {
+      value.shape = given->second;
+      if (type.has_shape() && type.shape().dim_size() != static_cast<int>(value.shape.size())) {
+        throw InputError(place + " has " + std::to_string(type.shape().dim_size()) + " dimensions, the shape given, " +
+                         text_of(value.shape) + ", has " + std::to_string(value.shape.size()));
+      }
+    } else if (!type.has_shape()) {
+      throw InputError(place + " has no shape in the file; give it, as in --shape " + input.name() + "=1x3x224x224");
+    }
+    for (int i = 0; i < type.shape().dim_size(); ++i) {
+      const std::int64_t dimension = resolved(
+          input.name(), type.shape().dim(i), i,
+          given != options_.shapes.end() ? std::optional(value.shape[static_cast<std::size_t>(i)]) : std::nullopt);
+      if (given == options_.shapes.end()) value.shape.push_back(dimension);
+    }
+    try {
+      require_dimensions(value.shape);
+    } catch (const Error& error) {
+      throw FormatError(place + ": " + error.what());
+    }
+    network_.inputs.push_back({input.name(), {value.shape, element_type(value.element)}});
+    values_[input.name()] = std::move(value);
+  }
+
+  std::int64_t resolved(const std::string& input, const onnx::TensorShapeProto::Dimension& dimension, int index,
+                        std::optional<std::int64_t> given) {
+    const std::string place = "input '" + input + "', dimension " + std::to_string(index);
+    if (dimension.has_dim_value() && dimension.dim_value() != 0 && dimension.dim_value() != -1) {
+      if (given && *given != dimension.dim_value()) {
+        throw InputError(place + ": the file fixes it at " + std::to_string(dimension.dim_value()) +
+                         ", the shape given says " + std::to_string(*given));
+      }
+      return dimension.dim_value();
+    }
+    if (given) return *given;
+    const std::string& symbol = dimension.dim_param();
+    if (const auto known = symbols_.find(symbol); !symbol.empty() && known != symbols_.end()) return known->second;
+    if (index == 0) {
+      if (!symbol.empty()) symbols_.emplace(symbol, options_.batch);
+      return options_.batch;
+    }
+    throw InputError(place + (symbol.empty() ? "" : " ('" + symbol + "')") +
+                     " is dynamic; give the input's shape, as in --shape " + input + "=1x3x224x224");
+  }
+
+  void read_node(const onnx::NodeProto& node) {
+    std::vector<const OnnxValue*> inputs;
+    bool constant_inputs = true;
+    for (const std::string& name : node.input()) {
+      inputs.push_back(name.empty() ? nullptr : &values_.at(name));
+      constant_inputs = constant_inputs && (name.empty() || inputs.back()->constant);
+    }
+    if (is_standard(node)) {
+      if (node.op_type() == "Constant") return set(node, 0, constant_of(node));
+      if (is_alias(node, inputs)) return set_alias(node, *inputs[0]);
+      if (const auto results = folded(node, inputs)) return set(node, 0, results->front());
+    }
+    std::vector<OnnxValue> outputs = output_types(node, inputs);
+    if (outputs.empty()) throw FormatError("it has no outputs");
+    if (constant_inputs && !node.input().empty() && !has_sub_graph(node)) {
+      for (std::size_t i = 0; i < outputs.size(); ++i) {
+        outputs[i].constant = true;
+        const bool repeats = node.op_type() == "Expand" || node.op_type() == "Tile";
+        outputs[i].stored = repeats && inputs[0] != nullptr ? inputs[0]->stored : outputs[i].shape;
+        set(node, static_cast<int>(i), outputs[i]);
+      }
+      return;
+    }
+    add_operator(node, inputs, outputs);
+  }
+
+  static bool is_standard(const onnx::NodeProto& node) { return node.domain().empty(); }
+
+  static OnnxValue constant_of(const onnx::NodeProto& node) {
+    for (const onnx::AttributeProto& value : node.attribute()) {
+      if (value.has_t()) return constant(value.t());
+      onnx::TensorProto tensor;
+      const std::string& name = value.name();
+      if (name == "value_int" || name == "value_ints") {
+        tensor.set_data_type(onnx::TensorProto::INT64);
+        if (name == "value_int") tensor.add_int64_data(value.i());
+        for (const std::int64_t number : value.ints()) tensor.add_int64_data(number);
+        if (name == "value_ints") tensor.add_dims(value.ints_size());
+        return constant(tensor);
+      }
+      if (name == "value_float" || name == "value_floats") {
+        tensor.set_data_type(onnx::TensorProto::FLOAT);
+        if (name == "value_float") tensor.add_float_data(value.f());
+        for (const float number : value.floats()) tensor.add_float_data(number);
+        if (name == "value_floats") tensor.add_dims(value.floats_size());
+        return constant(tensor);
+      }
+    }
+    throw FormatError("a constant without a value that we read");
+  }
+
+  /// Nodes that hand their first input on, of another type at most.
+  static bool is_alias(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
+    static const std::set<std::string> types = {"Identity", "Dropout", "QuantizeLinear", "DequantizeLinear"};
+    if (inputs.empty() || inputs[0] == nullptr) return false;
+    if (inputs[0]->constant) return types.count(node.op_type()) != 0 && node.op_type() != "Identity";
+    if (node.op_type() == "Cast") {
+      return element_type(inputs[0]->element) == element_type(static_cast<int>(integer_attribute(node, "to", 0)));
+    }
+    return types.count(node.op_type()) != 0;
+  }
+
+  void set_alias(const onnx::NodeProto& node, OnnxValue value) {
+    if (node.op_type() == "QuantizeLinear") {
+      const bool has_zero = node.input_size() > 2 && !node.input(2).empty();
+      value.element = has_zero ? values_.at(node.input(2)).element : static_cast<int>(onnx::TensorProto::UINT8);
+      value.bytes = element_type(value.element);
+    } else if (node.op_type() == "DequantizeLinear") {
+      value.bytes = element_type(value.element);
+      value.element = onnx::TensorProto::FLOAT;
+      value.numbers.reset();
+    }
+    set(node, 0, std::move(value));
+  }
+
+  void set(const onnx::NodeProto& node, int output, OnnxValue value) {
+    if (output < node.output_size() && !node.output(output).empty()) values_[node.output(output)] = std::move(value);
+  }
+
+  /// As libonnx infers them; what it does not know the file has to say.
+  std::vector<OnnxValue> output_types(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
+    const auto opset = file_.opsets.find(node.domain());
+    constexpr std::int64_t newest = 1000;
+    const std::vector<InferredType> inferred =
+        inferred_types(node, opset == file_.opsets.end() ? newest : opset->second, inputs);
+    std::vector<OnnxValue> outputs;
+    for (int i = 0; i < node.output_size(); ++i) {
+      const InferredType& own = inferred[static_cast<std::size_t>(i)];
+      outputs.push_back(own ? *own : declared(node, i));
+      require_dimensions(outputs.back().shape, !own || has_sub_graph(node));
+    }
+    return outputs;
+  }
+
+  OnnxValue declared(const onnx::NodeProto& node, int output) {
+    OnnxValue value;
+    value.element = onnx::TensorProto::FLOAT;
+    if (node.output(output).empty()) return value;
+    const auto found = declared_.find(node.output(output));
+    if (found == declared_.end() && output > 0) return value;  // a second output that nobody may read
+    if (found == declared_.end()) refuse_without_shape(node, output);
+    const onnx::TypeProto& type = found->second->type();
+    if (type.value_case() == onnx::TypeProto::VALUE_NOT_SET) refuse_without_shape(node, output);
+    if (!type.has_tensor_type()) return value;  // a sequence: it has a cost and no shape
+    value.element = type.tensor_type().elem_type();
+    if (!type.tensor_type().has_shape()) refuse_without_shape(node, output);
+    for (const auto& dimension : type.tensor_type().shape().dim()) {
+      const auto symbol = symbols_.find(dimension.dim_param());
+      const bool known_symbol = !dimension.dim_param().empty() && symbol != symbols_.end();
+      if (!dimension.has_dim_value() && !known_symbol) refuse_without_shape(node, output);
+      value.shape.push_back(known_symbol ? symbol->second : dimension.dim_value());
+    }
+    return value;
+  }
+
+  [[noreturn]] static void refuse_without_shape(const onnx::NodeProto& node, int output) {
+    throw FormatError(
+        "the shape of its output '" + node.output(output) +
+        "' is unknown: we cannot infer it, and the file does not say it; write the file with the shapes of "
+        "its tensors (onnx.shape_inference, or value_info)");
+  }
+
+  void add_operator(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs,
+                    const std::vector<OnnxValue>& outputs) {
+    std::vector<Source> implicit;
+    std::vector<Shape> implicit_shapes;
+    for_each_read(node, false, [&](const std::string& name) {
+      const auto found = values_.find(name);
+      if (found == values_.end() || found->second.constant) return;
+      if (std::find(implicit.begin(), implicit.end(), found->second.source) != implicit.end()) return;
+      implicit.push_back(found->second.source);
+      implicit_shapes.push_back(found->second.shape);
+    });
+    NetworkNode added;
+    if (is_known_domain(node)) {
+      added = operator_of(node, inputs, outputs, implicit, implicit_shapes);
+    } else {
+      onnx::NodeProto foreign = node;
+      foreign.set_op_type(node.domain() + "." + node.op_type());
+      added = operator_of(foreign, inputs, outputs, implicit, implicit_shapes);
+    }
+    require_countable(added.operation);
+    added.name = unique_name(node);
+    const int index = static_cast<int>(network_.nodes.size());
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      OnnxValue value = outputs[i];
+      value.source = {index, static_cast<int>(std::min(i, added.outputs.size() - 1))};
+      if (i < added.outputs.size()) set(node, static_cast<int>(i), std::move(value));
+    }
+    network_.nodes.push_back(std::move(added));
+  }
+
+  static bool is_known_domain(const onnx::NodeProto& node) {
+    return node.domain().empty() || node.domain() == "com.microsoft";
+  }
+
+  /// Costs are sums of 64-bit integers.
+  static void require_countable(const OperatorSpecification& operation) {
+    constexpr double most = 1e15;
+    double window = static_cast<double>(operation.kernel.height) * operation.kernel.width;
+    for (const Shape& input : operation.inputs) {
+      window *= input.empty() ? 1 : static_cast<double>(*std::max_element(input.begin(), input.end()));
+      break;
+    }
+    if (window * static_cast<double>(std::max<std::int64_t>(1, element_count(operation.output))) > most * 1e3) {
+      throw FormatError("it computes more than 10^18 products: its shapes cannot be meant");
+    }
+  }
+
+  std::string unique_name(const onnx::NodeProto& node) {
+    const std::string base = !node.name().empty()     ? node.name()
+                             : node.output_size() > 0 ? node.output(0)
+                                                      : node.op_type();
+    std::string name = base;
+    for (std::size_t& number = repeats_[base]; !names_.insert(name).second;) {
+      name = base + "_" + std::to_string(++number + 1);
+    }
+    return name;
+  }
+
+  void read_outputs() {
+    if (file_.outputs.empty()) throw FormatError("its graph has no outputs");
+    for (const onnx::ValueInfoProto& output : file_.outputs) {
+      const auto found = values_.find(output.name());
+      if (found == values_.end()) {
+        throw FormatError("output '" + output.name() + "' is given by no node, input or constant");
+      }
+      if (!found->second.constant) network_.outputs.push_back(found->second.source);
+    }
+  }
+
+  OnnxFile file_;
+  const OnnxReadOptions& options_;
+  std::unordered_map<std::string, OnnxValue> values_;
+  std::unordered_map<std::string, std::int64_t> symbols_;
+  std::unordered_map<std::string, const onnx::ValueInfoProto*> declared_;
+  std::set<std::string> names_;
+  std::unordered_map<std::string, std::size_t> repeats_;
+  Network network_;
+};
+
+}  // namespace
+
+Network read_onnx(const std::filesystem::path& path, const OnnxReadOptions& options) {
+  if (options.batch < 1) throw InputError("batch is " + std::to_string(options.batch) + "; expected at least 1");
+  OnnxFile file = read_onnx_file(path);
+  try {
+    Network network = simplified(NetworkReader(std::move(file), options).read());
+    require_sound(network);
+    return network;
+  } catch (const InputError& error) {
+    throw InputError("'" + path.string() + "': " + error.what());
+  } catch (const FormatError& error) {
+    throw FormatError("'" + path.string() + "': " + error.what());
+  }
+}
+
+std::pair<std::string, Shape> parse_input_shape(std::string_view text) {
+  const std::size_t equals = text.rfind('=');
+  Shape shape;
+  bool valid = equals != std::string_view::npos && equals > 0 && equals + 1 < text.size();
+  for (std::size_t start = equals + 1; valid && start <= text.size();) {
+    const std::size_t end = std::min(text.find('x', start), text.size());
+    const std::optional<long long> number = parse_integer(text.substr(start, end - start));
+    valid = number.has_value() && *number > 0;
+    if (valid) shape.push_back(*number);
+    start = end + 1;
+  }
+  if (!valid) {
+    throw InputError("'" + std::string(text) + "' is no shape of an input; a correct one is input=1x3x224x224");
+  }
+  return {std::string(text.substr(0, equals)), shape};
+}
+
+}  // namespace tenshot::nasbench

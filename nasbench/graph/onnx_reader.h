@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "nasbench/graph/network.h"
+
+namespace tenshot::nasbench {
+
+/// What an ONNX file leaves open.
+struct OnnxReadOptions {
+  std::int64_t batch = 1;               ///< for inputs whose first dimension is dynamic
+  std::map<std::string, Shape> shapes;  ///< by name of input; has to agree with what the file fixes
+};
+
+/// The network in an ONNX file, opset 7 or newer: what is computed, without weights. Memory and time grow with the
+/// structure, not with the weights: they are passed over, and files of external data need not be there.
+///
+/// - Constants and computations of shapes are folded; nodes that no output needs, identities and dropout are left out.
+/// - Several nodes that exporters write for one operator become that operator: SiLU, hard-swish, GELU, layer and group
+///   normalisation, channel shuffle, a linear layer with its bias, a global pool with its flattening.
+/// - Quantise and dequantise nodes, and QLinear operators, become the operators of bytes that they stand for.
+/// - An operator that is unknown, recurrent or controls flow is opaque: it has a name and shapes. Its output's shape is
+///   what the file says of it.
+///
+/// Throws FileError where the file cannot be read, FormatError or InputError, one line that names the file and the node
+/// or input, where it is damaged, cyclic, too large (onnx_file.h), contradicts itself, or has a dimension that neither
+/// the file nor the options say.
+Network read_onnx(const std::filesystem::path& path, const OnnxReadOptions& options = {});
+
+/// "input=1x3x224x224" as it is given on the command line. Throws InputError that shows a correct one.
+std::pair<std::string, Shape> parse_input_shape(std::string_view text);
+
+}  // namespace tenshot::nasbench

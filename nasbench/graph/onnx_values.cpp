@@ -1,0 +1,235 @@
+#include "nasbench/graph/onnx_values.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+using onnx::TensorProto;
+
+/// IEEE 754 half precision.
+double half(std::uint16_t bits) {
+  const int exponent = bits >> 10 & 31, fraction = bits & 1023;
+  const double size = exponent == 31  ? (fraction == 0 ? std::numeric_limits<double>::infinity() : std::nan(""))
+                      : exponent == 0 ? std::ldexp(fraction, -24)
+                                      : std::ldexp(fraction + 1024, exponent - 25);
+  return (bits & 0x8000) != 0 ? -size : size;
+}
+
+double brain_float(std::uint16_t bits) {
+  const std::uint32_t wide = static_cast<std::uint32_t>(bits) << 16;
+  float value = 0;
+  std::memcpy(&value, &wide, sizeof value);
+  return static_cast<double>(value);
+}
+
+/// ONNX stores raw data with the least significant byte first, as the machines that this runs on do.
+template <class T, class Out, class Convert>
+bool read_raw(const std::string& raw, std::size_t count, std::vector<Out>& out, Convert convert) {
+  if (raw.size() != count * sizeof(T)) return false;
+  for (std::size_t i = 0; i < count; ++i) {
+    T value;
+    std::memcpy(&value, raw.data() + i * sizeof(T), sizeof(T));
+    out.push_back(static_cast<Out>(convert(value)));
+  }
+  return true;
+}
+
+template <class Field, class Out, class Convert>
+bool read_field(const Field& field, std::size_t count, std::vector<Out>& out, Convert convert) {
+  if (static_cast<std::size_t>(field.size()) != count) return false;
+  for (const auto value : field) out.push_back(static_cast<Out>(convert(value)));
+  return true;
+}
+
+constexpr auto as_it_is = [](auto value) { return value; };
+constexpr auto from_half = [](auto value) { return half(static_cast<std::uint16_t>(value)); };
+constexpr auto from_brain = [](auto value) { return brain_float(static_cast<std::uint16_t>(value)); };
+
+bool read_numbers(const TensorProto& tensor, std::size_t count, Numbers& numbers) {
+  std::vector<std::int64_t>& integers = numbers.integers;
+  std::vector<double>& reals = numbers.reals;
+  const bool raw = tensor.has_raw_data();
+  const std::string& bytes = tensor.raw_data();
+  switch (tensor.data_type()) {
+    case TensorProto::FLOAT:
+      return raw ? read_raw<float>(bytes, count, reals, as_it_is)
+                 : read_field(tensor.float_data(), count, reals, as_it_is);
+    case TensorProto::DOUBLE:
+      return raw ? read_raw<double>(bytes, count, reals, as_it_is)
+                 : read_field(tensor.double_data(), count, reals, as_it_is);
+    case TensorProto::FLOAT16:
+      return raw ? read_raw<std::uint16_t>(bytes, count, reals, from_half)
+                 : read_field(tensor.int32_data(), count, reals, from_half);
+    case TensorProto::BFLOAT16:
+      return raw ? read_raw<std::uint16_t>(bytes, count, reals, from_brain)
+                 : read_field(tensor.int32_data(), count, reals, from_brain);
+    case TensorProto::INT64:
+      return raw ? read_raw<std::int64_t>(bytes, count, integers, as_it_is)
+                 : read_field(tensor.int64_data(), count, integers, as_it_is);
+    case TensorProto::INT32:
+      return raw ? read_raw<std::int32_t>(bytes, count, integers, as_it_is)
+                 : read_field(tensor.int32_data(), count, integers, as_it_is);
+    case TensorProto::INT8:
+      return raw ? read_raw<std::int8_t>(bytes, count, integers, as_it_is)
+                 : read_field(tensor.int32_data(), count, integers, as_it_is);
+    case TensorProto::UINT8:
+    case TensorProto::BOOL:
+      return raw ? read_raw<std::uint8_t>(bytes, count, integers, as_it_is)
+                 : read_field(tensor.int32_data(), count, integers, as_it_is);
+    default:
+      return false;
+  }
+}
+
+template <class Attribute>
+const Attribute& typed(const Attribute& found, const onnx::NodeProto& node, bool fits) {
+  if (!fits)
+    throw FormatError("its attribute '" + found.name() + "' is of another type than " + node.op_type() + " has");
+  return found;
+}
+
+}  // namespace
+
+std::int64_t Numbers::whole(std::size_t i) const {
+  if (integer) return integers[i];
+  constexpr double most = 9.2e18;
+  return std::isnan(reals[i]) ? 0 : static_cast<std::int64_t>(std::min(most, std::max(-most, reals[i])));
+}
+
+ElementType element_type(int onnx_type) {
+  switch (onnx_type) {
+    case TensorProto::FLOAT16:
+      return ElementType::float16;
+    case TensorProto::BFLOAT16:
+      return ElementType::bfloat16;
+    case TensorProto::DOUBLE:
+    case TensorProto::COMPLEX64:
+    case TensorProto::COMPLEX128:
+      return ElementType::float64;
+    case TensorProto::INT8:
+      return ElementType::int8;
+    case TensorProto::UINT8:
+    case TensorProto::STRING:
+      return ElementType::uint8;
+    case TensorProto::INT16:
+    case TensorProto::UINT16:
+    case TensorProto::INT32:
+    case TensorProto::UINT32:
+      return ElementType::int32;
+    case TensorProto::INT64:
+    case TensorProto::UINT64:
+      return ElementType::int64;
+    case TensorProto::BOOL:
+      return ElementType::boolean;
+    default:
+      return onnx_type > TensorProto::BFLOAT16 ? ElementType::int8 : ElementType::float32;
+  }
+}
+
+bool is_integer(int onnx_type) {
+  switch (element_type(onnx_type)) {
+    case ElementType::float32:
+    case ElementType::float16:
+    case ElementType::bfloat16:
+    case ElementType::float64:
+      return false;
+    default:
+      return true;
+  }
+}
+
+std::optional<Numbers> numbers_of(const TensorProto& tensor) {
+  if (tensor.data_location() == TensorProto::EXTERNAL) return std::nullopt;
+  std::int64_t count = 1;
+  for (const std::int64_t dimension : tensor.dims()) {
+    if (dimension < 0 || dimension > kept_numbers) return std::nullopt;
+    count *= dimension;
+    if (count > kept_numbers) return std::nullopt;
+  }
+  Numbers numbers;
+  numbers.integer = is_integer(tensor.data_type());
+  if (!read_numbers(tensor, static_cast<std::size_t>(count), numbers)) return std::nullopt;
+  return numbers;
+}
+
+TensorProto tensor_proto(const OnnxValue& value) {
+  TensorProto tensor;
+  tensor.set_data_type(value.element);
+  for (const std::int64_t dimension : value.shape) tensor.add_dims(dimension);
+  if (!value.numbers) return tensor;
+  const Numbers& numbers = *value.numbers;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    switch (value.element) {
+      case TensorProto::INT64:
+        tensor.add_int64_data(numbers.whole(i));
+        break;
+      case TensorProto::DOUBLE:
+        tensor.add_double_data(numbers.real(i));
+        break;
+      case TensorProto::FLOAT:
+        tensor.add_float_data(static_cast<float>(numbers.real(i)));
+        break;
+      default:
+        tensor.add_int32_data(static_cast<std::int32_t>(numbers.whole(i)));
+    }
+  }
+  return tensor;
+}
+
+onnx::TypeProto type_proto(const OnnxValue& value) {
+  onnx::TypeProto type;
+  type.mutable_tensor_type()->set_elem_type(value.element);
+  onnx::TensorShapeProto& shape = *type.mutable_tensor_type()->mutable_shape();
+  for (const std::int64_t dimension : value.shape) shape.add_dim()->set_dim_value(dimension);
+  return type;
+}
+
+const onnx::AttributeProto* attribute(const onnx::NodeProto& node, const char* name) {
+  for (const onnx::AttributeProto& candidate : node.attribute()) {
+    if (candidate.name() == name) return &candidate;
+  }
+  return nullptr;
+}
+
+std::int64_t integer_attribute(const onnx::NodeProto& node, const char* name, std::int64_t otherwise) {
+  const onnx::AttributeProto* found = attribute(node, name);
+  return found == nullptr ? otherwise : typed(*found, node, found->has_i()).i();
+}
+
+double real_attribute(const onnx::NodeProto& node, const char* name, double otherwise) {
+  const onnx::AttributeProto* found = attribute(node, name);
+  return found == nullptr ? otherwise : static_cast<double>(typed(*found, node, found->has_f()).f());
+}
+
+std::string text_attribute(const onnx::NodeProto& node, const char* name, const char* otherwise) {
+  const onnx::AttributeProto* found = attribute(node, name);
+  return found == nullptr ? otherwise : typed(*found, node, found->has_s()).s();
+}
+
+std::vector<std::int64_t> integers_attribute(const onnx::NodeProto& node, const char* name) {
+  const onnx::AttributeProto* found = attribute(node, name);
+  if (found == nullptr) return {};
+  return {found->ints().begin(), found->ints().end()};
+}
+
+void require_dimensions(const Shape& shape, bool may_be_empty) {
+  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max(), most_elements = std::int64_t{1} << 40;
+  std::int64_t elements = 1;
+  for (const std::int64_t dimension : shape) {
+    if (dimension < (may_be_empty ? 0 : 1) || dimension > most) {
+      throw FormatError("it has a dimension of " + std::to_string(dimension) + "; expected 1 to " +
+                        std::to_string(most));
+    }
+    if (dimension > 0 && elements > most_elements / dimension) {
+      throw FormatError("it has more than 2^40 elements");
+    }
+    elements *= std::max<std::int64_t>(dimension, 1);
+  }
+}
+
+}  // namespace tenshot::nasbench

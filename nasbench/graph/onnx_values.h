@@ -1,0 +1,60 @@
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nasbench/graph/network.h"
+
+namespace tenshot::nasbench {
+
+// What the sources of the ONNX reader share. Needs ONNX's headers: for those sources only.
+
+/// Numbers of a small constant: `integers` of an integer or boolean type, `reals` of the others.
+struct Numbers {
+  bool integer = true;
+  std::vector<std::int64_t> integers;
+  std::vector<double> reals;
+
+  std::size_t size() const { return integer ? integers.size() : reals.size(); }
+  double real(std::size_t i) const { return integer ? static_cast<double>(integers[i]) : reals[i]; }
+  std::int64_t whole(std::size_t i) const;  ///< a real cut to the range of integers
+};
+
+/// Most numbers of a constant that are kept, and computed with.
+constexpr std::int64_t kept_numbers = 1024;
+
+/// A tensor of an ONNX graph: computed by an operator, or constant.
+struct OnnxValue {
+  bool constant = false;
+  Source source;  ///< of a computed one
+  Shape shape;
+  int element = 0;                   ///< onnx::TensorProto::DataType
+  std::optional<Numbers> numbers;    ///< of a constant that is small enough
+  Shape stored;                      ///< of a constant: its shape in the file, before it was repeated
+  std::optional<ElementType> bytes;  ///< what it is in memory, where the file quantises it
+};
+
+/// The nearest type that specifications have: integers of 16 bits count as int32, floats of 8 bits as int8.
+ElementType element_type(int onnx_type);
+bool is_integer(int onnx_type);
+
+/// Numbers of a tensor whose data is in the file; nothing where it is not, or is more than kept_numbers.
+std::optional<Numbers> numbers_of(const onnx::TensorProto& tensor);
+onnx::TensorProto tensor_proto(const OnnxValue& value);
+onnx::TypeProto type_proto(const OnnxValue& value);
+
+const onnx::AttributeProto* attribute(const onnx::NodeProto& node, const char* name);
+std::int64_t integer_attribute(const onnx::NodeProto& node, const char* name, std::int64_t otherwise);
+double real_attribute(const onnx::NodeProto& node, const char* name, double otherwise);
+std::string text_attribute(const onnx::NodeProto& node, const char* name, const char* otherwise);
+std::vector<std::int64_t> integers_attribute(const onnx::NodeProto& node, const char* name);
+
+/// Throws FormatError "it has a dimension of …" unless every dimension is from 1 to 2³¹ − 1 and the tensor has at most
+/// 2⁴⁰ elements. Constants may be empty.
+void require_dimensions(const Shape& shape, bool may_be_empty = false);
+
+}  // namespace tenshot::nasbench
