@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "nasbench/support/error.h"
 
@@ -153,57 +154,25 @@ Eigen::VectorXd mapped(const FeatureMap& map, Eigen::VectorXd raw) {
   return features;
 }
 
-/// Collects blocks; equal keys are one block.
-class TableBuilder {
- public:
-  TableBuilder(const FeatureMap& map, const SearchSpace& space) : map_(map), space_(space) {
-    std::size_t at = map.operator_features();
-    for (const int options : map.options) {
-      first_of_decision_.push_back(at);
-      at += static_cast<std::size_t>(options);
-    }
-    for (std::size_t f = map.operator_features(); f < map.features(); ++f) {  // one block for each option, in order
-      Eigen::VectorXd one = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(map.features()));
-      one[static_cast<Eigen::Index>(f)] = 1;
-      blocks_.push_back(std::move(one));
-    }
-  }
-
-  void add(const Architecture& architecture) {
-    add_operators(architecture);
-    for (std::size_t d = 0; d < map_.options.size(); ++d) {
-      table_.block_of.push_back(
-          static_cast<std::uint32_t>(first_of_decision_[d] - map_.operator_features() + architecture[d]));
-    }
-    table_.begin.push_back(table_.block_of.size());
-  }
-
-  FeatureTable finish() {
-    table_.blocks.resize(static_cast<Eigen::Index>(blocks_.size()), static_cast<Eigen::Index>(map_.features()));
-    for (std::size_t b = 0; b < blocks_.size(); ++b) table_.blocks.row(static_cast<Eigen::Index>(b)) = blocks_[b];
-    return std::move(table_);
-  }
-
- private:
-  void add_operators(const Architecture& architecture) {
-    table_.block_of.push_back(static_cast<std::uint32_t>(blocks_.size()));
-    blocks_.push_back(mapped(map_, raw_features(space_.operator_list(architecture))));
-  }
-
-  const FeatureMap& map_;
-  const SearchSpace& space_;
-  FeatureTable table_;
-  std::vector<Eigen::VectorXd> blocks_;
-  std::vector<std::size_t> first_of_decision_;
+/// The networks as indices of the space's operator parts, each part numbered when it is first met.
+struct Parts {
+  std::vector<std::uint32_t> keys;     ///< of the space, one for each number
+  std::vector<std::uint32_t> part_of;  ///< the networks' part numbers, one network after the other
+  std::vector<std::size_t> begin = {0};
 };
 
-/// Whether the decisions of a space say something of their own about a network, as the positions of a layered space do.
-/// Where a decision is no more than a place in a list of networks, its options are more than such positions have.
-bool is_layered(const SearchSpace& space) {
-  constexpr int most_options = 64;
-  const std::vector<int>& decisions = space.decisions();
-  return decisions.size() > 1 &&
-         std::all_of(decisions.begin(), decisions.end(), [](int options) { return options <= most_options; });
+Parts parts_of(const SearchSpace& space, const std::vector<Architecture>& architectures) {
+  Parts parts;
+  std::unordered_map<std::uint32_t, std::uint32_t> numbers;
+  for (const Architecture& architecture : architectures) {
+    for (const std::uint32_t key : space.operator_parts(architecture)) {
+      const auto [found, added] = numbers.emplace(key, static_cast<std::uint32_t>(parts.keys.size()));
+      if (added) parts.keys.push_back(key);
+      parts.part_of.push_back(found->second);
+    }
+    parts.begin.push_back(parts.part_of.size());
+  }
+  return parts;
 }
 
 }  // namespace
@@ -279,8 +248,14 @@ std::string FeatureMap::name(std::size_t feature) const {
 
 FeatureMap make_feature_map(const SearchSpace& space, const std::vector<Architecture>& architectures) {
   if (architectures.empty()) throw InputError("the pool has no measured networks to learn from");
+  const Parts parts = parts_of(space, architectures);
+  std::vector<double> occurrences(parts.keys.size(), 0);
+  for (const std::uint32_t part : parts.part_of) occurrences[part] += 1;
   Eigen::VectorXd sum = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(raw_feature_count()));
-  for (const Architecture& architecture : architectures) sum += raw_features(space.operator_list(architecture));
+  for (std::size_t p = 0; p < parts.keys.size(); ++p) {
+    sum += occurrences[p] * raw_features(space.operator_part(parts.keys[p]));
+  }
+  sum[0] = static_cast<double>(architectures.size());
   FeatureMap map;
   std::vector<double> unit;
   for (std::size_t f = 0; f < raw_feature_count(); ++f) {
@@ -290,15 +265,38 @@ FeatureMap make_feature_map(const SearchSpace& space, const std::vector<Architec
     unit.push_back(mean);
   }
   map.unit = Eigen::Map<const Eigen::VectorXd>(unit.data(), static_cast<Eigen::Index>(unit.size()));
-  if (is_layered(space)) map.options = space.decisions();
+  if (space.composed()) map.options = space.decisions();
   return map;
 }
 
 FeatureTable feature_table(const FeatureMap& map, const SearchSpace& space,
                            const std::vector<Architecture>& architectures) {
-  TableBuilder builder(map, space);
-  for (const Architecture& architecture : architectures) builder.add(architecture);
-  return builder.finish();
+  const Parts parts = parts_of(space, architectures);
+  const std::size_t decisions = map.decision_features();
+  FeatureTable table;  // blocks: the base, one for each option, one for each part
+  table.blocks = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(1 + decisions + parts.keys.size()),
+                                       static_cast<Eigen::Index>(map.features()));
+  table.blocks(0, 0) = 1 / map.unit[0];
+  for (std::size_t d = 0; d < decisions; ++d) {
+    table.blocks(static_cast<Eigen::Index>(1 + d), static_cast<Eigen::Index>(map.operator_features() + d)) = 1;
+  }
+  for (std::size_t p = 0; p < parts.keys.size(); ++p) {
+    Eigen::VectorXd raw = raw_features(space.operator_part(parts.keys[p]));
+    raw[0] = 0;
+    table.blocks.row(static_cast<Eigen::Index>(1 + decisions + p)) = mapped(map, std::move(raw));
+  }
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    table.block_of.push_back(0);
+    std::size_t first = 1;
+    for (std::size_t d = 0; d < map.options.size(); first += static_cast<std::size_t>(map.options[d++])) {
+      table.block_of.push_back(static_cast<std::uint32_t>(first + architectures[i][d]));
+    }
+    for (std::size_t at = parts.begin[i]; at < parts.begin[i + 1]; ++at) {
+      table.block_of.push_back(static_cast<std::uint32_t>(1 + decisions + parts.part_of[at]));
+    }
+    table.begin.push_back(table.block_of.size());
+  }
+  return table;
 }
 
 std::vector<std::string> unknown_groups(const FeatureMap& map, const SearchSpace& space,
