@@ -84,14 +84,14 @@ for trial in $(seq "$trials"); do
 done
 for trial in $(seq "$trials"); do
   for device in $new_devices; do
-    echo "structured structured --mode=joint targeted-uniform $device $trial"
+    echo "structured structured --threads=1 targeted-uniform $device $trial"
     echo "maple-edge maple-edge --mode=joint targeted-uniform $device $trial"
     echo "maple-edge-plain maple-edge-plain --mode=joint targeted-uniform $device $trial"
     echo "maple-edge-plain-fine-tuned maple-edge-plain --mode=fine-tune targeted-uniform $device $trial"
     echo "maple maple --mode=joint targeted-uniform $device $trial"
-    echo "flops flops --mode=joint targeted-uniform $device $trial"
-    echo "structured-one-round structured --mode=joint information $device $trial"
-    echo "structured-two-rounds structured --mode=joint two-rounds $device $trial"
+    echo "flops flops --threads=1 targeted-uniform $device $trial"
+    echo "structured-one-round structured --threads=1 information $device $trial"
+    echo "structured-two-rounds structured --threads=1 two-rounds $device $trial"
   done
 done | grep -E "$methods" | xargs -P "${TENSHOT_JOBS:-2}" -L 1 bash -euo pipefail -c 'cell "$@"' _
 

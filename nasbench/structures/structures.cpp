@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -67,7 +68,7 @@ std::size_t StructureModel::structure_index(std::string_view name) const {
     if (structures()[s].name == name) return s;
     known += (s == 0 ? "" : ", ") + structures()[s].name;
   }
-  throw InputError("structure '" + std::string(name) + "': expected one of " + known);
+  throw InputError("structure '" + excerpt(name) + "': expected one of " + known);
 }
 
 const StructureModel& nasbench201_structures();

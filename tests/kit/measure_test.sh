@@ -1,7 +1,6 @@
 #!/bin/sh
 # Drives datasets/kit/board/measure.sh on a board of stand-ins (board/), under dash with the system's tools and under
-# busybox
-# sh with busybox's own. Prints a line a case; ends with the first failure.
+# busybox sh with busybox's own. Prints a line a case; ends with the first failure.
 #
 #   tests/kit/measure_test.sh             everything
 #   tests/kit/measure_test.sh resumption  one case

@@ -16,6 +16,7 @@
 #include "nasbench/support/numbers.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/runtime_choice.h"
+#include "trainer/cli/signals.h"
 
 namespace tenshot::cli {
 namespace {

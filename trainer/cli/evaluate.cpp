@@ -6,6 +6,7 @@
 #include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
 #include "trainer/core/metrics.h"
 #include "trainer/core/prediction_table.h"
 
@@ -64,6 +65,12 @@ void run(const std::vector<std::string>& arguments) {
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
   const std::string predictions = options.required("predictions"), measured = options.required("measured");
+  FileRoles files;
+  files.reads("--predictions", predictions);
+  files.reads("--measured", measured);
+  if (options.has("exclude")) files.reads("--exclude", options.get("exclude"));
+  files.writes("standard output", "-");
+  files.require_distinct();
   const nasbench::SearchSpace& space = nasbench::search_space(options.get("space"));
   const trainer::PredictionTable table = trainer::read_predictions(predictions, space);
   report(table.findings, quiet);

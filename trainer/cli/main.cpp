@@ -6,7 +6,9 @@
 #include "descriptor/counters/counters.h"
 #include "descriptor/runtimes/torch_info.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/signals.h"
 #include "trainer/cli/suggestion.h"
 
 namespace tenshot::cli {
@@ -69,18 +71,22 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   using namespace tenshot;
+  constexpr std::size_t longest_message = 2000;
   cli::watch_signals();
   try {
     return cli::run({argv + 1, argv + argc});
   } catch (const cli::UsageError& error) {
-    std::cerr << "tenshot: " << error.what() << "\n";
+    std::cerr << "tenshot: " << excerpt(error.what(), longest_message) << "\n";
     return 2;
   } catch (const std::bad_alloc&) {
     std::cerr << "tenshot: out of memory\n";
+  } catch (const Interrupted& error) {
+    std::cerr << "tenshot: " << error.what() << "\n";
+    cli::end_by_signal();
   } catch (const std::exception& error) {
     // LibTorch appends a backtrace to its messages; the first line is what a person can use.
     const std::string text = error.what();
-    std::cerr << "tenshot: " << text.substr(0, text.find('\n')) << "\n";
+    std::cerr << "tenshot: " << excerpt(text.substr(0, text.find('\n')), longest_message) << "\n";
   }
   return 1;
 }

@@ -2,6 +2,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
 
@@ -20,6 +21,11 @@ void run(const std::vector<std::string>& arguments) {
   const std::string file = options.required("predictor"), out = options.required("out");
   const double confidence = options.get<double>("confidence");
   if (!(confidence > 0 && confidence < 1)) throw UsageError("--confidence is a share between 0 and 1, such as 0.9");
+  FileRoles files;
+  files.reads("--predictor", file);
+  if (options.has("archs")) files.reads("--archs", options.get("archs"));
+  files.writes("--out", out);
+  files.require_distinct();
   require_writable_target(out);
   const auto predictor = trainer::load_predictor(file);
   std::vector<nasbench::Architecture> architectures;

@@ -3,6 +3,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
@@ -31,6 +32,17 @@ trainer::MapleEdgeSettings settings_of(const OptionParser& options) {
   if (options.has("no-normalisation")) settings.normalise = false;
   if (options.has("no-scaling")) settings.scale_latencies = false;
   return settings;
+}
+
+/// An option that another predictor has would be ignored.
+void require_options_of(const std::string& predictor, const OptionParser& options) {
+  std::vector<std::string> all;
+  for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
+    all.insert(all.end(), row.train_options.begin(), row.train_options.end());
+  }
+  for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
+    if (row.name == predictor) options.require_of(row.train_options, all, "--predictor " + predictor);
+  }
 }
 
 void run(const std::vector<std::string>& arguments) {
@@ -66,8 +78,13 @@ void run(const std::vector<std::string>& arguments) {
   if (std::find(known.begin(), known.end(), predictor) == known.end()) {
     throw UsageError("there is no predictor '" + predictor + "'; there are: " + joined(known));
   }
+  require_options_of(predictor, options);
   const trainer::MapleEdgeSettings settings = settings_of(options);
   const int threads = static_cast<int>(options.integer("threads", 1));
+  FileRoles files;
+  files.reads_folder("--pool", folder);
+  files.writes_training("--out", out);
+  files.require_distinct();
   require_writable_target(out);
   datasets::Pool pool = datasets::read_pool(folder);
   report(pool.findings, quiet);

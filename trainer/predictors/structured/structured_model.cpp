@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <unordered_set>
 
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
+#include "trainer/core/archive_reader.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/structured/calibration.h"
@@ -224,11 +226,13 @@ std::optional<structured::DescribedDevice> described_device(const PoolModel& mod
 std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
   datasets::Pool pool = get_pool(archive);
   StructuredLibrary library = structured::get_library(archive, nasbench::structures_of(*pool.space));
-  const auto options = archive.card.value("settings", nlohmann::json::object()).get<structured::PosteriorOptions>();
-  structured::require_valid(options);
+  const CardField card(archive);
+  structured::PosteriorOptions options;
+  if (const auto settings = card.find("settings")) options = structured::checked_options(*settings);
   structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
-  return std::make_unique<StructuredModel>(std::move(pool), std::move(library), std::move(prior),
-                                           archive.card.at("seed").get<std::uint64_t>(), options);
+  return std::make_unique<StructuredModel>(
+      std::move(pool), std::move(library), std::move(prior),
+      static_cast<std::uint64_t>(card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max())), options);
 }
 
 std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive) {
