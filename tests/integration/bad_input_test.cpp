@@ -137,7 +137,9 @@ TEST_F(BadInput, AnAddressSpaceThatIsTooSmallForTheLibraries) {
   // Where the libraries are larger than here, the loader says so itself (exit code 127).
   const Outcome outcome = run("ulimit -v 750000; timeout 60 " + quoted(TENSHOT_PROGRAM) + " --help");
   EXPECT_TRUE(outcome.exit_code == 1 || outcome.exit_code == 127) << outcome.exit_code;
-  if (outcome.exit_code == 1) EXPECT_NE(outcome.err.find("(ulimit -v)"), std::string::npos) << outcome.err;
+  if (outcome.exit_code == 1) {
+    EXPECT_NE(outcome.err.find("(ulimit -v)"), std::string::npos) << outcome.err;
+  }
 }
 
 TEST_F(BadInput, ACheckpointCutShortAnywhere) {
