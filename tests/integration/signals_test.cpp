@@ -107,7 +107,7 @@ TEST_F(Signals, EndAnExperimentWithItsProcesses) {
                                {"pools", {"others"}},
                                {"samplers", {"targeted-uniform"}},
                                {"samples", {5}},
-                               {"methods", {"maple-edge"}},
+                               {"methods", {"maple-edge-plain"}},
                                {"trials", 3}};
   write(path("spec.json"), spec.dump());
   const std::string state = "ls " + q("results") + "/models 2>/dev/null | grep -q partial";
