@@ -5,6 +5,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/libtorch.h"
+#include "trainer/core/space_card.h"
 
 namespace tenshot::trainer {
 
@@ -25,7 +26,7 @@ void put_pool(Archive& archive, const datasets::Pool& pool) {
     described.erase("environment");
     devices.push_back(std::move(described));
   }
-  archive.card["space"] = pool.space->name();
+  put_space(archive.card, *pool.space, matrix.architectures);
   archive.card["pool"] = {{"content_sha256", datasets::content_hash(pool)}, {"devices", devices}};
   archive.put("pool.architectures", to_array(choices, {rows, static_cast<std::int64_t>(decisions)}));
   archive.put("pool.latency_ms", to_array(latency_ms, {static_cast<std::int64_t>(pool.devices.size()), rows}));
@@ -33,7 +34,7 @@ void put_pool(Archive& archive, const datasets::Pool& pool) {
 
 datasets::Pool get_pool(const Archive& archive) {
   datasets::Pool pool;
-  pool.space = &nasbench::search_space(archive.card.at("space").get<std::string>());
+  pool.space = &get_space(archive.card);
   const std::vector<int>& decisions = pool.space->decisions();
   const std::vector<std::uint8_t> choices = archive.bytes("pool.architectures");
   const std::vector<double> latency_ms = archive.doubles("pool.latency_ms");
@@ -52,7 +53,7 @@ datasets::Pool get_pool(const Archive& archive) {
     architectures.push_back(architecture);
   }
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    datasets::DeviceRuntime device = datasets::device_from_json(devices[d], "the checkpoint's card");
+    datasets::DeviceRuntime device = datasets::device_from_json(devices[d], "the checkpoint's card", pool.space);
     for (std::size_t r = 0; r < rows; ++r) {
       const double latency = latency_ms[d * rows + r];
       if (std::isnan(latency)) continue;

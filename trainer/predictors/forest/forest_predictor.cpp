@@ -6,6 +6,7 @@
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/pool_archive.h"
+#include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
 
 namespace tenshot::trainer {
@@ -14,9 +15,7 @@ namespace {
 class ForestPredictor : public Predictor {
  public:
   ForestPredictor(RandomForest forest, nlohmann::json card)
-      : forest_(std::move(forest)),
-        card_(std::move(card)),
-        space_(&nasbench::search_space(card_.at("space").get<std::string>())) {}
+      : forest_(std::move(forest)), card_(std::move(card)), space_(&get_space(card_)) {}
 
   std::string_view kind() const override { return "forest"; }
   const SearchSpace& space() const override { return *space_; }
@@ -84,7 +83,7 @@ class ForestModel : public PoolModel {
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
     std::vector<double> expected;
     for (const Architecture& a : architectures) {
-      expected.push_back(static_cast<double>(pool_.space->flop_count(a, nasbench::NetworkShape{})));
+      expected.push_back(static_cast<double>(pool_.space->flop_count(a, pool_.space->default_shape())));
     }
     return std::vector<std::vector<double>>(pool_.devices.size(), expected);
   }
@@ -131,7 +130,7 @@ std::unique_ptr<PoolModel> load_forest(const Archive& archive) { return make_for
 
 std::unique_ptr<Predictor> load_forest_predictor(const Archive& archive) {
   const std::vector<double> sizes = archive.doubles("forest.sizes"), values = archive.doubles("forest.nodes");
-  const std::size_t width = nasbench::search_space(archive.card.at("space").get<std::string>()).encoding_width();
+  const std::size_t width = get_space(archive.card).encoding_width();
   RandomForest forest;
   std::size_t next = 0;
   for (const double size : sizes) {
