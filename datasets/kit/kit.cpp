@@ -7,7 +7,12 @@
 
 #include "datasets/kit/kit_files.h"
 #include "datasets/kit/kit_manifest.h"
+#include "datasets/tables/space_files.h"
+#include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"
+#include "nasbench/graph/onnx_external.h"
+#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
@@ -72,6 +77,55 @@ std::string request_id(const KitRequest& request) {
   return sha256_hex(text).substr(0, 16);
 }
 
+/// Batch, channels, height and width of a network's one input.
+std::vector<int> input_of(const nasbench::Network& network, const std::string& model) {
+  if (network.inputs.size() != 1 || network.inputs[0].type.shape.size() != 4) {
+    throw InputError("model " + model + ": a kit's networks take one image, of four dimensions with the batch");
+  }
+  const nasbench::Shape& shape = network.inputs[0].type.shape;
+  return {shape.begin(), shape.end()};
+}
+
+void require_onnx_files(const KitRequest& request) {
+  for (const Architecture& architecture : request.architectures) {
+    const nasbench::NamedNetwork& named = nasbench::named_network(architecture);
+    if (!named.onnx_file.empty()) continue;
+    throw InputError("network '" + named.name + "' (" + named.origin +
+                     ") is known by its operators alone; give the folder of its ONNX file by --networks");
+  }
+}
+
+/// The bytes of a model that is made here; says its input.
+std::string made_model(const KitRequest& request, ModelSource& source) {
+  KitModel& model = source.model;
+  const nasbench::Network network = model.is_architecture()
+                                        ? request.space->computation(model.architecture, request.shape, request.batch)
+                                        : nasbench::network_of(source.graph, request.batch);
+  model.input = input_of(network, model.id);
+  return nasbench::onnx_model(network, {request.batch, model.weight_seed, model.id});
+}
+
+/// The bytes of the user's own ONNX file, whose external data are copied beside it; says its input.
+std::string copied_model(const std::filesystem::path& folder, const KitRequest& request, KitModel& model) {
+  const nasbench::NamedNetwork& named = nasbench::named_network(model.architecture);
+  const std::filesystem::path file = named.onnx_file;
+  nasbench::OnnxReadOptions options = request.onnx;
+  options.batch = request.batch;
+  model.input = input_of(nasbench::read_onnx(file, options), named.name);
+  for (const std::filesystem::path& data : nasbench::external_data_files(file)) {
+    const std::filesystem::path target = folder / "models" / data;
+    const std::string bytes = read_file(file.parent_path() / data);
+    std::error_code ignored;
+    if (std::filesystem::exists(target, ignored) && read_file(target) != bytes) {
+      throw InputError(target.string() + ": two networks of the kit name their weights so; rename those of '" +
+                       named.name + "'");
+    }
+    make_folder(target.parent_path());
+    write_file_quickly(target, bytes);
+  }
+  return read_file(file);
+}
+
 void require_own_folder(const std::filesystem::path& folder, const std::string& id) {
   std::error_code ignored;
   if (!std::filesystem::exists(folder, ignored)) return;
@@ -92,6 +146,7 @@ void require_own_folder(const std::filesystem::path& folder, const std::string& 
 KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& request,
                      const std::function<void(std::size_t, std::size_t)>& written) {
   if (request.architectures.empty()) throw InputError("a kit needs at least one architecture to measure");
+  if (request.space == &nasbench::networks()) require_onnx_files(request);
   KitManifest manifest;
   manifest.id = request_id(request);
   manifest.space = request.space;
@@ -105,13 +160,10 @@ KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& requ
   std::vector<ModelSource> sources = sources_of(request);
   for (ModelSource& source : sources) {
     KitModel& model = source.model;
-    const nasbench::LayerGraph graph =
-        model.is_architecture() ? request.space->network(model.architecture, request.shape) : std::move(source.graph);
-    const nasbench::TensorShape& input = graph.input_shape();
-    model.input = {request.batch, input.channels, input.height, input.width};
     // Every model has weights of its own, so that no compiler's cache takes one for another.
     model.weight_seed = request.weight_seed + manifest.models.size();
-    const std::string bytes = nasbench::onnx_model(graph, {request.batch, model.weight_seed, model.id});
+    const std::string bytes =
+        request.space == &nasbench::networks() ? copied_model(folder, request, model) : made_model(request, source);
     model.sha256 = sha256_hex(bytes);
     write_file_quickly(folder / model_file(model.id), bytes);
     summary.bytes += bytes.size();
@@ -129,6 +181,7 @@ KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& requ
           std::filesystem::perm_options::add);
     }
   }
+  write_space_files(folder, *request.space, request.architectures);
   write_file_atomically(folder / "models.tsv", models_table(manifest));
   write_file_atomically(folder / "manifest.json", manifest_json(manifest).dump(1) + "\n");
   return summary;

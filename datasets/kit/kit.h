@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "datasets/pool/in_network.h"
+#include "nasbench/graph/onnx_reader.h"
 #include "nasbench/spaces/search_space.h"
 
 namespace tenshot::datasets {
@@ -53,8 +54,9 @@ struct KitRequest {
   nasbench::NetworkShape shape;
   int batch = 1;
   std::uint64_t weight_seed = 1;
-  int runs = 200;           ///< of an architecture
-  int operator_runs = 500;  ///< of an operator, a chain or surroundings
+  int runs = 200;                  ///< of an architecture
+  int operator_runs = 500;         ///< of an operator, a chain or surroundings
+  nasbench::OnnxReadOptions onnx;  ///< of networks by name: what their files leave open
 };
 
 /// What was written.
@@ -63,7 +65,8 @@ struct KitSummary {
   std::uintmax_t bytes = 0;  ///< of the models
 };
 
-/// Writes `folder`: `models/*.onnx` (the architectures, and every operator of the space, alone and in its chains),
+/// Writes `folder`: `models/*.onnx` (the architectures, and every operator of the space, alone and in its chains; of
+/// networks by name, the user's own files with their external data),
 /// `manifest.json`, `models.tsv` (the same for a shell), `measure.sh` with its runners, `README.txt`; the manifest
 /// last, so that an unfinished kit is none. `written` is told after each model. Throws InputError when there is nothing
 /// to measure, or when the folder holds anything but this kit (results of an earlier one are nobody's to overwrite),

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "datasets/tables/json_reader.h"
+#include "datasets/tables/space_files.h"
 #include "nasbench/graph/onnx.h"
 #include "nasbench/support/files.h"
 
@@ -128,12 +129,12 @@ void require_surroundings(const std::vector<KitModel>& models, const std::string
   }
 }
 
-KitManifest read_manifest(const json& object, const std::string& file) {
+KitManifest read_manifest(const json& object, const std::string& file, const SearchSpace* kept) {
   const JsonReader reader(object, file, "");
   reader.require_format(kit_format, "kit's manifest");
   KitManifest manifest;
   manifest.id = reader.text("id", "");
-  manifest.space = &space_of(reader);
+  manifest.space = &space_of(reader, kept);
   manifest.shape.resolution = reader.whole_number("resolution", 1, manifest.shape.resolution);
   manifest.shape.classes = reader.whole_number("classes", 1, manifest.shape.classes);
   manifest.batch = reader.whole_number("batch", 1, 1);
@@ -186,7 +187,9 @@ bool is_kit(const std::filesystem::path& folder) {
 
 KitManifest read_kit_manifest(const std::filesystem::path& folder) {
   const std::string file = (folder / "manifest.json").string();
-  return guarded_json(file, "kit's manifest", [&] { return read_manifest(parse_json(read_file(file), file), file); });
+  const SearchSpace* kept = read_space_files(folder);
+  return guarded_json(file, "kit's manifest",
+                      [&] { return read_manifest(parse_json(read_file(file), file), file, kept); });
 }
 
 }  // namespace tenshot::datasets

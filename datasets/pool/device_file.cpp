@@ -120,11 +120,11 @@ HardwareDescriptor read_descriptor(const JsonReader& device) {
   return descriptor;
 }
 
-DeviceFile read_device_object(const json& object, const std::string& file) {
+DeviceFile read_device_object(const json& object, const std::string& file, const SearchSpace* kept) {
   const JsonReader reader(object, file, "");
   reader.require_format(device_format, "device file");
   DeviceFile result;
-  result.space = &space_of(reader);
+  result.space = &space_of(reader, kept);
   DeviceRuntime& device = result.device;
   device.id = read_id(reader);
   device.device = reader.text("device", device.id);
@@ -173,16 +173,16 @@ bool is_device_id(std::string_view id) {
   });
 }
 
-DeviceFile device_file_from_json(const json& object, const std::string& file) {
-  return guarded_json(file, "device file", [&] { return read_device_object(object, file); });
+DeviceFile device_file_from_json(const json& object, const std::string& file, const SearchSpace* kept) {
+  return guarded_json(file, "device file", [&] { return read_device_object(object, file, kept); });
 }
 
-DeviceFile parse_device_file(std::string_view text, const std::string& file) {
-  return device_file_from_json(parse_json(text, file), file);
+DeviceFile parse_device_file(std::string_view text, const std::string& file, const SearchSpace* kept) {
+  return device_file_from_json(parse_json(text, file), file, kept);
 }
 
-DeviceRuntime device_from_json(const json& object, const std::string& file) {
-  return device_file_from_json(object, file).device;
+DeviceRuntime device_from_json(const json& object, const std::string& file, const SearchSpace* kept) {
+  return device_file_from_json(object, file, kept).device;
 }
 
 json to_json(const DeviceRuntime& device, const SearchSpace& space) {

@@ -22,8 +22,10 @@ struct DeviceFile {
 };
 
 /// Throws FormatError that names `file` and the key at fault: no JSON, no device file, a newer format, a value of the
-/// wrong kind or out of range, a `latencies` that would leave the folder. Keys it does not know are ignored.
-DeviceFile parse_device_file(std::string_view text, const std::string& file);
-DeviceFile device_file_from_json(const nlohmann::json& json, const std::string& file);
+/// wrong kind or out of range, a `latencies` that would leave the folder. Keys it does not know are ignored. `kept` is
+/// the space that the folder keeps, where it keeps one (read_space_files).
+DeviceFile parse_device_file(std::string_view text, const std::string& file, const SearchSpace* kept = nullptr);
+DeviceFile device_file_from_json(const nlohmann::json& json, const std::string& file,
+                                 const SearchSpace* kept = nullptr);
 
 }  // namespace tenshot::datasets

@@ -8,6 +8,9 @@
 #include "datasets/pool/device_file.h"
 #include "datasets/pool/device_folders.h"
 #include "datasets/tables/csv.h"
+#include "datasets/tables/json_reader.h"
+#include "datasets/tables/space_files.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 
@@ -37,14 +40,29 @@ std::vector<fs::path> device_folders(const fs::path& folder) {
   return folders;
 }
 
-DeviceOfSpace read_device(const fs::path& path) {
-  std::error_code error;
-  const fs::path file = fs::is_directory(path, error) ? path / "device.json" : path;
-  DeviceFile contents = parse_device_file(read_file(file), name_in_messages(file));
+namespace {
+
+/// The space that stands beside a device's folder, or in it; null for a device of a space that needs no file.
+const SearchSpace* kept_space_of(const fs::path& file) {
+  if (file == "-") return nullptr;
+  const nlohmann::json json = parse_json(read_file(file), file.string());
+  const auto space = json.is_object() ? json.find("space") : json.end();
+  if (!json.is_object() || space == json.end() || !space->is_string()) return nullptr;
+  const std::vector<std::string> known = nasbench::space_names();
+  const bool is_known = std::find(known.begin(), known.end(), space->get<std::string>()) != known.end();
+  if (is_known && space->get<std::string>() != nasbench::networks().name()) return nullptr;
+  const SearchSpace* kept = read_space_files(fs::absolute(file).parent_path().parent_path());
+  return kept != nullptr ? kept : read_space_files(fs::absolute(file).parent_path());
+}
+
+/// `kept`: the space that stands beside the device's folder.
+DeviceOfSpace read_device_of(const fs::path& file, const SearchSpace* kept) {
+  DeviceFile contents = parse_device_file(read_file(file), name_in_messages(file), kept);
   DeviceOfSpace result;
   result.space = contents.space;
   result.device = std::move(contents.device);
   if (contents.latencies.empty()) return result;
+  std::error_code error;
   const fs::path latencies = file.parent_path() / contents.latencies;
   if (!fs::exists(latencies, error)) {
     throw FileError(file.string() + ": its latencies '" + contents.latencies +
@@ -56,12 +74,22 @@ DeviceOfSpace read_device(const fs::path& path) {
   return result;
 }
 
+}  // namespace
+
+DeviceOfSpace read_device(const fs::path& path) {
+  std::error_code error;
+  const fs::path file = fs::is_directory(path, error) ? path / "device.json" : path;
+  return read_device_of(file, kept_space_of(file));
+}
+
 Pool read_pool(const fs::path& folder) {
   Pool pool;
   std::error_code error;
-  for (const fs::path& device_folder : device_folders(folder)) {
+  const std::vector<fs::path> folders = device_folders(folder);
+  const SearchSpace* kept = read_space_files(folder);
+  for (const fs::path& device_folder : folders) {
     if (!fs::exists(device_folder / "device.json", error)) continue;
-    DeviceOfSpace device = read_device(device_folder);
+    DeviceOfSpace device = read_device_of(device_folder / "device.json", kept);
     if (pool.space != nullptr && pool.space != device.space) {
       throw InputError(device_folder.string() + ": is of space '" + std::string(device.space->name()) +
                        "', other devices of this pool are of '" + std::string(pool.space->name()) +
@@ -84,7 +112,9 @@ Pool read_pool(const fs::path& folder) {
   return pool;
 }
 
-void write_device(const fs::path& folder, const DeviceRuntime& device, const SearchSpace& space) {
+namespace {
+
+void write_device_files(const fs::path& folder, const DeviceRuntime& device, const SearchSpace& space) {
   if (!is_device_id(device.id)) {
     throw InputError("device '" + excerpt(device.id) + "' cannot name a folder; expected " +
                      std::string(device_id_rule));
@@ -93,7 +123,7 @@ void write_device(const fs::path& folder, const DeviceRuntime& device, const Sea
   std::string text;
   try {
     const nlohmann::json json = to_json(device, space);
-    device_file_from_json(json, name);  // What could not be read back is not written.
+    device_file_from_json(json, name, &space);  // What could not be read back is not written.
     text = json.dump(2) + "\n";
   } catch (const FormatError& error) {
     throw InputError(error.what());
@@ -106,8 +136,19 @@ void write_device(const fs::path& folder, const DeviceRuntime& device, const Sea
   write_file_atomically(target / "device.json", text);
 }
 
+}  // namespace
+
+void write_device(const fs::path& folder, const DeviceRuntime& device, const SearchSpace& space) {
+  Pool pool;
+  pool.space = &space;
+  pool.devices.push_back(device);
+  write_pool(folder, pool);
+}
+
 void write_pool(const fs::path& folder, const Pool& pool) {
-  for (const DeviceRuntime& device : pool.devices) write_device(folder, device, *pool.space);
+  make_folder(folder);
+  write_space_files(folder, *pool.space, latency_matrix(pool).architectures);
+  for (const DeviceRuntime& device : pool.devices) write_device_files(folder, device, *pool.space);
 }
 
 }  // namespace tenshot::datasets

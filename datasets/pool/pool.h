@@ -66,7 +66,7 @@ struct DeviceRuntime {
 /// The device file of DeviceRuntime (`tenshot.device/1`), and back. Writing throws FormatError when the environment is
 /// no JSON; reading throws FormatError that names the file and the key at fault.
 nlohmann::json to_json(const DeviceRuntime& device, const SearchSpace& space);
-DeviceRuntime device_from_json(const nlohmann::json& json, const std::string& file);
+DeviceRuntime device_from_json(const nlohmann::json& json, const std::string& file, const SearchSpace* kept = nullptr);
 
 /// Device-runtimes measured on one search space.
 struct Pool {
@@ -77,12 +77,13 @@ struct Pool {
   const DeviceRuntime* find(std::string_view id) const;
 };
 
-/// Reads every `*/device.json` below `folder`, in the order of the ids, with its latencies. Throws FileError (no such
-/// folder, no device in it), FormatError (a device file that is none), InputError (devices of different spaces, or two
-/// with one id).
+/// Reads every `*/device.json` below `folder`, in the order of the ids, with its latencies, and what the folder keeps
+/// of their space (space_files.h). Throws FileError (no such folder, no device in it), FormatError (a device file that
+/// is none), InputError (devices of different spaces, or two with one id).
 Pool read_pool(const std::filesystem::path& folder);
 
-/// One device file and its latencies: `path` is the device.json or the folder that holds it.
+/// One device file and its latencies: `path` is the device.json or the folder that holds it; what says more of its
+/// space stands beside that folder, or in it.
 struct DeviceOfSpace {
   const SearchSpace* space = nullptr;
   DeviceRuntime device;
@@ -91,8 +92,8 @@ struct DeviceOfSpace {
 DeviceOfSpace read_device(const std::filesystem::path& path);
 
 /// Writes `folder/<id>/device.json` and `latencies.csv`, atomically each, latencies first, so that a device file never
-/// names latencies that are not there. Throws InputError when an id could not be a folder's name, or the device holds
-/// what a device file cannot.
+/// names latencies that are not there; and before them what the folder has to keep of their space. Throws InputError
+/// when an id could not be a folder's name, or the device holds what a device file cannot.
 void write_device(const std::filesystem::path& folder, const DeviceRuntime& device, const SearchSpace& space);
 void write_pool(const std::filesystem::path& folder, const Pool& pool);
 

@@ -14,6 +14,7 @@
 #include "datasets/pool/pool.h"
 #include "datasets/tables/csv.h"
 #include "datasets/tables/json_reader.h"
+#include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 
@@ -107,6 +108,8 @@ void check_descriptor(const DeviceRuntime& device, const SearchSpace& space, con
 /// What the devices of a pool must not share, or must.
 class Consistency {
  public:
+  const SearchSpace* kept = nullptr;  ///< the space that the pool's folder keeps
+
   void check(const DeviceRuntime& device, const SearchSpace& space, const std::string& file, ValidationReport& report) {
     if (!ids_.insert(device.id).second) {
       report.problems.push_back(file + ": device '" + device.id + "' stands in another folder too");
@@ -147,7 +150,7 @@ void check_device(const fs::path& folder, Consistency& pool, ValidationReport& r
   try {
     const nlohmann::json json = parse_json(read_file(file), file);
     if (json.is_object()) check_all_keys(json, file, report);
-    const DeviceFile contents = device_file_from_json(json, file);
+    const DeviceFile contents = device_file_from_json(json, file, pool.kept);
     ++report.devices;
     if (folder.filename() != contents.device.id) {
       report.problems.push_back(file + ": id is '" + contents.device.id + "', expected its folder's name '" +
@@ -167,6 +170,11 @@ ValidationReport validate(const fs::path& folder) {
   ValidationReport report;
   Consistency pool;
   const std::vector<fs::path> folders = device_folders(folder);
+  try {
+    pool.kept = read_space_files(folder);
+  } catch (const Error& error) {
+    report.problems.emplace_back(error.what());
+  }
   if (folders.empty()) report.problems.push_back(folder.string() + ": holds no device, expected */device.json");
   for (const fs::path& device_folder : folders) check_device(device_folder, pool, report);
   return report;

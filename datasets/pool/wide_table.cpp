@@ -9,6 +9,7 @@
 #include "datasets/pool/pool.h"
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/csv.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
@@ -27,13 +28,14 @@ struct DeviceColumn {
 std::string header_place(const CsvReader& csv) { return csv.file() + ":" + std::to_string(csv.header_line()) + ": "; }
 
 /// Every column that is a device's, in the file's order.
-std::vector<DeviceColumn> device_columns(const CsvReader& csv) {
+std::vector<DeviceColumn> device_columns(const CsvReader& csv, const SearchSpace& space) {
   std::vector<DeviceColumn> columns;
   std::unordered_set<std::string_view> names;
   for (std::size_t position = 0; position < csv.header().size(); ++position) {
     const std::string& column = csv.header()[position];
     // Tables written by pandas have an unnamed column of row numbers.
     if (column == "architecture" || column == "index" || column.empty()) continue;
+    if (column == "network" && &space == &nasbench::networks()) continue;
     if (!names.insert(column).second) {
       throw InputError(header_place(csv) + "the header has column '" + excerpt(column) + "' twice; rename one");
     }
@@ -69,8 +71,9 @@ std::vector<DeviceColumn> columns_asked_for(const CsvReader& csv, const std::vec
 }
 
 /// The devices to read: those asked for, else every one.
-std::vector<DeviceColumn> chosen_columns(const CsvReader& csv, const std::vector<std::string>& devices) {
-  std::vector<DeviceColumn> columns = device_columns(csv);
+std::vector<DeviceColumn> chosen_columns(const CsvReader& csv, const SearchSpace& space,
+                                         const std::vector<std::string>& devices) {
+  std::vector<DeviceColumn> columns = device_columns(csv, space);
   if (!devices.empty()) columns = columns_asked_for(csv, columns, devices);
   for (const DeviceColumn& column : columns) {
     if (!is_device_id(column.id)) {
@@ -169,7 +172,7 @@ Pool parse_wide_table(std::string_view text, const std::string& file, const Sear
 
   Pool pool;
   pool.space = &space;
-  const std::vector<DeviceColumn> columns = chosen_columns(csv, options.devices);
+  const std::vector<DeviceColumn> columns = chosen_columns(csv, space, options.devices);
   const std::size_t rows = most_rows(text, csv.header().size(), options.rows);
   const std::string environment =
       nlohmann::json{{"imported_from", excerpt(std::filesystem::path(file).filename().string())}}.dump();

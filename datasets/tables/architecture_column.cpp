@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 
@@ -9,7 +10,10 @@ namespace tenshot::datasets {
 
 ArchitectureColumn::ArchitectureColumn(const CsvReader& csv, const nasbench::SearchSpace& space,
                                        std::string_view expected_columns)
-    : csv_(csv), space_(space), column_(csv.require("architecture", expected_columns)) {}
+    : csv_(csv),
+      space_(space),
+      column_(csv.require(&space == &nasbench::networks() && csv.find("network") ? "network" : "architecture",
+                          expected_columns)) {}
 
 std::optional<nasbench::Architecture> ArchitectureColumn::read(Findings& findings) {
   const std::size_t fields = csv_.fields().size();
@@ -21,7 +25,7 @@ std::optional<nasbench::Architecture> ArchitectureColumn::read(Findings& finding
   }
   const std::string_view text = trimmed(csv_.fields()[column_]);
   const auto leave_out = [&](Problem problem) {
-    findings.add({problem, csv_.file(), csv_.line(), "architecture", std::string(text)});
+    findings.add({problem, csv_.file(), csv_.line(), csv_.header()[column_], std::string(text)});
     return std::nullopt;
   };
   if (text.empty()) return leave_out(Problem::missing);
@@ -33,6 +37,17 @@ std::optional<nasbench::Architecture> ArchitectureColumn::read(Findings& finding
   }
   if (!seen_.insert(architecture).second) return leave_out(Problem::duplicate);
   return architecture;
+}
+
+void throw_nothing_usable(const std::string& file, const std::string& what, const Findings& findings,
+                          const nasbench::SearchSpace& space) {
+  const bool named = &space == &nasbench::networks();
+  std::string reason = "it has no rows";
+  if (!findings.empty()) reason = findings.summary() + "; first " + findings.first().front().message();
+  throw InputError(file + ": holds no usable " + what + " of the space " + std::string(space.name()) + " (" + reason +
+                   "); " +
+                   (named ? "a network is written as it is called, such as " : "an architecture is written like ") +
+                   space.example() + (named ? ", and --networks names its operators" : ""));
 }
 
 }  // namespace tenshot::datasets

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 
@@ -11,7 +12,8 @@
 
 namespace tenshot::datasets {
 
-/// The `architecture` column of a table, read row by row, each architecture once.
+/// The `architecture` column of a table, read row by row, each architecture once; of networks by name it may be called
+/// `network`.
 class ArchitectureColumn {
  public:
   /// `csv` and `space` must outlive this. Throws InputError as CsvReader::require.
@@ -27,5 +29,10 @@ class ArchitectureColumn {
   std::size_t column_;
   std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> seen_;
 };
+
+/// Throws InputError, one line: `file` holds no usable `what` ("measurement"), what was left out and why, where the
+/// first of it stands, and what a correct architecture looks like.
+[[noreturn]] void throw_nothing_usable(const std::string& file, const std::string& what, const Findings& findings,
+                                       const nasbench::SearchSpace& space);
 
 }  // namespace tenshot::datasets

@@ -12,7 +12,8 @@ using tenshot::JsonReader;
 using tenshot::parse_json;
 using tenshot::shown;
 
-/// The search space that the object's key "space" names. Throws FormatError.
-const nasbench::SearchSpace& space_of(const JsonReader& reader);
+/// The search space that the object's key "space" names: `kept`, which stands beside the file, where it has that name,
+/// else one known by name. Throws FormatError.
+const nasbench::SearchSpace& space_of(const JsonReader& reader, const nasbench::SearchSpace* kept = nullptr);
 
 }  // namespace tenshot::datasets

@@ -24,6 +24,22 @@ bool is_network_name(std::string_view name) {
                      [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F && c != ',' && c != '"'; });
 }
 
+/// Whether its sizes, parameters and multiply-adds fit 64 bits with much room, so that sums of them do.
+bool is_countable(const OperatorSpecification& op) {
+  const auto product = [](const Shape& shape) {
+    double elements = 1;
+    for (const std::int64_t extent : shape) elements *= static_cast<double>(extent);
+    return elements;
+  };
+  double inputs = 1, fan_in = 1;
+  for (const Shape& shape : op.inputs) {
+    inputs = std::max(inputs, product(shape));
+    for (std::size_t i = 1; i < shape.size(); ++i) fan_in = std::max(fan_in, static_cast<double>(shape[i]));
+  }
+  const double window = static_cast<double>(op.kernel.height) * op.kernel.width;
+  return std::max(inputs, product(op.output)) * fan_in * window <= 1e17;
+}
+
 Architecture identity_of(const std::string& name, const std::string& hash) {
   const std::string digest = sha256_hex(name + '\n' + hash);
   Architecture identity(identity_bytes);
@@ -44,11 +60,19 @@ class NetworkSpace final : public SearchSpace {
     if (network.operators.empty()) {
       throw InputError(network.origin + ": network '" + network.name + "' has no operators");
     }
+    for (const OperatorSpecification& op : network.operators) {
+      if (is_countable(op)) continue;
+      throw InputError(network.origin + ": network '" + network.name +
+                       "' has an operator that is too large to compute with: " + excerpt(nasbench::format(op), 200));
+    }
     const std::lock_guard lock(mutex_);
     const auto found = by_name_.find(network.name);
     if (found != by_name_.end()) {
-      const NamedNetwork& known = all_[found->second];
-      if (known.hash == network.hash) return identity_of(known.name, known.hash);
+      NamedNetwork& known = all_[found->second];
+      if (known.hash == network.hash) {
+        if (!network.onnx_file.empty()) known.onnx_file = std::move(network.onnx_file);
+        return identity_of(known.name, known.hash);
+      }
       throw InputError("network '" + network.name + "' of " + network.origin + " is another one (hash " +
                        network.hash.substr(0, 12) + "…) than '" + known.name + "' of " + known.origin + " (hash " +
                        known.hash.substr(0, 12) + "…); rename one");

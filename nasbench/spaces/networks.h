@@ -17,7 +17,8 @@ struct NamedNetwork {
   std::vector<OperatorSpecification> operators;
   /// For each operator, the operators whose outputs it takes, −1 for the network's input; empty where nobody said.
   std::vector<std::vector<int>> sources;
-  std::string origin;  ///< the file it came from, for messages
+  std::string origin;     ///< the file it came from, for messages
+  std::string onnx_file;  ///< of the network itself; empty where nobody named one
 };
 
 /// A network as it was read from a file, and one of which only the operators are known.
@@ -37,8 +38,9 @@ Architecture add_network(NamedNetwork network);
 /// What is known of a network; valid as long as the program runs. Throws InputError on an identity nobody knows.
 const NamedNetwork& named_network(const Architecture& identity);
 
-/// `tenshot.networks/1`: the networks with their operators, those that are equal written once. Reading makes them
-/// known, and returns their identities in the file's order. Throws FormatError that names the place in `file`.
+/// `tenshot.networks/1`: the networks, each once, with their operators, those that are equal written once. Reading
+/// makes them known, and returns their identities in the file's order. Throws FormatError that names the place in
+/// `file`.
 nlohmann::json networks_json(const std::vector<Architecture>& identities);
 std::vector<Architecture> add_networks(const nlohmann::json& json, const std::string& file);
 

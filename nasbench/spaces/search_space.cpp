@@ -27,13 +27,6 @@ constexpr std::uint64_t largest_listing = 10'000'000;
 
 std::string quoted(std::string_view text) { return "'" + excerpt(text) + "'"; }
 
-void require_composed(const SearchSpace& space) {
-  if (space.composed()) return;
-  throw InputError("architectures of the space " + std::string(space.name()) +
-                   " are not made of decisions, which is needed here; give a list of them, or take a predictor of "
-                   "operators");
-}
-
 void require_size(const SearchSpace& space, const Architecture& architecture) {
   if (architecture.size() == space.decisions().size()) return;
   throw InputError("an architecture of " + std::to_string(architecture.size()) + " decisions is none of " +
@@ -155,6 +148,13 @@ void SearchSpace::encode(const Architecture& architecture, float* encoding) cons
     encoding[architecture[i]] = 1.0F;
     encoding += options[i];
   }
+}
+
+void require_composed(const SearchSpace& space) {
+  if (space.composed()) return;
+  throw InputError("architectures of the space " + std::string(space.name()) +
+                   " are not made of decisions, which is needed here; give a list of them, or take a predictor of "
+                   "operators");
 }
 
 void require_member(const SearchSpace& space, const Architecture& architecture) {

@@ -130,6 +130,8 @@ class SearchSpace {
   void encode(const Architecture& architecture, float* encoding) const;
 };
 
+/// Throws InputError unless the space is composed().
+void require_composed(const SearchSpace& space);
 /// Throws InputError unless `architecture` has the space's decisions, each with an option that there is.
 void require_member(const SearchSpace& space, const Architecture& architecture);
 

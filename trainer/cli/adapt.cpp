@@ -1,12 +1,10 @@
 #include <iostream>
 
-#include "datasets/kit/kit_results.h"
-#include "datasets/pool/pool.h"
-#include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/network_options.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
 
@@ -21,44 +19,24 @@ void require_strict(const OptionParser& options, const std::string& file, std::s
                    " left out or doubtful, and --strict accepts none");
 }
 
-void add_kit(const OptionParser& options, const trainer::PoolModel& model, bool quiet, trainer::AdaptationSet& set) {
-  const std::string folder = options.get("measurements");
-  const datasets::KitResults results = datasets::read_kit_results(folder);
-  if (results.manifest.space != model.pool().space) {
-    throw InputError(folder + ": is a kit of " + std::string(results.manifest.space->name()) +
-                     ", the checkpoint is of " + std::string(model.pool().space->name()));
-  }
-  report(results, quiet);
-  require_strict(options, folder, results.findings.size());
-  for (const datasets::Measurement& row : results.latencies) {
-    set.architectures.push_back(row.architecture);
-    set.latency_ms.push_back(row.latency_ms);
-  }
-  set.whole_milliseconds = results.whole_milliseconds();
-  if (results.descriptor.has_latencies() && model.descriptor_kind() != "inferred") set.descriptor = results.descriptor;
-}
-
-void add_table(const OptionParser& options, const trainer::PoolModel& model, bool quiet, trainer::AdaptationSet& set) {
-  const std::string file = options.get("measurements");
-  const nasbench::SearchSpace& space = *model.pool().space;
-  const datasets::Measurements measured = datasets::read_measurements(file, space);
-  report(measured.findings, quiet);
-  if (measured.rows.empty()) {
-    throw InputError(file + ": holds no usable measurement of a " + std::string(space.name()) + " architecture (" +
-                     (measured.entries == 0 ? "it has no rows" : measured.findings.summary()) + ")");
-  }
-  require_strict(options, file, measured.findings.total());
-  set.architectures = measured.architectures();
-  set.latency_ms = measured.latencies_ms();
+void add_measurements(const OptionParser& options, const trainer::PoolModel& model, bool quiet,
+                      trainer::AdaptationSet& set) {
+  const std::string path = options.get("measurements");
+  MeasuredFile measured = read_measured(path, *model.pool().space, quiet);
+  require_strict(options, path, measured.left_out);
+  set.architectures = std::move(measured.architectures);
+  set.latency_ms = std::move(measured.latency_ms);
   set.whole_milliseconds = measured.whole_milliseconds;
+  if (measured.descriptor.has_latencies() && model.descriptor_kind() != "inferred") {
+    set.descriptor = std::move(measured.descriptor);
+  }
 }
 
 trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer::PoolModel& model, bool quiet) {
   trainer::AdaptationSet set;
   const nasbench::SearchSpace& space = *model.pool().space;
   if (options.has("measurements")) {
-    const bool kit = datasets::is_kit(options.get("measurements"));
-    (kit ? add_kit : add_table)(options, model, quiet, set);
+    add_measurements(options, model, quiet, set);
     if (set.whole_milliseconds) {
       say("latencies are whole milliseconds: on fast networks one step of this clock is a large relative error", quiet);
     }
@@ -102,7 +80,7 @@ void run(const std::vector<std::string>& arguments) {
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements measured.csv --out device.tenshot\n"
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements kit/ --out device.tenshot\n");
   options.add()("checkpoint", "what `tenshot train` wrote", cxxopts::value<std::string>())(
-      "measurements", "CSV: architecture,latency_ms; or a kit's folder with its results/",
+      "measurements", "CSV: architecture,latency_ms; a device-runtime's folder; or a kit's folder with its results/",
       cxxopts::value<std::string>())("descriptor", "the new device's device.json", cxxopts::value<std::string>())(
       "strict", "refuse measurements with any unusable or doubtful entry")(
       "clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)",
@@ -112,6 +90,7 @@ void run(const std::vector<std::string>& arguments) {
       "out", "predictor to write", cxxopts::value<std::string>())(
       "threads", "processor threads; one gives the same bytes every time",
       cxxopts::value<std::string>()->default_value("1"));
+  add_network_options(options, "that were measured");
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
   const std::string checkpoint = options.required("checkpoint"), out = options.required("out");
@@ -128,6 +107,7 @@ void run(const std::vector<std::string>& arguments) {
   require_writable_target(out);
   const auto model = trainer::load_pool_model(checkpoint);
   require_options_of(*model, options);
+  networks_of(options);
   const trainer::AdaptationSet set = adaptation_set(options, *model, quiet);
   if (set.descriptor) remark_on_descriptor(*model, *set.descriptor, quiet);
   ProgressLine progress(quiet);

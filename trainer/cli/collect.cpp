@@ -10,11 +10,11 @@
 
 #include "datasets/collect/collect_descriptor.h"
 #include "datasets/collect/collect_record.h"
-#include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/network_options.h"
 #include "trainer/cli/runtime_choice.h"
 #include "trainer/cli/signals.h"
 
@@ -38,10 +38,7 @@ std::vector<nasbench::Architecture> architectures_of(const std::string& archs, c
                                                      std::uint64_t seed, bool quiet) {
   const auto count = parse_integer(archs);
   if (!count || std::filesystem::exists(archs)) {
-    const datasets::ArchitectureList list = datasets::read_architectures(archs, space);
-    report(list.findings, quiet);
-    if (list.architectures.empty()) throw InputError(archs + ": holds no usable architecture");
-    return list.architectures;
+    return usable_architectures(archs, space, quiet);
   }
   if (*count < 1) throw UsageError("--archs is a file, or a number of at least 1");
   const auto wanted = static_cast<std::size_t>(*count);

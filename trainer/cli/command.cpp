@@ -47,6 +47,11 @@ void OptionParser::add_positional(const std::string& name, const std::string& me
   options_.parse_positional({name});
 }
 
+void OptionParser::add_rest(const std::string& name, const std::string& meaning) {
+  rest_name_ = name;
+  rest_meaning_ = meaning;
+}
+
 bool OptionParser::parse(const std::vector<std::string>& arguments) {
   std::vector<const char*> argv = {"tenshot"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
@@ -56,12 +61,23 @@ bool OptionParser::parse(const std::vector<std::string>& arguments) {
     throw UsageError(std::string(error.what()) + suggestion_for(arguments) + "; see tenshot " + verb_ + " --help");
   }
   if (has("help")) {
-    options_.custom_help(positional_.empty() ? "[options]" : "<" + positional_ + "> [options]");
+    options_.custom_help((positional_.empty() ? "" : "<" + positional_ + "> ") + std::string("[options]") +
+                         (rest_name_.empty() ? "" : " [" + rest_name_ + " …]"));
     options_.positional_help("");
-    std::cout << options_.help() << "\nExample:\n" << example_;
+    std::cout << options_.help();
+    if (!rest_name_.empty()) std::cout << "  " << rest_name_ << ": " << rest_meaning_ << "\n";
+    std::cout << "\nExample:\n" << example_;
     return false;
   }
-  if (!result_.unmatched().empty()) {
+  if (!rest_name_.empty()) {
+    rest_ = result_.unmatched();
+    for (const std::string& argument : rest_) {
+      if (argument.size() > 1 && argument.front() == '-') {
+        throw UsageError("'" + argument + "' is not expected here" + suggestion_for({argument}) + "; see tenshot " +
+                         verb_ + " --help");
+      }
+    }
+  } else if (!result_.unmatched().empty()) {
     throw UsageError("'" + result_.unmatched().front() + "' is not expected here; see tenshot " + verb_ + " --help");
   }
   return true;

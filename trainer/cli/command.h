@@ -39,6 +39,10 @@ class OptionParser {
   /// An argument without a name, which `has` and `get` know as `name`.
   void add_positional(const std::string& name, const std::string& meaning);
 
+  /// Any number of arguments without names, which rest() gives.
+  void add_rest(const std::string& name, const std::string& meaning);
+  const std::vector<std::string>& rest() const { return rest_; }
+
   /// Parses. Prints help and returns false when asked for it. Throws UsageError on an unknown option, a value that does
   /// not parse, or a surplus argument.
   bool parse(const std::vector<std::string>& arguments);
@@ -62,6 +66,8 @@ class OptionParser {
 
   std::string verb_, summary_, example_;
   std::string positional_;
+  std::string rest_name_, rest_meaning_;
+  std::vector<std::string> rest_;
   cxxopts::Options options_;
   cxxopts::ParseResult result_;
 };

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -5,10 +6,13 @@
 #include "datasets/pool/describe.h"
 #include "datasets/pool/pool.h"
 #include "datasets/pool/validate.h"
+#include "datasets/tables/architecture_column.h"
+#include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/network_options.h"
 
 namespace tenshot::cli {
 namespace {
@@ -18,6 +22,7 @@ using Arguments = std::vector<std::string>;
 constexpr const char* import_example =
     "  tenshot dataset import --table latency_ms.csv --space nasbench201 --devices fpga,eyeriss --rows 0:900 --out "
     "pool/\n"
+    "  tenshot dataset import --table latency_ms.csv --space networks --networks operators.csv --out pool/\n"
     "  tenshot dataset import --kit kit/ --out pool/\n";
 
 void import_kit(const OptionParser& options, const std::string& out) {
@@ -37,8 +42,9 @@ void import_kit(const OptionParser& options, const std::string& out) {
 
 void import_measurements(const Arguments& arguments) {
   OptionParser options("dataset import", "Reads a wide latency table, or a measured kit, into a pool.", import_example);
+  add_network_options(options, "of the table");
   options.add()("table", "CSV: architecture, an optional index, one column of ms per device-runtime",
-                cxxopts::value<std::string>())("space", "search space of the architectures",
+                cxxopts::value<std::string>())("space", "search space of the architectures: a name, or FILE.json",
                                                cxxopts::value<std::string>()->default_value("nasbench201"))(
       "devices", "columns to read, comma-separated (default: all)", cxxopts::value<std::string>())(
       "rows", "a:b, rows whose index is a … b − 1 (default: all)", cxxopts::value<std::string>())(
@@ -58,13 +64,21 @@ void import_measurements(const Arguments& arguments) {
   datasets::WideTableOptions wide;
   if (options.has("devices")) wide.devices = split_list(options.get("devices"));
   if (options.has("rows")) wide.rows = datasets::parse_row_range(options.get("rows"));
-  const datasets::Pool pool = datasets::read_wide_table(table, nasbench::search_space(options.get("space")), wide);
+  networks_of(options);
+  datasets::Pool pool = datasets::read_wide_table(table, datasets::named_space(options.get("space")), wide);
+  const auto empty = [](const datasets::DeviceRuntime& device) { return device.latencies.empty(); };
+  if (std::all_of(pool.devices.begin(), pool.devices.end(), empty)) {
+    datasets::throw_nothing_usable(table, "latency", pool.findings, *pool.space);
+  }
   const bool quiet = options.has("quiet");
   report(pool.findings, quiet);
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    if (empty(device)) say(device.id + ": has no usable latency and is left out", quiet);
+  }
+  pool.devices.erase(std::remove_if(pool.devices.begin(), pool.devices.end(), empty), pool.devices.end());
   for (const datasets::DeviceSummary& device : datasets::describe(pool).devices) {
     if (device.whole_milliseconds) say(device.id + ": latencies are whole milliseconds", quiet);
   }
-  make_folder(out);
   datasets::write_pool(out, pool);
 }
 

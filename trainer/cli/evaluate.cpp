@@ -2,16 +2,22 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "datasets/tables/measurements.h"
+#include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/network_options.h"
 #include "trainer/core/metrics.h"
 #include "trainer/core/prediction_table.h"
+#include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
 namespace {
+
+using ArchitectureSet = std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash>;
 
 /// What is both predicted and measured, side by side.
 struct Joined {
@@ -19,23 +25,49 @@ struct Joined {
   std::size_t unpredicted = 0;
 };
 
-Joined join(const trainer::PredictionTable& table, const datasets::Measurements& truth) {
+Joined join(const trainer::PredictionTable& table, const MeasuredFile& truth) {
   std::unordered_map<nasbench::Architecture, std::size_t, nasbench::ArchitectureHash> row_of;
   for (std::size_t i = 0; i < table.architectures.size(); ++i) row_of.emplace(table.architectures[i], i);
   Joined joined;
-  for (const datasets::Measurement& measurement : truth.rows) {
-    const auto found = row_of.find(measurement.architecture);
+  for (std::size_t i = 0; i < truth.architectures.size(); ++i) {
+    const auto found = row_of.find(truth.architectures[i]);
     if (found == row_of.end()) {
       ++joined.unpredicted;
       continue;
     }
-    joined.measured_ms.push_back(measurement.latency_ms);
+    joined.measured_ms.push_back(truth.latency_ms[i]);
     joined.predicted_ms.push_back(table.predictions.latency_ms[found->second]);
     if (table.predictions.lower_ms.empty()) continue;
     joined.lower_ms.push_back(table.predictions.lower_ms[found->second]);
     joined.upper_ms.push_back(table.predictions.upper_ms[found->second]);
   }
   return joined;
+}
+
+/// Takes out of `truth` what is in `excluded`; how many that were.
+std::size_t leave_out(MeasuredFile& truth, const ArchitectureSet& excluded) {
+  MeasuredFile kept;
+  for (std::size_t i = 0; i < truth.architectures.size(); ++i) {
+    if (excluded.count(truth.architectures[i]) != 0) continue;
+    kept.architectures.push_back(truth.architectures[i]);
+    kept.latency_ms.push_back(truth.latency_ms[i]);
+  }
+  const std::size_t left_out = truth.architectures.size() - kept.architectures.size();
+  truth.architectures = std::move(kept.architectures);
+  truth.latency_ms = std::move(kept.latency_ms);
+  return left_out;
+}
+
+/// What a predictor was adapted on, as its card says.
+ArchitectureSet adapted_on(const trainer::Predictor& predictor) {
+  ArchitectureSet used;
+  const nlohmann::json card = predictor.to_archive().card;
+  const auto rows = card.find("adaptation_set");
+  if (rows == card.end() || !rows->is_array()) return used;
+  for (const nlohmann::json& row : *rows) {
+    used.insert(predictor.space().parse(row.at("architecture").get<std::string>()));
+  }
+  return used;
 }
 
 void print(const trainer::Metrics& m) {
@@ -53,16 +85,33 @@ void print(const trainer::Metrics& m) {
   }
 }
 
-void run(const std::vector<std::string>& arguments) {
-  OptionParser options("evaluate", "Compares predictions with measurements.",
-                       "  tenshot evaluate --predictions predictions.csv --measured truth.csv --json\n");
-  options.add()("predictions", "CSV that `tenshot predict` wrote", cxxopts::value<std::string>())(
-      "measured", "CSV: architecture,latency_ms", cxxopts::value<std::string>())(
-      "exclude", "CSV with architectures to leave out, such as those the device was adapted on",
-      cxxopts::value<std::string>())("space", "search space of both files",
-                                     cxxopts::value<std::string>()->default_value("nasbench201"))(
-      "json", "metrics as JSON on standard output");
-  if (!options.parse(arguments)) return;
+void leave_out_excluded(const OptionParser& options, const nasbench::SearchSpace& space, MeasuredFile& truth) {
+  if (!options.has("exclude")) return;
+  const auto list = datasets::read_architectures(options.get("exclude"), space).architectures;
+  leave_out(truth, ArchitectureSet(list.begin(), list.end()));
+}
+
+Joined compare_predictor(const OptionParser& options) {
+  const std::string file = options.get("predictor"), measured = options.required("measured");
+  const double confidence = options.get<double>("confidence");
+  if (!(confidence > 0 && confidence < 1)) throw UsageError("--confidence is a share between 0 and 1, such as 0.9");
+  const bool quiet = options.has("quiet");
+  const auto predictor = trainer::load_predictor(file);
+  networks_of(options);
+  MeasuredFile truth = read_measured(measured, predictor->space(), quiet);
+  const std::size_t used = leave_out(truth, adapted_on(*predictor));
+  if (used > 0) say(std::to_string(used) + " measured architectures were adapted on and are left out", quiet);
+  leave_out_excluded(options, predictor->space(), truth);
+  if (truth.architectures.empty()) {
+    throw InputError("there is nothing to compare: " + measured + " holds nothing but what " + file +
+                     " was adapted on; measure further architectures");
+  }
+  trainer::Predictions predictions = predictor->predict(truth.architectures, confidence);
+  return {std::move(predictions.latency_ms), std::move(predictions.lower_ms), std::move(predictions.upper_ms),
+          std::move(truth.latency_ms), 0};
+}
+
+Joined compare_table(const OptionParser& options) {
   const bool quiet = options.has("quiet");
   const std::string predictions = options.required("predictions"), measured = options.required("measured");
   FileRoles files;
@@ -71,25 +120,41 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("exclude")) files.reads("--exclude", options.get("exclude"));
   files.writes("standard output", "-");
   files.require_distinct();
-  const nasbench::SearchSpace& space = nasbench::search_space(options.get("space"));
+  const nasbench::SearchSpace& space = datasets::named_space(options.get("space"));
+  networks_of(options);
   const trainer::PredictionTable table = trainer::read_predictions(predictions, space);
   report(table.findings, quiet);
-  datasets::Measurements truth = datasets::read_measurements(measured, space);
-  report(truth.findings, quiet);
-  if (options.has("exclude")) {
-    std::unordered_map<nasbench::Architecture, bool, nasbench::ArchitectureHash> excluded;
-    for (const auto& a : datasets::read_architectures(options.get("exclude"), space).architectures) excluded[a] = true;
-    truth.rows.erase(std::remove_if(truth.rows.begin(), truth.rows.end(),
-                                    [&](const auto& row) { return excluded.count(row.architecture) != 0; }),
-                     truth.rows.end());
-  }
-  const Joined joined = join(table, truth);
+  MeasuredFile truth = read_measured(measured, space, quiet);
+  leave_out_excluded(options, space, truth);
+  Joined joined = join(table, truth);
   if (joined.unpredicted > 0) {
     say(std::to_string(joined.unpredicted) + " measured architectures have no prediction and are left out", quiet);
   }
   if (joined.measured_ms.empty()) {
     throw InputError("there is nothing to compare: no architecture is both in " + predictions + " and in " + measured);
   }
+  return joined;
+}
+
+void run(const std::vector<std::string>& arguments) {
+  OptionParser options("evaluate", "Compares predictions with measurements.",
+                       "  tenshot evaluate --predictor device.tenshot --measured truth.csv\n"
+                       "  tenshot evaluate --predictions predictions.csv --measured truth.csv --json\n");
+  options.add()("predictor", "what `tenshot adapt` wrote: leaves out what it was adapted on",
+                cxxopts::value<std::string>())("predictions", "CSV that `tenshot predict` wrote",
+                                               cxxopts::value<std::string>())(
+      "measured", "CSV: architecture,latency_ms; a device-runtime's folder; or a kit with its results/",
+      cxxopts::value<std::string>())("exclude", "CSV with further architectures to leave out",
+                                     cxxopts::value<std::string>())("confidence", "of the intervals, with --predictor",
+                                                                    cxxopts::value<double>()->default_value("0.9"))(
+      "space", "with --predictions: search space of both files, a name or FILE.json",
+      cxxopts::value<std::string>()->default_value("nasbench201"))("json", "metrics as JSON on standard output");
+  add_network_options(options, "that were measured");
+  if (!options.parse(arguments)) return;
+  if (options.has("predictor") && options.has("predictions")) {
+    throw UsageError("--predictor and --predictions are two ways: give one");
+  }
+  const Joined joined = options.has("predictor") ? compare_predictor(options) : compare_table(options);
   const trainer::Metrics metrics =
       trainer::evaluate(joined.predicted_ms, joined.measured_ms, joined.lower_ms, joined.upper_ms);
   if (options.has("json")) {

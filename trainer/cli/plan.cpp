@@ -2,12 +2,13 @@
 #include <cstdio>
 
 #include "datasets/kit/kit.h"
-#include "datasets/tables/measurements.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/network_options.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
@@ -51,7 +52,8 @@ void run(const std::vector<std::string>& arguments) {
       "sampler", "information, targeted-uniform, random, or listed: the candidates as they stand",
       cxxopts::value<std::string>()->default_value("information"))(
       "candidates", "CSV with the architectures that may be chosen (default: those the pool has measured)",
-      cxxopts::value<std::string>())("after", "CSV of measurements made already: plan further ones",
+      cxxopts::value<std::string>())("after",
+                                     "measurements made already (CSV, device-runtime or kit): plan further ones",
                                      cxxopts::value<std::string>())(
       "descriptor", "the new device's device.json: plan knowing what it says of costs", cxxopts::value<std::string>())(
       "seed", "seed of the draw", cxxopts::value<std::string>()->default_value("1"))(
@@ -61,9 +63,10 @@ void run(const std::vector<std::string>& arguments) {
       "run on the device",
       cxxopts::value<std::string>())("batch", "of the kit: images an inference",
                                      cxxopts::value<std::string>()->default_value("1"))(
-      "resolution", "of the kit: height and width of the image, pixels",
-      cxxopts::value<std::string>()->default_value("32"))("runs", "of the kit: of an architecture",
-                                                          cxxopts::value<std::string>()->default_value("200"));
+      "resolution", "of the kit: height and width of the image, pixels (default: the space's own)",
+      cxxopts::value<std::string>())("runs", "of the kit: of an architecture",
+                                     cxxopts::value<std::string>()->default_value("200"));
+  add_network_options(options, "that may be chosen");
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
   const std::string checkpoint = options.required("checkpoint"), out = options.required("out");
@@ -82,36 +85,39 @@ void run(const std::vector<std::string>& arguments) {
   kit.weight_seed = request.seed;
   kit.batch = options.integer("batch", 1);
   kit.runs = options.integer("runs", 1);
-  kit.shape.resolution = options.integer("resolution", 4);
   for (const char* option : {"batch", "resolution", "runs"}) {
     if (options.has(option) && !options.has("kit")) throw UsageError("--" + std::string(option) + " is of a --kit");
   }
   require_distinct_files(options);
   require_writable_target(out);
   const auto model = trainer::load_pool_model(checkpoint);
+  const nasbench::SearchSpace& space = *model->pool().space;
+  kit.space = &space;
+  kit.shape = space.default_shape();
+  if (options.has("resolution")) kit.shape.resolution = options.integer("resolution", 4);
+  request.candidates = networks_of(options);
+  if (options.has("networks") && &space != &nasbench::networks()) {
+    throw InputError("--networks: the checkpoint is of the space " + std::string(space.name()) +
+                     ", whose candidates are named by --candidates");
+  }
   if (options.has("candidates")) {
-    const auto list = datasets::read_architectures(options.get("candidates"), *model->pool().space);
-    report(list.findings, quiet);
-    if (list.architectures.empty()) throw InputError(options.get("candidates") + ": holds no usable architecture");
-    request.candidates = list.architectures;
+    request.candidates = usable_architectures(options.get("candidates"), space, quiet);
   }
   if (options.has("after")) {
-    const auto measured = datasets::read_measurements(options.get("after"), *model->pool().space);
-    report(measured.findings, quiet);
-    if (measured.rows.empty()) throw InputError(options.get("after") + ": holds no usable measurement");
-    request.measured.architectures = measured.architectures();
-    request.measured.latency_ms = measured.latencies_ms();
+    MeasuredFile measured = read_measured(options.get("after"), space, quiet);
+    request.measured.architectures = std::move(measured.architectures);
+    request.measured.latency_ms = std::move(measured.latency_ms);
     request.measured.whole_milliseconds = measured.whole_milliseconds;
   }
   if (options.has("descriptor")) {
-    request.measured.descriptor = read_descriptor(options.get("descriptor"), *model->pool().space);
+    request.measured.descriptor = read_descriptor(options.get("descriptor"), space);
     if (model->kind() == "structured") remark_on_descriptor(*model, *request.measured.descriptor, quiet);
   }
   const std::vector<nasbench::Architecture> plan = trainer::plan(*model, request);
-  trainer::write_plan(out, plan, *model->pool().space);
+  trainer::write_plan(out, plan, space);
   if (!options.has("kit")) return;
-  kit.space = model->pool().space;
   kit.architectures = plan;
+  kit.onnx = onnx_options(options);
   write_kit(options, kit, quiet);
 }
 

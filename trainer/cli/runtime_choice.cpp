@@ -10,6 +10,7 @@
 #include <fstream>
 #include <system_error>
 
+#include "datasets/tables/space_files.h"
 #include "descriptor/machine/instruction_set.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
@@ -43,8 +44,8 @@ void add_runtime_options(OptionParser& options, const std::string& seed_help) {
       "threads", "processor threads of the runtime", cxxopts::value<std::string>()->default_value("1"))(
       "batch", "images an inference", cxxopts::value<std::string>()->default_value("1"))(
       "seed", seed_help, cxxopts::value<std::string>()->default_value("1"))(
-      "space", "search space", cxxopts::value<std::string>()->default_value("nasbench201"))(
-      "resolution", "of the input image", cxxopts::value<std::string>()->default_value("32"))(
+      "space", "search space: a name, or FILE.json", cxxopts::value<std::string>()->default_value("nasbench201"))(
+      "resolution", "of the input image (default: the space's own)", cxxopts::value<std::string>())(
       "isa", "newest instructions the libraries may use: " + joined(descriptor::instruction_sets()),
       cxxopts::value<std::string>()->default_value("native"));
 }
@@ -55,8 +56,9 @@ RuntimeChoice runtime_choice(const OptionParser& options) {
   choice.options.threads = options.integer("threads", 1);
   choice.options.batch = options.integer("batch", 1);
   choice.options.weight_seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-  choice.shape.resolution = options.integer("resolution", 4);
-  choice.space = &nasbench::search_space(options.get("space"));
+  choice.space = &datasets::named_space(options.get("space"));
+  choice.shape = choice.space->default_shape();
+  if (options.has("resolution")) choice.shape.resolution = options.integer("resolution", 4);
   const std::vector<std::string> runtimes = descriptor::runtime_names();
   if (std::find(runtimes.begin(), runtimes.end(), choice.runtime) == runtimes.end()) {
     throw UsageError("there is no runtime '" + choice.runtime + "'; see tenshot " + options.verb() + " --help");

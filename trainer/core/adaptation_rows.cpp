@@ -4,6 +4,7 @@
 
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
+#include "trainer/core/space_card.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -13,12 +14,12 @@ constexpr const char* rows_key = "adaptation_set";
 constexpr const char* choices_name = "adaptation_set.architectures";
 constexpr const char* latency_name = "adaptation_set.latency_ms";
 
-/// The space that a card names; nullptr where it has no name that is known here.
+/// The space of a card; nullptr where it says none that is known here.
 const nasbench::SearchSpace* space_of(const nlohmann::json& card) {
   if (!card.contains("space") || !card["space"].is_string()) return nullptr;
   try {
-    return &nasbench::search_space(card["space"].get<std::string>());
-  } catch (const InputError&) {
+    return &get_space(card);
+  } catch (const Error&) {
     return nullptr;
   }
 }

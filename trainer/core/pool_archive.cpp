@@ -6,6 +6,7 @@
 #include "nasbench/support/numbers.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/libtorch.h"
+#include "trainer/core/space_card.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -31,7 +32,7 @@ void put_pool(Archive& archive, const datasets::Pool& pool) {
     described.erase("environment");
     devices.push_back(std::move(described));
   }
-  archive.card["space"] = pool.space->name();
+  put_space(archive.card, *pool.space, matrix.architectures);
   archive.card["pool"] = {{"content_sha256", datasets::content_hash(pool)}, {"devices", devices}};
   archive.put("pool.architectures", to_array(choices, {rows, static_cast<std::int64_t>(decisions)}));
   archive.put("pool.latency_ms", to_array(latency_ms, {static_cast<std::int64_t>(pool.devices.size()), rows}));
@@ -40,7 +41,7 @@ void put_pool(Archive& archive, const datasets::Pool& pool) {
 datasets::Pool get_pool(const Archive& archive) {
   datasets::Pool pool;
   const CardField card(archive);
-  pool.space = &nasbench::search_space(card.at("space").text());
+  pool.space = &get_space(archive.card);
   const std::vector<int>& decisions = pool.space->decisions();
   const std::vector<std::uint8_t> choices = archive.bytes("pool.architectures");
   const std::vector<double> latency_ms = archive.doubles("pool.latency_ms");
@@ -65,7 +66,7 @@ datasets::Pool get_pool(const Archive& archive) {
     architectures.push_back(architecture);
   }
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    datasets::DeviceRuntime device = datasets::device_from_json(devices[d].json(), "its card");
+    datasets::DeviceRuntime device = datasets::device_from_json(devices[d].json(), "its card", pool.space);
     if (pool.find(device.id) != nullptr) devices[d].at("id").fail("an id that no device before it has");
     for (std::size_t r = 0; r < rows; ++r) {
       const double latency = latency_ms[d * rows + r];

@@ -4,6 +4,8 @@
 #include <map>
 #include <unordered_map>
 
+#include "datasets/tables/network_sources.h"
+#include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
@@ -217,7 +219,8 @@ class GridBuilder {
 ExperimentData load_data(const ExperimentSpec& spec) {
   ExperimentData data;
   if (spec.data.is_table) {
-    const nasbench::SearchSpace& space = nasbench::search_space(spec.data.space);
+    const nasbench::SearchSpace& space = datasets::named_space(spec.data.space);
+    if (!spec.data.networks.empty()) datasets::read_networks(spec.data.networks);
     datasets::WideTableOptions options;
     options.rows = spec.split.train;
     data.train = datasets::read_wide_table(spec.data.path, space, options);

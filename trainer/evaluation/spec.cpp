@@ -5,6 +5,7 @@
 #include <set>
 
 #include "datasets/tables/json_reader.h"
+#include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
@@ -37,7 +38,7 @@ std::string expanded(const SpecValue& value) {
 }
 
 DataSource data_of(const SpecValue& value) {
-  value.only_keys({"pool", "table", "space"});
+  value.only_keys({"pool", "table", "space", "networks"});
   const auto pool = value.find("pool"), table = value.find("table");
   if (pool.has_value() == table.has_value()) value.fail("either the key 'pool' (a folder) or 'table' (a CSV)");
   DataSource data;
@@ -45,12 +46,16 @@ DataSource data_of(const SpecValue& value) {
   data.path = expanded(data.is_table ? *table : *pool);
   if (const auto space = value.find("space")) {
     if (!data.is_table) space->fail("no 'space' beside 'pool', which knows its own");
-    data.space = space->text();
+    data.space = expanded(*space);
     try {
-      nasbench::search_space(data.space);
-    } catch (const InputError& error) {
+      datasets::named_space(data.space);
+    } catch (const Error& error) {
       space->fail(std::string("a search space (") + error.what() + ")");
     }
+  }
+  if (const auto networks = value.find("networks")) {
+    if (!data.is_table) networks->fail("no 'networks' beside 'pool', which keeps its own");
+    data.networks = expanded(*networks);
   }
   return data;
 }

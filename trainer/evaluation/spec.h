@@ -18,7 +18,8 @@ namespace tenshot::trainer::evaluation {
 struct DataSource {
   std::string path;
   bool is_table = false;
-  std::string space = "nasbench201";  ///< of a table
+  std::string space = "nasbench201";  ///< of a table: a name, or the file of a layered space
+  std::string networks;               ///< of a table in the space `networks`: their operators (read_networks)
 };
 
 /// Architectures by their row: of a table its `index`, of a pool the order in which its devices first name them. What

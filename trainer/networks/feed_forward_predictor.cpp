@@ -6,6 +6,7 @@
 #include "nasbench/support/numbers.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/pool_archive.h"
+#include "trainer/core/space_card.h"
 #include "trainer/networks/torchscript.h"
 
 namespace tenshot::trainer {
@@ -23,7 +24,7 @@ FeedForwardPredictor::FeedForwardPredictor(FeedForward network, nlohmann::json c
     : network_(std::move(network)),
       card_(std::move(card)),
       kind_(card_.at("predictor").get<std::string>()),
-      space_(&nasbench::search_space(card_.at("space").get<std::string>())) {
+      space_(&get_space(card_)) {
   if (network_.layers.front().inputs != static_cast<int>(space_->encoding_width())) {
     throw FormatError("array 'layer0.weight' has " + std::to_string(network_.layers.front().inputs) +
                       " columns, expected " + std::to_string(space_->encoding_width()) + ", the encoding of " +
@@ -79,13 +80,19 @@ nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, 
   }
   nlohmann::json devices = nlohmann::json::array();
   for (const datasets::DeviceRuntime& device : model.pool().devices) devices.push_back(device.id);
-  return {{"content", "predictor"},
-          {"predictor", model.kind()},
-          {"space", space.name()},
-          {"versions", version_card()},
-          {"seed", seed},
-          {"pool", {{"content_sha256", datasets::content_hash(model.pool())}, {"devices", devices}}},
-          {"adaptation_set", measured}};
+  nlohmann::json card = {{"content", "predictor"},
+                         {"predictor", model.kind()},
+                         {"versions", version_card()},
+                         {"seed", seed},
+                         {"pool", {{"content_sha256", datasets::content_hash(model.pool())}, {"devices", devices}}},
+                         {"adaptation_set", measured}};
+  std::vector<Architecture> known;  // of networks, a predictor carries those of the pool and those that were measured
+  if (!space.composed()) {
+    known = datasets::latency_matrix(model.pool()).architectures;
+    known.insert(known.end(), set.architectures.begin(), set.architectures.end());
+  }
+  put_space(card, space, known);
+  return card;
 }
 
 }  // namespace tenshot::trainer

@@ -27,11 +27,21 @@ std::vector<std::size_t> part_of_decision(const nasbench::SearchSpace& space) {
   const nasbench::Architecture first(space.decisions().size());
   const std::vector<std::string> reference = split(space.format(first), space.part_separator());
   std::vector<std::size_t> part_of(space.decisions().size(), 0);
+  std::vector<bool> is_taken(reference.size(), false);
   for (std::size_t d = 0; d < part_of.size(); ++d) {
+    if (space.decisions()[d] == 1) continue;
     nasbench::Architecture other = first;
     other[d] = 1;
     const std::vector<std::string> parts = split(space.format(other), space.part_separator());
     while (parts[part_of[d]] == reference[part_of[d]]) ++part_of[d];
+    is_taken[part_of[d]] = true;
+  }
+  // A decision of one option changes nothing: its part is the next that no other decision is written in.
+  std::size_t next = 0;
+  for (std::size_t d = 0; d < part_of.size(); ++d) {
+    if (space.decisions()[d] > 1) continue;
+    while (next + 1 < reference.size() && is_taken[next]) ++next;
+    part_of[d] = next++;
   }
   return part_of;
 }
@@ -79,6 +89,7 @@ Vocabulary vocabulary_of(const nasbench::SearchSpace& space) {
 }  // namespace
 
 void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& space) {
+  nasbench::require_composed(space);
   const Vocabulary vocabulary = vocabulary_of(space);
   const auto part_type = c10::DictType::create(c10::StringType::get(), c10::IntType::get());
   c10::impl::GenericList parts(part_type);

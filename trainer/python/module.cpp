@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "datasets/tables/measurements.h"
+#include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
 #include "trainer/core/archive.h"
 #include "trainer/planning/planning.h"
@@ -140,7 +141,7 @@ Strings plan(const std::filesystem::path& checkpoint, std::size_t samples, const
 }
 
 Strings random_architectures(const std::string& space_name, std::size_t count, std::uint64_t seed) {
-  const SearchSpace& space = nasbench::search_space(space_name);
+  const SearchSpace& space = datasets::named_space(space_name);
   Rng rng(seed);
   Strings strings;
   for (std::size_t i = 0; i < count; ++i) strings.push_back(space.format(space.random(rng)));

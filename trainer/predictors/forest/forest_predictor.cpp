@@ -8,6 +8,7 @@
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/pool_archive.h"
+#include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
 
 namespace tenshot::trainer {
@@ -16,9 +17,7 @@ namespace {
 class ForestPredictor : public Predictor {
  public:
   ForestPredictor(RandomForest forest, nlohmann::json card)
-      : forest_(std::move(forest)),
-        card_(std::move(card)),
-        space_(&nasbench::search_space(card_.at("space").get<std::string>())) {}
+      : forest_(std::move(forest)), card_(std::move(card)), space_(&get_space(card_)) {}
 
   std::string_view kind() const override { return "forest"; }
   const SearchSpace& space() const override { return *space_; }
@@ -86,7 +85,7 @@ class ForestModel : public PoolModel {
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
     std::vector<double> expected;
     for (const Architecture& a : architectures) {
-      expected.push_back(static_cast<double>(pool_.space->flop_count(a, nasbench::NetworkShape{})));
+      expected.push_back(static_cast<double>(pool_.space->flop_count(a, pool_.space->default_shape())));
     }
     return std::vector<std::vector<double>>(pool_.devices.size(), expected);
   }
@@ -156,7 +155,7 @@ std::unique_ptr<Predictor> load_forest_predictor(const Archive& archive) {
   constexpr Range log_latency{-700, 700};  // whose exponential is a number
   const std::vector<double> sizes = checked_doubles(archive, "forest.sizes", {1, 2e9});
   const std::vector<double> values = checked_doubles(archive, "forest.nodes", any_number);
-  const std::size_t width = nasbench::search_space(CardField(archive).at("space").text()).encoding_width();
+  const std::size_t width = get_space(archive.card).encoding_width();
   RandomForest forest;
   std::size_t next = 0;
   for (const double size : sizes) {

@@ -28,6 +28,7 @@ using Quantity = std::function<double(const Architecture&)>;
 
 /// A quantity of architectures that is a sum over decisions, as a linear function of the encoding.
 Linear linear(const SearchSpace& space, const Quantity& quantity) {
+  nasbench::require_composed(space);
   const Architecture first(space.decisions().size());
   Linear result{quantity(first), {}};
   for (std::size_t d = 0; d < space.decisions().size(); ++d) {
@@ -41,7 +42,7 @@ Linear linear(const SearchSpace& space, const Quantity& quantity) {
 }
 
 double mega_flops(const SearchSpace& space, const Architecture& architecture) {
-  return static_cast<double>(space.flop_count(architecture, nasbench::NetworkShape{})) * 1e-6;
+  return static_cast<double>(space.flop_count(architecture, space.default_shape())) * 1e-6;
 }
 
 /// Bytes that a network's layers read and write, for one image in fp32: their inputs, outputs and weights, each once.
@@ -59,7 +60,7 @@ double memory_access_bytes(const nasbench::LayerGraph& graph) {
 }
 
 double mega_bytes(const SearchSpace& space, const Architecture& architecture) {
-  return memory_access_bytes(space.network(architecture, nasbench::NetworkShape{})) * 1e-6;
+  return memory_access_bytes(space.network(architecture, space.default_shape())) * 1e-6;
 }
 
 /// A latency as a sum of quantities times coefficients, and its card's account of them.
@@ -99,7 +100,7 @@ Fit fit_flops_and_memory(const SearchSpace& space, const AdaptationSet& set) {
 /// The descriptor's latency of each of the space's operators, ms; 0 for one that the descriptor lacks.
 std::vector<double> operator_latencies_ms(const SearchSpace& space, const datasets::HardwareDescriptor& descriptor) {
   std::vector<double> latencies_ms;
-  for (const nasbench::Operator& op : space.operators(nasbench::NetworkShape{})) {
+  for (const nasbench::Operator& op : space.operators(space.default_shape())) {
     const auto profile = std::find_if(
         descriptor.operators.begin(), descriptor.operators.end(),
         [&](const datasets::OperatorProfile& p) { return p.name == op.name && p.channels == op.channels; });

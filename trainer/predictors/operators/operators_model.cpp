@@ -10,6 +10,7 @@
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/pool_archive.h"
+#include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/operators/cost_calibration.h"
 #include "trainer/predictors/operators/cost_planning.h"
@@ -193,7 +194,7 @@ std::unique_ptr<PoolModel> load_operators(const Archive& archive) {
 }
 
 std::unique_ptr<Predictor> load_operators_predictor(const Archive& archive) {
-  const SearchSpace& space = nasbench::search_space(archive.card.at("space").get<std::string>());
+  const SearchSpace& space = get_space(archive.card);
   return std::make_unique<OperatorsPredictor>(space, archive);
 }
 

@@ -4,6 +4,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/core/space_card.h"
 #include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_archive.h"
 #include "trainer/predictors/structured/structured_torchscript.h"
@@ -25,7 +26,7 @@ nlohmann::json values_of(const Eigen::VectorXd& vector) {
 }
 
 const nasbench::StructureModel& model_of(const Archive& archive) {
-  return nasbench::structures_of(nasbench::search_space(archive.card.at("space").get<std::string>()));
+  return nasbench::structures_of(get_space(archive.card));
 }
 
 }  // namespace

@@ -98,6 +98,16 @@ TEST(OnceForAll, TemplatesMakeMobileNetV3Large) {
   EXPECT_NEAR(static_cast<double>(flops(space, space.example())), 219e6, 0.015 * 219e6);
 }
 
+TEST(Documentation, ItsExampleIsASpace) {
+  std::ifstream file(std::string(TENSHOT_SOURCE_DIR) + "/nasbench/spaces/README.md");
+  const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  const std::size_t begin = text.find("```json") + 7;
+  const LayeredSpace& space =
+      layered_space(nlohmann::json::parse(text.substr(begin, text.find("```", begin) - begin)), "README.md");
+  EXPECT_EQ(space.size(), 1'953'125U);
+  EXPECT_NO_THROW(space.parse("k3_e3|pool|k5_e6|k3_e3|k3_e3|pool|k5_e3|k5_e3|k3_e6"));
+}
+
 /// Reads the architectures of a public table.
 class PublicTable : public testing::TestWithParam<const char*> {};
 

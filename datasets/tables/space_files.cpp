@@ -1,0 +1,63 @@
+#include "datasets/tables/space_files.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <system_error>
+#include <unordered_set>
+
+#include "nasbench/spaces/layered_space.h"
+#include "nasbench/spaces/networks.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/json_reader.h"
+
+namespace tenshot::datasets {
+namespace fs = std::filesystem;
+namespace {
+
+bool is_there(const fs::path& file) {
+  std::error_code ignored;
+  return fs::exists(file, ignored);
+}
+
+std::vector<nasbench::Architecture> read_networks_file(const fs::path& file) {
+  return nasbench::add_networks(parse_json(read_file(file), file.string()), file.string());
+}
+
+}  // namespace
+
+const nasbench::SearchSpace& named_space(const std::string& text) {
+  const std::vector<std::string> known = nasbench::space_names();
+  const bool is_file = fs::path(text).extension() == ".json" || text.find('/') != std::string::npos;
+  if (!is_file || std::find(known.begin(), known.end(), text) != known.end()) return nasbench::search_space(text);
+  return nasbench::read_layered_space(text);
+}
+
+const nasbench::SearchSpace* read_space_files(const fs::path& folder) {
+  if (is_there(folder / networks_file_name)) read_networks_file(folder / networks_file_name);
+  return is_there(folder / space_file_name) ? &nasbench::read_layered_space(folder / space_file_name) : nullptr;
+}
+
+void write_space_files(const fs::path& folder, const nasbench::SearchSpace& space,
+                       const std::vector<nasbench::Architecture>& architectures) {
+  const fs::path space_file = folder / space_file_name, networks_file = folder / networks_file_name;
+  if (const std::string definition = space.definition(); !definition.empty()) {
+    if (!is_there(space_file)) {
+      write_file_atomically(space_file, nlohmann::json::parse(definition).dump(2) + "\n");
+    } else if (&nasbench::read_layered_space(space_file) != &space) {
+      throw InputError(space_file.string() + ": is another space than '" + std::string(space.name()) +
+                       "' of what is to be written; keep one space in one folder");
+    }
+  }
+  if (&space != &nasbench::networks()) return;
+  std::vector<nasbench::Architecture> all;
+  if (is_there(networks_file)) all = read_networks_file(networks_file);
+  const std::size_t before = all.size();
+  std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> known(all.begin(), all.end());
+  for (const nasbench::Architecture& architecture : architectures) {
+    if (known.insert(architecture).second) all.push_back(architecture);
+  }
+  if (all.size() > before) write_file_atomically(networks_file, nasbench::networks_json(all).dump(1) + "\n");
+}
+
+}  // namespace tenshot::datasets

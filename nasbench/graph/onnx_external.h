@@ -1,0 +1,12 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+namespace tenshot::nasbench {
+
+/// The files beside an ONNX model that hold its weights ("external data"), as paths relative to the model's folder,
+/// each once, sorted. Throws as read_onnx_file, and FormatError on a path that leads, or is linked, out of that folder.
+std::vector<std::filesystem::path> external_data_files(const std::filesystem::path& model);
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,212 @@
+#include "datasets/tables/network_sources.h"
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "datasets/tables/space_files.h"
+#include "nasbench/graph/layer_graph_builder.h"
+#include "nasbench/graph/onnx.h"
+#include "nasbench/spaces/layered_space.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/json_reader.h"
+#include "tests/unit/datasets/fixtures.h"
+
+namespace tenshot::datasets {
+namespace {
+
+using nasbench::NamedNetwork;
+
+const std::string header =
+    "network,index,operation,input_size,input_channels,output_size,stride,kernel,filters,groups,flops\n";
+
+std::vector<std::string> lines_of(const std::string& rows) {
+  const std::vector<NamedNetwork> networks = parse_operator_table(header + rows, "ops.csv");
+  std::vector<std::string> lines;
+  for (const auto& operation : networks.at(0).operators) lines.push_back(format(operation));
+  return lines;
+}
+
+TEST(OperatorTable, OperationsBecomeSpecifications) {
+  const std::vector<std::string> expected = {"convolution 3x3 stride 2x2 bias 1x3x224x224 -> 1x32x112x112 float32",
+                                             "convolution 3x3 groups 32 bias 1x32x114x114 -> 1x32x112x112 float32",
+                                             "convolution groups 4 bias 1x32x112x112 -> 1x64x112x112 float32",
+                                             "max_pool 2x2 stride 2x2 1x64x112x112 -> 1x64x56x56 float32",
+                                             "concatenate 1x64x56x56 1x16x56x56 1x16x56x56 -> 1x96x56x56 float32",
+                                             "global_pool 1x96x56x56 -> 1x96 float32",
+                                             "linear bias 1x96 -> 1x10 float32",
+                                             "activation relu6 1x10x1x1 -> 1x10x1x1 float32",
+                                             "opaque attention 1x10x1x1 -> 1x10x1x1 float32"};
+  EXPECT_EQ(lines_of("n,0,conv_2d,224,3,112,2,3,32,1,9\n"
+                     "n,1,depthwise_conv_2d,114,32,112,1,3,1,1,9\n"
+                     "n,2,conv_2d_group,112,32,112,1,1,64,4,9\n"
+                     "n,3,max_pool_2d,112,64,56,2,2,,,9\n"
+                     "n,4,concatenation,56,64,56,,3,96,,9\n"
+                     "n,5,mean,56,96,96,,0,,,9\n"
+                     "n,6,fully_connected,,96,,,,10,,9\n"
+                     "n,7,relu6,1,10,,,,,,\n"
+                     "n,8,attention,1,10,,,,,,\n"),
+            expected);
+}
+
+TEST(OperatorTable, NetworksStandInTheOrderOfTheirFirstRows) {
+  const auto networks =
+      parse_operator_table(header + "b,0,relu,4,4,4,,,,,\na,0,relu,8,4,8,,,,,\nb,1,relu,4,4,4,,,,,\n", "o");
+  ASSERT_EQ(networks.size(), 2U);
+  EXPECT_EQ(networks[0].name, "b");
+  EXPECT_EQ(networks[0].operators.size(), 2U);
+  EXPECT_EQ(networks[1].name, "a");
+}
+
+TEST(OperatorTable, WhatIsWrong_IsNamedWithLineAndColumn) {
+  const auto complaint = [](const std::string& rows) {
+    return message_of([&] { parse_operator_table(header + rows, "ops.csv"); });
+  };
+  EXPECT_EQ(complaint("n,0,conv_2d,224,x,112,2,3,32,1,\n"),
+            "ops.csv:2: column input_channels: is 'x', expected a whole number from 1 to 131072");
+  EXPECT_EQ(complaint("n,0,conv_2d,224,3,112,2,3,,1,\n"), "ops.csv:2: column filters: is empty, which conv_2d needs");
+  EXPECT_NE(complaint("n,0,conv_2d,224,3,112,2,-3,32,1,\n").find("ops.csv:2: column kernel"), std::string::npos);
+  EXPECT_NE(complaint("n,0,conv_2d,224,3,112,2,3,32,2,\n").find("2 groups do not divide 3"), std::string::npos);
+  EXPECT_NE(complaint("n,1,relu,4,4,4,,,,,\nn,0,relu,4,4,4,,,,,\n").find("ops.csv:3: column index: is 0 after 1"),
+            std::string::npos);
+  EXPECT_NE(complaint(",0,relu,4,4,4,,,,,\n").find("column network"), std::string::npos);
+  EXPECT_NE(complaint("n,0,relu,4\n").find("4 fields where the header has 11"), std::string::npos);
+  EXPECT_NE(complaint("").find("has no rows"), std::string::npos);
+  EXPECT_NE(message_of([] { parse_operator_table("network,index\n", "ops.csv"); }).find("operation"),
+            std::string::npos);
+}
+
+TEST(OperatorTable, OperatorsBeyondAnyDevice_AreRefusedWhenTheyAreAdded) {
+  auto networks = parse_operator_table(header + "huge,0,conv_2d,16384,131072,16384,1,1024,131072,1,\n", "ops.csv");
+  EXPECT_NE(message_of([&] { nasbench::add_network(networks.at(0)); }).find("too large"), std::string::npos);
+}
+
+TEST(OperatorTable, PublicTable_HasTheFlopsThatItSays) {
+  const char* tables = std::getenv("TENSHOT_TABLES");
+  if (tables == nullptr) GTEST_SKIP() << "needs the table of Li et al. (EdgeSys 2024) in TENSHOT_TABLES";
+  const auto identities = read_networks(std::string(tables) + "/mobile-cnn/operators.csv");
+  EXPECT_EQ(identities.size(), 102U);
+  std::size_t operators = 0;
+  for (const Architecture& identity : identities) operators += nasbench::named_network(identity).operators.size();
+  EXPECT_EQ(operators, 5556U);
+  // ResNet-18: 1.81 G multiply-adds (He et al., CVPR 2016, table 1 gives 1.8 G)
+  EXPECT_NEAR(static_cast<double>(nasbench::networks().flop_count(nasbench::networks().parse("resnet18"), {})), 1.81e9,
+              0.02e9);
+}
+
+std::string tiny_onnx(int channels) {
+  nasbench::LayerGraphBuilder builder({3, 8, 8});
+  builder.relu("relu", builder.convolution("conv", builder.input(), channels, {3, 1, 1}));
+  return nasbench::onnx_model(builder.graph(), {});
+}
+
+TEST(NetworkSources, FolderOfOnnxFiles_NamesThemAsTheFiles) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "second-net.onnx", tiny_onnx(5));
+  write_file_atomically(folder.path() / "first-net.onnx", tiny_onnx(4));
+  write_file_atomically(folder.path() / "notes.txt", "not a network");
+  const auto identities = read_networks(folder.path());
+  ASSERT_EQ(identities.size(), 2U);
+  EXPECT_EQ(nasbench::networks().format(identities[0]), "first-net");
+  EXPECT_EQ(nasbench::networks().format(identities[1]), "second-net");
+  EXPECT_EQ(format(nasbench::networks().operator_list(identities[0]).at(0)),
+            "convolution 3x3 1x3x8x8 -> 1x4x8x8 float32");
+  EXPECT_EQ(read_networks(folder.path() / "first-net.onnx"), (std::vector<Architecture>{identities[0]}));
+}
+
+TEST(NetworkSources, FolderWithoutOnnxFiles_IsRefusedWithAnExample) {
+  const TemporaryFolder folder;
+  EXPECT_NE(message_of([&] { read_networks(folder.path()); }).find("resnet18.onnx"), std::string::npos);
+}
+
+TEST(NetworkSources, ChangedFileOfAKnownName_IsRefusedNamingBoth) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "changed-net.onnx", tiny_onnx(4));
+  read_networks(folder.path());
+  write_file_atomically(folder.path() / "changed-net.onnx", tiny_onnx(6));
+  const std::string message = message_of([&] { read_networks(folder.path()); });
+  EXPECT_NE(message.find("'changed-net' of"), std::string::npos) << message;
+  EXPECT_NE(message.find("rename one"), std::string::npos) << message;
+}
+
+TEST(SpaceFiles, NamedSpace_IsKnownByNameOrReadFromItsFile) {
+  EXPECT_EQ(&named_space("nasbench201"), &nasbench::nasbench201());
+  const std::string message = message_of([] { named_space("ofaa"); });
+  EXPECT_NE(message.find("fbnet, ofa"), std::string::npos) << message;
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "my.json").string();
+  EXPECT_NE(message_of([&] { named_space(file); }).find("my.json"), std::string::npos);
+}
+
+/// A space that no program knows by name.
+const nasbench::SearchSpace& own_space() {
+  return nasbench::layered_space(parse_json(R"({"format": "tenshot.space/1", "name": "own-space",
+    "input": {"channels": 3, "resolution": 8}, "layers": [{"out": 4, "options": [
+      {"name": "k1", "operators": [{"kind": "convolution", "channels": "out"}]},
+      {"name": "k3", "operators": [{"kind": "convolution", "channels": "out", "kernel": 3}]}]}]})",
+                                            "own.json"),
+                                 "own.json");
+}
+
+Pool pool_of(const nasbench::SearchSpace& of, const std::vector<Architecture>& architectures) {
+  Pool pool;
+  pool.space = &of;
+  DeviceRuntime device;
+  device.id = device.device = "board";
+  for (const Architecture& architecture : architectures) {
+    Measurement row;
+    row.architecture = architecture;
+    row.latency_ms = 1.5;
+    device.latencies.push_back(row);
+  }
+  pool.devices.push_back(std::move(device));
+  return pool;
+}
+
+TEST(SpaceFiles, PoolOfAFileSpace_KeepsItBesideItsDevices) {
+  const TemporaryFolder folder;
+  const Pool pool = pool_of(own_space(), own_space().all());
+  write_pool(folder.path(), pool);
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "space.json"));
+  const Pool read = read_pool(folder.path());
+  EXPECT_EQ(read.space, &own_space());
+  EXPECT_EQ(content_hash(read), content_hash(pool));
+  EXPECT_EQ(read_device(folder.path() / "board").space, &own_space());
+  EXPECT_NE(message_of([&] {
+              write_pool(folder.path(), pool_of(nasbench::fbnet(), {Architecture(22)}));
+              read_pool(folder.path());
+            }),
+            "");
+}
+
+TEST(SpaceFiles, PoolOfNetworks_KeepsThemBesideItsDevices) {
+  const TemporaryFolder folder;
+  std::vector<Architecture> identities;
+  for (NamedNetwork& network :
+       parse_operator_table(header + "kept-a,0,relu,4,4,4,,,,,\nkept-b,0,relu,8,4,8,,,,,\n", "ops.csv")) {
+    identities.push_back(nasbench::add_network(std::move(network)));
+  }
+  write_pool(folder.path(), pool_of(nasbench::networks(), {identities[0]}));
+  Pool second = pool_of(nasbench::networks(), {identities[1]});
+  second.devices[0].id = "board2";
+  write_pool(folder.path(), second);
+  const auto kept = nlohmann::json::parse(read_file(folder.path() / "networks.json"));
+  EXPECT_EQ(kept.at("networks").size(), 2U) << "the second write keeps what the first one wrote";
+  const Pool read = read_pool(folder.path());
+  EXPECT_EQ(read.space, &nasbench::networks());
+  EXPECT_EQ(read.devices.at(1).latencies.at(0).architecture, identities[1]);
+}
+
+TEST(SpaceFiles, TableOfNetworks_MayCallItsColumnNetwork) {
+  nasbench::add_network(parse_operator_table(header + "in-table,0,relu,4,4,4,,,,,\n", "ops.csv").at(0));
+  const Pool pool = parse_wide_table("network,phone\nin-table,2.5\nunknown-net,3\n", "w.csv", nasbench::networks(), {});
+  ASSERT_EQ(pool.devices.size(), 1U);
+  EXPECT_EQ(pool.devices[0].id, "phone");
+  EXPECT_EQ(pool.devices[0].latencies.size(), 1U);
+  EXPECT_EQ(pool.findings.count(Problem::unknown_architecture), 1U);
+  const Measurements rows = parse_measurements("network,latency_ms\nin-table,2\n", "m.csv", nasbench::networks());
+  EXPECT_EQ(rows.rows.size(), 1U);
+}
+
+}  // namespace
+}  // namespace tenshot::datasets

@@ -1,0 +1,48 @@
+#include "nasbench/graph/onnx_external.h"
+
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/temporary_folder.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+/// A model whose one weight lies in `location`.
+void write_model(const std::filesystem::path& path, const std::string& location) {
+  onnx::ModelProto model;
+  model.set_ir_version(7);
+  model.add_opset_import()->set_version(13);
+  onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
+  tensor.set_name("weight");
+  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  tensor.add_dims(4096);
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  onnx::StringStringEntryProto& entry = *tensor.add_external_data();
+  entry.set_key("location");
+  entry.set_value(location);
+  write_file_quickly(path, model.SerializeAsString());
+}
+
+TEST(ExternalData, FilesBesideTheModel_AreNamed) {
+  const TemporaryFolder folder;
+  write_model(folder.path() / "model.onnx", "model.onnx.data");
+  EXPECT_EQ(external_data_files(folder.path() / "model.onnx"),
+            (std::vector<std::filesystem::path>{"model.onnx.data"}));
+}
+
+TEST(ExternalData, PathsOutOfTheModelsFolder_AreRefused) {
+  const TemporaryFolder folder;
+  for (const char* location : {"/etc/passwd", "../secret", "a/../../secret", ""}) {
+    write_model(folder.path() / "model.onnx", location);
+    EXPECT_THROW(external_data_files(folder.path() / "model.onnx"), FormatError) << location;
+  }
+  std::filesystem::create_symlink("/etc/passwd", folder.path() / "link.data");
+  write_model(folder.path() / "model.onnx", "link.data");
+  EXPECT_THROW(external_data_files(folder.path() / "model.onnx"), FormatError) << "a link out of the folder";
+}
+
+}  // namespace
+}  // namespace tenshot::nasbench
