@@ -6,6 +6,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 #include "trainer/core/archive_reader.h"
+#include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/forest/forest_predictor.h"
 #include "trainer/predictors/help/help.h"
@@ -157,7 +158,8 @@ const PredictorRow* find_row(const std::string& name) {
 /// What the cards of all predictors say alike, and what reports read. Throws FormatError.
 void require_predictor_card(const CardField& card) {
   constexpr std::size_t many = 10'000'000;
-  const SearchSpace& space = nasbench::search_space(card.at("space").text());
+  card.at("space").text();
+  const SearchSpace& space = get_space(card.json());
   if (const auto measured = card.find("adaptation_set")) {
     for (const CardField& row : measured->list(many)) {
       row.at("latency_ms").number(positive);
