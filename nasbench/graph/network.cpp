@@ -31,7 +31,9 @@ std::string canonical_text(const NetworkNode& node) {
   text += std::string(a.constant_first ? " constant first" : "");
   text +=
       listed(" axes ", a.axes) + listed(" starts ", a.starts) + listed(" ends ", a.ends) + listed(" steps ", a.steps);
-  text += " alpha " + shortest(a.alpha) + " beta " + shortest(a.beta) + " mode " + a.mode;
+  // Files hold these numbers in single precision.
+  text += " alpha " + shortest(static_cast<double>(static_cast<float>(a.alpha))) + " beta " +
+          shortest(static_cast<double>(static_cast<float>(a.beta))) + " mode " + a.mode;
   for (const TensorType& output : node.outputs) {
     text += listed(" output ", output.shape) + " of type " + std::to_string(static_cast<int>(output.type));
   }

@@ -203,7 +203,15 @@ Source NetworkBuilder::same_shape(OperatorKind kind, std::string name, const Sou
 }
 
 Source NetworkBuilder::activation(std::string name, const Source& input, std::string function) {
-  return same_shape(OperatorKind::activation, std::move(name), input, std::move(function));
+  const Source added = same_shape(OperatorKind::activation, std::move(name), input, function);
+  OperatorAttributes& attributes = network_.nodes.back().attributes;
+  if (function == "hard_sigmoid") {  // relu6(x + 3) / 6
+    attributes.alpha = 1.0 / 6;
+    attributes.beta = 0.5;
+  }
+  if (function == "leaky_relu") attributes.alpha = 0.01;
+  if (function == "elu") attributes.alpha = 1;
+  return added;
 }
 
 Source NetworkBuilder::batch_norm(std::string name, const Source& input, double epsilon) {

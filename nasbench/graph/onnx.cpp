@@ -5,10 +5,10 @@
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
 
-#include <cstddef>
-#include <initializer_list>
-#include <vector>
+#include <algorithm>
 
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/onnx_writing.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
@@ -16,145 +16,32 @@ namespace {
 
 constexpr int ir_version = 7;  // the one that opset 13 came with (ONNX 1.8)
 
-void add_integers(onnx::NodeProto& node, const char* name, std::initializer_list<int> values) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::INTS);
-  for (const int value : values) attribute.add_ints(value);
+int onnx_type(ElementType type) {
+  switch (type) {
+    case ElementType::float32:
+      return onnx::TensorProto::FLOAT;
+    case ElementType::int64:
+      return onnx::TensorProto::INT64;
+    case ElementType::int32:
+      return onnx::TensorProto::INT32;
+    case ElementType::boolean:
+      return onnx::TensorProto::BOOL;
+    default:
+      throw InputError("ONNX writing does not cover tensors of " + std::string(name(type)));
+  }
 }
 
-void add_integer(onnx::NodeProto& node, const char* name, int value) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::INT);
-  attribute.set_i(value);
+void declare(onnx::ValueInfoProto& value, const std::string& name, const TensorType& tensor) {
+  value.set_name(name);
+  onnx::TypeProto::Tensor& type = *value.mutable_type()->mutable_tensor_type();
+  type.set_elem_type(onnx_type(tensor.type));
+  type.mutable_shape();
+  for (const std::int64_t extent : tensor.shape) type.mutable_shape()->add_dim()->set_dim_value(extent);
 }
 
-void add_window(onnx::NodeProto& node, const Layer& layer) {
-  add_integers(node, "kernel_shape", {layer.kernel, layer.kernel});
-  add_integers(node, "strides", {layer.stride, layer.stride});
-  add_integers(node, "pads", {layer.padding, layer.padding, layer.padding, layer.padding});
+std::string output_name(std::size_t index) {
+  return index == 0 ? onnx_output_name : onnx_output_name + std::to_string(index + 1);
 }
-
-/// Writes the nodes and constants of one graph; a layer's value has the layer's name, but for the first and the last.
-class GraphWriter {
- public:
-  GraphWriter(const LayerGraph& graph, const OnnxOptions& options, onnx::GraphProto& out)
-      : graph_(graph), options_(options), out_(out) {}
-
-  void write() {
-    out_.set_name(options_.name);
-    const TensorShape& input = graph_.input_shape();
-    declare(*out_.add_input(), onnx_input_name, {input.channels, input.height, input.width});
-    const bool flat = graph_.output().kind == LayerKind::linear;
-    const TensorShape& output = graph_.output().output;
-    declare(*out_.add_output(), onnx_output_name,
-            flat ? std::vector<int>{output.channels} : std::vector<int>{output.channels, output.height, output.width});
-    if (graph_.layers.size() == 1) {
-      onnx::NodeProto& node = add_node("Identity", "identity", {onnx_input_name});
-      node.add_output(onnx_output_name);
-    }
-    for (std::size_t i = 1; i < graph_.layers.size(); ++i) write_layer(i);
-  }
-
- private:
-  void declare(onnx::ValueInfoProto& value, const char* name, const std::vector<int>& shape) const {
-    value.set_name(name);
-    onnx::TypeProto::Tensor& type = *value.mutable_type()->mutable_tensor_type();
-    type.set_elem_type(onnx::TensorProto::FLOAT);
-    type.mutable_shape()->add_dim()->set_dim_value(options_.batch);
-    for (const int extent : shape) type.mutable_shape()->add_dim()->set_dim_value(extent);
-  }
-
-  std::string value_of(std::size_t index) const {
-    if (index == 0) return onnx_input_name;
-    return index + 1 == graph_.layers.size() ? onnx_output_name : graph_.layers[index].name;
-  }
-
-  onnx::NodeProto& add_node(const char* operation, const std::string& name, const std::vector<std::string>& inputs) {
-    onnx::NodeProto& node = *out_.add_node();
-    node.set_op_type(operation);
-    node.set_name(name);
-    for (const std::string& input : inputs) node.add_input(input);
-    return node;
-  }
-
-  std::string constant(const std::string& name, const std::vector<float>& values, const std::vector<int>& shape) {
-    onnx::TensorProto& tensor = *out_.add_initializer();
-    tensor.set_name(name);
-    tensor.set_data_type(onnx::TensorProto::FLOAT);
-    for (const int extent : shape) tensor.add_dims(extent);
-    tensor.mutable_float_data()->Add(values.begin(), values.end());
-    return name;
-  }
-
-  void write_layer(std::size_t index) {
-    const Layer& layer = graph_.layers[index];
-    std::vector<std::string> inputs;
-    for (const int input : layer.inputs) inputs.push_back(value_of(static_cast<std::size_t>(input)));
-    const LayerWeights weights = random_weights(graph_, index, options_.weight_seed);
-    onnx::NodeProto& node = write_node(layer, inputs, weights);
-    node.add_output(value_of(index));
-  }
-
-  onnx::NodeProto& write_node(const Layer& layer, std::vector<std::string>& inputs, const LayerWeights& weights) {
-    const int channels = layer.output.channels;
-    switch (layer.kind) {
-      case LayerKind::convolution: {
-        const auto fan_in = static_cast<int>(weights.weight.size()) / (channels * layer.kernel * layer.kernel);
-        inputs.push_back(
-            constant(layer.name + "_weight", weights.weight, {channels, fan_in, layer.kernel, layer.kernel}));
-        onnx::NodeProto& node = add_node("Conv", layer.name, inputs);
-        add_window(node, layer);
-        return node;
-      }
-      case LayerKind::batch_norm: {
-        inputs.push_back(constant(layer.name + "_scale", weights.weight, {channels}));
-        inputs.push_back(constant(layer.name + "_shift", weights.bias, {channels}));
-        inputs.push_back(constant(layer.name + "_mean", weights.mean, {channels}));
-        inputs.push_back(constant(layer.name + "_variance", weights.variance, {channels}));
-        onnx::NodeProto& node = add_node("BatchNormalization", layer.name, inputs);
-        onnx::AttributeProto& epsilon = *node.add_attribute();
-        epsilon.set_name("epsilon");
-        epsilon.set_type(onnx::AttributeProto::FLOAT);
-        epsilon.set_f(static_cast<float>(batch_norm_epsilon));
-        return node;
-      }
-      case LayerKind::relu:
-        return add_node("Relu", layer.name, inputs);
-      case LayerKind::average_pool: {
-        onnx::NodeProto& node = add_node("AveragePool", layer.name, inputs);
-        add_window(node, layer);
-        add_integer(node, "count_include_pad", 0);
-        return node;
-      }
-      case LayerKind::global_average_pool:
-        return add_node("GlobalAveragePool", layer.name, inputs);
-      case LayerKind::add:
-        return add_node("Add", layer.name, inputs);
-      case LayerKind::zero:
-        inputs.push_back(constant(layer.name + "_factor", {0.0F}, {}));
-        return add_node("Mul", layer.name, inputs);
-      case LayerKind::linear: {
-        const auto fan_in = static_cast<int>(weights.weight.size()) / channels;
-        add_node("Flatten", layer.name + "_flatten", inputs).add_output(layer.name + "_flat");
-        const std::vector<std::string> operands = {layer.name + "_flat",
-                                                   constant(layer.name + "_weight", weights.weight, {channels, fan_in}),
-                                                   constant(layer.name + "_bias", weights.bias, {channels})};
-        onnx::NodeProto& node = add_node("Gemm", layer.name, operands);
-        add_integer(node, "transB", 1);
-        return node;
-      }
-      case LayerKind::input:
-        break;
-    }
-    throw InputError("layer '" + layer.name + "' is of a kind that ONNX writing does not cover");
-  }
-
-  const LayerGraph& graph_;
-  const OnnxOptions& options_;
-  onnx::GraphProto& out_;
-};
 
 /// The usual SerializeToString leaves the order of some fields open.
 std::string deterministic_bytes(const onnx::ModelProto& model) {
@@ -170,22 +57,167 @@ std::string deterministic_bytes(const onnx::ModelProto& model) {
 
 }  // namespace
 
-std::string onnx_model(const LayerGraph& graph, const OnnxOptions& options) {
-  if (graph.layers.empty()) throw InputError("the layer graph is empty: expected an input layer first");
-  if (options.batch < 1) throw InputError("batch is " + std::to_string(options.batch) + "; expected at least 1");
+void add_integers(onnx::NodeProto& node, const char* name, const std::vector<std::int64_t>& values) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::INTS);
+  for (const std::int64_t value : values) attribute.add_ints(value);
+}
+
+void add_integer(onnx::NodeProto& node, const char* name, std::int64_t value) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::INT);
+  attribute.set_i(value);
+}
+
+void add_real(onnx::NodeProto& node, const char* name, double value) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::FLOAT);
+  attribute.set_f(static_cast<float>(value));
+}
+
+void add_text(onnx::NodeProto& node, const char* name, const std::string& value) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::STRING);
+  attribute.set_s(value);
+}
+
+OnnxGraphWriter::OnnxGraphWriter(const Network& network, std::uint64_t weight_seed, onnx::GraphProto& out)
+    : network_(network), weight_seed_(weight_seed), out_(out) {
+  for (const NetworkInput& input : network.inputs) unique(input.name);
+  name_values();
+  leave_pools_unflattened();
+}
+
+std::string OnnxGraphWriter::unique(std::string name) {
+  const std::string base = name;
+  for (std::size_t number = 2; !names_.insert(name).second; ++number) name = base + "_" + std::to_string(number);
+  return name;
+}
+
+void OnnxGraphWriter::name_values() {
+  for (const NetworkNode& node : network_.nodes) values_.emplace_back(node.outputs.size());
+  for (std::size_t i = 0; i < network_.outputs.size(); ++i) {
+    const Source& source = network_.outputs[i];
+    const std::string name = unique(output_name(i));
+    if (source.node < 0) continue;
+    std::string& value = values_[static_cast<std::size_t>(source.node)][static_cast<std::size_t>(source.output)];
+    if (value.empty()) value = name;
+  }
+  for (std::size_t i = 0; i < values_.size(); ++i) {
+    for (std::size_t output = 0; output < values_[i].size(); ++output) {
+      if (!values_[i][output].empty()) continue;
+      const std::string& name = network_.nodes[i].name;
+      values_[i][output] = unique(output == 0 ? name : name + "_" + std::to_string(output + 1));
+    }
+  }
+}
+
+/// A linear layer with a bias flattens its input anyway.
+void OnnxGraphWriter::leave_pools_unflattened() {
+  std::map<Source, int> readers;
+  for (const NetworkNode& node : network_.nodes) {
+    for (const Source& source : node.inputs) ++readers[source];
+  }
+  for (const Source& source : network_.outputs) ++readers[source];
+  for (const NetworkNode& node : network_.nodes) {
+    if (node.operation.kind != OperatorKind::linear || node.inputs[0].node < 0) continue;
+    const OperatorSpecification& before = network_.nodes[static_cast<std::size_t>(node.inputs[0].node)].operation;
+    const bool flat = before.kind == OperatorKind::global_pool && before.output.size() == 2;
+    if (flat && readers[node.inputs[0]] == 1) unflattened_.insert(node.inputs[0]);
+  }
+}
+
+onnx::NodeProto& OnnxGraphWriter::node(const std::string& type, const std::string& name,
+                                       const std::vector<std::string>& inputs) {
+  onnx::NodeProto& node = *out_.add_node();
+  node.set_op_type(type);
+  node.set_name(name);
+  for (const std::string& input : inputs) node.add_input(input);
+  return node;
+}
+
+std::string OnnxGraphWriter::step(const std::string& type, const std::string& name,
+                                  const std::vector<std::string>& inputs) {
+  const std::string output = unique(name);
+  node(type, output, inputs).add_output(output);
+  return output;
+}
+
+std::string OnnxGraphWriter::constant(const std::string& name, const std::vector<float>& values, const Shape& shape) {
+  onnx::TensorProto& tensor = *out_.add_initializer();
+  tensor.set_name(unique(name));
+  tensor.set_data_type(onnx::TensorProto::FLOAT);
+  for (const std::int64_t extent : shape) tensor.add_dims(extent);
+  tensor.mutable_float_data()->Add(values.begin(), values.end());
+  return tensor.name();
+}
+
+std::string OnnxGraphWriter::integers(const std::string& name, const std::vector<std::int64_t>& values) {
+  onnx::TensorProto& tensor = *out_.add_initializer();
+  tensor.set_name(unique(name));
+  tensor.set_data_type(onnx::TensorProto::INT64);
+  tensor.add_dims(static_cast<std::int64_t>(values.size()));
+  tensor.mutable_int64_data()->Add(values.begin(), values.end());
+  return tensor.name();
+}
+
+void OnnxGraphWriter::write_node(std::size_t index) {
+  const NetworkNode& written = network_.nodes[index];
+  const LayerWeights weights = random_weights(network_, index, weight_seed_);
+  OnnxNodeWriting writing{*this, written, weights, {}, is_unflattened({static_cast<int>(index), 0})};
+  for (const Source& source : written.inputs) {
+    const auto output = static_cast<std::size_t>(source.output);
+    writing.inputs.push_back(source.node < 0 ? network_.inputs[output].name
+                                             : values_[static_cast<std::size_t>(source.node)][output]);
+  }
+  onnx::NodeProto& last = write_operator(writing);
+  for (const std::string& value : values_[index]) last.add_output(value);
+}
+
+void OnnxGraphWriter::write() {
+  for (const NetworkInput& input : network_.inputs) declare(*out_.add_input(), input.name, input.type);
+  for (std::size_t i = 0; i < network_.outputs.size(); ++i) {
+    declare(*out_.add_output(), output_name(i), tensor_type(network_, network_.outputs[i]));
+  }
+  for (std::size_t i = 0; i < network_.nodes.size(); ++i) write_node(i);
+  for (std::size_t i = 0; i < network_.outputs.size(); ++i) {  // inputs, and tensors that are an output twice
+    const Source& source = network_.outputs[i];
+    const auto output = static_cast<std::size_t>(source.output);
+    const std::string value =
+        source.node < 0 ? network_.inputs[output].name : values_[static_cast<std::size_t>(source.node)][output];
+    if (value == output_name(i)) continue;
+    node("Identity", i == 0 ? "identity" : "identity" + std::to_string(i + 1), {value}).add_output(output_name(i));
+  }
+}
+
+std::string onnx_model(const Network& network, const OnnxOptions& options) {
+  require_sound(network);
+  if (network.outputs.empty()) throw InputError("network '" + options.name + "' has no output");
   onnx::ModelProto model;
   model.set_ir_version(ir_version);
   model.set_producer_name("tenshot");
   onnx::OperatorSetIdProto& opset = *model.add_opset_import();
   opset.set_domain("");
   opset.set_version(onnx_opset);
-  GraphWriter(graph, options, *model.mutable_graph()).write();
+  model.mutable_graph()->set_name(options.name);
+  OnnxGraphWriter(network, options.weight_seed, *model.mutable_graph()).write();
   try {
     onnx::checker::check_model(model);
   } catch (const std::exception& error) {
     throw InputError("network '" + options.name + "' makes no valid ONNX model: " + error.what());
   }
   return deterministic_bytes(model);
+}
+
+std::string onnx_model(const LayerGraph& graph, const OnnxOptions& options) {
+  if (options.batch < 1) throw InputError("batch is " + std::to_string(options.batch) + "; expected at least 1");
+  Network network = network_of(graph, options.batch);
+  network.inputs.front().name = onnx_input_name;
+  return onnx_model(network, options);
 }
 
 }  // namespace tenshot::nasbench

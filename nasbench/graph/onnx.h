@@ -4,6 +4,7 @@
 #include <string>
 
 #include "nasbench/graph/layer_graph.h"
+#include "nasbench/graph/network.h"
 
 namespace tenshot::nasbench {
 
@@ -12,16 +13,21 @@ constexpr const char* onnx_input_name = "input";
 constexpr const char* onnx_output_name = "output";
 
 struct OnnxOptions {
-  int batch = 1;
+  int batch = 1;                  ///< of a layer graph; a network has its own
   std::uint64_t weight_seed = 1;  ///< of random_weights: the same seed gives what the runtimes of descriptor/ run
   std::string name = "tenshot";   ///< of the graph
 };
 
-/// The network as the bytes of an ONNX model: opset 13, IR version 7, batch × channels × height × width in
-/// (`onnx_input_name`), `onnx_output_name` out, both of fixed shape and float; weights inside. Layers stay as they are:
-/// `zero` is a multiplication by a constant 0, batch normalisation is not folded, and a graph of its input alone is an
-/// Identity. The same graph and options give the same bytes. Throws InputError where the graph is empty, the batch not
-/// positive, or ONNX's own checker refuses the model.
+/// The network as the bytes of an ONNX model: opset 13, IR version 7, inputs by their names, `onnx_output_name` out (a
+/// second output has a 2 behind it, and so on), all of fixed shape; weights inside. Operators stay as they are: a
+/// multiplication by 0 is one, and batch normalisation is not folded; a network without nodes is an Identity. What
+/// read_onnx reads of it is the same network. The same network and options give the same bytes. Throws InputError where
+/// the network is not sound or has an opaque operator, numbers of another type than float32, or anything else that
+/// ONNX's own checker refuses.
+std::string onnx_model(const Network& network, const OnnxOptions& options);
+
+/// The layer graph as a network of `options.batch` images; its input is called `onnx_input_name`. Throws InputError
+/// where the graph is empty or the batch not positive.
 std::string onnx_model(const LayerGraph& graph, const OnnxOptions& options);
 
 }  // namespace tenshot::nasbench

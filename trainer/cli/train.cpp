@@ -42,7 +42,8 @@ void run(const std::vector<std::string>& arguments) {
       "without", "device-runtimes of the pool to leave out, comma-separated", cxxopts::value<std::string>())(
       "predictor",
       "structured (costs and execution structure), maple-edge (network taught by simulated devices); to compare with: "
-      "maple-edge-plain (the paper's network), maple (without MAPLE-Edge's additions), help, flops, flops-memory, look-up, transfer, forest",
+      "maple-edge-plain (the paper's network), maple (without MAPLE-Edge's additions), help, flops, flops-memory, "
+      "look-up, transfer, forest",
       cxxopts::value<std::string>()->default_value("structured"))("seed", "seed of every random draw",
                                                                   cxxopts::value<std::string>()->default_value("1"))(
       "out", "checkpoint to write", cxxopts::value<std::string>())(

@@ -171,15 +171,14 @@ class GridBuilder {
     }
   }
 
-  static bool may_start_unmeasured(const Method& method) {
-    return is_network(method.predictor);
-  }
+  static bool may_start_unmeasured(const Method& method) { return is_network(method.predictor); }
 
   /// Whether anything is known of the target when nothing is measured.
   bool answers_unmeasured(const Method& method, const std::string& target) const {
     const datasets::HardwareDescriptor& descriptor = data_.train.find(target)->descriptor;
     if (!method.descriptor || method.network.descriptor == "inferred") return false;
-    if (richest_descriptor(method.predictor) != "in-network") return may_start_unmeasured(method) && descriptor.has_latencies();
+    if (richest_descriptor(method.predictor) != "in-network")
+      return may_start_unmeasured(method) && descriptor.has_latencies();
     const structured::DescriptorSource source = method.network.descriptor == "auto"
                                                     ? structured::common_source(data_.train)
                                                     : structured::descriptor_source(method.network.descriptor);
@@ -197,10 +196,10 @@ class GridBuilder {
       task.descriptor = std::string(name(common_descriptor_kind(subset(data_.train, described))));
     }
     const MapleEdgeSettings& n = method.network;
-    const nlohmann::json identity = {
-        method.predictor,    members,     task.descriptor,   spec_.seed,         n.hidden,        n.fit.epochs,
-        n.fit.batch,       n.fit.learning_rate, n.normalise, n.scale_latencies, n.fine_tune_epochs, method.posterior,
-        n.simulation};
+    const nlohmann::json identity = {method.predictor, members,           task.descriptor,    spec_.seed,
+                                     n.hidden,         n.fit.epochs,      n.fit.batch,        n.fit.learning_rate,
+                                     n.normalise,      n.scale_latencies, n.fine_tune_epochs, method.posterior,
+                                     n.simulation};
     task.key = sha256_hex(identity.dump() + data_.sha256).substr(0, 16);
     const auto [place, added] = models_.emplace(task.key, grid_.models.size());
     if (added) grid_.models.push_back(task);

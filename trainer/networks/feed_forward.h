@@ -23,7 +23,7 @@ struct DenseLayer {
 struct FeedForward {
   std::vector<DenseLayer> layers;  ///< ReLU between them; the first takes the encoding, the last has one output
   double scale_ms = 1;
-  double floor_ms = 0;  ///< positive: a latency is never negative, whatever the network says
+  double floor_ms = 0;       ///< positive: a latency is never negative, whatever the network says
   bool logarithmic = false;  ///< the network answers log(latency / scale)
 };
 

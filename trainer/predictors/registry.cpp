@@ -71,7 +71,8 @@ std::unique_ptr<Predictor> load_feed_forward(const Archive& archive) {
 
 const std::vector<std::string> network_train_options = {
     "epochs", "batch", "learning-rate", "hidden", "descriptor-kind", "no-normalisation", "no-scaling"};
-const std::vector<std::string> simulated_train_options = {"epochs", "batch", "learning-rate", "hidden", "descriptor-kind"};
+const std::vector<std::string> simulated_train_options = {"epochs", "batch", "learning-rate", "hidden",
+                                                          "descriptor-kind"};
 const std::vector<std::string> network_adapt_options = {"clones", "mode"};
 
 std::vector<PredictorRow> make_registry() {

@@ -25,10 +25,10 @@ struct PredictorRow {
   std::vector<std::string> train_options;  ///< options of `tenshot train` that only some predictors have
   std::vector<std::string> adapt_options;  ///< the same of `tenshot adapt`
   Train train = nullptr;
-  LoadModel load_model = nullptr;          ///< from a pool checkpoint
-  LoadPredictor load_predictor = nullptr;  ///< from a predictor file
+  LoadModel load_model = nullptr;               ///< from a pool checkpoint
+  LoadPredictor load_predictor = nullptr;       ///< from a predictor file
   std::string richest_descriptor = "counters";  ///< what of a descriptor it can use at most
-  Settings settings = nullptr;             ///< of a regression network, unless told otherwise; nothing for the others
+  Settings settings = nullptr;  ///< of a regression network, unless told otherwise; nothing for the others
 };
 
 /// All predictors, the default first.

@@ -39,8 +39,8 @@ double latency_floor_ms(const datasets::HardwareDescriptor& descriptor) {
 /// apart they lie, the easier each is memorised and the less a new device takes from its neighbours.
 constexpr double standardised_deviation = 0.1;
 
-/// Features that vary less over the pool say nothing of a device, and one that differs in them would look like no other:
-/// a hundredth of a network's latency, or one per cent of a rate.
+/// Features that vary less over the pool say nothing of a device, and one that differs in them would look like no
+/// other: a hundredth of a network's latency, or one per cent of a rate.
 constexpr double least_deviation = 0.01;
 
 /// A device further from the pool's mean than this many deviations counts as this far: the network has learned nothing

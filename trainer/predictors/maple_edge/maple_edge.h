@@ -43,7 +43,8 @@ MapleEdgeSettings maple_settings();
 std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const MapleEdgeSettings& settings,
                                             const TrainingControl& control);
 
-/// From an archive whose card names "maple-edge-plain", "maple", or "maple-edge" of an earlier release. Throws FormatError.
+/// From an archive whose card names "maple-edge-plain", "maple", or "maple-edge" of an earlier release. Throws
+/// FormatError.
 std::unique_ptr<PoolModel> load_maple_edge(const Archive& archive);
 
 }  // namespace tenshot::trainer

@@ -16,12 +16,12 @@ namespace {
 using structured::LibraryEntry;
 using structured::StructuredLibrary;
 
-constexpr double least_cost = 0.005;        ///< of an operation of an entry, before it is spread
+constexpr double least_cost = 0.005;  ///< of an operation of an entry, before it is spread
 constexpr double least_described_cost = 1e-3;
-constexpr double generic_share = 0.3;       ///< of devices have any structure, not their entry's
-constexpr double new_base_share = 0.3;      ///< of devices have a base that owes nothing to their entry's
-constexpr double most_difference = 0.5;     ///< of log latency, in log_distance
-constexpr double slow_share = 0.25;         ///< of measurements are made in the slow speed
+constexpr double generic_share = 0.3;    ///< of devices have any structure, not their entry's
+constexpr double new_base_share = 0.3;   ///< of devices have a base that owes nothing to their entry's
+constexpr double most_difference = 0.5;  ///< of log latency, in log_distance
+constexpr double slow_share = 0.25;      ///< of measurements are made in the slow speed
 constexpr std::size_t pilot_devices = 20'000;
 constexpr std::size_t most_tries = 100'000;  ///< for one device, before the nearest of them is taken
 
@@ -49,18 +49,12 @@ void read(const nlohmann::json& json, const char* key, Value& value) {
 }  // namespace
 
 void to_json(nlohmann::json& json, const SimulationOptions& options) {
-  json = {{"described_share", options.described_share},
-          {"cost_spreads", options.cost_spreads},
-          {"wild_share", options.wild_share},
-          {"least_noise", options.least_noise},
-          {"most_noise", options.most_noise},
-          {"residual_share", options.residual_share},
-          {"two_speed_share", options.two_speed_share},
-          {"slow_step", options.slow_step},
-          {"acceptance", options.acceptance},
-          {"rows", options.rows},
-          {"pool_share", options.pool_share},
-          {"error_unit", options.error_unit}};
+  json = {{"described_share", options.described_share}, {"cost_spreads", options.cost_spreads},
+          {"wild_share", options.wild_share},           {"least_noise", options.least_noise},
+          {"most_noise", options.most_noise},           {"residual_share", options.residual_share},
+          {"two_speed_share", options.two_speed_share}, {"slow_step", options.slow_step},
+          {"acceptance", options.acceptance},           {"rows", options.rows},
+          {"pool_share", options.pool_share},           {"error_unit", options.error_unit}};
 }
 
 void from_json(const nlohmann::json& json, SimulationOptions& options) {

@@ -18,8 +18,8 @@ struct SimulationOptions {
   /// spreads per device.
   std::vector<double> cost_spreads = {0.15, 0.4, 0.8};
   double described_share = 0.8;  ///< of devices are drawn as described, where there is a descriptor
-  double wild_share = 0.2;   ///< of devices: all costs are log-uniform over two decades, whatever the library says
-  double least_noise = 0.01;  ///< σ of log latency of one measurement, log-uniform per device
+  double wild_share = 0.2;       ///< of devices: all costs are log-uniform over two decades, whatever the library says
+  double least_noise = 0.01;     ///< σ of log latency of one measurement, log-uniform per device
   double most_noise = 0.12;
   /// Standard deviation, as a share of σ, of what no structure explains: of log latency, a sum of one number per
   /// decision taken and one per live decision taken.
@@ -82,7 +82,8 @@ struct SimulatedDevice {
 /// Where devices come from.
 class DevicePrior {
  public:
-  /// `library` must outlive this. With `described`, most devices are as the descriptor of the device at hand lets expect.
+  /// `library` must outlive this. With `described`, most devices are as the descriptor of the device at hand lets
+  /// expect.
   DevicePrior(const structured::StructuredLibrary& library, const SimulationOptions& options,
               const structured::DescribedDevice* described = nullptr);
 

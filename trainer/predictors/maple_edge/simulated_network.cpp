@@ -119,8 +119,7 @@ std::unique_ptr<Predictor> SimulatedNetworkModel::adapt(const AdaptationSet& set
   }
   const LibTorchThreads threads(options.control.threads);
   SimulatedSamples samples(pool_, library_, pool_latency_ms(set), set, described ? &*described : nullptr,
-                           settings_.simulation, clones,
-                           stream_seed(options.seed, devices_stream));
+                           settings_.simulation, clones, stream_seed(options.seed, devices_stream));
   RegressionNetwork network(static_cast<int>(samples.width()), settings_.hidden,
                             stream_seed(options.seed, weights_stream), Loss::smooth_l1);
   FitOptions fit_options = settings_.fit;
@@ -136,9 +135,8 @@ std::unique_ptr<Predictor> SimulatedNetworkModel::adapt(const AdaptationSet& set
   card["scores"]["training_loss"] = fit(network, samples_of_epoch, fit_options, fingerprint, options.control);
 
   std::vector<DenseLayer> layers = live_encoding_layers(*pool_.space);
-  const std::vector<DenseLayer> trained =
-      fold_constant_inputs(network.layers(), static_cast<int>(live_encoding_width(*pool_.space)),
-                           samples.features().values);
+  const std::vector<DenseLayer> trained = fold_constant_inputs(
+      network.layers(), static_cast<int>(live_encoding_width(*pool_.space)), samples.features().values);
   layers.insert(layers.end(), trained.begin(), trained.end());
   const bool measured = !set.architectures.empty();
   const double scale_ms = measured ? std::exp(samples.features().centre) : described->median_ms;
@@ -151,8 +149,8 @@ std::unique_ptr<Predictor> SimulatedNetworkModel::adapt(const AdaptationSet& set
 
 MapleEdgeSettings simulated_network_settings() {
   MapleEdgeSettings settings;
-  settings.hidden = {384, 256, 128};
-  settings.fit.epochs = 50;
+  settings.hidden = {256, 128, 64};
+  settings.fit.epochs = 10;
   settings.fit.batch = 1024;
   settings.fit.learning_rate = 2e-3;
   settings.default_clones = 1;

@@ -16,7 +16,7 @@ MapleEdgeSettings simulated_network_settings();
 /// latencies of just the architectures that were measured, so that it learns what those say of all others.
 ///
 /// Fits the library of the pool, in seconds; adaptation trains for settings.fit.epochs epochs of
-/// settings.simulation.rows rows, a minute or two. Throws InputError (a pool without devices, a space without
+/// settings.simulation.rows rows, a few seconds on one core. Throws InputError (a pool without devices, a space without
 /// structures, a device with fewer measured architectures than costs).
 std::unique_ptr<PoolModel> train_simulated_network(const datasets::Pool& pool, const MapleEdgeSettings& settings);
 

@@ -7,8 +7,14 @@
 #include <set>
 
 #include "nasbench/graph/layer_graph_builder.h"
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/onnx_reader.h"
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/random.h"
+#include "nasbench/support/temporary_folder.h"
+#include "tests/unit/nasbench/graph/network_fixtures.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -104,8 +110,118 @@ TEST(Onnx, SameSeedSameBytes) {
   EXPECT_NE(onnx_model(graph, {1, 3, "a"}), onnx_model(graph, {1, 4, "a"}));
 }
 
+Network round_trip(const Network& network) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "network.onnx";
+  write_file_atomically(path, onnx_model(network, {1, 1, "network"}));
+  return read_onnx(path);
+}
+
+std::vector<std::string> lines(const Network& network) {
+  std::vector<std::string> result;
+  for (const NetworkNode& node : network.nodes) result.push_back(format(node.operation));
+  return result;
+}
+
+TEST(OnnxRoundTrip, IsTheSameNetwork) {
+  for (const Network& network : {network_of_convolutions(), network_of_attention(), network_of_attention(1)}) {
+    const Network read = round_trip(network);
+    EXPECT_EQ(lines(read), lines(network));
+    EXPECT_EQ(content_hash(read), content_hash(network));
+  }
+}
+
+TEST(OnnxRoundTrip, KeepsTheNamesOfNodesAndInputs) {
+  const Network network = network_of_convolutions(), read = round_trip(network);
+  ASSERT_EQ(read.nodes.size(), network.nodes.size());
+  for (std::size_t i = 0; i < read.nodes.size(); ++i) EXPECT_EQ(read.nodes[i].name, network.nodes[i].name);
+  EXPECT_EQ(read.inputs[0].name, "input");
+}
+
+TEST(OnnxRoundTrip, OfNasBench201IsTheSameNetwork) {
+  Rng rng(3);
+  for (int i = 0; i < 20; ++i) {
+    const Network network = network_of(nasbench201().network(nasbench201().random(rng), {}), 1 + i % 3);
+    EXPECT_EQ(content_hash(round_trip(network)), content_hash(network));
+  }
+}
+
+TEST(OnnxRoundTrip, OfOddNodes) {
+  NetworkBuilder builder;
+  const Source image = builder.input("first", {2, 6, 7, 9}), other = builder.input("second", {2, 6, 7, 9});
+  const auto append = [&](OperatorKind kind, const char* function, std::vector<Source> inputs, const Shape& shape,
+                          const OperatorAttributes& attributes, const std::vector<Shape>& constants = {}) {
+    NetworkNode node;
+    node.operation.kind = kind;
+    node.operation.name = function;
+    node.operation.constants = constants;
+    node.attributes = attributes;
+    node.name = "odd";
+    node.inputs = std::move(inputs);
+    node.outputs = {{shape, ElementType::float32}};
+    return builder.append(node);
+  };
+  OperatorAttributes a;
+  a.axes = {2, 3};
+  a.starts = {1, 8};
+  a.steps = {2, -1};
+  builder.output(append(OperatorKind::split, "slice", {image}, {2, 6, 3, 9}, a));
+  a = {};
+  a.axes = {1};
+  a.starts = {4};
+  a.steps = {1};
+  builder.output(append(OperatorKind::split, "slice", {image}, {2, 7, 9}, a));
+  a = {};
+  a.mode = "reflect";
+  a.starts = {0, 0, 1, 0};
+  a.ends = {0, 0, 2, 3};
+  builder.output(append(OperatorKind::pad, "", {image}, {2, 6, 10, 12}, a));
+  for (const char* mode : {"nearest", "linear", "linear_aligned", "cubic"}) {
+    a = {};
+    a.mode = mode;
+    builder.output(append(OperatorKind::resize, "", {image}, {2, 6, 14, 18}, a));
+  }
+  a = {};
+  a.alpha = 2;
+  a.constant_first = true;
+  builder.output(append(OperatorKind::elementwise, "subtract", {image}, {2, 6, 7, 9}, a));
+  builder.output(append(OperatorKind::elementwise, "maximum", {image, other}, {2, 6, 7, 9}, {}));
+  builder.output(append(OperatorKind::elementwise, "divide", {image}, {2, 6, 7, 9}, {}, {{6, 1, 1}}));
+  a = {};
+  a.axes = {1};
+  a.constant_first = true;
+  builder.output(append(OperatorKind::concatenate, "", {image}, {2, 7, 7, 9}, a, {{1, 1, 7, 9}}));
+  for (const char* function : {"sum", "max", "product"}) {
+    a = {};
+    a.axes = {1, 3};
+    builder.output(append(OperatorKind::reduce, function, {image}, {2, 7}, a));
+  }
+  builder.output(append(OperatorKind::global_pool, "max", {image}, {2, 6}, {}));
+  builder.output(image);
+  const Network read = round_trip(builder.network());
+  EXPECT_EQ(lines(read), lines(builder.network()));
+  EXPECT_EQ(content_hash(read), content_hash(builder.network()));
+}
+
+TEST(Onnx, RefusesAnOpaqueOperatorByName) {
+  NetworkBuilder builder;
+  NetworkNode node;
+  node.operation.name = "Polish";
+  node.name = "polish_1";
+  node.inputs = {builder.input("input", {1, 3})};
+  node.outputs = {{{1, 3}, ElementType::float32}};
+  builder.output(builder.append(node));
+  try {
+    onnx_model(builder.network(), {});
+    FAIL() << "wrote an operator that nobody knows";
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("'polish_1' (opaque Polish)"), std::string::npos) << error.what();
+  }
+}
+
 TEST(Onnx, RefusesWhatNobodyCanRun) {
-  EXPECT_THROW(onnx_model({}, {}), InputError);
+  EXPECT_THROW(onnx_model(LayerGraph{}, {}), InputError);
+  EXPECT_THROW(onnx_model(Network{}, {}), InputError);
   EXPECT_THROW(onnx_model(nasbench201().operators({})[0].graph, {0, 1, "none"}), InputError);
 }
 

@@ -5,7 +5,10 @@
 #include <map>
 #include <string>
 
+#include "nasbench/graph/onnx.h"
 #include "nasbench/graph/onnx_reader.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/temporary_folder.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -17,10 +20,10 @@ struct Published {
   double million_multiply_adds;  ///< of one image of 224×224, within 1 %
 };
 
-// ResNets, SqueezeNet, DenseNet, EfficientNet and MobileNetV3-Large: torchvision's table of models. MobileNetV1: Howard et al., 2017,
-// Table 8. MobileNetV2: Sandler et al., CVPR 2018, Table 4. MobileNetV3-Small: Howard et al., ICCV 2019, Table 3.
-// ShuffleNetV2: Ma et al., ECCV 2018, Table 8. ViT-Ti: Touvron et al.,
-// ICML 2021, Table 1 has the parameters, timm's table of results the multiply-adds.
+// ResNets, SqueezeNet, DenseNet, EfficientNet and MobileNetV3-Large: torchvision's table of models. MobileNetV1: Howard
+// et al., 2017, Table 8. MobileNetV2: Sandler et al., CVPR 2018, Table 4. MobileNetV3-Small: Howard et al., ICCV 2019,
+// Table 3. ShuffleNetV2: Ma et al., ECCV 2018, Table 8. ViT-Ti: Touvron et al., ICML 2021, Table 1 has the parameters,
+// timm's table of results the multiply-adds.
 constexpr Published networks[] = {
     {"resnet18", 11'689'512, 1814},    {"resnet50", 25'557'032, 4089},         {"mobilenet_v1", 4'231'976, 569},
     {"mobilenet_v2", 3'504'872, 300},  {"mobilenet_v3_large", 5'483'032, 217}, {"mobilenet_v3_small", 2'542'856, 56},
@@ -106,6 +109,15 @@ TEST_F(PublishedNetworks, OperatorsOfSeveralNodesAreWhatTheyStandFor) {
   EXPECT_EQ(kinds(read("shufflenet_v2_x1_0")).at("shuffle"), 16);
   EXPECT_EQ(kinds(read("efficientnet_b0")).at("activation silu"), 49);
   EXPECT_EQ(kinds(read("mobilenet_v3_large")).at("activation hard_swish"), 21);
+}
+
+TEST_F(PublishedNetworks, AreTheSameWhenWeWriteThem) {
+  const TemporaryFolder folder;
+  for (const Published& published : networks) {
+    const Network network = read(published.file);
+    write_file_quickly(folder.path() / "network.onnx", onnx_model(network, {}));
+    EXPECT_EQ(content_hash(read_onnx(folder.path() / "network.onnx")), content_hash(network)) << published.file;
+  }
 }
 
 TEST_F(PublishedNetworks, LargerImagesCostMore) {

@@ -137,6 +137,7 @@ TEST(NearbyDevices, AreNearerToTheMeasurementsThanOthers) {
   SimulationOptions all, few;
   all.acceptance = 1;
   few.acceptance = 0.02;
+  all.residual_share = few.residual_share = 0;
   const NearbyDevices anywhere(DevicePrior(library(), all), simulated_space(), all, measured, log_ms, 1);
   const NearbyDevices near(DevicePrior(library(), few), simulated_space(), few, measured, log_ms, 1);
   const auto mean_error = [&](const NearbyDevices& devices) {
@@ -149,8 +150,8 @@ TEST(NearbyDevices, AreNearerToTheMeasurementsThanOthers) {
     }
     return sum;
   };
-  EXPECT_LT(near.threshold(), 0.3);
-  EXPECT_LT(mean_error(near), 0.5 * mean_error(anywhere));
+  EXPECT_LT(mean_error(near), near.threshold());
+  EXPECT_LT(near.threshold(), 0.7 * mean_error(anywhere));
 }
 
 TEST(SimulationOptions, AreReadAsTheyWereWrittenAndRefusedOutOfRange) {

@@ -66,10 +66,10 @@ TEST(SimulatedNetwork, PredictsANewDeviceFromTenMeasurements) {
 
 TEST(SimulatedNetwork, AdaptsToOneMeasurementAndToArchitecturesThatThePoolHasNotMeasured) {
   NewDevice device = new_device(1);
-  EXPECT_GT(evaluate(quick_model().adapt(device.set, {})->predict(device.architectures, 0.9).latency_ms,
-                     device.latency_ms)
-                .spearman,
-            0.5);
+  EXPECT_GT(
+      evaluate(quick_model().adapt(device.set, {})->predict(device.architectures, 0.9).latency_ms, device.latency_ms)
+          .spearman,
+      0.5);
   device.set.architectures.push_back(nasbench::nasbench201().at(15624));
   device.set.latency_ms.push_back(30);
   EXPECT_NO_THROW(quick_model().adapt(device.set, {}));
