@@ -23,3 +23,24 @@ const std::vector<KitFile>& kit_files() {\n  static const std::vector<KitFile> f
     file(WRITE ${output} "${source}")
   endif()
 endfunction()
+
+# tenshot_embed_spaces(OUTPUT FOLDER NAMES…): the same for FOLDER/NAME.json, as tenshot::nasbench::shipped_spaces().
+function(tenshot_embed_spaces output folder)
+  set(entries "")
+  foreach(name ${ARGN})
+    set(path ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${name}.json)
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+    file(READ ${path} content)
+    string(APPEND entries "      {\"${name}\", R\"__file(${content})__file\"},\n")
+  endforeach()
+  set(source "#include \"nasbench/spaces/shipped_spaces.h\"\n\nnamespace tenshot::nasbench {\n\n\
+const std::vector<ShippedSpace>& shipped_spaces() {\n  static const std::vector<ShippedSpace> spaces = {\n${entries}  };\n\
+  return spaces;\n}\n\n}  // namespace tenshot::nasbench\n")
+  set(before "")
+  if(EXISTS ${output})
+    file(READ ${output} before)
+  endif()
+  if(NOT before STREQUAL source)
+    file(WRITE ${output} "${source}")
+  endif()
+endfunction()

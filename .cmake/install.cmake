@@ -5,6 +5,8 @@ include(CMakePackageConfigHelpers)
 get_property(tenshot_libraries GLOBAL PROPERTY TENSHOT_LIBRARIES)
 install(TARGETS ${tenshot_libraries} tenshot_torch EXPORT tenshotTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS tenshot RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(FILES trainer/cli/completion/tenshot.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tenshot)
+install(FILES trainer/cli/completion/_tenshot DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
 foreach(folder nasbench descriptor datasets sampling trainer)
   install(DIRECTORY ${folder} DESTINATION include/tenshot FILES_MATCHING PATTERN "*.h" PATTERN "cli" EXCLUDE
     PATTERN "data" EXCLUDE)

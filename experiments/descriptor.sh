@@ -41,7 +41,7 @@ train() {
   if [ "$2" = structured ]; then
     "$tenshot" train --quiet --pool "$work/pool" --without "${without// /,}" --out "$out"
   else
-    "$tenshot" train --quiet --pool "$work/pool" --without "${without// /,}" --predictor maple-edge --descriptor-kind "$2" \
+    "$tenshot" train --quiet --pool "$work/pool" --without "${without// /,}" --predictor maple-edge-plain --descriptor-kind "$2" \
       --out "$out"
   fi
 }
@@ -113,7 +113,7 @@ table() {  # KINDS…
   cat <<END
 # What the hardware descriptor is worth
 
-\`experiments/descriptor.sh $trials\`: predictor \`maple-edge\`, the pool without the runtime that is predicted (all its
+\`experiments/descriptor.sh $trials\`: predictor \`maple-edge-plain\`, the pool without the runtime that is predicted (all its
 settings left out), targeted-uniform samples, seeds 1 to $trials. Share of unseen architectures predicted within ±10 % /
 Spearman's ρ, means over the $(echo "$ids" | wc -w) device-runtimes of
 [datasets/data](../../../datasets/data/README.md) that have counters, and over the trials, by number of measurements. The

@@ -41,7 +41,7 @@ import "${new_devices// /,}" 1800:2700 truth
 
 train() { [ -f "$work/$1.tenshot" ] || "$tenshot" train --quiet --pool "$work/pool" --predictor "$1" --out "$work/$1.tenshot"; }
 export -f train
-printf '%s\n' structured maple-edge maple flops | grep -E "structured|$methods" | xargs -P 2 -I {} bash -euo pipefail -c 'train {}'
+printf '%s\n' structured maple-edge-plain maple flops | grep -E "structured|$methods" | xargs -P 2 -I {} bash -euo pipefail -c 'train {}'
 
 # plan OUT TRIAL OPTIONS…, unless it is there.
 plan() { [ -s "$1" ] || "$tenshot" plan --quiet --seed "$2" --out "$1" --checkpoint "$work/structured.tenshot" "${@:3}"; }
@@ -85,8 +85,8 @@ done
 for trial in $(seq "$trials"); do
   for device in $new_devices; do
     echo "structured structured --mode=joint targeted-uniform $device $trial"
-    echo "maple-edge maple-edge --mode=joint targeted-uniform $device $trial"
-    echo "maple-edge-fine-tuned maple-edge --mode=fine-tune targeted-uniform $device $trial"
+    echo "maple-edge-plain maple-edge-plain --mode=joint targeted-uniform $device $trial"
+    echo "maple-edge-plain-fine-tuned maple-edge-plain --mode=fine-tune targeted-uniform $device $trial"
     echo "maple maple --mode=joint targeted-uniform $device $trial"
     echo "flops flops --mode=joint targeted-uniform $device $trial"
     echo "structured-one-round structured --mode=joint information $device $trial"
@@ -112,7 +112,7 @@ awk -F, -v devices="$new_devices" -v trials="$trials" '
     printf " mean |\n|---|"
     for (d = 0; d <= count; d++) printf "---|"
     print ""
-    methods = split("structured maple-edge maple-edge-fine-tuned maple flops structured-one-round structured-two-rounds", method, " ")
+    methods = split("structured maple-edge-plain maple-edge-plain-fine-tuned maple flops structured-one-round structured-two-rounds", method, " ")
     for (m = 1; m <= methods; m++) {
       printf "| %s |", method[m]; total = 0; total_rho = 0
       for (d = 1; d <= count; d++) {

@@ -7,7 +7,8 @@ cd "$(dirname "$0")/.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
 . experiments/set_up.sh
 # shellcheck disable=SC2046 # a list of words
-install_missing python3-torch python3-torchvision busybox shellcheck $(node_packages)
+install_missing python3-torch python3-torchvision python3-numpy python3-dev pybind11-dev busybox shellcheck \
+  $(node_packages)
 build_targets
 TENSHOT_EXPORTS=$(realpath "$build")/exports
 export TENSHOT_EXPORTS

@@ -133,7 +133,7 @@ KitManifest read_manifest(const json& object, const std::string& file) {
   reader.require_format(kit_format, "kit's manifest");
   KitManifest manifest;
   manifest.id = reader.text("id", "");
-  manifest.space = &reader.space();
+  manifest.space = &space_of(reader);
   manifest.shape.resolution = reader.whole_number("resolution", 1, manifest.shape.resolution);
   manifest.shape.classes = reader.whole_number("classes", 1, manifest.shape.classes);
   manifest.batch = reader.whole_number("batch", 1, 1);

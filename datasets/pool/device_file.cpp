@@ -124,7 +124,7 @@ DeviceFile read_device_object(const json& object, const std::string& file) {
   const JsonReader reader(object, file, "");
   reader.require_format(device_format, "device file");
   DeviceFile result;
-  result.space = &reader.space();
+  result.space = &space_of(reader);
   DeviceRuntime& device = result.device;
   device.id = read_id(reader);
   device.device = reader.text("device", device.id);

@@ -8,26 +8,6 @@
 namespace tenshot::datasets {
 namespace {
 
-/// Bytes of the UTF-8 character at the start of `text`; 0 where there is none.
-std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned char lead = byte(0);
-  const std::size_t length = lead < 0x80   ? 1
-                             : lead < 0xC2 ? 0
-                             : lead < 0xE0 ? 2
-                             : lead < 0xF0 ? 3
-                             : lead < 0xF5 ? 4
-                                           : 0;
-  if (length > text.size()) return 0;
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0) != 0x80) return 0;
-  }
-  const bool overlong = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
-  const bool surrogate = lead == 0xED && byte(1) > 0x9F;
-  const bool beyond_unicode = lead == 0xF4 && byte(1) > 0x8F;
-  return overlong || surrogate || beyond_unicode ? 0 : length;
-}
-
 std::string_view says(Problem problem) {
   switch (problem) {
     case Problem::missing:
@@ -56,19 +36,6 @@ std::string_view name(Problem problem) {
   constexpr std::array<std::string_view, 8> names = {
       "missing", "not a number", "zero", "negative", "not finite", "duplicate", "unknown architecture", "field count"};
   return names[static_cast<std::size_t>(problem)];
-}
-
-std::string excerpt(std::string_view text, std::size_t most) {
-  std::string result;
-  for (std::size_t characters = 0; !text.empty(); ++characters) {
-    if (characters == most) return result + "…";
-    const std::size_t length = character_length(text);
-    const auto lead = static_cast<unsigned char>(text.front());
-    const bool printable = length > 0 && lead >= 0x20 && lead != 0x7F;
-    result += printable ? text.substr(0, length) : std::string_view("?");
-    text.remove_prefix(length > 0 ? length : 1);
-  }
-  return result;
 }
 
 std::string Finding::message() const {

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "nasbench/support/text.h"
+
 namespace tenshot::datasets {
 
 /// Why an entry of a table was left out.
@@ -24,9 +26,7 @@ enum class Problem : std::uint8_t {
 
 std::string_view name(Problem problem);
 
-/// `text` fit for a one-line message and for JSON: valid UTF-8 without control characters ('?' stands for either), cut
-/// after `most` characters.
-std::string excerpt(std::string_view text, std::size_t most = 60);
+using tenshot::excerpt;
 
 /// One entry left out: where it stands and what was found there.
 struct Finding {

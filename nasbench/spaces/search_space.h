@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nasbench/graph/layer_graph.h"
+#include "nasbench/graph/network.h"
 #include "nasbench/graph/operator_specification.h"
 #include "nasbench/spaces/architecture.h"
 #include "nasbench/support/random.h"
@@ -49,6 +50,15 @@ class SearchSpace {
   /// "nasbench201"; what files and `--space` call it.
   virtual std::string_view name() const = 0;
 
+  /// What a file or checkpoint has to keep of the space so that a program which does not know its name can use it: the
+  /// JSON that layered_space() takes. Empty for a space that is known by name.
+  virtual std::string definition() const { return {}; }
+  /// The shape of the space's own networks, where nobody asks for another.
+  virtual NetworkShape default_shape() const { return {}; }
+
+  /// Whether every combination of options is an architecture. Where it is not (networks by name, whose decisions are an
+  /// identity), at, ordinal, random, all, encoding_width and encode throw InputError.
+  virtual bool composed() const { return true; }
   /// Number of options at each decision: {5, 5, 5, 5, 5, 5} for NAS-Bench-201.
   virtual const std::vector<int>& decisions() const = 0;
 
@@ -57,6 +67,8 @@ class SearchSpace {
   /// The string of an architecture; parse(format(a)) == a.
   virtual std::string format(const Architecture& architecture) const = 0;
   virtual void append_format(std::string& text, const Architecture& architecture) const = 0;
+  /// A string of this space, for messages that say what one looks like.
+  virtual std::string example() const { return format(Architecture(decisions().size())); }
   /// A string is parts joined by this character, and what a part says does not depend on the other parts.
   virtual char part_separator() const = 0;
 
@@ -75,9 +87,15 @@ class SearchSpace {
 
   /// The whole network as a layer graph. Throws InputError on a shape the space cannot have.
   virtual LayerGraph network(const Architecture& architecture, const NetworkShape& shape) const = 0;
+  /// The whole network for `batch` images, as any operators may make it. Throws InputError as network().
+  virtual Network computation(const Architecture& architecture, const NetworkShape& shape, int batch) const;
   /// The operators that the network executes, in order, for the space's own input: what the predictor `operators` knows
   /// of a network. Throws InputError for a space that does not say.
   virtual std::vector<OperatorSpecification> operator_list(const Architecture& architecture) const;
+  /// The same in parts, for callers that compute with each part once: keys of the parts in order, and what a key stands
+  /// for; equal keys, equal operators. Both throw InputError for a space that does not say.
+  virtual std::vector<std::uint32_t> operator_parts(const Architecture& architecture) const;
+  virtual std::vector<OperatorSpecification> operator_part(std::uint32_t part) const;
   /// nasbench::flop_count(network(architecture, shape)), without the network where a space knows a shorter way.
   virtual std::int64_t flop_count(const Architecture& architecture, const NetworkShape& shape) const;
   /// Every operator at every width and resolution it occurs at (NAS-Bench-201: 5 operations × 3 stages = 15, operation
@@ -95,13 +113,15 @@ class SearchSpace {
 
   /// Number of architectures, or nothing when it does not fit 64 bits.
   std::optional<std::uint64_t> size() const;
+  /// Whether all() lists them: there are at most 10^7.
+  bool listable() const;
   /// The architecture at `ordinal` of the space's own order (mixed radix, first decision slowest) and back. Both throw
   /// InputError where there is no such ordinal; `ordinal` also in a space whose size does not fit 64 bits.
   Architecture at(std::uint64_t ordinal) const;
   std::uint64_t ordinal(const Architecture& architecture) const;
   /// Uniform over the space.
   Architecture random(Rng& rng) const;
-  /// All architectures in the space's order. Throws InputError when the space is too large to list (over 10^7).
+  /// All architectures in the space's order. Throws InputError when the space is not listable().
   std::vector<Architecture> all() const;
 
   /// One-hot width: the sum of decisions() (30 for NAS-Bench-201).
@@ -110,8 +130,13 @@ class SearchSpace {
   void encode(const Architecture& architecture, float* encoding) const;
 };
 
+/// Throws InputError unless `architecture` has the space's decisions, each with an option that there is.
+void require_member(const SearchSpace& space, const Architecture& architecture);
+
 /// The space called `name`. Throws InputError that lists the spaces there are.
 const SearchSpace& search_space(std::string_view name);
+/// Names of the spaces that search_space() knows.
+std::vector<std::string> space_names();
 
 /// NAS-Bench-201 (Dong and Yang, ICLR 2020): 15,625 cells of 6 edges with 5 operations.
 const SearchSpace& nasbench201();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -17,5 +18,9 @@ std::string joined(const Texts& texts, std::string_view separator = ", ") {
   }
   return result;
 }
+
+/// `text` fit for a one-line message and for JSON: valid UTF-8 without control characters ('?' stands for either), cut
+/// after `most` characters.
+std::string excerpt(std::string_view text, std::size_t most = 60);
 
 }  // namespace tenshot

@@ -23,11 +23,11 @@ if [ ! -d "$work/pool" ]; then  # a pool of the paper's size, so that `adapt` is
   fi
 fi
 "$tenshot" train --quiet --pool "$work/pool" --predictor structured --out "$work/structured.tenshot"
-"$tenshot" train --quiet --pool "$work/pool" --predictor maple-edge --descriptor-kind inferred --out "$work/maple-edge.tenshot"
+"$tenshot" train --quiet --pool "$work/pool" --predictor maple-edge-plain --descriptor-kind inferred --out "$work/maple-edge-plain.tenshot"
 "$tenshot" plan --checkpoint "$work/structured.tenshot" --out "$work/plan.csv"
 first=$(find "$work/pool" -name latencies.csv | sort | head -n 1)
 awk -F, 'NR == FNR { planned[$2]; next } FNR == 1 || $1 in planned' "$work/plan.csv" "$first" >"$work/measured.csv"
-for predictor in structured maple-edge; do
+for predictor in structured maple-edge-plain; do
   "$tenshot" adapt --quiet --checkpoint "$work/$predictor.tenshot" --measurements "$work/measured.csv" \
     --out "$work/$predictor.device.tenshot"
 done
@@ -63,17 +63,17 @@ devices=$(find "$work/pool" -name latencies.csv | wc -l)
   "$build/tests/benchmarks/program_costs" 7 \
     "loading LibTorch alone" "$build/tests/benchmarks/load_libtorch" \
     "\`plan\`, ten of 900, information" "$tenshot plan --checkpoint $work/structured.tenshot --out $work/p.csv" \
-    "\`plan\`, ten of 900, targeted uniform" "$tenshot plan --sampler targeted-uniform --checkpoint $work/maple-edge.tenshot --out $work/p.csv" \
+    "\`plan\`, ten of 900, targeted uniform" "$tenshot plan --sampler targeted-uniform --checkpoint $work/maple-edge-plain.tenshot --out $work/p.csv" \
     "\`adapt\`, structured, $devices device-runtimes" "$tenshot adapt --quiet --checkpoint $work/structured.tenshot --measurements $work/measured.csv --out $work/d.tenshot" \
     "\`predict\`, structured, ten architectures" "$tenshot predict --predictor $work/structured.device.tenshot --archs $work/plan.csv --out $work/p.csv" \
     "\`predict\`, structured, whole space" "$tenshot predict --predictor $work/structured.device.tenshot --out $work/p.csv" \
-    "\`predict\`, maple-edge, ten architectures" "$tenshot predict --predictor $work/maple-edge.device.tenshot --archs $work/plan.csv --out $work/p.csv" \
-    "\`predict\`, maple-edge, whole space" "$tenshot predict --predictor $work/maple-edge.device.tenshot --out $work/p.csv"
+    "\`predict\`, maple-edge-plain, ten architectures" "$tenshot predict --predictor $work/maple-edge-plain.device.tenshot --archs $work/plan.csv --out $work/p.csv" \
+    "\`predict\`, maple-edge-plain, whole space" "$tenshot predict --predictor $work/maple-edge-plain.device.tenshot --out $work/p.csv"
   "$build/tests/benchmarks/program_costs" 1 \
-    "\`adapt\`, maple-edge, joint, $devices device-runtimes" \
-    "$tenshot adapt --quiet --checkpoint $work/maple-edge.tenshot --measurements $work/measured.csv --out $work/d.tenshot" \
-    "\`adapt\`, maple-edge, fine-tune" \
-    "$tenshot adapt --quiet --mode fine-tune --checkpoint $work/maple-edge.tenshot --measurements $work/measured.csv --out $work/d.tenshot"
+    "\`adapt\`, maple-edge-plain, joint, $devices device-runtimes" \
+    "$tenshot adapt --quiet --checkpoint $work/maple-edge-plain.tenshot --measurements $work/measured.csv --out $work/d.tenshot" \
+    "\`adapt\`, maple-edge-plain, fine-tune" \
+    "$tenshot adapt --quiet --mode fine-tune --checkpoint $work/maple-edge-plain.tenshot --measurements $work/measured.csv --out $work/d.tenshot"
 } >"$work/README.md"
 mv "$work/README.md" $results/README.md
 cat $results/README.md

@@ -13,6 +13,7 @@
 #include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/prediction.h"
+#include "trainer/predictors/structured/structured_archive.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -71,6 +72,28 @@ Evidence make_evidence(std::size_t samples) {
   return evidence;
 }
 
+/// The first of all architectures in an order that is drawn, measured on a made-up device with 3 % noise.
+Evidence make_large_evidence(std::size_t samples, const std::string& structure) {
+  Evidence evidence;
+  evidence.architectures = nasbench::nasbench201().all();
+  Rng rng(3);
+  rng.shuffle(evidence.architectures);
+  evidence.architectures.resize(samples);
+  const std::size_t index = model().structure_index(structure);
+  const std::size_t alternatives = model().structures()[index].alternatives;
+  std::vector<double> costs, rows(alternatives * model().features().size());
+  for (const auto& feature : model().features()) costs.push_back(10 * feature.typical_cost * (0.5 + rng.uniform()));
+  for (const auto& architecture : evidence.architectures) {
+    model().evaluate(index, architecture, rows.data());
+    double latency = 0.1;
+    for (std::size_t a = 0; a < alternatives; ++a) {
+      latency = std::max(latency, std::inner_product(costs.begin(), costs.end(), rows.begin() + a * costs.size(), 0.1));
+    }
+    evidence.latency_ms.push_back(latency * std::exp(0.03 * rng.normal()));
+  }
+  return evidence;
+}
+
 void FitLibrary(benchmark::State& state) {
   const BenchmarkPool pool = make_pool(static_cast<std::size_t>(state.range(0)));
   for (auto _ : state) benchmark::DoNotOptimize(fit_library(model(), pool.devices, pool.latencies));
@@ -106,6 +129,35 @@ void AdaptToTen(benchmark::State& state) {
   state.SetComplexityN(state.range(0));
 }
 BENCHMARK(AdaptToTen)->Arg(1)->Arg(9)->Arg(13)->Arg(100)->Unit(benchmark::kMillisecond)->Complexity();
+
+/// Few to all architectures of the space; under a structure of fixed rows, and under one whose rows depend on costs.
+void AdaptToMany(benchmark::State& state, const std::string& structure) {
+  const StructuredLibrary library = make_library(13);
+  const Evidence evidence = make_large_evidence(static_cast<std::size_t>(state.range(0)), structure);
+  StructuredPosterior posterior;
+  for (auto _ : state) posterior = adapt(library, evidence);
+  Archive archive;
+  put_posterior(archive, posterior);
+  state.counters["posterior_bytes"] = static_cast<double>(archive.serialise().size());
+  state.SetComplexityN(state.range(0));
+}
+BENCHMARK_CAPTURE(AdaptToMany, live, "live")
+    ->Arg(20)
+    ->Arg(40)
+    ->Arg(100)
+    ->Arg(1000)
+    ->Arg(15625)
+    ->Unit(benchmark::kMillisecond)
+    ->Complexity();
+BENCHMARK_CAPTURE(AdaptToMany, critical, "critical")->Arg(100)->Arg(1000)->Arg(15625)->Unit(benchmark::kMillisecond);
+
+void PredictAllAfterMany(benchmark::State& state) {
+  const StructuredPosterior posterior =
+      adapt(make_library(13), make_large_evidence(static_cast<std::size_t>(state.range(0)), "critical"));
+  const nasbench::StructureTable table = model().table(nasbench::nasbench201().all());
+  for (auto _ : state) benchmark::DoNotOptimize(predict_intervals(posterior, table, 0.9));
+}
+BENCHMARK(PredictAllAfterMany)->Arg(10)->Arg(40)->Arg(100)->Arg(1000)->Arg(15625)->Unit(benchmark::kMillisecond);
 
 void PredictAllFromStrings(benchmark::State& state) {
   const StructuredPosterior posterior = adapt(make_library(13), make_evidence(10));

@@ -21,7 +21,7 @@ class MainJob : public ::testing::Test {
     datasets::write_pool(path("pool"), synthetic_pool(150));
     const auto device = synthetic_device("new", 5, 1.0, 0.01, 150, 9);
     datasets::write_measurements(path("truth.csv"), device.latencies, space);
-    const Outcome trained = run("tenshot train --predictor maple-edge --pool " + q("pool") +
+    const Outcome trained = run("tenshot train --predictor maple-edge-plain --pool " + q("pool") +
                                 " --epochs 40 --hidden 64,32 --learning-rate 0.003 --out " + q("pool.tenshot"));
     ASSERT_EQ(trained.exit_code, 0) << trained.err;
   }
@@ -79,7 +79,7 @@ TEST_F(MainJob, GivesTheSameBytesForTheSameSeed) {
 
 TEST_F(MainJob, ResumesTrainingThatWasKilledAndEndsWithTheSameBytes) {
   const std::string train =
-      "tenshot train --predictor maple-edge --pool " + q("pool") + " --epochs 400 --hidden 64,32 --out ";
+      "tenshot train --predictor maple-edge-plain --pool " + q("pool") + " --epochs 400 --hidden 64,32 --out ";
   ASSERT_EQ(run(train + q("straight.tenshot")).exit_code, 0);
   // Killed at once when its first state is on disk, then stopped in order once more, then left to finish.
   const std::string background = quoted(TENSHOT_PROGRAM) + " " + train.substr(8) + q("resumed.tenshot") + " & pid=$!\n";
@@ -254,6 +254,17 @@ TEST_F(MainJob, ExportsPeersThatPythonLoads) {
         << peer;
     expect_export_equals_predictions(q("d.tenshot"), q("d.pt"), q("d.csv"));
   }
+}
+
+TEST_F(MainJob, ExportsTheNetworkTaughtBySimulatedDevices) {
+  adapted();
+  ASSERT_EQ(run("tenshot train --pool " + q("pool") + " --predictor maple-edge --epochs 3 --hidden 32,16 --out " +
+                q("network.tenshot") + " && tenshot adapt --quiet --checkpoint " + q("network.tenshot") +
+                " --measurements " + q("measured.csv") + " --out " + q("n.tenshot") +
+                " && tenshot predict --predictor " + q("n.tenshot") + " --out " + q("n.csv"))
+                .exit_code,
+            0);
+  expect_export_equals_predictions(q("n.tenshot"), q("n.pt"), q("n.csv"));
 }
 
 TEST_F(MainJob, ComparesPeersOnTheSameFiles) {

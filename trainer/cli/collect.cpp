@@ -6,6 +6,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <unordered_set>
 
 #include "datasets/collect/collect_descriptor.h"
 #include "datasets/collect/collect_record.h"
@@ -19,6 +20,17 @@
 namespace tenshot::cli {
 namespace {
 
+/// The first `count` distinct architectures of a seeded sequence, in a space with far more than that.
+std::vector<nasbench::Architecture> distinct_draws(const nasbench::SearchSpace& space, std::size_t count, Rng& rng) {
+  std::vector<nasbench::Architecture> drawn;
+  std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> known;
+  while (drawn.size() < count) {
+    nasbench::Architecture architecture = space.random(rng);
+    if (known.insert(architecture).second) drawn.push_back(std::move(architecture));
+  }
+  return drawn;
+}
+
 /// `--archs` is a file of architectures, or how many to draw: the first N of a fixed order, so that every
 /// device-runtime measures the same ones and a larger N extends a smaller one.
 std::vector<nasbench::Architecture> architectures_of(const std::string& archs, const nasbench::SearchSpace& space,
@@ -31,10 +43,12 @@ std::vector<nasbench::Architecture> architectures_of(const std::string& archs, c
     return list.architectures;
   }
   if (*count < 1) throw UsageError("--archs is a file, or a number of at least 1");
-  std::vector<nasbench::Architecture> all = space.all();
+  const auto wanted = static_cast<std::size_t>(*count);
   Rng rng(seed);
+  if (!space.listable()) return distinct_draws(space, wanted, rng);
+  std::vector<nasbench::Architecture> all = space.all();
   rng.shuffle(all);
-  all.resize(std::min<std::size_t>(all.size(), static_cast<std::size_t>(*count)));
+  all.resize(std::min(all.size(), wanted));
   return all;
 }
 

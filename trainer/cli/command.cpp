@@ -10,8 +10,10 @@
 #include <filesystem>
 #include <iostream>
 #include <limits>
+#include <type_traits>
 
 #include "nasbench/support/numbers.h"
+#include "trainer/cli/suggestion.h"
 
 namespace tenshot::cli {
 namespace {
@@ -21,6 +23,16 @@ volatile std::sig_atomic_t stop_signal = 0;
 void on_signal(int signal) {
   stop_signal = signal;
   std::signal(signal, SIG_DFL);
+}
+
+/// cxxopts 3 keeps a list of an option's long names, earlier releases one.
+template <class Option>
+std::string option_name(const Option& option) {
+  if constexpr (std::is_same_v<decltype(option.l), std::string>) {
+    return option.l;
+  } else {
+    return option.l.empty() ? std::string() : *option.l.begin();
+  }
 }
 
 double seconds_now() {
@@ -46,7 +58,7 @@ bool OptionParser::parse(const std::vector<std::string>& arguments) {
   try {
     result_ = options_.parse(static_cast<int>(argv.size()), argv.data());
   } catch (const std::exception& error) {  // cxxopts renamed its exceptions between releases
-    throw UsageError(std::string(error.what()) + "; see tenshot " + verb_ + " --help");
+    throw UsageError(std::string(error.what()) + suggestion_for(arguments) + "; see tenshot " + verb_ + " --help");
   }
   if (has("help")) {
     options_.custom_help(positional_.empty() ? "[options]" : "<" + positional_ + "> [options]");
@@ -58,6 +70,19 @@ bool OptionParser::parse(const std::vector<std::string>& arguments) {
     throw UsageError("'" + result_.unmatched().front() + "' is not expected here; see tenshot " + verb_ + " --help");
   }
   return true;
+}
+
+std::string OptionParser::suggestion_for(const std::vector<std::string>& arguments) const {
+  std::vector<std::string> known;
+  for (const std::string& group : options_.groups()) {
+    for (const auto& option : options_.group_help(group).options) known.push_back("--" + option_name(option));
+  }
+  for (const std::string& argument : arguments) {
+    if (argument.compare(0, 2, "--") != 0) continue;
+    const std::string name = argument.substr(0, argument.find('='));
+    if (std::find(known.begin(), known.end(), name) == known.end()) return suggestion(name, known);
+  }
+  return {};
 }
 
 std::string OptionParser::required(const std::string& option) const {

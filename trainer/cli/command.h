@@ -27,7 +27,7 @@ struct Command {
 
 /// One a file of this folder.
 extern const Command adapt_command, collect_command, dataset_command, evaluate_command, experiment_command,
-    export_command, network_command, plan_command, predict_command, report_command, run_operators_command,
+    export_command, info_command, network_command, plan_command, predict_command, report_command, run_operators_command,
     train_command;
 
 /// The options of a verb with what every verb has: --help (usage, options, example), --quiet.
@@ -54,6 +54,9 @@ class OptionParser {
   int integer(const std::string& option, int least) const;
 
  private:
+  /// "; did you mean '--samples'?" for the first unknown option.
+  std::string suggestion_for(const std::vector<std::string>& arguments) const;
+
   std::string verb_, summary_, example_;
   std::string positional_;
   cxxopts::Options options_;

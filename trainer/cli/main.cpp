@@ -7,18 +7,19 @@
 #include "descriptor/runtimes/torch_info.h"
 #include "nasbench/support/error.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/suggestion.h"
 
 namespace tenshot::cli {
 namespace {
 
-const std::array<const Command*, 12> commands = {&collect_command,  &dataset_command, &train_command,
-                                                 &plan_command,     &adapt_command,   &predict_command,
-                                                 &evaluate_command, &export_command,  &experiment_command,
-                                                 &report_command,   &network_command, &run_operators_command};
+const std::array<const Command*, 13> commands = {
+    &collect_command, &dataset_command,  &train_command,        &plan_command,       &adapt_command,
+    &predict_command, &evaluate_command, &export_command,       &experiment_command, &report_command,
+    &info_command,    &network_command,  &run_operators_command};
 
 void print_help() {
   std::cout << "tenshot: measure ten networks on a device nobody has profiled, predict the latency of all of them.\n\n"
-               "Usage: tenshot VERB [options]        tenshot VERB --help shows a verb's options and an example\n\n";
+               "Usage: tenshot VERB [options]        tenshot help VERB shows a verb's options and an example\n\n";
   for (const Command* command : commands) {
     std::cout << "  " << command->name << std::string(15 - command->name.size(), ' ') << command->summary << "\n";
   }
@@ -37,21 +38,31 @@ void print_version() {
             << descriptor::libpfm_version() << "; " << descriptor::perf_event_status() << "\n";
 }
 
+const Command& command_called(const std::string& verb) {
+  std::vector<std::string> verbs;
+  for (const Command* command : commands) {
+    if (command->name == verb) return *command;
+    verbs.push_back(command->name);
+  }
+  throw UsageError("there is no verb '" + verb + "'" + suggestion(verb, verbs) + "; see tenshot --help");
+}
+
 int run(const std::vector<std::string>& arguments) {
-  if (arguments.empty() || arguments[0] == "--help" || arguments[0] == "-h" || arguments[0] == "help") {
+  const std::string first = arguments.empty() ? "--help" : arguments[0];
+  if (first == "help" && arguments.size() > 1) {
+    command_called(arguments[1]).run({"--help"});
+    return 0;
+  }
+  if (first == "--help" || first == "-h" || first == "help") {
     print_help();
     return arguments.empty() ? 2 : 0;
   }
-  if (arguments[0] == "--version") {
+  if (first == "--version" || first == "-v") {
     print_version();
     return 0;
   }
-  for (const Command* command : commands) {
-    if (command->name != arguments[0]) continue;
-    command->run({arguments.begin() + 1, arguments.end()});
-    return 0;
-  }
-  throw UsageError("there is no verb '" + arguments[0] + "'; see tenshot --help");
+  command_called(first).run({arguments.begin() + 1, arguments.end()});
+  return 0;
 }
 
 }  // namespace

@@ -9,21 +9,20 @@ namespace tenshot::cli {
 namespace {
 
 trainer::MapleEdgeSettings settings_of(const OptionParser& options) {
-  trainer::MapleEdgeSettings settings;
-  if (options.get("predictor") == "maple") settings = trainer::maple_settings();
+  trainer::MapleEdgeSettings settings = trainer::default_settings(options.get("predictor"));
   settings.fit.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-  settings.fit.epochs = static_cast<int>(options.integer("epochs", 1));
-  settings.fit.batch = static_cast<int>(options.integer("batch", 1));
-  settings.fit.learning_rate = options.get<double>("learning-rate");
-  settings.hidden.clear();
-  for (const std::string& width : split_list(options.get("hidden"))) {
+  if (options.has("epochs")) settings.fit.epochs = options.integer("epochs", 1);
+  if (options.has("batch")) settings.fit.batch = options.integer("batch", 1);
+  if (options.has("learning-rate")) settings.fit.learning_rate = options.get<double>("learning-rate");
+  if (options.has("hidden")) settings.hidden.clear();
+  for (const std::string& width : split_list(options.has("hidden") ? options.get("hidden") : "")) {
     if (width.find_first_not_of("0123456789") != std::string::npos || width.size() > 5 || std::stoi(width) < 1) {
       throw UsageError("--hidden is '" + options.get("hidden") + "', expected layer widths such as 512,128");
     }
     settings.hidden.push_back(std::stoi(width));
   }
   settings.descriptor = options.get("descriptor-kind");
-  const std::string richest = options.get("predictor") == "structured" ? "in-network" : "counters";
+  const std::string richest = trainer::richest_descriptor(options.get("predictor"));
   if (settings.descriptor != "auto" && settings.descriptor != richest && settings.descriptor != "latency" &&
       settings.descriptor != "inferred") {
     throw UsageError("--descriptor-kind is '" + settings.descriptor + "', expected auto, " + richest +
@@ -42,15 +41,16 @@ void run(const std::vector<std::string>& arguments) {
   options.add()("pool", "folder of device-runtimes", cxxopts::value<std::string>())(
       "without", "device-runtimes of the pool to leave out, comma-separated", cxxopts::value<std::string>())(
       "predictor",
-      "structured (costs and execution structure), maple-edge (network), maple (without MAPLE-Edge's additions); to "
-      "compare with: help, flops, flops-memory, look-up, transfer, forest",
+      "structured (costs and execution structure), maple-edge (network taught by simulated devices); to compare with: "
+      "maple-edge-plain (the paper's network), maple (without MAPLE-Edge's additions), help, flops, flops-memory, "
+      "look-up, transfer, forest",
       cxxopts::value<std::string>()->default_value("structured"))("seed", "seed of every random draw",
                                                                   cxxopts::value<std::string>()->default_value("1"))(
-      "out", "checkpoint to write", cxxopts::value<std::string>())("epochs", "passes over the pool",
-                                                                   cxxopts::value<std::string>()->default_value("200"))(
-      "batch", "samples a step", cxxopts::value<std::string>()->default_value("128"))(
-      "learning-rate", "Adam's, at the start", cxxopts::value<double>()->default_value("0.001"))(
-      "hidden", "widths of the hidden layers", cxxopts::value<std::string>()->default_value("512,128"))(
+      "out", "checkpoint to write", cxxopts::value<std::string>())(
+      "epochs", "networks: passes over the pool (200), of maple-edge over as many simulated samples",
+      cxxopts::value<std::string>())("batch", "networks: samples a step (128)", cxxopts::value<std::string>())(
+      "learning-rate", "networks: Adam's, at the start (0.001)", cxxopts::value<double>())(
+      "hidden", "networks: widths of the hidden layers (512,128)", cxxopts::value<std::string>())(
       "descriptor-kind",
       "what of a device's descriptor counts: auto, in-network (structured) or counters (networks), latency, inferred "
       "(nothing)",

@@ -6,6 +6,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/core/adaptation_rows.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -160,9 +161,17 @@ Archive Archive::parse(std::string_view bytes, const std::string& file) {
 }
 
 void save(const Archive& archive, const std::filesystem::path& path) {
-  write_file_atomically(path, archive.serialise());
+  write_file_atomically(path, with_packed_adaptation_set(archive).serialise());
 }
 
-Archive load_archive(const std::filesystem::path& path) { return Archive::parse(read_file(path), path.string()); }
+Archive load_archive(const std::filesystem::path& path) {
+  Archive archive = Archive::parse(read_file(path), path.string());
+  try {
+    unpack_adaptation_set(archive);
+  } catch (const FormatError& error) {
+    throw FormatError(path.string() + ": " + error.what());
+  }
+  return archive;
+}
 
 }  // namespace tenshot::trainer

@@ -34,6 +34,7 @@ class Archive {
   nlohmann::json card = nlohmann::json::object();
 
   void put(const std::string& name, Array array) { arrays_[name] = std::move(array); }
+  void remove(const std::string& name) { arrays_.erase(name); }
   bool has(const std::string& name) const { return arrays_.count(name) != 0; }
   /// Throw FormatError when there is no array of that name and type.
   std::vector<float> floats(const std::string& name) const;
@@ -52,6 +53,7 @@ class Archive {
   std::map<std::string, Array> arrays_;
 };
 
+/// To and from a file, where a long list of measurements takes less room than in memory (adaptation_rows.h).
 void save(const Archive& archive, const std::filesystem::path& path);
 Archive load_archive(const std::filesystem::path& path);
 

@@ -7,6 +7,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
+#include "trainer/predictors/registry.h"
 #include "trainer/predictors/structured/descriptor_prior.h"
 
 namespace tenshot::trainer::evaluation {
@@ -145,7 +146,7 @@ class GridBuilder {
 
   void add_choices(Cell cell) {
     const Method& method = spec_.methods[cell.method];
-    const bool network = method.predictor == "maple-edge" || method.predictor == "maple";
+    const bool network = is_network(method.predictor);
     std::vector<std::string> samplers = method.sampler ? std::vector<std::string>{*method.sampler} : spec_.samplers;
     std::vector<std::size_t> samples = method.samples ? std::vector<std::size_t>{*method.samples} : spec_.samples;
     std::vector<std::optional<int>> clones = spec_.clones;
@@ -170,15 +171,14 @@ class GridBuilder {
     }
   }
 
-  static bool may_start_unmeasured(const Method& method) {
-    return method.predictor == "maple-edge" || method.predictor == "maple";
-  }
+  static bool may_start_unmeasured(const Method& method) { return is_network(method.predictor); }
 
   /// Whether anything is known of the target when nothing is measured.
   bool answers_unmeasured(const Method& method, const std::string& target) const {
     const datasets::HardwareDescriptor& descriptor = data_.train.find(target)->descriptor;
     if (!method.descriptor || method.network.descriptor == "inferred") return false;
-    if (method.predictor != "structured") return may_start_unmeasured(method) && descriptor.has_latencies();
+    if (richest_descriptor(method.predictor) != "in-network")
+      return may_start_unmeasured(method) && descriptor.has_latencies();
     const structured::DescriptorSource source = method.network.descriptor == "auto"
                                                     ? structured::common_source(data_.train)
                                                     : structured::descriptor_source(method.network.descriptor);
@@ -190,15 +190,16 @@ class GridBuilder {
     ModelTask task{members, m, method.network.descriptor, {}};
     if (!method.descriptor) task.descriptor = "inferred";
     if (task.descriptor == "auto" &&
-        method.predictor != "structured") {  // what the target lacks, its pool is not described by
+        richest_descriptor(method.predictor) != "in-network") {  // what the target lacks, its pool is not described by
       std::vector<std::string> described = members;
       described.push_back(target);
       task.descriptor = std::string(name(common_descriptor_kind(subset(data_.train, described))));
     }
     const MapleEdgeSettings& n = method.network;
-    const nlohmann::json identity = {
-        method.predictor,    members,     task.descriptor,   spec_.seed,         n.hidden,        n.fit.epochs,
-        n.fit.learning_rate, n.normalise, n.scale_latencies, n.fine_tune_epochs, method.posterior};
+    const nlohmann::json identity = {method.predictor, members,           task.descriptor,    spec_.seed,
+                                     n.hidden,         n.fit.epochs,      n.fit.batch,        n.fit.learning_rate,
+                                     n.normalise,      n.scale_latencies, n.fine_tune_epochs, method.posterior,
+                                     n.simulation};
     task.key = sha256_hex(identity.dump() + data_.sha256).substr(0, 16);
     const auto [place, added] = models_.emplace(task.key, grid_.models.size());
     if (added) grid_.models.push_back(task);

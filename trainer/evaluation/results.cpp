@@ -8,6 +8,7 @@
 #include "datasets/pool/describe.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/predictors/registry.h"
 
 namespace tenshot::trainer::evaluation {
 namespace {
@@ -180,7 +181,7 @@ std::string results_csv(const ExperimentResults& results) {
     const Cell& cell = results.grid.cells[c];
     const Method& method = results.spec.methods[cell.method];
     const Metrics& m = results.cells[c].metrics;
-    const bool network = method.predictor == "maple-edge" || method.predictor == "maple";
+    const bool network = is_network(method.predictor);
     text += field(results.spec.name) + ',' + std::to_string(cell.trial + 1) + ',' +
             std::to_string(results.spec.seed + static_cast<std::uint64_t>(cell.trial)) + ',' +
             choice_fields(results, cell) + ',' + field(method.name) + ',' + method.predictor + ',' +

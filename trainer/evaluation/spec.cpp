@@ -103,18 +103,38 @@ PoolStrategy pool_of(const SpecValue& value) {
 
 int whole(const SpecValue& value, int least, int most) { return static_cast<int>(value.integer(least, most)); }
 
+/// How devices are made up, from the keys that a method sets.
+SimulationOptions simulation_of(const SpecValue& value) {
+  const json defaults = SimulationOptions{};
+  std::vector<std::string> names;
+  for (const auto& item : defaults.items()) names.push_back(item.key());
+  value.only_keys(names);
+  SimulationOptions options;
+  try {
+    options = value.json().get<SimulationOptions>();
+    require_valid(options);
+  } catch (const json::exception&) {
+    value.fail("numbers, or lists of them, like the defaults " + defaults.dump());
+  } catch (const InputError& error) {
+    value.fail(std::string("valid values: ") + error.what());
+  }
+  return options;
+}
+
 /// The settings of the network predictors that a method may set, from its keys.
 MapleEdgeSettings network_of(const SpecValue& value, const std::string& predictor) {
-  MapleEdgeSettings settings = predictor == "maple" ? maple_settings() : MapleEdgeSettings{};
+  MapleEdgeSettings settings = default_settings(predictor);
   if (const auto v = value.find("normalise")) settings.normalise = v->boolean();
   if (const auto v = value.find("scale_latencies")) settings.scale_latencies = v->boolean();
   if (const auto v = value.find("epochs")) settings.fit.epochs = whole(*v, 1, 100'000);
   if (const auto v = value.find("fine_tune_epochs")) settings.fine_tune_epochs = whole(*v, 1, 100'000);
   if (const auto v = value.find("learning_rate")) settings.fit.learning_rate = v->number(0, 1);
   if (const auto v = value.find("descriptor_kind")) {
-    const std::string richest = predictor == "structured" ? "in-network" : "counters";
+    const std::string richest = richest_descriptor(predictor);
     settings.descriptor = v->one_of({"auto", richest, "latency", "inferred"});
   }
+  if (const auto v = value.find("batch")) settings.fit.batch = whole(*v, 1, 1'000'000);
+  if (const auto v = value.find("simulation")) settings.simulation = simulation_of(*v);
   if (const auto v = value.find("hidden")) {
     settings.hidden.clear();
     for (const SpecValue& width : v->list()) settings.hidden.push_back(whole(width, 1, 65536));
@@ -154,10 +174,11 @@ Method method_of(const SpecValue& value) {
   }
   method.predictor = value.at("predictor").one_of(predictor_names());
   std::vector<std::string> keys = of_every_method;
-  if (method.predictor == "maple-edge" || method.predictor == "maple") {
+  if (is_network(method.predictor)) {
     keys.insert(keys.end(), of_networks.begin(), of_networks.end());
   }
   if (method.predictor == "structured") keys.insert(keys.end(), {"posterior", "descriptor_kind"});
+  if (method.predictor == "maple-edge") keys.insert(keys.end(), {"simulation", "batch"});
   value.only_keys(keys);
   method.name = value.find("name") ? value.at("name").text() : method.predictor;
   method.network = network_of(value, method.predictor);

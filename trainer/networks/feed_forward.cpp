@@ -90,7 +90,9 @@ std::vector<double> evaluate(const FeedForward& network, const nasbench::SearchS
     for (std::size_t r = 0; r < rows; ++r) space.encode(architectures[begin + r], encoding.data() + r * width);
     run_block(network.layers, encoding.data(), static_cast<std::int64_t>(rows), activations, outputs.data());
     for (std::size_t r = 0; r < rows; ++r) {
-      latency_ms.push_back(std::max(network.floor_ms, network.scale_ms * static_cast<double>(outputs[r])));
+      const auto output = static_cast<double>(outputs[r]);
+      const double relative = network.logarithmic ? std::exp(output) : output;
+      latency_ms.push_back(std::max(network.floor_ms, network.scale_ms * relative));
     }
   }
   return latency_ms;

@@ -18,11 +18,13 @@ struct DenseLayer {
 };
 
 /// A predictor that is a feed-forward network over the one-hot encoding alone: what remains of a network once the
-/// device is known and its descriptor is folded into the first layer. latency_ms = max(floor, scale · network(x)).
+/// device is known and its descriptor is folded into the first layer. latency_ms = max(floor, scale · network(x)), or
+/// max(floor, scale · exp(network(x))).
 struct FeedForward {
   std::vector<DenseLayer> layers;  ///< ReLU between them; the first takes the encoding, the last has one output
   double scale_ms = 1;
-  double floor_ms = 0;  ///< positive: a latency is never negative, whatever the network says
+  double floor_ms = 0;       ///< positive: a latency is never negative, whatever the network says
+  bool logarithmic = false;  ///< the network answers log(latency / scale)
 };
 
 /// Folds the constant inputs that follow the first `variable_inputs` into the first layer's bias.

@@ -19,7 +19,7 @@ FeedForwardPredictor::FeedForwardPredictor(FeedForward network, nlohmann::json c
 
 FeedForwardPredictor::FeedForwardPredictor(const Archive& archive)
     : FeedForwardPredictor({get_layers(archive, "layer"), archive.card.at("scale_ms").get<double>(),
-                            archive.card.at("floor_ms").get<double>()},
+                            archive.card.at("floor_ms").get<double>(), archive.card.value("logarithmic", false)},
                            archive.card) {}
 
 Predictions FeedForwardPredictor::predict(const std::vector<Architecture>& architectures, double) const {
@@ -31,6 +31,7 @@ Archive FeedForwardPredictor::to_archive() const {
   archive.card = card_;
   archive.card["scale_ms"] = network_.scale_ms;
   archive.card["floor_ms"] = network_.floor_ms;
+  if (network_.logarithmic) archive.card["logarithmic"] = true;
   put_layers(archive, "layer", network_.layers);
   return archive;
 }
@@ -45,7 +46,9 @@ nlohmann::json FeedForwardPredictor::to_document() const {
   return {{"format", "tenshot.predictor/1"},
           {"card", card_},
           {"encoding", {{"one_hot_of", encoding}}},
-          {"computes", "latency_ms = max(floor_ms, scale_ms * network(one_hot)); ReLU between layers"},
+          {"computes", std::string("latency_ms = max(floor_ms, scale_ms * ") +
+                           (network_.logarithmic ? "exp(network(one_hot))" : "network(one_hot)") +
+                           "); ReLU between layers"},
           {"network", trainer::to_document(network_)}};
 }
 

@@ -43,6 +43,7 @@ struct RegressionNetwork::Implementation {
   // Activations of the batch in work: outputs[l] is [rows, layouts[l].outputs]; deltas are the loss's gradient there.
   std::vector<at::Tensor> outputs, deltas;
   std::int64_t rows = 0;
+  Loss kind = Loss::squared;
 
   at::Tensor view(std::vector<float>& storage, std::int64_t offset, std::vector<std::int64_t> shape) {
     return torch::from_blob(storage.data() + offset, shape);
@@ -85,9 +86,16 @@ struct RegressionNetwork::Implementation {
     float* delta = deltas.back().data_ptr<float>();
     double sum = 0;
     for (std::int64_t i = 0; i < rows; ++i) {
-      const float relative_error = (predicted[i] - targets[i]) / units[i];
-      sum += static_cast<double>(relative_error) * relative_error;
-      delta[i] = 2 * relative_error / (units[i] * static_cast<float>(rows));
+      const float error = (predicted[i] - targets[i]) / units[i];
+      const float size = std::abs(error);
+      float slope = 2 * error;
+      if (kind == Loss::squared) {
+        sum += static_cast<double>(error) * error;
+      } else {
+        sum += size < 1 ? 0.5 * static_cast<double>(error) * error : static_cast<double>(size) - 0.5;
+        slope = size < 1 ? error : std::copysign(1.0F, error);
+      }
+      delta[i] = slope / (units[i] * static_cast<float>(rows));
     }
     return sum / static_cast<double>(rows);
   }
@@ -106,9 +114,10 @@ struct RegressionNetwork::Implementation {
   }
 };
 
-RegressionNetwork::RegressionNetwork(int inputs, const std::vector<int>& hidden, std::uint64_t seed)
+RegressionNetwork::RegressionNetwork(int inputs, const std::vector<int>& hidden, std::uint64_t seed, Loss loss)
     : implementation_(std::make_unique<Implementation>()) {
   Implementation& self = *implementation_;
+  self.kind = loss;
   self.layouts = layout_of(inputs, hidden);
   const auto count = static_cast<std::size_t>(self.layouts.back().bias + 1);
   self.state.parameters.resize(count);

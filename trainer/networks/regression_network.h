@@ -9,6 +9,12 @@
 
 namespace tenshot::trainer {
 
+/// What training makes small, as a mean over the batch, of the error z = (ŷ − y)/unit.
+enum class Loss {
+  squared,   ///< z²
+  smooth_l1  ///< z²/2 up to |z| = 1, |z| − ½ beyond (Huber 1964): a few large errors do not decide
+};
+
 /// One batch to learn from.
 struct Batch {
   int rows = 0;
@@ -18,7 +24,7 @@ struct Batch {
 };
 
 /// The regression network of MAPLE-Edge (§2.1): fully connected layers with ReLU between them and one linear output,
-/// trained by Adam (Kingma and Ba, ICLR 2015) on the mean squared relative error ((ŷ − y)/unit)².
+/// trained by Adam (Kingma and Ba, ICLR 2015) on the mean squared relative error ((ŷ − y)/unit)², or another loss.
 ///
 /// The gradient is written out by hand over LibTorch's matrix products: at this size autograd and a generic optimiser
 /// cost as much as the products themselves. Tests hold it equal to LibTorch's autograd and Adam.
@@ -28,7 +34,7 @@ class RegressionNetwork {
   using State = AdamState;
 
   /// Uniform initialisation in ±1/√inputs of each layer, the default of LibTorch's linear layers, from `seed`.
-  RegressionNetwork(int inputs, const std::vector<int>& hidden, std::uint64_t seed);
+  RegressionNetwork(int inputs, const std::vector<int>& hidden, std::uint64_t seed, Loss loss = Loss::squared);
   RegressionNetwork(RegressionNetwork&&) noexcept;
   RegressionNetwork& operator=(RegressionNetwork&&) noexcept;
   ~RegressionNetwork();

@@ -14,7 +14,7 @@ at::Tensor tensor_of(const std::vector<float>& values, std::vector<std::int64_t>
   return torch::from_blob(const_cast<float*>(values.data()), shape).clone();
 }
 
-std::string forward_source(std::size_t layers) {
+std::string forward_source(std::size_t layers, bool logarithmic) {
   std::ostringstream source;
   source << "def forward(self, encoding: Tensor) -> Tensor:\n  x = encoding\n";
   for (std::size_t l = 0; l < layers; ++l) {
@@ -22,7 +22,8 @@ std::string forward_source(std::size_t layers) {
         "torch.addmm(self.bias" + std::to_string(l) + ", x, self.weight" + std::to_string(l) + ")";
     source << "  x = " << (l + 1 < layers ? "torch.relu(" + product + ")" : product) << "\n";
   }
-  source << "  return torch.clamp_min(x.squeeze(1) * self.scale_ms, self.floor_ms)\n";
+  source << "  x = " << (logarithmic ? "torch.exp(x)" : "x") << ".squeeze(1)\n"
+         << "  return torch.clamp_min(x * self.scale_ms, self.floor_ms)\n";
   return source.str();
 }
 
@@ -40,7 +41,7 @@ void export_torchscript(const FeedForward& network, const nasbench::SearchSpace&
   module.register_attribute("scale_ms", c10::FloatType::get(), network.scale_ms);
   module.register_attribute("floor_ms", c10::FloatType::get(), network.floor_ms);
   define_parsing(module, space);
-  module.define(forward_source(network.layers.size()));
+  module.define(forward_source(network.layers.size(), network.logarithmic));
   module.define(
       "def predict(self, architectures: List[str]) -> Tensor:\n"
       "  return self.forward(self.encode(architectures))\n");

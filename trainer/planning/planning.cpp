@@ -9,6 +9,7 @@
 #include "nasbench/support/error.h"
 #include "sampling/architectures/information.h"
 #include "sampling/architectures/sampler.h"
+#include "trainer/predictors/operators/operators_model.h"
 #include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/structured_model.h"
 
@@ -57,6 +58,40 @@ std::vector<Architecture> plan_by_ranking(const PoolModel& model, const PlanRequ
   return chosen;
 }
 
+/// Whether the space has hypotheses about what a runtime executes, by which `structured` plans.
+bool has_structures(const SearchSpace& space) { return &space == &nasbench::nasbench201(); }
+
+/// What is uncertain about the candidates, and the noise to expect of a measurement.
+struct Uncertainty {
+  sampling::LatencyCovariance covariance;
+  std::optional<double> noise;
+};
+
+Uncertainty structured_uncertainty(const PoolModel& model, const PlanRequest& request,
+                                   const std::vector<Architecture>& candidates) {
+  const structured::StructuredLibrary library = library_of(model);
+  const nasbench::StructureTable table = library.model->table(candidates);
+  std::optional<structured::DescribedDevice> known;
+  if (request.measured.descriptor) known = described_device(model, library, *request.measured.descriptor);
+  const structured::DescribedDevice* described = known ? &*known : nullptr;
+  if (request.measured.architectures.empty()) {
+    return {structured::prior_covariance(library, table, {}, described), std::nullopt};
+  }
+  const structured::StructuredPosterior posterior = structured::adapt(
+      library, {request.measured.architectures, request.measured.latency_ms, request.measured.whole_milliseconds}, {},
+      described);
+  return {structured::posterior_covariance(posterior, table), structured::noise_of(posterior)};
+}
+
+Uncertainty uncertainty(const PoolModel& model, const PlanRequest& request,
+                        const std::vector<Architecture>& candidates) {
+  if (model.kind() != "operators" && has_structures(*model.pool().space)) {
+    return structured_uncertainty(model, request, candidates);
+  }
+  operators::PlanningView view = operators::planning_view(model, candidates, request.measured);
+  return {std::move(view.covariance), view.noise};
+}
+
 std::vector<Architecture> plan_by_information(const PoolModel& model, const PlanRequest& request, Rng& rng) {
   const SearchSpace& space = *model.pool().space;
   std::vector<Architecture> connected;
@@ -68,26 +103,14 @@ std::vector<Architecture> plan_by_information(const PoolModel& model, const Plan
   for (std::size_t i = 0; i < connected.size(); ++i) {
     if (measured.count(connected[i]) == 0) open.push_back(i);
   }
-  const structured::StructuredLibrary library = library_of(model);
-  const nasbench::StructureTable table = library.model->table(connected);
+  const Uncertainty uncertain = uncertainty(model, request, connected);
   sampling::InformationOptions options;
-  sampling::LatencyCovariance covariance;
-  std::optional<structured::DescribedDevice> known;
-  if (request.measured.descriptor) known = described_device(model, library, *request.measured.descriptor);
-  const structured::DescribedDevice* described = known ? &*known : nullptr;
-  if (measured.empty()) {
-    if (request.noise) options.noise = *request.noise;
-    covariance = structured::prior_covariance(library, table, {}, described);
-  } else {
-    const structured::StructuredPosterior posterior = structured::adapt(
-        library, {request.measured.architectures, request.measured.latency_ms, request.measured.whole_milliseconds}, {},
-        described);
-    covariance = structured::posterior_covariance(posterior, table);
-    options.noise = structured::noise_of(posterior);
-    options.random_half = false;
-  }
+  if (uncertain.noise) options.noise = *uncertain.noise;
+  if (measured.empty() && request.noise) options.noise = *request.noise;
+  if (!measured.empty()) options.random_half = false;
   std::vector<Architecture> chosen;
-  for (const std::size_t index : sampling::choose_informative(covariance, open, {}, request.samples, rng, options)) {
+  for (const std::size_t index :
+       sampling::choose_informative(uncertain.covariance, open, {}, request.samples, rng, options)) {
     chosen.push_back(connected[index]);
   }
   return chosen;

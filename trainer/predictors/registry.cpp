@@ -8,6 +8,8 @@
 #include "trainer/predictors/forest/forest_predictor.h"
 #include "trainer/predictors/help/help.h"
 #include "trainer/predictors/linear/linear_peers.h"
+#include "trainer/predictors/maple_edge/simulated_network.h"
+#include "trainer/predictors/operators/operators_model.h"
 #include "trainer/predictors/structured/structured_model.h"
 #include "trainer/predictors/transfer/transfer.h"
 
@@ -21,9 +23,24 @@ Model train_structured_row(const std::string&, const datasets::Pool& pool, const
   return train_structured(pool, settings.fit.seed, {}, settings.descriptor);
 }
 
+Model train_operators_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
+                          const TrainingControl&) {
+  return train_operators(pool, settings.fit.seed);
+}
+
 Model train_network_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
                         const TrainingControl& control) {
   return train_maple_edge(pool, settings, control);
+}
+
+Model train_simulated_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
+                          const TrainingControl&) {
+  return train_simulated_network(pool, settings);
+}
+
+/// Before there were simulated devices, maple-edge was what is maple-edge-plain now.
+Model load_maple_edge_row(const Archive& archive) {
+  return is_simulated_network(archive) ? load_simulated_network(archive) : load_maple_edge(archive);
 }
 
 Model train_help_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
@@ -54,6 +71,8 @@ std::unique_ptr<Predictor> load_feed_forward(const Archive& archive) {
 
 const std::vector<std::string> network_train_options = {
     "epochs", "batch", "learning-rate", "hidden", "descriptor-kind", "no-normalisation", "no-scaling"};
+const std::vector<std::string> simulated_train_options = {"epochs", "batch", "learning-rate", "hidden",
+                                                          "descriptor-kind"};
 const std::vector<std::string> network_adapt_options = {"clones", "mode"};
 
 std::vector<PredictorRow> make_registry() {
@@ -64,11 +83,28 @@ std::vector<PredictorRow> make_registry() {
        {},
        train_structured_row,
        load_structured,
-       load_structured_predictor},
-      {"maple-edge", "the regression network of MAPLE-Edge", network_train_options, network_adapt_options,
-       train_network_row, load_maple_edge, load_feed_forward},
-      {"maple", "the same network without MAPLE-Edge's additions", network_train_options, network_adapt_options,
-       train_network_row, load_maple_edge, load_feed_forward},
+       load_structured_predictor,
+       "in-network"},
+      {"operators",
+       "costs of each kind of operator, for networks of any space; intervals",
+       {},
+       {},
+       train_operators_row,
+       load_operators,
+       load_operators_predictor},
+      {"maple-edge",
+       "the regression network of MAPLE-Edge, taught by simulated devices",
+       simulated_train_options,
+       {"clones"},
+       train_simulated_row,
+       load_maple_edge_row,
+       load_feed_forward,
+       "in-network",
+       simulated_network_settings},
+      {"maple-edge-plain", "the same network taught by the pool alone, as in the paper", network_train_options,
+       network_adapt_options, train_network_row, load_maple_edge, load_feed_forward, "counters", plain_settings},
+      {"maple", "that network without MAPLE-Edge's additions", network_train_options, network_adapt_options,
+       train_network_row, load_maple_edge, load_feed_forward, "counters", maple_settings},
       {"help", "HELP's meta-learned network", {}, {}, train_help_row, load_help, load_feed_forward},
       {"transfer",
        "a line through the latencies of the pool's device-runtime that ranks most alike",
@@ -140,6 +176,21 @@ std::vector<std::string> predictor_names() {
   std::vector<std::string> names;
   for (const PredictorRow& row : predictor_registry()) names.push_back(row.name);
   return names;
+}
+
+MapleEdgeSettings default_settings(const std::string& name) {
+  const PredictorRow* row = find_row(name);
+  return row != nullptr && row->settings != nullptr ? row->settings() : MapleEdgeSettings{};
+}
+
+std::string richest_descriptor(const std::string& name) {
+  const PredictorRow* row = find_row(name);
+  return row != nullptr ? row->richest_descriptor : "";
+}
+
+bool is_network(const std::string& name) {
+  const PredictorRow* row = find_row(name);
+  return row != nullptr && row->settings != nullptr;
 }
 
 std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datasets::Pool& pool,

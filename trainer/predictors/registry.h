@@ -17,6 +17,7 @@ struct PredictorRow {
   using Train = std::unique_ptr<PoolModel> (*)(const std::string& name, const datasets::Pool& pool,
                                                const MapleEdgeSettings& settings, const TrainingControl& control);
   using LoadModel = std::unique_ptr<PoolModel> (*)(const Archive& archive);
+  using Settings = MapleEdgeSettings (*)();
   using LoadPredictor = std::unique_ptr<Predictor> (*)(const Archive& archive);
 
   std::string name;
@@ -24,8 +25,10 @@ struct PredictorRow {
   std::vector<std::string> train_options;  ///< options of `tenshot train` that only some predictors have
   std::vector<std::string> adapt_options;  ///< the same of `tenshot adapt`
   Train train = nullptr;
-  LoadModel load_model = nullptr;          ///< from a pool checkpoint
-  LoadPredictor load_predictor = nullptr;  ///< from a predictor file
+  LoadModel load_model = nullptr;               ///< from a pool checkpoint
+  LoadPredictor load_predictor = nullptr;       ///< from a predictor file
+  std::string richest_descriptor = "counters";  ///< what of a descriptor it can use at most
+  Settings settings = nullptr;  ///< of a regression network, unless told otherwise; nothing for the others
 };
 
 /// All predictors, the default first.
@@ -33,6 +36,15 @@ const std::vector<PredictorRow>& predictor_registry();
 
 /// Names of all predictors, in the registry's order.
 std::vector<std::string> predictor_names();
+
+/// The settings of the predictor called `name` unless told otherwise; those of the struct where it has none of its own.
+MapleEdgeSettings default_settings(const std::string& name);
+
+/// Whether it is a regression network, with modes and clones.
+bool is_network(const std::string& name);
+
+/// What of a hardware descriptor the predictor can use at most: "in-network" or "counters".
+std::string richest_descriptor(const std::string& name);
 
 /// Trains the predictor called `name` on a pool. The seed of `settings` seeds every predictor; the rest of it concerns
 /// the predictors whose row names its options. Throws InputError (no such predictor, a pool it cannot learn from),

@@ -39,6 +39,14 @@ double latency_floor_ms(const datasets::HardwareDescriptor& descriptor) {
 /// apart they lie, the easier each is memorised and the less a new device takes from its neighbours.
 constexpr double standardised_deviation = 0.1;
 
+/// Features that vary less over the pool say nothing of a device, and one that differs in them would look like no
+/// other: a hundredth of a network's latency, or one per cent of a rate.
+constexpr double least_deviation = 0.01;
+
+/// A device further from the pool's mean than this many deviations counts as this far: the network has learned nothing
+/// of what lies beyond, and the deviations of a pool of two are hardly known.
+constexpr double most_deviations = 3;
+
 std::vector<double> counter_features(bool normalise, const datasets::HardwareDescriptor& descriptor) {
   const double floor_ms = latency_floor_ms(descriptor);
   std::vector<double> features;
@@ -140,9 +148,11 @@ std::vector<float> Standardisation::apply(const std::vector<double>& features) c
     throw InputError("this device's descriptor has " + std::to_string(features.size()) +
                      " values, the pool's devices have " + std::to_string(mean.size()));
   }
+  constexpr double most = most_deviations * standardised_deviation;
   std::vector<float> standardised;
   for (std::size_t i = 0; i < features.size(); ++i) {
-    standardised.push_back(static_cast<float>((features[i] - mean[i]) / deviation[i]));
+    const double value = deviation[i] > 0 ? (features[i] - mean[i]) / deviation[i] : 0;
+    standardised.push_back(static_cast<float>(std::clamp(value, -most, most)));
   }
   return standardised;
 }
@@ -158,7 +168,10 @@ Standardisation standardisation_of(const std::vector<std::vector<double>>& featu
   for (const std::vector<double>& features : features_of_devices) {
     for (std::size_t i = 0; i < width; ++i) result.deviation[i] += std::pow(features[i] - result.mean[i], 2) / devices;
   }
-  for (double& deviation : result.deviation) deviation = std::max(std::sqrt(deviation), 1e-3) / standardised_deviation;
+  for (double& deviation : result.deviation) {
+    deviation = std::sqrt(deviation);
+    deviation = deviation < least_deviation ? 0 : deviation / standardised_deviation;
+  }
   return result;
 }
 

@@ -52,11 +52,14 @@ std::vector<double> device_features(DescriptorKind kind, bool normalise, const d
 /// Sum of the operators' latencies. Throws InputError when there are none.
 double total_operator_ms(const datasets::HardwareDescriptor& descriptor);
 
-/// Mean and spread of each feature over devices: what maps features to network inputs of comparable size.
+/// Mean and spread of each feature over devices: what maps features to network inputs of comparable size. Inputs are
+/// bounded, so that a device unlike all of a small pool is no further from them than its network has learned; features
+/// that hardly vary over the pool are dropped, all of them in a pool of one.
 struct Standardisation {
   std::vector<double> mean;
-  std::vector<double> deviation;  ///< what counts as one unit, positive
+  std::vector<double> deviation;  ///< what counts as one unit; 0: the feature is dropped
 
+  /// (feature − mean) / deviation within ±0.3, which is three standard deviations; 0 for a dropped feature.
   std::vector<float> apply(const std::vector<double>& features) const;
 };
 Standardisation standardisation_of(const std::vector<std::vector<double>>& features_of_devices);

@@ -351,6 +351,12 @@ void MapleEdgeModel::load(const Archive& archive) {
 
 }  // namespace
 
+MapleEdgeSettings plain_settings() {
+  MapleEdgeSettings settings;
+  settings.kind = "maple-edge-plain";
+  return settings;
+}
+
 MapleEdgeSettings maple_settings() {
   MapleEdgeSettings settings;
   settings.kind = "maple";

@@ -8,6 +8,7 @@
 #include "trainer/networks/feed_forward.h"
 #include "trainer/networks/training.h"
 #include "trainer/predictors/maple_edge/descriptor_features.h"
+#include "trainer/predictors/maple_edge/simulated_devices.h"
 
 namespace tenshot::trainer {
 
@@ -26,7 +27,11 @@ struct MapleEdgeSettings {
   bool redraw_references =
       true;  ///< when adapting from scratch, describe pool devices anew in every epoch, as in training
   std::string descriptor = "auto";  ///< a DescriptorKind's name, or the richest that the pool has
+  SimulationOptions simulation;     ///< of the network that learns from simulated devices alone
 };
+
+/// The network of the paper.
+MapleEdgeSettings plain_settings();
 
 /// MAPLE without the additions of MAPLE-Edge: milliseconds as targets, absolute descriptors, no clones.
 MapleEdgeSettings maple_settings();
@@ -38,7 +43,8 @@ MapleEdgeSettings maple_settings();
 std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const MapleEdgeSettings& settings,
                                             const TrainingControl& control);
 
-/// From an archive whose card names "maple-edge" or "maple". Throws FormatError.
+/// From an archive whose card names "maple-edge-plain", "maple", or "maple-edge" of an earlier release. Throws
+/// FormatError.
 std::unique_ptr<PoolModel> load_maple_edge(const Archive& archive);
 
 }  // namespace tenshot::trainer

@@ -58,7 +58,6 @@ void collect_errors(const StructuredLibrary& rest, const datasets::LatencyMatrix
   }
 }
 
-/// Quantiles of a sample in which every device has the same weight.
 std::vector<double> weighted_quantiles(const std::vector<std::vector<double>>& errors,
                                        const std::vector<double>& probabilities) {
   std::vector<std::pair<double, double>> weighted;  // error, weight
@@ -80,6 +79,15 @@ std::vector<double> weighted_quantiles(const std::vector<std::vector<double>>& e
 
 }  // namespace
 
+IntervalCalibration calibration_of(const std::vector<std::vector<double>>& errors) {
+  const bool any = std::any_of(errors.begin(), errors.end(), [](const auto& of_device) { return !of_device.empty(); });
+  if (!any) return {};
+  IntervalCalibration calibration;
+  calibration.probabilities = kept_probabilities();
+  calibration.quantiles = weighted_quantiles(errors, calibration.probabilities);
+  return calibration;
+}
+
 IntervalCalibration calibrate(const StructuredLibrary& library, const std::vector<std::string>& devices,
                               const datasets::LatencyMatrix& latencies, const PosteriorOptions& posterior_options,
                               const CalibrationOptions& options) {
@@ -100,10 +108,7 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const std::vecto
                      errors[d]);
     }
   }
-  IntervalCalibration calibration;
-  calibration.probabilities = kept_probabilities();
-  calibration.quantiles = weighted_quantiles(errors, calibration.probabilities);
-  return calibration;
+  return calibration_of(errors);
 }
 
 }  // namespace tenshot::trainer::structured

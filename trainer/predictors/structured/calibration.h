@@ -24,4 +24,7 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const std::vecto
                               const datasets::LatencyMatrix& latencies, const PosteriorOptions& posterior_options = {},
                               const CalibrationOptions& options = {});
 
+/// The quantiles of standardised errors [device][error], every device with the same weight; empty where there are none.
+IntervalCalibration calibration_of(const std::vector<std::vector<double>>& errors);
+
 }  // namespace tenshot::trainer::structured

@@ -132,13 +132,20 @@ void warn_of_outliers(const Evidence& measured, const StructuredPosterior& poste
                        " no input to an output and took next to nothing: the runtime removes such networks, and they "
                        "are left out");
   }
+  constexpr std::size_t most_named = 10;
+  std::size_t outliers = 0;
   const LogLatency predicted = predict(posterior, posterior.model->table(evidence.architectures));
   for (std::size_t a = 0; a < evidence.architectures.size(); ++a) {
     const double error = std::log(evidence.latency_ms[a]) - predicted.mean[a];
     if (std::fabs(error) < std::max(unexplained, 4 * noise_of(posterior))) continue;
+    if (++outliers > most_named) continue;
     warnings.push_back(posterior.model->space().format(evidence.architectures[a]) + " measured " +
                        rounded(evidence.latency_ms[a]) + " ms where the others suggest " +
                        rounded(std::exp(predicted.mean[a])) + " ms: measure it again");
+  }
+  if (outliers > most_named) {
+    warnings.push_back(std::to_string(outliers - most_named) +
+                       " more measurements are as far from what the others suggest");
   }
 }
 

@@ -111,6 +111,27 @@ LatencyCovariance covariance_of(const StructureTable& table, const std::vector<s
 
 }  // namespace
 
+StructureTable compacted(const StructureTable& table) {
+  StructureTable compact = table;
+  for (StructureTable::Column& column : compact.structures) {
+    const std::size_t width = column.alternatives * table.feature_count;
+    std::vector<std::uint32_t> place(column.rows, 0);  // in the compact table, from 1; 0: not asked for
+    auto features = std::make_shared<std::vector<double>>();
+    std::uint32_t rows = 0;
+    for (std::uint32_t& row : column.row_of) {
+      if (place[row] == 0) {
+        place[row] = ++rows;
+        const double* from = column.features->data() + row * width;
+        features->insert(features->end(), from, from + width);
+      }
+      row = place[row] - 1;
+    }
+    column.rows = rows;
+    column.features = std::move(features);
+  }
+  return compact;
+}
+
 LatencyCovariance prior_covariance(const StructuredLibrary& library, const StructureTable& table,
                                    const PosteriorOptions& options, const DescribedDevice* described) {
   const Eigen::MatrixXd spread = library_covariance(library);

@@ -19,6 +19,10 @@ sampling::LatencyCovariance prior_covariance(const StructuredLibrary& library, c
                                              const PosteriorOptions& options = {},
                                              const DescribedDevice* described = nullptr);
 
+/// The table with only the feature rows that its architectures have: a small space's table shares those of the whole
+/// space.
+nasbench::StructureTable compacted(const nasbench::StructureTable& table);
+
 /// The same after measurements, over the components of the posterior. The measured architectures are already
 /// conditioned on. Weights enter by their square roots (renormalised): a posterior of few measurements is too sure of
 /// its structure, and a plan should still tell the others apart.

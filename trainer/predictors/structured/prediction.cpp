@@ -52,6 +52,62 @@ std::size_t hamming(const std::uint64_t* a, const std::uint64_t* b, std::size_t 
   return distance;
 }
 
+/// What the residual process says of architectures: its mean, and the variance that is left of it.
+class ResidualProcess {
+ public:
+  ResidualProcess(const StructuredPosterior& posterior, const StructureTable& table)
+      : posterior_(posterior),
+        table_(table),
+        likeness_(likeness_by_distance(table.signature_words, posterior.model->signature_scale())),
+        near_(posterior.residual_weights.size()) {}
+
+  /// add(architecture, mean, variance) for every architecture of the table.
+  template <class Add>
+  void visit(const Add& add) {
+    if (near_.size() <= few) {
+      for (std::size_t a = 0; a < table_.size; ++a) {
+        find_near(a);
+        const double mean = near_.dot(posterior_.residual_weights);
+        add(a, mean, posterior_.residual_variance - near_.dot(posterior_.residual_reduction * near_));
+      }
+      return;
+    }
+    Eigen::MatrixXd block = Eigen::MatrixXd::Zero(near_.size(), block_size);  // always whole: none depends on company
+    std::vector<double> mean(block_size);
+    for (std::size_t begin = 0; begin < table_.size; begin += block_size) {
+      const std::size_t end = std::min(table_.size, begin + block_size);
+      for (std::size_t a = begin; a < end; ++a) {
+        find_near(a);
+        mean[a - begin] = near_.dot(posterior_.residual_weights);
+        block.col(static_cast<Eigen::Index>(a - begin)) = near_;
+      }
+      const Eigen::MatrixXd reduced = posterior_.residual_reduction * block;
+      for (std::size_t a = begin; a < end; ++a) {
+        const auto column = static_cast<Eigen::Index>(a - begin);
+        double reduction = 0;
+        for (Eigen::Index i = 0; i < near_.size(); ++i) reduction += block(i, column) * reduced(i, column);
+        add(a, mean[a - begin], posterior_.residual_variance - reduction);
+      }
+    }
+  }
+
+ private:
+  static constexpr Eigen::Index few = 40;  ///< anchors up to which one architecture at a time is as fast
+  static constexpr std::size_t block_size = 64;
+
+  void find_near(std::size_t architecture) {
+    const std::size_t words = table_.signature_words;
+    for (Eigen::Index i = 0; i < near_.size(); ++i) {
+      near_[i] = likeness_[hamming(table_.signature(architecture), posterior_.anchors.data() + i * words, words)];
+    }
+  }
+
+  const StructuredPosterior& posterior_;
+  const StructureTable& table_;
+  std::vector<double> likeness_;
+  Eigen::VectorXd near_;
+};
+
 }  // namespace
 
 LogLatency predict(const StructuredPosterior& posterior, const StructureTable& table) {
@@ -77,22 +133,14 @@ LogLatency predict(const StructuredPosterior& posterior, const StructureTable& t
     }
   }
 
-  const std::size_t words = table.signature_words;
-  const std::vector<double> likeness = likeness_by_distance(words, posterior.model->signature_scale());
-  const Eigen::Index n = posterior.residual_weights.size();
-  Eigen::VectorXd near(n);
   LogLatency result;
   result.mean.resize(table.size);
   result.deviation.resize(table.size);
-  for (std::size_t a = 0; a < table.size; ++a) {
-    for (Eigen::Index i = 0; i < n; ++i) {
-      near[i] = likeness[hamming(table.signature(a), posterior.anchors.data() + i * words, words)];
-    }
-    result.mean[a] = sum[a].mean + near.dot(posterior.residual_weights);
+  ResidualProcess(posterior, table).visit([&](std::size_t a, double residual_mean, double residual_variance) {
+    result.mean[a] = sum[a].mean + residual_mean;
     const double spread = std::max(sum[a].square - sum[a].mean * sum[a].mean, 0.0);
-    const double residual = posterior.residual_variance - near.dot(posterior.residual_reduction * near);
-    result.deviation[a] = std::sqrt(spread + noise_variance + std::max(residual, 0.0));
-  }
+    result.deviation[a] = std::sqrt(spread + noise_variance + std::max(residual_variance, 0.0));
+  });
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <unordered_set>
 
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
@@ -146,12 +147,12 @@ class StructuredModel : public PoolModel {
   /// Some connected architectures of the pool that the new device has not measured.
   std::vector<Architecture> not_measured(const AdaptationSet& set) const {
     constexpr std::size_t enough = 300;
+    const std::unordered_set<Architecture, nasbench::ArchitectureHash> measured(set.architectures.begin(),
+                                                                                set.architectures.end());
     std::vector<Architecture> others;
     for (const Architecture& architecture : datasets::latency_matrix(pool_).architectures) {
       if (others.size() == enough) break;
-      const bool measured =
-          std::find(set.architectures.begin(), set.architectures.end(), architecture) != set.architectures.end();
-      if (!measured && pool_.space->connected(architecture)) others.push_back(architecture);
+      if (measured.count(architecture) == 0 && pool_.space->connected(architecture)) others.push_back(architecture);
     }
     return others;
   }

@@ -99,7 +99,8 @@ at::Tensor bits_of(const std::vector<std::uint64_t>& words, std::size_t words_ea
   return bits;
 }
 
-/// Standardised errors at many probabilities; predict_interval interpolates between them.
+}  // namespace
+
 void add_quantiles(torch::jit::Module& module, const IntervalCalibration& calibration) {
   std::vector<double> probabilities, quantiles;
   constexpr int steps = 2000;
@@ -109,9 +110,15 @@ void add_quantiles(torch::jit::Module& module, const IntervalCalibration& calibr
   }
   module.register_buffer("probabilities", torch::tensor(probabilities, at::kDouble));
   module.register_buffer("quantiles", torch::tensor(quantiles, at::kDouble));
+  module.define(
+      "def quantile(self, probability: float) -> float:\n"
+      "  at = int(torch.searchsorted(self.probabilities, probability))\n"
+      "  at = max(1, min(at, self.probabilities.size(0) - 1))\n"
+      "  below = float(self.probabilities[at - 1])\n"
+      "  above = float(self.probabilities[at])\n"
+      "  share = min(1.0, max(0.0, (probability - below) / (above - below)))\n"
+      "  return float(self.quantiles[at - 1]) * (1.0 - share) + float(self.quantiles[at]) * share\n");
 }
-
-}  // namespace
 
 void export_torchscript(const StructuredPosterior& posterior, const nlohmann::json& card,
                         const std::filesystem::path& path) {
@@ -153,13 +160,6 @@ void export_torchscript(const StructuredPosterior& posterior, const nlohmann::js
       "  return torch.exp(self.log_latency(self.ordinals(architectures))[0])\n"
       "def forward(self, encoding: Tensor) -> Tensor:\n"
       "  return torch.exp(self.log_latency(self.ordinals_of_encoding(encoding))[0])\n"
-      "def quantile(self, probability: float) -> float:\n"
-      "  at = int(torch.searchsorted(self.probabilities, probability))\n"
-      "  at = max(1, min(at, self.probabilities.size(0) - 1))\n"
-      "  below = float(self.probabilities[at - 1])\n"
-      "  above = float(self.probabilities[at])\n"
-      "  share = min(1.0, max(0.0, (probability - below) / (above - below)))\n"
-      "  return float(self.quantiles[at - 1]) * (1.0 - share) + float(self.quantiles[at]) * share\n"
       "def predict_interval(self, architectures: List[str], confidence: float) -> Tuple[Tensor, Tensor, Tensor]:\n"
       "  assert confidence > 0.0 and confidence <= 0.999, 'confidence is a share of 0 to 0.999, such as 0.9'\n"
       "  mean, deviation = self.log_latency(self.ordinals(architectures))\n"

@@ -5,6 +5,10 @@
 
 #include "trainer/predictors/structured/posterior.h"
 
+namespace torch::jit {
+struct Module;
+}
+
 namespace tenshot::trainer::structured {
 
 /// Writes one TorchScript file with
@@ -15,5 +19,9 @@ namespace tenshot::trainer::structured {
 /// costs; latencies are computed from them. The card is the extra file "card.json".
 void export_torchscript(const StructuredPosterior& posterior, const nlohmann::json& card,
                         const std::filesystem::path& path);
+
+/// Gives `module` the method quantile(probability: float) -> float of the standardised error: it interpolates between
+/// error_quantile() at many probabilities.
+void add_quantiles(torch::jit::Module& module, const IntervalCalibration& calibration);
 
 }  // namespace tenshot::trainer::structured

@@ -67,8 +67,34 @@ TEST(Architecture, OfAnotherLength_IsNeitherEqualNorEquivalent) {
 
 TEST(Architecture, WithTooManyDecisions_IsRefused) {
   const Architecture longest(Architecture::max_decisions);
-  EXPECT_EQ(longest.size(), 31U);
+  EXPECT_EQ(longest.size(), 128U);
   EXPECT_THROW(Architecture(Architecture::max_decisions + 1), InputError);
+}
+
+TEST(Architecture, IsAValueAtEveryLength) {
+  for (const std::size_t decisions : {1U, 23U, 24U, 128U}) {
+    Architecture a(decisions);
+    for (std::size_t i = 0; i < decisions; ++i) a[i] = static_cast<std::uint8_t>(i + 1);
+    const Architecture copy = a;
+    EXPECT_EQ(copy, a);
+    EXPECT_EQ(ArchitectureHash()(copy), ArchitectureHash()(a));
+    a[decisions - 1] = 0;
+    EXPECT_NE(copy, a) << "a copy shares nothing";
+    EXPECT_TRUE(a < copy);
+    Architecture assigned = {7};
+    assigned = copy;
+    EXPECT_EQ(assigned, copy);
+    Architecture& self = assigned;
+    assigned = self;
+    EXPECT_EQ(assigned, copy);
+    const Architecture moved = std::move(assigned);
+    EXPECT_EQ(moved, copy);
+    a = moved;
+    EXPECT_EQ(a, copy);
+  }
+  Architecture shorter(30);
+  shorter = Architecture{1, 2};
+  EXPECT_EQ(shorter, (Architecture{1, 2}));
 }
 
 TEST(SearchSpace, HasNoChains_UnlessItSaysWhichOperationsItHas) {

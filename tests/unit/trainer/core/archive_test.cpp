@@ -5,8 +5,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
+#include "trainer/core/adaptation_rows.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -37,6 +39,46 @@ TEST(Archive, ReadsBackWhatItWrote) {
   EXPECT_EQ(archive.shape("latency"), (std::vector<std::int64_t>{1, 2}));
   EXPECT_EQ(archive.bytes("choices"), (std::vector<std::uint8_t>{0, 4, 2}));
   EXPECT_EQ(archive.serialise(), example().serialise());
+}
+
+/// A predictor's card of so many measurements, all of different architectures.
+Archive adapted_on(std::size_t count) {
+  Archive archive = example();
+  archive.card["space"] = "nasbench201";
+  archive.card["adaptation_set"] = nlohmann::json::array();
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::string architecture = nasbench::nasbench201().format(nasbench::nasbench201().at(i));
+    archive.card["adaptation_set"].push_back(
+        {{"architecture", architecture}, {"latency_ms", 1 + 0.1 * static_cast<double>(i)}});
+  }
+  return archive;
+}
+
+TEST(Archive, KeepsManyMeasurementsInLittleRoom) {
+  for (const std::size_t count : {10U, 2000U, 3000U}) {
+    const Archive archive = adapted_on(count), packed = with_packed_adaptation_set(archive);
+    EXPECT_EQ(packed.card.contains("adaptation_set"), count <= 2000) << count;
+    Archive unpacked = Archive::parse(packed.serialise(), "x.tenshot");
+    unpack_adaptation_set(unpacked);
+    EXPECT_EQ(unpacked.card, archive.card);
+    EXPECT_EQ(unpacked.serialise(), archive.serialise());
+  }
+  EXPECT_LT(with_packed_adaptation_set(adapted_on(3000)).serialise().size(), 3000U * 20);
+}
+
+TEST(Archive, RefusesPackedMeasurementsThatAreNone) {
+  const Archive good = with_packed_adaptation_set(adapted_on(2001));
+  const auto refuses = [&](const auto& change) {
+    Archive bad = good;
+    change(bad);
+    EXPECT_THROW(unpack_adaptation_set(bad), FormatError);
+  };
+  const std::string latency = "adaptation_set.latency_ms", choices = "adaptation_set.architectures";
+  refuses([&](Archive& bad) { bad.put(latency, to_array(std::vector<double>(2000, 1.0), {2000})); });
+  refuses([&](Archive& bad) { bad.put(latency, to_array(std::vector<double>(2001, -1.0), {2001})); });
+  refuses([&](Archive& bad) { bad.put(choices, to_array(std::vector<std::uint8_t>(2001 * 6, 9), {2001, 6})); });
+  refuses([&](Archive& bad) { bad.remove(choices); });
+  refuses([&](Archive& bad) { bad.card["space"] = "another"; });
 }
 
 TEST(Archive, NamesAnArrayThatIsNotThere) {

@@ -42,10 +42,13 @@ torch::nn::Sequential reference_network(const RegressionNetwork& network) {
   return reference;
 }
 
-torch::Tensor reference_loss(torch::nn::Sequential& reference, const Data& data, int rows, int width) {
+torch::Tensor reference_loss(torch::nn::Sequential& reference, const Data& data, int rows, int width,
+                             Loss loss = Loss::squared) {
   const auto inputs = torch::tensor(data.inputs).view({rows, width});
   const auto predicted = reference->forward(inputs).squeeze(1);
-  return torch::mean(torch::pow((predicted - torch::tensor(data.targets)) / torch::tensor(data.units), 2));
+  const auto error = (predicted - torch::tensor(data.targets)) / torch::tensor(data.units);
+  if (loss == Loss::smooth_l1) return torch::nn::functional::smooth_l1_loss(error, torch::zeros_like(error));
+  return torch::mean(torch::pow(error, 2));
 }
 
 std::vector<float> flattened(const std::vector<torch::Tensor>& tensors) {
@@ -57,12 +60,14 @@ std::vector<float> flattened(const std::vector<torch::Tensor>& tensors) {
   return values;
 }
 
-TEST(RegressionNetwork, HasTheLossAndGradientOfAutograd) {
+class RegressionNetworkLoss : public ::testing::TestWithParam<Loss> {};
+
+TEST_P(RegressionNetworkLoss, HasTheValueAndGradientOfAutograd) {
   constexpr int rows = 37, width = 11;
   const Data data = random_data(rows, width, 1);
-  RegressionNetwork network(width, {19, 8}, 3);
+  RegressionNetwork network(width, {19, 8}, 3, GetParam());
   torch::nn::Sequential reference = reference_network(network);
-  const torch::Tensor loss = reference_loss(reference, data, rows, width);
+  const torch::Tensor loss = reference_loss(reference, data, rows, width, GetParam());
   loss.backward();
   std::vector<torch::Tensor> gradients;
   for (const torch::Tensor& parameter : reference->parameters()) gradients.push_back(parameter.grad());
@@ -73,6 +78,8 @@ TEST(RegressionNetwork, HasTheLossAndGradientOfAutograd) {
   ASSERT_EQ(gradient.size(), expected.size());
   for (std::size_t i = 0; i < gradient.size(); ++i) EXPECT_NEAR(gradient[i], expected[i], 1e-6) << i;
 }
+
+INSTANTIATE_TEST_SUITE_P(Each, RegressionNetworkLoss, ::testing::Values(Loss::squared, Loss::smooth_l1));
 
 TEST(RegressionNetwork, StepsLikeLibTorchsAdam) {
   constexpr int rows = 16, width = 5;
@@ -139,6 +146,12 @@ TEST(FeedForward, EvaluatesMoreRowsThanOneBlockAsItDoesEachRow) {
   for (const std::size_t i : {0u, 511u, 512u, 1023u, 1499u}) {
     EXPECT_NEAR(evaluate(feed_forward, space, {architectures[i]})[0], all[i], 1e-6);
   }
+}
+
+TEST(FeedForward, IsTheExponentialWhereTheNetworkAnswersLogarithms) {
+  const FeedForward logarithmic{{DenseLayer{30, 1, std::vector<float>(30, 0), {0.5F}}}, 4.0, 1e-6, true};
+  const auto& space = nasbench::nasbench201();
+  EXPECT_NEAR(evaluate(logarithmic, space, {space.at(7)})[0], 4 * std::exp(0.5), 1e-6);
 }
 
 TEST(FeedForward, NeverPredictsLessThanItsFloor) {

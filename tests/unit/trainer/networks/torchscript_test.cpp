@@ -77,6 +77,19 @@ TEST_F(TorchScript, PredictsNothingForNoStrings) {
   EXPECT_EQ(module.get_method("predict")({c10::List<std::string>()}).toTensor().numel(), 0);
 }
 
+TEST_F(TorchScript, AnswersLatenciesOfALogarithmicNetwork) {
+  FeedForward network = some_network();
+  network.logarithmic = true;
+  export_torchscript(network, space, {{"predictor", "maple-edge"}}, folder_.path() / "logarithmic.pt");
+  torch::jit::Module module = torch::jit::load((folder_.path() / "logarithmic.pt").string());
+  const std::vector<nasbench::Architecture> some = {space.at(1), space.at(777), space.at(15624)};
+  const at::Tensor predicted = module.get_method("predict")({strings_of(some)}).toTensor();
+  const std::vector<double> expected = evaluate(network, space, some);
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    EXPECT_NEAR(predicted[static_cast<std::int64_t>(i)].item<double>() / expected[i], 1, 1e-5);
+  }
+}
+
 TEST_F(TorchScript, CarriesTheCard) {
   torch::jit::ExtraFilesMap files{{"card.json", ""}};
   torch::jit::load(path(), {}, files);

@@ -142,5 +142,20 @@ TEST(Standardisation, GivesZeroMeanAndTheSameDeviationToAll) {
   EXPECT_THROW(standardisation.apply({1}), InputError);
 }
 
+TEST(Standardisation, DropsEveryFeatureOfAPoolOfOne) {
+  const Standardisation standardisation = standardisation_of({{1, 20, 7}});
+  EXPECT_EQ(standardisation.apply({5, -3, 7.001}), std::vector<float>(3, 0));
+}
+
+TEST(Standardisation, DropsWhatHardlyVariesAndBoundsTheRest) {
+  // Deviations .005 (dropped) and 1: the new device is .5 off in the first, and 98 deviations off in the second.
+  const Standardisation standardisation = standardisation_of({{2, 1}, {2.01, 3}});
+  const std::vector<float> far = standardisation.apply({2.5, 100});
+  EXPECT_EQ(far[0], 0);
+  EXPECT_FLOAT_EQ(far[1], 0.3F);
+  EXPECT_FLOAT_EQ(standardisation.apply({2.5, -100})[1], -0.3F);
+  EXPECT_FLOAT_EQ(standardisation.apply({2.5, 4})[1], 0.2F);  // two deviations: as it is
+}
+
 }  // namespace
 }  // namespace tenshot::trainer

@@ -156,6 +156,62 @@ TEST(MapleEdge, AnswersFromADescriptorAlone) {
   EXPECT_GT(scores.acc10, 0.6);
 }
 
+/// The same with counters, as a core of its own would count: instructions in proportion to the work, cycles to time.
+datasets::HardwareDescriptor counted(double speed, double conv_weight, double clock_ghz) {
+  datasets::HardwareDescriptor descriptor = described(speed, conv_weight);
+  descriptor.source = "perf_event";
+  descriptor.counters = {"cycles", "instructions", "cache-misses"};
+  for (auto& op : descriptor.operators) {
+    const double work = op.latency_ms / speed;
+    op.counts = {op.latency_ms * clock_ghz * 1e6, work * 3e6, work * 1e3 * (op.name == "avg_pool_3x3" ? 5 : 1)};
+  }
+  return descriptor;
+}
+
+/// A pool of the first `devices` of test::synthetic_pool, with counters.
+datasets::Pool counted_pool(std::size_t devices) {
+  datasets::Pool pool = test::synthetic_pool(200);
+  pool.devices[0].descriptor = counted(10, 1.5, 1);
+  pool.devices[1].descriptor = counted(1, 0.8, 3);
+  pool.devices[2].descriptor = counted(3, 1.1, 2);
+  pool.devices.resize(devices);
+  return pool;
+}
+
+TEST(MapleEdge, LearnsFromCountersInBothModes) {
+  const auto model = train_maple_edge(counted_pool(3), quick_settings(), {});
+  ASSERT_EQ(model->descriptor_kind(), "counters");
+  NewDevice device = new_device(10);
+  device.set.descriptor = counted(5, 1.0, 2.5);
+  for (const char* mode : {"joint", "fine-tune"}) {
+    AdaptOptions options;
+    options.mode = mode;
+    EXPECT_GT(acc10(*model->adapt(device.set, options), device), 0.85) << mode;
+  }
+}
+
+TEST(MapleEdge, IsNotThrownOffByTheDescriptorInAPoolOfOneOrTwo) {
+  NewDevice device = new_device(10);
+  device.set.descriptor = counted(5, 1.0, 2.5);
+  AdaptOptions options;
+  options.mode = "fine-tune";
+  for (const std::size_t devices : {1u, 2u}) {
+    const auto model = train_maple_edge(counted_pool(devices), quick_settings(), {});
+    EXPECT_GT(acc10(*model->adapt(device.set, options), device), 0.6) << devices;
+  }
+}
+
+TEST(MapleEdge, RefusesADescriptorWithoutThePoolsCounters) {
+  const auto model = train_maple_edge(counted_pool(2), quick_settings(), {});
+  NewDevice device = new_device(10);
+  EXPECT_THROW(model->adapt(device.set, {}), InputError);
+  device.set.descriptor = described(5, 1.0);
+  EXPECT_THROW(model->adapt(device.set, {}), InputError);
+  device.set.descriptor = counted(5, 1.0, 2);
+  std::swap(device.set.descriptor->counters[0], device.set.descriptor->counters[1]);
+  EXPECT_THROW(model->adapt(device.set, {}), InputError);
+}
+
 TEST(MapleEdge, RefusesWhatItCannotAdaptTo) {
   EXPECT_THROW(quick_model().adapt({}, {}), InputError);
   AdaptOptions options;

@@ -74,9 +74,31 @@ TEST(StructuredPredictor, AdaptsAfterSavingAndLoadingThePoolAsBefore) {
   EXPECT_EQ(loaded->adapt(set, {})->to_archive().serialise(), adapted()->to_archive().serialise());
 }
 
-TEST(StructuredPredictor, ExportsTheSameLatenciesAndIntervals) {
+TEST(StructuredPredictor, OfTheWholeSpaceMeasuredIsAFileUnderAMegabyteThatLosesNothing) {
+  AdaptationSet set;
+  set.architectures = space.all();
+  Rng rng(4);
+  for (const Architecture& architecture : set.architectures) {
+    set.latency_ms.push_back(5 + 20 * static_cast<double>(space.connected(architecture)) + rng.uniform());
+  }
+  const auto predictor = model().adapt(set, {});
   const test::Folder folder;
-  const auto predictor = adapted();
+  save(predictor->to_archive(), folder.path() / "device.tenshot");
+  EXPECT_LT(std::filesystem::file_size(folder.path() / "device.tenshot"), 1'000'000U);
+  const auto loaded = load_predictor(folder.path() / "device.tenshot");
+  EXPECT_EQ(loaded->to_archive().card, predictor->to_archive().card);
+  EXPECT_EQ(loaded->to_archive().card.at("adaptation_set").size(), 15625U);
+  EXPECT_EQ(loaded->predict(set.architectures, 0.9).upper_ms, predictor->predict(set.architectures, 0.9).upper_ms);
+}
+
+class StructuredExport : public testing::TestWithParam<std::size_t> {};
+INSTANTIATE_TEST_SUITE_P(FewAndMany, StructuredExport, testing::Values(10, 150));
+
+TEST_P(StructuredExport, HasTheSameLatenciesAndIntervals) {
+  const test::Folder folder;
+  PlanRequest request;
+  request.samples = GetParam();
+  const auto predictor = model().adapt(planned_set(plan(model(), request)), {});
   predictor->export_torchscript(folder.path() / "device.pt");
   torch::jit::Module module = torch::jit::load((folder.path() / "device.pt").string());
   const auto all = space.all();

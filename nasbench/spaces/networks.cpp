@@ -1,0 +1,181 @@
+#include "nasbench/spaces/networks.h"
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+constexpr std::size_t identity_bytes = 16;
+constexpr std::size_t longest_name = 200;
+constexpr std::size_t shown_names = 5;
+
+bool is_network_name(std::string_view name) {
+  return !name.empty() && name.size() <= longest_name && trimmed(name) == name &&
+         std::all_of(name.begin(), name.end(),
+                     [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F && c != ',' && c != '"'; });
+}
+
+Architecture identity_of(const std::string& name, const std::string& hash) {
+  const std::string digest = sha256_hex(name + '\n' + hash);
+  Architecture identity(identity_bytes);
+  for (std::size_t i = 0; i < identity_bytes; ++i) {
+    identity[i] = static_cast<std::uint8_t>(std::stoi(digest.substr(2 * i, 2), nullptr, 16));
+  }
+  return identity;
+}
+
+class NetworkSpace final : public SearchSpace {
+ public:
+  Architecture add(NamedNetwork network) {
+    if (!is_network_name(network.name)) {
+      throw InputError(network.origin + ": '" + excerpt(network.name) +
+                       "' cannot name a network: expected at most 200 bytes without commas, quotes, control "
+                       "characters and blanks around it; rename it");
+    }
+    if (network.operators.empty()) {
+      throw InputError(network.origin + ": network '" + network.name + "' has no operators");
+    }
+    const std::lock_guard lock(mutex_);
+    const auto found = by_name_.find(network.name);
+    if (found != by_name_.end()) {
+      const NamedNetwork& known = all_[found->second];
+      if (known.hash == network.hash) return identity_of(known.name, known.hash);
+      throw InputError("network '" + network.name + "' of " + network.origin + " is another one (hash " +
+                       network.hash.substr(0, 12) + "…) than '" + known.name + "' of " + known.origin + " (hash " +
+                       known.hash.substr(0, 12) + "…); rename one");
+    }
+    const Architecture identity = identity_of(network.name, network.hash);
+    by_name_.emplace(network.name, all_.size());
+    by_identity_.emplace(identity, all_.size());
+    all_.push_back(std::move(network));
+    return identity;
+  }
+
+  std::size_t position(const Architecture& identity) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = by_identity_.find(identity);
+    if (found == by_identity_.end()) {
+      throw InputError("this network is not known here; name the networks' operators by --networks");
+    }
+    return found->second;
+  }
+
+  const NamedNetwork& at_position(std::size_t position) const {
+    const std::lock_guard lock(mutex_);
+    if (position >= all_.size()) throw InputError("there is no network " + std::to_string(position));
+    return all_[position];
+  }
+
+  const NamedNetwork& get(const Architecture& identity) const { return at_position(position(identity)); }
+
+  std::string_view name() const override { return "networks"; }
+  bool composed() const override { return false; }
+  const std::vector<int>& decisions() const override { return decisions_; }
+
+  Architecture parse(std::string_view text) const override {
+    const std::lock_guard lock(mutex_);
+    const auto found = by_name_.find(text);
+    if (found != by_name_.end()) return identity_of(all_[found->second].name, all_[found->second].hash);
+    throw InputError("there is no network '" + excerpt(text) + "'; " + known_names() +
+                     "; name what it executes by --networks DIR|FILE");
+  }
+  std::string format(const Architecture& identity) const override { return get(identity).name; }
+  void append_format(std::string& text, const Architecture& identity) const override { text += get(identity).name; }
+  std::string example() const override {
+    const std::lock_guard lock(mutex_);
+    return by_name_.empty() ? "resnet18" : by_name_.begin()->first;
+  }
+  char part_separator() const override { return '\0'; }
+
+  const std::vector<std::string>& counted_operations() const override { return counted_operations_; }
+  std::vector<double> operation_counts(const Architecture&) const override { return {}; }
+  bool connected(const Architecture&) const override { return true; }
+  Architecture canonical(const Architecture& identity) const override { return identity; }
+
+  LayerGraph network(const Architecture& identity, const NetworkShape&) const override {
+    throw InputError("network '" + get(identity).name + "' is known by its operators, which cannot be run as they are");
+  }
+  std::vector<OperatorSpecification> operator_list(const Architecture& identity) const override {
+    return get(identity).operators;
+  }
+  std::vector<std::uint32_t> operator_parts(const Architecture& identity) const override {
+    return {static_cast<std::uint32_t>(position(identity))};
+  }
+  std::vector<OperatorSpecification> operator_part(std::uint32_t part) const override {
+    return at_position(part).operators;
+  }
+  std::int64_t flop_count(const Architecture& identity, const NetworkShape&) const override {
+    std::int64_t count = 0;
+    for (const OperatorSpecification& operation : get(identity).operators) count += multiply_adds(operation);
+    return count;
+  }
+  std::vector<Operator> operators(const NetworkShape&) const override { return {}; }
+  std::vector<double> operator_occurrences(const Architecture&) const override { return {}; }
+
+ private:
+  std::string known_names() const {
+    if (all_.empty()) return "no network is known";
+    std::vector<std::string> names;
+    for (const auto& entry : by_name_) {
+      if (names.size() == shown_names) break;
+      names.push_back(entry.first);
+    }
+    return std::to_string(all_.size()) + (all_.size() == 1 ? " is known: " : " are known: ") + joined(names) +
+           (all_.size() > shown_names ? ", …" : "");
+  }
+
+  mutable std::mutex mutex_;
+  std::deque<NamedNetwork> all_;
+  std::map<std::string, std::size_t, std::less<>> by_name_;
+  std::unordered_map<Architecture, std::size_t, ArchitectureHash> by_identity_;
+  std::vector<int> decisions_ = std::vector<int>(identity_bytes, 256);
+  std::vector<std::string> counted_operations_;
+};
+
+NetworkSpace& catalogue() {
+  static NetworkSpace space;
+  return space;
+}
+
+}  // namespace
+
+NamedNetwork named_network(std::string name, const Network& network, std::string origin) {
+  NamedNetwork named;
+  named.name = std::move(name);
+  named.origin = std::move(origin);
+  named.hash = content_hash(network);
+  named.operators = operator_list(network);
+  for (const NetworkNode& node : network.nodes) {
+    std::vector<int>& sources = named.sources.emplace_back();
+    for (const Source& source : node.inputs) sources.push_back(source.node);
+  }
+  return named;
+}
+
+NamedNetwork named_network(std::string name, std::vector<OperatorSpecification> operators, std::string origin) {
+  NamedNetwork named;
+  named.name = std::move(name);
+  named.origin = std::move(origin);
+  std::string content;
+  for (const OperatorSpecification& operation : operators) content += format(operation) + '\n';
+  named.hash = sha256_hex(content);
+  named.operators = std::move(operators);
+  return named;
+}
+
+const SearchSpace& networks() { return catalogue(); }
+
+Architecture add_network(NamedNetwork network) { return catalogue().add(std::move(network)); }
+
+const NamedNetwork& named_network(const Architecture& identity) { return catalogue().get(identity); }
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nasbench/graph/network.h"
+#include "nasbench/spaces/search_space.h"
+
+namespace tenshot::nasbench {
+
+/// A network that goes by its name, and what it executes, in order.
+struct NamedNetwork {
+  std::string name;
+  std::string hash;  ///< of the content, 64 hexadecimal digits, whatever the weights are
+  std::vector<OperatorSpecification> operators;
+  /// For each operator, the operators whose outputs it takes, −1 for the network's input; empty where nobody said.
+  std::vector<std::vector<int>> sources;
+  std::string origin;  ///< the file it came from, for messages
+};
+
+/// A network as it was read from a file, and one of which only the operators are known.
+NamedNetwork named_network(std::string name, const Network& network, std::string origin);
+NamedNetwork named_network(std::string name, std::vector<OperatorSpecification> operators, std::string origin);
+
+/// The space of networks by name: all that add_network() was told of in this process. An architecture of it is the
+/// identity of a network, 16 bytes made of its name and hash, the same in every process; its string is the name. Its
+/// decisions mean nothing: what would combine them (at, ordinal, random, all, encode) throws InputError.
+const SearchSpace& networks();
+
+/// Makes a network known, and returns its identity. A network that is known already is the same one. Throws InputError
+/// when another network has its name (the message has both origins), when it has no operators, or when the name could
+/// not stand in a table: it is empty, over 200 bytes, or has commas, quotes, control characters, or blanks around it.
+Architecture add_network(NamedNetwork network);
+
+/// What is known of a network; valid as long as the program runs. Throws InputError on an identity nobody knows.
+const NamedNetwork& named_network(const Architecture& identity);
+
+/// `tenshot.networks/1`: the networks with their operators, those that are equal written once. Reading makes them
+/// known, and returns their identities in the file's order. Throws FormatError that names the place in `file`.
+nlohmann::json networks_json(const std::vector<Architecture>& identities);
+std::vector<Architecture> add_networks(const nlohmann::json& json, const std::string& file);
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,137 @@
+#include "nasbench/support/json_reader.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr int largest_count = 1'000'000'000;  ///< of batch, threads, channels, pixels, runs
+
+}  // namespace
+
+JsonReader::JsonReader(const json& object, const std::string& file, std::string path)
+    : object_(object), file_(file), path_(std::move(path)) {
+  if (!object_.is_object()) fail_at(path_.empty() ? "the file" : path_, "an object", object_);
+}
+
+const json* JsonReader::find(const char* key) const {
+  const auto found = object_.find(key);
+  return found == object_.end() || found->is_null() ? nullptr : &*found;
+}
+
+const json& JsonReader::require(const char* key, const char* expected) const {
+  const json* value = find(key);
+  if (value == nullptr) throw FormatError(file_ + ": no key '" + full(key) + "', expected " + expected);
+  return *value;
+}
+
+std::string JsonReader::text(const char* key, std::string otherwise) const {
+  const json* value = find(key);
+  if (value == nullptr) return otherwise;
+  if (!value->is_string()) fail(key, "a text", *value);
+  return value->get<std::string>();
+}
+
+int JsonReader::whole_number(const char* key, int least, int otherwise) const {
+  const json* value = find(key);
+  return value == nullptr ? otherwise : whole_number_of(*value, full(key), least);
+}
+
+int JsonReader::whole_number_of(const json& value, const std::string& place, int least) const {
+  // An unsigned value beyond int64 would turn negative if it were asked for as a signed one.
+  const bool small = value.is_number_unsigned()
+                         ? value.get<std::uint64_t>() <= largest_count
+                         : value.is_number_integer() && value.get<std::int64_t>() <= largest_count;
+  if (!small || value.get<std::int64_t>() < least) {
+    fail_at(place, "a whole number from " + std::to_string(least) + " to " + std::to_string(largest_count), value);
+  }
+  return value.get<int>();
+}
+
+double JsonReader::non_negative_of(const json& value, const std::string& place) const {
+  const double number = value.is_number() ? value.get<double>() : -1;
+  if (!(number >= 0) || std::isinf(number)) fail_at(place, "a finite number that is not negative", value);
+  return number;
+}
+
+const json& JsonReader::array(const char* key) const {
+  static const json none = json::array();
+  const json* value = find(key);
+  if (value == nullptr) return none;
+  if (!value->is_array()) fail(key, "a list", *value);
+  return *value;
+}
+
+void JsonReader::require_format(std::string_view format, const std::string& kind) const {
+  const std::string wanted = '"' + std::string(format) + '"';
+  const json& value = require("format", (wanted + ": this is no " + kind).c_str());
+  if (!value.is_string()) fail("format", wanted, value);
+  const auto found = value.get<std::string>();
+  if (found == format) return;
+  const std::string_view family = format.substr(0, format.find('/') + 1);
+  const auto version_of = [&](std::string_view text) {
+    return text.substr(0, family.size()) == family ? parse_integer(text.substr(family.size())) : std::nullopt;
+  };
+  const auto version = version_of(found);
+  const std::string message = file_ + ": format is '" + excerpt(found) + "'";
+  if (version && *version > version_of(format).value_or(0)) {
+    throw FormatError(message + ", newer than this tenshot reads (" + std::string(format) + "); use a newer tenshot");
+  }
+  throw FormatError(message + ", expected " + std::string(format));
+}
+
+void JsonReader::fail(const char* key, const std::string& expected, const json& found) const {
+  fail_at(full(key), expected, found);
+}
+
+void JsonReader::fail_at(const std::string& place, const std::string& expected, const json& found) const {
+  throw FormatError(file_ + ": " + place + " is " + shown(found) + ", expected " + expected);
+}
+
+std::string shown(const json& value) {
+  if (value.is_object()) return "an object";
+  if (value.is_array()) return value.empty() ? "an empty list" : "a list";
+  return excerpt(value.dump(-1, ' ', false, json::error_handler_t::replace));
+}
+
+bool is_plain_file_name(std::string_view name) {
+  const bool ordinary = std::all_of(name.begin(), name.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte >= 0x20 && byte != 0x7F && c != '/' && c != '\\' && c != ':';
+  });
+  return ordinary && !name.empty() && name.size() <= 255 && name != "." && name != ".." && name != "-";
+}
+
+std::string json_reason(const json::exception& error) {
+  const std::string_view text = error.what();
+  const std::size_t code_end = text.find("] ");
+  return excerpt(code_end == std::string_view::npos ? text : text.substr(code_end + 2));
+}
+
+json parse_json(std::string_view text, const std::string& file) {
+  constexpr int deepest = 64;
+  const auto limit_depth = [&](int depth, json::parse_event_t, json&) {
+    if (depth > deepest) throw FormatError(file + ": is nested deeper than " + std::to_string(deepest) + " levels");
+    return true;
+  };
+  try {
+    return json::parse(text.begin(), text.end(), limit_depth);
+  } catch (const json::parse_error& error) {
+    const std::string_view before = text.substr(0, error.byte);
+    throw FormatError(file + ":" + std::to_string(std::count(before.begin(), before.end(), '\n') + 1) +
+                      ": is not valid JSON here (syntax, or text that is not UTF-8)");
+  } catch (const json::exception& error) {
+    throw FormatError(file + ": is not JSON that tenshot can read (" + json_reason(error) + ")");
+  }
+}
+
+}  // namespace tenshot

@@ -1,0 +1,102 @@
+"""The Python module against the program: /usr/bin/python3 module_test.py FOLDER_OF_MODULE PROGRAM SOURCE_FOLDER"""
+import csv
+import pathlib
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+import numpy
+
+MODULE_FOLDER, PROGRAM, SOURCE = sys.argv[1:4]
+sys.path.insert(0, MODULE_FOLDER)
+import tenshot  # noqa: E402
+
+CHECKPOINT = pathlib.Path(SOURCE) / "checkpoints" / "pool.tenshot"
+LATENCIES = pathlib.Path(SOURCE) / "datasets" / "data" / "libtorch-eager_t1_b1" / "latencies.csv"
+
+
+def read_latencies(path):
+    with open(path, newline="") as file:
+        return {row["architecture"]: float(row["latency_ms"]) for row in csv.DictReader(file)}
+
+
+class ModuleTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.measured = read_latencies(LATENCIES)
+        cls.ten = tenshot.plan(CHECKPOINT, samples=10, candidates=list(cls.measured))
+        cls.predictor = tenshot.adapt(CHECKPOINT, {text: cls.measured[text] for text in cls.ten})
+
+    def test_plan_gives_distinct_candidates(self):
+        self.assertEqual(len(set(self.ten)), 10)
+        self.assertTrue(set(self.ten) <= set(self.measured))
+
+    def test_predictions_are_those_of_the_program(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            self.predictor.save(folder / "device.tenshot")
+            subprocess.run([PROGRAM, "predict", "--predictor", folder / "device.tenshot", "--archs", LATENCIES,
+                            "--out", folder / "predictions.csv"], check=True)
+            expected = read_latencies(folder / "predictions.csv")
+            loaded = tenshot.load(folder / "device.tenshot")
+        texts = list(expected)
+        self.assertTrue(numpy.array_equal(loaded.predict(texts), [expected[text] for text in texts]))
+        self.assertEqual(loaded.predict(texts[0]), expected[texts[0]])
+
+    def test_intervals_hold_their_latency_and_widen_with_confidence(self):
+        texts = list(self.measured)[:50]
+        latency, lower, upper = self.predictor.predict_interval(texts, confidence=0.8)
+        _, wider_lower, wider_upper = self.predictor.predict_interval(texts, confidence=0.99)
+        self.assertTrue(((lower <= latency) & (latency <= upper)).all())
+        self.assertTrue(((wider_lower <= lower) & (upper <= wider_upper)).all())
+
+    def test_ten_measurements_predict_the_others(self):
+        others = [text for text in self.measured if text not in self.ten]
+        error = self.predictor.predict(others) / numpy.array([self.measured[text] for text in others]) - 1
+        self.assertGreater((abs(error) <= 0.1).mean(), 0.8)
+
+    def test_errors_are_classes_of_the_module(self):
+        with self.assertRaises(tenshot.InputError) as raised:
+            self.predictor.predict("|nonsense|")
+        self.assertIsInstance(raised.exception, ValueError)
+        self.assertIsInstance(raised.exception, tenshot.Error)
+        with self.assertRaises(tenshot.FileError):
+            tenshot.load("missing.tenshot")
+        with self.assertRaises(tenshot.FormatError):
+            tenshot.load(LATENCIES)
+        with self.assertRaises(tenshot.InputError):
+            tenshot.adapt(CHECKPOINT, {self.ten[0]: -1.0})
+        with self.assertRaises(tenshot.InputError):
+            self.predictor.predict_interval(self.ten, confidence=1.5)
+
+    def test_card_says_what_the_predictor_was_made_from(self):
+        self.assertEqual(self.predictor.card["predictor"], "structured")
+        self.assertEqual(self.predictor.space, "nasbench201")
+        self.assertIn("structured", tenshot.predictors())
+
+    def test_threads_share_one_predictor(self):
+        texts = list(self.measured)[:200]
+        expected = self.predictor.predict(texts)
+        found = [None] * 4
+
+        def predict(i):
+            found[i] = self.predictor.predict(texts)
+
+        threads = [threading.Thread(target=predict, args=(i,)) for i in range(len(found))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for result in found:
+            self.assertTrue(numpy.array_equal(result, expected))
+
+    def test_random_architectures_repeat_with_their_seed(self):
+        drawn = tenshot.random_architectures("nasbench201", 5, seed=3)
+        self.assertEqual(drawn, tenshot.random_architectures("nasbench201", 5, seed=3))
+        self.assertEqual(len(self.predictor.predict(drawn)), 5)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

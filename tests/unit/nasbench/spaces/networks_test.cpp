@@ -1,0 +1,140 @@
+#include "nasbench/spaces/networks.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+using nlohmann::json;
+
+OperatorSpecification convolution(std::int64_t in, std::int64_t out, int kernel) {
+  OperatorSpecification op;
+  op.kind = OperatorKind::convolution;
+  op.kernel = {kernel, kernel};
+  op.inputs = {{1, in, 8, 8}};
+  op.output = {1, out, 8, 8};
+  return op;
+}
+
+std::string complaint(const json& value) {
+  try {
+    add_networks(value, "networks.json");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+TEST(Networks, OneThatIsAdded_IsFoundByItsName) {
+  const Architecture identity = add_network(named_network("found-by-name", {convolution(3, 4, 1)}, "a.csv"));
+  EXPECT_EQ(networks().parse("found-by-name"), identity);
+  EXPECT_EQ(networks().format(identity), "found-by-name");
+  EXPECT_EQ(networks().operator_list(identity), (std::vector<OperatorSpecification>{convolution(3, 4, 1)}));
+  EXPECT_EQ(networks().flop_count(identity, {}), 8 * 8 * 3 * 4);
+  EXPECT_EQ(&search_space("networks"), &networks());
+}
+
+TEST(Networks, EqualOnes_AreOneNetworkWhereverTheyComeFrom) {
+  const Architecture first = add_network(named_network("twice", {convolution(3, 4, 1)}, "a.csv"));
+  EXPECT_EQ(add_network(named_network("twice", {convolution(3, 4, 1)}, "b.csv")), first);
+}
+
+TEST(Networks, OfOneNameAndUnlikeContent_AreRefusedNamingBoth) {
+  add_network(named_network("clash", {convolution(3, 4, 1)}, "first.csv"));
+  try {
+    add_network(named_network("clash", {convolution(3, 4, 3)}, "second.csv"));
+    FAIL();
+  } catch (const InputError& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("'clash' of second.csv"), std::string::npos) << message;
+    EXPECT_NE(message.find("'clash' of first.csv"), std::string::npos) << message;
+  }
+}
+
+TEST(Networks, Identity_IsTheSameInEveryProcess) {
+  const Architecture identity = add_network(named_network("stable", {convolution(3, 4, 1)}, "a.csv"));
+  ASSERT_EQ(identity.size(), 16U);
+  // The first bytes of SHA-256("stable\n" + SHA-256("convolution 1x3x8x8 -> 1x4x8x8 float32\n")).
+  EXPECT_EQ(identity, (Architecture{107, 117, 85, 85, 8, 59, 213, 72, 242, 105, 33, 0, 55, 71, 206, 244}));
+  EXPECT_NE(identity, add_network(named_network("stable too", {convolution(3, 4, 1)}, "a.csv")));
+}
+
+TEST(Networks, UnknownName_IsRefusedSayingHowToNameIt) {
+  try {
+    networks().parse("nobody's");
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("--networks"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(networks().format(Architecture(16)), InputError);
+}
+
+TEST(Networks, NamesThatNoTableCouldHold_AreRefused) {
+  for (const char* name : {"", "a,b", "a\"b", " a", "a\nb"}) {
+    EXPECT_THROW(add_network(named_network(name, {convolution(3, 4, 1)}, "a.csv")), InputError) << name;
+  }
+  EXPECT_THROW(add_network(named_network("empty", std::vector<OperatorSpecification>{}, "a.csv")), InputError);
+}
+
+TEST(Networks, AreNoCombinationOfDecisions) {
+  Rng rng(1);
+  std::vector<float> encoding(4096);
+  EXPECT_FALSE(networks().composed());
+  EXPECT_THROW(networks().random(rng), InputError);
+  EXPECT_THROW(networks().all(), InputError);
+  EXPECT_THROW(networks().at(0), InputError);
+  EXPECT_THROW(networks().encoding_width(), InputError);
+  EXPECT_FALSE(networks().listable());
+}
+
+TEST(NetworksFile, ReadsBackAsTheSameNetworks) {
+  NetworkBuilder builder;
+  const Source image = builder.input("input", {1, 3, 8, 8});
+  const Source a = builder.convolution("a", image, 4, {same_window(3)});
+  const Source b = builder.convolution("b", image, 4, {same_window(3)});
+  builder.output(builder.add("sum", a, b));
+  const Network network = builder.take();
+  const Architecture with_edges = add_network(named_network("edges", network, "edges.onnx"));
+  const Architecture without =
+      add_network(named_network("list", {convolution(3, 4, 3), convolution(4, 4, 1)}, "l.csv"));
+  const json written = networks_json({with_edges, without});
+  EXPECT_EQ(written.at("operators").size(), 3U) << "equal operators are written once";
+  EXPECT_EQ(add_networks(written, "copy.json"), (std::vector<Architecture>{with_edges, without}));
+  EXPECT_EQ(named_network(with_edges).sources, (std::vector<std::vector<int>>{{-1}, {-1}, {0, 1}}));
+  EXPECT_EQ(named_network(with_edges).hash, content_hash(network));
+}
+
+TEST(NetworksFile, WhatIsWrong_IsNamedWithItsPlace) {
+  const Architecture identity = add_network(named_network("wrong", {convolution(3, 4, 3)}, "a.csv"));
+  const json good = networks_json({identity});
+  json bad = good;
+  bad["operators"][0]["output"][1] = 5;
+  EXPECT_NE(complaint(bad).find("hash of network 'wrong' is not that of its operators"), std::string::npos);
+  bad = good;
+  bad["operators"][0]["kind"] = "convolutoin";
+  EXPECT_NE(complaint(bad).find("operators[0].kind"), std::string::npos) << complaint(bad);
+  bad = good;
+  bad["operators"][0]["inputs"][0][1] = -3;
+  EXPECT_NE(complaint(bad).find("operators[0].inputs"), std::string::npos) << complaint(bad);
+  bad = good;
+  bad["operators"][0]["output"] = {1, 1000000000, 1000000000};
+  EXPECT_NE(complaint(bad).find("operators[0].output"), std::string::npos) << complaint(bad);
+  bad = good;
+  bad["networks"][0]["operators"][0] = 7;
+  EXPECT_NE(complaint(bad).find("networks[0].operators"), std::string::npos) << complaint(bad);
+  bad = good;
+  bad["networks"][0]["hash"] = "abc";
+  EXPECT_NE(complaint(bad).find("64 hexadecimal"), std::string::npos) << complaint(bad);
+  bad = good;
+  bad["format"] = "tenshot.networks/9";
+  EXPECT_NE(complaint(bad).find("newer"), std::string::npos) << complaint(bad);
+  EXPECT_NE(complaint(json::array()).find("networks.json"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tenshot::nasbench

@@ -1,0 +1,253 @@
+#include "trainer/predictors/operators/cost_posterior.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
+#include "trainer/predictors/operators/cost_calibration.h"
+#include "trainer/predictors/operators/cost_planning.h"
+#include "trainer/predictors/operators/operators_archive.h"
+#include "trainer/predictors/structured/prediction.h"
+
+namespace tenshot::trainer::operators {
+namespace {
+
+using Eigen::Index;
+
+/// Networks of positive features with a base, and devices whose costs are drawn around common ones.
+struct Bench {
+  PoolNumbers pool;
+  Eigen::MatrixXd costs;  ///< [devices, features], ms
+};
+
+Bench bench_of(Index devices, Index networks, Index features, std::uint64_t seed) {
+  Rng rng(seed);
+  Bench bench;
+  bench.pool.features = Eigen::MatrixXd::Ones(networks, features);
+  for (Index n = 0; n < networks; ++n) {
+    for (Index f = 1; f < features; ++f) bench.pool.features(n, f) = std::exp(0.8 * rng.normal());
+  }
+  bench.pool.operator_features = static_cast<std::size_t>(features);
+  bench.costs.resize(devices, features);
+  for (Index d = 0; d < devices; ++d) {
+    const double speed = std::exp(rng.normal());
+    for (Index f = 0; f < features; ++f) bench.costs(d, f) = speed * std::exp(0.5 * rng.normal());
+  }
+  bench.pool.latency_ms = bench.costs * bench.pool.features.transpose();
+  return bench;
+}
+
+Evidence first_networks(const Bench& bench, Index count, const Eigen::VectorXd& costs) {
+  Evidence evidence;
+  evidence.features = bench.pool.features.topRows(count);
+  const Eigen::VectorXd latency_ms = evidence.features * costs;
+  evidence.latency_ms.assign(latency_ms.data(), latency_ms.data() + count);
+  return evidence;
+}
+
+TEST(CostLibrary, RecoversCostsFromExactLatencies) {
+  const Bench bench = bench_of(3, 60, 5, 1);
+  const CostLibrary library = fit_library(bench.pool);
+  for (Index d = 0; d < 3; ++d) {
+    const Eigen::VectorXd costs_ms = library.median_ms[d] * library.costs.row(d).transpose();
+    EXPECT_TRUE(costs_ms.isApprox(bench.costs.row(d).transpose(), 1e-6)) << costs_ms.transpose();
+    EXPECT_LT(library.log_rms[d], 1e-6);
+  }
+}
+
+TEST(CostLibrary, LeavesOutWhatADeviceDidNotMeasure) {
+  Bench bench = bench_of(2, 60, 4, 2);
+  for (Index n = 0; n < 30; ++n) bench.pool.latency_ms(1, n) = std::numeric_limits<double>::quiet_NaN();
+  const CostLibrary library = fit_library(bench.pool);
+  const Eigen::VectorXd costs_ms = library.median_ms[1] * library.costs.row(1).transpose();
+  EXPECT_TRUE(costs_ms.isApprox(bench.costs.row(1).transpose(), 1e-6));
+}
+
+TEST(CostLibrary, RefusesADeviceWithoutLatencies) {
+  Bench bench = bench_of(2, 20, 3, 3);
+  bench.pool.latency_ms.row(1).setConstant(std::numeric_limits<double>::quiet_NaN());
+  EXPECT_THROW(fit_library(bench.pool), InputError);
+}
+
+TEST(CostLibrary, KnowsWhatDecisionsAddToOperators) {
+  // One operator feature, and a decision whose second option costs a tenth of the base more than its operators say.
+  PoolNumbers pool;
+  pool.features.resize(200, 3);
+  pool.operator_features = 1;
+  pool.latency_ms.resize(1, 200);
+  for (Index n = 0; n < 200; ++n) {
+    const double second = n % 2 == 0 ? 0 : 1;
+    pool.features.row(n) << 1, 1 - second, second;
+    pool.latency_ms(0, n) = 10 + second;
+  }
+  const CostLibrary library = fit_library(pool);
+  const Eigen::VectorXd fitted = library.median_ms[0] * pool.features * library.costs.row(0).transpose();
+  EXPECT_NEAR(fitted[0], 10, 0.1);
+  EXPECT_NEAR(fitted[1], 11, 0.1);
+  EXPECT_FALSE(library.places.compared());
+}
+
+TEST(CostPosterior, PredictsADeviceLikeThePoolsWithinAPercent) {
+  const Bench bench = bench_of(8, 80, 6, 4);
+  const CostLibrary library = fit_library(bench.pool);
+  const Eigen::VectorXd costs = 3 * (bench.costs.row(2) + 0.05 * bench.costs.row(3)).transpose();
+  const CostPosterior posterior = adapt(library, first_networks(bench, 10, costs));
+  const LogLatency predicted = predict(posterior, table_of(bench.pool.features));
+  const Eigen::VectorXd truth = (bench.pool.features * costs).array().log();
+  EXPECT_LT((predicted.mean - truth).cwiseAbs().maxCoeff(), 0.02);
+  double total = 0;
+  for (const CostComponent& component : posterior.components) total += component.weight;
+  EXPECT_NEAR(total, 1, 1e-12);
+}
+
+TEST(CostPosterior, IsUnmovedByOneGrossError) {
+  const Bench bench = bench_of(8, 80, 5, 5);
+  const CostLibrary library = fit_library(bench.pool);
+  const Eigen::VectorXd costs = 2 * bench.costs.row(1).transpose();
+  Evidence evidence = first_networks(bench, 10, costs);
+  evidence.latency_ms[4] *= 3;
+  const LogLatency predicted = predict(adapt(library, evidence), table_of(bench.pool.features));
+  const Eigen::ArrayXd error = predicted.mean.array() - (bench.pool.features * costs).array().log();
+  EXPECT_LT(std::sqrt(error.square().mean()), 0.05);
+}
+
+TEST(CostPosterior, IsSurerWithMoreMeasurements) {
+  const Bench bench = bench_of(8, 80, 8, 6);
+  const CostLibrary library = fit_library(bench.pool);
+  const Eigen::VectorXd costs = bench.costs.colwise().mean().transpose();
+  const FeatureTable table = table_of(bench.pool.features);
+  const double three = predict(adapt(library, first_networks(bench, 3, costs)), table).deviation.mean();
+  const double twenty = predict(adapt(library, first_networks(bench, 20, costs)), table).deviation.mean();
+  EXPECT_LT(twenty, 0.6 * three);
+}
+
+TEST(CostPosterior, OfOneMeasurementKeepsItsScale) {
+  const Bench bench = bench_of(4, 40, 4, 7);
+  const CostPosterior posterior = adapt(fit_library(bench.pool), first_networks(bench, 1, bench.costs.row(0)));
+  const LogLatency predicted = predict(posterior, table_of(bench.pool.features.topRows(1)));
+  EXPECT_NEAR(predicted.mean[0], std::log(bench.pool.latency_ms(0, 0)), 0.1);
+}
+
+TEST(CostPosterior, RefusesLatenciesThatAreNone) {
+  const Bench bench = bench_of(3, 30, 3, 8);
+  const CostLibrary library = fit_library(bench.pool);
+  Evidence evidence = first_networks(bench, 3, bench.costs.row(0));
+  for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    evidence.latency_ms[1] = bad;
+    EXPECT_THROW(adapt(library, evidence), InputError) << bad;
+  }
+  EXPECT_THROW(adapt(library, Evidence{}), InputError);
+}
+
+TEST(CostPosterior, ComesBackFromAnArchiveToTheDigit) {
+  const Bench bench = bench_of(4, 40, 4, 9);
+  const CostLibrary library = fit_library(bench.pool);
+  CostPosterior posterior = adapt(library, first_networks(bench, 6, bench.costs.row(1)));
+  posterior.calibration = {{0.05, 0.95}, {-2, 2.5}};
+  FeatureMap map;
+  map.raw = {0, 1, 2, 3};
+  Archive archive;
+  put_posterior(archive, posterior);
+  const CostPosterior back = get_posterior(archive, map);
+  const FeatureTable table = table_of(bench.pool.features);
+  EXPECT_EQ(predict(back, table).mean, predict(posterior, table).mean);
+  EXPECT_EQ(predict(back, table).deviation, predict(posterior, table).deviation);
+  EXPECT_EQ(back.calibration.quantiles, posterior.calibration.quantiles);
+}
+
+TEST(CostPosterior, RefusesAnArchiveThatNamesWhatIsWrong) {
+  const Bench bench = bench_of(4, 40, 4, 10);
+  CostPosterior posterior = adapt(fit_library(bench.pool), first_networks(bench, 6, bench.costs.row(1)));
+  posterior.components[0].costs_ms[2] = std::numeric_limits<double>::quiet_NaN();
+  FeatureMap map;
+  map.raw = {0, 1, 2, 3};
+  Archive archive;
+  put_posterior(archive, posterior);
+  try {
+    get_posterior(archive, map);
+    FAIL() << "a cost that is no number was taken";
+  } catch (const FormatError& error) {
+    EXPECT_NE(std::string(error.what()).find("components.costs_ms"), std::string::npos) << error.what();
+  }
+  map.raw.push_back(4);
+  EXPECT_THROW(get_posterior(archive, map), FormatError);
+}
+
+TEST(CostPlanning, PrefersNetworksThatTellCostsApart) {
+  // Of 40 networks 38 are copies of one; the others show the two features alone.
+  Bench bench = bench_of(6, 40, 3, 11);
+  for (Index n = 2; n < 40; ++n) bench.pool.features.row(n) << 1, 1, 1;
+  bench.pool.features.row(0) << 1, 8, 0.1;
+  bench.pool.features.row(1) << 1, 0.1, 8;
+  bench.pool.latency_ms = bench.costs * bench.pool.features.transpose();
+  const CostLibrary library = fit_library(bench.pool);
+  std::vector<std::size_t> candidates(40);
+  for (std::size_t c = 0; c < candidates.size(); ++c) candidates[c] = c;
+  sampling::InformationOptions options;
+  options.random_half = false;
+  Rng rng(1);
+  const auto chosen =
+      sampling::choose_informative(prior_covariance(library, bench.pool.features), candidates, {}, 4, rng, options);
+  EXPECT_NE(std::find(chosen.begin(), chosen.end(), 0U), chosen.end());
+  EXPECT_NE(std::find(chosen.begin(), chosen.end(), 1U), chosen.end());
+}
+
+TEST(CostPlanning, LeavesLittleToLearnAfterManyMeasurements) {
+  const Bench bench = bench_of(6, 40, 4, 12);
+  const CostLibrary library = fit_library(bench.pool);
+  const auto before = prior_covariance(library, bench.pool.features);
+  const auto after =
+      posterior_covariance(adapt(library, first_networks(bench, 20, bench.costs.row(2))), bench.pool.features);
+  EXPECT_LT(sampling::expected_variance(after, {})[0], 0.05 * sampling::expected_variance(before, {})[0]);
+}
+
+TEST(CostCalibration, HoldsItsPromiseOnDevicesOfThePoolsKind) {
+  Bench bench = bench_of(30, 90, 5, 13);
+  Rng rng(99);
+  for (Index d = 0; d < 30; ++d) {
+    for (Index n = 0; n < 90; ++n) bench.pool.latency_ms(d, n) *= std::exp(0.05 * rng.normal());
+  }
+  PoolNumbers pool = bench.pool;
+  pool.latency_ms = bench.pool.latency_ms.topRows(20);
+  const CostLibrary library = fit_library(pool);
+  std::vector<std::size_t> families(20);
+  for (std::size_t d = 0; d < 20; ++d) families[d] = d;
+  const structured::IntervalCalibration calibration = calibrate(pool, library, families, {}, {});
+  ASSERT_FALSE(calibration.quantiles.empty());
+  std::vector<std::size_t> candidates(90);
+  std::iota(candidates.begin(), candidates.end(), std::size_t{0});
+  const auto chosen =
+      sampling::choose_informative(prior_covariance(library, pool.features), candidates, {}, 10, rng, {});
+  double held = 0, all = 0;
+  for (Index d = 20; d < 30; ++d) {
+    Evidence evidence;
+    evidence.features.resize(10, 5);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      evidence.features.row(static_cast<Index>(i)) = pool.features.row(static_cast<Index>(chosen[i]));
+      evidence.latency_ms.push_back(bench.pool.latency_ms(d, static_cast<Index>(chosen[i])));
+    }
+    const LogLatency predicted = predict(adapt(library, evidence), table_of(pool.features));
+    for (Index n = 0; n < 90; ++n) {
+      if (std::find(chosen.begin(), chosen.end(), static_cast<std::size_t>(n)) != chosen.end()) continue;
+      const double z = (std::log(bench.pool.latency_ms(d, n)) - predicted.mean[n]) / predicted.deviation[n];
+      held += z >= structured::error_quantile(calibration, 0.05) && z <= structured::error_quantile(calibration, 0.95);
+      ++all;
+    }
+  }
+  EXPECT_GT(held / all, 0.82);
+  EXPECT_LT(held / all, 0.98);
+}
+
+TEST(CostCalibration, IsNormalWithoutThreeFamilies) {
+  const Bench bench = bench_of(4, 90, 4, 14);
+  const CostLibrary library = fit_library(bench.pool);
+  EXPECT_TRUE(calibrate(bench.pool, library, {0, 0, 1, 1}, {}, {}).quantiles.empty());
+}
+
+}  // namespace
+}  // namespace tenshot::trainer::operators

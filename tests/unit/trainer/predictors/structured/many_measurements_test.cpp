@@ -1,0 +1,219 @@
+#include "trainer/predictors/structured/many_measurements.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "structured_fixtures.h"
+#include "trainer/predictors/structured/explanation.h"
+#include "trainer/predictors/structured/planning.h"
+#include "trainer/predictors/structured/prediction.h"
+#include "trainer/predictors/structured/sparse_solver.h"
+#include "trainer/predictors/structured/structured_archive.h"
+
+namespace tenshot::trainer::structured {
+namespace {
+
+using nasbench::Architecture;
+
+const std::vector<double> total_costs = {7, 0.4, 3, 9, 1.2, 0, 0, 0, 0};
+const std::vector<double> live_costs = {7, 0.4, 3, 9, 1.2, 0.5, 0, 0, 0};
+const std::vector<double> critical_costs = {6, 0.4, 4, 7, 1.5, 0, 0, 0, 0};
+
+Evidence measured(const std::string& structure, const std::vector<double>& costs, std::size_t count, double noise) {
+  Evidence evidence;
+  evidence.architectures = test::connected_architectures(count, 41);
+  evidence.latency_ms = test::latencies_under(structure, costs, evidence.architectures, noise);
+  return evidence;
+}
+
+std::vector<double> predictions(const StructuredPosterior& posterior, const std::vector<Architecture>& architectures) {
+  return predict_intervals(posterior, test::structures().table(architectures), 0.9).latency_ms;
+}
+
+double accuracy(const StructuredPosterior& posterior, const std::string& structure, const std::vector<double>& costs) {
+  const auto architectures = test::connected_architectures(500, 99);
+  return test::share_within(predictions(posterior, architectures),
+                            test::latencies_under(structure, costs, architectures), 0.1);
+}
+
+/// The likeliest candidate of exactly `structure`, after enough steps that nothing moves.
+Candidate converged_candidate(const Problem& problem, const CostPriors& priors, const std::string& structure) {
+  const std::size_t index = problem.library.model->structure_index(structure);
+  for (const Candidate& candidate : fitted_candidates(problem, priors, 400)) {
+    if (candidate.structure == index) return candidate;
+  }
+  return {};
+}
+
+TEST(SparseSolver, AgreesWithTheExactOneWhereEveryMeasurementIsAnAnchor) {
+  PosteriorOptions options;
+  options.newton_steps = 60;
+  const CostPriors priors(test::synthetic_library(), options, nullptr);
+  for (const bool whole_milliseconds : {false, true}) {
+    Evidence evidence = measured("live", live_costs, 30, 0.04);
+    evidence.latency_ms[7] *= 1.5;
+    evidence.whole_milliseconds = whole_milliseconds;
+    const Problem exact = make_problem(test::synthetic_library(), evidence, options);
+    const Candidate candidate = converged_candidate(exact, priors, "live");
+    ASSERT_GT(candidate.pull.size(), 0);
+    const SparseProblem problem = make_sparse_problem(test::synthetic_library(), evidence, options, 30);
+    const CostPrior& prior = priors.at(candidate.structure, candidate.entry);
+    const Eigen::VectorXd costs = posterior_costs(prior, candidate, rows_at(exact.table, candidate.structure, {}));
+    SparseFit fit;
+    fit.structure = candidate.structure;
+    fit.entry = candidate.entry;
+    fit.closeness = candidate.closeness;
+    fit.level = {candidate.noise, candidate.slow_step};
+    fit.scale_ms = candidate.scale_ms;
+    fit.costs_ms = 1.05 * costs;
+    SparseSolver(problem).solve(prior, fit);
+    EXPECT_NEAR(fit.log_evidence, candidate.log_evidence, 1e-5);
+    EXPECT_LT((fit.costs_ms - costs).norm(), 1e-5 * costs.norm());
+    // The process at an architecture that was not measured.
+    const auto other = test::connected_architectures(5, 1234);
+    for (const auto& architecture : other) {
+      const auto table = test::structures().table({architecture});
+      double exact_mean = 0, sparse_mean = 0;
+      for (Eigen::Index i = 0; i < 30; ++i) {
+        exact_mean += candidate.residual_weights[i] * likeness(exact.table.signature(i), table.signature(0), 1, 16);
+        sparse_mean += fit.anchor_weights[i] * likeness(&problem.anchors[i], table.signature(0), 1, 16);
+      }
+      EXPECT_NEAR(sparse_mean, exact_mean, 1e-6);
+    }
+  }
+}
+
+TEST(ManyMeasurements, UpToFortyEveryHypothesisSeesThemAll) {
+  const Evidence evidence = measured("live", live_costs, 40, 0.03);
+  const PosteriorOptions options;
+  const CostPriors priors(test::synthetic_library(), options, nullptr);
+  const StructuredPosterior exact = adapt_exactly(test::synthetic_library(), priors, evidence, options);
+  const StructuredPosterior adapted = adapt(test::synthetic_library(), evidence);
+  const auto architectures = test::connected_architectures(200, 8);
+  EXPECT_EQ(predictions(adapted, architectures), predictions(exact, architectures));
+  EXPECT_EQ(adapted.anchors.size(), 40U);
+}
+
+/// Root mean square difference.
+double rms(const std::vector<double>& a, const std::vector<double>& b) {
+  double squares = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
+  return std::sqrt(squares / static_cast<double>(a.size()));
+}
+
+TEST(ManyMeasurements, AreAsGoodAsTheExactWay) {
+  const PosteriorOptions options;
+  const CostPriors priors(test::synthetic_library(), options, nullptr);
+  const std::vector<std::pair<std::string, std::vector<double>>> kinds = {
+      {"total", total_costs}, {"live", live_costs}, {"critical", critical_costs}};
+  const auto architectures = test::connected_architectures(300, 8);
+  const auto table = test::structures().table(architectures);
+  for (const auto& [structure, costs] : kinds) {
+    std::vector<double> truth;
+    for (const double ms : test::latencies_under(structure, costs, architectures)) truth.push_back(std::log(ms));
+    const Evidence evidence = measured(structure, costs, 90, 0.04);
+    const LogLatency exact = predict(adapt_exactly(test::synthetic_library(), priors, evidence, options), table);
+    const LogLatency many = predict(adapt_to_many(test::synthetic_library(), priors, evidence, options), table);
+    EXPECT_LT(rms(many.mean, exact.mean), 0.02) << structure;  // half of the noise
+    EXPECT_LT(rms(many.mean, truth), 1.1 * rms(exact.mean, truth)) << structure;
+    EXPECT_LT(rms(many.deviation, exact.deviation), 0.004) << structure;
+  }
+}
+
+TEST(ManyMeasurements, NameTheStructureAndTheNoise) {
+  const std::vector<std::pair<std::string, std::vector<double>>> kinds = {
+      {"total", total_costs},
+      {"live", live_costs},
+      {"layout", {6, 0, 4, 7, 1.5, 0.5, 0.5, 0.4, 1}},
+      {"critical", critical_costs}};
+  for (const auto& [structure, costs] : kinds) {
+    const StructuredPosterior posterior = adapt(test::synthetic_library(), measured(structure, costs, 700, 0.03));
+    const Explanation explanation = explain(posterior, test::synthetic_library());
+    EXPECT_EQ(explanation.structures.front().name, structure);
+    EXPECT_LE(explanation.noise, 0.03);
+    EXPECT_GT(accuracy(posterior, structure, costs), 0.99) << structure;
+  }
+}
+
+TEST(ManyMeasurements, AreTheSameInAnyOrder) {
+  Evidence evidence = measured("total", total_costs, 300, 0.05);
+  const auto architectures = test::connected_architectures(100, 8);
+  const auto before = predictions(adapt(test::synthetic_library(), evidence), architectures);
+  std::reverse(evidence.architectures.begin(), evidence.architectures.end());
+  std::reverse(evidence.latency_ms.begin(), evidence.latency_ms.end());
+  EXPECT_EQ(predictions(adapt(test::synthetic_library(), evidence), architectures), before);
+}
+
+TEST(ManyMeasurements, OneInThirtyMayBeWrong) {
+  Evidence evidence = measured("live", live_costs, 600, 0.03);
+  for (std::size_t i = 0; i < evidence.latency_ms.size(); i += 30) evidence.latency_ms[i] *= i % 60 == 0 ? 5 : 0.3;
+  const StructuredPosterior posterior = adapt(test::synthetic_library(), evidence);
+  EXPECT_GT(accuracy(posterior, "live", live_costs), 0.99);
+  const auto warnings = evidence_warnings(test::synthetic_library(), evidence, posterior);
+  ASSERT_EQ(warnings.size(), 11U);  // ten are named
+  EXPECT_NE(warnings.back().find("10 more measurements"), std::string::npos) << warnings.back();
+}
+
+TEST(ManyMeasurements, AllOfTheSpaceLeaveAPosteriorThatIsSmall) {
+  Evidence evidence;
+  evidence.architectures = nasbench::nasbench201().all();
+  evidence.latency_ms = test::latencies_under("total", total_costs, evidence.architectures, 0.03);
+  const StructuredPosterior posterior = adapt(test::synthetic_library(), evidence);
+  EXPECT_GT(accuracy(posterior, "total", total_costs), 0.999);
+  Archive archive;
+  put_posterior(archive, posterior);
+  EXPECT_LT(archive.serialise().size(), 150'000U);
+}
+
+TEST(ManyMeasurements, WithoutAResidualProcessTheCostsStandAlone) {
+  PosteriorOptions options;
+  options.residual_share = 0;
+  const StructuredPosterior posterior =
+      adapt(test::synthetic_library(), measured("live", live_costs, 200, 0.02), options);
+  EXPECT_GT(accuracy(posterior, "live", live_costs), 0.99);
+  EXPECT_EQ(posterior.residual_weights, Eigen::VectorXd::Zero(1));
+}
+
+TEST(ManyMeasurements, OfNetworksThatAllComputeNothingAreAnsweredToo) {
+  Evidence evidence;
+  for (const auto& architecture : nasbench::nasbench201().all()) {
+    if (nasbench::nasbench201().connected(architecture)) continue;
+    evidence.architectures.push_back(architecture);
+    evidence.latency_ms.push_back(3 + 0.01 * static_cast<double>(evidence.latency_ms.size() % 7));
+    if (evidence.latency_ms.size() == 60) break;
+  }
+  ASSERT_EQ(evidence.latency_ms.size(), 60U);
+  for (const double latency :
+       predictions(adapt(test::synthetic_library(), evidence), test::connected_architectures(100, 6))) {
+    EXPECT_TRUE(std::isfinite(latency) && latency > 0);
+  }
+}
+
+TEST(StructuredPrediction, AfterManyMeasurementsDoesNotDependOnCompany) {
+  const StructuredPosterior posterior = adapt(test::synthetic_library(), measured("live", live_costs, 150, 0.05));
+  ASSERT_GT(posterior.residual_weights.size(), 40);
+  const auto architectures = test::connected_architectures(130, 12);
+  const auto together = predict_intervals(posterior, test::structures().table(architectures), 0.9);
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    const auto alone = predict_intervals(posterior, test::structures().table({architectures[i]}), 0.9);
+    EXPECT_EQ(alone.latency_ms[0], together.latency_ms[i]);
+    EXPECT_EQ(alone.upper_ms[0], together.upper_ms[i]);
+  }
+}
+
+TEST(CompactedTable, KeepsTheRowsOfItsArchitectures) {
+  const auto table = test::structures().table(test::connected_architectures(50, 3));
+  const auto compact = compacted(table);
+  for (std::size_t s = 0; s < table.structures.size(); ++s) {
+    EXPECT_LE(compact.structures[s].rows, 50U);
+    const std::size_t values = table.structures[s].alternatives * table.feature_count;
+    for (std::size_t a = 0; a < table.size; ++a) {
+      EXPECT_TRUE(std::equal(table.row(s, a), table.row(s, a) + values, compact.row(s, a)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tenshot::trainer::structured

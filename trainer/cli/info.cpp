@@ -1,0 +1,168 @@
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "datasets/kit/kit.h"
+#include "datasets/pool/describe.h"
+#include "datasets/pool/pool.h"
+#include "datasets/tables/csv.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "trainer/cli/command.h"
+#include "trainer/core/archive.h"
+
+namespace tenshot::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What there is to say of a file, in the order it is shown.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+/// The text of a JSON value: strings as they are, everything else as JSON.
+std::string text_of(const nlohmann::json& value) { return value.is_string() ? value.get<std::string>() : value.dump(); }
+
+void add_if_there(Facts& facts, const nlohmann::json& object, const std::string& key, const std::string& label) {
+  if (object.is_object() && object.contains(key)) facts.emplace_back(label, text_of(object[key]));
+}
+
+std::string ids_of(const nlohmann::json& devices) {
+  std::string ids;
+  for (const nlohmann::json& device : devices) {
+    if (!device.is_object() || !device.contains("id")) continue;
+    ids += (ids.empty() ? "" : ", ") + text_of(device["id"]);
+  }
+  return ids;
+}
+
+Facts describe_archive(const std::string& bytes, const std::string& file) {
+  const trainer::Archive archive = trainer::Archive::parse(bytes, file);
+  const nlohmann::json& card = archive.card;
+  Facts facts;
+  add_if_there(facts, card, "content", "what");
+  add_if_there(facts, card, "predictor", "predictor");
+  add_if_there(facts, card, "space", "space");
+  add_if_there(facts, card, "quantity", "quantity");
+  if (card.contains("pool") && card["pool"].is_object() && card["pool"].contains("devices")) {
+    facts.emplace_back("pool", std::to_string(card["pool"]["devices"].size()) +
+                                   " device-runtimes: " + ids_of(card["pool"]["devices"]));
+  }
+  add_if_there(facts, card, "measured", "adapted to");
+  add_if_there(facts, card, "explanation", "found");
+  add_if_there(facts, card, "seed", "seed");
+  if (card.contains("versions")) {
+    add_if_there(facts, card["versions"], "tenshot", "tenshot");
+    add_if_there(facts, card["versions"], "libtorch", "LibTorch");
+  }
+  return facts;
+}
+
+Facts describe_device(const fs::path& path) {
+  const datasets::DeviceOfSpace found = datasets::read_device(path);
+  const datasets::DeviceRuntime& device = found.device;
+  return {{"what", "device-runtime"},
+          {"id", device.id},
+          {"space", std::string(found.space->name())},
+          {"device", device.device},
+          {"runtime", device.runtime},
+          {"measured", std::to_string(device.latencies.size()) + " architectures"},
+          {"descriptor", device.descriptor.source + (device.descriptor.simulated() ? " (simulated)" : "")}};
+}
+
+Facts describe_kit(const fs::path& folder) {
+  const datasets::KitManifest manifest = datasets::read_kit_manifest(folder);
+  std::size_t architectures = 0;
+  for (const datasets::KitModel& model : manifest.models) architectures += model.is_architecture() ? 1 : 0;
+  return {{"what", "measurement kit"},
+          {"id", manifest.id},
+          {"space", std::string(manifest.space->name())},
+          {"architectures", std::to_string(architectures)},
+          {"models", std::to_string(manifest.models.size())},
+          {"batch", std::to_string(manifest.batch)},
+          {"measured", fs::exists(folder / "results") ? "results/ is there" : "not yet: run measure.sh on the device"}};
+}
+
+Facts describe_pool(const fs::path& folder) {
+  const datasets::PoolSummary summary = datasets::describe(datasets::read_pool(folder));
+  Facts facts = {{"what", "pool of device-runtimes"},
+                 {"space", summary.space},
+                 {"architectures", std::to_string(summary.architectures)}};
+  for (const datasets::DeviceSummary& device : summary.devices) {
+    facts.emplace_back(device.id,
+                       std::to_string(device.measured) + " measured, descriptor " + device.descriptor_source);
+  }
+  return facts;
+}
+
+/// What a table with these columns is to us.
+std::string table_kind(const datasets::CsvReader& csv) {
+  const bool named = csv.find("architecture") || csv.find("network");
+  if (csv.find("operation")) return "operators of networks";
+  if (csv.find("trial") && csv.find("method")) return "results of an experiment";
+  if (!named) return "table without an architecture column";
+  if (csv.find("rank")) return "plan";
+  if (csv.find("lower_ms")) return "predictions with intervals";
+  if (csv.find("latency_ms")) return "measurements or predictions";
+  return csv.header().size() == 1 ? "list of architectures" : "wide table, one column per device-runtime";
+}
+
+Facts describe_table(const std::string& text, const std::string& file) {
+  datasets::CsvReader csv(text, file);
+  std::size_t rows = 0;
+  while (csv.next()) ++rows;
+  return {{"what", table_kind(csv)}, {"rows", std::to_string(rows)}, {"columns", datasets::quoted_list(csv.header())}};
+}
+
+/// A JSON file of ours names its format.
+Facts describe_json(const std::string& text, const std::string& file) {
+  const nlohmann::json json = nlohmann::json::parse(text, nullptr, false);
+  if (!json.is_object()) throw FormatError(file + ": is neither a JSON object nor a table");
+  Facts facts;
+  for (const char* key :
+       {"format", "name", "description", "id", "content", "predictor", "space", "devices", "device"}) {
+    if (json.contains(key) && json[key].is_primitive()) facts.emplace_back(key, text_of(json[key]));
+  }
+  if (facts.empty()) throw FormatError(file + ": is JSON, but no file of tenshot's: it has no 'format'");
+  return facts;
+}
+
+Facts describe_file(const fs::path& path) {
+  if (fs::is_directory(path)) {
+    if (datasets::is_kit(path)) return describe_kit(path);
+    return fs::exists(path / "device.json") ? describe_device(path) : describe_pool(path);
+  }
+  const std::string content = read_file(path), file = path.string();
+  if (content.compare(0, 8, "TENSHOT\n") == 0) return describe_archive(content, file);
+  const std::size_t first = content.find_first_not_of(" \t\r\n");
+  if (first == std::string::npos) throw FormatError(file + ": is empty");
+  if (content[first] != '{') {
+    if (content.find('\0') != std::string::npos) throw FormatError(file + ": is a binary file that is not tenshot's");
+    return describe_table(content, file);
+  }
+  return path.filename() == "device.json" ? describe_device(path) : describe_json(content, file);
+}
+
+void run(const std::vector<std::string>& arguments) {
+  OptionParser options("info", "Says what a file or folder of tenshot's is.",
+                       "  tenshot info checkpoints/pool.tenshot\n"
+                       "  tenshot info datasets/data --json\n");
+  options.add_positional("file", "checkpoint, predictor, device, pool, kit, table or spec");
+  options.add()("json", "as JSON on standard output");
+  if (!options.parse(arguments)) return;
+  const std::string path = options.required("file");
+  const Facts facts = describe_file(path);
+  if (options.has("json")) {
+    nlohmann::ordered_json json;
+    for (const auto& [label, text] : facts) json[label] = text;
+    std::cout << json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+    return;
+  }
+  for (const auto& [label, text] : facts) std::cout << label << ": " << text << "\n";
+}
+
+}  // namespace
+
+const Command info_command = {"info", "say what a file or folder of tenshot's is", run};
+
+}  // namespace tenshot::cli

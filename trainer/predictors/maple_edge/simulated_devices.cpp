@@ -1,0 +1,254 @@
+#include "trainer/predictors/maple_edge/simulated_devices.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "nasbench/support/error.h"
+#include "trainer/networks/live_encoding.h"
+#include "trainer/predictors/structured/cost_prior.h"
+
+namespace tenshot::trainer {
+namespace {
+
+using structured::LibraryEntry;
+using structured::StructuredLibrary;
+
+constexpr double least_cost = 0.005;  ///< of an operation of an entry, before it is spread
+constexpr double least_described_cost = 1e-3;
+constexpr double generic_share = 0.3;    ///< of devices have any structure, not their entry's
+constexpr double new_base_share = 0.3;   ///< of devices have a base that owes nothing to their entry's
+constexpr double most_difference = 0.5;  ///< of log latency, in log_distance
+constexpr double slow_share = 0.25;      ///< of measurements are made in the slow speed
+constexpr std::size_t pilot_devices = 20'000;
+constexpr std::size_t most_tries = 100'000;  ///< for one device, before the nearest of them is taken
+
+double uniform(double low, double high, Rng& rng) { return low + (high - low) * rng.uniform(); }
+double log_uniform(double low, double high, Rng& rng) { return std::exp(uniform(std::log(low), std::log(high), rng)); }
+
+double student_t4(Rng& rng) {
+  const double z = rng.normal();
+  // χ² with four degrees of freedom is twice the sum of two exponential variables.
+  const double chi_squared = -2 * (std::log(1 - rng.uniform()) + std::log(1 - rng.uniform()));
+  return z / std::sqrt(chi_squared / 4);
+}
+
+double median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+template <class Value>
+void read(const nlohmann::json& json, const char* key, Value& value) {
+  if (json.contains(key)) value = json.at(key).get<Value>();
+}
+
+}  // namespace
+
+void to_json(nlohmann::json& json, const SimulationOptions& options) {
+  json = {{"described_share", options.described_share}, {"cost_spreads", options.cost_spreads},
+          {"wild_share", options.wild_share},           {"least_noise", options.least_noise},
+          {"most_noise", options.most_noise},           {"residual_share", options.residual_share},
+          {"two_speed_share", options.two_speed_share}, {"slow_step", options.slow_step},
+          {"acceptance", options.acceptance},           {"rows", options.rows},
+          {"pool_share", options.pool_share},           {"error_unit", options.error_unit}};
+}
+
+void from_json(const nlohmann::json& json, SimulationOptions& options) {
+  options = {};
+  read(json, "described_share", options.described_share);
+  read(json, "cost_spreads", options.cost_spreads);
+  read(json, "wild_share", options.wild_share);
+  read(json, "least_noise", options.least_noise);
+  read(json, "most_noise", options.most_noise);
+  read(json, "residual_share", options.residual_share);
+  read(json, "two_speed_share", options.two_speed_share);
+  read(json, "slow_step", options.slow_step);
+  read(json, "acceptance", options.acceptance);
+  read(json, "rows", options.rows);
+  read(json, "pool_share", options.pool_share);
+  read(json, "error_unit", options.error_unit);
+}
+
+void require_valid(const SimulationOptions& o) {
+  const auto require = [](bool valid, const char* what) {
+    if (!valid) throw InputError(std::string("simulated devices: ") + what);
+  };
+  require(!o.cost_spreads.empty(), "there must be a spread of the costs");
+  for (const double spread : o.cost_spreads) require(spread >= 0 && spread <= 5, "a cost's spread must be in [0, 5]");
+  require(o.described_share >= 0 && o.described_share <= 1, "the share of described devices must be in [0, 1]");
+  require(o.wild_share >= 0 && o.wild_share <= 1, "the share of wild devices must be in [0, 1]");
+  require(o.least_noise > 0 && o.least_noise <= o.most_noise && o.most_noise <= 1,
+          "noise must be in (0, 1], the least first");
+  require(o.residual_share >= 0 && o.residual_share <= 10, "the residuals' share of the noise must be in [0, 10]");
+  require(o.two_speed_share >= 0 && o.two_speed_share <= 1, "the share of devices of two speeds must be in [0, 1]");
+  require(o.slow_step >= 0 && o.slow_step <= 2, "the slow speed's step must be in [0, 2]");
+  require(o.rows >= 1 && o.rows <= 10'000'000, "an epoch must have between one and ten million rows");
+  require(o.pool_share >= 0 && o.pool_share <= 1, "the share of the pool's rows must be in [0, 1]");
+  require(o.error_unit > 0 && o.error_unit <= 10, "the unit of errors must be in (0, 10]");
+  require(o.acceptance > 0 && o.acceptance <= 1, "the share of devices kept must be in (0, 1]");
+}
+
+SimulatedSpace::SimulatedSpace(const nasbench::StructureModel& model, std::vector<nasbench::Architecture> architectures)
+    : model_(model),
+      architectures_(std::move(architectures)),
+      table_(model.table(architectures_)),
+      width_(live_encoding_width(model.space())) {
+  const std::size_t decisions = model.space().decisions().size();
+  ones_per_architecture_ = decisions * (width_ / model.space().encoding_width());
+  encodings_.resize(architectures_.size() * width_);
+  ones_.reserve(architectures_.size() * ones_per_architecture_);
+  for (std::size_t a = 0; a < architectures_.size(); ++a) {
+    float* encoding = encodings_.data() + a * width_;
+    encode_live(model.space(), architectures_[a], encoding);
+    for (std::size_t i = 0; i < width_; ++i) {
+      if (encoding[i] == 1) ones_.push_back(static_cast<std::uint16_t>(i));
+    }
+  }
+}
+
+DevicePrior::DevicePrior(const StructuredLibrary& library, const SimulationOptions& options,
+                         const structured::DescribedDevice* described)
+    : library_(library), options_(options) {
+  if (described == nullptr) return;
+  for (std::size_t s = 0; s < described->priors.size(); ++s) {
+    const structured::CostPrior prior = structured::described_prior(*described, s, {});
+    described_.push_back({prior.mean, prior.covariance.llt().matrixL()});
+  }
+}
+
+void DevicePrior::draw_costs(SimulatedDevice& device, Rng& rng) const {
+  const auto& features = library_.model->features();
+  const auto& structures = library_.model->structures();
+  const LibraryEntry& entry = library_.entries[rng.below(library_.entries.size())];
+  const bool generic = std::isnan(entry.log_rms);
+  device.structure = generic || rng.uniform() < generic_share ? rng.below(structures.size()) : entry.structure;
+  const std::vector<bool>& known = structures[entry.structure].uses;
+  const double spread = options_.cost_spreads[rng.below(options_.cost_spreads.size())];
+  const bool wild = rng.uniform() < options_.wild_share;
+  for (std::size_t f = 0; f < features.size(); ++f) {
+    const double typical = features[f].typical_cost;
+    const double cost = generic || known[f] ? entry.costs[static_cast<Eigen::Index>(f)] : typical;
+    double drawn = std::max(cost, least_cost) * std::exp(spread * rng.normal());
+    if (wild) drawn = f == 0 ? uniform(0.05, 0.8, rng) : typical * log_uniform(0.05, 5, rng);
+    device.costs.push_back(drawn);
+  }
+  if (rng.uniform() < new_base_share) device.costs.front() = uniform(0.05, 0.7, rng);
+}
+
+void DevicePrior::draw_described_costs(SimulatedDevice& device, Rng& rng) const {
+  device.structure = rng.below(described_.size());
+  const DescribedCosts& costs = described_[device.structure];
+  Eigen::VectorXd normal(costs.mean.size());
+  for (double& value : normal) value = rng.normal();
+  const Eigen::VectorXd drawn = costs.mean + costs.factor * normal;
+  for (const double cost : drawn) device.costs.push_back(std::max(cost, least_described_cost));
+}
+
+SimulatedDevice DevicePrior::draw(Rng& rng) const {
+  SimulatedDevice device;
+  if (!described_.empty() && rng.uniform() < options_.described_share) {
+    draw_described_costs(device, rng);
+  } else {
+    draw_costs(device, rng);
+  }
+  device.floor = log_uniform(0.002, 0.1, rng);
+  device.noise = log_uniform(options_.least_noise, options_.most_noise, rng);
+  const double step = options_.slow_step * uniform(0.5, 1, rng);
+  if (rng.uniform() < options_.two_speed_share) device.slow_step = step;
+  return device;
+}
+
+std::vector<double> draw_residuals(std::size_t encoding_width, std::size_t ones, double deviation, Rng& rng) {
+  std::vector<double> residuals;
+  const double each = deviation / std::sqrt(static_cast<double>(ones));
+  for (std::size_t i = 0; i < encoding_width; ++i) residuals.push_back(each * rng.normal());
+  return residuals;
+}
+
+double log_latency(const SimulatedDevice& device, const SimulatedSpace& space, std::size_t architecture) {
+  const double* row = space.table().row(device.structure, architecture);
+  const std::size_t alternatives = space.table().structures[device.structure].alternatives;
+  const std::size_t features = device.costs.size();
+  double latency = device.floor;
+  for (std::size_t alternative = 0; alternative < alternatives; ++alternative, row += features) {
+    double sum = 0;
+    for (std::size_t f = 0; f < features; ++f) sum += row[f] * device.costs[f];
+    latency = std::max(latency, sum);
+  }
+  double log_latency = std::log(latency);
+  if (device.residuals.empty()) return log_latency;
+  const std::uint16_t* ones = space.ones(architecture);
+  for (std::size_t i = 0; i < space.ones_per_architecture(); ++i) log_latency += device.residuals[ones[i]];
+  return log_latency;
+}
+
+double draw_noise(const SimulatedDevice& device, Rng& rng) {
+  double noise = device.noise * student_t4(rng);
+  if (device.slow_step > 0 && rng.uniform() < slow_share) noise += device.slow_step;
+  return noise;
+}
+
+double log_distance(const std::vector<double>& a, const std::vector<double>& b) {
+  std::vector<double> differences(a.size());
+  for (std::size_t i = 0; i < a.size(); ++i) differences[i] = a[i] - b[i];
+  const double centre = median(differences);
+  double squares = 0;
+  for (const double difference : differences) {
+    squares += std::pow(std::min(std::abs(difference - centre), most_difference), 2);
+  }
+  return std::sqrt(squares / static_cast<double>(a.size()));
+}
+
+NearbyDevices::NearbyDevices(DevicePrior prior, const SimulatedSpace& space, const SimulationOptions& options,
+                             std::vector<std::size_t> measured, std::vector<double> log_ms, std::uint64_t seed)
+    : prior_(std::move(prior)),
+      space_(space),
+      options_(options),
+      measured_(std::move(measured)),
+      log_ms_(std::move(log_ms)),
+      threshold_(std::numeric_limits<double>::infinity()) {
+  if (options.acceptance == 1 || measured_.size() < 2) return;
+  Rng rng(seed);
+  std::vector<double> distances;
+  for (std::size_t i = 0; i < pilot_devices; ++i) {
+    distances.push_back(distance(prior_.draw(rng)));
+  }
+  const auto kept = distances.begin() + static_cast<std::ptrdiff_t>(options.acceptance * pilot_devices);
+  std::nth_element(distances.begin(), kept, distances.end());
+  threshold_ = *kept;
+}
+
+double NearbyDevices::distance(const SimulatedDevice& device) const {
+  std::vector<double> simulated;
+  for (const std::size_t a : measured_) simulated.push_back(log_latency(device, space_, a));
+  return log_distance(simulated, log_ms_);
+}
+
+SimulatedDevice NearbyDevices::draw(Rng& rng) const {
+  SimulatedDevice device = draw_near(rng);
+  device.residuals =
+      draw_residuals(space_.width(), space_.ones_per_architecture(), options_.residual_share * device.noise, rng);
+  return device;
+}
+
+SimulatedDevice NearbyDevices::draw_near(Rng& rng) const {
+  SimulatedDevice nearest;
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < most_tries; ++i) {
+    SimulatedDevice device = prior_.draw(rng);
+    if (threshold_ == std::numeric_limits<double>::infinity()) return device;
+    const double apart = distance(device);
+    if (apart <= threshold_) return device;
+    if (apart < least) {
+      least = apart;
+      nearest = std::move(device);
+    }
+  }
+  return nearest;
+}
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nasbench/graph/operator_specification.h"
+#include "nasbench/spaces/search_space.h"
+
+namespace tenshot::trainer::operators {
+
+/// Operators whose costs are learned together: 1×1 convolutions, depthwise convolutions, pools and so on. A reshape
+/// belongs to none: it moves no number.
+std::size_t operator_group_count();
+const std::string& operator_group_name(std::size_t group);
+
+/// What of an operator costs time, in this order: being there at all, its arithmetic (multiply–adds; for pools, output
+/// elements times the window's area), the bytes it reads, writes, and reads as weights (Li et al., 2023, Table 2, use
+/// much the same).
+constexpr std::size_t measures_of_group = 5;
+
+/// The raw features of a network: a one for what every inference costs, then `measures_of_group` sums for each group;
+/// shape [1 + operator_group_count() · measures_of_group].
+Eigen::VectorXd raw_features(const std::vector<nasbench::OperatorSpecification>& operators);
+std::size_t raw_feature_count();
+/// "base", "depthwise_convolution.input_bytes" and so on.
+std::string raw_feature_name(std::size_t feature);
+
+/// Networks as sums of blocks: the features of network i are the sum of blocks[b] over its block indices b. In a
+/// layered space few blocks make up very many networks; elsewhere a network is a block of its own.
+struct FeatureTable {
+  Eigen::MatrixXd blocks;                ///< [blocks, features]
+  std::vector<std::uint32_t> block_of;   ///< the networks' block indices, one network after the other
+  std::vector<std::size_t> begin = {0};  ///< where each network's begin in `block_of`; [size() + 1]
+
+  std::size_t size() const { return begin.size() - 1; }
+  /// features · weights, shape [size(), weights.cols()]; `weights` has a row for each feature.
+  Eigen::MatrixXd times(const Eigen::MatrixXd& weights) const;
+  /// The features themselves, [size(), features].
+  Eigen::MatrixXd rows() const;
+};
+
+/// The table whose networks are the rows of a matrix [networks, features].
+FeatureTable table_of(Eigen::MatrixXd rows);
+
+/// Which features describe the networks of a pool, and in which unit: the raw features that any of the pool's networks
+/// has, each divided by its mean over them, and in a layered space a one for each (decision, option) after them.
+struct FeatureMap {
+  std::vector<std::size_t> raw;  ///< indices of raw features, ascending; "base" is the first
+  Eigen::VectorXd unit;          ///< [raw.size()], positive
+  std::vector<int> options;      ///< options of each decision of a layered space; else empty
+
+  std::size_t operator_features() const { return raw.size(); }
+  std::size_t decision_features() const;
+  std::size_t features() const { return operator_features() + decision_features(); }
+  std::string name(std::size_t feature) const;
+};
+
+/// The features of a pool's networks. Throws InputError when there are none, and what SearchSpace::operator_list
+/// throws.
+FeatureMap make_feature_map(const nasbench::SearchSpace& space,
+                            const std::vector<nasbench::Architecture>& architectures);
+
+/// Features of `architectures` under `map`. An operator of a group that the pool never saw counts as one of the group
+/// most like it that the pool saw.
+FeatureTable feature_table(const FeatureMap& map, const nasbench::SearchSpace& space,
+                           const std::vector<nasbench::Architecture>& architectures);
+
+/// Names of the groups in `architecture` that no network of the pool had.
+std::vector<std::string> unknown_groups(const FeatureMap& map, const nasbench::SearchSpace& space,
+                                        const nasbench::Architecture& architecture);
+
+}  // namespace tenshot::trainer::operators

@@ -1,0 +1,217 @@
+#include "trainer/predictors/operators/cost_library.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "nasbench/support/error.h"
+#include "trainer/core/nnls.h"
+
+namespace tenshot::trainer::operators {
+namespace {
+
+using Eigen::Index;
+
+constexpr double smallest_relative = 0.02;  ///< latencies are never taken for less, in units of the median
+constexpr double student_freedom = 4;
+constexpr double smallest_noise = 0.02;
+
+double median(std::vector<double> values) {
+  const std::size_t middle = values.size() / 2;
+  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
+  if (values.size() % 2 == 1) return values[middle];
+  return 0.5 *
+         (values[middle] + *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle)));
+}
+
+/// The networks that one device has measured.
+struct Measured {
+  std::vector<Index> networks;
+  Eigen::MatrixXd features;
+  Eigen::VectorXd relative;  ///< latency / median
+  double median_ms = 0;
+};
+
+Measured measured_by(const PoolNumbers& pool, Index device) {
+  Measured measured;
+  std::vector<double> latency_ms;
+  for (Index n = 0; n < pool.latency_ms.cols(); ++n) {
+    if (!std::isfinite(pool.latency_ms(device, n))) continue;
+    measured.networks.push_back(n);
+    latency_ms.push_back(pool.latency_ms(device, n));
+  }
+  if (latency_ms.empty()) throw InputError("device " + std::to_string(device) + " of the pool has no latency");
+  measured.median_ms = median(latency_ms);
+  const auto count = static_cast<Index>(latency_ms.size());
+  measured.features.resize(count, pool.features.cols());
+  measured.relative.resize(count);
+  for (Index i = 0; i < count; ++i) {
+    measured.features.row(i) = pool.features.row(measured.networks[static_cast<std::size_t>(i)]);
+    measured.relative[i] = latency_ms[static_cast<std::size_t>(i)] / measured.median_ms;
+  }
+  return measured;
+}
+
+Eigen::ArrayXd log_residuals(const Measured& measured, const Eigen::VectorXd& costs) {
+  return measured.relative.array().log() - (measured.features * costs).array().max(smallest_relative).log();
+}
+
+/// min ‖A x − b‖² over x ≥ 0 by the normal equations' Cholesky factor: much faster where A is tall.
+Eigen::VectorXd tall_non_negative(const Eigen::MatrixXd& a, const Eigen::VectorXd& b) {
+  if (a.rows() <= 2 * a.cols()) return non_negative_least_squares(a, b);
+  Eigen::MatrixXd gram = a.transpose() * a;
+  gram.diagonal().array() += 1e-10 * (1 + gram.diagonal().maxCoeff());
+  const Eigen::LLT<Eigen::MatrixXd> factor(gram);
+  const Eigen::VectorXd projected = factor.matrixL().solve(a.transpose() * b);
+  return non_negative_least_squares(Eigen::MatrixXd(factor.matrixU()), projected);
+}
+
+Eigen::VectorXd operator_costs(const Measured& measured, Index operator_features, int robust_rounds) {
+  const Eigen::MatrixXd relative =
+      measured.relative.cwiseInverse().asDiagonal() * measured.features.leftCols(operator_features);
+  Eigen::VectorXd weights = Eigen::VectorXd::Ones(measured.relative.size());
+  Eigen::VectorXd costs = Eigen::VectorXd::Zero(measured.features.cols());
+  for (int round = 0;; ++round) {
+    costs.head(operator_features) = tall_non_negative(weights.asDiagonal() * relative, weights);
+    if (round == robust_rounds) return costs;
+    const Eigen::ArrayXd residual = log_residuals(measured, costs);
+    std::vector<double> sizes(static_cast<std::size_t>(residual.size()));
+    Eigen::Map<Eigen::ArrayXd>(sizes.data(), residual.size()) = residual.abs();
+    const double noise = std::max(1.4826 * median(std::move(sizes)), smallest_noise);
+    weights = ((student_freedom + 1) / (student_freedom + (residual / noise).square())).sqrt();
+  }
+}
+
+/// What decisions add to the operators' costs.
+void add_decision_costs(const Measured& measured, Index operator_features, double penalty, Eigen::VectorXd& costs) {
+  const Index decisions = costs.size() - operator_features;
+  if (decisions == 0) return;
+  const Eigen::VectorXd inverse = measured.relative.cwiseInverse();
+  const Eigen::MatrixXd relative = inverse.asDiagonal() * measured.features.rightCols(decisions);
+  const Eigen::VectorXd left = Eigen::VectorXd::Ones(inverse.size()) - inverse.cwiseProduct(measured.features * costs);
+  Eigen::MatrixXd gram = relative.transpose() * relative;
+  gram.diagonal().array() += penalty;
+  costs.tail(decisions) = gram.llt().solve(relative.transpose() * left);
+}
+
+/// Mean square difference of the devices' fitted log latencies over networks, each relative to its mean.
+Eigen::MatrixXd profile_differences(const PoolNumbers& pool, const Eigen::MatrixXd& costs) {
+  constexpr Index enough = 400;
+  const Index networks = pool.features.rows(), step = std::max<Index>(1, networks / enough);
+  const Index used = (networks + step - 1) / step;
+  Eigen::MatrixXd profiles(costs.rows(), used);
+  for (Index u = 0; u < used; ++u) {
+    profiles.col(u) = (costs * pool.features.row(u * step).transpose()).array().max(smallest_relative).log();
+  }
+  profiles.colwise() -= profiles.rowwise().mean().eval();
+  Eigen::MatrixXd differences(costs.rows(), costs.rows());
+  for (Index a = 0; a < costs.rows(); ++a) {
+    for (Index b = 0; b < costs.rows(); ++b) {
+      differences(a, b) = (profiles.row(a) - profiles.row(b)).squaredNorm() / static_cast<double>(used);
+    }
+  }
+  return differences;
+}
+
+/// The residuals of one device as a Gaussian process over the networks it measured: its weights, zero elsewhere.
+Eigen::VectorXd residual_weights(const Measured& measured, const Eigen::VectorXd& costs, const Eigen::MatrixXd& kernel,
+                                 double noise) {
+  const auto count = static_cast<Index>(measured.networks.size());
+  Eigen::MatrixXd system(count, count);
+  for (Index i = 0; i < count; ++i) {
+    for (Index j = 0; j < count; ++j) {
+      system(i, j) =
+          kernel(measured.networks[static_cast<std::size_t>(i)], measured.networks[static_cast<std::size_t>(j)]);
+    }
+  }
+  system.diagonal().array() += noise;
+  const Eigen::VectorXd solved = system.llt().solve(log_residuals(measured, costs).matrix());
+  Eigen::VectorXd weights = Eigen::VectorXd::Zero(kernel.rows());
+  for (Index i = 0; i < count; ++i) weights[measured.networks[static_cast<std::size_t>(i)]] = solved[i];
+  return weights;
+}
+
+}  // namespace
+
+Eigen::MatrixXd NetworkPlaces::of(const Eigen::MatrixXd& features) const {
+  Eigen::MatrixXd places(features.rows(), features.cols() + 1);
+  for (Index i = 0; i < features.rows(); ++i) {
+    const Eigen::VectorXd costs = features.row(i).transpose().cwiseProduct(typical_costs).cwiseMax(0);
+    const double total = std::max(costs.sum(), 1e-12);
+    places.row(i).head(features.cols()) = (costs / total).cwiseSqrt() / length;
+    places(i, features.cols()) = std::log(total) / scale;
+  }
+  return places;
+}
+
+Eigen::MatrixXd similarity(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
+  Eigen::MatrixXd squared = -2 * a * b.transpose();
+  squared.colwise() += a.rowwise().squaredNorm();
+  squared.rowwise() += b.rowwise().squaredNorm().transpose();
+  return (-squared.array().max(0).sqrt()).exp();
+}
+
+CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) {
+  const Index devices = pool.latency_ms.rows(), features = pool.features.cols();
+  const auto operator_features = static_cast<Index>(pool.operator_features);
+  CostLibrary library;
+  library.operator_features = pool.operator_features;
+  library.alike = options.alike;
+  library.costs.resize(devices, features);
+  library.median_ms.resize(devices);
+  library.log_rms.resize(devices);
+  std::vector<Measured> measured;
+  for (Index d = 0; d < devices; ++d) {
+    measured.push_back(measured_by(pool, d));
+    Eigen::VectorXd costs = operator_costs(measured.back(), operator_features, options.robust_rounds);
+    add_decision_costs(measured.back(), operator_features, options.decision_penalty, costs);
+    library.costs.row(d) = costs;
+    library.median_ms[d] = measured.back().median_ms;
+    library.log_rms[d] = std::sqrt(log_residuals(measured.back(), costs).square().mean());
+  }
+  library.differences = profile_differences(pool, library.costs);
+  const bool compared =
+      operator_features == features && pool.features.rows() <= static_cast<Index>(options.most_similar);
+  if (!compared) return library;
+  library.places = {library.costs.colwise().mean(), options.similarity_length, options.similarity_scale,
+                    options.similarity_noise};
+  library.known = library.places.of(pool.features);
+  const Eigen::MatrixXd kernel = similarity(library.known, library.known);
+  library.known_weights.resize(pool.features.rows(), devices);
+  for (Index d = 0; d < devices; ++d) {
+    library.known_weights.col(d) =
+        residual_weights(measured[static_cast<std::size_t>(d)], library.costs.row(d), kernel, options.similarity_noise);
+  }
+  library.residual_variance = library.log_rms.array().square().mean();
+  return library;
+}
+
+CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size_t>& devices) {
+  CostLibrary part = library;
+  const auto count = static_cast<Index>(devices.size());
+  part.costs.resize(count, library.costs.cols());
+  part.median_ms.resize(count);
+  part.log_rms.resize(count);
+  part.differences.resize(count, count);
+  part.known_weights.resize(library.known_weights.rows(), library.places.compared() ? count : 0);
+  for (Index i = 0; i < count; ++i) {
+    const auto device = static_cast<Index>(devices[static_cast<std::size_t>(i)]);
+    part.costs.row(i) = library.costs.row(device);
+    part.median_ms[i] = library.median_ms[device];
+    part.log_rms[i] = library.log_rms[device];
+    if (library.places.compared()) part.known_weights.col(i) = library.known_weights.col(device);
+    for (Index j = 0; j < count; ++j) {
+      part.differences(i, j) = library.differences(device, static_cast<Index>(devices[static_cast<std::size_t>(j)]));
+    }
+  }
+  return part;
+}
+
+Eigen::MatrixXd nearness(const CostLibrary& library) {
+  Eigen::MatrixXd weights = (library.differences.array() / (-2 * library.alike * library.alike)).exp();
+  for (Index i = 0; i < weights.rows(); ++i) weights.row(i) /= weights.row(i).sum();
+  return weights;
+}
+
+}  // namespace tenshot::trainer::operators

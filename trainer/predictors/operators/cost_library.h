@@ -1,0 +1,73 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <vector>
+
+namespace tenshot::trainer::operators {
+
+/// Networks of a pool as numbers, so that nothing here depends on a search space.
+struct PoolNumbers {
+  Eigen::MatrixXd features;           ///< [networks, features]
+  std::size_t operator_features = 0;  ///< the first ones: no cost of theirs is below zero
+  Eigen::MatrixXd latency_ms;         ///< [devices, networks]; NaN where it was not measured
+};
+
+struct LibraryOptions {
+  /// How strongly the cost of a decision is drawn towards what its operators say: the penalty of its square, against
+  /// relative errors of networks.
+  double decision_penalty = 3;
+  int robust_rounds = 2;  ///< in which networks that a device's costs explain badly count less
+  /// Root mean square difference of two devices' log latency profiles at which they still count as alike.
+  double alike = 0.15;
+  /// Residuals of alike networks are shared up to this many networks; a larger pool determines its costs.
+  std::size_t most_similar = 600;
+  double similarity_length = 0.15;  ///< of the kernel, over the shares of latency that features have
+  double similarity_scale = 1;      ///< of the kernel, over log latency
+  double similarity_noise = 0.3;    ///< variance of what is a network's own, against what alike ones share
+};
+
+/// Where networks stand among each other: roots of the shares that the features have of a typical latency, divided by
+/// the kernel's length, and the typical log latency, divided by its scale; [networks, features + 1].
+struct NetworkPlaces {
+  Eigen::VectorXd typical_costs;  ///< [features]; empty: networks are not compared
+  double length = 1;
+  double scale = 1;
+  double noise = 1;  ///< variance of what is a network's own, against what alike ones share
+
+  bool compared() const { return typical_costs.size() > 0; }
+  Eigen::MatrixXd of(const Eigen::MatrixXd& features) const;
+};
+
+/// exp(−distance) for each pair of rows, [a.rows(), b.rows()].
+Eigen::MatrixXd similarity(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
+
+/// What the devices of a pool cost, and how they vary together.
+struct CostLibrary {
+  Eigen::MatrixXd costs;  ///< [devices, features], in units of the device's median latency
+  std::size_t operator_features = 0;
+  Eigen::VectorXd median_ms;    ///< [devices]
+  Eigen::VectorXd log_rms;      ///< [devices]: root mean square of log(measured / fitted)
+  Eigen::MatrixXd differences;  ///< [devices, devices]: mean square difference of log latency profiles
+  double alike = 0.15;
+
+  NetworkPlaces places;
+  Eigen::MatrixXd known;          ///< places of the pool's networks, [networks, features + 1]; empty: not compared
+  Eigen::MatrixXd known_weights;  ///< [networks, devices]: a device's log residual at x is similarity(x, known) · them
+  double residual_variance = 0;   ///< of those residuals
+
+  std::size_t devices() const { return static_cast<std::size_t>(costs.rows()); }
+};
+
+/// Costs of every device: non-negative least squares on the relative error (Li et al., 2023, Eq. 1) for what operators
+/// cost, with weights that lower what is far off; then in a layered space what each decision adds, by ridge regression
+/// on what is left. Throws InputError when a device has no latency.
+CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options = {});
+
+/// The library of some of its devices.
+CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size_t>& devices);
+
+/// The weights that devices have in what is said of devices like each: exp(−difference / 2 alike²), rows sum to 1.
+Eigen::MatrixXd nearness(const CostLibrary& library);
+
+}  // namespace tenshot::trainer::operators

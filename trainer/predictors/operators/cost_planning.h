@@ -1,0 +1,20 @@
+#pragma once
+
+#include <Eigen/Core>
+
+#include "sampling/architectures/information.h"
+#include "trainer/predictors/operators/cost_posterior.h"
+
+namespace tenshot::trainer::operators {
+
+/// What is uncertain about the log latencies of networks before anything is measured: the mean over the library's
+/// entries of what the uncertainty of their costs means for the latencies (linearised at the entry's costs), and the
+/// spread of the entries' log latencies themselves, each relative to its mean. `features` are [networks, features].
+sampling::LatencyCovariance prior_covariance(const CostLibrary& library, const Eigen::MatrixXd& features,
+                                             const PosteriorOptions& options = {});
+
+/// The same after measurements, which are already conditioned on. Components enter by the square roots of their weights
+/// (renormalised): a posterior of few measurements is too sure of what the device is like.
+sampling::LatencyCovariance posterior_covariance(const CostPosterior& posterior, const Eigen::MatrixXd& features);
+
+}  // namespace tenshot::trainer::operators

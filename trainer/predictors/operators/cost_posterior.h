@@ -1,0 +1,58 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <vector>
+
+#include "trainer/predictors/operators/cost_features.h"
+#include "trainer/predictors/operators/cost_library.h"
+#include "trainer/predictors/operators/cost_prior.h"
+#include "trainer/predictors/structured/library.h"
+
+namespace tenshot::trainer::operators {
+
+/// Latencies measured on the new device-runtime.
+struct Evidence {
+  Eigen::MatrixXd features;        ///< [n, features]
+  std::vector<double> latency_ms;  ///< [n], finite and positive
+  bool whole_milliseconds = false;
+};
+
+/// One explanation of the measurements: which entry of the library the device is like, how noisy it is; its costs.
+struct CostComponent {
+  std::size_t entry = 0;
+  double noise = 0;   ///< σ of log latency
+  double weight = 0;  ///< posterior probability
+  Eigen::VectorXd costs_ms;
+};
+
+/// What is known of a device-runtime after its measurements: everything that prediction needs.
+/// log latency(x) = Σ_c weight_c log max(features(x) · costs_c, floor) + Σ_a anchor_weights_a similarity(x, anchor_a).
+struct CostPosterior {
+  std::vector<CostComponent> components;  ///< most probable first; weights sum to 1
+  double floor_ms = 0;
+  /// The costs' covariance, mean over components: spread · spreadᵀ, and `rest` on the diagonal of decisions' costs.
+  Eigen::MatrixXd spread_ms;  ///< [features, r]
+  Eigen::VectorXd rest_ms2;   ///< [features]; 0 for operators' costs
+  NetworkPlaces places;
+  Eigen::MatrixXd anchors;         ///< places of the pool's and the measured networks, [a, features + 1]
+  Eigen::VectorXd anchor_weights;  ///< [a]
+  double residual_variance = 0;    ///< of log latency, of a network unlike all anchors
+  structured::IntervalCalibration calibration;
+
+  double noise_variance() const;
+};
+
+/// The posterior given the measurements: a mixture over library entry × closeness × noise, each component a Gaussian,
+/// weighted by its evidence to the power of evidence_power. Throws InputError when there are no measurements or
+/// unusable ones.
+CostPosterior adapt(const CostLibrary& library, const Evidence& evidence, const PosteriorOptions& options = {});
+
+/// What a posterior says of networks: log latency (of ms) has this mean and standard deviation, before calibration.
+struct LogLatency {
+  Eigen::VectorXd mean;
+  Eigen::VectorXd deviation;
+};
+LogLatency predict(const CostPosterior& posterior, const FeatureTable& table);
+
+}  // namespace tenshot::trainer::operators

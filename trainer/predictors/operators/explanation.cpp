@@ -1,0 +1,100 @@
+#include "trainer/predictors/operators/explanation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+#include "nasbench/support/text.h"
+
+namespace tenshot::trainer::operators {
+namespace {
+
+using Eigen::Index;
+
+std::string percent(double share) {
+  char text[16];
+  std::snprintf(text, sizeof text, "%.0f %%", 100 * share);
+  return text;
+}
+
+std::string nearest_devices(const CostPosterior& posterior, const std::vector<std::string>& devices) {
+  std::map<std::size_t, double> probability;
+  for (const CostComponent& component : posterior.components) probability[component.entry] += component.weight;
+  std::vector<std::pair<double, std::size_t>> ranked;
+  for (const auto& [entry, share] : probability) {
+    if (entry < devices.size()) ranked.emplace_back(-share, entry);
+  }
+  std::sort(ranked.begin(), ranked.end());
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < ranked.size() && i < 3; ++i) {
+    texts.push_back(devices[ranked[i].second] + " (" + percent(-ranked[i].first) + ")");
+  }
+  return joined(texts);
+}
+
+/// Measured networks that the posterior explains by no less than three of its standard deviations.
+std::string badly_explained(const CostPosterior& posterior, const Evidence& evidence,
+                            const std::vector<std::string>& names) {
+  const LogLatency predicted = predict(posterior, table_of(evidence.features));
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto at = static_cast<Index>(i);
+    const double error = std::log(evidence.latency_ms[i]) - predicted.mean[at];
+    if (std::abs(error) <= 3 * predicted.deviation[at]) continue;
+    texts.push_back(names[i] + " (measured " + percent(std::exp(error)) + " of what the others let expect)");
+  }
+  return joined(texts);
+}
+
+/// True where the measured networks are so alike that they say little of any other.
+bool all_alike(const Evidence& evidence) {
+  if (evidence.features.rows() < 2) return false;
+  const Eigen::RowVectorXd mean = evidence.features.colwise().mean();
+  const double spread = (evidence.features.rowwise() - mean).rowwise().norm().maxCoeff();
+  return spread <= 0.01 * mean.norm();
+}
+
+}  // namespace
+
+std::vector<LatencyShare> latency_shares(const CostPosterior& posterior, const FeatureMap& map,
+                                         const Eigen::VectorXd& features) {
+  Eigen::VectorXd costs_ms = Eigen::VectorXd::Zero(features.size());
+  for (const CostComponent& component : posterior.components) costs_ms += component.weight * component.costs_ms;
+  std::map<std::string, double> sums_ms;
+  for (std::size_t f = 0; f < map.features(); ++f) {
+    const bool is_operator = f < map.operator_features();
+    const std::string name = is_operator ? map.name(f).substr(0, map.name(f).find('.')) : "decisions";
+    const auto at = static_cast<Index>(f);
+    sums_ms[name] += features[at] * costs_ms[at];
+  }
+  const double total_ms = std::max(features.dot(costs_ms), posterior.floor_ms);
+  std::vector<LatencyShare> shares;
+  for (const auto& [name, sum_ms] : sums_ms) {
+    if (sum_ms > 0) shares.push_back({name, sum_ms / total_ms});
+  }
+  std::stable_sort(shares.begin(), shares.end(),
+                   [](const LatencyShare& a, const LatencyShare& b) { return a.share > b.share; });
+  return shares;
+}
+
+std::vector<std::string> explanation_lines(const CostPosterior& posterior, const FeatureMap& map,
+                                           const Evidence& evidence, const std::vector<std::string>& devices,
+                                           const std::vector<std::string>& names) {
+  std::vector<std::string> lines;
+  lines.push_back("Most like these devices of the pool: " + nearest_devices(posterior, devices));
+  std::vector<std::string> parts;
+  for (const LatencyShare& share : latency_shares(posterior, map, evidence.features.colwise().mean().transpose())) {
+    if (share.share >= 0.02) parts.push_back(share.what + " " + percent(share.share));
+  }
+  lines.push_back("Where the time of the measured networks goes: " + joined(parts));
+  lines.push_back("Noise of a measurement: " + percent(std::sqrt(posterior.noise_variance())));
+  const std::string bad = badly_explained(posterior, evidence, names);
+  if (!bad.empty()) lines.push_back("Warning: measurements that do not fit the others: " + bad);
+  if (all_alike(evidence)) {
+    lines.push_back("Warning: the measured networks are all alike: they say little of other networks");
+  }
+  return lines;
+}
+
+}  // namespace tenshot::trainer::operators

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trainer/predictors/operators/cost_posterior.h"
+
+namespace tenshot::trainer::operators {
+
+/// The share of a network's predicted latency that each group of operators has, "base" and "decisions" included; only
+/// those above zero, the largest first.
+struct LatencyShare {
+  std::string what;
+  double share = 0;
+};
+std::vector<LatencyShare> latency_shares(const CostPosterior& posterior, const FeatureMap& map,
+                                         const Eigen::VectorXd& features);
+
+/// What a person wants to know of the device, a sentence each. `devices` are the pool's ids, `names` those of the
+/// measured networks.
+std::vector<std::string> explanation_lines(const CostPosterior& posterior, const FeatureMap& map,
+                                           const Evidence& evidence, const std::vector<std::string>& devices,
+                                           const std::vector<std::string>& names);
+
+}  // namespace tenshot::trainer::operators

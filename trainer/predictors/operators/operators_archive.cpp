@@ -1,0 +1,201 @@
+#include "trainer/predictors/operators/operators_archive.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+
+namespace tenshot::trainer::operators {
+namespace {
+
+using Eigen::Index;
+using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+
+constexpr Index any_size = -1;
+
+void put(Archive& archive, const std::string& name, const Eigen::MatrixXd& matrix) {
+  std::vector<double> values(static_cast<std::size_t>(matrix.size()));
+  Eigen::Map<RowMajor>(values.data(), matrix.rows(), matrix.cols()) = matrix;
+  archive.put(name, to_array(values, {matrix.rows(), matrix.cols()}));
+}
+
+/// The matrix called `name`: of these sizes, every value finite and in [least, most].
+Eigen::MatrixXd get(const Archive& archive, const std::string& name, Index rows, Index columns,
+                    double least = -std::numeric_limits<double>::max(),
+                    double most = std::numeric_limits<double>::max()) {
+  const std::vector<double> values = archive.doubles(name);
+  const std::vector<std::int64_t>& shape = archive.shape(name);
+  if (shape.size() != 2 || shape[0] * shape[1] != static_cast<std::int64_t>(values.size()) ||
+      (rows != any_size && shape[0] != rows) || (columns != any_size && shape[1] != columns)) {
+    throw FormatError("array '" + name + "' has not the size that the features ask for");
+  }
+  for (const double value : values) {
+    if (std::isfinite(value) && value >= least && value <= most) continue;
+    throw FormatError("array '" + name + "' holds " + shortest(value) + ", expected a finite number" +
+                      (least > -1e300 ? " of at least " + shortest(least) : ""));
+  }
+  return Eigen::Map<const RowMajor>(values.data(), shape[0], shape[1]);
+}
+
+double positive(const nlohmann::json& card, const char* key) {
+  const auto value = card.at(key).get<double>();
+  if (!std::isfinite(value) || value <= 0) {
+    throw FormatError("key '" + std::string(key) + "' is " + shortest(value) + ", expected a positive number");
+  }
+  return value;
+}
+
+/// Floor for numbers that are divided by.
+constexpr double smallest = 1e-300;
+
+void put_places(Archive& archive, const NetworkPlaces& places) {
+  if (!places.compared()) return;
+  archive.card["similarity"] = {{"length", places.length}, {"scale", places.scale}, {"noise", places.noise}};
+  put(archive, "similarity.typical_costs", places.typical_costs);
+}
+
+NetworkPlaces get_places(const Archive& archive, Index features) {
+  NetworkPlaces places;
+  if (!archive.card.contains("similarity")) return places;
+  const nlohmann::json& card = archive.card.at("similarity");
+  places.length = positive(card, "length");
+  places.scale = positive(card, "scale");
+  places.noise = positive(card, "noise");
+  places.typical_costs = get(archive, "similarity.typical_costs", features, 1);
+  return places;
+}
+
+}  // namespace
+
+void put_features(Archive& archive, const FeatureMap& map) {
+  nlohmann::json names = nlohmann::json::array();
+  for (std::size_t f = 0; f < map.operator_features(); ++f) names.push_back(map.name(f));
+  archive.card["features"] = {{"operators", names}, {"decisions", map.options}};
+  put(archive, "features.unit", map.unit);
+}
+
+FeatureMap get_features(const Archive& archive, const nasbench::SearchSpace& space) {
+  FeatureMap map;
+  const nlohmann::json& card = archive.card.at("features");
+  for (const nlohmann::json& name : card.at("operators")) {
+    const auto wanted = name.get<std::string>();
+    std::size_t feature = 0;
+    while (feature < raw_feature_count() && raw_feature_name(feature) != wanted) ++feature;
+    if (feature == raw_feature_count()) throw FormatError("feature '" + wanted + "' is not known to this tenshot");
+    if (!map.raw.empty() && map.raw.back() >= feature) throw FormatError("feature '" + wanted + "' is out of order");
+    map.raw.push_back(feature);
+  }
+  if (map.raw.empty() || map.raw.front() != 0) throw FormatError("key 'features' lacks 'base'");
+  card.at("decisions").get_to(map.options);
+  if (!map.options.empty() && map.options != space.decisions()) {
+    throw FormatError("key 'features.decisions' does not fit the space " + std::string(space.name()));
+  }
+  map.unit = get(archive, "features.unit", static_cast<Index>(map.raw.size()), 1, smallest);
+  return map;
+}
+
+void put_library(Archive& archive, const CostLibrary& library) {
+  archive.card["alike"] = library.alike;
+  archive.card["residual_variance"] = library.residual_variance;
+  put(archive, "library.costs", library.costs);
+  put(archive, "library.median_ms", library.median_ms);
+  put(archive, "library.log_rms", library.log_rms);
+  put(archive, "library.differences", library.differences);
+  put_places(archive, library.places);
+  if (!library.places.compared()) return;
+  put(archive, "library.known", library.known);
+  put(archive, "library.known_weights", library.known_weights);
+}
+
+CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
+  const auto features = static_cast<Index>(map.features());
+  CostLibrary library;
+  library.operator_features = map.operator_features();
+  library.alike = positive(archive.card, "alike");
+  library.costs = get(archive, "library.costs", any_size, features);
+  const Index devices = library.costs.rows();
+  if (devices == 0) throw FormatError("array 'library.costs' has no device");
+  library.median_ms = get(archive, "library.median_ms", devices, 1, smallest);
+  library.log_rms = get(archive, "library.log_rms", devices, 1, 0);
+  library.differences = get(archive, "library.differences", devices, devices, 0);
+  library.places = get_places(archive, features);
+  if (!library.places.compared()) return library;
+  library.known = get(archive, "library.known", any_size, features + 1);
+  library.known_weights = get(archive, "library.known_weights", library.known.rows(), devices);
+  library.residual_variance = archive.card.at("residual_variance").get<double>();
+  if (!(library.residual_variance >= 0 && std::isfinite(library.residual_variance))) {
+    throw FormatError("key 'residual_variance' is not a number of at least 0");
+  }
+  return library;
+}
+
+void put_calibration(Archive& archive, const structured::IntervalCalibration& calibration) {
+  const auto count = static_cast<std::int64_t>(calibration.probabilities.size());
+  archive.put("calibration.probabilities", to_array(calibration.probabilities, {count, 1}));
+  archive.put("calibration.quantiles", to_array(calibration.quantiles, {count, 1}));
+}
+
+structured::IntervalCalibration get_calibration(const Archive& archive) {
+  const Eigen::MatrixXd probabilities = get(archive, "calibration.probabilities", any_size, 1, 1e-9, 1 - 1e-9);
+  const Eigen::MatrixXd quantiles = get(archive, "calibration.quantiles", probabilities.rows(), 1, -1e6, 1e6);
+  structured::IntervalCalibration calibration;
+  calibration.probabilities.assign(probabilities.data(), probabilities.data() + probabilities.size());
+  calibration.quantiles.assign(quantiles.data(), quantiles.data() + quantiles.size());
+  if (!std::is_sorted(calibration.probabilities.begin(), calibration.probabilities.end()) ||
+      !std::is_sorted(calibration.quantiles.begin(), calibration.quantiles.end())) {
+    throw FormatError("array 'calibration.quantiles' is not ascending");
+  }
+  return calibration;
+}
+
+void put_posterior(Archive& archive, const CostPosterior& posterior) {
+  const auto count = static_cast<Index>(posterior.components.size());
+  Eigen::MatrixXd costs(count, posterior.spread_ms.rows()), described(count, 3);
+  for (Index c = 0; c < count; ++c) {
+    const CostComponent& component = posterior.components[static_cast<std::size_t>(c)];
+    costs.row(c) = component.costs_ms;
+    described.row(c) << static_cast<double>(component.entry), component.noise, component.weight;
+  }
+  archive.card["floor_ms"] = posterior.floor_ms;
+  archive.card["residual_variance"] = posterior.residual_variance;
+  put(archive, "components", described);
+  put(archive, "components.costs_ms", costs);
+  put(archive, "spread_ms", posterior.spread_ms);
+  put(archive, "rest_ms2", posterior.rest_ms2);
+  put_places(archive, posterior.places);
+  put_calibration(archive, posterior.calibration);
+  if (!posterior.places.compared()) return;
+  put(archive, "anchors", posterior.anchors);
+  put(archive, "anchors.weights", posterior.anchor_weights);
+}
+
+CostPosterior get_posterior(const Archive& archive, const FeatureMap& map) {
+  const auto features = static_cast<Index>(map.features());
+  CostPosterior posterior;
+  posterior.floor_ms = positive(archive.card, "floor_ms");
+  const Eigen::MatrixXd described = get(archive, "components", any_size, 3, 0);
+  const Eigen::MatrixXd costs = get(archive, "components.costs_ms", described.rows(), features);
+  if (described.rows() == 0) throw FormatError("array 'components' is empty");
+  if (std::abs(described.col(2).sum() - 1) > 1e-6) throw FormatError("the weights of 'components' do not sum to 1");
+  if (described.col(0).maxCoeff() > 1e9) throw FormatError("array 'components' names an entry that cannot be");
+  for (Index c = 0; c < described.rows(); ++c) {
+    posterior.components.push_back(
+        {static_cast<std::size_t>(described(c, 0)), described(c, 1), described(c, 2), costs.row(c)});
+  }
+  posterior.spread_ms = get(archive, "spread_ms", features, any_size);
+  posterior.rest_ms2 = get(archive, "rest_ms2", features, 1, 0);
+  posterior.places = get_places(archive, features);
+  posterior.calibration = get_calibration(archive);
+  if (!posterior.places.compared()) return posterior;
+  posterior.anchors = get(archive, "anchors", any_size, features + 1);
+  posterior.anchor_weights = get(archive, "anchors.weights", posterior.anchors.rows(), 1);
+  posterior.residual_variance = archive.card.at("residual_variance").get<double>();
+  if (!(posterior.residual_variance >= 0 && std::isfinite(posterior.residual_variance))) {
+    throw FormatError("key 'residual_variance' is not a number of at least 0");
+  }
+  return posterior;
+}
+
+}  // namespace tenshot::trainer::operators

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "trainer/core/archive.h"
+#include "trainer/predictors/operators/cost_features.h"
+#include "trainer/predictors/operators/cost_library.h"
+#include "trainer/predictors/operators/cost_posterior.h"
+
+namespace tenshot::trainer::operators {
+
+// Features, library and posterior as parts of an archive. Features go by name, so that a file outlives their order.
+// Reading throws FormatError that names the array or key that is missing, does not fit or is out of range.
+
+void put_features(Archive& archive, const FeatureMap& map);
+/// `space` is the archive's own.
+FeatureMap get_features(const Archive& archive, const nasbench::SearchSpace& space);
+
+void put_library(Archive& archive, const CostLibrary& library);
+CostLibrary get_library(const Archive& archive, const FeatureMap& map);
+
+void put_calibration(Archive& archive, const structured::IntervalCalibration& calibration);
+structured::IntervalCalibration get_calibration(const Archive& archive);
+
+void put_posterior(Archive& archive, const CostPosterior& posterior);
+CostPosterior get_posterior(const Archive& archive, const FeatureMap& map);
+
+}  // namespace tenshot::trainer::operators

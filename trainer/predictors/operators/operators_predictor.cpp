@@ -1,0 +1,114 @@
+#include "trainer/predictors/operators/operators_predictor.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+#include "trainer/predictors/operators/operators_archive.h"
+#include "trainer/predictors/operators/operators_torchscript.h"
+#include "trainer/predictors/structured/prediction.h"
+
+namespace tenshot::trainer {
+namespace {
+
+using operators::CostComponent;
+
+nlohmann::json values_of(const Eigen::VectorXd& vector) {
+  return std::vector<double>(vector.data(), vector.data() + vector.size());
+}
+
+nlohmann::json rows_of(const Eigen::MatrixXd& matrix) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (Eigen::Index r = 0; r < matrix.rows(); ++r) rows.push_back(values_of(matrix.row(r)));
+  return rows;
+}
+
+}  // namespace
+
+OperatorsPredictor::OperatorsPredictor(const SearchSpace& space, operators::FeatureMap map,
+                                       operators::CostPosterior posterior, nlohmann::json card)
+    : space_(&space), map_(std::move(map)), posterior_(std::move(posterior)), card_(std::move(card)) {}
+
+OperatorsPredictor::OperatorsPredictor(const SearchSpace& space, const Archive& archive)
+    : space_(&space),
+      map_(operators::get_features(archive, space)),
+      posterior_(operators::get_posterior(archive, map_)),
+      card_(archive.card) {}
+
+Predictions OperatorsPredictor::predict(const std::vector<Architecture>& architectures, double confidence) const {
+  if (!(confidence > 0 && confidence < 1)) {
+    throw InputError("confidence " + shortest(confidence) + ": expected a number between 0 and 1, such as 0.9");
+  }
+  if (architectures.empty()) return {};
+  const operators::LogLatency log_latency =
+      operators::predict(posterior_, operators::feature_table(map_, *space_, architectures));
+  const double below = std::min(structured::error_quantile(posterior_.calibration, (1 - confidence) / 2), 0.0);
+  const double above = std::max(structured::error_quantile(posterior_.calibration, (1 + confidence) / 2), 0.0);
+  Predictions predictions;
+  for (Eigen::Index a = 0; a < log_latency.mean.size(); ++a) {
+    const double mean = log_latency.mean[a], deviation = log_latency.deviation[a];
+    predictions.latency_ms.push_back(std::exp(mean));
+    predictions.lower_ms.push_back(std::exp(mean + below * deviation));
+    predictions.upper_ms.push_back(std::exp(mean + above * deviation));
+  }
+  return predictions;
+}
+
+Archive OperatorsPredictor::to_archive() const {
+  Archive archive;
+  archive.card = card_;
+  operators::put_features(archive, map_);
+  operators::put_posterior(archive, posterior_);
+  return archive;
+}
+
+void OperatorsPredictor::export_torchscript(const std::filesystem::path& path) const {
+  operators::export_torchscript(*space_, map_, posterior_, card_, path);
+}
+
+nlohmann::json OperatorsPredictor::to_document() const {
+  nlohmann::json features = nlohmann::json::array(), components = nlohmann::json::array();
+  for (std::size_t f = 0; f < map_.features(); ++f) {
+    const bool is_operator = f < map_.operator_features();
+    features.push_back({{"name", map_.name(f)}, {"unit", is_operator ? map_.unit[static_cast<Eigen::Index>(f)] : 1.0}});
+  }
+  for (const CostComponent& component : posterior_.components) {
+    components.push_back(
+        {{"weight", component.weight}, {"noise", component.noise}, {"costs_ms", values_of(component.costs_ms)}});
+  }
+  nlohmann::json document = {
+      {"format", "tenshot.predictor/1"},
+      {"card", card_},
+      {"features", features},
+      {"computes",
+       "log latency_ms = sum over components of weight * log(max(sum over features of value / unit * costs_ms, "
+       "floor_ms)) + sum over anchors of weight * exp(-|place - anchor|); place = (sqrt(share of each feature in the "
+       "typical latency) / length, log(typical latency) / scale); without anchors the second sum is 0"},
+      {"floor_ms", posterior_.floor_ms},
+      {"components", components},
+      {"spread_ms", rows_of(posterior_.spread_ms)},
+      {"rest_ms2", values_of(posterior_.rest_ms2)},
+      {"calibration",
+       {{"probabilities", posterior_.calibration.probabilities}, {"quantiles", posterior_.calibration.quantiles}}}};
+  if (posterior_.places.compared()) {
+    document["similarity"] = {{"typical_costs", values_of(posterior_.places.typical_costs)},
+                              {"length", posterior_.places.length},
+                              {"scale", posterior_.places.scale},
+                              {"noise", posterior_.places.noise},
+                              {"anchors", rows_of(posterior_.anchors)},
+                              {"weights", values_of(posterior_.anchor_weights)},
+                              {"variance", posterior_.residual_variance}};
+  }
+  return document;
+}
+
+std::string OperatorsPredictor::explanation() const {
+  std::string text;
+  for (const nlohmann::json& line : card_.value("explanation", nlohmann::json::array())) {
+    text += (text.empty() ? "" : "\n") + line.get<std::string>();
+  }
+  return text;
+}
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <string>
+
+#include "trainer/core/predictor.h"
+#include "trainer/predictors/operators/cost_posterior.h"
+
+namespace tenshot::trainer {
+
+/// What the predictor `operators` knows of a device-runtime, as a Predictor with intervals.
+class OperatorsPredictor : public Predictor {
+ public:
+  OperatorsPredictor(const SearchSpace& space, operators::FeatureMap map, operators::CostPosterior posterior,
+                     nlohmann::json card);
+  /// Throws FormatError.
+  OperatorsPredictor(const SearchSpace& space, const Archive& archive);
+
+  std::string_view kind() const override { return "operators"; }
+  const SearchSpace& space() const override { return *space_; }
+  bool has_intervals() const override { return true; }
+  /// Throws InputError unless `confidence` is in (0, 1).
+  Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override;
+  Archive to_archive() const override;
+  void export_torchscript(const std::filesystem::path& path) const override;
+  nlohmann::json to_document() const override;
+  std::string explanation() const override;
+
+  const operators::FeatureMap& features() const { return map_; }
+  const operators::CostPosterior& posterior() const { return posterior_; }
+
+ private:
+  const SearchSpace* space_;
+  operators::FeatureMap map_;
+  operators::CostPosterior posterior_;
+  nlohmann::json card_;
+};
+
+}  // namespace tenshot::trainer

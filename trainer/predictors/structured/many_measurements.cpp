@@ -1,0 +1,243 @@
+#include "trainer/predictors/structured/many_measurements.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
+#include "sampling/architectures/information.h"
+#include "trainer/predictors/structured/planning.h"
+#include "trainer/predictors/structured/sparse_solver.h"
+
+namespace tenshot::trainer::structured {
+namespace {
+
+constexpr std::size_t offered = 400;      ///< measurements among which the judged ones are chosen
+constexpr std::size_t fits_judged = 400;  ///< of all noises, that enter the first selection
+constexpr double judging_gap = 15;        ///< of log evidence: what is less probable than the best leaves
+constexpr std::size_t fits_widened = 16;  ///< hypotheses that leave it
+constexpr std::size_t fits_refined = 12;  ///< that enter a further selection
+constexpr std::size_t fits_alike = 2;     ///< of one structure and noise, from other entries
+constexpr int path_rounds = 2;
+
+Evidence part_of(const Evidence& evidence, const std::vector<std::size_t>& indices) {
+  Evidence part;
+  part.whole_milliseconds = evidence.whole_milliseconds;
+  for (const std::size_t i : indices) {
+    part.architectures.push_back(evidence.architectures[i]);
+    part.latency_ms.push_back(evidence.latency_ms[i]);
+  }
+  return part;
+}
+
+/// The evidence in an order that is drawn, and does not depend on the order it came in.
+Evidence shuffled(const Evidence& evidence) {
+  std::vector<std::size_t> order(evidence.architectures.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return evidence.architectures[a] < evidence.architectures[b]; });
+  Rng(1).shuffle(order);
+  return part_of(evidence, order);
+}
+
+Evidence first_of(const Evidence& evidence, std::size_t count) {
+  std::vector<std::size_t> indices(std::min(count, evidence.architectures.size()));
+  std::iota(indices.begin(), indices.end(), std::size_t{0});
+  return part_of(evidence, indices);
+}
+
+/// `count` of the first measurements, those that tell most before anything is known.
+Evidence most_informative(const StructuredLibrary& library, const PosteriorOptions& options, const Evidence& evidence,
+                          std::size_t count) {
+  const Evidence among = first_of(evidence, offered);
+  std::vector<std::size_t> candidates;
+  for (std::size_t i = 0; i < among.architectures.size(); ++i) {
+    if (library.model->space().connected(among.architectures[i])) candidates.push_back(i);
+  }
+  if (candidates.size() <= count) return first_of(among, count);
+  const auto covariance = prior_covariance(library, compacted(library.model->table(among.architectures)), options);
+  Rng rng(1);  // draws nothing where all candidates are considered
+  sampling::InformationOptions information;
+  information.random_half = false;
+  return part_of(among, sampling::choose_informative(covariance, candidates, {}, count, rng, information));
+}
+
+SparseFit fit_of(const Candidate& candidate, const CostPriors& priors, const nasbench::StructureTable& table) {
+  SparseFit fit;
+  fit.structure = candidate.structure;
+  fit.entry = candidate.entry;
+  fit.closeness = candidate.closeness;
+  fit.level = {candidate.noise, candidate.slow_step};
+  fit.log_evidence = candidate.log_evidence;
+  fit.scale_ms = candidate.scale_ms;
+  const FeatureRows rows = candidate.rows.size() > 0 ? candidate.rows : rows_at(table, candidate.structure, {});
+  fit.costs_ms = posterior_costs(priors.at(candidate.structure, candidate.entry), candidate, rows);
+  return fit;
+}
+
+void sort_by_evidence(std::vector<SparseFit>& fits) {
+  fits.erase(
+      std::remove_if(fits.begin(), fits.end(), [](const SparseFit& f) { return !std::isfinite(f.log_evidence); }),
+      fits.end());
+  std::stable_sort(fits.begin(), fits.end(),
+                   [](const SparseFit& a, const SparseFit& b) { return a.log_evidence > b.log_evidence; });
+}
+
+/// The hypotheses whose evidence is within the gap of the best at some noise, few of one structure.
+std::vector<SparseFit> hypotheses_of(std::vector<SparseFit> fits) {
+  sort_by_evidence(fits);
+  std::set<std::tuple<std::size_t, std::size_t, double>> taken;
+  std::map<std::size_t, std::size_t> alike;
+  std::vector<SparseFit> hypotheses;
+  for (SparseFit& fit : fits) {
+    if (hypotheses.size() == fits_widened || fit.log_evidence < fits.front().log_evidence - judging_gap) break;
+    if (!taken.insert({fit.structure, fit.entry, fit.closeness}).second || alike[fit.structure]++ >= fits_alike)
+      continue;
+    hypotheses.push_back(std::move(fit));
+  }
+  return hypotheses;
+}
+
+/// The best fits whose evidence is within the gap of the best, few of one kind.
+std::vector<SparseFit> best_of(std::vector<SparseFit> fits, std::size_t most) {
+  sort_by_evidence(fits);
+  std::map<std::tuple<std::size_t, double, double>, std::size_t> alike;
+  std::vector<SparseFit> best;
+  for (SparseFit& fit : fits) {
+    if (best.size() == most || fit.log_evidence < fits.front().log_evidence - judging_gap) break;
+    if (alike[{fit.structure, fit.level.noise, fit.level.slow_step}]++ >= fits_alike) continue;
+    best.push_back(std::move(fit));
+  }
+  return best;
+}
+
+class Refinement {
+ public:
+  Refinement(const StructuredLibrary& library, const CostPriors& priors, const PosteriorOptions& options)
+      : library_(library), priors_(priors), options_(options) {}
+
+  /// Every hypothesis that was judged well, at every noise that its structure may have.
+  std::vector<SparseFit> widened(const SparseProblem& problem, const std::vector<SparseFit>& judged) const {
+    SparseSolver solver(problem);
+    std::map<std::size_t, std::vector<NoiseLevel>> levels;  // by structure
+    std::vector<SparseFit> fits;
+    for (const SparseFit& start : judged) {
+      const bool is_first = levels.count(start.structure) == 0;
+      std::vector<SparseFit> own;
+      for (const NoiseLevel& level : is_first ? noise_levels(options_) : levels[start.structure]) {
+        own.push_back(start);
+        own.back().level = level;
+        solve(solver, own.back());
+      }
+      if (is_first) {
+        double best = own.front().log_evidence;
+        for (const SparseFit& fit : own) best = std::max(best, fit.log_evidence);
+        for (const SparseFit& fit : own) {
+          if (fit.log_evidence >= best - judging_gap) levels[start.structure].push_back(fit.level);
+        }
+      }
+      fits.insert(fits.end(), own.begin(), own.end());
+    }
+    return fits;
+  }
+
+  void refine(const SparseProblem& problem, std::vector<SparseFit>& fits) const {
+    SparseSolver solver(problem);
+    for (SparseFit& fit : fits) solve(solver, fit);
+  }
+
+ private:
+  void solve(SparseSolver& solver, SparseFit& fit) const {
+    const int rounds = library_.model->structures()[fit.structure].alternatives > 1 ? path_rounds : 1;
+    for (int round = 0; round < rounds; ++round) solver.solve(priors_.at(fit.structure, fit.entry), fit);
+    fit.log_evidence += priors_.log_odds(fit.entry);
+  }
+
+  const StructuredLibrary& library_;
+  const CostPriors& priors_;
+  const PosteriorOptions& options_;
+};
+
+void add_component(const SparseProblem& problem, const SparseFit& fit, double weight, StructuredPosterior& posterior) {
+  const Eigen::Index features = fit.costs_ms.size();
+  const Eigen::Index anchors = fit.anchor_weights.size();
+  const Eigen::MatrixXd covariance = fit.precision.selfadjointView<Eigen::Lower>().llt().solve(
+      Eigen::MatrixXd::Identity(features + anchors, features + anchors));
+  Component component;
+  component.structure = fit.structure;
+  component.entry = fit.entry;
+  component.noise = std::sqrt(fit.level.noise * fit.level.noise +
+                              problem.options.slow_share * fit.level.slow_step * fit.level.slow_step);
+  component.weight = weight;
+  component.costs_ms = fit.costs_ms;
+  component.path_costs_ms = path_costs(component.costs_ms, fit.scale_ms);
+  component.covariance_ms2 = covariance.topLeftCorner(features, features);
+  posterior.components.push_back(std::move(component));
+  if (anchors == 0) return;
+  const double residual_variance = std::pow(problem.options.residual_share * fit.level.noise, 2);
+  const Eigen::MatrixXd prior =
+      residual_variance * problem.anchor_kernel.llt().solve(Eigen::MatrixXd::Identity(anchors, anchors));
+  posterior.residual_weights += weight * fit.anchor_weights;
+  posterior.residual_variance += weight * residual_variance;
+  posterior.residual_reduction += weight * (prior - covariance.bottomRightCorner(anchors, anchors));
+}
+
+StructuredPosterior mixture_of(const StructuredLibrary& library, const SparseProblem& problem,
+                               std::vector<SparseFit> fits, std::size_t kept) {
+  sort_by_evidence(fits);
+  if (fits.size() > kept) fits.resize(kept);
+  StructuredPosterior posterior;
+  posterior.model = library.model;
+  posterior.floor_ms = problem.floor_ms;
+  posterior.calibration = library.calibration;
+  posterior.anchors = problem.anchors;
+  if (posterior.anchors.empty()) {  // no process of residuals: one anchor that weighs nothing
+    posterior.anchors.assign(problem.table.signature(0), problem.table.signature(0) + problem.table.signature_words);
+  }
+  const auto anchors = static_cast<Eigen::Index>(posterior.anchors.size() / problem.table.signature_words);
+  posterior.residual_weights = Eigen::VectorXd::Zero(anchors);
+  posterior.residual_reduction = Eigen::MatrixXd::Zero(anchors, anchors);
+  double total = 0;
+  for (const SparseFit& fit : fits) total += std::exp(fit.log_evidence - fits.front().log_evidence);
+  for (const SparseFit& fit : fits) {
+    add_component(problem, fit, std::exp(fit.log_evidence - fits.front().log_evidence) / total, posterior);
+  }
+  return posterior;
+}
+
+}  // namespace
+
+StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPriors& priors, const Evidence& evidence,
+                                  const PosteriorOptions& options, const ManyMeasurements& many) {
+  const Evidence all = shuffled(evidence);
+  const std::size_t count = all.architectures.size();
+  const Problem judging = make_problem(library, most_informative(library, options, all, many.judged), options);
+  std::vector<SparseFit> fits;
+  for (const Candidate& candidate : fitted_candidates(judging, priors, fits_judged)) {
+    fits.push_back(fit_of(candidate, priors, judging.table));
+  }
+  const Refinement refinement(library, priors, options);
+  for (std::size_t seen = many.judged;;) {
+    const bool is_first = seen == many.judged;
+    seen = 2 * seen * many.growth >= count ? count : seen * many.growth;
+    const SparseProblem problem = make_sparse_problem(library, first_of(all, seen), options, many.anchors);
+    if (is_first) {
+      fits = refinement.widened(problem, hypotheses_of(std::move(fits)));
+    } else {
+      fits = best_of(std::move(fits), fits_refined);
+      refinement.refine(problem, fits);
+    }
+    sort_by_evidence(fits);
+    if (fits.empty()) {
+      throw InputError("no combination of costs and structure explains these latencies: are they really milliseconds?");
+    }
+    if (seen == count) return mixture_of(library, problem, std::move(fits), options.kept);
+  }
+}
+
+}  // namespace tenshot::trainer::structured

@@ -1,0 +1,155 @@
+#include "trainer/predictors/structured/sparse_solver.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+
+namespace tenshot::trainer::structured {
+namespace {
+
+constexpr double start_spread = 0.05;  ///< of log latency about the costs that a solution starts from
+constexpr double pi = 3.14159265358979323846;
+constexpr double least_unexplained = 1e-6;  ///< below it, an anchor would repeat what the others say
+
+double log_determinant(const Eigen::LLT<Eigen::MatrixXd>& factor) {
+  return 2 * factor.matrixLLT().diagonal().array().log().sum();
+}
+
+/// Anchors, what they have to do with each measurement, and what they leave unexplained.
+void choose_anchors(SparseProblem& problem, std::size_t at_most) {
+  const nasbench::StructureTable& table = problem.table;
+  const auto n = static_cast<Eigen::Index>(table.size);
+  const Eigen::Index most = std::min<Eigen::Index>(n, static_cast<Eigen::Index>(at_most));
+  const double scale = problem.library.model->signature_scale();
+  problem.unexplained = Eigen::VectorXd::Ones(n);
+  problem.near.resize(n, most);
+  Eigen::MatrixXd factor(n, most);
+  Eigen::Index built = 0;
+  for (; built < most; ++built) {
+    Eigen::Index pivot = 0;
+    const double variance = problem.unexplained.maxCoeff(&pivot);
+    if (variance < least_unexplained) break;
+    const std::uint64_t* anchor = table.signature(static_cast<std::size_t>(pivot));
+    for (Eigen::Index i = 0; i < n; ++i) {
+      problem.near(i, built) =
+          likeness(table.signature(static_cast<std::size_t>(i)), anchor, table.signature_words, scale);
+    }
+    factor.col(built) = problem.near.col(built);
+    factor.col(built) -= factor.leftCols(built) * factor.row(pivot).head(built).transpose();
+    factor.col(built) /= std::sqrt(variance);
+    problem.unexplained -= factor.col(built).cwiseAbs2();
+    problem.unexplained[pivot] = 0;
+    problem.anchors.insert(problem.anchors.end(), anchor, anchor + table.signature_words);
+  }
+  problem.unexplained = problem.unexplained.cwiseMax(0);
+  problem.near.conservativeResize(Eigen::NoChange, built);
+  problem.anchor_kernel =
+      kernel_matrix(problem.anchors.data(), static_cast<std::size_t>(built), table.signature_words, scale);
+}
+
+}  // namespace
+
+SparseProblem make_sparse_problem(const StructuredLibrary& library, const Evidence& evidence,
+                                  const PosteriorOptions& options, std::size_t anchors) {
+  SparseProblem problem = {library, options, library.model->table(evidence.architectures), {}, 0, 0, {}, {}, {}, {}};
+  const Eigen::Map<const Eigen::VectorXd> latency(evidence.latency_ms.data(),
+                                                  static_cast<Eigen::Index>(evidence.latency_ms.size()));
+  problem.log_latency = latency.array().log();
+  problem.clock_variance_ms2 = clock_variance_ms2(evidence);
+  problem.floor_ms = floor_share * latency.minCoeff();
+  choose_anchors(problem, options.residual_share > 0 ? anchors : 0);
+  return problem;
+}
+
+SparseSolver::SparseSolver(const SparseProblem& problem)
+    : problem_(problem),
+      measurement_noise_(problem.options),
+      n_(problem.log_latency.size()),
+      anchors_(problem.anchor_kernel.rows()) {
+  if (anchors_ > 0) log_determinant_anchors_ = log_determinant(problem.anchor_kernel.llt());
+}
+
+void SparseSolver::solve(const CostPrior& prior, SparseFit& fit) {
+  const Eigen::Index features = prior.mean.size();
+  const FeatureRows rows = rows_at(problem_.table, fit.structure, path_costs(fit.costs_ms, fit.scale_ms));
+  const LatencyPrior latency_prior = latency_mean(problem_.log_latency, rows, prior);
+  fit.scale_ms = latency_prior.scale_ms;
+  const double residual_variance = std::pow(problem_.options.residual_share * fit.level.noise, 2);
+  const Eigen::LLT<Eigen::MatrixXd> prior_factor(prior_covariance_ms2(prior, fit.scale_ms, fit.closeness));
+  prior_precision_ = Eigen::MatrixXd::Zero(features + anchors_, features + anchors_);
+  prior_precision_.topLeftCorner(features, features) =
+      prior_factor.solve(Eigen::MatrixXd::Identity(features, features));
+  double log_determinant_prior = log_determinant(prior_factor);
+  if (anchors_ > 0) {
+    prior_precision_.bottomRightCorner(anchors_, anchors_) = problem_.anchor_kernel / residual_variance;
+    log_determinant_prior += static_cast<double>(anchors_) * std::log(residual_variance) - log_determinant_anchors_;
+  }
+  own_variance_ =
+      problem_.clock_variance_ms2 * latency_prior.mean.array().square().inverse() + fit.level.noise * fit.level.noise;
+  independent_ = residual_variance * problem_.unexplained;
+  start(rows, fit);
+  for (int i = 0; i < problem_.options.newton_steps; ++i) {
+    if (i > 0) weigh_measurements(fit);
+    step(rows, latency_prior);
+  }
+  fit.log_evidence = log_evidence(fit, log_determinant_prior);
+  fit.costs_ms = fit.scale_ms * prior.mean + step_.head(features);
+  fit.anchor_weights = step_.tail(anchors_);
+  fit.precision = precision_;
+}
+
+/// Latencies at the costs so far; what is far off them is not trusted from the start.
+void SparseSolver::start(const FeatureRows& rows, const SparseFit& fit) {
+  latency_ = (rows * fit.costs_ms).cwiseMax(problem_.floor_ms);
+  noise_ = own_variance_;
+  shift_ = Eigen::VectorXd::Zero(n_);
+  error_ = problem_.log_latency - latency_.array().log().matrix();
+  for (Eigen::Index i = 0; i < n_; ++i) {
+    const double expected = own_variance_[i] + start_spread * start_spread;
+    noise_[i] *= measurement_noise_.at(error_[i], expected, 0).variance / expected;
+  }
+}
+
+void SparseSolver::weigh_measurements(const SparseFit& fit) {
+  for (Eigen::Index i = 0; i < n_; ++i) {
+    const MeasurementNoise::View view = measurement_noise_.at(error_[i], own_variance_[i], fit.level.slow_step);
+    noise_[i] = view.variance;
+    shift_[i] = view.shift;
+  }
+}
+
+void SparseSolver::step(const FeatureRows& rows, const LatencyPrior& prior) {
+  const Eigen::Index features = rows.cols();
+  latency_ = latency_.cwiseMax(problem_.floor_ms);
+  const Eigen::VectorXd slopes = latency_.cwiseInverse();
+  residual_ =
+      problem_.log_latency - shift_ - latency_.array().log().matrix() - slopes.cwiseProduct(prior.mean - latency_);
+  const Eigen::VectorXd deviation = (noise_ + independent_).cwiseSqrt().cwiseInverse();
+  design_.resize(n_, features + anchors_);
+  design_.leftCols(features) = slopes.cwiseProduct(deviation).asDiagonal() * rows;
+  design_.rightCols(anchors_) = deviation.asDiagonal() * problem_.near;
+  precision_ = prior_precision_;
+  precision_.selfadjointView<Eigen::Lower>().rankUpdate(design_.transpose());
+  const Eigen::VectorXd scaled = residual_.cwiseProduct(deviation);
+  step_ = precision_.selfadjointView<Eigen::Lower>().llt().solve(design_.transpose() * scaled);
+  weights_ = (scaled - design_ * step_).cwiseProduct(deviation);
+  latency_ = prior.mean + rows * step_.head(features);
+  error_ = shift_ + noise_.cwiseProduct(weights_);
+}
+
+/// As LatencySolver's, by the determinant lemma.
+double SparseSolver::log_evidence(const SparseFit& fit, double log_determinant_prior) const {
+  const Eigen::LLT<Eigen::MatrixXd> factor = precision_.selfadjointView<Eigen::Lower>().llt();
+  double log_noise = 0;
+  double correction = 0;
+  for (Eigen::Index i = 0; i < n_; ++i) {
+    log_noise += std::log(noise_[i] + independent_[i]);
+    const double from_shift = error_[i] - shift_[i];
+    correction += std::log(measurement_noise_.at(error_[i], own_variance_[i], fit.level.slow_step).density) +
+                  0.5 * (std::log(2 * pi * noise_[i]) + from_shift * from_shift / noise_[i]);
+  }
+  return correction - 0.5 * (residual_.dot(weights_) + log_determinant(factor) + log_determinant_prior + log_noise +
+                             static_cast<double>(n_) * std::log(2 * pi));
+}
+
+}  // namespace tenshot::trainer::structured

@@ -1,0 +1,217 @@
+// The Python module `tenshot`: the library's own calls, with numpy arrays in and out.
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "datasets/tables/measurements.h"
+#include "nasbench/support/error.h"
+#include "trainer/core/archive.h"
+#include "trainer/planning/planning.h"
+#include "trainer/predictors/registry.h"
+
+namespace py = pybind11;
+
+namespace tenshot::python {
+namespace {
+
+using nasbench::Architecture;
+using nasbench::SearchSpace;
+using Strings = std::vector<std::string>;
+/// Latencies in milliseconds by architecture string, or a CSV file of them.
+using MeasurementSource = std::variant<std::map<std::string, double>, std::filesystem::path>;
+
+py::object to_python(const nlohmann::json& json) { return py::module_::import("json").attr("loads")(json.dump()); }
+
+py::array_t<double> to_array(const std::vector<double>& values) {
+  return py::array_t<double>(values.size(), values.data());
+}
+
+std::vector<Architecture> parse_all(const SearchSpace& space, const Strings& strings) {
+  std::vector<Architecture> architectures;
+  architectures.reserve(strings.size());
+  for (const std::string& text : strings) architectures.push_back(space.parse(text));
+  return architectures;
+}
+
+Strings format_all(const SearchSpace& space, const std::vector<Architecture>& architectures) {
+  Strings strings;
+  strings.reserve(architectures.size());
+  for (const Architecture& architecture : architectures) strings.push_back(space.format(architecture));
+  return strings;
+}
+
+trainer::AdaptationSet adaptation_set(const SearchSpace& space, const MeasurementSource& source) {
+  trainer::AdaptationSet set;
+  if (const auto* file = std::get_if<std::filesystem::path>(&source)) {
+    const datasets::Measurements measured = datasets::read_measurements(*file, space);
+    if (measured.rows.empty()) throw InputError(file->string() + ": holds no usable measurement");
+    set.architectures = measured.architectures();
+    set.latency_ms = measured.latencies_ms();
+    set.whole_milliseconds = measured.whole_milliseconds;
+    return set;
+  }
+  for (const auto& [text, latency_ms] : std::get<std::map<std::string, double>>(source)) {
+    if (!(latency_ms > 0) || latency_ms > 1e12) {
+      throw InputError("the latency of '" + text + "' is " + std::to_string(latency_ms) +
+                       ", expected a positive number of milliseconds");
+    }
+    set.architectures.push_back(space.parse(text));
+    set.latency_ms.push_back(latency_ms);
+  }
+  set.whole_milliseconds = datasets::are_whole_milliseconds(set.latency_ms);
+  return set;
+}
+
+/// A predictor of one device-runtime.
+class LoadedPredictor {
+ public:
+  explicit LoadedPredictor(std::shared_ptr<trainer::Predictor> predictor)
+      : predictor_(std::move(predictor)), card_(predictor_->to_archive().card) {}
+
+  const SearchSpace& space() const { return predictor_->space(); }
+
+  trainer::Predictions predictions(const Strings& strings, double confidence) const {
+    if (!(confidence > 0 && confidence < 1)) {
+      throw InputError("the confidence is " + std::to_string(confidence) + ", expected a share between 0 and 1");
+    }
+    const std::vector<Architecture> architectures = parse_all(space(), strings);
+    const py::gil_scoped_release other_threads_may_run;
+    return predictor_->predict(architectures, confidence);
+  }
+
+  double predict_one(const std::string& text) const { return predictions({text}, 0.9).latency_ms.front(); }
+  py::array_t<double> predict(const Strings& strings) const { return to_array(predictions(strings, 0.9).latency_ms); }
+
+  py::tuple predict_interval(const Strings& strings, double confidence) const {
+    if (!predictor_->has_intervals()) {
+      throw InputError("a predictor of kind '" + std::string(predictor_->kind()) + "' has no intervals");
+    }
+    const trainer::Predictions found = predictions(strings, confidence);
+    return py::make_tuple(to_array(found.latency_ms), to_array(found.lower_ms), to_array(found.upper_ms));
+  }
+
+  void save(const std::filesystem::path& path) const { trainer::save(predictor_->to_archive(), path); }
+  void export_torchscript(const std::filesystem::path& path) const { predictor_->export_torchscript(path); }
+  py::object document() const { return to_python(predictor_->to_document()); }
+  py::object card() const { return to_python(card_); }
+  std::string kind() const { return std::string(predictor_->kind()); }
+  std::string explanation() const { return predictor_->explanation(); }
+
+ private:
+  std::shared_ptr<trainer::Predictor> predictor_;
+  nlohmann::json card_;
+};
+
+LoadedPredictor adapt(const std::filesystem::path& checkpoint, const MeasurementSource& measurements,
+                      std::uint64_t seed) {
+  const auto model = trainer::load_pool_model(checkpoint);
+  const trainer::AdaptationSet set = adaptation_set(*model->pool().space, measurements);
+  trainer::AdaptOptions options;
+  options.seed = seed;
+  const py::gil_scoped_release other_threads_may_run;
+  return LoadedPredictor(model->adapt(set, options));
+}
+
+Strings plan(const std::filesystem::path& checkpoint, std::size_t samples, const std::string& sampler,
+             const std::optional<Strings>& candidates, const std::optional<MeasurementSource>& measured,
+             std::uint64_t seed) {
+  const auto model = trainer::load_pool_model(checkpoint);
+  const SearchSpace& space = *model->pool().space;
+  trainer::PlanRequest request;
+  request.samples = samples;
+  request.sampler = sampler;
+  request.seed = seed;
+  if (candidates) request.candidates = parse_all(space, *candidates);
+  if (measured) request.measured = adaptation_set(space, *measured);
+  const py::gil_scoped_release other_threads_may_run;
+  return format_all(space, trainer::plan(*model, request));
+}
+
+Strings random_architectures(const std::string& space_name, std::size_t count, std::uint64_t seed) {
+  const SearchSpace& space = nasbench::search_space(space_name);
+  Rng rng(seed);
+  Strings strings;
+  for (std::size_t i = 0; i < count; ++i) strings.push_back(space.format(space.random(rng)));
+  return strings;
+}
+
+void define_errors(py::module_& module) {
+  static const py::exception<Error> error(module, "Error");
+  static const py::exception<InputError> input(module, "InputError",
+                                               py::make_tuple(error, py::handle(PyExc_ValueError)));
+  static const py::exception<FileError> file(module, "FileError", py::make_tuple(error, py::handle(PyExc_OSError)));
+  static const py::exception<FormatError> format(module, "FormatError", error);
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const InputError& e) {
+      PyErr_SetString(input.ptr(), e.what());
+    } catch (const FileError& e) {
+      PyErr_SetString(file.ptr(), e.what());
+    } catch (const FormatError& e) {
+      PyErr_SetString(format.ptr(), e.what());
+    } catch (const Error& e) {
+      PyErr_SetString(error.ptr(), e.what());
+    }
+  });
+}
+
+void define_predictor(py::module_& module) {
+  py::class_<LoadedPredictor>(module, "Predictor",
+                              "A latency predictor of one device-runtime, as `tenshot adapt` writes it.")
+      .def("predict", &LoadedPredictor::predict_one, py::arg("architecture"), "The latency of one architecture, in ms.")
+      .def("predict", &LoadedPredictor::predict, py::arg("architectures"),
+           "The latencies of N architectures: an array of shape [N], in ms. Raises InputError on a string that is no "
+           "architecture of the predictor's space.")
+      .def("predict_interval", &LoadedPredictor::predict_interval, py::arg("architectures"),
+           py::arg("confidence") = 0.9,
+           "Three arrays of shape [N], in ms: the latencies, and the bounds between which each lies with the given "
+           "confidence. Raises InputError where the predictor has no intervals.")
+      .def("save", &LoadedPredictor::save, py::arg("path"), "Writes the predictor as a *.tenshot file, atomically.")
+      .def("export_torchscript", &LoadedPredictor::export_torchscript, py::arg("path"),
+           "Writes a file for torch.jit.load.")
+      .def("document", &LoadedPredictor::document, "The predictor's numbers as plain Python values.")
+      .def_property_readonly("card", &LoadedPredictor::card, "What the predictor was made from, as a dict.")
+      .def_property_readonly("kind", &LoadedPredictor::kind, "'structured', 'maple-edge' and so on.")
+      .def_property_readonly("space", [](const LoadedPredictor& p) { return std::string(p.space().name()); })
+      .def_property_readonly("explanation", &LoadedPredictor::explanation,
+                             "What adapting found out about the device, in sentences; may be empty.");
+}
+
+}  // namespace
+
+PYBIND11_MODULE(tenshot, module) {
+  module.doc() =
+      "Latency predictors of neural networks from ten measurements.\n\n"
+      ">>> ten = tenshot.plan('pool.tenshot', samples=10)\n"
+      ">>> predictor = tenshot.adapt('pool.tenshot', {architecture: measure(architecture) for architecture in ten})\n"
+      ">>> latency_ms, lower_ms, upper_ms = predictor.predict_interval(candidates, confidence=0.9)";
+  define_errors(module);
+  define_predictor(module);
+  module.def(
+      "load", [](const std::filesystem::path& path) { return LoadedPredictor(trainer::load_predictor(path)); },
+      py::arg("path"), "The predictor in a *.tenshot file. Raises FileError, FormatError.");
+  module.def("adapt", &adapt, py::arg("checkpoint"), py::arg("measurements"), py::arg("seed") = 1,
+             "Adapts a checkpoint to a device. `measurements` is a dict of ms by architecture, or a CSV file.");
+  module.def("plan", &plan, py::arg("checkpoint"), py::arg("samples") = 10, py::arg("sampler") = "information",
+             py::arg("candidates") = py::none(), py::arg("measured") = py::none(), py::arg("seed") = 1,
+             "The architectures to measure on a new device, the most informative first.");
+  module.def("random_architectures", &random_architectures, py::arg("space"), py::arg("count"), py::arg("seed") = 1,
+             "Architectures drawn uniformly from a search space, as strings.");
+  module.def("predictors", &trainer::predictor_names, "Names of all predictors that `tenshot train` knows.");
+  module.attr("__version__") = TENSHOT_VERSION;
+}
+
+}  // namespace tenshot::python
