@@ -73,8 +73,10 @@ std::size_t StructureModel::structure_index(std::string_view name) const {
 
 const StructureModel& nasbench201_structures();
 
+bool has_structures(const SearchSpace& space) { return space.name() == nasbench201().name(); }
+
 const StructureModel& structures_of(const SearchSpace& space) {
-  if (space.name() == nasbench201().name()) return nasbench201_structures();
+  if (has_structures(space)) return nasbench201_structures();
   throw InputError("search space '" + std::string(space.name()) +
                    "' has no execution structures: use another predictor");
 }

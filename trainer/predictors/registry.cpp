@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <new>
 
+#include "nasbench/structures/structures.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 #include "trainer/core/archive_reader.h"
@@ -227,6 +228,10 @@ std::string richest_descriptor(const std::string& name) {
 bool is_network(const std::string& name) {
   const PredictorRow* row = find_row(name);
   return row != nullptr && row->settings != nullptr;
+}
+
+std::string default_predictor(const nasbench::SearchSpace& space) {
+  return nasbench::has_structures(space) ? "structured" : "operators";
 }
 
 std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datasets::Pool& pool,

@@ -180,6 +180,19 @@ TEST_F(OperatorsOnNetworks, AnOperatorOfAKindThatThePoolNeverSawIsPredictedLikeI
   EXPECT_GT(predictor_->predict({identity}, 0.9).latency_ms[0], 0);
 }
 
+TEST_F(OperatorsOnNetworks, ActivationsCostNothingOfTheirOwnWhereThePoolListsNone) {
+  const OperatorSpecification plain = convolution(3, 1, 32, 32, 28);
+  OperatorSpecification activation;
+  activation.kind = OperatorKind::activation;
+  activation.name = "relu";
+  activation.inputs = {plain.output};
+  activation.output = plain.output;
+  const auto without = nasbench::add_network(nasbench::named_network("without-relu", {plain, plain}, "test"));
+  const auto with = nasbench::add_network(nasbench::named_network("with-relu", {plain, activation, plain}, "test"));
+  const Predictions predicted = predictor_->predict({without, with}, 0.9);
+  EXPECT_NEAR(predicted.latency_ms[1] / predicted.latency_ms[0], 1, 0.02);
+}
+
 TEST_F(OperatorsOnNetworks, TorchScriptSaysTheSame) {
   const auto path = std::filesystem::temp_directory_path() / "tenshot_operators_test.pt";
   predictor_->export_torchscript(path);
