@@ -349,7 +349,7 @@ Archive MapleEdgeModel::to_archive() const {
 void MapleEdgeModel::load(const Archive& archive) {
   standardisation_.mean = checked_doubles(archive, "descriptor.mean", any_number);
   standardisation_.deviation =
-      checked_doubles(archive, "descriptor.deviation", {1e-9, 1e300}, standardisation_.mean.size());
+      checked_doubles(archive, "descriptor.deviation", {0, 1e300}, standardisation_.mean.size());
   layers_ = get_layers(archive, "layer");
   loss_ = CardField(archive).at("scores").at("training_loss").number(not_negative);
   const std::size_t width = space().encoding_width() + standardisation_.mean.size();

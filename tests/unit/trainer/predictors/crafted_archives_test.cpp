@@ -57,7 +57,7 @@ const Written& written(const std::string& name) {
   if (found != all.end()) return found->second;
   const auto model = trained(name);
   AdaptOptions options;
-  if (name == "maple-edge") options.mode = "fine-tune";
+  if (name == "maple-edge-plain") options.mode = "fine-tune";
   return all[name] = {model->to_archive(), model->adapt(measurements(), options)->to_archive()};
 }
 
@@ -113,7 +113,7 @@ Archive with_card(Archive archive, const std::string& pointer, const nlohmann::j
   return archive;
 }
 
-const std::vector<std::string> kinds = {"structured", "transfer", "maple-edge", "help", "forest", "flops", "look-up"};
+const std::vector<std::string> kinds = {"structured", "transfer", "maple-edge-plain", "help", "forest", "flops", "look-up"};
 
 TEST(CraftedFiles, AreReadWhereNothingIsChanged) {
   for (const std::string& kind : kinds) {
@@ -225,7 +225,7 @@ TEST(CraftedFiles, OfNetworksNameWhatIsOutOfRange) {
   Archive transposed = predictor;
   transposed.put("layer0.weight", to_array(predictor.floats("layer0.weight"), {30, 1}));
   expect_refusal(transposed, "layer0");
-  const Archive& network = written("maple-edge").checkpoint;
+  const Archive& network = written("maple-edge-plain").checkpoint;
   expect_refusal(with_card(network, "/settings/epochs", 0), "settings.epochs is 0");
   expect_refusal(with_card(network, "/settings/hidden", {8, 8}), "settings.hidden");
   expect_refusal(with_card(network, "/settings/hidden", {1 << 30}), "settings.hidden[0]");
