@@ -230,7 +230,7 @@ TEST(CraftedFiles, OfNetworksNameWhatIsOutOfRange) {
   expect_refusal(with_card(network, "/settings/hidden", {8, 8}), "settings.hidden");
   expect_refusal(with_card(network, "/settings/hidden", {1 << 30}), "settings.hidden[0]");
   expect_refusal(with_card(network, "/settings/normalise", "yes"), "settings.normalise");
-  expect_refusal(with_double(network, "descriptor.deviation", -1, 0), "descriptor.deviation");
+  expect_refusal(with_double(network, "descriptor.deviation", 0, -1), "descriptor.deviation");
   expect_refusal(with_card(written("help").checkpoint, "/settings/support", 0), "settings.support");
   expect_refusal(with_card(written("help").checkpoint, "/settings/adaptation_steps", 1e9), "settings.adaptation_steps");
 }
