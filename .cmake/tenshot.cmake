@@ -7,6 +7,14 @@ if(TENSHOT_SANITIZE)
     -fno-omit-frame-pointer)
   target_link_options(tenshot_options INTERFACE -fsanitize=address,undefined)
 endif()
+if(TENSHOT_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "TENSHOT_FUZZ needs clang's libFuzzer: use the preset fuzz, or -DCMAKE_CXX_COMPILER=clang++-14")
+  endif()
+  target_compile_options(tenshot_options INTERFACE -fsanitize=fuzzer-no-link,address,undefined
+    -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+  target_link_options(tenshot_options INTERFACE -fsanitize=address,undefined)
+endif()
 
 # LibTorch's headers are not ours to keep free of warnings.
 add_library(tenshot_torch INTERFACE)

@@ -41,7 +41,7 @@ import "${new_devices// /,}" 1800:2700 truth
 
 train() { [ -f "$work/$1.tenshot" ] || "$tenshot" train --quiet --pool "$work/pool" --predictor "$1" --out "$work/$1.tenshot"; }
 export -f train
-printf '%s\n' structured maple-edge-plain maple flops | grep -E "structured|$methods" | xargs -P 2 -I {} bash -euo pipefail -c 'train {}'
+printf '%s\n' structured maple-edge maple-edge-plain maple flops | grep -E "structured|$methods" | xargs -P 2 -I {} bash -euo pipefail -c 'train {}'
 
 # plan OUT TRIAL OPTIONS…, unless it is there.
 plan() { [ -s "$1" ] || "$tenshot" plan --quiet --seed "$2" --out "$1" --checkpoint "$work/structured.tenshot" "${@:3}"; }
@@ -84,13 +84,14 @@ for trial in $(seq "$trials"); do
 done
 for trial in $(seq "$trials"); do
   for device in $new_devices; do
-    echo "structured structured --mode=joint targeted-uniform $device $trial"
+    echo "structured structured --threads=1 targeted-uniform $device $trial"
+    echo "maple-edge maple-edge --mode=joint targeted-uniform $device $trial"
     echo "maple-edge-plain maple-edge-plain --mode=joint targeted-uniform $device $trial"
     echo "maple-edge-plain-fine-tuned maple-edge-plain --mode=fine-tune targeted-uniform $device $trial"
     echo "maple maple --mode=joint targeted-uniform $device $trial"
-    echo "flops flops --mode=joint targeted-uniform $device $trial"
-    echo "structured-one-round structured --mode=joint information $device $trial"
-    echo "structured-two-rounds structured --mode=joint two-rounds $device $trial"
+    echo "flops flops --threads=1 targeted-uniform $device $trial"
+    echo "structured-one-round structured --threads=1 information $device $trial"
+    echo "structured-two-rounds structured --threads=1 two-rounds $device $trial"
   done
 done | grep -E "$methods" | xargs -P "${TENSHOT_JOBS:-2}" -L 1 bash -euo pipefail -c 'cell "$@"' _
 
@@ -112,8 +113,9 @@ awk -F, -v devices="$new_devices" -v trials="$trials" '
     printf " mean |\n|---|"
     for (d = 0; d <= count; d++) printf "---|"
     print ""
-    methods = split("structured maple-edge-plain maple-edge-plain-fine-tuned maple flops structured-one-round structured-two-rounds", method, " ")
+    methods = split("structured maple-edge maple-edge-plain maple-edge-plain-fine-tuned maple flops structured-one-round structured-two-rounds", method, " ")
     for (m = 1; m <= methods; m++) {
+      if (!n[method[m], device[1]]) continue  # not computed yet
       printf "| %s |", method[m]; total = 0; total_rho = 0
       for (d = 1; d <= count; d++) {
         k = n[method[m], device[d]]; mean = acc[method[m], device[d]] / k

@@ -14,11 +14,12 @@ build_targets tenshot
 work=$build/experiments
 names=${*:-pooling single_device ablation samples_clones leave_one_out samplers help_task structured structured_ceiling
   structured_families structured_ablation structured_search structured_own structured_descriptor
-  structured_descriptor_search}
+  structured_descriptor_search maple_edge_help maple_edge_ablation maple_edge_descriptor maple_edge_search
+  fbnet ofa}
 for name in $names; do
-  table=${TENSHOT_TABLES:-}/help-nasbench201/latency_ms.csv
+  table=${TENSHOT_TABLES:-}/$(grep -o 'help-[a-z0-9]*/latency_ms.csv' "experiments/$name.json" || echo none)
   if grep -q TENSHOT_TABLES "experiments/$name.json" && [ ! -f "$table" ]; then
-    echo "Left out $name: set TENSHOT_TABLES to a folder with help-nasbench201/latency_ms.csv" >&2
+    echo "Left out $name: set TENSHOT_TABLES to the folder of public tables" >&2
     continue
   fi
   mkdir -p "$work" "experiments/results/$name"

@@ -24,8 +24,9 @@ mkdir -p "$out"
 without=""
 if [ -d "$pool/$device" ]; then without="--without $device"; fi
 for predictor in $predictors; do
-  # shellcheck disable=SC2086 # nothing, or an option and its value
-  "$tenshot" train --pool "$pool" $without --predictor "$predictor" --descriptor-kind inferred --out "$out/$predictor.tenshot"
+  # shellcheck disable=SC2046,SC2086 # nothing, or an option and its value
+  "$tenshot" train --pool "$pool" $without --predictor "$predictor" $(without_descriptor "$predictor") \
+    --out "$out/$predictor.tenshot"
 done
 
 # measure KIT: on one thread, pinned to the last processor it may use, and with ONNX Runtime as the kit's backend.

@@ -30,7 +30,8 @@ without=$(cd "$out/pool" && echo "${held_out%%_*}"_*)
 echo
 echo "Training on the pool without ${held_out%%_*}"
 for predictor in $predictors; do
-  "$tenshot" train --pool "$out/pool" --without "${without// /,}" --predictor "$predictor" --descriptor-kind inferred \
+  # shellcheck disable=SC2046 # nothing, or an option and its value
+  "$tenshot" train --pool "$out/pool" --without "${without// /,}" --predictor "$predictor" $(without_descriptor "$predictor") \
     --out "$out/pool.$predictor.tenshot"
 done
 

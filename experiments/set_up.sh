@@ -46,6 +46,11 @@ logged() {
   }
 }
 
+# without_descriptor PREDICTOR: what `tenshot train` is told so that nothing is taken from hardware descriptors.
+without_descriptor() {
+  case $1 in structured | maple | maple-edge) echo "--descriptor-kind inferred" ;; esac
+}
+
 # build_targets TARGET…: all of them when none is named.
 build_targets() {
   mkdir -p "$build"

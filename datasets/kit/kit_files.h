@@ -5,7 +5,7 @@
 
 namespace tenshot::datasets {
 
-/// A file of datasets/kit/ that goes into every kit as it is.
+/// A file of datasets/kit/board/ that goes into every kit as it is.
 struct KitFile {
   std::string_view name;
   std::string_view content;

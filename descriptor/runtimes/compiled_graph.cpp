@@ -5,6 +5,7 @@
 
 #include "descriptor/runtimes/libtorch_network.h"
 #include "descriptor/runtimes/libtorch_script.h"
+#include "nasbench/graph/network_builder.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -48,9 +49,10 @@ void count_nodes(const Block& block, std::map<std::string, int>& counts) {
 
 std::map<std::string, int> compiled_node_counts(std::string_view runtime, const nasbench::LayerGraph& graph) {
   const RuntimeOptions options;
-  require_runnable(graph, options);
+  const nasbench::Network network = nasbench::network_of(graph, options.batch);
+  require_runnable(network, options);
   const c10::InferenceMode inference;
-  torch::jit::Module module = compiled_module(runtime, graph, options.weight_seed);
+  torch::jit::Module module = compiled_module(runtime, network, options.weight_seed);
   const nasbench::TensorShape& shape = graph.input_shape();
   const at::Tensor input = at::zeros({1, shape.channels, shape.height, shape.width});
   std::map<std::string, int> counts;

@@ -3,19 +3,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "descriptor/runtimes/libtorch_network.h"
+#include "descriptor/runtimes/runnable.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::descriptor {
 namespace {
 
-using nasbench::Layer;
-using nasbench::LayerGraph;
-using nasbench::LayerKind;
+using nasbench::Network;
+using nasbench::NetworkNode;
+using nasbench::OperatorKind;
 
 /// Affine quantisation to unsigned bytes: value = scale · (byte − zero_point).
 struct Quantisation {
@@ -24,8 +26,7 @@ struct Quantisation {
 };
 
 /// The byte range spread over the values seen, zero among them, since padding is zero.
-Quantisation quantisation_of(const at::Tensor& values) {
-  const double least = std::min(0.0, values.min().item<double>()), most = std::max(0.0, values.max().item<double>());
+Quantisation quantisation_of(double least, double most) {
   constexpr double largest_byte = 255, smallest_scale = 1e-8;
   const double scale = std::max((most - least) / largest_byte, smallest_scale);
   return {scale, static_cast<std::int64_t>(std::clamp(std::round(-least / scale), 0.0, largest_byte))};
@@ -65,98 +66,180 @@ std::optional<Engine> available_engine() {
   return std::nullopt;
 }
 
-/// How a layer runs on bytes: its packed weights, and the quantisation of what it gives.
-struct Int8Layer {
-  Layer layer;
+/// How a node runs on bytes: its packed weights, and the quantisation of what it gives.
+struct Int8Node {
+  RunnableNode runnable;
   c10::IValue packed;  ///< convolution and linear
-  LayerTensors norm;   ///< batch normalisation that follows no convolution
   Quantisation output;
   bool folded = false;  ///< batch normalisation that its convolution has taken over
 };
 
+/// Nodes that LibTorch runs on bytes.
+bool runs_on_bytes(const NetworkNode& node) {
+  const nasbench::OperatorSpecification& s = node.operation;
+  switch (s.kind) {
+    case OperatorKind::convolution:
+      return s.output.size() == 4 && is_symmetric(node.attributes.padding);
+    case OperatorKind::batch_norm:
+      return s.output.size() == 4;
+    case OperatorKind::linear:
+    case OperatorKind::average_pool:
+    case OperatorKind::global_pool:
+      return s.name.empty();
+    case OperatorKind::max_pool:
+      return is_symmetric(node.attributes.padding);
+    case OperatorKind::activation:
+      return s.name == "relu" || s.name == "relu6";
+    case OperatorKind::add:
+      return node.inputs.size() == 2 && s.inputs[0] == s.inputs[1];
+    case OperatorKind::multiply:
+      return node.inputs.size() == 1 && s.constants.empty();
+    case OperatorKind::concatenate:
+      return s.constants.empty();
+    case OperatorKind::reshape:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Convolution with the batch normalisation after it, γ(w∗x − μ)/σ + β, as one convolution with a bias.
+c10::IValue packed_convolution(const RunnableNode& own, const RunnableNode* norm) {
+  at::Tensor weight = own.tensors.weight, bias = own.tensors.bias;
+  if (!bias.defined()) bias = at::zeros({weight.size(0)});
+  if (norm != nullptr) {
+    const NodeTensors& n = norm->tensors;
+    const at::Tensor gain = n.weight / at::sqrt(n.variance + norm->node.attributes.alpha);
+    weight = weight * gain.reshape({-1, 1, 1, 1});
+    bias = n.bias + (bias - n.mean) * gain;
+  }
+  const nasbench::OperatorSpecification& s = own.node.operation;
+  const nasbench::Padding& p = own.node.attributes.padding;
+  const std::vector<std::int64_t> stride = {s.stride.height, s.stride.width}, padding = {p.top, p.left};
+  const std::vector<std::int64_t> dilation = {s.dilation.height, s.dilation.width};
+  const std::int64_t groups = s.groups;
+  return call(registered("quantized::conv2d_prepack"), quantised_weight(weight), bias, stride, padding, dilation,
+              groups);
+}
+
 class Int8Network final : public LibTorchNetwork {
  public:
-  Int8Network(const LayerGraph& graph, const RuntimeOptions& options) : LibTorchNetwork(graph, options) {
-    std::vector<LayerTensors> tensors;
-    std::vector<int> uses(graph.layers.size(), 0);
-    for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-      tensors.push_back(tensors_of(graph, i, options.weight_seed));
-      for (const int input : graph.layers[i].inputs) ++uses[static_cast<std::size_t>(input)];
+  Int8Network(const Network& network, const RuntimeOptions& options)
+      : LibTorchNetwork(network, options), graph_(runnable_graph(network, options.weight_seed)) {
+    std::vector<int> uses(graph_.slots, 0);
+    for (const RunnableNode& node : graph_.nodes) {
+      for (const std::size_t input : node.inputs) ++uses[input];
     }
-    constexpr std::int64_t calibration_images = 8;
-    std::vector<std::int64_t> shape = own_input().sizes().vec();
-    shape[0] = calibration_images;
-    const std::vector<at::Tensor> calibration =
-        layer_values(graph, tensors, random_images(shape, options.weight_seed, ImagePurpose::calibration));
-    for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-      Int8Layer own{graph.layers[i], {}, {}, quantisation_of(calibration[i]), false};
-      const std::size_t source = own.layer.inputs.empty() ? 0 : static_cast<std::size_t>(own.layer.inputs.front());
-      if (own.layer.kind == LayerKind::batch_norm && graph.layers[source].kind == LayerKind::convolution &&
-          uses[source] == 1) {
-        own.folded = true;
-        layers_[source].packed = packed_convolution(graph.layers[source], tensors[source], tensors[i]);
-        layers_[source].output = own.output;
-      } else if (own.layer.kind == LayerKind::convolution) {
-        own.packed = packed_convolution(own.layer, tensors[i], {});
-      } else if (own.layer.kind == LayerKind::linear) {
-        own.packed =
-            call(registered("quantized::linear_prepack"), quantised_weight(tensors[i].weight), tensors[i].bias);
-      } else if (own.layer.kind == LayerKind::batch_norm) {
-        own.norm = tensors[i];
+    for (const std::size_t output : graph_.outputs) ++uses[output];
+    const std::vector<Quantisation> quantisations = calibrated(options);
+    inputs_.assign(quantisations.begin(), quantisations.begin() + static_cast<std::ptrdiff_t>(network.inputs.size()));
+    std::map<std::size_t, std::size_t> givers;  // node by slot
+    for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+      const RunnableNode& node = graph_.nodes[i];
+      givers[node.output] = i;
+      Int8Node own{node, {}, quantisations[node.output], false};
+      if (own.runnable.node.operation.kind == OperatorKind::convolution) {
+        own.packed = packed_convolution(node, nullptr);
+      } else if (own.runnable.node.operation.kind == OperatorKind::linear) {
+        at::Tensor bias = node.tensors.bias;
+        if (!bias.defined()) bias = at::zeros({node.tensors.weight.size(0)});
+        own.packed = call(registered("quantized::linear_prepack"), quantised_weight(node.tensors.weight), bias);
+      } else if (own.runnable.node.operation.kind == OperatorKind::batch_norm) {
+        const auto giver = givers.find(node.inputs[0]);
+        own.folded = giver != givers.end() && uses[node.inputs[0]] == 1 &&
+                     graph_.nodes[giver->second].node.operation.kind == OperatorKind::convolution;
+        if (own.folded) {
+          nodes_[giver->second].packed = packed_convolution(graph_.nodes[giver->second], &node);
+          nodes_[giver->second].output = own.output;
+        }
       }
-      layers_.push_back(std::move(own));
+      nodes_.push_back(std::move(own));
     }
-    values_.resize(layers_.size());
+    values_.resize(graph_.slots);
   }
 
  protected:
-  at::Tensor forward(const at::Tensor& input) override {
-    values_[0] = at::quantize_per_tensor(input, layers_[0].output.scale, layers_[0].output.zero_point, at::kQUInt8);
-    for (std::size_t i = 1; i < layers_.size(); ++i) values_[i] = apply(layers_[i]);
-    at::Tensor output = at::dequantize(values_.back());
+  std::vector<at::Tensor> forward(const std::vector<at::Tensor>& inputs) override {
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      values_[i] = at::quantize_per_tensor(inputs[i], inputs_[i].scale, inputs_[i].zero_point, at::kQUInt8);
+    }
+    for (const Int8Node& node : nodes_) apply(node);
+    std::vector<at::Tensor> outputs;
+    for (const std::size_t output : graph_.outputs) outputs.push_back(at::dequantize(values_[output]));
     std::fill(values_.begin(), values_.end(), at::Tensor());
-    return output;
+    return outputs;
   }
 
  private:
-  /// Convolution with the batch normalisation after it, γ(w∗x − μ)/σ + β, as one convolution with a bias.
-  static c10::IValue packed_convolution(const Layer& layer, const LayerTensors& own, const LayerTensors& norm) {
-    at::Tensor weight = own.weight, bias = at::zeros({layer.output.channels});
-    if (norm.weight.defined()) {
-      const at::Tensor gain = norm.weight / at::sqrt(norm.variance + nasbench::batch_norm_epsilon);
-      weight = weight * gain.reshape({-1, 1, 1, 1});
-      bias = norm.bias - norm.mean * gain;
+  /// By the range of every value for eight random images; a network of another batch sees them in as many runs.
+  std::vector<Quantisation> calibrated(const RuntimeOptions& options) const {
+    constexpr std::int64_t calibration_images = 8;
+    const std::int64_t batch = own_inputs().front().size(0);
+    const std::int64_t runs = std::max<std::int64_t>(1, calibration_images / std::max<std::int64_t>(batch, 1));
+    std::vector<at::Tensor> all;
+    for (const at::Tensor& own : own_inputs()) {
+      std::vector<std::int64_t> shape = own.sizes().vec();
+      shape[0] *= runs;
+      all.push_back(random_input({shape, nasbench::ElementType::float32}, all.size(), options.weight_seed,
+                                 ImagePurpose::calibration));
     }
-    const std::vector<std::int64_t> stride = {layer.stride, layer.stride}, padding = {layer.padding, layer.padding};
-    const std::vector<std::int64_t> dilation = {1, 1};
-    const std::int64_t groups = 1;
-    return call(registered("quantized::conv2d_prepack"), quantised_weight(weight), bias, stride, padding, dilation,
-                groups);
+    std::vector<std::pair<double, double>> ranges(graph_.slots);
+    for (std::int64_t run = 0; run < runs; ++run) {
+      std::vector<at::Tensor> inputs;
+      for (const at::Tensor& images : all) inputs.push_back(images.narrow(0, run * batch, batch));
+      const std::vector<at::Tensor> values = slot_values(graph_, inputs);
+      for (std::size_t slot = 0; slot < values.size(); ++slot) widen(ranges[slot], values[slot]);
+    }
+    std::vector<Quantisation> quantisations;
+    for (const auto& [least, most] : ranges) quantisations.push_back(quantisation_of(least, most));
+    return quantisations;
   }
 
-  at::Tensor apply(const Int8Layer& own) const {
-    const Layer& layer = own.layer;
-    const auto input = [&](std::size_t i) -> const at::Tensor& {
-      return values_[static_cast<std::size_t>(layer.inputs[i])];
-    };
+  static void widen(std::pair<double, double>& range, const at::Tensor& values) {
+    range.first = std::min(range.first, values.min().item<double>());
+    range.second = std::max(range.second, values.max().item<double>());
+  }
+
+  void apply(const Int8Node& own) {
+    const RunnableNode& node = own.runnable;
+    const auto input = [&](std::size_t i) -> const at::Tensor& { return values_[node.inputs[i]]; };
     const auto& [scale, zero_point] = own.output;
-    switch (layer.kind) {
-      case LayerKind::convolution:
-        return call(convolution_, input(0), own.packed, scale, zero_point).toTensor();
-      case LayerKind::batch_norm:
-        if (own.folded) return input(0);
-        return call(batch_norm_, input(0), own.norm.weight, own.norm.bias, own.norm.mean, own.norm.variance,
-                    nasbench::batch_norm_epsilon, scale, zero_point)
-            .toTensor();
-      case LayerKind::add:
-        return call(add_, input(0), input(1), scale, zero_point).toTensor();
-      case LayerKind::zero:
-        return call(multiply_, input(0), c10::Scalar(0.0)).toTensor();
-      case LayerKind::linear:
-        return call(linear_, input(0), own.packed, scale, zero_point).toTensor();
+    at::Tensor& output = values_[node.output];
+    switch (node.node.operation.kind) {
+      case OperatorKind::convolution:
+        output = call(convolution_, input(0), own.packed, scale, zero_point).toTensor();
+        break;
+      case OperatorKind::batch_norm:
+        if (own.folded) {
+          output = input(0);
+          break;
+        }
+        output = call(batch_norm_, input(0), node.tensors.weight, node.tensors.bias, node.tensors.mean,
+                      node.tensors.variance, node.node.attributes.alpha, scale, zero_point)
+                     .toTensor();
+        break;
+      case OperatorKind::add:
+        output = call(add_, input(0), input(1), scale, zero_point).toTensor();
+        break;
+      case OperatorKind::multiply:
+        output = call(multiply_, input(0), c10::Scalar(node.node.attributes.alpha)).toTensor();
+        break;
+      case OperatorKind::linear:
+        output = call(linear_, input(0), own.packed, scale, zero_point).toTensor();
+        break;
+      case OperatorKind::concatenate:
+        output = concatenated(own);
+        break;
       default:  // pools and ReLU are the same operators on bytes
-        return apply_layer(layer, {}, values_);
+        apply_node(node, values_);
     }
+  }
+
+  at::Tensor concatenated(const Int8Node& own) const {
+    c10::List<at::Tensor> parts;
+    for (const std::size_t slot : own.runnable.inputs) parts.push_back(values_[slot]);
+    const std::int64_t axis = own.runnable.node.attributes.axes.at(0);
+    return call(concatenate_, parts, axis, own.output.scale, own.output.zero_point).toTensor();
   }
 
   const c10::OperatorHandle convolution_ = registered("quantized::conv2d", "new");
@@ -164,7 +247,10 @@ class Int8Network final : public LibTorchNetwork {
   const c10::OperatorHandle add_ = registered("quantized::add");
   const c10::OperatorHandle multiply_ = registered("quantized::mul", "Scalar");
   const c10::OperatorHandle linear_ = registered("quantized::linear");
-  std::vector<Int8Layer> layers_;
+  const c10::OperatorHandle concatenate_ = registered("quantized::cat");
+  RunnableGraph graph_;
+  std::vector<Quantisation> inputs_;
+  std::vector<Int8Node> nodes_;
   std::vector<at::Tensor> values_;
 };
 
@@ -175,11 +261,20 @@ std::string int8_engine() {
   return engine ? engine->name : "";
 }
 
-std::unique_ptr<PreparedNetwork> prepare_int8(const LayerGraph& graph, const RuntimeOptions& options) {
+std::unique_ptr<PreparedNetwork> prepare_int8(const Network& network, const RuntimeOptions& options) {
+  for (const NetworkNode& node : network.nodes) {
+    if (runs_on_bytes(node)) continue;
+    throw InputError(describe(node) + ": libtorch-int8 cannot run it; the runtimes of float32 can");
+  }
+  for (const nasbench::NetworkInput& input : network.inputs) {
+    if (input.type.type != nasbench::ElementType::float32 || input.type.shape.empty()) {
+      throw InputError("input '" + input.name + "': libtorch-int8 takes images in float32");
+    }
+  }
   const std::optional<Engine> engine = available_engine();
   if (!engine) throw Error("libtorch-int8: this LibTorch was built without an engine for quantised convolutions");
   at::globalContext().setQEngine(engine->engine);
-  return std::make_unique<Int8Network>(graph, options);
+  return std::make_unique<Int8Network>(network, options);
 }
 
 }  // namespace tenshot::descriptor

@@ -2,88 +2,125 @@
 
 #include <ATen/Parallel.h>
 
-#include <algorithm>
+#include <map>
 #include <string>
 
+#include "descriptor/runtimes/runnable.h"
+#include "nasbench/graph/network_weights.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 
 namespace tenshot::descriptor {
 
-using nasbench::Layer;
-using nasbench::LayerGraph;
-using nasbench::LayerKind;
-using nasbench::LayerWeights;
+using nasbench::Network;
+using nasbench::NetworkNode;
+using nasbench::Source;
 
 at::Tensor tensor_of(const std::vector<float>& values, const std::vector<std::int64_t>& shape) {
   if (values.empty()) return {};
   return at::tensor(values).reshape(shape);
 }
 
-LayerTensors tensors_of(const LayerGraph& graph, std::size_t index, std::uint64_t seed) {
-  const LayerWeights weights = nasbench::random_weights(graph, index, seed);
-  const Layer& layer = graph.layers[index];
-  const std::int64_t outputs = layer.output.channels;
-  std::vector<std::int64_t> weight_shape = {outputs};
-  if (layer.kind == LayerKind::convolution) weight_shape = {outputs, -1, layer.kernel, layer.kernel};
-  if (layer.kind == LayerKind::linear) weight_shape = {outputs, -1};
-  return {tensor_of(weights.weight, weight_shape), tensor_of(weights.bias, {outputs}),
-          tensor_of(weights.mean, {outputs}), tensor_of(weights.variance, {outputs})};
+NodeTensors tensors_of(const Network& network, std::size_t index, std::uint64_t seed) {
+  const NetworkNode& node = network.nodes[index];
+  const nasbench::LayerWeights weights = nasbench::random_weights(network, index, seed);
+  nasbench::WeightShapes shapes = nasbench::weight_shapes(node);
+  const bool of_signals = is_convolution(node.operation.kind) && node.operation.output.size() == 3;
+  if (of_signals) shapes.weight.erase(shapes.weight.begin() + 2);
+  return {tensor_of(weights.weight, shapes.weight), tensor_of(weights.bias, shapes.bias),
+          tensor_of(weights.mean, shapes.mean), tensor_of(weights.variance, shapes.variance)};
 }
 
-void require_runnable(const LayerGraph& graph, const RuntimeOptions& options) {
-  if (graph.layers.empty()) throw InputError("the layer graph is empty: expected an input layer first");
-  if (options.batch < 1) throw InputError("batch is " + std::to_string(options.batch) + "; expected at least 1");
-  if (options.threads < 1) throw InputError("threads is " + std::to_string(options.threads) + "; expected at least 1");
-  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-    const Layer& layer = graph.layers[i];
-    const std::size_t expected = layer.kind == LayerKind::input ? 0 : layer.kind == LayerKind::add ? 2 : 1;
-    const bool earlier = std::all_of(layer.inputs.begin(), layer.inputs.end(),
-                                     [&](int input) { return input >= 0 && static_cast<std::size_t>(input) < i; });
-    if (layer.inputs.size() != expected || !earlier || (layer.kind == LayerKind::input) != (i == 0)) {
-      throw InputError("layer '" + layer.name + "' (" + std::string(nasbench::name(layer.kind)) + ", number " +
-                       std::to_string(i) + ") wants " + std::to_string(expected) +
-                       " earlier layers as inputs, and the input layer comes first and once");
+RunnableGraph runnable_graph(const Network& network, std::uint64_t seed) {
+  RunnableGraph graph;
+  std::map<Source, std::size_t> slots;
+  for (std::size_t i = 0; i < network.inputs.size(); ++i) slots[{-1, static_cast<int>(i)}] = graph.slots++;
+  for (std::size_t i = 0; i < network.nodes.size(); ++i) {
+    RunnableNode node{network.nodes[i], tensors_of(network, i, seed), {}, graph.slots};
+    for (const Source& source : node.node.inputs) node.inputs.push_back(slots.at(source));
+    for (std::size_t output = 0; output < node.node.outputs.size(); ++output) {
+      slots[{static_cast<int>(i), static_cast<int>(output)}] = graph.slots++;
     }
+    graph.nodes.push_back(std::move(node));
+  }
+  for (const Source& source : network.outputs) graph.outputs.push_back(slots.at(source));
+  return graph;
+}
+
+void require_runnable(const Network& network, const RuntimeOptions& options) {
+  if (options.threads < 1) throw InputError("threads is " + std::to_string(options.threads) + "; expected at least 1");
+  nasbench::require_sound(network);
+  if (network.inputs.empty() || network.outputs.empty()) {
+    throw InputError("the network has no input or no output: there is nothing to run");
+  }
+  for (const NetworkNode& node : network.nodes) {
+    const std::string reason = why_not_runnable(node);
+    if (!reason.empty()) throw InputError(describe(node) + ": LibTorch's runtimes cannot run it: " + reason);
   }
 }
 
-at::Tensor random_images(const std::vector<std::int64_t>& shape, std::uint64_t seed, ImagePurpose purpose) {
-  Rng rng(seed, static_cast<std::uint64_t>(purpose));
-  std::vector<float> values(static_cast<std::size_t>(shape[0] * shape[1] * shape[2] * shape[3]));
-  for (float& value : values) value = static_cast<float>(rng.normal());
-  return tensor_of(values, shape);
+at::Tensor random_input(const nasbench::TensorType& type, std::size_t index, std::uint64_t seed, ImagePurpose purpose) {
+  Rng rng(seed, static_cast<std::uint64_t>(purpose) + index);
+  std::vector<float> values(static_cast<std::size_t>(nasbench::element_count(type.shape)));
+  const bool real = type.type == nasbench::ElementType::float32;
+  for (float& value : values) value = real ? static_cast<float>(rng.normal()) : static_cast<float>(rng.below(2));
+  const at::Tensor tensor = tensor_of(values, type.shape);
+  return real ? tensor : tensor.to(at::kLong);
 }
 
-LibTorchNetwork::LibTorchNetwork(const LayerGraph& graph, const RuntimeOptions& options) : threads_(options.threads) {
-  const nasbench::TensorShape& shape = graph.input_shape();
-  shape_ = {options.batch, shape.channels, shape.height, shape.width};
-  input_ = random_images(shape_, options.weight_seed, ImagePurpose::input);
+LibTorchNetwork::LibTorchNetwork(const Network& network, const RuntimeOptions& options) : threads_(options.threads) {
+  for (std::size_t i = 0; i < network.inputs.size(); ++i) {
+    inputs_.push_back(random_input(network.inputs[i].type, i, options.weight_seed, ImagePurpose::input));
+  }
+}
+
+void LibTorchNetwork::place() {
+  for (at::Tensor& input : inputs_) input = placed(input);
 }
 
 void LibTorchNetwork::run() {
   use_threads();
   const c10::InferenceMode inference;
-  forward(input_);
+  forward(inputs_);
   synchronise();
 }
 
 std::vector<float> LibTorchNetwork::infer(const std::vector<float>& input) {
-  if (static_cast<std::int64_t>(input.size()) != input_.numel()) {
-    throw InputError("the network's input has " + std::to_string(input_.numel()) +
+  std::int64_t expected = 0;
+  for (const at::Tensor& own : inputs_) expected += own.numel();
+  if (static_cast<std::int64_t>(input.size()) != expected) {
+    throw InputError("the network's input has " + std::to_string(expected) +
                      " values (batch x channels x height x width), found " + std::to_string(input.size()));
   }
   use_threads();
   const c10::InferenceMode inference;
-  const at::Tensor output = forward(placed(tensor_of(input, shape_))).to(at::kCPU).contiguous();
-  const auto* values = output.data_ptr<float>();
-  return {values, values + output.numel()};
+  const at::Tensor all = at::tensor(input);
+  std::vector<at::Tensor> inputs;
+  std::int64_t start = 0;
+  for (const at::Tensor& own : inputs_) {
+    inputs.push_back(placed(all.narrow(0, start, own.numel()).reshape(own.sizes()).to(own.scalar_type())));
+    start += own.numel();
+  }
+  std::vector<float> outputs;
+  for (const at::Tensor& result : forward(inputs)) {
+    const at::Tensor output = result.to(at::kCPU).to(at::kFloat).contiguous();
+    const auto* values = output.data_ptr<float>();
+    outputs.insert(outputs.end(), values, values + output.numel());
+  }
+  return outputs;
 }
 
 /// LibTorch's thread count is global, and another network may have set its own since. The threads between operators
 /// stay as they are: nothing here forks, and LibTorch forbids changing them after a start.
 void LibTorchNetwork::use_threads() const {
   if (at::get_num_threads() != threads_) at::set_num_threads(threads_);
+}
+
+std::vector<at::Tensor> slot_values(const RunnableGraph& graph, const std::vector<at::Tensor>& inputs) {
+  std::vector<at::Tensor> values = inputs;
+  values.resize(graph.slots);
+  for (const RunnableNode& node : graph.nodes) apply_node(node, values);
+  return values;
 }
 
 }  // namespace tenshot::descriptor

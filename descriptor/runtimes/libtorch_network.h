@@ -7,74 +7,90 @@
 #include <vector>
 
 #include "descriptor/runtimes/runtime.h"
-#include "nasbench/graph/layer_graph.h"
+#include "nasbench/graph/network.h"
 
 namespace tenshot::descriptor {
 
 // What the LibTorch runtimes share. Needs LibTorch's headers: for their sources only.
 
-/// A layer's weights as tensors; undefined where the layer has none.
-struct LayerTensors {
+/// A node's weights as tensors; undefined where the node has none.
+struct NodeTensors {
   at::Tensor weight, bias, mean, variance;
 };
+
+/// A node that is ready to run. The tensors of a run stand in slots: the network's inputs first, then the outputs of
+/// every node.
+struct RunnableNode {
+  nasbench::NetworkNode node;
+  NodeTensors tensors;
+  std::vector<std::size_t> inputs;  ///< slots
+  std::size_t output = 0;           ///< slot of its first output; the others follow
+};
+
+/// Nodes, slots and weights of a network.
+struct RunnableGraph {
+  std::vector<RunnableNode> nodes;
+  std::vector<std::size_t> outputs;  ///< slots
+  std::size_t slots = 0;
+};
+
+/// The network with the weights that nasbench::random_weights gives it.
+RunnableGraph runnable_graph(const nasbench::Network& network, std::uint64_t seed);
 
 /// `values` in the given shape; an undefined tensor when there are none.
 at::Tensor tensor_of(const std::vector<float>& values, const std::vector<std::int64_t>& shape);
 
-/// nasbench::random_weights of layer `index`, in the shapes that LibTorch's operators take.
-LayerTensors tensors_of(const nasbench::LayerGraph& graph, std::size_t index, std::uint64_t seed);
+/// nasbench::random_weights of node `index`, in the shapes that LibTorch's operators take.
+NodeTensors tensors_of(const nasbench::Network& network, std::size_t index, std::uint64_t seed);
 
 /// What random images are for; streams of the seed apart from those that draw weights.
 enum class ImagePurpose : std::uint64_t { input = 0x696e707574, calibration = 0x63616c6962 };
 
-/// Standard normal images, batch × channels × height × width.
-at::Tensor random_images(const std::vector<std::int64_t>& shape, std::uint64_t seed, ImagePurpose purpose);
+/// Standard normal numbers for input `index`; zeros and ones where it is of integers.
+at::Tensor random_input(const nasbench::TensorType& type, std::size_t index, std::uint64_t seed, ImagePurpose purpose);
 
-/// Throws InputError when the options are not positive or a layer does not take earlier layers, as many as its kind
-/// wants.
-void require_runnable(const nasbench::LayerGraph& graph, const RuntimeOptions& options);
+/// Throws InputError when the options are not positive, the network is not sound, or a node is of a kind that
+/// LibTorch's operators do not cover (an opaque one, another element type than float32).
+void require_runnable(const nasbench::Network& network, const RuntimeOptions& options);
 
-/// A network of LibTorch's operators: threads, the input, and tensors in and out.
+/// A network of LibTorch's operators: threads, the inputs, and tensors in and out.
 class LibTorchNetwork : public PreparedNetwork {
  public:
-  LibTorchNetwork(const nasbench::LayerGraph& graph, const RuntimeOptions& options);
+  LibTorchNetwork(const nasbench::Network& network, const RuntimeOptions& options);
   void run() override;
   std::vector<float> infer(const std::vector<float>& input) override;
 
  protected:
-  /// `input` as infer() got it, or the network's own after place().
-  virtual at::Tensor forward(const at::Tensor& input) = 0;
+  /// `inputs` as infer() got them, or the network's own after place(); the outputs.
+  virtual std::vector<at::Tensor> forward(const std::vector<at::Tensor>& inputs) = 0;
   /// Where and in which layout an input has to be; as it is unless said.
   virtual at::Tensor placed(const at::Tensor& input) const { return input; }
   /// Waits for what run() started; nothing to wait for unless said.
   virtual void synchronise() const {}
-  /// Puts the network's own input where placed() says; the last thing a constructor does.
-  void place() { input_ = placed(input_); }
-  const at::Tensor& own_input() const { return input_; }
+  /// Puts the network's own inputs where placed() says; the last thing a constructor does.
+  void place();
+  const std::vector<at::Tensor>& own_inputs() const { return inputs_; }
 
  private:
   void use_threads() const;
 
   int threads_;
-  std::vector<std::int64_t> shape_;
-  at::Tensor input_;
+  std::vector<at::Tensor> inputs_;
 };
 
-/// One layer of LibTorch's operators; `values` holds those of all earlier layers.
-at::Tensor apply_layer(const nasbench::Layer& layer, const LayerTensors& own, const std::vector<at::Tensor>& values);
+/// Computes `node` from the tensors in `values` and puts its outputs there.
+void apply_node(const RunnableNode& node, std::vector<at::Tensor>& values);
 
-/// Runs `graph` layer by layer on the processor in the usual layout, and gives the value of every layer.
-std::vector<at::Tensor> layer_values(const nasbench::LayerGraph& graph, const std::vector<LayerTensors>& tensors,
-                                     const at::Tensor& input);
+/// Runs the graph node by node on the processor in the usual layout, and gives the value of every slot.
+std::vector<at::Tensor> slot_values(const RunnableGraph& graph, const std::vector<at::Tensor>& inputs);
 
-std::unique_ptr<PreparedNetwork> prepare_eager(const nasbench::LayerGraph& graph, const RuntimeOptions& options);
-std::unique_ptr<PreparedNetwork> prepare_channels_last(const nasbench::LayerGraph& graph,
-                                                       const RuntimeOptions& options);
-std::unique_ptr<PreparedNetwork> prepare_cuda(const nasbench::LayerGraph& graph, const RuntimeOptions& options);
-std::unique_ptr<PreparedNetwork> prepare_frozen(const nasbench::LayerGraph& graph, const RuntimeOptions& options);
-std::unique_ptr<PreparedNetwork> prepare_optimized(const nasbench::LayerGraph& graph, const RuntimeOptions& options);
-std::unique_ptr<PreparedNetwork> prepare_xnnpack(const nasbench::LayerGraph& graph, const RuntimeOptions& options);
-std::unique_ptr<PreparedNetwork> prepare_int8(const nasbench::LayerGraph& graph, const RuntimeOptions& options);
+std::unique_ptr<PreparedNetwork> prepare_eager(const nasbench::Network& network, const RuntimeOptions& options);
+std::unique_ptr<PreparedNetwork> prepare_channels_last(const nasbench::Network& network, const RuntimeOptions& options);
+std::unique_ptr<PreparedNetwork> prepare_cuda(const nasbench::Network& network, const RuntimeOptions& options);
+std::unique_ptr<PreparedNetwork> prepare_frozen(const nasbench::Network& network, const RuntimeOptions& options);
+std::unique_ptr<PreparedNetwork> prepare_optimized(const nasbench::Network& network, const RuntimeOptions& options);
+std::unique_ptr<PreparedNetwork> prepare_xnnpack(const nasbench::Network& network, const RuntimeOptions& options);
+std::unique_ptr<PreparedNetwork> prepare_int8(const nasbench::Network& network, const RuntimeOptions& options);
 
 /// "oneDNN", "QNNPACK" or "FBGEMM": what int8 convolutions run on here; empty when LibTorch has none.
 std::string int8_engine();

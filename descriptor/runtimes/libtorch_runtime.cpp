@@ -12,12 +12,12 @@
 namespace tenshot::descriptor {
 namespace {
 
-using nasbench::LayerGraph;
+using nasbench::Network;
 
 /// One way LibTorch can run a network.
 struct Execution {
   std::string_view name;
-  std::unique_ptr<PreparedNetwork> (*prepare)(const LayerGraph&, const RuntimeOptions&);
+  std::unique_ptr<PreparedNetwork> (*prepare)(const Network&, const RuntimeOptions&);
   std::string_view precision = "fp32";
   double tolerance = 1e-4;
   bool follows_instruction_set = true;
@@ -47,12 +47,14 @@ class LibTorchRuntime final : public Runtime {
     return torch_versions() + (bytes ? ", int8 by " + int8_engine() : "");
   }
 
-  std::unique_ptr<PreparedNetwork> prepare(const LayerGraph& graph, const RuntimeOptions& options) const override {
-    require_runnable(graph, options);
+ protected:
+  std::unique_ptr<PreparedNetwork> prepare_network(const Network& network,
+                                                   const RuntimeOptions& options) const override {
+    require_runnable(network, options);
     const at::NoGradGuard no_gradients;
     at::set_num_threads(options.threads);
     try {
-      return execution_.prepare(graph, options);
+      return execution_.prepare(network, options);
     } catch (const c10::Error& error) {
       const std::string reason = error.what_without_backtrace();
       throw Error(std::string(name()) + " cannot prepare the network: " + reason.substr(0, reason.find('\n')));

@@ -7,10 +7,12 @@
 
 #include "descriptor/runtimes/runtime.h"
 #include "nasbench/graph/layer_graph.h"
+#include "nasbench/graph/network.h"
 
 namespace tenshot::descriptor {
 
-/// The ways LibTorch can run a network:
+/// The ways LibTorch can run a network. All but `libtorch-int8` run every kind of operator that is not opaque, in
+/// float32; what they do not cover they name when they prepare the network.
 /// - `libtorch-eager`: layer by layer, as PyTorch does without compilation: nothing is left out or merged.
 /// - `libtorch-frozen`: TorchScript frozen by torch::jit::freeze: batch normalisation folds into convolutions, common
 ///   subexpressions merge.
@@ -20,7 +22,8 @@ namespace tenshot::descriptor {
 ///   packed for XNNPACK, a following ReLU fused.
 /// - `libtorch-channels-last`: eager, with the channels of a pixel side by side in memory.
 /// - `libtorch-int8`: eager on bytes: batch normalisation folded, weights and activations quantised affinely by the
-///   range that eight random images showed in floating point, convolutions by the best engine LibTorch has.
+///   range that eight random images showed in floating point, convolutions by the best engine LibTorch has. It runs
+///   convolutions, batch norms, ReLU, pools, sums, multiplication by a number, concatenation and linear layers.
 /// - `libtorch-cuda`: eager on the first CUDA device; a run includes waiting for it. Where there is none, preparing
 ///   throws Error.
 std::vector<std::string> libtorch_runtime_names();
@@ -28,9 +31,11 @@ std::vector<std::string> libtorch_runtime_names();
 /// nullptr when the name is none of libtorch_runtime_names().
 std::unique_ptr<Runtime> make_libtorch_runtime(std::string_view name);
 
-/// The graph as a TorchScript method `forward`. Layer i's parameters are attributes `weight_i`, `bias_i`, `mean_i`,
-/// `variance_i` of the module. No operation is in place, and a zero layer is `x * 0.0`, which floating point forbids a
-/// compiler to remove (it maps NaN to NaN).
+/// The network as a TorchScript method `forward` of its inputs; several outputs are a list. Node i's parameters are
+/// attributes `weight_i`, `bias_i`, `mean_i`, `variance_i` of the module. No operation is in place, and a
+/// multiplication by 0 is `x * 0.0`, which floating point forbids a compiler to remove (it maps NaN to NaN). Throws
+/// InputError that names the node where TorchScript does not cover it.
+std::string torchscript_source(const nasbench::Network& network);
 std::string torchscript_source(const nasbench::LayerGraph& graph);
 
 }  // namespace tenshot::descriptor

@@ -14,41 +14,41 @@
 namespace tenshot::descriptor {
 namespace {
 
-using nasbench::LayerGraph;
+using nasbench::Network;
 
-torch::jit::Module scripted(const LayerGraph& graph, std::uint64_t seed) {
+torch::jit::Module scripted(const Network& network, std::uint64_t seed) {
   torch::jit::Module module("Network");
   // Freezing refuses modules in training mode, which a module without this attribute counts as.
   module.register_attribute("training", c10::BoolType::get(), false);
-  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-    const LayerTensors tensors = tensors_of(graph, i, seed);
+  for (std::size_t i = 0; i < network.nodes.size(); ++i) {
+    const NodeTensors tensors = tensors_of(network, i, seed);
     const std::string suffix = "_" + std::to_string(i);
     if (tensors.weight.defined()) module.register_parameter("weight" + suffix, tensors.weight, false);
     if (tensors.bias.defined()) module.register_parameter("bias" + suffix, tensors.bias, false);
     if (tensors.mean.defined()) module.register_buffer("mean" + suffix, tensors.mean);
     if (tensors.variance.defined()) module.register_buffer("variance" + suffix, tensors.variance);
   }
-  module.define(torchscript_source(graph));
+  module.define(torchscript_source(network));
   return module;
 }
 
-torch::jit::Module frozen(const LayerGraph& graph, std::uint64_t seed) {
-  return torch::jit::freeze(scripted(graph, seed));
+torch::jit::Module frozen(const Network& network, std::uint64_t seed) {
+  return torch::jit::freeze(scripted(network, seed));
 }
 
-torch::jit::Module optimized(const LayerGraph& graph, std::uint64_t seed) {
-  torch::jit::Module module = frozen(graph, seed);
+torch::jit::Module optimized(const Network& network, std::uint64_t seed) {
+  torch::jit::Module module = frozen(network, seed);
   return torch::jit::optimize_for_inference(module);
 }
 
 // Frozen first: the rewrite itself folds batch normalisation only where it is a submodule of its own.
-torch::jit::Module rewritten_for_mobile(const LayerGraph& graph, std::uint64_t seed) {
-  return torch::jit::optimizeForMobile(frozen(graph, seed));
+torch::jit::Module rewritten_for_mobile(const Network& network, std::uint64_t seed) {
+  return torch::jit::optimizeForMobile(frozen(network, seed));
 }
 
 struct Compilation {
   std::string_view runtime;
-  torch::jit::Module (*compile)(const LayerGraph&, std::uint64_t);
+  torch::jit::Module (*compile)(const Network&, std::uint64_t);
 };
 
 constexpr std::array<Compilation, 3> compilations = {
@@ -56,13 +56,16 @@ constexpr std::array<Compilation, 3> compilations = {
 
 class ScriptNetwork final : public LibTorchNetwork {
  public:
-  ScriptNetwork(const LayerGraph& graph, const RuntimeOptions& options, torch::jit::Module module)
-      : LibTorchNetwork(graph, options), module_(std::move(module)) {
+  ScriptNetwork(const Network& network, const RuntimeOptions& options, torch::jit::Module module)
+      : LibTorchNetwork(network, options), module_(std::move(module)) {
     for (int i = 0; i < 3; ++i) run();  // the executor profiles the first run and compiles in the second
   }
 
  protected:
-  at::Tensor forward(const at::Tensor& input) override { return module_.forward({input}).toTensor(); }
+  std::vector<at::Tensor> forward(const std::vector<at::Tensor>& inputs) override {
+    const c10::IValue result = module_.forward({inputs.begin(), inputs.end()});
+    return result.isTensor() ? std::vector<at::Tensor>{result.toTensor()} : result.toTensorVector();
+  }
 
  private:
   torch::jit::Module module_;
@@ -70,26 +73,26 @@ class ScriptNetwork final : public LibTorchNetwork {
 
 }  // namespace
 
-torch::jit::Module compiled_module(std::string_view runtime, const LayerGraph& graph, std::uint64_t seed) {
+torch::jit::Module compiled_module(std::string_view runtime, const Network& network, std::uint64_t seed) {
   std::vector<std::string_view> names;
   for (const Compilation& compilation : compilations) {
-    if (compilation.runtime == runtime) return compilation.compile(graph, seed);
+    if (compilation.runtime == runtime) return compilation.compile(network, seed);
     names.push_back(compilation.runtime);
   }
   throw InputError("'" + std::string(runtime) + "' is no runtime that compiles to TorchScript; those are " +
                    joined(names));
 }
 
-std::unique_ptr<PreparedNetwork> prepare_frozen(const LayerGraph& graph, const RuntimeOptions& options) {
-  return std::make_unique<ScriptNetwork>(graph, options, frozen(graph, options.weight_seed));
+std::unique_ptr<PreparedNetwork> prepare_frozen(const Network& network, const RuntimeOptions& options) {
+  return std::make_unique<ScriptNetwork>(network, options, frozen(network, options.weight_seed));
 }
 
-std::unique_ptr<PreparedNetwork> prepare_optimized(const LayerGraph& graph, const RuntimeOptions& options) {
-  return std::make_unique<ScriptNetwork>(graph, options, optimized(graph, options.weight_seed));
+std::unique_ptr<PreparedNetwork> prepare_optimized(const Network& network, const RuntimeOptions& options) {
+  return std::make_unique<ScriptNetwork>(network, options, optimized(network, options.weight_seed));
 }
 
-std::unique_ptr<PreparedNetwork> prepare_xnnpack(const LayerGraph& graph, const RuntimeOptions& options) {
-  return std::make_unique<ScriptNetwork>(graph, options, rewritten_for_mobile(graph, options.weight_seed));
+std::unique_ptr<PreparedNetwork> prepare_xnnpack(const Network& network, const RuntimeOptions& options) {
+  return std::make_unique<ScriptNetwork>(network, options, rewritten_for_mobile(network, options.weight_seed));
 }
 
 }  // namespace tenshot::descriptor

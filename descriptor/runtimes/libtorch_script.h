@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <string_view>
 
-#include "nasbench/graph/layer_graph.h"
+#include "nasbench/graph/network.h"
 
 namespace tenshot::descriptor {
 
 // The runtimes that compile to TorchScript. Needs LibTorch's headers: for their sources only.
 
-/// The graph as the module that `runtime` (libtorch-frozen, libtorch-optimized or libtorch-xnnpack) executes, with the
-/// weights of `seed`. Throws InputError that lists the names when it is none of them.
-torch::jit::Module compiled_module(std::string_view runtime, const nasbench::LayerGraph& graph, std::uint64_t seed);
+/// The network as the module that `runtime` (libtorch-frozen, libtorch-optimized or libtorch-xnnpack) executes, with
+/// the weights of `seed`. Throws InputError that lists the names when it is none of them.
+torch::jit::Module compiled_module(std::string_view runtime, const nasbench::Network& network, std::uint64_t seed);
 
 }  // namespace tenshot::descriptor

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "nasbench/graph/layer_graph.h"
+#include "nasbench/graph/network.h"
 
 namespace tenshot::descriptor {
 
 /// How a runtime is to run a graph.
 struct RuntimeOptions {
-  int batch = 1;
+  int batch = 1;  ///< of a layer graph; a network has its own
   int threads = 1;
   std::uint64_t weight_seed = 1;  ///< of nasbench::random_weights
 };
@@ -21,9 +22,10 @@ struct RuntimeOptions {
 class PreparedNetwork {
  public:
   virtual ~PreparedNetwork() = default;
-  /// One inference on the network's own input; what is timed.
+  /// One inference on the network's own inputs; what is timed.
   virtual void run() = 0;
-  /// One inference on `input` (batch × channels × height × width, row-major); the output likewise flat.
+  /// One inference on `input` (batch × channels × height × width, row-major; several inputs one after the other); the
+  /// outputs likewise flat.
   virtual std::vector<float> infer(const std::vector<float>& input) = 0;
 };
 
@@ -43,8 +45,14 @@ class Runtime {
   /// Whether descriptor/machine/instruction_set.h can make it run as on an older processor.
   virtual bool follows_instruction_set() const = 0;
   /// Builds, compiles, optimises. May take much longer than a run.
-  virtual std::unique_ptr<PreparedNetwork> prepare(const nasbench::LayerGraph& graph,
-                                                   const RuntimeOptions& options) const = 0;
+  /// Throws InputError that names the node where the runtime cannot run it.
+  std::unique_ptr<PreparedNetwork> prepare(const nasbench::Network& network, const RuntimeOptions& options) const;
+  /// The layer graph as a network of `options.batch` images.
+  std::unique_ptr<PreparedNetwork> prepare(const nasbench::LayerGraph& graph, const RuntimeOptions& options) const;
+
+ protected:
+  virtual std::unique_ptr<PreparedNetwork> prepare_network(const nasbench::Network& network,
+                                                           const RuntimeOptions& options) const = 0;
 };
 
 /// Names that make_runtime knows (descriptor/runtimes/libtorch_runtime.h says what they do).

@@ -1,56 +1,318 @@
+#include <map>
+#include <string>
+#include <vector>
+
 #include "descriptor/runtimes/libtorch_runtime.h"
+#include "descriptor/runtimes/runnable.h"
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/network_weights.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::descriptor {
 namespace {
 
-using nasbench::Layer;
-using nasbench::LayerKind;
+using nasbench::Extent;
+using nasbench::Network;
+using nasbench::NetworkNode;
+using nasbench::OperatorAttributes;
+using nasbench::OperatorKind;
+using nasbench::OperatorSpecification;
+using nasbench::Padding;
+using nasbench::Shape;
+using nasbench::Source;
 
-std::string pair(int value) {
-  const std::string text = std::to_string(value);
-  return "[" + text + ", " + text + "]";
+template <class Numbers>
+std::string list(const Numbers& numbers) {
+  std::vector<std::string> texts;
+  for (const auto number : numbers) texts.push_back(std::to_string(number));
+  return "[" + joined(texts) + "]";
 }
 
-std::string value(int index) { return "t" + std::to_string(index); }
+std::string pair(int first, int second) { return list(std::vector<int>{first, second}); }
+std::string pair(const Extent& extent) { return pair(extent.height, extent.width); }
+std::string pair(const Padding& padding) { return pair(padding.top, padding.left); }
+std::string text(bool value) { return value ? "True" : "False"; }
 
-std::string expression(const Layer& layer, std::size_t index) {
-  const auto input = [&](std::size_t i) { return value(layer.inputs.at(i)); };
-  const auto parameter = [&](const char* name) { return std::string("self.") + name + "_" + std::to_string(index); };
-  switch (layer.kind) {
-    case LayerKind::input:
-      return "x";
-    case LayerKind::convolution:
-      return "torch.conv2d(" + input(0) + ", " + parameter("weight") + ", None, " + pair(layer.stride) + ", " +
-             pair(layer.padding) + ")";
-    case LayerKind::batch_norm:
-      return "torch.batch_norm(" + input(0) + ", " + parameter("weight") + ", " + parameter("bias") + ", " +
-             parameter("mean") + ", " + parameter("variance") + ", False, 0.1, 0.00001, False)";
-    case LayerKind::relu:
-      return "torch.relu(" + input(0) + ")";
-    case LayerKind::average_pool:
-      return "torch.avg_pool2d(" + input(0) + ", " + pair(layer.kernel) + ", " + pair(layer.stride) + ", " +
-             pair(layer.padding) + ", False, False)";
-    case LayerKind::global_average_pool:
-      return "torch.mean(" + input(0) + ", [2, 3])";
-    case LayerKind::add:
-      return input(0) + " + " + input(1);
-    case LayerKind::zero:
-      return input(0) + " * 0.0";
-    case LayerKind::linear:
-      return "torch.linear(" + input(0) + ", " + parameter("weight") + ", " + parameter("bias") + ")";
+/// A literal that TorchScript takes for a float.
+std::string real(double value) {
+  const std::string number = shortest(value);
+  return number.find_first_of(".en") == std::string::npos ? number + ".0" : number;
+}
+
+/// One node and the names of the values that it reads.
+class NodeExpression {
+ public:
+  NodeExpression(const NetworkNode& node, std::size_t index, std::vector<std::string> inputs)
+      : node_(node), s_(node.operation), a_(node.attributes), index_(index), inputs_(std::move(inputs)) {}
+
+  std::string text() const {
+    switch (s_.kind) {
+      case OperatorKind::convolution:
+        return convolution();
+      case OperatorKind::transposed_convolution:
+        return "torch.conv_transpose2d(" + x() + ", " + own("weight") + ", " + bias() + ", " + pair(s_.stride) + ", " +
+               pair(a_.padding) + ", " + pair(output_padding(node_)) + ", " + std::to_string(s_.groups) + ", " +
+               pair(s_.dilation) + ")";
+      case OperatorKind::linear:
+        return "torch.linear(" + x() + ", " + own("weight") + ", " + bias() + ")";
+      case OperatorKind::matrix_product:
+        return "torch.matmul(" + x() + ", " + inputs_[1] + ")";
+      case OperatorKind::max_pool:
+        return max_pool();
+      case OperatorKind::average_pool:
+        return "torch.avg_pool2d(" + x() + ", " + pair(s_.kernel) + ", " + pair(s_.stride) + ", " + pair(a_.padding) +
+               ", " + descriptor::text(a_.ceil_mode) + ", " + descriptor::text(a_.count_padding) + ")";
+      case OperatorKind::global_pool:
+        return global_pool();
+      case OperatorKind::activation:
+        return activation();
+      case OperatorKind::add:
+      case OperatorKind::multiply:
+        return joined(operands(), s_.kind == OperatorKind::add ? " + " : " * ");
+      case OperatorKind::elementwise:
+        return elementwise();
+      case OperatorKind::concatenate:
+        return concatenate();
+      case OperatorKind::split:
+        return split();
+      case OperatorKind::shuffle:
+        return shuffle();
+      case OperatorKind::pad:
+        return pad();
+      case OperatorKind::resize:
+        return resize();
+      case OperatorKind::reshape:
+        return "torch.reshape(" + x() + ", " + list(s_.output) + ")";
+      case OperatorKind::transpose:
+        return "torch.permute(" + x() + ", " + list(a_.axes) + ")";
+      case OperatorKind::batch_norm:
+        return "torch.batch_norm(" + x() + ", " + own("weight") + ", " + own("bias") + ", " + own("mean") + ", " +
+               own("variance") + ", False, 0.1, " + real(a_.alpha) + ", False)";
+      case OperatorKind::layer_norm:
+        return "torch.layer_norm(" + x() + ", [" + std::to_string(s_.output.back()) + "], " + own("weight") + ", " +
+               own("bias") + ", " + real(a_.alpha) + ")";
+      case OperatorKind::group_norm:
+        return "torch.group_norm(" + x() + ", " + std::to_string(s_.groups) + ", " + own("weight") + ", " +
+               own("bias") + ", " + real(a_.alpha) + ")";
+      case OperatorKind::softmax:
+        return (s_.name == "log" ? "torch.log_softmax(" : "torch.softmax(") + x() + ", " +
+               std::to_string(a_.axes.at(0)) + ")";
+      case OperatorKind::reduce:
+        return reduce();
+      case OperatorKind::opaque:
+        break;
+    }
+    refuse();
   }
-  throw InputError("layer '" + layer.name + "' is of a kind that TorchScript generation does not know");
+
+ private:
+  [[noreturn]] void refuse() const {
+    throw InputError(describe(node_) + " is of a kind that TorchScript generation does not know");
+  }
+
+  const std::string& x() const { return inputs_[0]; }
+  std::string own(const char* name) const { return std::string("self.") + name + "_" + std::to_string(index_); }
+  std::string bias() const { return s_.bias ? own("bias") : "None"; }
+  bool keeps_dimensions() const { return s_.output.size() == s_.inputs[0].size(); }
+
+  /// The inputs, and the constant where there is one.
+  std::vector<std::string> operands() const {
+    std::vector<std::string> result = inputs_;
+    if (result.size() > 1) return result;
+    const std::string constant = s_.constants.empty() ? real(a_.alpha) : own("weight");
+    result.insert(a_.constant_first ? result.begin() : result.end(), constant);
+    return result;
+  }
+
+  /// `x` with `value` around it where its padding is not the same on both sides.
+  std::string padded(const char* value) const {
+    const Padding& p = a_.padding;
+    if (is_symmetric(p)) return x();
+    std::vector<int> pads = {p.left, p.right};
+    if (s_.output.size() == 4) pads.insert(pads.end(), {p.top, p.bottom});
+    return "torch.constant_pad_nd(" + x() + ", " + list(pads) + ", " + value + ")";
+  }
+
+  std::string convolution() const {
+    const Padding zeros = is_symmetric(a_.padding) ? a_.padding : Padding{};
+    const bool of_images = s_.output.size() == 4;
+    const auto window = [&](const std::string& both, int width) {
+      return of_images ? both : "[" + std::to_string(width) + "]";
+    };
+    std::string call = (of_images ? "torch.conv2d(" : "torch.conv1d(") + padded("0.0") + ", " + own("weight") + ", " +
+                       bias() + ", " + window(pair(s_.stride), s_.stride.width) + ", " +
+                       window(pair(zeros), zeros.left);
+    if (s_.dilation != Extent{} || s_.groups != 1) {
+      call += ", " + window(pair(s_.dilation), s_.dilation.width) + ", " + std::to_string(s_.groups);
+    }
+    return call + ")";
+  }
+
+  std::string max_pool() const {
+    const Padding zeros = is_symmetric(a_.padding) ? a_.padding : Padding{};
+    return "torch.max_pool2d(" + padded("-3.4028234663852886e+38") + ", " + pair(s_.kernel) + ", " + pair(s_.stride) +
+           ", " + pair(zeros) + ", " + pair(s_.dilation) + ", " + descriptor::text(a_.ceil_mode) + ")";
+  }
+
+  std::string global_pool() const {
+    std::vector<std::size_t> axes;
+    for (std::size_t axis = 2; axis < s_.inputs[0].size(); ++axis) axes.push_back(axis);
+    return (s_.name == "max" ? "torch.amax(" : "torch.mean(") + x() + ", " + list(axes) +
+           (keeps_dimensions() ? ", True)" : ")");
+  }
+
+  std::string activation() const {
+    static const std::map<std::string, std::string> plain = {{"relu", "relu"},
+                                                             {"hard_swish", "hardswish"},
+                                                             {"silu", "silu"},
+                                                             {"sigmoid", "sigmoid"},
+                                                             {"gelu", "gelu"},
+                                                             {"tanh", "tanh"},
+                                                             {"selu", "selu"},
+                                                             {"softplus", "softplus"},
+                                                             {"erf", "erf"},
+                                                             {"sqrt", "sqrt"},
+                                                             {"exp", "exp"},
+                                                             {"log", "log"},
+                                                             {"negate", "neg"},
+                                                             {"absolute", "abs"},
+                                                             {"floor", "floor"},
+                                                             {"ceil", "ceil"},
+                                                             {"round", "round"},
+                                                             {"sign", "sign"},
+                                                             {"reciprocal", "reciprocal"},
+                                                             {"sin", "sin"},
+                                                             {"cos", "cos"}};
+    const std::string& name = s_.name;
+    if (const auto found = plain.find(name); found != plain.end()) return "torch." + found->second + "(" + x() + ")";
+    if (name == "relu6") return "torch.hardtanh(" + x() + ", 0.0, 6.0)";
+    if (name == "clip") return "torch.clamp(" + x() + ", " + real(a_.alpha) + ", " + real(a_.beta) + ")";
+    if (name == "leaky_relu") return "torch.leaky_relu(" + x() + ", " + real(a_.alpha) + ")";
+    if (name == "elu") return "torch.elu(" + x() + ", " + real(a_.alpha) + ")";
+    if (name != "hard_sigmoid") refuse();
+    if (is_usual_hard_sigmoid(node_)) return "torch.hardsigmoid(" + x() + ")";
+    return "torch.clamp(" + x() + " * " + real(a_.alpha) + " + " + real(a_.beta) + ", 0.0, 1.0)";
+  }
+
+  std::string elementwise() const {
+    static const std::map<std::string, std::string> functions = {{"minimum", "torch.minimum("},
+                                                                 {"maximum", "torch.maximum("}};
+    const std::vector<std::string> operands = this->operands();
+    const std::string &left = operands[0], &right = operands[1];
+    const bool number = inputs_.size() == 1 && s_.constants.empty();
+    if (s_.name == "subtract") return left + " - " + right;
+    if (s_.name == "divide") return left + " / " + right;
+    if (s_.name == "power") return "torch.pow(" + left + ", " + right + ")";
+    if (number && s_.name == "minimum") return "torch.clamp_max(" + x() + ", " + real(a_.alpha) + ")";
+    if (number && s_.name == "maximum") return "torch.clamp_min(" + x() + ", " + real(a_.alpha) + ")";
+    if (number && s_.name == "prelu") return "torch.leaky_relu(" + x() + ", " + real(a_.alpha) + ")";
+    if (s_.name == "prelu") return "torch.where(" + left + " > 0, " + left + ", " + left + " * " + right + ")";
+    const auto function = functions.find(s_.name);
+    if (function == functions.end()) refuse();
+    return function->second + left + ", " + right + ")";
+  }
+
+  std::string concatenate() const {
+    std::vector<std::string> parts = inputs_;
+    if (!s_.constants.empty()) {
+      Shape shape = s_.inputs[0];
+      const auto axis = static_cast<std::size_t>(a_.axes.at(0));
+      shape[axis] = s_.constants[0].at(axis);
+      parts.insert(a_.constant_first ? parts.begin() : parts.end(), own("weight") + ".expand(" + list(shape) + ")");
+    }
+    return "torch.cat([" + joined(parts) + "], " + std::to_string(a_.axes.at(0)) + ")";
+  }
+
+  std::string split() const {
+    if (s_.name != "slice") {
+      std::vector<std::int64_t> sizes;
+      for (const auto& part : node_.outputs) sizes.push_back(part.shape.at(static_cast<std::size_t>(a_.axes.at(0))));
+      return "torch.split_with_sizes(" + x() + ", " + list(sizes) + ", " + std::to_string(a_.axes.at(0)) + ")";
+    }
+    if (!keeps_dimensions()) {
+      return "torch.select(" + x() + ", " + std::to_string(a_.axes[0]) + ", " + std::to_string(a_.starts[0]) + ")";
+    }
+    std::string sliced = x();
+    for (std::size_t i = 0; i < a_.axes.size(); ++i) {
+      const std::int64_t end = a_.starts[i] + s_.output[static_cast<std::size_t>(a_.axes[i])] * a_.steps[i];
+      sliced = "torch.slice(" + sliced + ", " + std::to_string(a_.axes[i]) + ", " + std::to_string(a_.starts[i]) +
+               ", " + std::to_string(end) + ", " + std::to_string(a_.steps[i]) + ")";
+    }
+    return sliced;
+  }
+
+  std::string shuffle() const {
+    const Shape& image = s_.output;
+    const Shape grouped = {image[0], s_.groups, image[1] / s_.groups, image[2], image[3]};
+    return "torch.reshape(torch.transpose(torch.reshape(" + x() + ", " + list(grouped) + "), 1, 2), " + list(image) +
+           ")";
+  }
+
+  std::string pad() const {
+    std::vector<std::int64_t> pads;  // the last dimension first
+    for (std::size_t i = a_.starts.size(); i > 0; --i) pads.insert(pads.end(), {a_.starts[i - 1], a_.ends[i - 1]});
+    if (a_.mode == "constant") return "torch.constant_pad_nd(" + x() + ", " + list(pads) + ", " + real(a_.alpha) + ")";
+    pads.resize(4);
+    return (a_.mode == "reflect" ? "torch.reflection_pad2d(" : "torch.replication_pad2d(") + x() + ", " + list(pads) +
+           ")";
+  }
+
+  std::string resize() const {
+    const std::string size = list(std::vector<std::int64_t>{s_.output[2], s_.output[3]});
+    if (a_.mode == "nearest") return "torch.upsample_nearest2d(" + x() + ", " + size + ", None, None)";
+    const std::string aligned = descriptor::text(a_.mode == "linear_aligned");
+    return (a_.mode == "cubic" ? "torch.upsample_bicubic2d(" : "torch.upsample_bilinear2d(") + x() + ", " + size +
+           ", " + aligned + ", None, None)";
+  }
+
+  std::string reduce() const {
+    static const std::map<std::string, std::string> functions = {
+        {"mean", "torch.mean("}, {"sum", "torch.sum("}, {"max", "torch.amax("}, {"min", "torch.amin("}};
+    const auto function = functions.find(s_.name);
+    if (function == functions.end()) refuse();
+    return function->second + x() + ", " + list(a_.axes) + ", " + descriptor::text(keeps_dimensions()) + ")";
+  }
+
+  const NetworkNode& node_;
+  const OperatorSpecification& s_;
+  const OperatorAttributes& a_;
+  std::size_t index_;
+  std::vector<std::string> inputs_;
+};
+
+std::string value(const Network& network, const Source& source) {
+  if (source.node < 0) return network.inputs.size() == 1 ? "x" : "x" + std::to_string(source.output);
+  const std::string node = "t" + std::to_string(source.node);
+  const bool single = network.nodes[static_cast<std::size_t>(source.node)].outputs.size() == 1;
+  return single ? node : node + "[" + std::to_string(source.output) + "]";
+}
+
+std::vector<std::string> values(const Network& network, const std::vector<Source>& sources) {
+  std::vector<std::string> names;
+  for (const Source& source : sources) names.push_back(value(network, source));
+  return names;
 }
 
 }  // namespace
 
-std::string torchscript_source(const nasbench::LayerGraph& graph) {
-  std::string source = "def forward(self, x):\n";
-  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
-    source += "    " + value(static_cast<int>(i)) + " = " + expression(graph.layers[i], i) + "\n";
+std::string torchscript_source(const Network& network) {
+  std::string source = "def forward(self";
+  for (std::size_t i = 0; i < network.inputs.size(); ++i) {
+    source += ", " + value(network, {-1, static_cast<int>(i)});
   }
-  return source + "    return " + value(static_cast<int>(graph.layers.size()) - 1) + "\n";
+  source += "):\n";
+  for (std::size_t i = 0; i < network.nodes.size(); ++i) {
+    const NodeExpression expression(network.nodes[i], i, values(network, network.nodes[i].inputs));
+    source += "    t" + std::to_string(i) + " = " + expression.text() + "\n";
+  }
+  const std::vector<std::string> outputs = values(network, network.outputs);
+  return source + "    return " + (outputs.size() == 1 ? outputs[0] : "[" + joined(outputs) + "]") + "\n";
+}
+
+std::string torchscript_source(const nasbench::LayerGraph& graph) {
+  return torchscript_source(nasbench::network_of(graph, 1));
 }
 
 }  // namespace tenshot::descriptor

@@ -1,6 +1,6 @@
 #include "nasbench/graph/network_builder.h"
 
-#include <set>
+#include <algorithm>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
@@ -338,8 +338,29 @@ Source NetworkBuilder::transpose(std::string name, const Source& input, std::vec
   return append(std::move(added));
 }
 
-Network network_of(const LayerGraph& graph, int batch) {
+namespace {
+
+/// Throws InputError when a layer does not take earlier layers, as many as its kind wants.
+void require_sound(const LayerGraph& graph) {
   if (graph.layers.empty()) throw InputError("the layer graph is empty: expected an input layer first");
+  for (std::size_t i = 0; i < graph.layers.size(); ++i) {
+    const Layer& layer = graph.layers[i];
+    const std::size_t expected = layer.kind == LayerKind::input ? 0 : layer.kind == LayerKind::add ? 2 : 1;
+    const bool earlier = std::all_of(layer.inputs.begin(), layer.inputs.end(),
+                                     [&](int input) { return input >= 0 && static_cast<std::size_t>(input) < i; });
+    if (layer.inputs.size() != expected || !earlier || (layer.kind == LayerKind::input) != (i == 0)) {
+      throw InputError("layer '" + layer.name + "' (" + std::string(name(layer.kind)) + ", number " +
+                       std::to_string(i) + ") wants " + std::to_string(expected) +
+                       " earlier layers as inputs, and the input layer comes first and once");
+    }
+  }
+}
+
+}  // namespace
+
+Network network_of(const LayerGraph& graph, int batch) {
+  require_sound(graph);
+  if (batch < 1) throw InputError("batch is " + std::to_string(batch) + "; expected at least 1");
   NetworkBuilder builder;
   std::vector<Source> values;
   for (const Layer& layer : graph.layers) {

@@ -101,7 +101,8 @@ std::int64_t window_positions(std::int64_t length, int kernel, int stride, int d
 /// The shape that tensors of both shapes broadcast to (right-aligned, 1 stretches). Throws InputError where they don't.
 Shape broadcast_shape(const Shape& left, const Shape& right);
 
-/// The layer graph with a batch as a network: node i is layer i + 1, of the same name and weights.
+/// The layer graph with a batch as a network: node i is layer i + 1, of the same name and weights. Throws InputError
+/// where the batch is not positive or a layer does not take earlier layers, as many as its kind wants.
 Network network_of(const LayerGraph& graph, int batch);
 
 }  // namespace tenshot::nasbench

@@ -308,6 +308,7 @@ bool slice(Conversion& c) {
   if (a.starts.empty() || c.is_computed(1) || c.is_computed(3) || c.is_computed(4)) return false;
   const auto rank = static_cast<std::int64_t>(c.shape(0).size());
   for (std::size_t i = a.axes.size(); i < a.starts.size(); ++i) a.axes.push_back(static_cast<std::int64_t>(i));
+  a.axes.resize(a.starts.size());
   a.steps.resize(a.starts.size(), 1);
   for (std::size_t i = 0; i < a.starts.size(); ++i) {
     if (a.axes[i] < 0) a.axes[i] += rank;
@@ -382,6 +383,13 @@ bool transpose(Conversion& c) {
   if (axes.empty()) {
     for (std::size_t i = c.shape(0).size(); i > 0; --i) axes.push_back(static_cast<std::int64_t>(i) - 1);
   }
+  std::vector<std::int64_t> sorted = axes;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted[i] != static_cast<std::int64_t>(i) || sorted.size() != c.shape(0).size()) {
+      throw FormatError("its attribute 'perm' is no permutation of " + std::to_string(c.shape(0).size()) + " axes");
+    }
+  }
   c.result.attributes.axes = std::move(axes);
   return c.is_computed(0);
 }
@@ -412,11 +420,15 @@ bool layer_norm(Conversion& c) {
 bool group_norm(Conversion& c) {
   if (!c.is_constant(1) || c.shape(0).size() < 3) return false;
   const std::int64_t channels = c.shape(0)[1];
+  const bool of_instances = c.node.op_type() == "InstanceNormalization";
+  const std::int64_t groups = of_instances ? channels : integer_attribute(c.node, "num_groups", 1);
+  if (groups < 1 || groups > channels || channels % groups != 0) {
+    throw FormatError(std::to_string(groups) + " groups do not divide " + std::to_string(channels) + " channels");
+  }
   if (element_count(c.shape(1)) != channels || !first_input_alone(c)) return false;
-  c.result.operation.groups =
-      small(c.node.op_type() == "InstanceNormalization" ? channels : integer_attribute(c.node, "num_groups", 1));
+  c.result.operation.groups = small(groups);
   c.result.attributes.alpha = real_attribute(c.node, "epsilon", 1e-5F);
-  return channels % c.result.operation.groups == 0;
+  return true;
 }
 
 /// The mean over the two axes of an image is a global pool, whoever wrote it.

@@ -403,15 +403,19 @@ class NetworkReader {
 
   /// Costs are sums of 64-bit integers.
   static void require_countable(const OperatorSpecification& operation) {
-    constexpr double most = 1e15;
-    double window = static_cast<double>(operation.kernel.height) * operation.kernel.width;
-    for (const Shape& input : operation.inputs) {
-      window *= input.empty() ? 1 : static_cast<double>(*std::max_element(input.begin(), input.end()));
-      break;
+    constexpr double most = 9e13;  // of which 64 bits hold the sum over as many nodes as there may be
+    if (operation.inputs.empty() || operation.inputs[0].empty()) return;
+    double products = static_cast<double>(element_count(operation.output));
+    if (operation.kind == OperatorKind::linear || operation.kind == OperatorKind::matrix_product) {
+      products *= static_cast<double>(operation.inputs[0].back());
+    } else if (operation.kind == OperatorKind::convolution || operation.kind == OperatorKind::transposed_convolution) {
+      products = std::max(products, static_cast<double>(element_count(operation.inputs[0]))) *
+                 static_cast<double>(operation.kernel.height) * operation.kernel.width *
+                 static_cast<double>(std::max(channel_count(operation, operation.inputs[0]),
+                                              channel_count(operation, operation.output))) /
+                 operation.groups;
     }
-    if (window * static_cast<double>(std::max<std::int64_t>(1, element_count(operation.output))) > most * 1e3) {
-      throw FormatError("it computes more than 10^18 products: its shapes cannot be meant");
-    }
+    if (products > most) throw FormatError("it computes more than 9 x 10^13 products: its shapes cannot be meant");
   }
 
   std::string unique_name(const onnx::NodeProto& node) {
@@ -460,6 +464,26 @@ Network read_onnx(const std::filesystem::path& path, const OnnxReadOptions& opti
   } catch (const FormatError& error) {
     throw FormatError("'" + path.string() + "': " + error.what());
   }
+}
+
+std::vector<std::filesystem::path> external_files(const std::filesystem::path& model) {
+  std::set<std::filesystem::path> files;
+  for (const onnx::TensorProto& tensor : read_onnx_file(model).initializers) {
+    for (const onnx::StringStringEntryProto& entry : tensor.external_data()) {
+      if (entry.key() != "location") continue;
+      const std::filesystem::path location = std::filesystem::path(entry.value()).lexically_normal();
+      std::error_code failed;
+      const std::filesystem::path folder = std::filesystem::weakly_canonical(model.parent_path() / ".", failed);
+      const std::filesystem::path real = std::filesystem::weakly_canonical(folder / location, failed);
+      const std::filesystem::path inside = real.lexically_relative(folder);
+      if (failed || location.empty() || location.is_absolute() || inside.empty() || *inside.begin() == "..") {
+        throw FormatError("'" + model.string() + "': constant '" + tensor.name() + "' lies in '" + entry.value() +
+                          "'; expected a file in the model's own folder");
+      }
+      files.insert(location);
+    }
+  }
+  return {files.begin(), files.end()};
 }
 
 std::pair<std::string, Shape> parse_input_shape(std::string_view text) {

@@ -54,7 +54,7 @@ std::string text_attribute(const onnx::NodeProto& node, const char* name, const 
 std::vector<std::int64_t> integers_attribute(const onnx::NodeProto& node, const char* name);
 
 /// Throws FormatError "it has a dimension of …" unless every dimension is from 1 to 2³¹ − 1 and the tensor has at most
-/// 2⁴⁰ elements. Constants may be empty.
+/// 2³⁶ elements. Constants may be empty.
 void require_dimensions(const Shape& shape, bool may_be_empty = false);
 
 }  // namespace tenshot::nasbench

@@ -25,7 +25,7 @@ constexpr std::array<KnownSpace, 4> spaces = {
 
 constexpr std::uint64_t largest_listing = 10'000'000;
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+std::string quoted(std::string_view text) { return "'" + excerpt(text) + "'"; }
 
 void require_size(const SearchSpace& space, const Architecture& architecture) {
   if (architecture.size() == space.decisions().size()) return;

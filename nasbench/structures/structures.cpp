@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -67,13 +68,15 @@ std::size_t StructureModel::structure_index(std::string_view name) const {
     if (structures()[s].name == name) return s;
     known += (s == 0 ? "" : ", ") + structures()[s].name;
   }
-  throw InputError("structure '" + std::string(name) + "': expected one of " + known);
+  throw InputError("structure '" + excerpt(name) + "': expected one of " + known);
 }
 
 const StructureModel& nasbench201_structures();
 
+bool has_structures(const SearchSpace& space) { return space.name() == nasbench201().name(); }
+
 const StructureModel& structures_of(const SearchSpace& space) {
-  if (space.name() == nasbench201().name()) return nasbench201_structures();
+  if (has_structures(space)) return nasbench201_structures();
   throw InputError("search space '" + std::string(space.name()) +
                    "' has no execution structures: use another predictor");
 }

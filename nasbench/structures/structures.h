@@ -85,6 +85,8 @@ class StructureModel {
   std::size_t structure_index(std::string_view name) const;
 };
 
+/// Whether execution structures of `space` are known.
+bool has_structures(const SearchSpace& space);
 /// The structures of `space`. Throws InputError for a space that has none.
 const StructureModel& structures_of(const SearchSpace& space);
 

@@ -1,6 +1,7 @@
 #include "nasbench/support/files.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,9 +11,11 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <optional>
 #include <system_error>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/temporaries.h"
 
 namespace tenshot {
 namespace {
@@ -21,19 +24,44 @@ namespace fs = std::filesystem;
 
 std::string reason(int error_number) { return std::generic_category().message(error_number); }
 
-/// Owns a temporary file until it is renamed over its target; removes it otherwise.
+/// The file that `path` stands for: what a symbolic link leads to, whether that exists or not.
+fs::path resolved(fs::path path) {
+  constexpr int most_links = 40;  // as Linux follows
+  std::error_code error;
+  for (int links = 0; fs::is_symlink(fs::symlink_status(path, error)); ++links) {
+    if (links == most_links) throw FileError(path.string() + ": is a link that leads in a circle");
+    const fs::path target = fs::read_symlink(path, error);
+    if (error) throw FileError(path.string() + ": cannot read this link (" + error.message() + ")");
+    path = target.is_absolute() ? target : path.parent_path() / target;
+  }
+  return path;
+}
+
+/// Owns a temporary file until it is renamed over its target; removes it otherwise. The target keeps its permissions
+/// where it exists.
 class TemporaryFile {
  public:
-  explicit TemporaryFile(const fs::path& target) : target_(target) {
-    path_ = target_.string() + ".tmp-" + std::to_string(::getpid());
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    if (descriptor_ < 0) fail("cannot create");
+  explicit TemporaryFile(const fs::path& named) : target_(resolved(named)), path_(temporary_name(target_, ::getpid())) {
+    remove_stale_temporaries_of(target_);
+    struct stat target {};
+    const bool exists = ::stat(target_.c_str(), &target) == 0;
+    if (exists && ::access(target_.c_str(), W_OK) != 0) fail("cannot replace");
+    constexpr mode_t usual = 0666, bits = 07777;  // what the umask allows of the first; all that chmod sets
+    registered_.emplace(path_, [&] {
+      descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, usual);
+      if (descriptor_ < 0) fail("cannot create");
+      mark_as_used(descriptor_);
+    });
+    if (!exists) return;
+    const bool same_owner = ::fchown(descriptor_, target.st_uid, target.st_gid) == 0;
+    // Without the owner, bits that act in the owner's name are not kept.
+    static_cast<void>(::fchmod(descriptor_, target.st_mode & (same_owner ? bits : mode_t{0777})));
   }
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
   ~TemporaryFile() {
     if (descriptor_ >= 0) ::close(descriptor_);
-    if (!renamed_) ::unlink(path_.c_str());
+    if (!renamed_) registered_->finish([this] { ::unlink(path_.c_str()); });
   }
 
   void write(std::string_view content) {
@@ -53,8 +81,10 @@ class TemporaryFile {
     const int closed = ::close(descriptor_);
     descriptor_ = -1;
     if (closed != 0) fail("cannot write");
-    if (::rename(path_.c_str(), target_.c_str()) != 0) fail("cannot replace");
-    renamed_ = true;
+    registered_->finish([this] {
+      if (::rename(path_.c_str(), target_.c_str()) != 0) fail("cannot replace");
+      renamed_ = true;
+    });
   }
 
  private:
@@ -64,6 +94,7 @@ class TemporaryFile {
 
   fs::path target_;
   std::string path_;
+  std::optional<RegisteredTemporary> registered_;
   int descriptor_ = -1;
   bool renamed_ = false;
 };

@@ -9,9 +9,11 @@ namespace tenshot {
 /// The whole content of `path`; "-" reads standard input. Throws FileError (missing, a folder, unreadable).
 std::string read_file(const std::filesystem::path& path);
 
-/// Writes `content` so that `path` holds either its old content or all of the new: a temporary file beside it is
-/// written, flushed to disk and renamed. "-" writes to standard output; a device or pipe (/dev/null) is written
-/// through. Throws FileError and leaves nothing behind when the folder does not exist or the disk is full.
+/// Writes `content` so that `path` holds either its old content or all of the new: a temporary file beside it,
+/// NAME.tmp-PID, is written, flushed to disk and renamed. A file that is overwritten keeps its permissions; of a
+/// symbolic link the file that it leads to is written. "-" writes to standard output; a device or pipe (/dev/null) is
+/// written through. Throws FileError and leaves nothing behind when the folder does not exist, the file is protected
+/// against writing or the disk is full; what a killed process left behind of an earlier try is removed.
 void write_file_atomically(const std::filesystem::path& path, std::string_view content);
 
 /// As write_file_atomically, without forcing the bytes to disk: survives the death of the process, not of the

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+
+#include "nasbench/support/temporaries.h"
 
 namespace tenshot {
 
-/// A folder of its own below the system's temporary one, removed with all that is in it.
+/// A folder of its own below the system's temporary one, tenshot-PID-…, removed with all that is in it. Making one
+/// removes those that killed processes of the same user left.
 class TemporaryFolder {
  public:
   /// Throws FileError where none can be made.
@@ -17,6 +21,8 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+  std::optional<RegisteredTemporary> registered_;
+  int in_use_ = -1;  ///< the folder, open and marked
 };
 
 }  // namespace tenshot

@@ -1,5 +1,7 @@
 #include "nasbench/support/text.h"
 
+#include <cctype>
+
 namespace tenshot {
 namespace {
 
@@ -31,9 +33,26 @@ std::string excerpt(std::string_view text, std::size_t most) {
     if (characters == most) return result + "…";
     const std::size_t length = character_length(text);
     const auto lead = static_cast<unsigned char>(text.front());
-    const bool printable = length > 0 && lead >= 0x20 && lead != 0x7F;
+    const bool control = lead < 0x20 || lead == 0x7F ||
+                         (length == 2 && lead == 0xC2 && static_cast<unsigned char>(text[1]) < 0xA0);  // U+0080 …
+    const bool printable = length > 0 && !control;
     result += printable ? text.substr(0, length) : std::string_view("?");
     text.remove_prefix(length > 0 ? length : 1);
+  }
+  return result;
+}
+
+std::string markdown_escaped(std::string_view text) {
+  const std::string plain = excerpt(text, std::string_view::npos);
+  const auto is_word = [&](std::size_t at) {
+    return at < plain.size() && std::isalnum(static_cast<unsigned char>(plain[at])) != 0;
+  };
+  std::string result;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    // Inside a word an underscore is none of Markdown's (CommonMark 0.30, section 6.2).
+    const bool word = plain[i] == '_' && i > 0 && is_word(i - 1) && is_word(i + 1);
+    if (!word && std::string_view("\\`*_[]<>|~&").find(plain[i]) != std::string_view::npos) result += '\\';
+    result += plain[i];
   }
   return result;
 }

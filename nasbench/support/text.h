@@ -23,4 +23,7 @@ std::string joined(const Texts& texts, std::string_view separator = ", ") {
 /// after `most` characters.
 std::string excerpt(std::string_view text, std::size_t most = 60);
 
+/// `text` as the text of a Markdown table's cell: nothing in it is markup, and it stays in its cell.
+std::string markdown_escaped(std::string_view text);
+
 }  // namespace tenshot

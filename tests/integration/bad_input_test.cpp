@@ -103,6 +103,45 @@ TEST_F(BadInput, ADeviceThatIsNoColumn) {
                   "tpu");
 }
 
+TEST_F(BadInput, AnOptionThatTheCheckpointsPredictorDoesNotHave) {
+  const std::string adapt = "tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q("measured.csv") +
+                            " --out " + q("out.tenshot");
+  std::filesystem::remove(path("out.tenshot"));
+  expect_one_line(run(adapt + " --clones 3"), 2, "--clones is no option of the checkpoint's predictor flops");
+  expect_one_line(run(adapt + " --mode joint"), 2, "--mode is no option");
+  EXPECT_FALSE(std::filesystem::exists(path("out.tenshot")));
+}
+
+TEST_F(BadInput, AMegabyteInAFieldGivesALineOfMessage) {
+  const std::string megabyte(1 << 20, 'x');
+  for (const std::string& text :
+       {"architecture,latency_ms\n" + megabyte + ",3\n",
+        "architecture,latency_ms\n" + good_string + "," + megabyte + "\n", megabyte + ",latency_ms\n",
+        "architecture,latency_ms," + megabyte + "," + megabyte + "\n" + good_string + ",\n",
+        "architecture,latency_ms\n\"" + megabyte}) {
+    const Outcome outcome = adapt_text(text);
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_LT(outcome.err.size(), 3000U);
+  }
+  write(path("wide.csv"), "architecture," + megabyte + "\n" + good_string + ",3\n");
+  EXPECT_LT(run("tenshot dataset import --table " + q("wide.csv") + " --out " + q("imported")).err.size(), 3000U);
+  write(path("spec.json"),
+        "{\"format\": \"tenshot.experiment/1\", \"" + megabyte + "\": 1, \"name\": \"" + megabyte + "\"}");
+  EXPECT_LT(run("tenshot experiment " + q("spec.json") + " --out " + q("never")).err.size(), 3000U);
+}
+
+TEST_F(BadInput, AnAddressSpaceThatIsTooSmallForTheLibraries) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "AddressSanitizer itself needs terabytes of address space";
+#endif
+  // Where the libraries are larger than here, the loader says so itself (exit code 127).
+  const Outcome outcome = run("ulimit -v 750000; timeout 60 " + quoted(TENSHOT_PROGRAM) + " --help");
+  EXPECT_TRUE(outcome.exit_code == 1 || outcome.exit_code == 127) << outcome.exit_code;
+  if (outcome.exit_code == 1) {
+    EXPECT_NE(outcome.err.find("(ulimit -v)"), std::string::npos) << outcome.err;
+  }
+}
+
 TEST_F(BadInput, ACheckpointCutShortAnywhere) {
   const std::string good = slurp(path("pool.tenshot"));
   for (const std::size_t length : {std::size_t{0}, std::size_t{5}, std::size_t{19}, good.size() / 2, good.size() - 1}) {
@@ -263,23 +302,24 @@ TEST_P(UsageErrors, ExitWithTwo) {
   expect_one_line(run(std::string("tenshot ") + GetParam().arguments), 2, GetParam().expected);
 }
 
-INSTANTIATE_TEST_SUITE_P(Cli, UsageErrors,
-                         ::testing::Values(Usage{"fly", "fly"}, Usage{"train", "--pool"},
-                                           Usage{"train --pool x --out y --predictor oracle", "oracle"},
-                                           Usage{"train --pool x --out y --epochs none", "none"},
-                                           Usage{"train --pool x --out y --hidden 0", "--hidden"},
-                                           Usage{"plan --checkpoint x --out y --samples 0", "--samples"},
-                                           Usage{"plan --checkpoint x --out y --samples 1e3", "1e3"},
-                                           Usage{"plan --checkpoint x --out y --sampler best", "best"},
-                                           Usage{"adapt --checkpoint x --measurements y --out z --mode slow", "slow"},
-                                           Usage{"train --pool x --out y --epochs 5000000000", "5000000000"},
-                                           Usage{"collect --out x --runtime tpu", "tpu"},
-                                           Usage{"run-operators --runs 0", "--runs"},
-                                           Usage{"predict --predictor x --out y --confidence 2", "--confidence"},
-                                           Usage{"predict --colour red", "colour"}, Usage{"predict surplus", "surplus"},
-                                           Usage{"dataset", "import"}, Usage{"dataset paint", "paint"},
-                                           Usage{"export --predictor x", "--torchscript"},
-                                           Usage{"collect --out x --threads zero", "zero"}));
+INSTANTIATE_TEST_SUITE_P(
+    Cli, UsageErrors,
+    ::testing::Values(
+        Usage{"fly", "fly"}, Usage{"train", "--pool"}, Usage{"train --pool x --out y --predictor oracle", "oracle"},
+        Usage{"train --predictor maple-edge --pool x --out y --epochs none", "none"},
+        Usage{"train --predictor maple --pool x --out y --hidden 0", "--hidden"},
+        Usage{"train --pool x --out y --epochs 5", "--epochs is no option of --predictor structured"},
+        Usage{"train --predictor flops --pool x --out y --descriptor-kind auto", "--descriptor-kind is no option"},
+        Usage{"train --predictor forest --pool x --out y --no-scaling", "which has none of its own"},
+        Usage{"plan --checkpoint x --out y --samples 0", "--samples"},
+        Usage{"plan --checkpoint x --out y --samples 1e3", "1e3"},
+        Usage{"plan --checkpoint x --out y --sampler best", "best"},
+        Usage{"adapt --checkpoint x --measurements y --out z --mode slow", "slow"},
+        Usage{"train --predictor maple --pool x --out y --epochs 5000000000", "5000000000"},
+        Usage{"collect --out x --runtime tpu", "tpu"}, Usage{"run-operators --runs 0", "--runs"},
+        Usage{"predict --predictor x --out y --confidence 2", "--confidence"}, Usage{"predict --colour red", "colour"},
+        Usage{"predict surplus", "surplus"}, Usage{"dataset", "import"}, Usage{"dataset paint", "paint"},
+        Usage{"export --predictor x", "--torchscript"}, Usage{"collect --out x --threads zero", "zero"}));
 
 }  // namespace
 }  // namespace tenshot::test

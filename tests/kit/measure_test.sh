@@ -1,12 +1,12 @@
 #!/bin/sh
-# Drives datasets/kit/measure.sh on a board of stand-ins (board/), under dash with the system's tools and under busybox
-# sh with busybox's own. Prints a line a case; ends with the first failure.
+# Drives datasets/kit/board/measure.sh on a board of stand-ins (board/), under dash with the system's tools and under
+# busybox sh with busybox's own. Prints a line a case; ends with the first failure.
 #
 #   tests/kit/measure_test.sh             everything
 #   tests/kit/measure_test.sh resumption  one case
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-kit_files=$here/../../datasets/kit
+kit_files=$here/../../datasets/kit/board
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 only=${1:-}

@@ -3,11 +3,15 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
 namespace {
+
+constexpr double shown_confidence = 0.9;
 
 void require_strict(const OptionParser& options, const std::string& file, std::size_t findings) {
   if (findings == 0 || !options.has("strict")) return;
@@ -43,6 +47,33 @@ trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer
   return set;
 }
 
+/// An option that another predictor has would be ignored.
+void require_options_of(const trainer::PoolModel& model, const OptionParser& options) {
+  std::vector<std::string> all;
+  for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
+    all.insert(all.end(), row.adapt_options.begin(), row.adapt_options.end());
+  }
+  for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
+    if (row.name == model.kind()) options.require_of(row.adapt_options, all, "the checkpoint's predictor " + row.name);
+  }
+}
+
+void require_distinct_files(const OptionParser& options) {
+  FileRoles files;
+  files.reads("--checkpoint", options.get("checkpoint"));
+  if (options.has("measurements")) {
+    const std::string measurements = options.get("measurements");
+    if (datasets::is_kit(measurements)) {
+      files.reads_kit("--measurements", measurements);
+    } else {
+      files.reads("--measurements", measurements);
+    }
+  }
+  if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
+  files.writes_training("--out", options.get("out"));
+  files.require_distinct();
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "adapt", "Adapts a checkpoint to a new device from a few measurements.",
@@ -72,14 +103,20 @@ void run(const std::vector<std::string>& arguments) {
   adapt_options.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   if (options.has("clones")) adapt_options.clones = static_cast<int>(options.integer("clones", 1));
   const int threads = static_cast<int>(options.integer("threads", 1));
+  require_distinct_files(options);
   require_writable_target(out);
   const auto model = trainer::load_pool_model(checkpoint);
+  require_options_of(*model, options);
   networks_of(options);
   const trainer::AdaptationSet set = adaptation_set(options, *model, quiet);
   if (set.descriptor) remark_on_descriptor(*model, *set.descriptor, quiet);
   ProgressLine progress(quiet);
   adapt_options.control = training_control(out, threads, progress);
   const auto predictor = model->adapt(set, adapt_options);
+  if (!set.architectures.empty()) {
+    const trainer::Predictions own = predictor->predict(set.architectures, shown_confidence);
+    trainer::require_usable(own, set.architectures, *model->pool().space);
+  }
   trainer::save(predictor->to_archive(), out);
   forget_training(out);
   if (!predictor->explanation().empty()) say(predictor->explanation(), quiet);

@@ -16,6 +16,7 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/runtime_choice.h"
+#include "trainer/cli/signals.h"
 
 namespace tenshot::cli {
 namespace {

@@ -5,25 +5,20 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <limits>
+#include <sstream>
 #include <type_traits>
 
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
+#include "trainer/cli/signals.h"
 #include "trainer/cli/suggestion.h"
 
 namespace tenshot::cli {
 namespace {
-
-volatile std::sig_atomic_t stop_signal = 0;
-
-void on_signal(int signal) {
-  stop_signal = signal;
-  std::signal(signal, SIG_DFL);
-}
 
 /// cxxopts 3 keeps a list of an option's long names, earlier releases one.
 template <class Option>
@@ -118,6 +113,16 @@ int OptionParser::integer(const std::string& option, int least) const {
   return static_cast<int>(*value);
 }
 
+void OptionParser::require_of(const std::vector<std::string>& offered, const std::vector<std::string>& all,
+                              const std::string& owner) const {
+  for (const std::string& option : all) {
+    if (!has(option) || std::find(offered.begin(), offered.end(), option) != offered.end()) continue;
+    throw UsageError("--" + option + " is no option of " + owner +
+                     (offered.empty() ? std::string(", which has none of its own")
+                                      : ", whose own are: --" + joined(offered, ", --")));
+  }
+}
+
 std::vector<std::string> split_list(const std::string& text) {
   std::vector<std::string> entries(1);
   for (const char c : text) {
@@ -153,8 +158,11 @@ void remark_on_descriptor(const trainer::PoolModel& model, const datasets::Hardw
   }
 }
 
-void say(const std::string& line, bool quiet) {
-  if (!quiet) std::cerr << line << "\n";
+void say(const std::string& text, bool quiet) {
+  if (quiet) return;
+  constexpr std::size_t longest = 2000;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) std::cerr << excerpt(line, longest) << "\n";
 }
 
 namespace {
@@ -189,13 +197,6 @@ void report(const datasets::KitResults& results, bool quiet) {
     std::cerr << ", " << results.descriptor.in_network.size() << " operations inside a network";
   }
   std::cerr << "\n";
-}
-
-bool stop_requested() { return stop_signal != 0; }
-
-void watch_signals() {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
 }
 
 ProgressLine::ProgressLine(bool quiet) : visible_(!quiet && ::isatty(STDERR_FILENO) == 1) {}

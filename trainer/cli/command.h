@@ -27,7 +27,8 @@ struct Command {
 
 /// One a file of this folder.
 extern const Command adapt_command, collect_command, dataset_command, evaluate_command, experiment_command,
-    export_command, info_command, plan_command, predict_command, report_command, run_operators_command, train_command;
+    export_command, info_command, network_command, plan_command, predict_command, report_command, run_operators_command,
+    train_command;
 
 /// The options of a verb with what every verb has: --help (usage, options, example), --quiet.
 class OptionParser {
@@ -55,6 +56,10 @@ class OptionParser {
   /// Throw UsageError when the option or argument is missing, or not an integer of `least` to 2³¹ − 1.
   std::string required(const std::string& option) const;
   int integer(const std::string& option, int least) const;
+  /// Throws UsageError when an option of `all` was given that is not among those that `owner` offers. Defaults are not
+  /// given.
+  void require_of(const std::vector<std::string>& offered, const std::vector<std::string>& all,
+                  const std::string& owner) const;
 
  private:
   /// "; did you mean '--samples'?" for the first unknown option.
@@ -80,12 +85,8 @@ void report(const datasets::KitResults& results, bool quiet);
 datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasbench::SearchSpace& space);
 /// Says where a checkpoint cannot use all of a descriptor.
 void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor, bool quiet);
-/// A line on stderr unless quiet.
-void say(const std::string& line, bool quiet);
-
-/// True once SIGINT or SIGTERM has come; the first one lets work stop in order, the second ends the program.
-bool stop_requested();
-void watch_signals();
+/// Lines on stderr unless quiet; names of strangers in them command no terminal.
+void say(const std::string& text, bool quiet);
 
 /// One line of progress on stderr, rewritten in place; silent when quiet or when stderr is no terminal.
 class ProgressLine {

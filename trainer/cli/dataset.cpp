@@ -11,6 +11,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
 
 namespace tenshot::cli {
@@ -27,6 +28,10 @@ constexpr const char* import_example =
 void import_kit(const OptionParser& options, const std::string& out) {
   const std::string folder = options.get("kit");
   if (!datasets::is_kit(folder)) throw InputError(folder + ": is no kit (it has no manifest.json)");
+  FileRoles files;
+  files.reads_kit("--kit", folder);
+  files.writes_devices("--out", out);
+  files.require_distinct();
   const datasets::KitResults results = datasets::read_kit_results(folder);
   report(results, options.has("quiet"));
   const std::string id = options.has("id") ? options.get("id") : datasets::default_device_id(results);
@@ -52,6 +57,10 @@ void import_measurements(const Arguments& arguments) {
   if (options.has("kit")) return import_kit(options, options.required("out"));
   if (options.has("id")) throw UsageError("--id names what a --kit becomes");
   const std::string table = options.required("table"), out = options.required("out");
+  FileRoles files;
+  files.reads("--table", table);
+  files.writes_devices("--out", out);
+  files.require_distinct();
   datasets::WideTableOptions wide;
   if (options.has("devices")) wide.devices = split_list(options.get("devices"));
   if (options.has("rows")) wide.rows = datasets::parse_row_range(options.get("rows"));

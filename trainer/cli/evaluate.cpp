@@ -8,6 +8,7 @@
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/core/metrics.h"
 #include "trainer/core/prediction_table.h"
@@ -113,6 +114,12 @@ Joined compare_predictor(const OptionParser& options) {
 Joined compare_table(const OptionParser& options) {
   const bool quiet = options.has("quiet");
   const std::string predictions = options.required("predictions"), measured = options.required("measured");
+  FileRoles files;
+  files.reads("--predictions", predictions);
+  files.reads("--measured", measured);
+  if (options.has("exclude")) files.reads("--exclude", options.get("exclude"));
+  files.writes("standard output", "-");
+  files.require_distinct();
   const nasbench::SearchSpace& space = datasets::named_space(options.get("space"));
   networks_of(options);
   const trainer::PredictionTable table = trainer::read_predictions(predictions, space);

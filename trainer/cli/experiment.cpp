@@ -7,6 +7,8 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
+#include "trainer/cli/signals.h"
 
 namespace tenshot::cli {
 namespace {
@@ -50,6 +52,15 @@ void run(const std::vector<std::string>& arguments) {
   run_options.resume = options.has("resume");
   if (options.has("merge") && options.has("shard")) throw UsageError("--merge takes all shards: leave out --shard");
   const trainer::evaluation::ExperimentSpec spec = trainer::evaluation::read_spec(spec_file, options.has("quick"));
+  FileRoles files;
+  files.reads("the spec", spec_file);
+  if (spec.data.is_table) {
+    files.reads("its table", spec.data.path);
+  } else {
+    files.reads_folder("its pool", spec.data.path);
+  }
+  files.writes_experiment("--out", out);
+  files.require_distinct();
   const bool merged = options.has("merge") || run_options.shard.count == 1;
   if (options.has("merge")) {
     trainer::evaluation::merge_experiment(spec, out);

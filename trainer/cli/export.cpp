@@ -2,6 +2,7 @@
 
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
@@ -19,6 +20,12 @@ void run(const std::vector<std::string>& arguments) {
   if (!options.has("torchscript") && !options.has("document")) {
     throw UsageError("tenshot export needs --torchscript or --document; see tenshot export --help");
   }
+  FileRoles files;
+  files.reads("--predictor", file);
+  for (const char* option : {"torchscript", "document"}) {
+    if (options.has(option)) files.writes(std::string("--") + option, options.get(option));
+  }
+  files.require_distinct();
   for (const char* option : {"torchscript", "document"}) {
     if (options.has(option)) require_writable_target(options.get(option));
   }

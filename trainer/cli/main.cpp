@@ -6,15 +6,18 @@
 #include "descriptor/counters/counters.h"
 #include "descriptor/runtimes/torch_info.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/signals.h"
 #include "trainer/cli/suggestion.h"
 
 namespace tenshot::cli {
 namespace {
 
-const std::array<const Command*, 12> commands = {
-    &collect_command,  &dataset_command, &train_command,      &plan_command,   &adapt_command, &predict_command,
-    &evaluate_command, &export_command,  &experiment_command, &report_command, &info_command,  &run_operators_command};
+const std::array<const Command*, 13> commands = {
+    &collect_command, &dataset_command,  &train_command,        &plan_command,       &adapt_command,
+    &predict_command, &evaluate_command, &export_command,       &experiment_command, &report_command,
+    &info_command,    &network_command,  &run_operators_command};
 
 void print_help() {
   std::cout << "tenshot: measure ten networks on a device nobody has profiled, predict the latency of all of them.\n\n"
@@ -69,18 +72,22 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   using namespace tenshot;
+  constexpr std::size_t longest_message = 2000;
   cli::watch_signals();
   try {
     return cli::run({argv + 1, argv + argc});
   } catch (const cli::UsageError& error) {
-    std::cerr << "tenshot: " << error.what() << "\n";
+    std::cerr << "tenshot: " << excerpt(error.what(), longest_message) << "\n";
     return 2;
   } catch (const std::bad_alloc&) {
     std::cerr << "tenshot: out of memory\n";
+  } catch (const Interrupted& error) {
+    std::cerr << "tenshot: " << error.what() << "\n";
+    cli::end_by_signal();
   } catch (const std::exception& error) {
     // LibTorch appends a backtrace to its messages; the first line is what a person can use.
     const std::string text = error.what();
-    std::cerr << "tenshot: " << text.substr(0, text.find('\n')) << "\n";
+    std::cerr << "tenshot: " << excerpt(text.substr(0, text.find('\n')), longest_message) << "\n";
   }
   return 1;
 }

@@ -7,6 +7,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/planning/planning.h"
@@ -27,6 +28,17 @@ void write_kit(const OptionParser& options, const datasets::KitRequest& request,
   say(folder + ": " + std::to_string(kit.models) + " models, " + size +
           "; copy it to the device, run measure.sh there, copy results/ back",
       quiet);
+}
+
+void require_distinct_files(const OptionParser& options) {
+  FileRoles files;
+  for (const char* option : {"checkpoint", "candidates", "after"}) {
+    if (options.has(option)) files.reads(std::string("--") + option, options.get(option));
+  }
+  if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
+  files.writes("--out", options.get("out"));
+  if (options.has("kit")) files.writes_folder("--kit", options.get("kit"));
+  files.require_distinct();
 }
 
 void run(const std::vector<std::string>& arguments) {
@@ -76,6 +88,7 @@ void run(const std::vector<std::string>& arguments) {
   for (const char* option : {"batch", "resolution", "runs"}) {
     if (options.has(option) && !options.has("kit")) throw UsageError("--" + std::string(option) + " is of a --kit");
   }
+  require_distinct_files(options);
   require_writable_target(out);
   const auto model = trainer::load_pool_model(checkpoint);
   const nasbench::SearchSpace& space = *model->pool().space;

@@ -6,6 +6,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
@@ -77,6 +78,11 @@ void run(const std::vector<std::string>& arguments) {
   if (options.rest().empty()) options.required("out");
   const double confidence = options.get<double>("confidence");
   if (!(confidence > 0 && confidence < 1)) throw UsageError("--confidence is a share between 0 and 1, such as 0.9");
+  FileRoles files;
+  files.reads("--predictor", file);
+  if (options.has("archs")) files.reads("--archs", options.get("archs"));
+  if (options.has("out")) files.writes("--out", options.get("out"));
+  files.require_distinct();
   if (options.has("out")) require_writable_target(options.get("out"));
   const auto predictor = trainer::load_predictor(file);
   const std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());

@@ -2,6 +2,7 @@
 
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
 
 namespace tenshot::cli {
 namespace {
@@ -16,6 +17,15 @@ void run(const std::vector<std::string>& arguments) {
       "measured", "of a predictor: CSV of further measurements of its device", cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
   const std::string what = options.required("what"), out = options.required("out");
+  FileRoles files;
+  if (std::filesystem::is_directory(what)) {
+    files.reads_experiment("the experiment", what);
+  } else {
+    files.reads("the predictor", what);
+  }
+  if (options.has("measured")) files.reads("--measured", options.get("measured"));
+  files.writes("--out", out);
+  files.require_distinct();
   require_writable_target(out);
   std::optional<std::filesystem::path> measured;
   if (options.has("measured")) measured = options.get("measured");

@@ -3,13 +3,14 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
 namespace {
 
-trainer::MapleEdgeSettings settings_of(const OptionParser& options) {
-  trainer::MapleEdgeSettings settings = trainer::default_settings(options.get("predictor"));
+trainer::MapleEdgeSettings settings_of(const OptionParser& options, const std::string& predictor) {
+  trainer::MapleEdgeSettings settings = trainer::default_settings(predictor);
   settings.fit.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   if (options.has("epochs")) settings.fit.epochs = options.integer("epochs", 1);
   if (options.has("batch")) settings.fit.batch = options.integer("batch", 1);
@@ -22,7 +23,7 @@ trainer::MapleEdgeSettings settings_of(const OptionParser& options) {
     settings.hidden.push_back(std::stoi(width));
   }
   settings.descriptor = options.get("descriptor-kind");
-  const std::string richest = trainer::richest_descriptor(options.get("predictor"));
+  const std::string richest = trainer::richest_descriptor(predictor);
   if (settings.descriptor != "auto" && settings.descriptor != richest && settings.descriptor != "latency" &&
       settings.descriptor != "inferred") {
     throw UsageError("--descriptor-kind is '" + settings.descriptor + "', expected auto, " + richest +
@@ -33,6 +34,17 @@ trainer::MapleEdgeSettings settings_of(const OptionParser& options) {
   return settings;
 }
 
+/// An option that another predictor has would be ignored.
+void require_options_of(const std::string& predictor, const OptionParser& options) {
+  std::vector<std::string> all;
+  for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
+    all.insert(all.end(), row.train_options.begin(), row.train_options.end());
+  }
+  for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
+    if (row.name == predictor) options.require_of(row.train_options, all, "--predictor " + predictor);
+  }
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("train", "Trains a predictor on a pool of device-runtimes.",
                        "  tenshot train --pool datasets/data --out pool.tenshot\n"
@@ -41,12 +53,14 @@ void run(const std::vector<std::string>& arguments) {
   options.add()("pool", "folder of device-runtimes", cxxopts::value<std::string>())(
       "without", "device-runtimes of the pool to leave out, comma-separated", cxxopts::value<std::string>())(
       "predictor",
-      "structured (costs and execution structure), maple-edge (network taught by simulated devices); to compare with: "
+      "structured (costs and execution structure; the default for nasbench201), operators (costs of kinds of "
+      "operators; "
+      "the default for every other space), maple-edge (network taught by simulated devices); to compare with: "
       "maple-edge-plain (the paper's network), maple (without MAPLE-Edge's additions), help, flops, flops-memory, "
-      "look-up, transfer, forest",
-      cxxopts::value<std::string>()->default_value("structured"))("seed", "seed of every random draw",
-                                                                  cxxopts::value<std::string>()->default_value("1"))(
-      "out", "checkpoint to write", cxxopts::value<std::string>())(
+      "look-up, additive, transfer, forest",
+      cxxopts::value<std::string>())("seed", "seed of every random draw",
+                                     cxxopts::value<std::string>()->default_value("1"))("out", "checkpoint to write",
+                                                                                        cxxopts::value<std::string>())(
       "epochs", "networks: passes over the pool (200), of maple-edge over as many simulated samples",
       cxxopts::value<std::string>())("batch", "networks: samples a step (128)", cxxopts::value<std::string>())(
       "learning-rate", "networks: Adam's, at the start (0.001)", cxxopts::value<double>())(
@@ -61,13 +75,20 @@ void run(const std::vector<std::string>& arguments) {
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
   const std::string folder = options.required("pool"), out = options.required("out");
-  const std::string predictor = options.get("predictor");
   const std::vector<std::string> known = trainer::predictor_names();
-  if (std::find(known.begin(), known.end(), predictor) == known.end()) {
-    throw UsageError("there is no predictor '" + predictor + "'; there are: " + joined(known));
+  if (options.has("predictor")) {
+    const std::string predictor = options.get("predictor");
+    if (std::find(known.begin(), known.end(), predictor) == known.end()) {
+      throw UsageError("there is no predictor '" + predictor + "'; there are: " + joined(known));
+    }
+    settings_of(options, predictor);  // usage errors come before the pool is read
+    require_options_of(predictor, options);
   }
-  const trainer::MapleEdgeSettings settings = settings_of(options);
   const int threads = static_cast<int>(options.integer("threads", 1));
+  FileRoles files;
+  files.reads_folder("--pool", folder);
+  files.writes_training("--out", out);
+  files.require_distinct();
   require_writable_target(out);
   datasets::Pool pool = datasets::read_pool(folder);
   report(pool.findings, quiet);
@@ -76,6 +97,10 @@ void run(const std::vector<std::string>& arguments) {
     pool.devices.erase(
         std::find_if(pool.devices.begin(), pool.devices.end(), [&](const auto& d) { return d.id == id; }));
   }
+  const std::string predictor =
+      options.has("predictor") ? options.get("predictor") : trainer::default_predictor(*pool.space);
+  require_options_of(predictor, options);
+  const trainer::MapleEdgeSettings settings = settings_of(options, predictor);
   ProgressLine progress(quiet);
   const trainer::TrainingControl control = training_control(out, threads, progress);
   trainer::save(trainer::train_pool_model(predictor, pool, settings, control)->to_archive(), out);

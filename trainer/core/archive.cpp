@@ -2,11 +2,14 @@
 
 #include <array>
 #include <cstring>
+#include <limits>
 
+#include "datasets/tables/json_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/adaptation_rows.h"
+#include "trainer/core/archive_reader.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -16,6 +19,9 @@ constexpr std::size_t header_bytes = 8 + 4 + 8;
 constexpr std::size_t digest_bytes = 64;
 constexpr std::array<std::string_view, 3> type_names = {"float32", "float64", "uint8"};
 constexpr std::array<std::size_t, 3> type_sizes = {4, 8, 1};
+
+constexpr std::size_t most_arrays = 100'000;
+constexpr std::size_t most_dimensions = 8;
 
 static_assert(sizeof(float) == 4 && sizeof(double) == 8);
 
@@ -47,20 +53,23 @@ std::vector<T> unpacked(const Array& array) {
   return values;
 }
 
-/// Bytes an array of this description takes, or throws: a damaged card must not make us allocate.
-std::size_t bytes_of(const nlohmann::json& entry, Array::Type& type, std::size_t available) {
-  const std::string type_name = entry.at("type");
+/// Takes the type and the shape from an array's description. Returns the bytes that it takes of those `available`, or
+/// throws: a damaged card must not make us allocate.
+std::size_t describe(const CardField& entry, Array& array, std::size_t available) {
+  const std::string type_name = entry.at("type").text();
   std::size_t t = 0;
   while (t < type_names.size() && type_names[t] != type_name) ++t;
-  if (t == type_names.size()) throw FormatError("array type '" + type_name + "' is unknown");
-  type = static_cast<Array::Type>(t);
+  if (t == type_names.size()) entry.at("type").fail("float32, float64 or uint8");
+  array.type = static_cast<Array::Type>(t);
   std::size_t bytes = type_sizes[t];
-  for (const std::int64_t extent : entry.at("shape").get<std::vector<std::int64_t>>()) {
-    if (extent < 0 || (extent > 0 && bytes > available / static_cast<std::size_t>(extent))) {
-      throw FormatError("array is larger than the file");
-    }
-    bytes *= static_cast<std::size_t>(extent);
+  for (const CardField& field : entry.at("shape").list(most_dimensions)) {
+    const std::int64_t extent = field.whole_number(0, std::numeric_limits<std::int64_t>::max());
+    const auto size = static_cast<std::size_t>(extent);
+    if (size > 0 && bytes > available / size) entry.at("shape").fail("a shape that the file has the bytes for");
+    bytes *= size;
+    array.shape.push_back(extent);
   }
+  if (bytes > available) entry.at("shape").fail("a shape that the file has the bytes for");
   return bytes;
 }
 
@@ -140,17 +149,19 @@ Archive Archive::parse(std::string_view bytes, const std::string& file) {
 
   Archive archive;
   try {
-    archive.card = nlohmann::json::parse(content.substr(header_bytes, card_bytes));
+    archive.card = datasets::parse_json(content.substr(header_bytes, card_bytes), "its card");
     std::string_view rest = content.substr(header_bytes + card_bytes);
-    for (const auto& entry : archive.card.at("arrays")) {
+    const CardField card(archive);
+    for (const CardField& entry : card.at("arrays").list(most_arrays)) {
       Array array;
-      array.shape = entry.at("shape").get<std::vector<std::int64_t>>();
-      const std::size_t size = bytes_of(entry, array.type, rest.size());
-      if (size > rest.size()) throw FormatError("array is larger than the file");
+      const std::size_t size = describe(entry, array, rest.size());
       array.bytes = rest.substr(0, size);
       rest.remove_prefix(size);
-      archive.arrays_[entry.at("name").get<std::string>()] = std::move(array);
+      const std::string name = entry.at("name").text();
+      if (!archive.arrays_.emplace(name, std::move(array)).second) entry.at("name").fail("a name of its own");
     }
+    if (!rest.empty())
+      throw FormatError("it holds " + std::to_string(rest.size()) + " bytes more than its arrays take");
     archive.card.erase("arrays");
   } catch (const nlohmann::json::exception& error) {
     throw FormatError(file + ": its card is not what tenshot writes (" + error.what() + ")");

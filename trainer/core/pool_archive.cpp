@@ -4,10 +4,16 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/core/archive_reader.h"
 #include "trainer/core/libtorch.h"
 #include "trainer/core/space_card.h"
 
 namespace tenshot::trainer {
+namespace {
+
+constexpr std::size_t most_devices = 10'000'000;
+
+}  // namespace
 
 void put_pool(Archive& archive, const datasets::Pool& pool) {
   const datasets::LatencyMatrix matrix = datasets::latency_matrix(pool);
@@ -34,30 +40,41 @@ void put_pool(Archive& archive, const datasets::Pool& pool) {
 
 datasets::Pool get_pool(const Archive& archive) {
   datasets::Pool pool;
+  const CardField card(archive);
   pool.space = &get_space(archive.card);
   const std::vector<int>& decisions = pool.space->decisions();
   const std::vector<std::uint8_t> choices = archive.bytes("pool.architectures");
   const std::vector<double> latency_ms = archive.doubles("pool.latency_ms");
-  const nlohmann::json& devices = archive.card.at("pool").at("devices");
+  const std::vector<CardField> devices = card.at("pool").at("devices").list(most_devices);
+  if (devices.empty()) card.at("pool").at("devices").fail("at least one device");
   const std::size_t rows = choices.size() / decisions.size();
-  if (devices.empty() || choices.size() != rows * decisions.size() || latency_ms.size() != rows * devices.size()) {
-    throw FormatError("the pool's arrays do not fit each other");
+  if (choices.size() != rows * decisions.size() || latency_ms.size() != rows * devices.size()) {
+    throw FormatError("arrays 'pool.architectures' (" + std::to_string(choices.size()) +
+                      " values) and 'pool.latency_ms' (" + std::to_string(latency_ms.size()) +
+                      " values) do not fit each other and the " + std::to_string(devices.size()) +
+                      " devices of the card");
   }
   std::vector<nasbench::Architecture> architectures;
   for (std::size_t r = 0; r < rows; ++r) {
     nasbench::Architecture architecture(decisions.size());
     for (std::size_t i = 0; i < decisions.size(); ++i) {
       architecture[i] = choices[r * decisions.size() + i];
-      if (architecture[i] >= decisions[i]) throw FormatError("the pool holds an architecture that is not of its space");
+      if (architecture[i] < decisions[i]) continue;
+      throw FormatError("array 'pool.architectures'[" + std::to_string(r) + "] is no architecture of " +
+                        std::string(pool.space->name()));
     }
     architectures.push_back(architecture);
   }
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    datasets::DeviceRuntime device = datasets::device_from_json(devices[d], "the checkpoint's card", pool.space);
+    datasets::DeviceRuntime device = datasets::device_from_json(devices[d].json(), "its card", pool.space);
+    if (pool.find(device.id) != nullptr) devices[d].at("id").fail("an id that no device before it has");
     for (std::size_t r = 0; r < rows; ++r) {
       const double latency = latency_ms[d * rows + r];
       if (std::isnan(latency)) continue;
-      if (!(latency > 0) || std::isinf(latency)) throw FormatError("the pool holds a latency that is not positive");
+      if (!(latency >= positive.least && latency <= positive.most)) {
+        require_in_range(latency, positive,
+                         "array 'pool.latency_ms'[" + std::to_string(d) + ", " + std::to_string(r) + "]");
+      }
       datasets::Measurement measurement;
       measurement.architecture = architectures[r];
       measurement.latency_ms = latency;

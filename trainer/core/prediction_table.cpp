@@ -5,13 +5,28 @@
 
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/csv.h"
+#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 
 namespace tenshot::trainer {
 
+void require_usable(const Predictions& predictions, const std::vector<Architecture>& architectures,
+                    const SearchSpace& space) {
+  for (std::size_t i = 0; i < predictions.latency_ms.size(); ++i) {
+    const double latency_ms = predictions.latency_ms[i];
+    const bool unbounded =
+        !predictions.lower_ms.empty() && (std::isnan(predictions.lower_ms[i]) || std::isnan(predictions.upper_ms[i]));
+    if (latency_ms > 0 && std::isfinite(latency_ms) && !unbounded) continue;
+    throw InputError("the predictor says " + shortest(latency_ms) + " ms of " + space.format(architectures[i]) +
+                     (unbounded ? ", with bounds that are no numbers" : "") +
+                     ", expected a finite latency above 0: its numbers make no sense together; adapt anew");
+  }
+}
+
 void write_predictions(const std::filesystem::path& path, const std::vector<Architecture>& architectures,
                        const Predictions& predictions, const SearchSpace& space) {
+  require_usable(predictions, architectures, space);
   const bool intervals = !predictions.lower_ms.empty();
   std::string text = intervals ? "architecture,latency_ms,lower_ms,upper_ms\n" : "architecture,latency_ms\n";
   for (std::size_t i = 0; i < architectures.size(); ++i) {

@@ -15,7 +15,12 @@ struct PredictionTable {
   datasets::Findings findings;
 };
 
-/// Writes it atomically, numbers in their shortest exact form; "-" is standard output.
+/// Throws InputError that names the first architecture whose latency is not finite and positive, or whose bounds are no
+/// numbers. Each number of a predictor's file is checked when it is read; this is what they say together.
+void require_usable(const Predictions& predictions, const std::vector<Architecture>& architectures,
+                    const SearchSpace& space);
+
+/// Writes it atomically, after require_usable, numbers in their shortest exact form; "-" is standard output.
 void write_predictions(const std::filesystem::path& path, const std::vector<Architecture>& architectures,
                        const Predictions& predictions, const SearchSpace& space);
 

@@ -8,6 +8,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/temporaries.h"
 #include "trainer/core/libtorch.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/evaluation/cell.h"
@@ -67,6 +68,12 @@ void claim(const Folder& folder, const json& description, bool may_continue) {
     throw InputError(folder.root.string() +
                      ": this experiment was begun here; --resume goes on, or give another --out");
   }
+}
+
+/// What a process that was killed while it wrote `target` left beside it.
+void remove_temporary_of(const fs::path& target, pid_t process) {
+  std::error_code ignored;
+  fs::remove(temporary_name(target, process), ignored);
 }
 
 /// Reports what is done and how long the rest will take: as the tasks of its kind took so far.
@@ -150,6 +157,11 @@ void run_experiment(const ExperimentSpec& spec, const ExperimentOptions& options
     std::error_code ignored;
     fs::remove(state, ignored);
   };
+  training.on_killed = [&](std::size_t i, pid_t process) {
+    const fs::path file = folder.model(grid.models[open.models[i]]);
+    remove_temporary_of(file, process);
+    remove_temporary_of(file.string() + ".partial", process);
+  };
   training.on_finished = [&](std::size_t i) { progress.finished(model_name(i)); };
   training.go_on = [&] { return progress.go_on(); };
   run_in_processes(training);
@@ -166,6 +178,7 @@ void run_experiment(const ExperimentSpec& spec, const ExperimentOptions& options
     const std::unique_ptr<PoolModel> model = load_pool_model(folder.model(task));
     write_file_atomically(folder.cell(open.cells[i]), to_json(run_cell(spec, data, task, *model, cell)).dump() + "\n");
   };
+  cells.on_killed = [&](std::size_t i, pid_t process) { remove_temporary_of(folder.cell(open.cells[i]), process); };
   cells.on_finished = [&](std::size_t i) { progress.finished(cell_name(i)); };
   cells.go_on = training.go_on;
   run_in_processes(cells);

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "nasbench/support/text.h"
 #include "trainer/evaluation/results.h"
 
 namespace tenshot::trainer::evaluation {
@@ -67,10 +68,10 @@ std::string table(const Summary& summary, std::vector<Spread> VariantSummary::*o
     }
   }
   Rows rows = {{"method"}};
-  rows[0].insert(rows[0].end(), summary.targets.begin(), summary.targets.end());
+  for (const std::string& target : summary.targets) rows[0].push_back(markdown_escaped(target));
   if (columns > summary.targets.size()) rows[0].emplace_back("mean");
   for (const VariantSummary& v : summary.variants) {
-    std::vector<std::string> row = {v.label};
+    std::vector<std::string> row = {markdown_escaped(v.label)};
     for (std::size_t c = 0; c < columns; ++c) {
       const Spread value = spread(v, c);
       const bool bold = !v.ceiling && value.count > 0 && number(value.mean, style) == best[c];
@@ -86,7 +87,9 @@ std::string table(const Summary& summary, std::vector<Spread> VariantSummary::*o
 }
 
 std::string command_of(const ExperimentSpec& spec) {
-  return "tenshot experiment experiments/" + spec.name + ".json --out out/" + spec.name;
+  std::string name = excerpt(spec.name);
+  std::replace(name.begin(), name.end(), '`', '?');  // it stands in a code span, which one would end
+  return "tenshot experiment experiments/" + name + ".json --out out/" + name;
 }
 
 /// Whether some method has a sampler, a number of samples or rounds of its own.
@@ -102,7 +105,7 @@ std::string results_markdown(const ExperimentResults& results) {
   const Summary summary = summarise(results);
   const nlohmann::json& versions = results.description.at("versions");
   const std::string last_seed = std::to_string(spec.seed + static_cast<std::uint64_t>(spec.trials) - 1);
-  std::string text = "# " + spec.name + "\n\n";
+  std::string text = "# " + markdown_escaped(spec.name) + "\n\n";
   if (!spec.description.empty()) text += spec.description + "\n\n";
   text += "`" + command_of(spec) + "`: " + std::to_string(results.grid.cells.size()) + " cells, " +
           std::to_string(spec.trials) + (spec.trials == 1 ? " trial (seed " : " trials (seeds ") +
@@ -120,8 +123,8 @@ std::string results_markdown(const ExperimentResults& results) {
           table(summary, &VariantSummary::acc10, &VariantSummary::mean_acc10, {100, 1}) + "\n";
   text += "## Spearman's ρ\n\n" + table(summary, &VariantSummary::spearman, &VariantSummary::mean_spearman, {1, 3});
   for (std::size_t n = 0; n < results.grid.notes.size(); ++n) {
-    text +=
-        (n == 0 ? "\nLeft out: " : "; ") + results.grid.notes[n] + (n + 1 == results.grid.notes.size() ? ".\n" : "");
+    text += (n == 0 ? "\nLeft out: " : "; ") + markdown_escaped(results.grid.notes[n]) +
+            (n + 1 == results.grid.notes.size() ? ".\n" : "");
   }
   return text;
 }

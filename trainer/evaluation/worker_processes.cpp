@@ -24,7 +24,7 @@ constexpr std::size_t longest_message = 4096;  ///< fits a pipe, so that a faili
 /// A process at work on one task; ended when it goes out of scope.
 class Worker {
  public:
-  Worker(const ProcessWork& work, std::size_t task) : task_(task) {
+  Worker(const ProcessWork& work, std::size_t task) : work_(&work), task_(task) {
     int ends[2];
     if (::pipe(ends) != 0) throw Error(std::string("cannot make a pipe (") + std::strerror(errno) + ")");
     const pid_t parent = ::getpid();
@@ -41,8 +41,12 @@ class Worker {
     }
   }
   Worker(Worker&& other) noexcept
-      : task_(other.task_), process_(std::exchange(other.process_, -1)), message_(std::exchange(other.message_, -1)) {}
+      : work_(other.work_),
+        task_(other.task_),
+        process_(std::exchange(other.process_, -1)),
+        message_(std::exchange(other.message_, -1)) {}
   Worker& operator=(Worker&& other) noexcept {
+    std::swap(work_, other.work_);
     std::swap(task_, other.task_);
     std::swap(process_, other.process_);
     std::swap(message_, other.message_);
@@ -52,6 +56,7 @@ class Worker {
     if (process_ > 0) {
       ::kill(process_, SIGKILL);
       ::waitpid(process_, nullptr, 0);
+      was_killed(process_);
     }
     if (message_ >= 0) ::close(message_);
   }
@@ -59,22 +64,26 @@ class Worker {
   std::size_t task() const { return task_; }
 
   /// True once the process has ended; throws Error when it failed.
-  bool finished(const ProcessWork& work) {
+  bool finished() {
     int status = 0;
     if (::waitpid(process_, &status, WNOHANG) != process_) return false;
-    process_ = -1;
+    const pid_t ended = std::exchange(process_, -1);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
     std::string message(longest_message, '\0');
     message.resize(static_cast<std::size_t>(std::max<ssize_t>(::read(message_, message.data(), message.size()), 0)));
-    if (WIFSIGNALED(status)) message = "its process was ended by signal " + std::to_string(WTERMSIG(status));
-    throw Error(work.name(task_) + ": " + message);
+    if (WIFSIGNALED(status)) {
+      was_killed(ended);
+      message = "its process was ended by signal " + std::to_string(WTERMSIG(status));
+    }
+    throw Error(work_->name(task_) + ": " + message);
   }
 
  private:
   [[noreturn]] static void serve(const ProcessWork& work, std::size_t task, int message, pid_t parent) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (::getppid() != parent) ::_exit(1);
-    std::signal(SIGINT, SIG_IGN);  // a Ctrl-C at the terminal is the caller's to answer
+    // What is sent to the whole group, by a Ctrl-C at the terminal or by timeout, is the caller's to answer.
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) std::signal(signal, SIG_IGN);
     std::string text;
     try {
       work.run(task);
@@ -89,6 +98,11 @@ class Worker {
     ::_exit(ignored >= 0 ? 1 : 2);
   }
 
+  void was_killed(pid_t process) const {
+    if (work_->on_killed) work_->on_killed(task_, process);
+  }
+
+  const ProcessWork* work_;
   std::size_t task_;
   pid_t process_ = -1;
   int message_ = -1;
@@ -108,7 +122,7 @@ void run_in_processes(const ProcessWork& work) {
     }
     bool any = false;
     for (std::size_t i = 0; i < workers.size();) {
-      if (!workers[i].finished(work)) {
+      if (!workers[i].finished()) {
         ++i;
         continue;
       }

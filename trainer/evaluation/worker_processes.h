@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -15,6 +17,8 @@ struct ProcessWork {
   std::function<std::string(std::size_t)> name;       ///< of a task, for messages
   std::function<void(std::size_t)> on_finished = {};  ///< in the caller's process, after each task
   std::function<bool()> go_on = {};                   ///< asked many times a second; false stops
+  /// In the caller's process: the task whose process ended before it was done, and that process; may be empty.
+  std::function<void(std::size_t, pid_t)> on_killed = {};
 };
 
 /// Runs all tasks. The processes die with the caller. Call it before LibTorch has threads in this process: threads do

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
+#include "trainer/core/archive_reader.h"
 #include "trainer/core/vector_loops.h"
 
 namespace tenshot::trainer {
@@ -14,6 +15,10 @@ namespace {
 
 /// Rows evaluated at a time: their activations stay in the second-level cache between layers.
 constexpr std::int64_t block_rows = 512;
+
+/// What a file's network may be.
+constexpr std::int64_t widest_layer = 1'000'000;
+constexpr Range weights{-1e9, 1e9};
 
 at::Tensor tensor_of(const std::vector<float>& values, std::vector<std::int64_t> shape) {
   return torch::from_blob(const_cast<float*>(values.data()), shape);  // only read
@@ -111,16 +116,26 @@ std::vector<DenseLayer> get_layers(const Archive& archive, const std::string& pr
   for (std::size_t l = 0; archive.has(prefix + std::to_string(l) + ".weight"); ++l) {
     const std::string name = prefix + std::to_string(l);
     const std::vector<std::int64_t>& shape = archive.shape(name + ".weight");
-    DenseLayer layer{0, 0, archive.floats(name + ".weight"), archive.floats(name + ".bias")};
-    if (shape.size() != 2 || shape[0] < 1 || shape[1] < 1) throw FormatError("layer " + name + " has no matrix");
-    layer.outputs = static_cast<int>(shape[0]);
-    layer.inputs = static_cast<int>(shape[1]);
-    const bool fits = layer.bias.size() == static_cast<std::size_t>(layer.outputs) &&
-                      (layers.empty() || layers.back().outputs == layer.inputs);
-    if (!fits) throw FormatError("layer " + name + " does not fit its neighbours");
+    const auto extent = [&](std::size_t d) { return shape[d] >= 1 && shape[d] <= widest_layer; };
+    if (shape.size() != 2 || !extent(0) || !extent(1)) {
+      throw FormatError("array '" + name + ".weight' is no matrix of 1 to " + std::to_string(widest_layer) +
+                        " rows and columns");
+    }
+    DenseLayer layer{static_cast<int>(shape[1]), static_cast<int>(shape[0]),
+                     checked_floats(archive, name + ".weight", weights),
+                     checked_floats(archive, name + ".bias", weights, static_cast<std::size_t>(shape[0]))};
+    if (!layers.empty() && layers.back().outputs != layer.inputs) {
+      throw FormatError("array '" + name + ".weight' has " + std::to_string(layer.inputs) +
+                        " columns, expected one for each of the " + std::to_string(layers.back().outputs) +
+                        " outputs of the layer before it");
+    }
     layers.push_back(std::move(layer));
   }
-  if (layers.empty() || layers.back().outputs != 1) throw FormatError("the file holds no complete network");
+  if (layers.empty()) throw FormatError("there is no array '" + prefix + "0.weight', the first layer of a network");
+  if (layers.back().outputs != 1) {
+    throw FormatError("array '" + prefix + std::to_string(layers.size() - 1) + ".weight' has " +
+                      std::to_string(layers.back().outputs) + " rows, expected one: the latency");
+  }
   return layers;
 }
 

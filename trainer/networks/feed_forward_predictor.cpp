@@ -1,12 +1,24 @@
 #include "trainer/networks/feed_forward_predictor.h"
 
+#include <optional>
+
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/core/archive_reader.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/torchscript.h"
 
 namespace tenshot::trainer {
+namespace {
+
+/// Whether the network answers the logarithm of a latency; files of earlier programs do not say.
+bool is_logarithmic(const Archive& archive) {
+  const std::optional<CardField> field = CardField(archive).find("logarithmic");
+  return field && field->boolean();
+}
+
+}  // namespace
 
 FeedForwardPredictor::FeedForwardPredictor(FeedForward network, nlohmann::json card)
     : network_(std::move(network)),
@@ -14,13 +26,15 @@ FeedForwardPredictor::FeedForwardPredictor(FeedForward network, nlohmann::json c
       kind_(card_.at("predictor").get<std::string>()),
       space_(&get_space(card_)) {
   if (network_.layers.front().inputs != static_cast<int>(space_->encoding_width())) {
-    throw FormatError("the predictor's network does not take encodings of space " + std::string(space_->name()));
+    throw FormatError("array 'layer0.weight' has " + std::to_string(network_.layers.front().inputs) +
+                      " columns, expected " + std::to_string(space_->encoding_width()) + ", the encoding of " +
+                      std::string(space_->name()));
   }
 }
 
 FeedForwardPredictor::FeedForwardPredictor(const Archive& archive)
-    : FeedForwardPredictor({get_layers(archive, "layer"), archive.card.at("scale_ms").get<double>(),
-                            archive.card.at("floor_ms").get<double>(), archive.card.value("logarithmic", false)},
+    : FeedForwardPredictor({get_layers(archive, "layer"), CardField(archive).at("scale_ms").number(positive),
+                            CardField(archive).at("floor_ms").number(positive), is_logarithmic(archive)},
                            archive.card) {}
 
 Predictions FeedForwardPredictor::predict(const std::vector<Architecture>& architectures, double) const {
@@ -53,7 +67,10 @@ nlohmann::json FeedForwardPredictor::to_document() const {
           {"network", trainer::to_document(network_)}};
 }
 
-std::string FeedForwardPredictor::explanation() const { return card_.value("explanation", std::string()); }
+std::string FeedForwardPredictor::explanation() const {
+  const auto text = card_.find("explanation");
+  return text != card_.end() && text->is_string() ? text->get<std::string>() : std::string();
+}
 
 nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed) {
   nlohmann::json measured = nlohmann::json::array();

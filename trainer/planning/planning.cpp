@@ -58,9 +58,6 @@ std::vector<Architecture> plan_by_ranking(const PoolModel& model, const PlanRequ
   return chosen;
 }
 
-/// Whether the space has hypotheses about what a runtime executes, by which `structured` plans.
-bool has_structures(const SearchSpace& space) { return &space == &nasbench::nasbench201(); }
-
 /// What is uncertain about the candidates, and the noise to expect of a measurement.
 struct Uncertainty {
   sampling::LatencyCovariance covariance;
@@ -85,7 +82,7 @@ Uncertainty structured_uncertainty(const PoolModel& model, const PlanRequest& re
 
 Uncertainty uncertainty(const PoolModel& model, const PlanRequest& request,
                         const std::vector<Architecture>& candidates) {
-  if (model.kind() != "operators" && has_structures(*model.pool().space)) {
+  if (model.kind() != "operators" && nasbench::has_structures(*model.pool().space)) {
     return structured_uncertainty(model, request, candidates);
   }
   operators::PlanningView view = operators::planning_view(model, candidates, request.measured);

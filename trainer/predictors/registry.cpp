@@ -1,9 +1,13 @@
 #include "trainer/predictors/registry.h"
 
 #include <algorithm>
+#include <new>
 
+#include "nasbench/structures/structures.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
+#include "trainer/core/archive_reader.h"
+#include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/forest/forest_predictor.h"
 #include "trainer/predictors/help/help.h"
@@ -135,6 +139,13 @@ std::vector<PredictorRow> make_registry() {
        train_linear_row,
        load_linear_peer,
        load_feed_forward},
+      {"additive",
+       "a cost for every option, fitted to the device's own measurements by ridge regression",
+       {},
+       {},
+       train_linear_row,
+       load_linear_peer,
+       load_feed_forward},
   };
 }
 
@@ -145,23 +156,49 @@ const PredictorRow* find_row(const std::string& name) {
   return nullptr;
 }
 
+/// What the cards of all predictors say alike, and what reports read. Throws FormatError.
+void require_predictor_card(const CardField& card) {
+  constexpr std::size_t many = 10'000'000;
+  card.at("space").text();
+  const SearchSpace& space = get_space(card.json());
+  if (const auto measured = card.find("adaptation_set")) {
+    for (const CardField& row : measured->list(many)) {
+      row.at("latency_ms").number(positive);
+      try {
+        space.parse(row.at("architecture").text());
+      } catch (const InputError&) {
+        row.at("architecture").fail("an architecture of " + std::string(space.name()));
+      }
+    }
+  }
+  if (const auto pool = card.find("pool")) pool->at("devices").texts(many);
+  const auto explanation = card.find("explanation");
+  if (explanation && !explanation->json().is_string()) explanation->texts(many);
+}
+
 /// Runs `load` so that whatever is wrong with a card that passed its checksum names the file.
 template <class Load>
 auto loaded(const std::filesystem::path& path, const std::string& content, const char* made_by, Load load) {
   const Archive archive = load_archive(path);
   try {
-    const std::string found = archive.card.at("content");
+    const CardField card(archive);
+    const std::string found = card.at("content").text();
     if (found != content) {
-      throw FormatError("this is a " + found + ", expected a " + content + " (made by `" + made_by + "`)");
+      throw FormatError("this is a " + excerpt(found) + ", expected a " + content + " (made by `" + made_by + "`)");
     }
-    const std::string name = archive.card.at("predictor");
+    const std::string name = card.at("predictor").text();
     const PredictorRow* row = find_row(name);
-    if (row == nullptr) throw FormatError("predictor '" + name + "' is not known to this tenshot; use a newer one");
+    if (row == nullptr)
+      throw FormatError("predictor '" + excerpt(name) + "' is not known to this tenshot; use a newer one");
     return load(archive, *row);
   } catch (const nlohmann::json::exception& error) {
     throw FormatError(path.string() + ": its card lacks something (" + error.what() + ")");
   } catch (const Error& error) {
     throw FormatError(path.string() + ": " + error.what());
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {
+    throw FormatError(path.string() + ": cannot be read (" + excerpt(error.what()) + ")");
   }
 }
 
@@ -193,6 +230,10 @@ bool is_network(const std::string& name) {
   return row != nullptr && row->settings != nullptr;
 }
 
+std::string default_predictor(const nasbench::SearchSpace& space) {
+  return nasbench::has_structures(space) ? "structured" : "operators";
+}
+
 std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datasets::Pool& pool,
                                             const MapleEdgeSettings& settings, const TrainingControl& control) {
   const PredictorRow* row = find_row(name);
@@ -208,8 +249,10 @@ std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path) {
 }
 
 std::unique_ptr<Predictor> load_predictor(const std::filesystem::path& path) {
-  return loaded(path, "predictor", "tenshot adapt",
-                [](const Archive& archive, const PredictorRow& row) { return row.load_predictor(archive); });
+  return loaded(path, "predictor", "tenshot adapt", [](const Archive& archive, const PredictorRow& row) {
+    require_predictor_card(CardField(archive));
+    return row.load_predictor(archive);
+  });
 }
 
 }  // namespace tenshot::trainer

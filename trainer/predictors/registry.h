@@ -46,6 +46,10 @@ bool is_network(const std::string& name);
 /// What of a hardware descriptor the predictor can use at most: "in-network" or "counters".
 std::string richest_descriptor(const std::string& name);
 
+/// The predictor that `tenshot train` takes for a pool of `space` unless told otherwise: `structured` where execution
+/// structures are known, else `operators`.
+std::string default_predictor(const nasbench::SearchSpace& space);
+
 /// Trains the predictor called `name` on a pool. The seed of `settings` seeds every predictor; the rest of it concerns
 /// the predictors whose row names its options. Throws InputError (no such predictor, a pool it cannot learn from),
 /// Interrupted.

@@ -4,7 +4,9 @@
 
 #include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
+#include "trainer/core/archive_reader.h"
 #include "trainer/core/metrics.h"
+#include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/predictors/structured/explanation.h"
 #include "trainer/predictors/structured/structured_predictor.h"
@@ -17,9 +19,9 @@ namespace tenshot::trainer::report {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 constexpr double shown_confidence = 0.9;
+constexpr std::size_t most_rows = 100'000'000;
 
 /// Latencies of architectures, measured.
 struct Measured {
@@ -27,11 +29,11 @@ struct Measured {
   std::vector<double> latency_ms;
 };
 
-Measured adaptation_set(const json& card, const SearchSpace& space) {
+Measured adaptation_set(const CardField& card, const SearchSpace& space) {
   Measured measured;
-  for (const json& row : card.at("adaptation_set")) {
-    measured.architectures.push_back(space.parse(row.at("architecture").get<std::string>()));
-    measured.latency_ms.push_back(row.at("latency_ms"));
+  for (const CardField& row : card.at("adaptation_set").list(space.size().value_or(most_rows))) {
+    measured.architectures.push_back(space.parse(row.at("architecture").text()));
+    measured.latency_ms.push_back(row.at("latency_ms").number(positive));
   }
   return measured;
 }
@@ -136,7 +138,9 @@ void add_intervals(Page& page, const Predictor& predictor, const Measured& other
 
 /// Predictions of the whole space in order, with their intervals.
 void add_space(Page& page, const Predictor& predictor) {
-  const Predictions predictions = predictor.predict(predictor.space().all(), shown_confidence);
+  const std::vector<Architecture> all = predictor.space().all();
+  const Predictions predictions = predictor.predict(all, shown_confidence);
+  require_usable(predictions, all, predictor.space());
   std::vector<std::size_t> order(predictions.latency_ms.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(),
@@ -167,14 +171,15 @@ void add_space(Page& page, const Predictor& predictor) {
 
 Page device_report(const fs::path& file, const std::optional<fs::path>& measured) {
   const std::unique_ptr<Predictor> predictor = load_predictor(file);
-  const json card = predictor->to_archive().card;
+  const Archive archive = predictor->to_archive();
+  const CardField card(archive);
   const Measured used = adaptation_set(card, predictor->space());
   const Measured others =
       measured ? others_of(datasets::read_measurements(*measured, predictor->space()), used) : Measured{};
   Page page("Predictor " + file.filename().string());
   page.paragraph(std::string(predictor->kind()) + " on " + std::string(predictor->space().name()) + ", adapted to " +
                  std::to_string(used.latency_ms.size()) + " measured architectures from a pool of " +
-                 std::to_string(card.at("pool").at("devices").size()) + " device-runtimes.");
+                 std::to_string(card.at("pool").at("devices").list(most_rows).size()) + " device-runtimes.");
   add_explanation(page, *predictor);
   add_costs(page, *predictor);
   if (!used.latency_ms.empty() || !others.latency_ms.empty()) add_comparison(page, *predictor, used, others);

@@ -50,10 +50,41 @@ std::string preamble(const Axes& axes, const std::string& size = "560,420") {
   return script;
 }
 
+/// Whether gnuplot can place a value: a finite one, whose axis can be divided too.
+bool can_be_drawn(double value) {
+  constexpr double largest = 1e30;
+  return std::abs(value) <= largest;  // not, where it is NaN
+}
+
+/// The points of a series that can be drawn, on an axis that may be logarithmic.
+Series drawable(const Series& series, const Axes& axes = {}) {
+  Series result{series.name, {}, {}, {}};
+  for (std::size_t i = 0; i < std::min(series.x.size(), series.y.size()); ++i) {
+    const bool beyond = axes.logarithmic_x && !(series.x[i] > 0);
+    if (beyond || !can_be_drawn(series.x[i]) || !can_be_drawn(series.y[i])) continue;
+    result.x.push_back(series.x[i]);
+    result.y.push_back(series.y[i]);
+    if (i >= series.spread.size()) continue;
+    result.spread.push_back(can_be_drawn(series.spread[i]) ? series.spread[i] : 0);
+  }
+  return result;
+}
+
+std::vector<Series> drawable(const std::vector<Series>& all, const Axes& axes = {}) {
+  std::vector<Series> result;
+  for (const Series& series : all) {
+    Series points = drawable(series, axes);
+    if (!points.x.empty()) result.push_back(std::move(points));
+  }
+  return result;
+}
+
+/// What is drawn where there is no point: gnuplot refuses axes without a range.
+std::string empty_plot() { return "set xrange [0.5:1.5]\nset yrange [0:1]\nplot 2 notitle\n"; }
+
 std::string data_block(std::size_t index, const Series& series) {
   std::string text = "$d" + std::to_string(index) + " << END\n";
   for (std::size_t i = 0; i < series.x.size(); ++i) {
-    if (!std::isfinite(series.x[i]) || !std::isfinite(series.y[i])) continue;
     text += shortest(series.x[i]) + " " + shortest(series.y[i]);
     text += " " + shortest(series.spread.empty() ? 0.0 : series.spread[i]) + "\n";
   }
@@ -135,19 +166,20 @@ std::string inlined(const std::string& svg, const std::string& prefix, const std
   return text;
 }
 
-std::string scatter_plot(const std::vector<Series>& series, const std::string& alternative_text) {
+std::string scatter_plot(const std::vector<Series>& all, const std::string& alternative_text) {
+  const std::vector<Series> series = drawable(all);
   double low = HUGE_VAL, high = 0;
   for (const Series& s : series) {
     for (const auto* values : {&s.x, &s.y}) {
       for (const double value : *values) {
-        if (!std::isfinite(value)) continue;
         low = std::min(low, value);
         high = std::max(high, value);
       }
     }
   }
-  const std::string range = "[" + shortest(0.9 * low) + ":" + shortest(1.05 * high) + "]";
   std::string script = preamble({"measured latency, ms", "predicted latency, ms"}, "460,440");
+  if (series.empty()) return drawn(script + empty_plot(), alternative_text);
+  const std::string range = "[" + shortest(0.9 * low) + ":" + shortest(1.05 * high) + "]";
   script += "set size ratio 1\nset xrange " + range + "\nset yrange " + range + "\n";
   std::vector<std::string> plots = {"1.1*x with filledcurves y1=0 " + colour(band) + " title \"within 10 %\"",
                                     "0.9*x with filledcurves y1=0 " + colour(paper) + " notitle",
@@ -161,9 +193,11 @@ std::string scatter_plot(const std::vector<Series>& series, const std::string& a
   return drawn(script + plot_command(plots), alternative_text);
 }
 
-std::string line_plot(const std::vector<Series>& series, const Axes& axes, const std::string& alternative_text,
+std::string line_plot(const std::vector<Series>& all, const Axes& axes, const std::string& alternative_text,
                       bool diagonal) {
+  const std::vector<Series> series = drawable(all, axes);
   std::string script = preamble(axes);
+  if (series.empty()) return drawn(script + empty_plot(), alternative_text);
   std::vector<std::string> plots;
   if (diagonal) plots.push_back("x with lines " + colour(guide) + " dashtype 2 notitle");
   for (std::size_t i = 0; i < series.size(); ++i) {
@@ -181,14 +215,17 @@ std::string line_plot(const std::vector<Series>& series, const Axes& axes, const
 
 std::string bar_plot(const std::vector<std::string>& labels, const Series& bars, const Axes& axes,
                      const std::string& alternative_text) {
+  const Series drawn_bars = drawable(bars);
+  if (drawn_bars.x.empty()) return drawn(preamble(axes) + empty_plot(), alternative_text);
   std::string script =
       preamble(axes) + "unset key\nset style fill solid 0.8\nset boxwidth 0.6\nset xtics rotate by 30 right (";
   std::vector<std::string> tics;
   for (std::size_t i = 0; i < labels.size(); ++i) tics.push_back(quoted(labels[i]) + " " + std::to_string(i));
   script += joined(tics) + ")\nset xrange [-0.6:" + shortest(static_cast<double>(labels.size()) - 0.4) + "]\n" +
-            data_block(0, bars);
+            data_block(0, drawn_bars);
   std::vector<std::string> plots = {"$d0 using 1:2 with boxes " + series_colour(0)};
-  if (!bars.spread.empty()) plots.push_back("$d0 using 1:2:3 with yerrorbars pointtype 0 linewidth 1.5 " + colour(ink));
+  if (!drawn_bars.spread.empty())
+    plots.push_back("$d0 using 1:2:3 with yerrorbars pointtype 0 linewidth 1.5 " + colour(ink));
   return drawn(script + plot_command(plots), alternative_text);
 }
 

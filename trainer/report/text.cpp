@@ -24,7 +24,8 @@ Series error_distribution(const std::string& name, const std::vector<double>& me
                           const std::vector<double>& predicted_ms) {
   std::vector<double> errors;
   for (std::size_t i = 0; i < measured_ms.size(); ++i) {
-    errors.push_back(100 * std::abs(predicted_ms[i] - measured_ms[i]) / measured_ms[i]);
+    const double error = 100 * std::abs(predicted_ms[i] - measured_ms[i]) / measured_ms[i];
+    if (!std::isnan(error)) errors.push_back(error);
   }
   std::sort(errors.begin(), errors.end());
   Series series{name, {}, {}};

@@ -92,9 +92,17 @@ class TreeGrower {
   RegressionTree tree_;
 };
 
-int depth_below(const RegressionTree& tree, std::int32_t index) {
-  const TreeNode& node = tree.nodes[static_cast<std::size_t>(index)];
-  return node.feature < 0 ? 0 : 1 + std::max(depth_below(tree, node.zero), depth_below(tree, node.one));
+/// Questions on the longest path from the root. Children come after their parents.
+int depth_of(const RegressionTree& tree) {
+  std::vector<int> depth(tree.nodes.size(), 0);
+  int deepest = 0;
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    const TreeNode& node = tree.nodes[i];
+    deepest = std::max(deepest, depth[i]);
+    if (node.feature < 0) continue;
+    for (const std::int32_t child : {node.zero, node.one}) depth[static_cast<std::size_t>(child)] = depth[i] + 1;
+  }
+  return deepest;
 }
 
 }  // namespace
@@ -113,7 +121,7 @@ double RandomForest::predict(const float* features) const {
 
 int RandomForest::depth() const {
   int deepest = 0;
-  for (const RegressionTree& tree : trees) deepest = std::max(deepest, depth_below(tree, 0));
+  for (const RegressionTree& tree : trees) deepest = std::max(deepest, depth_of(tree));
   return deepest;
 }
 

@@ -4,7 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
 #include "trainer/core/adaptation.h"
+#include "trainer/core/archive_reader.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
@@ -106,17 +108,38 @@ class ForestModel : public PoolModel {
   datasets::Pool pool_;
 };
 
-/// Throws FormatError unless the nodes form a tree over `width` features: every child comes after its parent.
-void require_tree(const RegressionTree& tree, std::size_t width) {
+/// Throws FormatError unless the nodes form a tree over `width` features that are 0 or 1: every child comes after its
+/// one parent, and no path asks a feature twice, which bounds the depth of everything that walks it.
+void require_tree(const RegressionTree& tree, std::size_t width, std::size_t index) {
+  const auto fail = [&](std::size_t node, const std::string& what) {
+    throw FormatError("array 'forest.nodes': node " + std::to_string(node) + " of tree " + std::to_string(index) + " " +
+                      what);
+  };
   const auto size = static_cast<std::int32_t>(tree.nodes.size());
-  for (std::int32_t i = 0; i < size; ++i) {
-    const TreeNode& node = tree.nodes[static_cast<std::size_t>(i)];
+  std::vector<std::size_t> depth(tree.nodes.size(), 0);  // 0: no node before leads here
+  depth[0] = 1;
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    const TreeNode& node = tree.nodes[i];
+    if (depth[i] == 0) fail(i, "has no parent");
     if (node.feature == -1) continue;
-    const bool known = node.feature >= 0 && static_cast<std::size_t>(node.feature) < width;
-    if (!known || node.zero <= i || node.one <= i || node.zero >= size || node.one >= size) {
-      throw FormatError("the forest holds a node that belongs to no tree");
+    if (node.feature < 0 || static_cast<std::size_t>(node.feature) >= width) {
+      fail(i, "asks feature " + std::to_string(node.feature) + ", expected one of " + std::to_string(width));
+    }
+    if (depth[i] > width) fail(i, "is deeper than there are features");
+    for (const std::int32_t child : {node.zero, node.one}) {
+      if (child <= static_cast<std::int32_t>(i) || child >= size) fail(i, "has a child that does not come after it");
+      std::size_t& below = depth[static_cast<std::size_t>(child)];
+      if (below != 0) fail(static_cast<std::size_t>(child), "has two parents");
+      below = depth[i] + 1;
     }
   }
+}
+
+/// A whole number of the forest's array, which holds 64-bit floats.
+std::int32_t index_of(double value, const std::string& field) {
+  require_in_range(value, {-1, 2e9}, field);
+  if (value != std::floor(value)) throw FormatError(field + " is " + shortest(value) + ", expected a whole number");
+  return static_cast<std::int32_t>(value);
 }
 
 }  // namespace
@@ -129,28 +152,28 @@ std::unique_ptr<PoolModel> make_forest(const datasets::Pool& pool) {
 std::unique_ptr<PoolModel> load_forest(const Archive& archive) { return make_forest(get_pool(archive)); }
 
 std::unique_ptr<Predictor> load_forest_predictor(const Archive& archive) {
-  const std::vector<double> sizes = archive.doubles("forest.sizes"), values = archive.doubles("forest.nodes");
+  constexpr Range log_latency{-700, 700};  // whose exponential is a number
+  const std::vector<double> sizes = checked_doubles(archive, "forest.sizes", {1, 2e9});
+  const std::vector<double> values = checked_doubles(archive, "forest.nodes", any_number);
   const std::size_t width = get_space(archive.card).encoding_width();
   RandomForest forest;
   std::size_t next = 0;
   for (const double size : sizes) {
     const std::size_t left = values.size() / 4 - next;
-    if (!(size >= 1 && size <= static_cast<double>(left))) throw FormatError("the forest's trees do not fit its nodes");
+    if (size > static_cast<double>(left)) throw FormatError("array 'forest.sizes' asks for more nodes than there are");
     RegressionTree tree;
     for (std::size_t i = 0; i < static_cast<std::size_t>(size); ++i, ++next) {
-      for (std::size_t k = 0; k < 3; ++k) {
-        if (!(std::fabs(values[next * 4 + k]) <= static_cast<double>(values.size()))) {
-          throw FormatError("the forest holds a node that belongs to no tree");
-        }
-      }
-      tree.nodes.push_back({static_cast<std::int32_t>(values[next * 4]),
-                            static_cast<std::int32_t>(values[next * 4 + 1]),
-                            static_cast<std::int32_t>(values[next * 4 + 2]), static_cast<float>(values[next * 4 + 3])});
+      const std::string field = "array 'forest.nodes': node " + std::to_string(next);
+      const double* node = values.data() + 4 * next;
+      require_in_range(node[3], log_latency, field + ": value");
+      tree.nodes.push_back({index_of(node[0], field + ": feature"), index_of(node[1], field + ": zero"),
+                            index_of(node[2], field + ": one"), static_cast<float>(node[3])});
     }
-    require_tree(tree, width);
+    require_tree(tree, width, forest.trees.size());
     forest.trees.push_back(std::move(tree));
   }
-  if (forest.trees.empty()) throw FormatError("the forest has no trees");
+  if (forest.trees.empty()) throw FormatError("array 'forest.sizes' is empty, expected at least one tree");
+  if (next * 4 != values.size()) throw FormatError("array 'forest.nodes' holds nodes that belong to no tree");
   return std::make_unique<ForestPredictor>(std::move(forest), archive.card);
 }
 

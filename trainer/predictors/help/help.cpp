@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
+#include "trainer/core/archive_reader.h"
 #include "trainer/core/libtorch.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
@@ -180,13 +182,22 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
 
 std::unique_ptr<PoolModel> load_help(const Archive& archive) {
   datasets::Pool pool = get_pool(archive);
-  HelpSettings settings = archive.card.at("settings");
-  settings.seed = archive.card.at("seed");
-  if (settings.support < 1 || settings.adaptation_steps < 0 || settings.adaptation_steps > 1000) {
-    throw FormatError("the settings of help are out of range");
-  }
+  const CardField card(archive), given = card.at("settings");
+  const auto count = [&](const char* key, int least, int most) {
+    return static_cast<int>(given.at(key).whole_number(least, most));
+  };
+  constexpr int many = 1'000'000, most_steps = 1000;
+  HelpSettings settings;
+  settings.episodes = count("episodes", 0, many);
+  settings.devices_per_episode = count("devices_per_episode", 1, many);
+  settings.support = count("support", 1, many);
+  settings.query = count("query", 1, many);
+  settings.inner_steps = count("inner_steps", 0, most_steps);
+  settings.adaptation_steps = count("adaptation_steps", 0, most_steps);
+  settings.learning_rate = given.at("learning_rate").number(share);
+  settings.seed = static_cast<std::uint64_t>(card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max()));
   MetaNetwork network(static_cast<int>(pool.space->encoding_width()), settings.seed);
-  network.load(archive.floats("parameters"));
+  network.load(checked_floats(archive, "parameters", {-1e9, 1e9}));
   return std::make_unique<HelpModel>(std::move(pool), settings, std::move(network));
 }
 

@@ -11,6 +11,7 @@
 #include "trainer/core/nnls.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
+#include "trainer/predictors/linear/additive_fit.h"
 #include "trainer/predictors/maple_edge/descriptor_features.h"
 
 namespace tenshot::trainer {
@@ -136,14 +137,30 @@ Fit fit_look_up(const SearchSpace& space, const AdaptationSet& set) {
           {{"costs_ms", costs_ms}, {"operators", "fitted to networks"}}};
 }
 
+Fit fit_options(const SearchSpace& space, const AdaptationSet& set) {
+  const AdditiveFit fit = fit_additive(space, set);
+  return {[&space, fit](const Architecture& a) {
+            double sum_ms = fit.base_ms;
+            std::size_t first = 0;
+            for (std::size_t d = 0; d < a.size(); ++d) {
+              sum_ms += fit.cost_ms[first + a[d]];
+              first += static_cast<std::size_t>(space.decisions()[d]);
+            }
+            return sum_ms;
+          },
+          {{"base_ms", fit.base_ms}, {"penalty", fit.penalty}}};
+}
+
 struct Peer {
   std::string name;
   Fit (*fit)(const SearchSpace& space, const AdaptationSet& set);
 };
 
 const std::vector<Peer>& peers() {
-  static const std::vector<Peer> all = {
-      {"flops", fit_flops}, {"flops-memory", fit_flops_and_memory}, {"look-up", fit_look_up}};
+  static const std::vector<Peer> all = {{"flops", fit_flops},
+                                        {"flops-memory", fit_flops_and_memory},
+                                        {"look-up", fit_look_up},
+                                        {"additive", fit_options}};
   return all;
 }
 

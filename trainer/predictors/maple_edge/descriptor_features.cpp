@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/nnls.h"
 
@@ -86,7 +87,7 @@ DescriptorKind descriptor_kind(std::string_view text) {
   for (const DescriptorKind kind : {DescriptorKind::counters, DescriptorKind::latency, DescriptorKind::inferred}) {
     if (name(kind) == text) return kind;
   }
-  throw InputError("there is no descriptor kind '" + std::string(text) + "'; there are: counters, latency, inferred");
+  throw InputError("there is no descriptor kind '" + excerpt(text) + "'; there are: counters, latency, inferred");
 }
 
 DescriptorKind common_descriptor_kind(const datasets::Pool& pool) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <unordered_map>
 
 #include "nasbench/support/error.h"
@@ -9,6 +10,7 @@
 #include "nasbench/support/random.h"
 #include "sampling/architectures/sampler.h"
 #include "trainer/core/adaptation.h"
+#include "trainer/core/archive_reader.h"
 #include "trainer/core/libtorch.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
@@ -60,22 +62,28 @@ std::string descriptor_source(DescriptorKind kind, const datasets::HardwareDescr
   return counters ? descriptor.source + (descriptor.simulated() ? ", simulated" : "") : "operator latencies";
 }
 
-MapleEdgeSettings settings_from_json(const nlohmann::json& json, const std::string& kind, std::uint64_t seed) {
+MapleEdgeSettings settings_of(const CardField& card) {
+  const CardField given = card.at("settings");
+  constexpr int many = 100'000'000, most_layers = 64, widest_layer = 1'000'000;
+  const auto count = [&](const char* key) { return static_cast<int>(given.at(key).whole_number(1, many)); };
   MapleEdgeSettings s;
-  s.kind = kind;
-  s.hidden = json.at("hidden").get<std::vector<int>>();
-  s.fit.epochs = json.at("epochs");
-  s.fit.batch = json.at("batch");
-  s.fit.learning_rate = json.at("learning_rate");
-  s.fit.seed = seed;
-  s.fine_tune_epochs = json.at("fine_tune_epochs");
-  s.fine_tune_learning_rate = json.at("fine_tune_learning_rate");
-  s.default_clones = json.at("default_clones");
-  s.reference_samples = json.at("reference_samples");
-  s.normalise = json.at("normalise");
-  s.scale_latencies = json.at("scale_latencies");
-  s.redraw_references = json.at("redraw_references");
-  s.descriptor = json.at("descriptor").get<std::string>();
+  s.kind = card.at("predictor").text();
+  s.hidden.clear();
+  for (const CardField& width : given.at("hidden").list(most_layers)) {
+    s.hidden.push_back(static_cast<int>(width.whole_number(1, widest_layer)));
+  }
+  s.fit.epochs = count("epochs");
+  s.fit.batch = count("batch");
+  s.fit.learning_rate = given.at("learning_rate").number(not_negative);
+  s.fit.seed = static_cast<std::uint64_t>(card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max()));
+  s.fine_tune_epochs = count("fine_tune_epochs");
+  s.fine_tune_learning_rate = given.at("fine_tune_learning_rate").number(not_negative);
+  s.default_clones = count("default_clones");
+  s.reference_samples = count("reference_samples");
+  s.normalise = given.at("normalise").boolean();
+  s.scale_latencies = given.at("scale_latencies").boolean();
+  s.redraw_references = given.at("redraw_references").boolean();
+  s.descriptor = given.at("descriptor").text();
   return s;
 }
 
@@ -339,14 +347,19 @@ Archive MapleEdgeModel::to_archive() const {
 }
 
 void MapleEdgeModel::load(const Archive& archive) {
-  standardisation_ = {archive.doubles("descriptor.mean"), archive.doubles("descriptor.deviation")};
+  standardisation_.mean = checked_doubles(archive, "descriptor.mean", any_number);
+  standardisation_.deviation =
+      checked_doubles(archive, "descriptor.deviation", {0, 1e300}, standardisation_.mean.size());
   layers_ = get_layers(archive, "layer");
-  loss_ = archive.card.at("scores").at("training_loss");
+  loss_ = CardField(archive).at("scores").at("training_loss").number(not_negative);
   const std::size_t width = space().encoding_width() + standardisation_.mean.size();
-  if (standardisation_.deviation.size() != standardisation_.mean.size() ||
-      layers_.front().inputs != static_cast<int>(width)) {
-    throw FormatError("the network does not fit the descriptor");
+  if (layers_.front().inputs != static_cast<int>(width)) {
+    throw FormatError("array 'layer0.weight' has " + std::to_string(layers_.front().inputs) + " columns, expected " +
+                      std::to_string(width) + " for the encoding and the descriptor");
   }
+  std::vector<int> hidden;
+  for (std::size_t l = 0; l + 1 < layers_.size(); ++l) hidden.push_back(layers_[l].outputs);
+  if (hidden != settings_.hidden) CardField(archive).at("settings").at("hidden").fail("the widths of the layers");
 }
 
 }  // namespace
@@ -378,9 +391,7 @@ std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const Ma
 }
 
 std::unique_ptr<PoolModel> load_maple_edge(const Archive& archive) {
-  auto model = std::make_unique<MapleEdgeModel>(
-      get_pool(archive),
-      settings_from_json(archive.card.at("settings"), archive.card.at("predictor"), archive.card.at("seed")));
+  auto model = std::make_unique<MapleEdgeModel>(get_pool(archive), settings_of(CardField(archive)));
   model->load(archive);
   return model;
 }

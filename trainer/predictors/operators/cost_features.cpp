@@ -1,10 +1,9 @@
 #include "trainer/predictors/operators/cost_features.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
-#include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "nasbench/support/error.h"
 
@@ -12,132 +11,16 @@ namespace tenshot::trainer::operators {
 namespace {
 
 using nasbench::Architecture;
-using nasbench::OperatorKind;
-using nasbench::OperatorSpecification;
 using nasbench::SearchSpace;
-
-enum Group : std::size_t {
-  pointwise,
-  spatial,
-  depthwise,
-  grouped,
-  transposed,
-  linear,
-  matrix_product,
-  pool,
-  global,
-  activation,
-  elementwise,
-  concatenation,
-  movement,
-  norm,
-  opaque,
-  group_count
-};
-
-const std::array<std::string, group_count> group_names = {"convolution_1x1",
-                                                          "convolution",
-                                                          "depthwise_convolution",
-                                                          "grouped_convolution",
-                                                          "transposed_convolution",
-                                                          "linear",
-                                                          "matrix_product",
-                                                          "pool",
-                                                          "global_pool",
-                                                          "activation",
-                                                          "elementwise",
-                                                          "concatenation",
-                                                          "data_movement",
-                                                          "normalisation",
-                                                          "opaque"};
-
-const std::array<std::string, measures_of_group> measure_names = {"count", "arithmetic", "input_bytes", "output_bytes",
-                                                                  "weight_bytes"};
-
-/// Groups that stand in for one that the pool never saw, the most alike first.
-const std::array<std::vector<std::size_t>, group_count> stand_ins = {{
-    {spatial, grouped, linear},
-    {pointwise, grouped, depthwise},
-    {grouped, spatial, pointwise},
-    {spatial, depthwise, pointwise},
-    {spatial, pointwise},
-    {pointwise, matrix_product, spatial},
-    {linear, pointwise},
-    {global, depthwise, elementwise, concatenation},
-    {pool, elementwise, concatenation},
-    {elementwise, concatenation, movement, pool},
-    {activation, concatenation, movement, pool},
-    {movement, elementwise, activation, pool},
-    {concatenation, elementwise, activation, pool},
-    {elementwise, activation, concatenation, pool},
-    {elementwise, activation, concatenation, pool},
-}};
-
-std::size_t convolution_group(const OperatorSpecification& specification) {
-  if (specification.groups > 1) {
-    const auto& input = specification.inputs.empty() ? specification.output : specification.inputs.front();
-    return input.size() > 1 && input[1] == specification.groups ? depthwise : grouped;
-  }
-  return specification.kernel.height == 1 && specification.kernel.width == 1 ? pointwise : spatial;
-}
-
-std::optional<std::size_t> group_of(const OperatorSpecification& specification) {
-  switch (specification.kind) {
-    case OperatorKind::convolution:
-      return convolution_group(specification);
-    case OperatorKind::transposed_convolution:
-      return transposed;
-    case OperatorKind::linear:
-      return linear;
-    case OperatorKind::matrix_product:
-      return matrix_product;
-    case OperatorKind::max_pool:
-    case OperatorKind::average_pool:
-      return pool;
-    case OperatorKind::global_pool:
-    case OperatorKind::reduce:
-      return global;
-    case OperatorKind::activation:
-      return activation;
-    case OperatorKind::add:
-    case OperatorKind::multiply:
-    case OperatorKind::elementwise:
-      return elementwise;
-    case OperatorKind::concatenate:
-      return concatenation;
-    case OperatorKind::split:
-    case OperatorKind::shuffle:
-    case OperatorKind::pad:
-    case OperatorKind::resize:
-    case OperatorKind::transpose:
-      return movement;
-    case OperatorKind::batch_norm:
-    case OperatorKind::layer_norm:
-    case OperatorKind::group_norm:
-    case OperatorKind::softmax:
-      return norm;
-    case OperatorKind::opaque:
-      return opaque;
-    case OperatorKind::reshape:
-      break;
-  }
-  return std::nullopt;
-}
-
-double arithmetic(const OperatorSpecification& specification, std::size_t group) {
-  if (group != pool) return static_cast<double>(nasbench::multiply_adds(specification));
-  return static_cast<double>(nasbench::element_count(specification.output)) * specification.kernel.height *
-         specification.kernel.width;
-}
 
 /// The features of `map` that a sum of raw features is: without those the pool never saw, whose groups' are counted as
 /// those of their stand-ins.
 Eigen::VectorXd mapped(const FeatureMap& map, Eigen::VectorXd raw) {
   const auto knows = [&](std::size_t feature) { return std::binary_search(map.raw.begin(), map.raw.end(), feature); };
-  for (std::size_t group = 0; group < group_count; ++group) {
+  for (std::size_t group = 0; group < operator_group_count(); ++group) {
     const std::size_t first = 1 + group * measures_of_group;
     if (knows(first)) continue;  // every operator counts, so a group that was seen has its count
-    for (const std::size_t other : stand_ins[group]) {
+    for (const std::size_t other : stand_in_groups(group)) {
       const std::size_t replacement = 1 + other * measures_of_group;
       if (!knows(replacement)) continue;
       raw.segment(static_cast<Eigen::Index>(replacement), measures_of_group) +=
@@ -153,85 +36,28 @@ Eigen::VectorXd mapped(const FeatureMap& map, Eigen::VectorXd raw) {
   return features;
 }
 
-/// Collects blocks; equal keys are one block.
-class TableBuilder {
- public:
-  TableBuilder(const FeatureMap& map, const SearchSpace& space) : map_(map), space_(space) {
-    std::size_t at = map.operator_features();
-    for (const int options : map.options) {
-      first_of_decision_.push_back(at);
-      at += static_cast<std::size_t>(options);
-    }
-    for (std::size_t f = map.operator_features(); f < map.features(); ++f) {  // one block for each option, in order
-      Eigen::VectorXd one = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(map.features()));
-      one[static_cast<Eigen::Index>(f)] = 1;
-      blocks_.push_back(std::move(one));
-    }
-  }
-
-  void add(const Architecture& architecture) {
-    add_operators(architecture);
-    for (std::size_t d = 0; d < map_.options.size(); ++d) {
-      table_.block_of.push_back(
-          static_cast<std::uint32_t>(first_of_decision_[d] - map_.operator_features() + architecture[d]));
-    }
-    table_.begin.push_back(table_.block_of.size());
-  }
-
-  FeatureTable finish() {
-    table_.blocks.resize(static_cast<Eigen::Index>(blocks_.size()), static_cast<Eigen::Index>(map_.features()));
-    for (std::size_t b = 0; b < blocks_.size(); ++b) table_.blocks.row(static_cast<Eigen::Index>(b)) = blocks_[b];
-    return std::move(table_);
-  }
-
- private:
-  void add_operators(const Architecture& architecture) {
-    table_.block_of.push_back(static_cast<std::uint32_t>(blocks_.size()));
-    blocks_.push_back(mapped(map_, raw_features(space_.operator_list(architecture))));
-  }
-
-  const FeatureMap& map_;
-  const SearchSpace& space_;
-  FeatureTable table_;
-  std::vector<Eigen::VectorXd> blocks_;
-  std::vector<std::size_t> first_of_decision_;
+/// The networks as indices of the space's operator parts, each part numbered when it is first met.
+struct Parts {
+  std::vector<std::uint32_t> keys;     ///< of the space, one for each number
+  std::vector<std::uint32_t> part_of;  ///< the networks' part numbers, one network after the other
+  std::vector<std::size_t> begin = {0};
 };
 
-/// Whether the decisions of a space say something of their own about a network, as the positions of a layered space do.
-/// Where a decision is no more than a place in a list of networks, its options are more than such positions have.
-bool is_layered(const SearchSpace& space) {
-  constexpr int most_options = 64;
-  const std::vector<int>& decisions = space.decisions();
-  return decisions.size() > 1 &&
-         std::all_of(decisions.begin(), decisions.end(), [](int options) { return options <= most_options; });
+Parts parts_of(const SearchSpace& space, const std::vector<Architecture>& architectures) {
+  Parts parts;
+  std::unordered_map<std::uint32_t, std::uint32_t> numbers;
+  for (const Architecture& architecture : architectures) {
+    for (const std::uint32_t key : space.operator_parts(architecture)) {
+      const auto [found, added] = numbers.emplace(key, static_cast<std::uint32_t>(parts.keys.size()));
+      if (added) parts.keys.push_back(key);
+      parts.part_of.push_back(found->second);
+    }
+    parts.begin.push_back(parts.part_of.size());
+  }
+  return parts;
 }
 
 }  // namespace
-
-std::size_t operator_group_count() { return group_count; }
-const std::string& operator_group_name(std::size_t group) { return group_names.at(group); }
-std::size_t raw_feature_count() { return 1 + group_count * measures_of_group; }
-
-std::string raw_feature_name(std::size_t feature) {
-  if (feature == 0) return "base";
-  return group_names.at((feature - 1) / measures_of_group) + "." + measure_names[(feature - 1) % measures_of_group];
-}
-
-Eigen::VectorXd raw_features(const std::vector<OperatorSpecification>& operators) {
-  Eigen::VectorXd features = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(raw_feature_count()));
-  features[0] = 1;
-  for (const OperatorSpecification& specification : operators) {
-    const std::optional<std::size_t> group = group_of(specification);
-    if (!group) continue;
-    auto own = features.segment(static_cast<Eigen::Index>(1 + *group * measures_of_group), measures_of_group);
-    own[0] += 1;
-    own[1] += arithmetic(specification, *group);
-    own[2] += static_cast<double>(nasbench::input_bytes(specification));
-    own[3] += static_cast<double>(nasbench::output_bytes(specification));
-    own[4] += static_cast<double>(nasbench::weight_bytes(specification));
-  }
-  return features;
-}
 
 Eigen::MatrixXd FeatureTable::times(const Eigen::MatrixXd& weights) const {
   const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> of_block = blocks * weights;
@@ -279,8 +105,14 @@ std::string FeatureMap::name(std::size_t feature) const {
 
 FeatureMap make_feature_map(const SearchSpace& space, const std::vector<Architecture>& architectures) {
   if (architectures.empty()) throw InputError("the pool has no measured networks to learn from");
+  const Parts parts = parts_of(space, architectures);
+  std::vector<double> occurrences(parts.keys.size(), 0);
+  for (const std::uint32_t part : parts.part_of) occurrences[part] += 1;
   Eigen::VectorXd sum = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(raw_feature_count()));
-  for (const Architecture& architecture : architectures) sum += raw_features(space.operator_list(architecture));
+  for (std::size_t p = 0; p < parts.keys.size(); ++p) {
+    sum += occurrences[p] * raw_features(space.operator_part(parts.keys[p]));
+  }
+  sum[0] = static_cast<double>(architectures.size());
   FeatureMap map;
   std::vector<double> unit;
   for (std::size_t f = 0; f < raw_feature_count(); ++f) {
@@ -290,25 +122,48 @@ FeatureMap make_feature_map(const SearchSpace& space, const std::vector<Architec
     unit.push_back(mean);
   }
   map.unit = Eigen::Map<const Eigen::VectorXd>(unit.data(), static_cast<Eigen::Index>(unit.size()));
-  if (is_layered(space)) map.options = space.decisions();
+  if (space.composed()) map.options = space.decisions();
   return map;
 }
 
 FeatureTable feature_table(const FeatureMap& map, const SearchSpace& space,
                            const std::vector<Architecture>& architectures) {
-  TableBuilder builder(map, space);
-  for (const Architecture& architecture : architectures) builder.add(architecture);
-  return builder.finish();
+  const Parts parts = parts_of(space, architectures);
+  const std::size_t decisions = map.decision_features();
+  FeatureTable table;  // blocks: the base, one for each option, one for each part
+  table.blocks = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(1 + decisions + parts.keys.size()),
+                                       static_cast<Eigen::Index>(map.features()));
+  table.blocks(0, 0) = 1 / map.unit[0];
+  for (std::size_t d = 0; d < decisions; ++d) {
+    table.blocks(static_cast<Eigen::Index>(1 + d), static_cast<Eigen::Index>(map.operator_features() + d)) = 1;
+  }
+  for (std::size_t p = 0; p < parts.keys.size(); ++p) {
+    Eigen::VectorXd raw = raw_features(space.operator_part(parts.keys[p]));
+    raw[0] = 0;
+    table.blocks.row(static_cast<Eigen::Index>(1 + decisions + p)) = mapped(map, std::move(raw));
+  }
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    table.block_of.push_back(0);
+    std::size_t first = 1;
+    for (std::size_t d = 0; d < map.options.size(); first += static_cast<std::size_t>(map.options[d++])) {
+      table.block_of.push_back(static_cast<std::uint32_t>(first + architectures[i][d]));
+    }
+    for (std::size_t at = parts.begin[i]; at < parts.begin[i + 1]; ++at) {
+      table.block_of.push_back(static_cast<std::uint32_t>(1 + decisions + parts.part_of[at]));
+    }
+    table.begin.push_back(table.block_of.size());
+  }
+  return table;
 }
 
 std::vector<std::string> unknown_groups(const FeatureMap& map, const SearchSpace& space,
                                         const Architecture& architecture) {
   const Eigen::VectorXd raw = raw_features(space.operator_list(architecture));
   std::vector<std::string> names;
-  for (std::size_t group = 0; group < group_count; ++group) {
+  for (std::size_t group = 0; group < operator_group_count(); ++group) {
     const std::size_t count = 1 + group * measures_of_group;
     if (raw[static_cast<Eigen::Index>(count)] > 0 && !std::binary_search(map.raw.begin(), map.raw.end(), count)) {
-      names.push_back(group_names[group]);
+      names.push_back(operator_group_name(group));
     }
   }
   return names;

@@ -6,27 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "nasbench/graph/operator_specification.h"
 #include "nasbench/spaces/search_space.h"
+#include "trainer/predictors/operators/operator_groups.h"
 
 namespace tenshot::trainer::operators {
-
-/// Operators whose costs are learned together: 1×1 convolutions, depthwise convolutions, pools and so on. A reshape
-/// belongs to none: it moves no number.
-std::size_t operator_group_count();
-const std::string& operator_group_name(std::size_t group);
-
-/// What of an operator costs time, in this order: being there at all, its arithmetic (multiply–adds; for pools, output
-/// elements times the window's area), the bytes it reads, writes, and reads as weights (Li et al., 2023, Table 2, use
-/// much the same).
-constexpr std::size_t measures_of_group = 5;
-
-/// The raw features of a network: a one for what every inference costs, then `measures_of_group` sums for each group;
-/// shape [1 + operator_group_count() · measures_of_group].
-Eigen::VectorXd raw_features(const std::vector<nasbench::OperatorSpecification>& operators);
-std::size_t raw_feature_count();
-/// "base", "depthwise_convolution.input_bytes" and so on.
-std::string raw_feature_name(std::size_t feature);
 
 /// Networks as sums of blocks: the features of network i are the sum of blocks[b] over its block indices b. In a
 /// layered space few blocks make up very many networks; elsewhere a network is a block of its own.

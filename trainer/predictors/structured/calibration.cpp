@@ -91,7 +91,7 @@ IntervalCalibration calibration_of(const std::vector<std::vector<double>>& error
 IntervalCalibration calibrate(const StructuredLibrary& library, const std::vector<std::string>& devices,
                               const datasets::LatencyMatrix& latencies, const PosteriorOptions& posterior_options,
                               const CalibrationOptions& options) {
-  if (devices.size() < 3) return {};
+  if (devices.size() < least_calibrated) return {};
   const datasets::LatencyMatrix pool = connected_part(library.model->space(), latencies);
   const nasbench::StructureTable table = library.model->table(pool.architectures);
   const sampling::LatencyCovariance prior = prior_covariance(library, table, posterior_options);

@@ -10,6 +10,9 @@
 
 namespace tenshot::trainer::structured {
 
+/// Device-runtimes that a pool needs for its intervals to be calibrated.
+constexpr std::size_t least_calibrated = 3;
+
 /// How calibration measures what intervals are worth.
 struct CalibrationOptions {
   std::size_t samples = 10;  ///< measurements a held-out device is adapted with, chosen by information

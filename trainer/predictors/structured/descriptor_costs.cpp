@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -49,7 +50,7 @@ DescriptorSource descriptor_source(std::string_view text) {
   for (const auto source : {DescriptorSource::none, DescriptorSource::in_network, DescriptorSource::alone}) {
     if (name(source) == text) return source;
   }
-  throw InputError("there is no descriptor kind '" + std::string(text) + "'; there are: in-network, latency, inferred");
+  throw InputError("there is no descriptor kind '" + excerpt(text) + "'; there are: in-network, latency, inferred");
 }
 
 Eigen::VectorXd described_costs_ms(const HardwareDescriptor& descriptor, const StructureModel& model,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nasbench/structures/structures.h"
+#include "trainer/core/archive_reader.h"
 #include "trainer/predictors/structured/descriptor_prior.h"
 #include "trainer/predictors/structured/library.h"
 
@@ -50,6 +51,9 @@ void require_valid(const PosteriorOptions& options);
 /// nlohmann::json::exception.
 void to_json(nlohmann::json& json, const PosteriorOptions& options);
 void from_json(const nlohmann::json& json, PosteriorOptions& options);
+
+/// The same from a file, every value checked: throws FormatError, InputError that names the first one out of range.
+PosteriorOptions checked_options(const CardField& settings);
 
 /// Latencies measured on the new device-runtime.
 struct Evidence {

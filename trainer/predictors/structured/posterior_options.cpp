@@ -35,7 +35,30 @@ void each_option(Options& options, const Visit& visit) {
   visit("described_spread", options.described_spread);
 }
 
+constexpr std::size_t longest_list = 1000;
+constexpr std::int64_t largest_count = 1'000'000;
+
+void read(const CardField& field, double& value) { value = field.number(any_number); }
+void read(const CardField& field, int& value) { value = static_cast<int>(field.whole_number(0, largest_count)); }
+void read(const CardField& field, std::size_t& value) {
+  value = static_cast<std::size_t>(field.whole_number(0, largest_count));
+}
+void read(const CardField& field, std::vector<std::string>& values) { values = field.texts(longest_list); }
+void read(const CardField& field, std::vector<double>& values) {
+  values.clear();
+  for (const CardField& entry : field.list(longest_list)) values.push_back(entry.number(any_number));
+}
+
 }  // namespace
+
+PosteriorOptions checked_options(const CardField& settings) {
+  PosteriorOptions options;
+  each_option(options, [&](const char* name, auto& value) {
+    if (const auto field = settings.find(name)) read(*field, value);
+  });
+  require_valid(options);
+  return options;
+}
 
 void require_valid(const PosteriorOptions& options) {
   const auto none_below = [](const std::vector<double>& values, double least) {

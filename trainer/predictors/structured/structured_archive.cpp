@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "nasbench/support/error.h"
+#include "trainer/core/archive_reader.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -15,28 +16,19 @@ void append(std::vector<double>& values, const Eigen::MatrixXd& matrix) {
   }
 }
 
-/// Reads an array row by row, refusing to read past its end.
-class Reader {
- public:
-  Reader(const Archive& archive, const std::string& name) : name_(name), values_(archive.doubles(name)) {}
+constexpr std::size_t most_components = 1'000'000;
+constexpr Index most_anchors = 10'000'000;
+constexpr Index widest_layer = 65536;
 
-  double number() { return matrix(1, 1)(0, 0); }
-  Eigen::VectorXd vector(Index size) { return matrix(size, 1); }
-  Eigen::MatrixXd matrix(Index rows, Index columns) {
-    const auto left = static_cast<Index>(values_.size() - at_);
-    if (columns > 0 && rows > left / columns) throw FormatError("array '" + name_ + "' is too short");
-    Eigen::MatrixXd result(rows, columns);
-    for (Index r = 0; r < rows; ++r) {
-      for (Index c = 0; c < columns; ++c) result(r, c) = values_[at_++];
-    }
-    return result;
-  }
+/// Ranges of what is read. Costs of a fit may be a little under 0, in units of the median latency or in ms; of a fit
+/// that means something none is minus a whole latency.
+constexpr Range relative_cost{-1, 1e6};
+constexpr Range deviation_of_log{0, 100};
+constexpr Range weight_of_network{-100, 100};
 
- private:
-  std::string name_;
-  std::vector<double> values_;
-  std::size_t at_ = 0;
-};
+std::string indexed(const std::string& list, std::size_t index, const std::string& field) {
+  return list + "[" + std::to_string(index) + "]." + field;
+}
 
 Array numbers(const std::vector<double>& values) {
   return to_array(values, {static_cast<std::int64_t>(values.size())});
@@ -48,10 +40,20 @@ void put_calibration(Archive& archive, const IntervalCalibration& calibration) {
 }
 
 IntervalCalibration get_calibration(const Archive& archive) {
-  IntervalCalibration calibration{archive.doubles("calibration.probabilities"),
-                                  archive.doubles("calibration.quantiles")};
-  if (calibration.probabilities.size() != calibration.quantiles.size())
-    throw FormatError("the calibration is not whole");
+  const std::string name = "calibration.probabilities";
+  constexpr Range inside{1e-9, 1 - 1e-9};
+  constexpr Range standard_deviations{-1e3, 1e3};
+  IntervalCalibration calibration{checked_doubles(archive, name, inside), {}};
+  const std::vector<double>& probabilities = calibration.probabilities;
+  calibration.quantiles = checked_doubles(archive, "calibration.quantiles", standard_deviations, probabilities.size());
+  for (std::size_t i = 1; i < probabilities.size(); ++i) {
+    if (probabilities[i] > probabilities[i - 1]) continue;
+    throw FormatError("array '" + name + "'[" + std::to_string(i) + "] is not greater than the one before it");
+  }
+  // Beyond the outermost, quantiles grow as those of a normal distribution, which is 0 at one half.
+  if (!probabilities.empty() && !(probabilities.front() < 0.5 && probabilities.back() > 0.5)) {
+    throw FormatError("array '" + name + "' lies on one side of 0.5, expected probabilities on both");
+  }
   return calibration;
 }
 
@@ -74,17 +76,20 @@ void put_library(Archive& archive, const StructuredLibrary& library) {
 StructuredLibrary get_library(const Archive& archive, const nasbench::StructureModel& model) {
   StructuredLibrary library;
   library.model = &model;
-  Reader values(archive, "library");
-  for (const nlohmann::json& described : archive.card.at("library")) {
+  FieldSequence values(archive, "library");
+  const CardField described = CardField(archive).at("library");
+  for (const CardField& fields : described.list(most_components)) {
+    const auto place = [&](const char* field) { return indexed("library", library.entries.size(), field); };
     LibraryEntry entry;
-    entry.device = described.at("device").get<std::string>();
-    entry.structure = model.structure_index(described.at("structure").get<std::string>());
-    entry.log_rms = values.number();
-    entry.median_ms = values.number();
-    entry.costs = values.vector(static_cast<Index>(model.features().size()));
+    entry.device = fields.at("device").text();
+    entry.structure = model.structure_index(fields.at("structure").text());
+    entry.log_rms = values.number_or_nan(place("log_rms"), deviation_of_log);  // nothing was fitted to the generic one
+    entry.median_ms = values.number(place("median_ms"), positive);
+    entry.costs = values.vector(place("costs"), static_cast<Index>(model.features().size()), relative_cost);
     library.entries.push_back(std::move(entry));
   }
-  if (library.entries.empty()) throw FormatError("the library is empty");
+  if (library.entries.empty()) described.fail("at least one entry");
+  values.require_end();
   library.calibration = get_calibration(archive);
   return library;
 }
@@ -111,24 +116,26 @@ void put_descriptor_prior(Archive& archive, const DescriptorPrior& prior) {
 DescriptorPrior get_descriptor_prior(const Archive& archive, const nasbench::StructureModel& model) {
   DescriptorPrior prior;
   if (!archive.has("descriptor")) return prior;
-  const nlohmann::json& card = archive.card.at("descriptor");
-  prior.source = descriptor_source(card.at("source").get<std::string>());
-  card.at("counters").get_to(prior.counters);
-  card.at("from").get_to(prior.from);
-  card.at("scale_deviation").get_to(prior.scale_deviation);
-  card.at("residual").get_to(prior.residual);
+  const CardField card = CardField(archive).at("descriptor");
+  constexpr std::size_t most_names = 100'000;
+  prior.source = descriptor_source(card.at("source").text());
+  prior.counters = card.at("counters").texts(most_names);
+  prior.from = card.at("from").texts(most_names);
+  prior.scale_deviation = card.at("scale_deviation").number(deviation_of_log);
+  prior.residual = card.at("residual").number(deviation_of_log);
   const auto features = static_cast<Index>(model.features().size());
-  const auto hidden = card.at("hidden").get<Index>(), inputs = card.at("inputs").get<Index>();
-  if (hidden < 1 || inputs < features) throw FormatError("the descriptor's network has no layers");
-  Reader values(archive, "descriptor");
-  prior.input_mean = values.vector(inputs);
-  prior.input_unit = values.vector(inputs);
-  prior.network.hidden = values.matrix(hidden, inputs);
-  prior.network.hidden_bias = values.vector(hidden);
-  prior.network.output = values.matrix(features, hidden);
-  prior.network.output_bias = values.vector(features);
-  prior.mean_counts = values.vector(features);
-  prior.deviation = values.vector(features);
+  const Index hidden = card.at("hidden").whole_number(1, widest_layer);
+  const Index inputs = card.at("inputs").whole_number(features, widest_layer);
+  FieldSequence values(archive, "descriptor");
+  prior.input_mean = values.vector("input_mean", inputs, {-1e3, 1e3});  // of logarithms
+  prior.input_unit = values.vector("input_unit", inputs, {1e-3, 1e6});
+  prior.network.hidden = values.matrix("network.hidden", hidden, inputs, weight_of_network);
+  prior.network.hidden_bias = values.vector("network.hidden_bias", hidden, weight_of_network);
+  prior.network.output = values.matrix("network.output", features, hidden, weight_of_network);
+  prior.network.output_bias = values.vector("network.output_bias", features, weight_of_network);
+  prior.mean_counts = values.vector("mean_counts", features, not_negative);
+  prior.deviation = values.vector("deviation", features, not_negative);
+  values.require_end();
   return prior;
 }
 
@@ -157,36 +164,62 @@ void put_posterior(Archive& archive, const StructuredPosterior& posterior) {
   put_calibration(archive, posterior.calibration);
 }
 
-StructuredPosterior get_posterior(const Archive& archive, const nasbench::StructureModel& model) {
-  StructuredPosterior posterior;
-  posterior.model = &model;
-  const auto features = static_cast<Index>(model.features().size());
-  Reader values(archive, "components");
-  for (const nlohmann::json& described : archive.card.at("components")) {
+namespace {
+
+void read_components(const Archive& archive, StructuredPosterior& posterior) {
+  const auto features = static_cast<Index>(posterior.model->features().size());
+  FieldSequence values(archive, "components");
+  const CardField described = CardField(archive).at("components");
+  double weights = 0;
+  for (const CardField& fields : described.list(most_components)) {
+    const auto place = [&](const char* field) { return indexed("components", posterior.components.size(), field); };
     Component component;
-    component.structure = model.structure_index(described.at("structure").get<std::string>());
-    component.entry = described.at("entry");
-    component.weight = values.number();
-    component.noise = values.number();
-    component.costs_ms = values.vector(features);
-    component.path_costs_ms = values.vector(features);
-    component.covariance_ms2 = values.matrix(features, features);
+    component.structure = posterior.model->structure_index(fields.at("structure").text());
+    component.entry = static_cast<std::size_t>(fields.at("entry").whole_number(0, most_components));
+    component.weight = values.number(place("weight"), share);
+    component.noise = values.number(place("noise"), deviation_of_log);
+    component.costs_ms = values.vector(place("costs_ms"), features, any_number);
+    component.path_costs_ms = values.vector(place("path_costs_ms"), features, not_negative);
+    component.covariance_ms2 = values.matrix(place("covariance_ms2"), features, features, any_number);
+    for (Index f = 0; f < features; ++f) {
+      // Rounding may leave a little under 0 of a variance that is 0.
+      require_in_range(component.covariance_ms2(f, f), {-1e-6, 1e300}, place("covariance_ms2") + ": a variance");
+    }
+    weights += component.weight;
     posterior.components.push_back(std::move(component));
   }
-  if (posterior.components.empty()) throw FormatError("the posterior is empty");
-  const auto anchors = archive.card.at("anchors").get<Index>();
+  if (posterior.components.empty()) described.fail("at least one component");
+  require_in_range(weights, {1 - 1e-6, 1 + 1e-6}, "array 'components': the sum of the weights");
+  values.require_end();
+}
+
+void read_residual(const Archive& archive, StructuredPosterior& posterior) {
+  const Index anchors = CardField(archive).at("anchors").whole_number(0, most_anchors);
   const std::vector<std::uint8_t> bytes = archive.bytes("residual.anchors");
-  if (anchors < 0 ||
-      bytes.size() != static_cast<std::size_t>(anchors) * model.signature_words() * sizeof(std::uint64_t)) {
-    throw FormatError("the residual process does not fit its anchors");
+  const std::size_t expected =
+      static_cast<std::size_t>(anchors) * posterior.model->signature_words() * sizeof(std::uint64_t);
+  if (bytes.size() != expected) {
+    throw FormatError("array 'residual.anchors' has " + std::to_string(bytes.size()) + " bytes, expected " +
+                      std::to_string(expected) + " for the card's " + std::to_string(anchors) + " anchors");
   }
   posterior.anchors.resize(bytes.size() / sizeof(std::uint64_t));
   if (!bytes.empty()) std::memcpy(posterior.anchors.data(), bytes.data(), bytes.size());
-  Reader residual(archive, "residual");
-  posterior.floor_ms = residual.number();
-  posterior.residual_variance = residual.number();
-  posterior.residual_weights = residual.vector(anchors);
-  posterior.residual_reduction = residual.matrix(anchors, anchors);
+  constexpr Range log_latency{-1e4, 1e4};
+  FieldSequence values(archive, "residual");
+  posterior.floor_ms = values.number("floor_ms", positive);
+  posterior.residual_variance = values.number("variance", {0, 1e4});
+  posterior.residual_weights = values.vector("weights", anchors, log_latency);
+  posterior.residual_reduction = values.matrix("reduction", anchors, anchors, any_number);
+  values.require_end();
+}
+
+}  // namespace
+
+StructuredPosterior get_posterior(const Archive& archive, const nasbench::StructureModel& model) {
+  StructuredPosterior posterior;
+  posterior.model = &model;
+  read_components(archive, posterior);
+  read_residual(archive, posterior);
   posterior.calibration = get_calibration(archive);
   return posterior;
 }

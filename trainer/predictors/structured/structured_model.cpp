@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
+#include <tuple>
 #include <unordered_set>
 
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
+#include "trainer/core/archive_reader.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/structured/calibration.h"
@@ -78,6 +81,31 @@ nlohmann::json explanation_lines(const structured::StructuredPosterior& posterio
   return lines;
 }
 
+/// What one measured an operator at, and the other another resolution of the same operator and channels; 0: none.
+template <class Measured>
+std::pair<int, int> unlike_resolutions(const std::vector<Measured>& own, const std::vector<Measured>& others) {
+  for (const Measured& entry : own) {
+    for (const Measured& other : others) {
+      if (entry.name != other.name || entry.channels != other.channels) continue;
+      if (entry.resolution != other.resolution) return {entry.resolution, other.resolution};
+    }
+  }
+  return {0, 0};
+}
+
+/// A sentence where the descriptor's operators ran at another resolution than the pool's; else empty.
+std::string resolution_warning(const datasets::Pool& pool, const datasets::HardwareDescriptor& descriptor) {
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    auto [own, theirs] = unlike_resolutions(descriptor.operators, device.descriptor.operators);
+    if (own == 0) std::tie(own, theirs) = unlike_resolutions(descriptor.in_network, device.descriptor.in_network);
+    if (own == 0) continue;
+    return "the descriptor's operators were measured at a resolution of " + std::to_string(own) + " where those of " +
+           device.id + " of the pool were at " + std::to_string(theirs) +
+           ": their costs are taken as they are; measure them at the pool's, or leave the descriptor out";
+  }
+  return "";
+}
+
 std::vector<double> latencies_of(const StructuredLibrary& library, const structured::LibraryEntry& entry,
                                  const nasbench::StructureTable& table) {
   const auto width = static_cast<Eigen::Index>(library.features());
@@ -130,6 +158,9 @@ class StructuredModel : public PoolModel {
         structured::adapt(library_, evidence, options_, described ? &*described : nullptr);
     nlohmann::json card = predictor_card(*this, set, options.seed);
     card["explanation"] = explanation_lines(posterior, library_, evidence, not_measured(set));
+    for (const std::string& warning : pool_warnings(described ? &*set.descriptor : nullptr)) {
+      card["explanation"].push_back("Warning: " + warning);
+    }
     return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card));
   }
 
@@ -144,6 +175,21 @@ class StructuredModel : public PoolModel {
   }
 
  private:
+  /// What the pool cannot do for this device.
+  std::vector<std::string> pool_warnings(const datasets::HardwareDescriptor* descriptor) const {
+    std::vector<std::string> warnings;
+    const std::size_t devices = pool_.devices.size();
+    if (devices < structured::least_calibrated) {
+      warnings.push_back("the pool has " + std::to_string(devices) +
+                         (devices == 1 ? " device-runtime" : " device-runtimes") +
+                         ": its intervals could not be checked on devices held out, which takes " +
+                         std::to_string(structured::least_calibrated) + ", and may be too narrow or too wide");
+    }
+    const std::string warning = descriptor == nullptr ? "" : resolution_warning(pool_, *descriptor);
+    if (!warning.empty()) warnings.push_back(warning);
+    return warnings;
+  }
+
   /// Some connected architectures of the pool that the new device has not measured.
   std::vector<Architecture> not_measured(const AdaptationSet& set) const {
     constexpr std::size_t enough = 300;
@@ -224,11 +270,13 @@ std::optional<structured::DescribedDevice> described_device(const PoolModel& mod
 std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
   datasets::Pool pool = get_pool(archive);
   StructuredLibrary library = structured::get_library(archive, nasbench::structures_of(*pool.space));
-  const auto options = archive.card.value("settings", nlohmann::json::object()).get<structured::PosteriorOptions>();
-  structured::require_valid(options);
+  const CardField card(archive);
+  structured::PosteriorOptions options;
+  if (const auto settings = card.find("settings")) options = structured::checked_options(*settings);
   structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
-  return std::make_unique<StructuredModel>(std::move(pool), std::move(library), std::move(prior),
-                                           archive.card.at("seed").get<std::uint64_t>(), options);
+  return std::make_unique<StructuredModel>(
+      std::move(pool), std::move(library), std::move(prior),
+      static_cast<std::uint64_t>(card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max())), options);
 }
 
 std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive) {

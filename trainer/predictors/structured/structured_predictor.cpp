@@ -88,9 +88,9 @@ nlohmann::json StructuredPredictor::to_document() const {
 
 std::string StructuredPredictor::explanation() const {
   std::string text;
-  for (const nlohmann::json& line : card_.value("explanation", nlohmann::json::array())) {
-    text += (text.empty() ? "" : "\n") + line.get<std::string>();
-  }
+  const auto lines = card_.find("explanation");
+  if (lines == card_.end() || !lines->is_array()) return text;
+  for (const nlohmann::json& line : *lines) text += (text.empty() ? "" : "\n") + line.get<std::string>();
   return text;
 }
 

@@ -25,12 +25,14 @@ class FakeRuntime final : public descriptor::Runtime {
   double tolerance() const override { return 0; }
   bool follows_instruction_set() const override { return false; }
   std::string version() const override { return "fake 1"; }
-  std::unique_ptr<descriptor::PreparedNetwork> prepare(const nasbench::LayerGraph&,
-                                                       const descriptor::RuntimeOptions&) const override {
+  int prepared() const { return prepared_; }
+
+ protected:
+  std::unique_ptr<descriptor::PreparedNetwork> prepare_network(const nasbench::Network&,
+                                                               const descriptor::RuntimeOptions&) const override {
     ++prepared_;
     return std::make_unique<Network>(*this);
   }
-  int prepared() const { return prepared_; }
 
  private:
   class Network final : public descriptor::PreparedNetwork {

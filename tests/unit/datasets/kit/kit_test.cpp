@@ -102,7 +102,7 @@ TEST(Kit, BringsItsScriptExecutable) {
   write_kit(folder.path(), small_request());
   for (const char* name : {"measure.sh", "run_onnx.py", "run_onnx.js", "README.txt"}) {
     EXPECT_EQ(read_file(folder.path() / name),
-              read_file(std::filesystem::path(TENSHOT_SOURCE_DIR) / "datasets" / "kit" / name))
+              read_file(std::filesystem::path(TENSHOT_SOURCE_DIR) / "datasets" / "kit" / "board" / name))
         << name;
   }
   const auto permissions = std::filesystem::status(folder.path() / "measure.sh").permissions();

@@ -200,7 +200,7 @@ TEST_P(EveryRuntime, ItsNameIsTheOneItIsMadeBy) {
 
 TEST_P(EveryRuntime, RefusesWhatItCannotRun) {
   const auto runtime = make_runtime(GetParam());
-  EXPECT_THROW(runtime->prepare({}, {}), InputError);
+  EXPECT_THROW(runtime->prepare(LayerGraph{}, {}), InputError);
   LayerGraphBuilder builder({1, 2, 2});
   builder.relu("relu", builder.input());
   RuntimeOptions options;

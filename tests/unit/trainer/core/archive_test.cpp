@@ -7,6 +7,7 @@
 
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/adaptation_rows.h"
 
@@ -20,6 +21,15 @@ Archive example() {
   archive.put("latency", to_array(std::vector<double>{0.1, 1e-300}, {1, 2}));
   archive.put("choices", to_array(std::vector<std::uint8_t>{0, 4, 2}, {3}));
   return archive;
+}
+
+/// A file whose checksum is right, whatever its card says.
+std::string with_card(const std::string& card, const std::string& arrays = "") {
+  std::string bytes = "TENSHOT\n";
+  bytes += std::string("\1\0\0\0", 4);
+  for (std::size_t i = 0; i < 8; ++i) bytes.push_back(static_cast<char>(card.size() >> (8 * i) & 0xff));
+  bytes += card + arrays;
+  return bytes + sha256_hex(bytes);
 }
 
 std::string message_of(std::string_view bytes) {
@@ -130,6 +140,47 @@ TEST(Archive, SurvivesRandomBytesBehindItsMagic) {
     for (std::uint64_t length = rng.below(300); length > 0; --length) bytes.push_back(static_cast<char>(rng.bits()));
     EXPECT_NE(message_of(bytes), "");
   }
+}
+
+TEST(CraftedArchive, WithADeeplyNestedCardIsRefused) {
+  const std::string deep(100'000, '['), object_deep = [] {
+    std::string text;
+    for (int i = 0; i < 100'000; ++i) text += "{\"a\":";
+    return text;
+  }();
+  for (const std::string& card : {"{\"arrays\": " + deep, "{\"arrays\": " + deep + std::string(100'000, ']') + "}",
+                                  object_deep, object_deep + "1" + std::string(100'000, '}')}) {
+    EXPECT_NE(message_of(with_card(card)).find("x.tenshot: its card"), std::string::npos)
+        << message_of(with_card(card));
+  }
+}
+
+TEST(CraftedArchive, WhoseArraysDoNotFitTheFileNamesTheField) {
+  const auto card = [](const std::string& array) { return "{\"arrays\": [" + array + "]}"; };
+  const auto expect = [&](const std::string& text, const std::string& expected, const std::string& arrays = "") {
+    const std::string message = message_of(with_card(text, arrays));
+    EXPECT_NE(message.find(expected), std::string::npos) << message;
+  };
+  expect("{}", "no field 'arrays'");
+  expect("[]", "expected an object");
+  expect("{\"arrays\": 3}", "arrays is 3");
+  expect(card("3"), "arrays[0] is 3");
+  expect(card(R"({"name": "a", "type": "float16", "shape": [1]})"), "arrays[0].type is \"float16\"");
+  expect(card(R"({"name": "a", "type": "uint8", "shape": [-1]})"), "arrays[0].shape[0] is -1");
+  expect(card(R"({"name": "a", "type": "uint8", "shape": [1e300]})"), "arrays[0].shape[0] is 1e+300");
+  expect(card(R"({"name": "a", "type": "uint8", "shape": [18446744073709551615]})"), "arrays[0].shape[0]");
+  expect(card(R"({"name": "a", "type": "float64", "shape": [4611686018427387904, 4]})"), "arrays[0].shape is");
+  expect(card(R"({"name": "a", "type": "uint8", "shape": [2]})"), "arrays[0].shape is", "x");
+  expect(card(R"({"name": "a", "type": "uint8", "shape": [1]})"), "1 bytes more", "xy");
+  expect(card(R"({"name": 7, "type": "uint8", "shape": [1]})"), "arrays[0].name is 7", "x");
+  expect(card(R"({"name": "a", "type": "uint8", "shape": [1]}, {"name": "a", "type": "uint8", "shape": [1]})"),
+         "arrays[1].name is \"a\"", "xy");
+  EXPECT_EQ(message_of(with_card(card(R"({"name": "a", "type": "uint8", "shape": [2]})"), "xy")), "");
+}
+
+TEST(CraftedArchive, WithAMegabyteInAFieldIsRefusedInALine) {
+  const std::string card = R"({"arrays": [{"name": "a", "shape": [1], "type": ")" + std::string(1 << 20, 'x') + "\"}]}";
+  EXPECT_LT(message_of(with_card(card)).size(), 300U);
 }
 
 }  // namespace

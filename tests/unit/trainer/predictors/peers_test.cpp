@@ -32,7 +32,7 @@ TEST(Peers, EachAdaptsSavesAndLoadsToTheSamePredictions) {
   const auto device = test::synthetic_device("new", 5, 1.0, 0.01, 120, 9);
   const AdaptationSet set = some_of(device, 0, 12), truth = some_of(device, 5, 2);
   const test::Folder folder;
-  for (const std::string name : {"flops", "flops-memory", "look-up", "transfer", "forest"}) {
+  for (const std::string name : {"flops", "flops-memory", "look-up", "additive", "transfer", "forest"}) {
     const auto model = train_pool_model(name, pool, {}, {});
     save(model->to_archive(), folder.path() / "pool");
     const auto predictor = load_pool_model(folder.path() / "pool")->adapt(set, {});
@@ -49,6 +49,15 @@ TEST(Peers, EachAdaptsSavesAndLoadsToTheSamePredictions) {
     EXPECT_THROW(model->adapt({}, {}), InputError) << name;
   }
   EXPECT_THROW(train_pool_model("oracle", pool, {}, {}), InputError);
+}
+
+TEST(Peers, AdditiveFindsTheCostOfEveryOptionOfALinearDevice) {
+  const auto device = test::synthetic_device("new", 5, 1.0, 0, 160, 9);
+  const AdaptationSet truth = some_of(device, 1, 2);
+  const auto predictor =
+      train_pool_model("additive", test::synthetic_pool(60), {}, {})->adapt(some_of(device, 0, 2), {});
+  EXPECT_DOUBLE_EQ(
+      error_bound_accuracy(predictor->predict(truth.architectures, 0.9).latency_ms, truth.latency_ms, 0.01), 1);
 }
 
 TEST(Peers, LookUpFindsTheCostsOfALinearDevice) {

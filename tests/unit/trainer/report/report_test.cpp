@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "datasets/tables/measurements.h"
+#include "descriptor/machine/child_process.h"
 #include "nasbench/support/error.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/evaluation/experiment.h"
@@ -150,6 +151,26 @@ TEST_F(Report, RefusesWhatIsNeither) {
   EXPECT_THROW(make_report(folder_.path(), {}), FileError);
   test::write(path("results.json"), "[]");
   EXPECT_THROW(make_report(folder_.path(), {}), FormatError);
+}
+
+TEST(ReportPlot, DrawsWhatIsFiniteAndNothingElse) {
+  if (descriptor::find_program("gnuplot").empty()) GTEST_SKIP() << "gnuplot is not installed";
+  const double nan = std::nan(""), inf = HUGE_VAL;
+  const Series broken{"broken", {1, nan, inf, 3, 1e308}, {1, 2, 3, -inf, 1e308}, {inf, 1, 1, 1, 1}};
+  const Series nothing{"nothing", {nan, inf}, {1, 1}};
+  Axes axes{"x", "y"};
+  for (const bool logarithmic : {false, true}) {
+    axes.logarithmic_x = logarithmic;
+    EXPECT_NE(line_plot({broken, nothing}, axes, "lines").find("<svg"), std::string::npos);
+    EXPECT_NE(line_plot({nothing}, axes, "lines").find("<svg"), std::string::npos);
+    EXPECT_NE(line_plot({{"zero", {0}, {1}}}, axes, "lines").find("<svg"), std::string::npos);
+  }
+  EXPECT_NE(scatter_plot({broken}, "points").find("<svg"), std::string::npos);
+  EXPECT_NE(scatter_plot({nothing}, "points").find("<svg"), std::string::npos);
+  EXPECT_NE(scatter_plot({}, "points").find("<svg"), std::string::npos);
+  EXPECT_NE(bar_plot({"a", "b", "c", "d", "e"}, broken, axes, "bars").find("<svg"), std::string::npos);
+  EXPECT_NE(bar_plot({"a", "b"}, nothing, axes, "bars").find("<svg"), std::string::npos);
+  EXPECT_NO_THROW(error_distribution("broken", {1, 1, 1}, {nan, 1, inf}));
 }
 
 }  // namespace

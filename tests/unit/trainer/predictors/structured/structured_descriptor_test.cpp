@@ -107,6 +107,60 @@ Metrics metrics_of(const Predictor& predictor, const DeviceRuntime& device) {
   return evaluate(predicted.latency_ms, measured_ms, predicted.lower_ms, predicted.upper_ms);
 }
 
+/// The new device's descriptor and `count` of its measurements.
+AdaptationSet described_set(HardwareDescriptor descriptor, std::size_t count) {
+  const DeviceRuntime device = device_of("new666666", "new", "cse", new_costs);
+  AdaptationSet set;
+  for (std::size_t i = 0; i < count; ++i) {
+    set.architectures.push_back(device.latencies[i].architecture);
+    set.latency_ms.push_back(device.latencies[i].latency_ms);
+  }
+  set.descriptor = std::move(descriptor);
+  return set;
+}
+
+TEST(StructuredBadInput, ADescriptorWhoseEveryCounterIsMissingIsOneOfLatencies) {
+  const std::vector<Architecture> architectures = test::connected_architectures(50, 9);
+  const auto predicted = [&](const HardwareDescriptor& descriptor) {
+    return trained().adapt(described_set(descriptor, 0), {})->predict(architectures, 0.9).latency_ms;
+  };
+  HardwareDescriptor missing = descriptor_of(new_costs, 0.2, true);
+  for (auto& profile : missing.operators) {
+    std::fill(profile.counts.begin(), profile.counts.end(), std::nan(""));
+  }
+  EXPECT_EQ(predicted(missing), predicted(descriptor_of(new_costs, 0.2, false)));
+}
+
+TEST(StructuredBadInput, OperatorsMeasuredAtAnotherResolutionAreWarnedOf) {
+  HardwareDescriptor larger = descriptor_of(new_costs, 0.2, false);
+  EXPECT_EQ(trained().adapt(described_set(larger, 10), {})->explanation().find("resolution"), std::string::npos);
+  const int before = larger.operators.front().resolution;
+  for (auto& profile : larger.operators) profile.resolution *= 2;
+  const std::string explanation = trained().adapt(described_set(larger, 10), {})->explanation();
+  EXPECT_NE(
+      explanation.find("Warning: the descriptor's operators were measured at a resolution of " +
+                       std::to_string(2 * before) + " where those of a1 of the pool were at " + std::to_string(before)),
+      std::string::npos)
+      << explanation;
+}
+
+TEST(StructuredBadInput, APoolOfOneDeviceRuntimeAnswersAndSaysWhatItCannot) {
+  datasets::Pool pool = described_pool();
+  pool.devices.resize(1);
+  const auto one = train_structured(pool, 1);
+  const DeviceRuntime device = device_of("new666666", "new", "cse", new_costs);
+  PlanRequest request;
+  request.samples = 15;
+  AdaptationSet set = measurements_of(device, plan(*one, request));
+  const auto predictor = one->adapt(set, {});
+  EXPECT_GT(metrics_of(*predictor, device).acc10, 0.8);
+  EXPECT_NE(predictor->explanation().find("Warning: the pool has 1 device-runtime: its intervals"), std::string::npos);
+  set.architectures.clear();
+  set.latency_ms.clear();
+  set.descriptor = device.descriptor;  // which one runtime teaches nothing about
+  EXPECT_THROW(one->adapt(set, {}), InputError);
+}
+
 TEST(DescribedCosts, InsideANetworkAreTheSumOverTheCellsOfAllStages) {
   const Eigen::VectorXd costs =
       described_costs_ms(descriptor_of(new_costs, 0.2, false), model, DescriptorSource::in_network);

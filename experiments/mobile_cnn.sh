@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Published CNNs on phones that the pool has not seen (experiments/mobile_cnn.json), over five splits of the networks into
+# halves: split N orders the table's rows by seed N. Keeps the means over CPU and over GPU settings in
+# experiments/results/mobile_cnn. An interrupted run goes on.
+#
+#   TENSHOT_TABLES=folder experiments/mobile_cnn.sh
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=experiments/set_up.sh disable=SC2119
+. experiments/set_up.sh
+table=${TENSHOT_TABLES:-}/mobile-cnn/latency_ms.csv
+if [ ! -f "$table" ]; then
+  echo "Set TENSHOT_TABLES to a folder with mobile-cnn/latency_ms.csv" >&2
+  exit 1
+fi
+install_missing
+build_targets tenshot
+work=$build/experiments/mobile_cnn
+results=experiments/results/mobile_cnn
+splits="1 2 3 4 5"
+mkdir -p "$work" "$results"
+for split in $splits; do
+  export TENSHOT_SPLIT=$work/table_$split.csv
+  # A row's place is a hash of its network's name and the split: the same on every machine.
+  { head -n 1 "$table"
+    tail -n +2 "$table" | while IFS=, read -r network rest; do
+      printf '%s %s,%s\n' "$(printf '%s %s' "$split" "$network" | sha256sum | cut -c1-16)" "$network" "$rest"
+    done | sort | cut -d' ' -f2-
+  } >"$TENSHOT_SPLIT"
+  "$tenshot" experiment experiments/mobile_cnn.json --out "$work/$split" --resume --jobs "${TENSHOT_JOBS:-$(nproc)}"
+done
+{ head -n 1 "$work/1/results.csv" | sed 's/^/split,/'
+  for split in $splits; do tail -n +2 "$work/$split/results.csv" | sed "s/^/$split,/"; done
+} >"$results/results.csv"
+/usr/bin/python3 experiments/mobile_cnn.py "$results/results.csv" >"$results/README.md"
+cat "$results/README.md"

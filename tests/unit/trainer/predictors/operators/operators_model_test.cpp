@@ -1,0 +1,244 @@
+#include "trainer/predictors/operators/operators_model.h"
+
+#include <gtest/gtest.h>
+#include <torch/script.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "nasbench/spaces/networks.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
+#include "trainer/predictors/operators/operators_predictor.h"
+
+namespace tenshot::trainer {
+namespace {
+
+using nasbench::OperatorKind;
+using nasbench::OperatorSpecification;
+
+OperatorSpecification convolution(int kernel, int groups, std::int64_t in, std::int64_t out, std::int64_t size) {
+  OperatorSpecification op;
+  op.kind = OperatorKind::convolution;
+  op.kernel = {kernel, kernel};
+  op.groups = groups;
+  op.inputs = {{1, in, size, size}};
+  op.output = {1, out, size, size};
+  return op;
+}
+
+/// Latency of a made-up device: a base, and for each operator a cost for its arithmetic and for its bytes.
+double latency_ms(const SearchSpace& space, const Architecture& architecture, double speed, double bandwidth) {
+  double sum = 0.3 * speed;
+  for (const OperatorSpecification& op : space.operator_list(architecture)) {
+    sum += speed * 1e-8 * static_cast<double>(nasbench::multiply_adds(op)) +
+           bandwidth * 1e-7 * static_cast<double>(nasbench::input_bytes(op) + nasbench::output_bytes(op));
+  }
+  return sum;
+}
+
+datasets::Pool pool_of(const SearchSpace& space, const std::vector<Architecture>& architectures) {
+  datasets::Pool pool;
+  pool.space = &space;
+  Rng rng(5);
+  for (int d = 0; d < 6; ++d) {
+    datasets::DeviceRuntime device;
+    device.id = "board" + std::to_string(d) + "_cpu";
+    device.device = device.id;
+    const double speed = std::exp(rng.normal()), bandwidth = std::exp(rng.normal());
+    for (const Architecture& architecture : architectures) {
+      datasets::Measurement row;
+      row.architecture = architecture;
+      row.latency_ms = latency_ms(space, architecture, speed, bandwidth) * std::exp(0.01 * rng.normal());
+      device.latencies.push_back(row);
+    }
+    pool.devices.push_back(std::move(device));
+  }
+  return pool;
+}
+
+std::vector<Architecture> made_up_networks(std::size_t count) {
+  Rng rng(1);
+  std::vector<Architecture> identities;
+  for (std::size_t n = 0; n < count; ++n) {
+    std::vector<OperatorSpecification> operators;
+    const auto layers = 3 + rng.below(20);
+    for (std::uint64_t l = 0; l < layers; ++l) {
+      const auto channels = static_cast<std::int64_t>(8 << rng.below(5)), size = std::int64_t{7} << rng.below(4);
+      const bool depthwise = rng.below(3) == 0;
+      operators.push_back(convolution(rng.below(2) == 0 && !depthwise ? 1 : 3,
+                                      depthwise ? static_cast<int>(channels) : 1, channels, channels, size));
+    }
+    identities.push_back(
+        nasbench::add_network(nasbench::named_network("made-up-" + std::to_string(n), operators, "test")));
+  }
+  return identities;
+}
+
+AdaptationSet measured(const SearchSpace& space, const std::vector<Architecture>& architectures) {
+  AdaptationSet set;
+  set.architectures = architectures;
+  for (const Architecture& a : architectures) set.latency_ms.push_back(latency_ms(space, a, 2, 0.5));
+  return set;
+}
+
+double share_within_ten_percent(const Predictor& predictor, const std::vector<Architecture>& architectures) {
+  const Predictions predicted = predictor.predict(architectures, 0.9);
+  double hits = 0;
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    const double truth = latency_ms(predictor.space(), architectures[i], 2, 0.5);
+    hits += std::abs(predicted.latency_ms[i] / truth - 1) <= 0.1;
+    EXPECT_LE(predicted.lower_ms[i], predicted.latency_ms[i]);
+    EXPECT_GE(predicted.upper_ms[i], predicted.latency_ms[i]);
+  }
+  return hits / static_cast<double>(architectures.size());
+}
+
+class OperatorsOnNetworks : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    all_ = made_up_networks(90);
+    known_.assign(all_.begin(), all_.begin() + 60);
+    new_.assign(all_.begin() + 60, all_.end());
+    model_ = train_operators(pool_of(nasbench::networks(), known_), 1);
+    const operators::PlanningView view = operators::planning_view(*model_, known_, {});
+    std::vector<std::size_t> candidates(known_.size());
+    for (std::size_t c = 0; c < candidates.size(); ++c) candidates[c] = c;
+    Rng rng(1);
+    std::vector<Architecture> chosen;
+    for (const std::size_t c : sampling::choose_informative(view.covariance, candidates, {}, 10, rng)) {
+      chosen.push_back(known_[c]);
+    }
+    set_ = measured(nasbench::networks(), chosen);
+    predictor_ = model_->adapt(set_, {});
+  }
+  static void TearDownTestSuite() {
+    predictor_.reset();
+    model_.reset();
+  }
+
+  static std::vector<Architecture> all_, known_, new_;
+  static std::unique_ptr<PoolModel> model_;
+  static AdaptationSet set_;
+  static std::unique_ptr<Predictor> predictor_;
+};
+
+std::vector<Architecture> OperatorsOnNetworks::all_, OperatorsOnNetworks::known_, OperatorsOnNetworks::new_;
+std::unique_ptr<PoolModel> OperatorsOnNetworks::model_;
+AdaptationSet OperatorsOnNetworks::set_;
+std::unique_ptr<Predictor> OperatorsOnNetworks::predictor_;
+
+TEST_F(OperatorsOnNetworks, TenMeasurementsPredictNetworksThatNobodyMeasured) {
+  EXPECT_GE(share_within_ten_percent(*predictor_, new_), 0.9);
+}
+
+TEST_F(OperatorsOnNetworks, ExplanationNamesTheCostliestOperators) {
+  const std::string text = predictor_->explanation();
+  EXPECT_NE(text.find("Most like these devices of the pool: board"), std::string::npos) << text;
+  EXPECT_NE(text.find("convolution"), std::string::npos) << text;
+}
+
+TEST_F(OperatorsOnNetworks, APredictorComesBackFromItsArchiveToTheDigit) {
+  const Archive archive = Archive::parse(predictor_->to_archive().serialise(), "memory");
+  const auto back = load_operators_predictor(archive);
+  EXPECT_EQ(back->predict(new_, 0.9).latency_ms, predictor_->predict(new_, 0.9).latency_ms);
+  EXPECT_EQ(back->predict(new_, 0.9).upper_ms, predictor_->predict(new_, 0.9).upper_ms);
+}
+
+TEST_F(OperatorsOnNetworks, ADamagedArchiveIsRefusedByName) {
+  Archive archive = predictor_->to_archive();
+  archive.card["floor_ms"] = -1;
+  EXPECT_THROW(load_operators_predictor(archive), FormatError);
+  archive = predictor_->to_archive();
+  archive.card["features"]["operators"][1] = "no such feature";
+  try {
+    load_operators_predictor(archive);
+    FAIL() << "an unknown feature was taken";
+  } catch (const FormatError& error) {
+    EXPECT_NE(std::string(error.what()).find("no such feature"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(OperatorsOnNetworks, WithoutMeasurementsThereIsNothingToAdaptTo) {
+  EXPECT_THROW(model_->adapt({}, {}), InputError);
+}
+
+TEST_F(OperatorsOnNetworks, ConfidenceIsAShare) {
+  EXPECT_THROW(predictor_->predict(new_, 1.0), InputError);
+  EXPECT_THROW(predictor_->predict(new_, std::numeric_limits<double>::quiet_NaN()), InputError);
+}
+
+TEST_F(OperatorsOnNetworks, AnOperatorOfAKindThatThePoolNeverSawIsPredictedLikeItsNearest) {
+  OperatorSpecification grouped = convolution(3, 2, 32, 32, 28);
+  const Architecture identity =
+      nasbench::add_network(nasbench::named_network("with-groups", {grouped, grouped}, "test"));
+  const auto& own = dynamic_cast<const OperatorsPredictor&>(*predictor_);
+  EXPECT_EQ(operators::unknown_groups(own.features(), own.space(), identity),
+            std::vector<std::string>{"grouped_convolution"});
+  EXPECT_GT(predictor_->predict({identity}, 0.9).latency_ms[0], 0);
+}
+
+TEST_F(OperatorsOnNetworks, ActivationsCostNothingOfTheirOwnWhereThePoolListsNone) {
+  const OperatorSpecification plain = convolution(3, 1, 32, 32, 28);
+  OperatorSpecification activation;
+  activation.kind = OperatorKind::activation;
+  activation.name = "relu";
+  activation.inputs = {plain.output};
+  activation.output = plain.output;
+  const auto without = nasbench::add_network(nasbench::named_network("without-relu", {plain, plain}, "test"));
+  const auto with = nasbench::add_network(nasbench::named_network("with-relu", {plain, activation, plain}, "test"));
+  const Predictions predicted = predictor_->predict({without, with}, 0.9);
+  EXPECT_NEAR(predicted.latency_ms[1] / predicted.latency_ms[0], 1, 0.02);
+}
+
+TEST_F(OperatorsOnNetworks, TorchScriptSaysTheSame) {
+  const auto path = std::filesystem::temp_directory_path() / "tenshot_operators_test.pt";
+  predictor_->export_torchscript(path);
+  torch::jit::Module module = torch::jit::load(path.string());
+  std::filesystem::remove(path);
+  const auto& own = dynamic_cast<const OperatorsPredictor&>(*predictor_);
+  const Eigen::MatrixXd rows = operators::feature_table(own.features(), own.space(), new_).rows();
+  at::Tensor features = torch::empty({rows.rows(), rows.cols()}, at::kDouble);
+  for (Eigen::Index r = 0; r < rows.rows(); ++r) {
+    for (Eigen::Index c = 0; c < rows.cols(); ++c) {
+      features.data_ptr<double>()[r * rows.cols() + c] = rows(r, c) * own.features().unit[c];
+    }
+  }
+  const auto bounds = module.get_method("predict_interval")({features, 0.9}).toTuple();
+  const Predictions expected = predictor_->predict(new_, 0.9);
+  for (std::size_t i = 0; i < new_.size(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    EXPECT_NEAR(bounds->elements()[0].toTensor()[at].item<double>() / expected.latency_ms[i], 1, 1e-9);
+    EXPECT_NEAR(bounds->elements()[2].toTensor()[at].item<double>() / expected.upper_ms[i], 1, 1e-2);
+  }
+}
+
+TEST(OperatorsOnALayeredSpace, TenMeasurementsPredictTheOthersAndTorchScriptReadsStrings) {
+  const SearchSpace& space = nasbench::search_space("fbnet");
+  Rng rng(3);
+  std::vector<Architecture> known, others;
+  for (int i = 0; i < 300; ++i) known.push_back(space.random(rng));
+  for (int i = 0; i < 50; ++i) others.push_back(space.random(rng));
+  const auto model = train_operators(pool_of(space, known), 1);
+  const auto predictor = model->adapt(measured(space, {known.begin(), known.begin() + 10}), {});
+  EXPECT_GE(share_within_ten_percent(*predictor, others), 0.95);
+  const auto back = load_operators(Archive::parse(model->to_archive().serialise(), "memory"));
+  EXPECT_EQ(back->predict_pool(others), model->predict_pool(others));
+
+  const auto path = std::filesystem::temp_directory_path() / "tenshot_operators_fbnet_test.pt";
+  predictor->export_torchscript(path);
+  torch::jit::Module module = torch::jit::load(path.string());
+  std::filesystem::remove(path);
+  c10::List<std::string> strings;
+  for (const Architecture& architecture : others) strings.push_back(space.format(architecture));
+  const at::Tensor latency = module.get_method("predict")({strings}).toTensor();
+  const Predictions expected = predictor->predict(others, 0.9);
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    EXPECT_NEAR(latency[static_cast<std::int64_t>(i)].item<double>() / expected.latency_ms[i], 1, 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace tenshot::trainer

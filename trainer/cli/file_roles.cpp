@@ -1,0 +1,167 @@
+#include "trainer/cli/file_roles.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <system_error>
+
+#include "trainer/cli/command.h"
+
+namespace tenshot::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// `path` with links followed as far as there is anything, and where a last link leads that leads nowhere yet.
+fs::path real_path(fs::path path) {
+  constexpr int most_links = 40;
+  std::error_code error;
+  for (int links = 0; links < most_links && !fs::exists(path, error); ++links) {
+    if (!fs::is_symlink(fs::symlink_status(path, error))) break;
+    const fs::path target = fs::read_symlink(path, error);
+    path = target.is_absolute() ? target : path.parent_path() / target;
+  }
+  fs::path real = fs::weakly_canonical(fs::absolute(path, error), error);
+  if (error) real = fs::absolute(path, error).lexically_normal();
+  return real.has_filename() ? real : real.parent_path();
+}
+
+constexpr std::array<const char*, 2> device_files = {"device.json", "latencies.csv"};
+constexpr std::array<const char*, 5> experiment_files = {"experiment.json", "results.json", "results.csv",
+                                                         "predictions.csv", "README.md"};
+constexpr std::array<const char*, 2> experiment_folders = {"models", "cells"};
+
+bool is_file(const fs::path& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error);
+}
+
+}  // namespace
+
+FileRoles::Role FileRoles::role_of(const std::string& what, const fs::path& path, int stream, bool is_folder) {
+  Role role{what, path, {}, {}, is_folder, path == "-"};
+  struct stat status {};
+  const int known = role.is_stream ? ::fstat(stream, &status) : ::stat(path.c_str(), &status);
+  if (known == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))) {
+    role.identity = Identity(status.st_dev, status.st_ino);
+  }
+  // A device or a pipe may be read and written by whom it likes.
+  const bool special = known == 0 && !role.identity;
+  if (!role.is_stream && !special) role.real = real_path(path);
+  return role;
+}
+
+void FileRoles::reads(const std::string& what, const fs::path& path) {
+  inputs_.push_back(role_of(what, path, STDIN_FILENO, false));
+}
+
+void FileRoles::reads_folder(const std::string& what, const fs::path& folder) {
+  inputs_.push_back(role_of(what, folder, STDIN_FILENO, true));
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    std::error_code inner_error;
+    fs::directory_iterator inner(entry->path(), inner_error);
+    for (const fs::directory_iterator end; !inner_error && inner != end; inner.increment(inner_error)) {
+      if (is_file(inner->path())) reads(what, inner->path());
+    }
+  }
+}
+
+void FileRoles::reads_kit(const std::string& what, const fs::path& folder) {
+  for (const char* part : {"models", "results"}) {
+    std::error_code error;
+    if (fs::is_directory(folder / part, error)) inputs_.push_back(role_of(what, folder / part, STDIN_FILENO, true));
+  }
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    const bool of_kit = name == "manifest.json" || name == "models.tsv" || name == "measure.sh" ||
+                        name == "README.txt" || name == "run_onnx.py" || name == "run_onnx.js";
+    if (of_kit) reads(what, entry->path());
+  }
+}
+
+void FileRoles::reads_device(const std::string& what, const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) reads(what, path);
+  const fs::path folder = fs::is_directory(path, error) ? path : path.parent_path();
+  for (const char* name : device_files) reads(what, folder / name);
+}
+
+void FileRoles::reads_experiment(const std::string& what, const fs::path& folder) {
+  for (const char* name : experiment_files) reads(what, folder / name);
+  for (const char* name : experiment_folders) inputs_.push_back(role_of(what, folder / name, STDIN_FILENO, true));
+}
+
+void FileRoles::writes_experiment(const std::string& what, const fs::path& folder) {
+  for (const char* name : experiment_files) writes(what, folder / name);
+  for (const char* name : experiment_folders) writes_folder(what, folder / name);
+}
+
+void FileRoles::writes_devices(const std::string& what, const fs::path& folder) {
+  std::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    for (const char* name : device_files) {
+      if (is_file(entry->path() / name)) writes(what, entry->path() / name);
+    }
+  }
+}
+
+void FileRoles::writes(const std::string& what, const fs::path& path) {
+  outputs_.push_back(role_of(what, path, STDOUT_FILENO, false));
+}
+
+void FileRoles::writes_training(const std::string& what, const fs::path& path) {
+  writes(what, path);
+  if (path != "-") writes("the state of " + what, path.string() + ".partial");
+}
+
+void FileRoles::writes_folder(const std::string& what, const fs::path& folder) {
+  outputs_.push_back(role_of(what, folder, STDOUT_FILENO, true));
+}
+
+bool FileRoles::same(const Role& a, const Role& b) {
+  if (a.identity && b.identity) return a.identity == b.identity;
+  return !a.real.empty() && a.real == b.real;
+}
+
+bool FileRoles::is_below(const Role& file, const Role& folder) {
+  if (!folder.is_folder || folder.real.empty() || file.real.empty()) return false;
+  const auto [of_folder, of_file] =
+      std::mismatch(folder.real.begin(), folder.real.end(), file.real.begin(), file.real.end());
+  return of_folder == folder.real.end();
+}
+
+void FileRoles::refuse(const Role& output, const Role& other) {
+  const std::string name = output.is_stream ? "standard output" : "'" + output.path.string() + "'";
+  if (!same(output, other)) {
+    const bool inside = is_below(output, other);
+    throw UsageError(output.what + ": " + name + (inside ? " stands in '" : " holds '") + other.path.string() +
+                     "', which is " + (inside ? "read" : "needed") + " as " + other.what + "; write it elsewhere");
+  }
+  throw UsageError(output.what + ": " + name + " is the same " + (output.is_folder ? "folder" : "file") + " as " +
+                   other.what + " ('" + other.path.string() + "'), which would be lost; give it another name");
+}
+
+void FileRoles::require_distinct() const {
+  for (std::size_t o = 0; o < outputs_.size(); ++o) {
+    const Role& output = outputs_[o];
+    for (const Role& input : inputs_) {
+      if (same(output, input) || is_below(output, input) || is_below(input, output)) refuse(output, input);
+    }
+    for (std::size_t other = 0; other < o; ++other) {
+      const Role& earlier = outputs_[other];
+      if (earlier.what == output.what) continue;  // files of one folder
+      const bool both_streams = output.is_stream && earlier.is_stream;
+      if (both_streams || same(output, earlier) || is_below(output, earlier)) refuse(output, earlier);
+      if (is_below(earlier, output)) refuse(earlier, output);
+    }
+  }
+}
+
+}  // namespace tenshot::cli

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace tenshot::cli {
+
+/// The files that a verb reads and writes. An output must not be an input, nor another output: whatever they are
+/// called, by identity of the files (device and inode), so that links count as what they lead to.
+///
+///   FileRoles files;
+///   files.reads("--measurements", measurements);
+///   files.writes("--out", out);
+///   files.require_distinct();
+class FileRoles {
+ public:
+  /// `path` is a file, "-" for standard input, or may not exist. `what` names the option in messages.
+  void reads(const std::string& what, const std::filesystem::path& path);
+  /// A folder of which everything is read: nothing may be written below it, nor over what its links lead to.
+  void reads_folder(const std::string& what, const std::filesystem::path& folder);
+  /// A measurement kit: its manifest, its models and its results.
+  void reads_kit(const std::string& what, const std::filesystem::path& folder);
+  /// A device-runtime, by its folder or its device.json: that and the latencies beside it.
+  void reads_device(const std::string& what, const std::filesystem::path& path);
+  /// The folder of an experiment's results.
+  void reads_experiment(const std::string& what, const std::filesystem::path& folder);
+
+  /// `path` is a file, whether it exists or not, or "-" for standard output.
+  void writes(const std::string& what, const std::filesystem::path& path);
+  /// What training writes: the result, and its state beside it.
+  void writes_training(const std::string& what, const std::filesystem::path& path);
+  /// The folder of an experiment's results.
+  void writes_experiment(const std::string& what, const std::filesystem::path& folder);
+  /// A pool's folder, to which device-runtimes are added: what is there already of any.
+  void writes_devices(const std::string& what, const std::filesystem::path& folder);
+  /// A folder that belongs to the verb alone: nothing that is read may stand below it.
+  void writes_folder(const std::string& what, const std::filesystem::path& folder);
+
+  /// Throws UsageError that names two that are the same.
+  void require_distinct() const;
+
+ private:
+  using Identity = std::pair<dev_t, ino_t>;
+
+  struct Role {
+    std::string what;
+    std::filesystem::path path;        ///< as given
+    std::filesystem::path real;        ///< absolute, without links; of a file that does not exist, where it would be
+    std::optional<Identity> identity;  ///< of a regular file or folder that exists
+    bool is_folder = false;
+    bool is_stream = false;  ///< standard input or output
+  };
+
+  static Role role_of(const std::string& what, const std::filesystem::path& path, int stream, bool is_folder);
+  static bool same(const Role& a, const Role& b);
+  static bool is_below(const Role& file, const Role& folder);
+  [[noreturn]] static void refuse(const Role& output, const Role& other);
+
+  std::vector<Role> inputs_, outputs_;
+};
+
+}  // namespace tenshot::cli

@@ -1,0 +1,190 @@
+#include <array>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "nasbench/graph/onnx.h"
+#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/spaces/synthetic_cnn.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
+#include "trainer/cli/command.h"
+
+namespace tenshot::cli {
+namespace {
+
+using Arguments = std::vector<std::string>;
+using nasbench::Network;
+using nasbench::OperatorSpecification;
+
+constexpr const char* describe_example = "  tenshot network describe model.onnx --shape input=1x3x224x224\n";
+constexpr const char* generate_example =
+    "  tenshot network generate --space synthetic-cnn --count 50 --seed 1 --out networks\n";
+
+/// What all operators of one kind cost together.
+struct KindCosts {
+  int count = 0;
+  std::int64_t multiply_adds = 0, parameters = 0, input_bytes = 0, output_bytes = 0, weight_bytes = 0;
+
+  void add(const OperatorSpecification& operation) {
+    ++count;
+    multiply_adds += nasbench::multiply_adds(operation);
+    parameters += nasbench::parameter_count(operation);
+    input_bytes += nasbench::input_bytes(operation);
+    output_bytes += nasbench::output_bytes(operation);
+    weight_bytes += nasbench::weight_bytes(operation);
+  }
+};
+
+std::string kind_of(const OperatorSpecification& operation) {
+  const std::string kind(name(operation.kind));
+  return operation.name.empty() ? kind : kind + " " + operation.name;
+}
+
+std::map<std::string, KindCosts> costs_by_kind(const Network& network) {
+  std::map<std::string, KindCosts> costs;
+  for (const nasbench::NetworkNode& node : network.nodes) costs[kind_of(node.operation)].add(node.operation);
+  return costs;
+}
+
+KindCosts total_costs(const Network& network) {
+  KindCosts total;
+  for (const nasbench::NetworkNode& node : network.nodes) total.add(node.operation);
+  return total;
+}
+
+nlohmann::json to_json(const KindCosts& costs) {
+  return {{"count", costs.count},
+          {"multiply_adds", costs.multiply_adds},
+          {"parameters", costs.parameters},
+          {"input_bytes", costs.input_bytes},
+          {"output_bytes", costs.output_bytes},
+          {"weight_bytes", costs.weight_bytes}};
+}
+
+nlohmann::json to_json(const nasbench::TensorType& type) {
+  return {{"shape", type.shape}, {"type", nasbench::name(type.type)}};
+}
+
+nlohmann::json to_json(const Network& network) {
+  nlohmann::json json = {{"hash", content_hash(network)}, {"total", to_json(total_costs(network))}};
+  for (const nasbench::NetworkInput& input : network.inputs) {
+    nlohmann::json tensor = to_json(input.type);
+    tensor["name"] = input.name;
+    json["inputs"].push_back(tensor);
+  }
+  json["outputs"] = nlohmann::json::array();
+  for (const nasbench::Source& output : network.outputs)
+    json["outputs"].push_back(to_json(tensor_type(network, output)));
+  for (const auto& [kind, costs] : costs_by_kind(network)) json["operators"][kind] = to_json(costs);
+  return json;
+}
+
+std::string text_of(const nasbench::TensorType& type) {
+  std::string text;
+  for (const std::int64_t dimension : type.shape) text += (text.empty() ? "" : "x") + std::to_string(dimension);
+  return (text.empty() ? "scalar" : text) + " " + std::string(nasbench::name(type.type));
+}
+
+std::string row(const std::string& first, const std::array<std::string, 4>& others) {
+  std::string line = first + std::string(first.size() < 28 ? 28 - first.size() : 1, ' ');
+  for (const std::string& other : others) line += std::string(other.size() < 16 ? 16 - other.size() : 1, ' ') + other;
+  return line + "\n";
+}
+
+std::string row(const std::string& first, const KindCosts& costs) {
+  return row(first, {std::to_string(costs.count), std::to_string(costs.multiply_adds), std::to_string(costs.parameters),
+                     std::to_string(costs.input_bytes + costs.output_bytes + costs.weight_bytes)});
+}
+
+std::string to_text(const Network& network) {
+  std::string text;
+  for (const nasbench::NetworkInput& input : network.inputs) {
+    text += "input " + input.name + ": " + text_of(input.type) + "\n";
+  }
+  for (const nasbench::Source& output : network.outputs)
+    text += "output: " + text_of(tensor_type(network, output)) + "\n";
+  text += row("operator", {"count", "multiply-adds", "parameters", "bytes moved"});
+  for (const auto& [kind, costs] : costs_by_kind(network)) text += row(kind, costs);
+  text += row("total", total_costs(network));
+  return text + "hash " + content_hash(network) + "\n";
+}
+
+nasbench::OnnxReadOptions read_options(const OptionParser& options) {
+  nasbench::OnnxReadOptions result;
+  result.batch = options.integer("batch", 1);
+  if (!options.has("shape")) return result;
+  for (const std::string& text : options.get<std::vector<std::string>>("shape")) {
+    result.shapes.insert(nasbench::parse_input_shape(text));
+  }
+  return result;
+}
+
+void describe(const Arguments& arguments) {
+  OptionParser options(
+      "network describe",
+      "Says what an ONNX file computes: its operators by kind, multiply-adds, parameters, bytes and the "
+      "hash that is its identity.",
+      describe_example);
+  options.add_positional("model.onnx", "the ONNX file");
+  options.add()("batch", "of inputs whose first dimension is dynamic",
+                cxxopts::value<std::string>()->default_value("1"));
+  options.add()("shape", "shape of an input, as input=1x3x224x224; may be repeated",
+                cxxopts::value<std::vector<std::string>>());
+  options.add()("json", "as JSON on standard output");
+  if (!options.parse(arguments)) return;
+  const Network network = nasbench::read_onnx(options.required("model.onnx"), read_options(options));
+  std::cout << (options.has("json") ? to_json(network).dump(1) + "\n" : to_text(network));
+}
+
+void generate(const Arguments& arguments) {
+  OptionParser options("network generate",
+                       "Writes networks drawn from a space as ONNX files: synthetic-cnn is that of Li et al., §4.3.2.",
+                       generate_example);
+  options.add()("space", "synthetic-cnn", cxxopts::value<std::string>()->default_value("synthetic-cnn"));
+  options.add()("count", "how many networks", cxxopts::value<std::string>()->default_value("10"));
+  options.add()("seed", "of the draw and the weights", cxxopts::value<std::string>()->default_value("1"));
+  options.add()("batch", "images of an inference", cxxopts::value<std::string>()->default_value("1"));
+  options.add()("out", "folder of the ONNX files", cxxopts::value<std::string>());
+  if (!options.parse(arguments)) return;
+  const std::string space = options.get("space");
+  if (space != "synthetic-cnn") {
+    throw UsageError("networks are generated from the space synthetic-cnn, not from '" + space + "'");
+  }
+  const std::filesystem::path folder = options.required("out");
+  const int count = options.integer("count", 1), batch = options.integer("batch", 1);
+  const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+  make_folder(folder);
+  const std::size_t digits = std::to_string(count - 1).size();
+  for (int i = 0; i < count; ++i) {
+    std::string number = std::to_string(i);
+    number.insert(0, digits - number.size(), '0');
+    const std::string name = "synthetic_cnn_" + std::to_string(seed) + "_" + number;
+    const Network network = nasbench::synthetic_cnn(seed, static_cast<std::uint64_t>(i), batch);
+    write_file_atomically(folder / (name + ".onnx"), nasbench::onnx_model(network, {batch, seed, name}));
+  }
+  say(std::to_string(count) + " networks of synthetic-cnn written to " + folder.string() +
+          "; next: tenshot network describe " + folder.string() + "/NAME.onnx",
+      options.has("quiet"));
+}
+
+void run(const Arguments& arguments) {
+  const std::string verb = arguments.empty() ? "" : arguments[0];
+  const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+  if (verb == "describe") return describe(rest);
+  if (verb == "generate") return generate(rest);
+  if (verb == "--help" || verb == "-h") {
+    std::cout << "Usage: tenshot network describe|generate [options]; each has --help\n\nExample:\n"
+              << describe_example << generate_example;
+    return;
+  }
+  throw UsageError("tenshot network needs describe or generate" +
+                   (verb.empty() ? std::string() : ", not '" + verb + "'"));
+}
+
+}  // namespace
+
+const Command network_command = {"network", "describe an ONNX file, generate networks", run};
+
+}  // namespace tenshot::cli

@@ -1,0 +1,155 @@
+#include "trainer/predictors/operators/operator_groups.h"
+
+#include <array>
+#include <optional>
+
+namespace tenshot::trainer::operators {
+namespace {
+
+using nasbench::OperatorKind;
+using nasbench::OperatorSpecification;
+
+enum Group : std::size_t {
+  pointwise,
+  spatial,
+  depthwise,
+  grouped,
+  transposed,
+  linear,
+  matrix_product,
+  pool,
+  global,
+  activation,
+  elementwise,
+  concatenation,
+  movement,
+  norm,
+  opaque,
+  group_count
+};
+
+const std::array<std::string, group_count> group_names = {"convolution_1x1",
+                                                          "convolution",
+                                                          "depthwise_convolution",
+                                                          "grouped_convolution",
+                                                          "transposed_convolution",
+                                                          "linear",
+                                                          "matrix_product",
+                                                          "pool",
+                                                          "global_pool",
+                                                          "activation",
+                                                          "elementwise",
+                                                          "concatenation",
+                                                          "data_movement",
+                                                          "normalisation",
+                                                          "opaque"};
+
+const std::array<std::string, measures_of_group> measure_names = {"count", "arithmetic", "input_bytes", "output_bytes",
+                                                                  "weight_bytes"};
+
+/// Activations, element-wise operators and norms stand in for each other alone: tables that list none of the three have
+/// their costs in those of the operators before them, with which most runtimes fuse them.
+const std::array<std::vector<std::size_t>, group_count> stand_ins = {{
+    {spatial, grouped, linear},
+    {pointwise, grouped, depthwise},
+    {grouped, spatial, pointwise},
+    {spatial, depthwise, pointwise},
+    {spatial, pointwise},
+    {pointwise, matrix_product, spatial},
+    {linear, pointwise},
+    {global, depthwise, elementwise, concatenation},
+    {pool, elementwise, concatenation},
+    {elementwise, norm},
+    {activation, norm},
+    {movement, elementwise, activation, pool},
+    {concatenation, elementwise, activation, pool},
+    {activation, elementwise},
+    {elementwise, activation, concatenation, pool},
+}};
+
+std::size_t convolution_group(const OperatorSpecification& specification) {
+  if (specification.groups > 1) {
+    const auto& input = specification.inputs.empty() ? specification.output : specification.inputs.front();
+    return input.size() > 1 && input[1] == specification.groups ? depthwise : grouped;
+  }
+  return specification.kernel.height == 1 && specification.kernel.width == 1 ? pointwise : spatial;
+}
+
+std::optional<std::size_t> group_of(const OperatorSpecification& specification) {
+  switch (specification.kind) {
+    case OperatorKind::convolution:
+      return convolution_group(specification);
+    case OperatorKind::transposed_convolution:
+      return transposed;
+    case OperatorKind::linear:
+      return linear;
+    case OperatorKind::matrix_product:
+      return matrix_product;
+    case OperatorKind::max_pool:
+    case OperatorKind::average_pool:
+      return pool;
+    case OperatorKind::global_pool:
+    case OperatorKind::reduce:
+      return global;
+    case OperatorKind::activation:
+      return activation;
+    case OperatorKind::add:
+    case OperatorKind::multiply:
+    case OperatorKind::elementwise:
+      return elementwise;
+    case OperatorKind::concatenate:
+      return concatenation;
+    case OperatorKind::split:
+    case OperatorKind::shuffle:
+    case OperatorKind::pad:
+    case OperatorKind::resize:
+    case OperatorKind::transpose:
+      return movement;
+    case OperatorKind::batch_norm:
+    case OperatorKind::layer_norm:
+    case OperatorKind::group_norm:
+    case OperatorKind::softmax:
+      return norm;
+    case OperatorKind::opaque:
+      return opaque;
+    case OperatorKind::reshape:
+      break;
+  }
+  return std::nullopt;
+}
+
+double arithmetic(const OperatorSpecification& specification, std::size_t group) {
+  if (group != pool) return static_cast<double>(nasbench::multiply_adds(specification));
+  return static_cast<double>(nasbench::element_count(specification.output)) * specification.kernel.height *
+         specification.kernel.width;
+}
+
+}  // namespace
+
+const std::vector<std::size_t>& stand_in_groups(std::size_t group) { return stand_ins.at(group); }
+std::size_t operator_group_count() { return group_count; }
+const std::string& operator_group_name(std::size_t group) { return group_names.at(group); }
+std::size_t raw_feature_count() { return 1 + group_count * measures_of_group; }
+
+std::string raw_feature_name(std::size_t feature) {
+  if (feature == 0) return "base";
+  return group_names.at((feature - 1) / measures_of_group) + "." + measure_names[(feature - 1) % measures_of_group];
+}
+
+Eigen::VectorXd raw_features(const std::vector<OperatorSpecification>& operators) {
+  Eigen::VectorXd features = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(raw_feature_count()));
+  features[0] = 1;
+  for (const OperatorSpecification& specification : operators) {
+    const std::optional<std::size_t> group = group_of(specification);
+    if (!group) continue;
+    auto own = features.segment(static_cast<Eigen::Index>(1 + *group * measures_of_group), measures_of_group);
+    own[0] += 1;
+    own[1] += arithmetic(specification, *group);
+    own[2] += static_cast<double>(nasbench::input_bytes(specification));
+    own[3] += static_cast<double>(nasbench::output_bytes(specification));
+    own[4] += static_cast<double>(nasbench::weight_bytes(specification));
+  }
+  return features;
+}
+
+}  // namespace tenshot::trainer::operators

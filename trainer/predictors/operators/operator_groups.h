@@ -1,0 +1,33 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "nasbench/graph/operator_specification.h"
+
+namespace tenshot::trainer::operators {
+
+/// Operators whose costs are learned together: 1×1 convolutions, depthwise convolutions, pools and so on. A reshape
+/// belongs to none: it moves no number.
+std::size_t operator_group_count();
+const std::string& operator_group_name(std::size_t group);
+
+/// Groups that stand in for one that a pool never saw, the most alike first. Where the pool saw none of them either, the
+/// group costs nothing of its own.
+const std::vector<std::size_t>& stand_in_groups(std::size_t group);
+
+/// What of an operator costs time, in this order: being there at all, its arithmetic (multiply–adds; for pools, output
+/// elements times the window's area), the bytes it reads, writes, and reads as weights (Li et al., 2023, Table 2, use
+/// much the same).
+constexpr std::size_t measures_of_group = 5;
+
+/// The raw features of a network: a one for what every inference costs, then `measures_of_group` sums for each group;
+/// shape [1 + operator_group_count() · measures_of_group].
+Eigen::VectorXd raw_features(const std::vector<nasbench::OperatorSpecification>& operators);
+std::size_t raw_feature_count();
+/// "base", "depthwise_convolution.input_bytes" and so on.
+std::string raw_feature_name(std::size_t feature);
+
+}  // namespace tenshot::trainer::operators
