@@ -43,7 +43,10 @@ void throw_nothing_usable(const std::string& file, const std::string& what, cons
                           const nasbench::SearchSpace& space) {
   const bool named = &space == &nasbench::networks();
   std::string reason = "it has no rows";
-  if (!findings.empty()) reason = findings.summary() + "; first " + findings.first().front().message();
+  if (!findings.empty()) {
+    const std::string first = findings.first().front().message();
+    reason = findings.summary() + "; first " + first.substr(0, first.rfind("; left out"));
+  }
   throw InputError(file + ": holds no usable " + what + " of the space " + std::string(space.name()) + " (" + reason +
                    "); " +
                    (named ? "a network is written as it is called, such as " : "an architecture is written like ") +
