@@ -76,14 +76,14 @@ void run(const std::vector<std::string>& arguments) {
   const bool quiet = options.has("quiet");
   const std::string folder = options.required("pool"), out = options.required("out");
   const std::vector<std::string> known = trainer::predictor_names();
-  if (options.has("predictor")) {
-    const std::string predictor = options.get("predictor");
-    if (std::find(known.begin(), known.end(), predictor) == known.end()) {
-      throw UsageError("there is no predictor '" + predictor + "'; there are: " + joined(known));
-    }
-    settings_of(options, predictor);  // usage errors come before the pool is read
-    require_options_of(predictor, options);
+  // Usage errors come before the pool is read. The default may still turn out to be operators, which has no option that
+  // structured has not.
+  const std::string expected = options.has("predictor") ? options.get("predictor") : known.front();
+  if (std::find(known.begin(), known.end(), expected) == known.end()) {
+    throw UsageError("there is no predictor '" + expected + "'; there are: " + joined(known));
   }
+  settings_of(options, expected);
+  require_options_of(expected, options);
   const int threads = static_cast<int>(options.integer("threads", 1));
   FileRoles files;
   files.reads_folder("--pool", folder);
