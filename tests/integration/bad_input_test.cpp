@@ -318,7 +318,7 @@ INSTANTIATE_TEST_SUITE_P(
         Usage{"train --predictor maple --pool x --out y --epochs 5000000000", "5000000000"},
         Usage{"collect --out x --runtime tpu", "tpu"}, Usage{"run-operators --runs 0", "--runs"},
         Usage{"predict --predictor x --out y --confidence 2", "--confidence"}, Usage{"predict --colour red", "colour"},
-        Usage{"predict surplus", "surplus"}, Usage{"dataset", "import"}, Usage{"dataset paint", "paint"},
+        Usage{"predict surplus", "--predictor"}, Usage{"dataset", "import"}, Usage{"dataset paint", "paint"},
         Usage{"export --predictor x", "--torchscript"}, Usage{"collect --out x --threads zero", "zero"}));
 
 }  // namespace

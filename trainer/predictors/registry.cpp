@@ -95,7 +95,10 @@ std::vector<PredictorRow> make_registry() {
        {},
        train_operators_row,
        load_operators,
-       load_operators_predictor},
+       load_operators_predictor,
+       "counters",
+       nullptr,
+       false},
       {"maple-edge",
        "the regression network of MAPLE-Edge, taught by simulated devices",
        simulated_train_options,
@@ -240,6 +243,7 @@ std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datas
   if (row == nullptr) {
     throw InputError("there is no predictor '" + name + "'; there are: " + joined(predictor_names()));
   }
+  if (row->needs_decisions && pool.space != nullptr) nasbench::require_composed(*pool.space);
   return row->train(name, pool, settings, control);
 }
 

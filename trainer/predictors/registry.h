@@ -29,6 +29,7 @@ struct PredictorRow {
   LoadPredictor load_predictor = nullptr;       ///< from a predictor file
   std::string richest_descriptor = "counters";  ///< what of a descriptor it can use at most
   Settings settings = nullptr;  ///< of a regression network, unless told otherwise; nothing for the others
+  bool needs_decisions = true;  ///< false where networks by name will do (nasbench::SearchSpace::composed)
 };
 
 /// All predictors, the default first.
