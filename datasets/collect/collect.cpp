@@ -93,8 +93,9 @@ class Collection {
     device_.precision = std::string(runtime_.precision());
     device_.batch = options_.runtime_options.batch;
     device_.threads = options_.runtime_options.threads;
-    const nasbench::TensorShape input = space_.network(wanted_.front(), options_.shape).input_shape();
-    device_.input_shape = {input.channels, input.height, input.width};
+    const nasbench::Network first = space_.computation(wanted_.front(), options_.shape, 1);
+    device_.input_shape = {static_cast<int>(first.inputs.front().type.shape.at(1)), options_.shape.resolution,
+                           options_.shape.resolution};
     record_.cpu = descriptor::cpu_model();
     record_.runtime_version = runtime_.version();
     record_.weight_seed = options_.runtime_options.weight_seed;

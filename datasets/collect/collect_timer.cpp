@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "nasbench/graph/network_builder.h"
+
 namespace tenshot::datasets {
 namespace {
 
@@ -32,14 +34,18 @@ CollectTimer::CollectTimer(const CollectOptions& options, const SearchSpace& spa
                            CollectRecord& record)
     : options_(options), space_(space), runtime_(runtime), record_(record) {}
 
+nasbench::Network CollectTimer::computation(const Architecture& architecture) const {
+  return space_.computation(architecture, options_.shape, batch());
+}
+
 Measurement CollectTimer::architecture(const Architecture& architecture) {
-  const auto network = prepared(space_.network(architecture, options_.shape));
+  const auto network = prepared(computation(architecture));
   const descriptor::Timing timing = timed(*network, options_.timing);
   return {architecture, timing.median_ms, timing.stddev_ms, timing.runs};
 }
 
 double CollectTimer::operator_ms(const nasbench::Operator& op) {
-  return timed(*prepared(op.graph), operator_timing(options_.timing)).median_ms;
+  return timed(*prepared(nasbench::network_of(op.graph, batch())), operator_timing(options_.timing)).median_ms;
 }
 
 double CollectTimer::sentinel_ms() {
@@ -52,9 +58,9 @@ double CollectTimer::sentinel_ms() {
 
 CollectTimer::Turn CollectTimer::in_turn(const std::vector<Architecture>& architectures, const Steadiness& steadiness,
                                          const std::function<bool()>& go_on, const descriptor::TurnJournal& journal) {
-  std::vector<nasbench::LayerGraph> graphs;
+  std::vector<nasbench::Network> graphs;
   graphs.reserve(architectures.size());
-  for (const Architecture& architecture : architectures) graphs.push_back(space_.network(architecture, options_.shape));
+  for (const Architecture& architecture : architectures) graphs.push_back(computation(architecture));
   const descriptor::TurnTimings found = timed_in_turn(graphs, options_.timing, steadiness, go_on, journal);
   if (found.networks.empty()) return {};
   Turn turn;
@@ -68,9 +74,9 @@ CollectTimer::Turn CollectTimer::in_turn(const std::vector<Architecture>& archit
 
 CollectTimer::InNetwork CollectTimer::in_network(const std::vector<ChainGraph>& chains,
                                                  const std::function<void()>& step) {
-  std::vector<nasbench::LayerGraph> graphs;
+  std::vector<nasbench::Network> graphs;
   graphs.reserve(chains.size());
-  for (const ChainGraph& chain : chains) graphs.push_back(chain.graph);
+  for (const ChainGraph& chain : chains) graphs.push_back(nasbench::network_of(chain.graph, batch()));
   const auto go_on = [&step] {
     step();
     return true;
@@ -85,24 +91,24 @@ CollectTimer::InNetwork CollectTimer::in_network(const std::vector<ChainGraph>& 
 
 void CollectTimer::prepare_sentinel() {
   if (sentinel_) return;
-  sentinel_ = runtime_.prepare(space_.network(sentinel_of(space_), options_.shape), options_.runtime_options);
+  sentinel_ = runtime_.prepare(computation(sentinel_of(space_)), options_.runtime_options);
 }
 
-std::unique_ptr<descriptor::PreparedNetwork> CollectTimer::prepared(const nasbench::LayerGraph& graph) {
+std::unique_ptr<descriptor::PreparedNetwork> CollectTimer::prepared(const nasbench::Network& graph) {
   const Clock::time_point start = Clock::now();
   std::unique_ptr<descriptor::PreparedNetwork> network = runtime_.prepare(graph, options_.runtime_options);
   record_.preparation_s += seconds_since(start);
   return network;
 }
 
-descriptor::TurnTimings CollectTimer::timed_in_turn(const std::vector<nasbench::LayerGraph>& graphs,
+descriptor::TurnTimings CollectTimer::timed_in_turn(const std::vector<nasbench::Network>& graphs,
                                                     const descriptor::TimingOptions& timing,
                                                     const Steadiness& steadiness, const std::function<bool()>& go_on,
                                                     const descriptor::TurnJournal& journal) {
   prepare_sentinel();
   std::vector<std::unique_ptr<descriptor::PreparedNetwork>> networks;
   std::vector<std::function<void()>> runs;
-  for (const nasbench::LayerGraph& graph : graphs) {
+  for (const nasbench::Network& graph : graphs) {
     networks.push_back(prepared(graph));
     runs.emplace_back([network = networks.back().get()] { network->run(); });
     if (!go_on()) return {};

@@ -52,9 +52,12 @@ class CollectTimer {
   double sentinel_ms();
 
  private:
-  std::unique_ptr<descriptor::PreparedNetwork> prepared(const nasbench::LayerGraph& graph);
+  int batch() const { return options_.runtime_options.batch; }
+  /// The network of an architecture in the collection's shape and batch.
+  nasbench::Network computation(const Architecture& architecture) const;
+  std::unique_ptr<descriptor::PreparedNetwork> prepared(const nasbench::Network& graph);
   /// Of each of `graphs`, in turn; without networks once `go_on` said no.
-  descriptor::TurnTimings timed_in_turn(const std::vector<nasbench::LayerGraph>& graphs,
+  descriptor::TurnTimings timed_in_turn(const std::vector<nasbench::Network>& graphs,
                                         const descriptor::TimingOptions& timing, const Steadiness& steadiness,
                                         const std::function<bool()>& go_on,
                                         const descriptor::TurnJournal& journal = {});
