@@ -1,3 +1,14 @@
+# tenshot_write_if_changed(OUTPUT CONTENT): an unchanged file keeps its time, so that nothing is compiled again for it.
+function(tenshot_write_if_changed output content)
+  set(before "")
+  if(EXISTS ${output})
+    file(READ ${output} before)
+  endif()
+  if(NOT before STREQUAL content)
+    file(WRITE ${output} "${content}")
+  endif()
+endfunction()
+
 # tenshot_embed(OUTPUT FOLDER FILES…): writes OUTPUT, a C++ source that defines tenshot::datasets::kit_files() with the
 # contents of FOLDER/FILES; scripts among them are executable. Made again whenever one of them changes.
 function(tenshot_embed output folder)
@@ -15,13 +26,7 @@ function(tenshot_embed output folder)
   set(source "#include \"datasets/kit/kit_files.h\"\n\nnamespace tenshot::datasets {\n\n\
 const std::vector<KitFile>& kit_files() {\n  static const std::vector<KitFile> files = {\n${entries}  };\n  return files;\n}\n\n\
 }  // namespace tenshot::datasets\n")
-  set(before "")
-  if(EXISTS ${output})
-    file(READ ${output} before)
-  endif()
-  if(NOT before STREQUAL source)
-    file(WRITE ${output} "${source}")
-  endif()
+  tenshot_write_if_changed(${output} "${source}")
 endfunction()
 
 # tenshot_embed_spaces(OUTPUT FOLDER NAMES…): the same for FOLDER/NAME.json, as tenshot::nasbench::shipped_spaces().
@@ -36,11 +41,5 @@ function(tenshot_embed_spaces output folder)
   set(source "#include \"nasbench/spaces/shipped_spaces.h\"\n\nnamespace tenshot::nasbench {\n\n\
 const std::vector<ShippedSpace>& shipped_spaces() {\n  static const std::vector<ShippedSpace> spaces = {\n${entries}  };\n\
   return spaces;\n}\n\n}  // namespace tenshot::nasbench\n")
-  set(before "")
-  if(EXISTS ${output})
-    file(READ ${output} before)
-  endif()
-  if(NOT before STREQUAL source)
-    file(WRITE ${output} "${source}")
-  endif()
+  tenshot_write_if_changed(${output} "${source}")
 endfunction()

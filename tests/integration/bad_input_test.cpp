@@ -27,14 +27,7 @@ class BadInput : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new Folder;
-    datasets::write_pool(path("pool"), synthetic_pool(40));
-    ASSERT_EQ(run("tenshot train --predictor flops --pool " + q("pool") + " --out " + q("pool.tenshot")).exit_code, 0);
-    const auto device = synthetic_device("new", 5, 1.0, 0.01, 12, 9);
-    datasets::write_measurements(path("measured.csv"), device.latencies, space);
-    ASSERT_EQ(run("tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q("measured.csv") +
-                  " --out " + q("device.tenshot"))
-                  .exit_code,
-              0);
+    ASSERT_NO_FATAL_FAILURE(write_adapted_device(folder_->path()));
   }
   static void TearDownTestSuite() { delete folder_; }
   static std::filesystem::path path(const std::string& name) { return folder_->path() / name; }

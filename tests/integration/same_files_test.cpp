@@ -17,15 +17,9 @@ class SameFiles : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
     folder_ = new Folder;
-    datasets::write_pool(path("pool"), synthetic_pool(40));
-    ASSERT_EQ(run("tenshot train --predictor flops --pool " + q("pool") + " --out " + q("pool.tenshot")).exit_code, 0);
-    const auto device = synthetic_device("new", 5, 1.0, 0.01, 12, 9);
-    datasets::write_measurements(path("measured.csv"), device.latencies, space);
-    datasets::write_device(path("device"), device, space);
-    ASSERT_EQ(run("tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q("measured.csv") +
-                  " --out " + q("device.tenshot") + " && tenshot predict --predictor " + q("device.tenshot") +
-                  " --out " + q("predictions.csv"))
-                  .exit_code,
+    ASSERT_NO_FATAL_FAILURE(write_adapted_device(folder_->path()));
+    datasets::write_device(path("device"), new_device(), space);
+    ASSERT_EQ(run("tenshot predict --predictor " + q("device.tenshot") + " --out " + q("predictions.csv")).exit_code,
               0);
     ASSERT_EQ(run("tenshot plan --checkpoint " + q("pool.tenshot") + " --samples 2 --resolution 8 --out " +
                   q("plan.csv") + " --kit " + q("kit"))
