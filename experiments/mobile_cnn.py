@@ -1,27 +1,55 @@
 #!/usr/bin/env python3
-"""Means over CPU settings and over GPU settings of results.csv that experiments/mobile_cnn.sh joined, as Markdown."""
+"""Joins what experiments/mobile_cnn.sh or experiments/mobile_cnn_search.sh found in its splits, and puts it into words.
+
+  mobile_cnn.py NAME WORK RESULTS   WORK has one folder of `tenshot experiment` for each split; RESULTS gets results.csv,
+                                    with the split and the median error of each cell, and README.md
+"""
 import collections
 import csv
+import json
+import pathlib
 import statistics
 import sys
 
-MEASURES = [("acc10", "within ±10 %", 100, 1), ("mape", "mean error, %", 100, 1), ("spearman", "Spearman's ρ", 1, 3),
-            ("coverage90", "90 % intervals hold, %", 100, 1)]
+MEASURES = [("acc10", "within ±10 %", 100, 1), ("acc5", "±5 %", 100, 1), ("median_error", "median error, %", 100, 1),
+            ("spearman", "Spearman's ρ", 1, 3), ("coverage90", "90 % intervals hold, %", 100, 1)]
+PROTOCOLS = {
+    "mobile_cnn": """`TENSHOT_TABLES=folder experiments/mobile_cnn.sh`: the 102 published CNNs of Li, Paolieri and Golubchik (EdgeSys
+2024) under TensorFlow Lite on four phones. Each phone is left out of the pool with all its settings; the ten
+measured networks come from one half of the networks, the other half is predicted. Mean over settings and
+splits, ± the standard deviation over the means of the splits.""",
+    "mobile_cnn_search": """`TENSHOT_TABLES=folder experiments/mobile_cnn_search.sh`: what `operators` assumes, one assumption changed at a time,
+inside the pools of [mobile_cnn](../mobile_cnn/README.md). Of each split (1 and 2) and each phone tested there, only the
+other three phones and the half of the networks that their pool knows are seen; each of the three is predicted by the
+other two, and a third of the networks is new to the pool. ± is the standard deviation over the eight."""}
 
 
-def main():
-    with open(sys.argv[1], newline="") as file:
-        rows = list(csv.DictReader(file))
+def median_errors(cells):
+    """One for each cell, in the order of results.csv, with the share within ±10 % to check that order by."""
+    for path in sorted(cells.glob("*.json")):
+        cell = json.loads(path.read_text())
+        errors = [abs(p / m - 1) for p, m in zip(cell["predicted_ms"], cell["measured_ms"])]
+        yield statistics.median(errors), cell["metrics"]["acc10"]
+
+
+def joined(work):
+    rows = []
+    for folder in sorted(path.parent for path in work.glob("*/results.csv")):
+        with open(folder / "results.csv", newline="") as file:
+            own = list(csv.DictReader(file))
+        for row, (median_error, acc10) in zip(own, median_errors(folder / "cells"), strict=True):
+            if abs(float(row["acc10"]) - acc10) > 1e-6:
+                raise SystemExit(f"{folder}: the cells are in another order than results.csv")
+            rows.append({"split": folder.name, **row, "median_error": f"{median_error:.6g}"})
+    return rows
+
+
+def table(rows):
     by_setting = collections.defaultdict(list)
     for row in rows:
         by_setting[row["method"], "GPU" if "_gpu_" in row["target"] else "CPU"].append(row)
-    print("# mobile_cnn\n")
-    print("`TENSHOT_TABLES=folder experiments/mobile_cnn.sh`: the 102 published CNNs of Li, Paolieri and Golubchik (EdgeSys")
-    print("2024) under TensorFlow Lite on four phones. Each phone is left out of the pool with all its settings; the ten")
-    print("measured networks come from one half of the networks, the other half is predicted. Mean over settings and")
-    print("splits, ± the standard deviation over the means of the splits.\n")
-    print("| method | settings | " + " | ".join(label for _, label, _, _ in MEASURES) + " |")
-    print("|---|---|" + "---|" * len(MEASURES))
+    yield "| method | settings | " + " | ".join(label for _, label, _, _ in MEASURES) + " |"
+    yield "|---|---|" + "---|" * len(MEASURES)
     for (method, setting), group in by_setting.items():
         cells = []
         for key, _, factor, digits in MEASURES:
@@ -30,7 +58,19 @@ def main():
             spread = statistics.stdev(means) if len(means) > 1 else 0.0
             cells.append(f"{statistics.mean(means):.{digits}f} ± {spread:.{digits}f}")
         targets = len({row["target"] for row in group})
-        print(f"| {method} | {targets} {setting} | " + " | ".join(cells) + " |")
+        yield f"| {method} | {targets} {setting} | " + " | ".join(cells) + " |"
+
+
+def main():
+    name, work, results = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
+    rows = joined(work)
+    with open(results / "results.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    text = "\n".join([f"# {name}", "", PROTOCOLS[name], "", *table(rows)]) + "\n"
+    (results / "README.md").write_text(text)
+    print(text)
 
 
 if __name__ == "__main__":

@@ -21,17 +21,8 @@ splits="1 2 3 4 5"
 mkdir -p "$work" "$results"
 for split in $splits; do
   ordered=$work/table_$split.csv
-  # A row's place is a hash of its network's name and the split: the same on every machine.
-  { head -n 1 "$table"
-    tail -n +2 "$table" | while IFS=, read -r network rest; do
-      printf '%s %s,%s\n' "$(printf '%s %s' "$split" "$network" | sha256sum | cut -c1-16)" "$network" "$rest"
-    done | sort | cut -d' ' -f2-
-  } >"$ordered"
+  experiments/order_networks.sh "$split" >"$ordered"
   sed "s|\"[^\"]*latency_ms.csv\"|\"$(realpath "$ordered")\"|" experiments/mobile_cnn.json >"$work/split_$split.json"
   "$tenshot" experiment "$work/split_$split.json" --out "$work/$split" --resume --jobs "${TENSHOT_JOBS:-$(nproc)}"
 done
-{ head -n 1 "$work/1/results.csv" | sed 's/^/split,/'
-  for split in $splits; do tail -n +2 "$work/$split/results.csv" | sed "s/^/$split,/"; done
-} >"$results/results.csv"
-/usr/bin/python3 experiments/mobile_cnn.py "$results/results.csv" >"$results/README.md"
-cat "$results/README.md"
+/usr/bin/python3 experiments/mobile_cnn.py mobile_cnn "$work" "$results"

@@ -8,6 +8,7 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/unfamiliar.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
 
@@ -87,6 +88,10 @@ void run(const std::vector<std::string>& arguments) {
   const auto predictor = trainer::load_predictor(file);
   const std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
   const trainer::Predictions predictions = predictor->predict(architectures, confidence);
+  if (!options.has("quiet")) {
+    for (const std::string& note : notes_on_unfamiliar(*predictor, architectures))
+      std::cerr << "note: " << note << "\n";
+  }
   if (!options.rest().empty()) print(predictions, confidence);
   if (options.has("out")) {
     trainer::write_predictions(options.get("out"), architectures, predictions, predictor->space());

@@ -58,6 +58,13 @@ struct AdaptOptions {
   TrainingControl control;
 };
 
+/// How a network differs from those that a pool measured.
+struct Unfamiliar {
+  std::vector<std::string> operators;  ///< names of the groups of operators that none of the pool's networks has
+  /// How many times as costly it is as the most costly of them; below 1, as the least costly; 1 where it is in between.
+  double size = 1;
+};
+
 /// A latency predictor of one device-runtime: what `adapt` makes and a search loop loads.
 class Predictor {
  public:
@@ -68,6 +75,8 @@ class Predictor {
   /// Latencies of `architectures`; with intervals that hold the truth with probability `confidence` where the
   /// predictor has them.
   virtual Predictions predict(const std::vector<Architecture>& architectures, double confidence) const = 0;
+  /// One for each architecture; nothing for predictors that do not compare networks with those of the pool.
+  virtual std::vector<Unfamiliar> unfamiliar(const std::vector<Architecture>& /*architectures*/) const { return {}; }
   /// The file's content: weights, and a card that says what they were made from.
   virtual Archive to_archive() const = 0;
   /// One TorchScript file: forward(encoding[N, width]) and predict(List[str]) give latency_ms[N]; the card is its extra

@@ -7,6 +7,7 @@
 #include "nasbench/support/error.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/linear/linear_peers.h"
+#include "trainer/predictors/operators/operators_model.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/predictors/structured/structured_model.h"
 
@@ -98,6 +99,7 @@ std::unique_ptr<PoolModel> train_model(const ExperimentSpec& spec, const Experim
   control.state_file = state_file;
   const datasets::Pool pool = subset(data.train, task.members);
   if (method.predictor == "structured") return train_structured(pool, spec.seed, method.posterior, task.descriptor);
+  if (method.predictor == "operators") return train_operators(pool, spec.seed, method.costs);
   return train_pool_model(method.predictor, pool, settings, control);
 }
 

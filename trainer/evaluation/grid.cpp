@@ -198,10 +198,11 @@ class GridBuilder {
       task.descriptor = std::string(name(common_descriptor_kind(subset(data_.train, described))));
     }
     const MapleEdgeSettings& n = method.network;
-    const nlohmann::json identity = {method.predictor, members,           task.descriptor,    spec_.seed,
-                                     n.hidden,         n.fit.epochs,      n.fit.batch,        n.fit.learning_rate,
-                                     n.normalise,      n.scale_latencies, n.fine_tune_epochs, method.posterior,
-                                     n.simulation};
+    nlohmann::json identity = {method.predictor, members,           task.descriptor,    spec_.seed,
+                               n.hidden,         n.fit.epochs,      n.fit.batch,        n.fit.learning_rate,
+                               n.normalise,      n.scale_latencies, n.fine_tune_epochs, method.posterior,
+                               n.simulation};
+    if (method.predictor == "operators") identity.push_back(method.costs);
     task.key = sha256_hex(identity.dump() + data_.sha256).substr(0, 16);
     const auto [place, added] = models_.emplace(task.key, grid_.models.size());
     if (added) grid_.models.push_back(task);

@@ -108,15 +108,16 @@ PoolStrategy pool_of(const SpecValue& value) {
 
 int whole(const SpecValue& value, int least, int most) { return static_cast<int>(value.integer(least, most)); }
 
-/// How devices are made up, from the keys that a method sets.
-SimulationOptions simulation_of(const SpecValue& value) {
-  const json defaults = SimulationOptions{};
+/// Options that a method sets some keys of; the others keep their defaults.
+template <class Options>
+Options options_of(const SpecValue& value) {
+  const json defaults = Options{};
   std::vector<std::string> names;
   for (const auto& item : defaults.items()) names.push_back(item.key());
   value.only_keys(names);
-  SimulationOptions options;
+  Options options;
   try {
-    options = value.json().get<SimulationOptions>();
+    options = value.json().get<Options>();
     require_valid(options);
   } catch (const json::exception&) {
     value.fail("numbers, or lists of them, like the defaults " + defaults.dump());
@@ -139,30 +140,12 @@ MapleEdgeSettings network_of(const SpecValue& value, const std::string& predicto
     settings.descriptor = v->one_of({"auto", richest, "latency", "inferred"});
   }
   if (const auto v = value.find("batch")) settings.fit.batch = whole(*v, 1, 1'000'000);
-  if (const auto v = value.find("simulation")) settings.simulation = simulation_of(*v);
+  if (const auto v = value.find("simulation")) settings.simulation = options_of<SimulationOptions>(*v);
   if (const auto v = value.find("hidden")) {
     settings.hidden.clear();
     for (const SpecValue& width : v->list()) settings.hidden.push_back(whole(width, 1, 65536));
   }
   return settings;
-}
-
-/// What `structured` assumes, from the keys that a method sets.
-structured::PosteriorOptions posterior_of(const SpecValue& value) {
-  const json defaults = structured::PosteriorOptions{};
-  std::vector<std::string> names;
-  for (const auto& item : defaults.items()) names.push_back(item.key());
-  value.only_keys(names);
-  structured::PosteriorOptions options;
-  try {
-    options = value.json().get<structured::PosteriorOptions>();
-    structured::require_valid(options);
-  } catch (const json::exception&) {
-    value.fail("numbers, or lists of them, like the defaults " + defaults.dump());
-  } catch (const InputError& error) {
-    value.fail(std::string("valid values: ") + error.what());
-  }
-  return options;
 }
 
 Method method_of(const SpecValue& value) {
@@ -183,6 +166,7 @@ Method method_of(const SpecValue& value) {
     keys.insert(keys.end(), of_networks.begin(), of_networks.end());
   }
   if (method.predictor == "structured") keys.insert(keys.end(), {"posterior", "descriptor_kind"});
+  if (method.predictor == "operators") keys.push_back("posterior");
   if (method.predictor == "maple-edge") keys.insert(keys.end(), {"simulation", "batch"});
   value.only_keys(keys);
   method.name = value.find("name") ? value.at("name").text() : method.predictor;
@@ -207,7 +191,13 @@ Method method_of(const SpecValue& value) {
     if (!method.all_samples) method.samples = static_cast<std::size_t>(v->integer(0, most_rows));
   }
   if (const auto v = value.find("planning_noise")) method.planning_noise = v->number(0, 10);
-  if (const auto v = value.find("posterior")) method.posterior = posterior_of(*v);
+  if (const auto v = value.find("posterior")) {
+    if (method.predictor == "operators") {
+      method.costs = options_of<operators::PosteriorOptions>(*v);
+    } else {
+      method.posterior = options_of<structured::PosteriorOptions>(*v);
+    }
+  }
   if (const auto v = value.find("rounds")) {
     if (method.sampler != "information" || value.find("samples")) {
       v->fail("no 'samples', and \"sampler\": \"information\", which alone learns from earlier rounds");

@@ -9,6 +9,7 @@
 
 #include "datasets/pool/pool.h"
 #include "trainer/predictors/maple_edge/maple_edge.h"
+#include "trainer/predictors/operators/cost_prior.h"
 #include "trainer/predictors/structured/posterior.h"
 
 namespace tenshot::trainer::evaluation {
@@ -52,6 +53,7 @@ struct Method {
   std::string mode = "joint";
   MapleEdgeSettings network;               ///< of the network predictors
   structured::PosteriorOptions posterior;  ///< of `structured`
+  operators::PosteriorOptions costs;       ///< of `operators`
   bool descriptor = true;                  ///< the target's hardware descriptor may be used
   bool planning_descriptor = false;        ///< and planning knows it; `information` only
   std::optional<int> clones;

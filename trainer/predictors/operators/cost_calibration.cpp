@@ -101,7 +101,7 @@ structured::IntervalCalibration calibrate(const PoolNumbers& pool, const CostLib
     std::vector<std::size_t> candidates(split.known.size());
     std::iota(candidates.begin(), candidates.end(), std::size_t{0});
     sampling::InformationOptions planning;
-    planning.noise = options.noise;
+    planning.noise = expected_noise(refitted);
     const sampling::LatencyCovariance prior = prior_covariance(refitted, known.features, posterior_options);
     const std::vector<std::size_t> chosen =
         sampling::choose_informative(prior, candidates, {}, options.samples, rng, planning);

@@ -13,7 +13,6 @@ struct CalibrationOptions {
   std::size_t repeats = 2;          ///< plans, or splits of the networks, for each
   std::size_t most_devices = 24;    ///< held out; evenly spaced ones of a larger pool
   std::size_t most_networks = 500;  ///< predicted for each
-  double noise = 0.06;              ///< of planning
   std::uint64_t seed = 1;
 };
 

@@ -13,13 +13,13 @@ namespace {
 using nasbench::Architecture;
 using nasbench::SearchSpace;
 
-/// The features of `map` that a sum of raw features is: without those the pool never saw, whose groups' are counted as
-/// those of their stand-ins.
-Eigen::VectorXd mapped(const FeatureMap& map, Eigen::VectorXd raw) {
+/// The features of `map` that a sum of raw features is: without those the pool never saw.
+Eigen::VectorXd mapped(const FeatureMap& map, Eigen::VectorXd raw, UnknownOperators unknown) {
   const auto knows = [&](std::size_t feature) { return std::binary_search(map.raw.begin(), map.raw.end(), feature); };
   for (std::size_t group = 0; group < operator_group_count(); ++group) {
     const std::size_t first = 1 + group * measures_of_group;
-    if (knows(first)) continue;  // every operator counts, so a group that was seen has its count
+    if (unknown == UnknownOperators::left_out || knows(first))
+      continue;  // every operator counts, so a group that was seen has its count
     for (const std::size_t other : stand_in_groups(group)) {
       const std::size_t replacement = 1 + other * measures_of_group;
       if (!knows(replacement)) continue;
@@ -127,7 +127,7 @@ FeatureMap make_feature_map(const SearchSpace& space, const std::vector<Architec
 }
 
 FeatureTable feature_table(const FeatureMap& map, const SearchSpace& space,
-                           const std::vector<Architecture>& architectures) {
+                           const std::vector<Architecture>& architectures, UnknownOperators unknown) {
   const Parts parts = parts_of(space, architectures);
   const std::size_t decisions = map.decision_features();
   FeatureTable table;  // blocks: the base, one for each option, one for each part
@@ -140,7 +140,7 @@ FeatureTable feature_table(const FeatureMap& map, const SearchSpace& space,
   for (std::size_t p = 0; p < parts.keys.size(); ++p) {
     Eigen::VectorXd raw = raw_features(space.operator_part(parts.keys[p]));
     raw[0] = 0;
-    table.blocks.row(static_cast<Eigen::Index>(1 + decisions + p)) = mapped(map, std::move(raw));
+    table.blocks.row(static_cast<Eigen::Index>(1 + decisions + p)) = mapped(map, std::move(raw), unknown);
   }
   for (std::size_t i = 0; i < architectures.size(); ++i) {
     table.block_of.push_back(0);

@@ -46,10 +46,16 @@ struct FeatureMap {
 FeatureMap make_feature_map(const nasbench::SearchSpace& space,
                             const std::vector<nasbench::Architecture>& architectures);
 
-/// Features of `architectures` under `map`. An operator of a group that the pool never saw counts as one of the group
-/// most like it that the pool saw.
+/// What becomes of operators of a group that the pool never saw.
+enum class UnknownOperators {
+  stand_in,  ///< they count as operators of the group most like theirs that the pool saw
+  left_out
+};
+
+/// Features of `architectures` under `map`.
 FeatureTable feature_table(const FeatureMap& map, const nasbench::SearchSpace& space,
-                           const std::vector<nasbench::Architecture>& architectures);
+                           const std::vector<nasbench::Architecture>& architectures,
+                           UnknownOperators unknown = UnknownOperators::stand_in);
 
 /// Names of the groups in `architecture` that no network of the pool had.
 std::vector<std::string> unknown_groups(const FeatureMap& map, const nasbench::SearchSpace& space,

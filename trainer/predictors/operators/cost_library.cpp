@@ -6,6 +6,7 @@
 #include <string>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
 #include "trainer/core/nnls.h"
 
 namespace tenshot::trainer::operators {
@@ -67,20 +68,56 @@ Eigen::VectorXd tall_non_negative(const Eigen::MatrixXd& a, const Eigen::VectorX
   return non_negative_least_squares(Eigen::MatrixXd(factor.matrixU()), projected);
 }
 
-Eigen::VectorXd operator_costs(const Measured& measured, Index operator_features, int robust_rounds) {
+/// Which networks each subset has, the same for every device; no subset: all of them at once.
+using Subsets = std::vector<std::vector<bool>>;
+
+Subsets draw_subsets(Index networks, const LibraryOptions& options) {
+  constexpr std::uint64_t seed = 1;
+  Subsets subsets;
+  for (std::size_t s = 0; s < options.subsets; ++s) {
+    Rng rng(seed, s);
+    subsets.emplace_back();
+    for (Index n = 0; n < networks; ++n) subsets.back().push_back(rng.uniform() < options.subset_share);
+  }
+  return subsets;
+}
+
+/// The mean of fits to subsets of the rows of `relative`, each row weighted.
+Eigen::VectorXd mean_of_subsets(const Measured& measured, const Eigen::MatrixXd& relative,
+                                const Eigen::VectorXd& weights, const Subsets& subsets) {
+  Eigen::VectorXd mean = Eigen::VectorXd::Zero(relative.cols());
+  std::size_t fits = 0;
+  for (const std::vector<bool>& subset : subsets) {
+    std::vector<Index> rows;
+    for (std::size_t i = 0; i < measured.networks.size(); ++i) {
+      if (subset[static_cast<std::size_t>(measured.networks[i])]) rows.push_back(static_cast<Index>(i));
+    }
+    if (rows.empty()) continue;
+    const Eigen::VectorXd chosen = weights(rows);
+    mean += tall_non_negative(chosen.asDiagonal() * relative(rows, Eigen::all), chosen);
+    ++fits;
+  }
+  return fits > 0 ? Eigen::VectorXd(mean / static_cast<double>(fits))
+                  : tall_non_negative(weights.asDiagonal() * relative, weights);
+}
+
+Eigen::VectorXd operator_costs(const Measured& measured, Index operator_features, int robust_rounds,
+                               const Subsets& subsets) {
   const Eigen::MatrixXd relative =
       measured.relative.cwiseInverse().asDiagonal() * measured.features.leftCols(operator_features);
   Eigen::VectorXd weights = Eigen::VectorXd::Ones(measured.relative.size());
   Eigen::VectorXd costs = Eigen::VectorXd::Zero(measured.features.cols());
   for (int round = 0;; ++round) {
     costs.head(operator_features) = tall_non_negative(weights.asDiagonal() * relative, weights);
-    if (round == robust_rounds) return costs;
+    if (round == robust_rounds) break;
     const Eigen::ArrayXd residual = log_residuals(measured, costs);
     std::vector<double> sizes(static_cast<std::size_t>(residual.size()));
     Eigen::Map<Eigen::ArrayXd>(sizes.data(), residual.size()) = residual.abs();
     const double noise = std::max(1.4826 * median(std::move(sizes)), smallest_noise);
     weights = ((student_freedom + 1) / (student_freedom + (residual / noise).square())).sqrt();
   }
+  if (!subsets.empty()) costs.head(operator_features) = mean_of_subsets(measured, relative, weights, subsets);
+  return costs;
 }
 
 /// What decisions add to the operators' costs.
@@ -161,18 +198,19 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
   library.costs.resize(devices, features);
   library.median_ms.resize(devices);
   library.log_rms.resize(devices);
+  const bool compared =
+      operator_features == features && pool.features.rows() <= static_cast<Index>(options.most_similar);
+  const Subsets subsets = compared ? draw_subsets(pool.features.rows(), options) : Subsets{};
   std::vector<Measured> measured;
   for (Index d = 0; d < devices; ++d) {
     measured.push_back(measured_by(pool, d));
-    Eigen::VectorXd costs = operator_costs(measured.back(), operator_features, options.robust_rounds);
+    Eigen::VectorXd costs = operator_costs(measured.back(), operator_features, options.robust_rounds, subsets);
     add_decision_costs(measured.back(), operator_features, options.decision_penalty, costs);
     library.costs.row(d) = costs;
     library.median_ms[d] = measured.back().median_ms;
     library.log_rms[d] = std::sqrt(log_residuals(measured.back(), costs).square().mean());
   }
   library.differences = profile_differences(pool, library.costs);
-  const bool compared =
-      operator_features == features && pool.features.rows() <= static_cast<Index>(options.most_similar);
   if (!compared) return library;
   library.places = {library.costs.colwise().mean(), options.similarity_length, options.similarity_scale,
                     options.similarity_noise};
@@ -206,6 +244,13 @@ CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size
     }
   }
   return part;
+}
+
+Eigen::VectorXd representation(const CostLibrary& library) {
+  const double about_alike = 2 * library.alike;
+  const Eigen::MatrixXd closeness = (library.differences.array() / (-2 * about_alike * about_alike)).exp();
+  const Eigen::VectorXd weights = closeness.rowwise().sum().cwiseInverse();
+  return weights / weights.sum();
 }
 
 Eigen::MatrixXd nearness(const CostLibrary& library) {

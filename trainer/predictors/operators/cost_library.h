@@ -18,6 +18,10 @@ struct LibraryOptions {
   /// relative errors of networks.
   double decision_penalty = 3;
   int robust_rounds = 2;  ///< in which networks that a device's costs explain badly count less
+  /// Where a pool has few networks, a device's costs are the mean of fits to this many random subsets of them (Breiman,
+  /// 1996): costs that only a few networks determine are drawn towards zero. More subsets cost time and vary less.
+  std::size_t subsets = 20;
+  double subset_share = 0.6;  ///< of the networks in each subset; smaller draws more towards zero
   /// Root mean square difference of two devices' log latency profiles at which they still count as alike.
   double alike = 0.15;
   /// Residuals of alike networks are shared up to this many networks; a larger pool determines its costs.
@@ -66,6 +70,10 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options =
 
 /// The library of some of its devices.
 CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size_t>& devices);
+
+/// How much each device stands for when the next one is imagined: one over the number of devices about like it, itself
+/// included; sums to 1. Sixty settings of phones' processors count for little more than one, and a single GPU for one.
+Eigen::VectorXd representation(const CostLibrary& library);
 
 /// The weights that devices have in what is said of devices like each: exp(−difference / 2 alike²), rows sum to 1.
 Eigen::MatrixXd nearness(const CostLibrary& library);

@@ -11,7 +11,7 @@ using sampling::CovarianceBlock;
 using sampling::LatencyCovariance;
 
 constexpr double smallest_relative = 0.02;
-/// Columns that a covariance has at most, about: entries of a large pool are thinned to evenly spaced ones.
+/// Columns that a covariance has at most, about: of a large pool, the entries that represent it are considered.
 constexpr Index column_budget = 2048;
 constexpr Index least_entries = 4;
 constexpr Index most_entries = 32;
@@ -32,6 +32,30 @@ CovarianceBlock between(Eigen::MatrixXd log_latency, const Eigen::VectorXd& weig
   return block_of((log_latency * weights.cwiseSqrt().asDiagonal()).cast<float>());
 }
 
+/// A pool's entry, and the probability that the next device is like it.
+struct Represented {
+  Index entry = 0;
+  double share = 0;
+};
+
+/// All entries by their weights where there are few, else `most` draws at even steps of the cumulated weights.
+std::vector<Represented> represented(const Eigen::VectorXd& weights, Index most) {
+  std::vector<Represented> entries;
+  if (weights.size() <= most) {
+    for (Index e = 0; e < weights.size(); ++e) entries.push_back({e, weights[e]});
+    return entries;
+  }
+  const double step = 1 / static_cast<double>(most);
+  double next = 0.5 * step, cumulated = 0;
+  for (Index e = 0; e < weights.size(); ++e) {
+    cumulated += weights[e];
+    double share = 0;
+    for (; next < cumulated; next += step) share += step;
+    if (share > 0) entries.push_back({e, share});
+  }
+  return entries;
+}
+
 }  // namespace
 
 LatencyCovariance prior_covariance(const CostLibrary& library, const Eigen::MatrixXd& features,
@@ -47,12 +71,14 @@ LatencyCovariance prior_covariance(const CostLibrary& library, const Eigen::Matr
   if (library.places.compared()) {
     offsets = similarity(library.places.of(features), library.known) * library.known_weights;
   }
-  const double share = 1 / static_cast<double>(considered);
+  const std::vector<Represented> chosen = represented(representation(library), considered);
+  const auto count = static_cast<Index>(chosen.size());
   LatencyCovariance covariance;
   covariance.size = static_cast<std::size_t>(features.rows());
-  Eigen::MatrixXd log_latency(features.rows(), considered);
-  for (Index i = 0; i < considered; ++i) {
-    const Index e = considered == 1 ? entries - 1 : i * (entries - 1) / (considered - 1);
+  Eigen::MatrixXd log_latency(features.rows(), count);
+  Eigen::VectorXd shares(count);
+  for (Index i = 0; i < count; ++i) {
+    const auto [e, share] = chosen[static_cast<std::size_t>(i)];
     const Eigen::VectorXd latency = of_entries.col(e).cwiseMax(smallest_relative);
     const Eigen::VectorXd slope = std::sqrt(share) * latency.cwiseInverse();
     const Eigen::VectorXd typical = of_entries * weights.row(e).transpose();
@@ -66,9 +92,10 @@ LatencyCovariance prior_covariance(const CostLibrary& library, const Eigen::Matr
     factor.col(columns - 1) = slope.cwiseProduct(latency).cast<float>();
     covariance.blocks.push_back(block_of(factor));
     log_latency.col(i) = latency.array().log() + offsets.col(e).array();
+    shares[i] = share;
   }
   log_latency.rowwise() -= log_latency.colwise().mean().eval();
-  covariance.blocks.push_back(between(log_latency, Eigen::VectorXd::Constant(considered, share)));
+  covariance.blocks.push_back(between(log_latency, shares));
   return covariance;
 }
 
@@ -92,6 +119,11 @@ LatencyCovariance posterior_covariance(const CostPosterior& posterior, const Eig
   }
   covariance.blocks.push_back(between(std::move(log_latency), weights));
   return covariance;
+}
+
+double expected_noise(const CostLibrary& library) {
+  constexpr double of_unlike_networks = 0.1, of_a_space = 0.06;
+  return library.places.compared() ? of_unlike_networks : of_a_space;
 }
 
 }  // namespace tenshot::trainer::operators

@@ -17,4 +17,9 @@ sampling::LatencyCovariance prior_covariance(const CostLibrary& library, const E
 /// (renormalised): a posterior of few measurements is too sure of what the device is like.
 sampling::LatencyCovariance posterior_covariance(const CostPosterior& posterior, const Eigen::MatrixXd& features);
 
+/// σ of a measurement's log latency that planning expects before anything is measured: what no cost explains. It is
+/// larger where networks are compared with each other, as what is a network's own is part of it; chosen inside pools by
+/// experiments/mobile_cnn_search.sh.
+double expected_noise(const CostLibrary& library);
+
 }  // namespace tenshot::trainer::operators

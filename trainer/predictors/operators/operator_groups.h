@@ -14,8 +14,8 @@ namespace tenshot::trainer::operators {
 std::size_t operator_group_count();
 const std::string& operator_group_name(std::size_t group);
 
-/// Groups that stand in for one that a pool never saw, the most alike first. Where the pool saw none of them either, the
-/// group costs nothing of its own.
+/// Groups that stand in for one that a pool never saw, the most alike first. Where the pool saw none of them either,
+/// the group costs nothing of its own.
 const std::vector<std::size_t>& stand_in_groups(std::size_t group);
 
 /// What of an operator costs time, in this order: being there at all, its arithmetic (multiply–adds; for pools, output

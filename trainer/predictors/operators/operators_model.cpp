@@ -24,8 +24,6 @@ namespace {
 using operators::CostLibrary;
 using operators::FeatureMap;
 
-constexpr double expected_noise = 0.06;  ///< of log latency, before anything is measured
-
 /// A pool fitted: its features and its devices' costs.
 struct FittedPool {
   FeatureMap map;
@@ -149,7 +147,7 @@ class OperatorsModel : public PoolModel {
                                         const AdaptationSet& measured) const {
     const Eigen::MatrixXd features = operators::feature_table(map_, *pool_.space, candidates).rows();
     if (measured.architectures.empty())
-      return {operators::prior_covariance(library_, features, options_), expected_noise};
+      return {operators::prior_covariance(library_, features, options_), operators::expected_noise(library_)};
     operators::Evidence evidence;
     const operators::CostPosterior known = posterior(measured, evidence);
     return {operators::posterior_covariance(known, features), std::sqrt(known.noise_variance())};

@@ -14,6 +14,9 @@ namespace {
 
 using operators::CostComponent;
 
+/// Smallest standard deviation of log latency that operators unknown to the pool add.
+constexpr double least_unknown_share = 0.05;
+
 nlohmann::json values_of(const Eigen::VectorXd& vector) {
   return std::vector<double>(vector.data(), vector.data() + vector.size());
 }
@@ -41,8 +44,9 @@ Predictions OperatorsPredictor::predict(const std::vector<Architecture>& archite
     throw InputError("confidence " + shortest(confidence) + ": expected a number between 0 and 1, such as 0.9");
   }
   if (architectures.empty()) return {};
-  const operators::LogLatency log_latency =
+  operators::LogLatency log_latency =
       operators::predict(posterior_, operators::feature_table(map_, *space_, architectures));
+  widen_for_unknown_operators(architectures, log_latency);
   const double below = std::min(structured::error_quantile(posterior_.calibration, (1 - confidence) / 2), 0.0);
   const double above = std::max(structured::error_quantile(posterior_.calibration, (1 + confidence) / 2), 0.0);
   Predictions predictions;
@@ -53,6 +57,45 @@ Predictions OperatorsPredictor::predict(const std::vector<Architecture>& archite
     predictions.upper_ms.push_back(std::exp(mean + above * deviation));
   }
   return predictions;
+}
+
+/// What unknown operators cost is as uncertain as it is large: the deviation takes in the whole of it.
+void OperatorsPredictor::widen_for_unknown_operators(const std::vector<Architecture>& architectures,
+                                                     operators::LogLatency& log_latency) const {
+  if (space_->composed()) return;
+  std::vector<Architecture> unknown;
+  std::vector<Eigen::Index> places;
+  for (std::size_t a = 0; a < architectures.size(); ++a) {
+    if (operators::unknown_groups(map_, *space_, architectures[a]).empty()) continue;
+    unknown.push_back(architectures[a]);
+    places.push_back(static_cast<Eigen::Index>(a));
+  }
+  if (unknown.empty()) return;
+  const operators::LogLatency without = operators::predict(
+      posterior_, operators::feature_table(map_, *space_, unknown, operators::UnknownOperators::left_out));
+  for (std::size_t u = 0; u < unknown.size(); ++u) {
+    const Eigen::Index at = places[u];
+    const double share = log_latency.mean[at] - without.mean[static_cast<Eigen::Index>(u)];
+    log_latency.deviation[at] = std::hypot(log_latency.deviation[at], std::max(std::abs(share), least_unknown_share));
+  }
+}
+
+std::vector<Unfamiliar> OperatorsPredictor::unfamiliar(const std::vector<Architecture>& architectures) const {
+  if (space_->composed()) return {};  // the networks of a space are made of the same operators
+  std::vector<Unfamiliar> result(architectures.size());
+  for (std::size_t a = 0; a < architectures.size(); ++a) {
+    result[a].operators = operators::unknown_groups(map_, *space_, architectures[a]);
+  }
+  if (!posterior_.places.compared() || architectures.empty()) return result;
+  const Eigen::MatrixXd places = posterior_.places.of(operators::feature_table(map_, *space_, architectures).rows());
+  const Eigen::Index size = places.cols() - 1;  // the logarithm of what a network typically costs
+  const double largest = posterior_.anchors.col(size).maxCoeff(), smallest = posterior_.anchors.col(size).minCoeff();
+  for (std::size_t a = 0; a < architectures.size(); ++a) {
+    const double own = places(static_cast<Eigen::Index>(a), size);
+    const double beyond = own > largest ? own - largest : std::min(own - smallest, 0.0);
+    result[a].size = std::exp(beyond * posterior_.places.scale);
+  }
+  return result;
 }
 
 Archive OperatorsPredictor::to_archive() const {

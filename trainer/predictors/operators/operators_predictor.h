@@ -20,6 +20,7 @@ class OperatorsPredictor : public Predictor {
   bool has_intervals() const override { return true; }
   /// Throws InputError unless `confidence` is in (0, 1).
   Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override;
+  std::vector<Unfamiliar> unfamiliar(const std::vector<Architecture>& architectures) const override;
   Archive to_archive() const override;
   void export_torchscript(const std::filesystem::path& path) const override;
   nlohmann::json to_document() const override;
@@ -29,6 +30,9 @@ class OperatorsPredictor : public Predictor {
   const operators::CostPosterior& posterior() const { return posterior_; }
 
  private:
+  void widen_for_unknown_operators(const std::vector<Architecture>& architectures,
+                                   operators::LogLatency& log_latency) const;
+
   const SearchSpace* space_;
   operators::FeatureMap map_;
   operators::CostPosterior posterior_;

@@ -74,6 +74,31 @@ TEST(CostLibrary, RefusesADeviceWithoutLatencies) {
   EXPECT_THROW(fit_library(bench.pool), InputError);
 }
 
+TEST(CostLibrary, DrawsACostThatOneNetworkAloneDeterminesTowardsZero) {
+  Bench bench = bench_of(1, 40, 4, 5);
+  bench.pool.features.col(3).setZero();
+  bench.pool.features(7, 3) = 1;
+  bench.pool.latency_ms = bench.costs * bench.pool.features.transpose();
+  LibraryOptions all_at_once;
+  all_at_once.subsets = 0;
+  const CostLibrary plain = fit_library(bench.pool, all_at_once), library = fit_library(bench.pool);
+  EXPECT_NEAR(plain.median_ms[0] * plain.costs(0, 3), bench.costs(0, 3), 1e-6 * bench.costs(0, 3));
+  EXPECT_LT(library.costs(0, 3), 0.9 * plain.costs(0, 3));
+  EXPECT_GT(library.costs(0, 3), 0.2 * plain.costs(0, 3));
+}
+
+TEST(CostLibrary, EntriesThatAreAlikeRepresentOneDeviceTogether) {
+  CostLibrary library;
+  library.alike = 0.15;
+  library.differences = Eigen::MatrixXd::Constant(3, 3, 100);  // the first two are the same, the third is far away
+  library.differences.topLeftCorner(2, 2).setZero();
+  library.differences(2, 2) = 0;
+  const Eigen::VectorXd weights = representation(library);
+  EXPECT_NEAR(weights[0], 0.25, 1e-9);
+  EXPECT_NEAR(weights[1], 0.25, 1e-9);
+  EXPECT_NEAR(weights[2], 0.5, 1e-9);
+}
+
 TEST(CostLibrary, KnowsWhatDecisionsAddToOperators) {
   // One operator feature, and a decision whose second option costs a tenth of the base more than its operators say.
   PoolNumbers pool;

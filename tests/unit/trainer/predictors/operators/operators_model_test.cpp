@@ -134,6 +134,33 @@ TEST_F(OperatorsOnNetworks, TenMeasurementsPredictNetworksThatNobodyMeasured) {
   EXPECT_GE(share_within_ten_percent(*predictor_, new_), 0.9);
 }
 
+TEST_F(OperatorsOnNetworks, NetworkWithOperatorsThatThePoolNeverSaw_IsNamedAndHasAWiderInterval) {
+  const std::vector<OperatorSpecification> operators = nasbench::networks().operator_list(new_[0]);
+  std::vector<OperatorSpecification> with_linear = operators;
+  OperatorSpecification linear;
+  linear.kind = OperatorKind::linear;
+  linear.inputs = {{1, 512}};
+  linear.output = {1, 512};
+  with_linear.push_back(linear);
+  const Architecture unknown = nasbench::add_network(nasbench::named_network("with-linear", with_linear, "test"));
+  const std::vector<Unfamiliar> unfamiliar = predictor_->unfamiliar({new_[0], unknown});
+  ASSERT_EQ(unfamiliar.size(), 2u);
+  EXPECT_TRUE(unfamiliar[0].operators.empty());
+  EXPECT_EQ(unfamiliar[1].operators, std::vector<std::string>{"linear"});
+  const Predictions predicted = predictor_->predict({new_[0], unknown}, 0.9);
+  EXPECT_GT(predicted.upper_ms[1] / predicted.lower_ms[1], predicted.upper_ms[0] / predicted.lower_ms[0]);
+}
+
+TEST_F(OperatorsOnNetworks, NetworkFarLargerThanThePools_SaysHowManyTimes) {
+  std::vector<OperatorSpecification> operators;
+  for (int l = 0; l < 2000; ++l) operators.push_back(convolution(3, 1, 128, 128, 56));
+  const Architecture large = nasbench::add_network(nasbench::named_network("large", operators, "test"));
+  const std::vector<Unfamiliar> unfamiliar = predictor_->unfamiliar({known_[0], large});
+  ASSERT_EQ(unfamiliar.size(), 2u);
+  EXPECT_EQ(unfamiliar[0].size, 1);
+  EXPECT_GT(unfamiliar[1].size, 10);
+}
+
 TEST_F(OperatorsOnNetworks, ExplanationNamesTheCostliestOperators) {
   const std::string text = predictor_->explanation();
   EXPECT_NE(text.find("Most like these devices of the pool: board"), std::string::npos) << text;

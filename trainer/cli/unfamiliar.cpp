@@ -1,0 +1,53 @@
+#include "trainer/cli/unfamiliar.h"
+
+#include <cstdio>
+
+#include "nasbench/support/text.h"
+
+namespace tenshot::cli {
+namespace {
+
+constexpr double far_outside = 2;  ///< times as costly as the most costly of the pool's networks, or the least
+
+std::string times(double ratio) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", ratio);
+  return text;
+}
+
+std::string note_on(const std::string& name, const trainer::Unfamiliar& unfamiliar) {
+  std::string note;
+  if (!unfamiliar.operators.empty()) {
+    note = name + " has operators that no network of the pool has (" + joined(unfamiliar.operators) +
+           "): they count as the operators most like them, and the interval is wider";
+  }
+  const bool large = unfamiliar.size > far_outside;
+  if (!large && unfamiliar.size >= 1 / far_outside) return note;
+  note += note.empty() ? name : "; it";
+  note += large ? " costs about " + times(unfamiliar.size) + " times as much as the most costly network of the pool"
+                : " costs about a " + times(1 / unfamiliar.size) + "th of the least costly network of the pool";
+  return note + ": the prediction extrapolates";
+}
+
+}  // namespace
+
+std::vector<std::string> notes_on_unfamiliar(const trainer::Predictor& predictor,
+                                             const std::vector<nasbench::Architecture>& architectures,
+                                             std::size_t most) {
+  const std::vector<trainer::Unfamiliar> unfamiliar = predictor.unfamiliar(architectures);
+  std::vector<std::string> notes;
+  std::size_t more = 0;
+  for (std::size_t i = 0; i < unfamiliar.size(); ++i) {
+    std::string note = note_on(predictor.space().format(architectures[i]), unfamiliar[i]);
+    if (note.empty()) continue;
+    if (notes.size() < most) {
+      notes.push_back(std::move(note));
+    } else {
+      ++more;
+    }
+  }
+  if (more > 0) notes.push_back("as far from the pool as these: " + std::to_string(more) + " more networks");
+  return notes;
+}
+
+}  // namespace tenshot::cli

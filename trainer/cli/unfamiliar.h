@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trainer/core/predictor.h"
+
+namespace tenshot::cli {
+
+/// A sentence for each network that is far from all that the predictor's pool measured: that has operators which no
+/// network of the pool had, or costs over twice the most, or under half of the least, of any of them. After `most`
+/// sentences, one says how many more there are.
+std::vector<std::string> notes_on_unfamiliar(const trainer::Predictor& predictor,
+                                             const std::vector<nasbench::Architecture>& architectures,
+                                             std::size_t most = 10);
+
+}  // namespace tenshot::cli
