@@ -6,9 +6,9 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <cxxopts.hpp>
 #include <filesystem>
 #include <functional>
@@ -35,10 +35,11 @@ using trainer::structured::StructuredLibrary;
 constexpr std::size_t samples = 10;
 constexpr double confidence = 0.9;
 
+/// Processor seconds of this one thread: machines have other work too.
 double seconds_of(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();
   work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
 }
 
 std::string with_digits(double value, int digits) {

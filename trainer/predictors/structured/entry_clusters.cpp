@@ -19,8 +19,8 @@ using Eigen::VectorXd;
 
 constexpr int cluster_rounds = 8;
 constexpr std::size_t entries_judged = 1024;  ///< of the clusters that explain the evidence best
-constexpr std::size_t best_of_all = 40;       ///< entries that are kept under whatever structure,
-constexpr std::size_t best_of_each = 3;       ///< and under each
+constexpr std::size_t best_of_all = 20;       ///< entries that are kept under whatever structure,
+constexpr std::size_t best_of_each = 2;       ///< and under each
 constexpr std::size_t measurements_judged = 40;
 constexpr double smallest_relative = 0.02;
 constexpr double largest_residual = 0.7;  ///< of log latency: one wrong measurement does not decide
