@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test. TENSHOT_TABLES names the folder of public latency tables;
 # without it the tests that read them are skipped. Networks of torchvision are exported, with random weights, to the
-# build folder. --long adds what takes hours: a thousand kills, and ten minutes of each fuzzer (TENSHOT_FUZZ_SECONDS).
-# Other arguments go to ctest.
+# build folder. Each fuzzer of strangers' files runs for ten seconds. --long adds what takes hours: a thousand kills, ten
+# minutes of each fuzzer (TENSHOT_FUZZ_SECONDS), Slurm, aarch64 under qemu, ThreadSanitizer, coverage. Other arguments go
+# to ctest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 long=""
@@ -13,8 +14,8 @@ fi
 # shellcheck source=experiments/set_up.sh disable=SC2119
 . experiments/set_up.sh
 # shellcheck disable=SC2046 # a list of words
-install_missing python3-torch python3-torchvision python3-numpy python3-dev pybind11-dev busybox shellcheck \
-  $(node_packages)
+install_missing python3-torch python3-torchvision python3-numpy python3-dev pybind11-dev busybox shellcheck parallel \
+  clang-14 libclang-rt-14-dev $(node_packages)
 build_targets
 TENSHOT_EXPORTS=$(realpath "$build")/exports
 export TENSHOT_EXPORTS
@@ -22,8 +23,15 @@ if [ ! -f "$TENSHOT_EXPORTS/complete" ]; then
   /usr/bin/python3 tests/networks/export_networks.py "$TENSHOT_EXPORTS" && touch "$TENSHOT_EXPORTS/complete"
 fi
 ctest --test-dir "$build" --output-on-failure -j "${TENSHOT_TEST_JOBS:-2}" "$@"
-if [ -n "$long" ]; then
-  install_missing clang-14 libclang-rt-14-dev
+# Of the readers, those that are built without LibTorch, in minutes; the others take longer to build than to trust.
+if [ -z "$long" ]; then
+  tests/fuzz/run.sh 10 light
+else
+  install_missing slurm-wlm munge g++-aarch64-linux-gnu qemu-user-static gcovr
   tests/robustness/kill_test.py "$tenshot" --kills 1000 --seed "${TENSHOT_SEED:-1}"
+  tests/cluster/slurm.sh tests/cluster/experiment_test.py "$tenshot" slurm
+  tests/aarch64/run.sh
   tests/fuzz/run.sh "${TENSHOT_FUZZ_SECONDS:-600}"
+  tests/threads.sh
+  tests/coverage.sh
 fi

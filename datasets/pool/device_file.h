@@ -28,4 +28,7 @@ DeviceFile parse_device_file(std::string_view text, const std::string& file, con
 DeviceFile device_file_from_json(const nlohmann::json& json, const std::string& file,
                                  const SearchSpace* kept = nullptr);
 
+/// As write_device, without what the folder keeps of the space.
+void write_device_files(const std::filesystem::path& folder, const DeviceRuntime& device, const SearchSpace& space);
+
 }  // namespace tenshot::datasets

@@ -112,8 +112,6 @@ Pool read_pool(const fs::path& folder) {
   return pool;
 }
 
-namespace {
-
 void write_device_files(const fs::path& folder, const DeviceRuntime& device, const SearchSpace& space) {
   if (!is_device_id(device.id)) {
     throw InputError("device '" + excerpt(device.id) + "' cannot name a folder; expected " +
@@ -135,8 +133,6 @@ void write_device_files(const fs::path& folder, const DeviceRuntime& device, con
   write_measurements(target / "latencies.csv", device.latencies, space);
   write_file_atomically(target / "device.json", text);
 }
-
-}  // namespace
 
 void write_device(const fs::path& folder, const DeviceRuntime& device, const SearchSpace& space) {
   Pool pool;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -7,7 +8,7 @@
 
 #include "datasets/pool/device_file.h"
 #include "datasets/pool/pool.h"
-#include "datasets/tables/architecture_column.h"
+#include "datasets/pool/wide_table_scan.h"
 #include "datasets/tables/csv.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
@@ -142,16 +143,6 @@ std::size_t most_rows(std::string_view text, std::size_t columns, const std::opt
   return range ? std::min(rows, static_cast<std::size_t>(range->end - range->begin)) : rows;
 }
 
-DeviceRuntime new_device(const std::string& id, const std::string& environment, std::size_t rows) {
-  DeviceRuntime device;
-  device.id = id;
-  device.device = id;
-  device.batch = 0;
-  device.environment = environment;
-  device.latencies.reserve(rows);
-  return device;
-}
-
 }  // namespace
 
 RowRange parse_row_range(std::string_view text) {
@@ -164,38 +155,65 @@ RowRange parse_row_range(std::string_view text) {
   throw InputError("rows '" + excerpt(text) + "': expected BEGIN:END with 0 <= BEGIN < END, such as 0:900");
 }
 
+WideTableScan::WideTableScan(CsvReader& csv, const SearchSpace& space, const WideTableOptions& options)
+    : csv_(csv), rows_(options.rows), architectures_(csv, space, expected_columns) {
+  for (DeviceColumn& column : chosen_columns(csv, space, options.devices)) {
+    ids_.push_back(std::move(column.id));
+    positions_.push_back(column.position);
+  }
+}
+
+void WideTableScan::run(Findings& findings, const RowSink& take) {
+  RowSelection selection(csv_, rows_);
+  std::vector<double> latencies_ms(ids_.size());
+  while (csv_.next()) {
+    if (!selection.takes_row(findings)) continue;
+    const std::optional<Architecture> architecture = architectures_.read(findings);
+    if (!architecture) continue;
+    for (std::size_t d = 0; d < ids_.size(); ++d) {
+      const std::string_view field = csv_.fields()[positions_[d]];
+      const LatencyEntry entry = parse_latency(field);
+      latencies_ms[d] = entry.problem ? std::numeric_limits<double>::quiet_NaN() : entry.latency_ms;
+      if (entry.problem) {
+        findings.add({*entry.problem, csv_.file(), csv_.line(), ids_[d], std::string(trimmed(field))});
+      }
+    }
+    take(*architecture, latencies_ms);
+  }
+  selection.require_any();
+}
+
+std::string imported_from(const std::string& file) {
+  return nlohmann::json{{"imported_from", excerpt(std::filesystem::path(file).filename().string())}}.dump();
+}
+
+DeviceRuntime imported_device(const std::string& id, const std::string& environment, std::size_t rows) {
+  DeviceRuntime device;
+  device.id = id;
+  device.device = id;
+  device.batch = 0;
+  device.environment = environment;
+  device.latencies.reserve(rows);
+  return device;
+}
+
 Pool parse_wide_table(std::string_view text, const std::string& file, const SearchSpace& space,
                       const WideTableOptions& options) {
   CsvReader csv(text, file);
-  ArchitectureColumn architectures(csv, space, expected_columns);
-  RowSelection selection(csv, options.rows);
-
+  WideTableScan scan(csv, space, options);
   Pool pool;
   pool.space = &space;
-  const std::vector<DeviceColumn> columns = chosen_columns(csv, space, options.devices);
   const std::size_t rows = most_rows(text, csv.header().size(), options.rows);
-  const std::string environment =
-      nlohmann::json{{"imported_from", excerpt(std::filesystem::path(file).filename().string())}}.dump();
-  for (const DeviceColumn& column : columns) pool.devices.push_back(new_device(column.id, environment, rows));
-
+  for (const std::string& id : scan.ids()) pool.devices.push_back(imported_device(id, imported_from(file), rows));
   Measurement measurement;
-  while (csv.next()) {
-    if (!selection.takes_row(pool.findings)) continue;
-    const std::optional<Architecture> architecture = architectures.read(pool.findings);
-    if (!architecture) continue;
-    measurement.architecture = *architecture;
-    for (std::size_t d = 0; d < columns.size(); ++d) {
-      const std::string_view field = csv.fields()[columns[d].position];
-      const LatencyEntry entry = parse_latency(field);
-      if (entry.problem) {
-        pool.findings.add({*entry.problem, file, csv.line(), pool.devices[d].id, std::string(trimmed(field))});
-        continue;
-      }
-      measurement.latency_ms = entry.latency_ms;
+  scan.run(pool.findings, [&](const Architecture& architecture, const std::vector<double>& latencies_ms) {
+    measurement.architecture = architecture;
+    for (std::size_t d = 0; d < latencies_ms.size(); ++d) {
+      if (std::isnan(latencies_ms[d])) continue;
+      measurement.latency_ms = latencies_ms[d];
       pool.devices[d].latencies.push_back(measurement);
     }
-  }
-  selection.require_any();
+  });
   return pool;
 }
 

@@ -18,7 +18,14 @@ bool starts_with(std::string_view text, std::string_view prefix) { return text.s
 
 }  // namespace
 
-CsvReader::CsvReader(std::string_view text, std::string file) : rest_(text), file_(std::move(file)) {
+CsvReader::CsvReader(std::string_view text, std::string file) : rest_(text), file_(std::move(file)) { read_header(); }
+
+CsvReader::CsvReader(More more, std::string file) : more_(std::move(more)), file_(std::move(file)) {
+  read_more({});
+  read_header();
+}
+
+void CsvReader::read_header() {
   if (starts_with(rest_, "\xFF\xFE") || starts_with(rest_, "\xFE\xFF")) {
     throw InputError(file_ + ": is UTF-16 text, expected UTF-8; save it as UTF-8");
   }
@@ -49,14 +56,37 @@ std::size_t CsvReader::require(std::string_view column, std::string_view expecte
 }
 
 bool CsvReader::next() {
-  while (!rest_.empty()) {
+  while (!rest_.empty() || read_more({})) {
     read_row();
     if (fields_.size() > 1 || !trimmed(fields_.front()).empty()) return true;
   }
   return false;
 }
 
+/// Reads a further piece behind `from`, the end of what is here; false where there is none. As large as what is kept,
+/// so that a row of any length is looked at a few times only.
+bool CsvReader::read_more(std::string_view from) {
+  if (!more_) return false;
+  constexpr std::size_t piece = std::size_t{1} << 20;
+  buffer_.erase(0, buffer_.size() - from.size());
+  const bool any = more_(buffer_, std::max(piece, buffer_.size()));
+  if (!any) more_ = nullptr;
+  rest_ = buffer_;
+  return any;
+}
+
 void CsvReader::read_row() {
+  for (;;) {
+    const std::string_view row = rest_;
+    const std::size_t line = next_line_;
+    read_fields();
+    if (!more_ || !rest_.empty()) return;
+    read_more(row);  // the row ends where the piece does: it may go on
+    next_line_ = line;
+  }
+}
+
+void CsvReader::read_fields() {
   fields_.clear();
   unescaped_.clear();
   line_ = next_line_;
@@ -93,6 +123,10 @@ std::string_view CsvReader::read_quoted_field() {
   while (close != std::string_view::npos && close + 1 < text.size() && text[close + 1] == '"') {
     doubled = true;
     close = text.find('"', close + 2);
+  }
+  if (close == std::string_view::npos && more_) {
+    rest_ = {};  // it may end in what is still to be read
+    return {};
   }
   if (close == std::string_view::npos) {
     fail(file_, next_line_, "a quoted field is never closed; add the closing '\"' or remove the opening one");

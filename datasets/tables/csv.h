@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,8 +11,9 @@
 
 namespace tenshot::datasets {
 
-/// Reads CSV (RFC 4180) with a header from memory, row by row and without copying: quoted fields may hold commas, line
-/// ends and doubled quotes; lines end in LF or CRLF; a UTF-8 byte-order mark is skipped, and so are blank lines.
+/// Reads CSV (RFC 4180) with a header, from memory or piece by piece, row by row and without copying: quoted fields may
+/// hold commas, line ends and doubled quotes; lines end in LF or CRLF; a UTF-8 byte-order mark is skipped, and so are
+/// blank lines.
 ///
 ///   CsvReader csv(text, "table.csv");
 ///   const std::size_t column = csv.require("latency_ms", "architecture,latency_ms");
@@ -21,6 +23,13 @@ class CsvReader {
   /// Reads the header of `text`, which must outlive the reader; `file` is its name in messages. Throws InputError when
   /// there is nothing in it.
   CsvReader(std::string_view text, std::string file);
+
+  /// Appends further bytes of the table to the text, about as many as the number says; false at its end.
+  using More = std::function<bool(std::string&, std::size_t)>;
+  /// The same for a table that `more` hands out: memory holds a piece of it, and at least one row.
+  CsvReader(More more, std::string file);
+  CsvReader(const CsvReader&) = delete;
+  CsvReader& operator=(const CsvReader&) = delete;
 
   const std::string& file() const { return file_; }
   /// The columns' names, without surrounding blanks.
@@ -40,10 +49,15 @@ class CsvReader {
   std::size_t header_line() const { return header_line_; }
 
  private:
+  void read_header();
   void read_row();
+  void read_fields();
+  bool read_more(std::string_view from);
   std::string_view read_plain_field();
   std::string_view read_quoted_field();
 
+  More more_;           ///< empty for a table in memory, and after its end
+  std::string buffer_;  ///< what more_ gave and rest_ has not passed
   std::string_view rest_;
   std::string file_;
   std::vector<std::string> header_;

@@ -105,6 +105,8 @@ INSTANTIATE_TEST_SUITE_P(
         Clash{"train --pool pool-link --predictor flops --out pool/slow/latencies.csv", "--pool"},
         Clash{"evaluate --predictions predictions.csv --measured measured.csv >> measured.csv", "--measured"},
         Clash{"dataset import --table pool/slow/latencies.csv --out pool", "--table"},
+        Clash{"collect --archs pool/slow/latencies.csv --out pool", "--archs"},
+        Clash{"collect --archs pool-link/slow/latencies.csv --out pool", "--archs"},
         Clash{"experiment results/experiment.json --out results", "the spec"},
         Clash{"experiment results/experiment.json --out pool", "its pool"}));
 

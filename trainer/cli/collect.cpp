@@ -14,6 +14,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/runtime_choice.h"
 #include "trainer/cli/signals.h"
@@ -86,6 +87,15 @@ class Pace {
   std::size_t first_done_ = 0;
 };
 
+/// Measuring adds to the device-runtimes of its folder: what says which networks must not be one of these files.
+void require_distinct_files(const OptionParser& options, const std::filesystem::path& out) {
+  FileRoles files;
+  const std::string archs = options.get("archs");
+  if (archs == "-" || std::filesystem::exists(archs)) files.reads("--archs", archs);
+  files.writes_devices("--out", out);
+  files.require_distinct();
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("collect", "Measures architectures on this machine and writes a device-runtime.",
                        "  tenshot collect --runtime libtorch-frozen --descriptor --archs 50 --out dev/\n");
@@ -119,6 +129,7 @@ void run(const std::vector<std::string>& arguments) {
   const nasbench::SearchSpace& space = *choice.space;
   datasets::CollectOptions collect;
   collect.folder = options.required("out");
+  require_distinct_files(options, collect.folder);
   collect.runtime = choice.runtime;
   collect.runtime_options = choice.options;
   collect.shape = choice.shape;

@@ -6,6 +6,7 @@
 #include "datasets/pool/describe.h"
 #include "datasets/pool/pool.h"
 #include "datasets/pool/validate.h"
+#include "datasets/pool/wide_table_file.h"
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
@@ -65,21 +66,21 @@ void import_measurements(const Arguments& arguments) {
   if (options.has("devices")) wide.devices = split_list(options.get("devices"));
   if (options.has("rows")) wide.rows = datasets::parse_row_range(options.get("rows"));
   networks_of(options);
-  datasets::Pool pool = datasets::read_wide_table(table, datasets::named_space(options.get("space")), wide);
-  const auto empty = [](const datasets::DeviceRuntime& device) { return device.latencies.empty(); };
-  if (std::all_of(pool.devices.begin(), pool.devices.end(), empty)) {
-    datasets::throw_nothing_usable(table, "latency", pool.findings, *pool.space);
+  const nasbench::SearchSpace& space = datasets::named_space(options.get("space"));
+  const datasets::WideTableFile read(table, space, wide, out);
+  const auto& columns = read.columns();
+  if (std::all_of(columns.begin(), columns.end(), [](const auto& column) { return column.usable == 0; })) {
+    datasets::throw_nothing_usable(table, "latency", read.findings(), space);
   }
   const bool quiet = options.has("quiet");
-  report(pool.findings, quiet);
-  for (const datasets::DeviceRuntime& device : pool.devices) {
-    if (empty(device)) say(device.id + ": has no usable latency and is left out", quiet);
+  report(read.findings(), quiet);
+  for (const auto& column : columns) {
+    if (column.usable == 0) say(column.id + ": has no usable latency and is left out", quiet);
   }
-  pool.devices.erase(std::remove_if(pool.devices.begin(), pool.devices.end(), empty), pool.devices.end());
-  for (const datasets::DeviceSummary& device : datasets::describe(pool).devices) {
-    if (device.whole_milliseconds) say(device.id + ": latencies are whole milliseconds", quiet);
+  for (const auto& column : columns) {
+    if (column.whole_milliseconds) say(column.id + ": latencies are whole milliseconds", quiet);
   }
-  datasets::write_pool(out, pool);
+  read.write_pool(out);
 }
 
 /// The one positional argument of describe and validate, taken out of the options.

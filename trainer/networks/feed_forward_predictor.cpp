@@ -72,7 +72,8 @@ std::string FeedForwardPredictor::explanation() const {
   return text != card_.end() && text->is_string() ? text->get<std::string>() : std::string();
 }
 
-nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed) {
+nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed,
+                              const std::string& pool_sha256) {
   nlohmann::json measured = nlohmann::json::array();
   const SearchSpace& space = *model.pool().space;
   for (std::size_t i = 0; i < set.architectures.size(); ++i) {
@@ -80,11 +81,12 @@ nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, 
   }
   nlohmann::json devices = nlohmann::json::array();
   for (const datasets::DeviceRuntime& device : model.pool().devices) devices.push_back(device.id);
+  const std::string hash = pool_sha256.empty() ? datasets::content_hash(model.pool()) : pool_sha256;
   nlohmann::json card = {{"content", "predictor"},
                          {"predictor", model.kind()},
                          {"versions", version_card()},
                          {"seed", seed},
-                         {"pool", {{"content_sha256", datasets::content_hash(model.pool())}, {"devices", devices}}},
+                         {"pool", {{"content_sha256", hash}, {"devices", devices}}},
                          {"adaptation_set", measured}};
   std::vector<Architecture> known;  // of networks, a predictor carries those of the pool and those that were measured
   if (!space.composed()) {

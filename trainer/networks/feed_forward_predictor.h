@@ -32,7 +32,8 @@ class FeedForwardPredictor : public Predictor {
 };
 
 /// What every adapted predictor's card holds: content, predictor, space, versions, the adaptation set, the pool's hash
-/// and devices, the seed.
-nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed);
+/// and devices, the seed. `pool_sha256` is the pool's content_hash, where the caller keeps it.
+nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed,
+                              const std::string& pool_sha256 = {});
 
 }  // namespace tenshot::trainer

@@ -6,6 +6,7 @@
 #include "datasets/tables/csv.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "trainer/report/page.h"
@@ -54,6 +55,11 @@ PairsOf read_pairs(const fs::path& path) {
   PairsOf pairs;
   while (csv.next()) {
     const auto& fields = csv.fields();
+    if (fields.size() != csv.header().size()) {
+      throw InputError(path.string() + ":" + std::to_string(csv.line()) + ": the row has " +
+                       std::to_string(fields.size()) + " fields where the header has " +
+                       std::to_string(csv.header().size()) + ": is the file cut short?");
+    }
     const auto of = [&](std::size_t index) { return std::string(fields[index]); };
     const auto measured_ms = parse_number(fields[measured]), predicted_ms = parse_number(fields[predicted]);
     if (!measured_ms || !predicted_ms || !(*measured_ms > 0)) continue;
@@ -228,7 +234,7 @@ void add_similarity(Page& page, const json& results) {
 
 Page experiment_report(const fs::path& folder) {
   const fs::path file = folder / "results.json";
-  const json results = json::parse(read_file(file), nullptr, false);
+  const json results = parse_json(read_file(file), file.string());
   try {
     const json& spec = results.at("spec");
     Page page("Experiment " + spec.at("name").get<std::string>());

@@ -2,13 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
+#include "trainer/core/families.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
@@ -49,32 +47,6 @@ FittedPool fit(const datasets::Pool& pool) {
   }
   fitted.library = operators::fit_library(fitted.numbers);
   return fitted;
-}
-
-/// Numbers for the devices of a pool, equal for what is likely to be one physical device: by `label`.
-std::vector<std::size_t> numbered(const datasets::Pool& pool,
-                                  const std::function<std::string(const datasets::DeviceRuntime&)>& label) {
-  std::map<std::string, std::size_t> numbers;
-  std::vector<std::size_t> result;
-  for (const datasets::DeviceRuntime& device : pool.devices) {
-    result.push_back(numbers.emplace(label(device), numbers.size()).first->second);
-  }
-  return result;
-}
-
-/// Families of the pool's devices, which are held out together: the same device, else ids that begin alike ("pixel4"
-/// of "pixel4_gpu"), else each alone. The first of these that tells at least three apart.
-std::vector<std::size_t> families_of(const datasets::Pool& pool) {
-  const auto enough = [](const std::vector<std::size_t>& numbers) {
-    return std::set<std::size_t>(numbers.begin(), numbers.end()).size() >= 3;
-  };
-  const auto device = numbered(pool, [](const auto& d) { return d.device; });
-  const bool says_device =
-      std::any_of(pool.devices.begin(), pool.devices.end(), [](const auto& d) { return d.device != d.id; });
-  if (says_device && enough(device)) return device;
-  const auto prefix = numbered(pool, [](const auto& d) { return d.id.substr(0, d.id.find_first_of("_-")); });
-  if (enough(prefix)) return prefix;
-  return numbered(pool, [](const auto& d) { return d.id; });
 }
 
 class OperatorsModel : public PoolModel {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "nasbench/support/random.h"
@@ -37,10 +38,61 @@ datasets::LatencyMatrix connected_part(const nasbench::SearchSpace& space, const
 
 bool is_whole(double value) { return !std::isfinite(value) || value == std::floor(value); }
 
-/// Standardised errors on one held-out device.
+/// Of `count` places at most `most`, evenly spaced.
+std::vector<std::size_t> evenly_spaced(std::size_t count, std::size_t most) {
+  std::vector<std::size_t> places(std::min(count, most));
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = i * count / places.size();
+  return places;
+}
+
+nasbench::StructureTable part_of(const datasets::LatencyMatrix& pool, const std::vector<std::size_t>& places,
+                                 const nasbench::StructureModel& model) {
+  std::vector<Architecture> architectures;
+  for (const std::size_t place : places) architectures.push_back(pool.architectures[place]);
+  return model.table(architectures);
+}
+
+/// A device that is predicted, and all that the library must not know then.
+struct HeldOut {
+  std::size_t device = 0;
+  std::vector<std::string> family;
+};
+
+std::vector<HeldOut> each_alone(const std::vector<std::string>& devices) {
+  std::vector<HeldOut> held_out;
+  for (std::size_t d = 0; d < devices.size(); ++d) held_out.push_back({d, {devices[d]}});
+  return held_out;
+}
+
+/// Devices in a drawn order, one of each family before the second of any.
+std::vector<HeldOut> sampled_families(const std::vector<std::string>& devices, const CalibrationOptions& options) {
+  std::map<std::size_t, std::vector<std::size_t>> members;
+  for (std::size_t d = 0; d < devices.size(); ++d) {
+    members[options.families.empty() ? d : options.families[d]].push_back(d);
+  }
+  std::vector<std::vector<std::size_t>> families;
+  for (auto& [number, of_family] : members) families.push_back(std::move(of_family));
+  constexpr std::uint64_t stream = 1000;  // repeats have those from 0
+  Rng rng(options.seed, stream);
+  rng.shuffle(families);
+  for (std::vector<std::size_t>& of_family : families) rng.shuffle(of_family);
+  std::vector<HeldOut> held_out;
+  const std::size_t count = std::min(devices.size(), options.most_devices);
+  for (std::size_t round = 0; held_out.size() < count; ++round) {
+    for (const std::vector<std::size_t>& of_family : families) {
+      if (round >= of_family.size() || held_out.size() == count) continue;
+      HeldOut one{of_family[round], {}};
+      for (const std::size_t d : of_family) one.family.push_back(devices[d]);
+      held_out.push_back(std::move(one));
+    }
+  }
+  return held_out;
+}
+
+/// Standardised errors on one held-out device, over at most `most_predicted` architectures.
 void collect_errors(const StructuredLibrary& rest, const datasets::LatencyMatrix& pool,
                     const nasbench::StructureTable& table, const std::vector<double>& latency_ms,
-                    const std::vector<std::size_t>& chosen, const PosteriorOptions& options,
+                    const std::vector<std::size_t>& chosen, const PosteriorOptions& options, std::size_t most_predicted,
                     std::vector<double>& errors) {
   Evidence evidence;
   evidence.whole_milliseconds = std::all_of(latency_ms.begin(), latency_ms.end(), is_whole);
@@ -50,10 +102,14 @@ void collect_errors(const StructuredLibrary& rest, const datasets::LatencyMatrix
     evidence.latency_ms.push_back(latency_ms[c]);
   }
   if (evidence.architectures.empty()) return;
-  const LogLatency predicted = predict(adapt(rest, evidence, options), table);
-  for (std::size_t a = 0; a < latency_ms.size(); ++a) {
-    if (!std::isfinite(latency_ms[a])) continue;
-    const double error = (std::log(latency_ms[a]) - predicted.mean[a]) / predicted.deviation[a];
+  const StructuredPosterior posterior = adapt(rest, evidence, options);
+  const std::vector<std::size_t> some = evenly_spaced(latency_ms.size(), most_predicted);
+  const bool all = some.size() == latency_ms.size();
+  const LogLatency predicted = predict(posterior, all ? table : part_of(pool, some, *rest.model));
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    const double truth_ms = latency_ms[some[i]];
+    if (!std::isfinite(truth_ms)) continue;
+    const double error = (std::log(truth_ms) - predicted.mean[i]) / predicted.deviation[i];
     errors.push_back(std::clamp(error, -largest_error, largest_error));
   }
 }
@@ -99,13 +155,16 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const std::vecto
   std::iota(candidates.begin(), candidates.end(), 0);
   if (candidates.size() < 2 * options.samples) return {};
 
-  std::vector<std::vector<double>> errors(devices.size());
+  const bool exhaustive = library.cluster_of.empty();
+  const std::vector<HeldOut> held_out = exhaustive ? each_alone(devices) : sampled_families(devices, options);
+  const std::size_t predicted = exhaustive ? candidates.size() : options.most_architectures;
+  std::vector<std::vector<double>> errors(held_out.size());
   for (std::size_t repeat = 0; repeat < options.repeats; ++repeat) {
     Rng rng(options.seed, repeat);
     const std::vector<std::size_t> chosen = sampling::choose_informative(prior, candidates, {}, options.samples, rng);
-    for (std::size_t d = 0; d < devices.size(); ++d) {
-      collect_errors(without(library, {devices[d]}), pool, table, pool.latency_ms[d], chosen, posterior_options,
-                     errors[d]);
+    for (std::size_t h = 0; h < held_out.size(); ++h) {
+      collect_errors(without(library, held_out[h].family), pool, table, pool.latency_ms[held_out[h].device], chosen,
+                     posterior_options, predicted, errors[h]);
     }
   }
   return calibration_of(errors);

@@ -18,10 +18,17 @@ struct CalibrationOptions {
   std::size_t samples = 10;  ///< measurements a held-out device is adapted with, chosen by information
   std::size_t repeats = 3;   ///< times, each from another random half of the architectures
   std::uint64_t seed = 1;
+  /// Of a library that adaptation does not look at entry by entry (exhaustive_entries), so many devices are held out:
+  /// more say more exactly what intervals are worth, and take longer.
+  std::size_t most_devices = 48;
+  std::size_t most_architectures = 1000;  ///< of each of these, evenly spaced, are predicted
+  /// Numbers of the families, one a device; then each device is held out with its whole family. Empty: each alone.
+  std::vector<std::size_t> families;
 };
 
 /// Holds every device out in turn, adapts the rest of the library to it and collects the standardised errors over its
-/// connected architectures; devices count equally. Needs three devices; with fewer the calibration is empty (normal).
+/// connected architectures; devices count equally. Of a large library a seeded sample of devices is held out, of as
+/// many families as there are, each with its family. Needs three devices; with fewer the calibration is empty (normal).
 /// `devices` and `latencies` are what the library was fitted on.
 IntervalCalibration calibrate(const StructuredLibrary& library, const std::vector<std::string>& devices,
                               const datasets::LatencyMatrix& latencies, const PosteriorOptions& posterior_options = {},

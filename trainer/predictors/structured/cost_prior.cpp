@@ -40,17 +40,20 @@ CostPrior described_prior(const DescribedDevice& described, std::size_t structur
 }
 
 CostPriors::CostPriors(const StructuredLibrary& library, const PosteriorOptions& options,
-                       const DescribedDevice* described) {
-  const Eigen::MatrixXd covariance = library_covariance(library);
+                       const DescribedDevice* described)
+    : CostPriors(library, options, described, library_covariance(library), library.entries.size()) {}
+
+CostPriors::CostPriors(const StructuredLibrary& library, const PosteriorOptions& options,
+                       const DescribedDevice* described, const Eigen::MatrixXd& spread, std::size_t entries_of_all) {
   for (std::size_t e = 0; e < library.entries.size(); ++e) {
-    of_library_.push_back(cost_prior(library, e, covariance, options));
+    of_library_.push_back(cost_prior(library, e, spread, options));
   }
   if (described == nullptr) return;
   for (std::size_t s = 0; s < described->priors.size(); ++s) {
     described_.push_back(described_prior(*described, s, options));
   }
   const double odds = options.described_share / (1 - options.described_share);
-  log_odds_described_ = std::log(odds * static_cast<double>(of_library_.size()));
+  log_odds_described_ = std::log(odds * static_cast<double>(entries_of_all));
 }
 
 }  // namespace tenshot::trainer::structured

@@ -25,6 +25,9 @@ CostPrior described_prior(const DescribedDevice& described, std::size_t structur
 class CostPriors {
  public:
   CostPriors(const StructuredLibrary& library, const PosteriorOptions& options, const DescribedDevice* described);
+  /// The same for a few entries of a library that has `entries_of_all` and the covariance `spread`.
+  CostPriors(const StructuredLibrary& library, const PosteriorOptions& options, const DescribedDevice* described,
+             const Eigen::MatrixXd& spread, std::size_t entries_of_all);
 
   std::size_t entries() const { return of_library_.size() + (described_.empty() ? 0 : 1); }
   const CostPrior& at(std::size_t structure, std::size_t entry) const {

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "nasbench/support/error.h"
+#include "trainer/predictors/structured/entry_clusters.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -177,6 +178,7 @@ StructuredLibrary fit_library(const StructureModel& model, const std::vector<std
     library.entries.push_back(fit_entry(model, table, devices[d], latencies.latency_ms[d]));
   }
   library.entries.push_back(generic_entry(model));
+  library.cluster_of = cluster_entries(library);
   return library;
 }
 
@@ -184,10 +186,11 @@ StructuredLibrary without(const StructuredLibrary& library, const std::vector<st
   StructuredLibrary rest;
   rest.model = library.model;
   rest.calibration = library.calibration;
-  std::copy_if(library.entries.begin(), library.entries.end(), std::back_inserter(rest.entries),
-               [&](const LibraryEntry& entry) {
-                 return std::find(devices.begin(), devices.end(), entry.device) == devices.end();
-               });
+  for (std::size_t e = 0; e < library.entries.size(); ++e) {
+    if (std::find(devices.begin(), devices.end(), library.entries[e].device) != devices.end()) continue;
+    rest.entries.push_back(library.entries[e]);
+    if (e < library.cluster_of.size()) rest.cluster_of.push_back(library.cluster_of[e]);
+  }
   return rest;
 }
 

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,10 +27,15 @@ struct IntervalCalibration {
   std::vector<double> quantiles;      ///< ascending
 };
 
+/// Adaptation looks at every entry of a library of at most so many; of a larger one at those nearest to the evidence.
+constexpr std::size_t exhaustive_entries = 64;
+
 /// What the pool teaches: which costs device-runtimes have and how they vary together. The last entry is generic.
 struct StructuredLibrary {
   const nasbench::StructureModel* model = nullptr;
   std::vector<LibraryEntry> entries;
+  /// The cluster of every entry but the generic one (cluster_entries). Empty: adaptation looks at every entry.
+  std::vector<std::uint32_t> cluster_of;
   IntervalCalibration calibration;
 
   std::size_t features() const { return model->features().size(); }

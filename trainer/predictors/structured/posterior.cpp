@@ -9,6 +9,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/predictors/structured/cost_prior.h"
+#include "trainer/predictors/structured/entry_clusters.h"
 #include "trainer/predictors/structured/hypotheses.h"
 #include "trainer/predictors/structured/many_measurements.h"
 
@@ -157,9 +158,20 @@ StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& meas
   if (described != nullptr && measured.architectures.empty()) return as_described(library, options, *described);
   check(measured);
   const Evidence evidence = without_removed(library.model->space(), measured);
-  const CostPriors priors(library, options, described);
-  if (evidence.architectures.size() > most_exact) return adapt_to_many(library, priors, evidence, options);
-  return adapt_exactly(library, priors, evidence, options);
+  const auto adapt_to = [&](const StructuredLibrary& entries, const CostPriors& priors) {
+    if (evidence.architectures.size() > most_exact) return adapt_to_many(entries, priors, evidence, options);
+    return adapt_exactly(entries, priors, evidence, options);
+  };
+  if (library.cluster_of.empty()) return adapt_to(library, CostPriors(library, options, described));
+  const Eigen::MatrixXd spread = library_covariance(library);
+  const NearestEntries nearest = nearest_entries(library, evidence, options, spread);
+  const std::size_t count = nearest.entry_of.size();
+  StructuredPosterior posterior =
+      adapt_to(nearest.library, CostPriors(nearest.library, options, described, spread, library.entries.size()));
+  for (Component& component : posterior.components) {
+    component.entry = component.entry < count ? nearest.entry_of[component.entry] : library.entries.size();
+  }
+  return posterior;
 }
 
 }  // namespace tenshot::trainer::structured

@@ -4,6 +4,7 @@
 
 #include "nasbench/support/error.h"
 #include "trainer/core/archive_reader.h"
+#include "trainer/predictors/structured/entry_clusters.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -91,6 +92,7 @@ StructuredLibrary get_library(const Archive& archive, const nasbench::StructureM
   if (library.entries.empty()) described.fail("at least one entry");
   values.require_end();
   library.calibration = get_calibration(archive);
+  library.cluster_of = cluster_entries(library);
   return library;
 }
 

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
+#include <mutex>
 #include <tuple>
 #include <unordered_set>
 
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
+#include "trainer/core/families.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/structured/calibration.h"
@@ -156,7 +158,7 @@ class StructuredModel : public PoolModel {
     const structured::Evidence evidence{set.architectures, set.latency_ms, set.whole_milliseconds};
     structured::StructuredPosterior posterior =
         structured::adapt(library_, evidence, options_, described ? &*described : nullptr);
-    nlohmann::json card = predictor_card(*this, set, options.seed);
+    nlohmann::json card = predictor_card(*this, set, options.seed, pool_hash());
     card["explanation"] = explanation_lines(posterior, library_, evidence, not_measured(set));
     for (const std::string& warning : pool_warnings(described ? &*set.descriptor : nullptr)) {
       card["explanation"].push_back("Warning: " + warning);
@@ -193,14 +195,24 @@ class StructuredModel : public PoolModel {
   /// Some connected architectures of the pool that the new device has not measured.
   std::vector<Architecture> not_measured(const AdaptationSet& set) const {
     constexpr std::size_t enough = 300;
-    const std::unordered_set<Architecture, nasbench::ArchitectureHash> measured(set.architectures.begin(),
-                                                                                set.architectures.end());
+    std::unordered_set<Architecture, nasbench::ArchitectureHash> seen(set.architectures.begin(),
+                                                                      set.architectures.end());
     std::vector<Architecture> others;
-    for (const Architecture& architecture : datasets::latency_matrix(pool_).architectures) {
-      if (others.size() == enough) break;
-      if (measured.count(architecture) == 0 && pool_.space->connected(architecture)) others.push_back(architecture);
+    for (const datasets::DeviceRuntime& device : pool_.devices) {
+      for (const datasets::Measurement& row : device.latencies) {
+        if (others.size() == enough) return others;
+        if (seen.insert(row.architecture).second && pool_.space->connected(row.architecture)) {
+          others.push_back(row.architecture);
+        }
+      }
     }
     return others;
+  }
+
+  /// Hashing ten thousand device-runtimes takes a second, an adaptation some milliseconds.
+  const std::string& pool_hash() const {
+    std::call_once(hashed_, [this] { pool_hash_ = datasets::content_hash(pool_); });
+    return pool_hash_;
   }
 
   std::string alternative_to_measurements() const {
@@ -215,6 +227,8 @@ class StructuredModel : public PoolModel {
   structured::DescriptorPrior descriptor_prior_;
   std::uint64_t seed_;
   structured::PosteriorOptions options_;
+  mutable std::once_flag hashed_;
+  mutable std::string pool_hash_;
 };
 
 }  // namespace
@@ -244,6 +258,7 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uin
   StructuredLibrary library = library_of(pool);
   structured::CalibrationOptions options;
   options.seed = seed;
+  options.families = families_of(pool);
   library.calibration =
       structured::calibrate(library, ids_of(pool), datasets::latency_matrix(pool), posterior_options, options);
   const structured::DescriptorSource source =

@@ -1,9 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <map>
 #include <ostream>
 #include <set>
 
+#include "datasets/pool/column_spool.h"
 #include "datasets/pool/pool.h"
+#include "datasets/pool/wide_table_file.h"
 #include "nasbench/support/files.h"
 #include "tests/unit/datasets/fixtures.h"
 
@@ -162,6 +165,58 @@ TEST(PublicTable, SurvivesThePoolFolder) {
   const TemporaryFolder folder;
   write_pool(folder.path(), pool);
   EXPECT_EQ(content_hash(read_pool(folder.path())), content_hash(pool));
+}
+
+std::map<std::string, std::string> files_below(const std::filesystem::path& folder) {
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    if (entry.is_regular_file()) {
+      files[std::filesystem::relative(entry.path(), folder).string()] = read_file(entry.path());
+    }
+  }
+  return files;
+}
+
+TEST(WideTableFile, WritesThePoolThatTheTableIs) {
+  const TemporaryFolder folder;
+  const std::string text = small_table() + "14," + text_of(4) + ",,nan,-1\n15,nonsense,1,2,3\n16," + text_of(1) +
+                           ",7,7,7\n17," + text_of(6) + ",5,4.5,\n";
+  write_file_atomically(folder.path() / "w.csv", text);
+  const Pool pool = parse(text);
+  write_pool(folder.path() / "whole", pool);
+  const WideTableFile file(folder.path() / "w.csv", space(), {}, folder.path() / "pieces");
+  file.write_pool(folder.path() / "pieces");
+  EXPECT_EQ(files_below(folder.path() / "pieces"), files_below(folder.path() / "whole"));
+  EXPECT_EQ(file.findings().summary(), pool.findings.summary());
+  EXPECT_TRUE(file.columns()[0].whole_milliseconds);
+  EXPECT_FALSE(file.columns()[1].whole_milliseconds);
+  EXPECT_FALSE(file.columns()[2].whole_milliseconds);  // four are too few to tell
+}
+
+TEST(WideTableFile, LeavesOutAColumnWithoutLatencies) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "w.csv", "architecture,a,b\n" + text_of(3) + ",1,\n" + text_of(4) + ",2,x\n");
+  const WideTableFile file(folder.path() / "w.csv", space(), {}, folder.path() / "pool");
+  file.write_pool(folder.path() / "pool");
+  EXPECT_EQ(file.columns()[1].usable, 0U);
+  EXPECT_EQ(ids_of(read_pool(folder.path() / "pool")), (std::vector<std::string>{"a"}));
+}
+
+TEST(ColumnSpool, GivesColumnsBackFromDiskAndMemory) {
+  const TemporaryFolder folder;
+  constexpr std::size_t columns = 700, rows = 7000;  // two blocks of 16 MB, and a part of one
+  ColumnSpool spool(folder.path() / "not" / "there", columns);
+  std::vector<double> row(columns);
+  for (std::size_t r = 0; r < rows; ++r) {
+    for (std::size_t c = 0; c < columns; ++c) row[c] = static_cast<double>(r * columns + c);
+    spool.append(row);
+  }
+  for (const std::size_t c : {std::size_t{0}, std::size_t{1}, columns - 1}) {
+    const std::vector<double> column = spool.column(c);
+    ASSERT_EQ(column.size(), rows);
+    for (std::size_t r = 0; r < rows; ++r) ASSERT_EQ(column[r], static_cast<double>(r * columns + c));
+  }
+  EXPECT_TRUE(files_below(folder.path()).empty());
 }
 
 }  // namespace

@@ -20,6 +20,45 @@ TEST(CsvReader, SplitsRowsAndKeepsEmptyFields) {
   EXPECT_EQ(rows_of("a,b,c\n1,,3\n,,\n"), (Rows{{"1", "", "3"}, {"", "", ""}}));
 }
 
+/// The same from pieces of `piece` bytes.
+Rows rows_in_pieces(std::string_view text, std::size_t piece) {
+  CsvReader csv(
+      [text, piece](std::string& buffer, std::size_t) mutable {
+        const std::size_t given = std::min(piece, text.size());
+        buffer.append(text.substr(0, given));
+        text.remove_prefix(given);
+        return given > 0;
+      },
+      "t.csv");
+  Rows rows;
+  while (csv.next()) rows.emplace_back(csv.fields().begin(), csv.fields().end());
+  return rows;
+}
+
+TEST(CsvReader, ReadsPiecesOfAnySizeAsTheWhole) {
+  const std::string tables[] = {"a,b\n1,2\n3,4\n",
+                                "\xEF\xBB\xBF"
+                                "a,b\r\n1,2\r\n\r\n3,\"4\"\r\n",
+                                "a,b\n\"1,5\",\"two\nlines\"\n\"say \"\"x\"\"\",\"\"\n",
+                                "a,b,c\n1,,3\n,,\n\n\n7,\"\",\"\"\"\"", "a\n\"\r\n\"\r\nlast"};
+  for (const std::string& table : tables) {
+    for (std::size_t piece = 1; piece <= table.size(); ++piece) {
+      EXPECT_EQ(rows_in_pieces(table, piece), rows_of(table)) << table << " in pieces of " << piece;
+    }
+  }
+}
+
+TEST(CsvReader, NamesTheSameLineOfAPieceAsOfTheWhole) {
+  for (const std::string& table :
+       {std::string("a,b\n1,\"x\ny\"\n\"2,3\n"), std::string("a,b\n\n1,2\n3,\"x\"y\n"), std::string()}) {
+    const std::string expected = message_of([&] { rows_of(table); });
+    for (std::size_t piece = 1; piece <= 3; ++piece) {
+      const std::string found = message_of([&] { rows_in_pieces(table, piece); });
+      EXPECT_EQ(found.substr(0, found.find('\'')), expected.substr(0, expected.find('\'')));
+    }
+  }
+}
+
 TEST(CsvReader, TreatsBothLineEndsAndAMissingLastOneAlike) {
   const Rows expected = {{"1", "2"}, {"3", "4"}};
   EXPECT_EQ(rows_of("a,b\n1,2\n3,4\n"), expected);

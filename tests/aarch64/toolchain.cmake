@@ -1,0 +1,12 @@
+# Debian's cross compiler, and the arm64 packages of run.sh in TENSHOT_SYSROOT.
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+set(CMAKE_FIND_ROOT_PATH $ENV{TENSHOT_SYSROOT})
+set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(CMAKE_CXX_FLAGS_INIT "-isystem $ENV{TENSHOT_SYSROOT}/usr/include -isystem $ENV{TENSHOT_SYSROOT}/usr/include/aarch64-linux-gnu")
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-L$ENV{TENSHOT_SYSROOT}/usr/lib/aarch64-linux-gnu -Wl,-rpath-link,$ENV{TENSHOT_SYSROOT}/usr/lib/aarch64-linux-gnu")

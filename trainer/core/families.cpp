@@ -1,0 +1,38 @@
+#include "trainer/core/families.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <set>
+#include <string>
+
+namespace tenshot::trainer {
+namespace {
+
+/// Numbers for the devices of a pool, equal for what is likely to be one physical device: by `label`.
+std::vector<std::size_t> numbered(const datasets::Pool& pool,
+                                  const std::function<std::string(const datasets::DeviceRuntime&)>& label) {
+  std::map<std::string, std::size_t> numbers;
+  std::vector<std::size_t> result;
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    result.push_back(numbers.emplace(label(device), numbers.size()).first->second);
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<std::size_t> families_of(const datasets::Pool& pool) {
+  const auto enough = [](const std::vector<std::size_t>& numbers) {
+    return std::set<std::size_t>(numbers.begin(), numbers.end()).size() >= 3;
+  };
+  const auto device = numbered(pool, [](const auto& d) { return d.device; });
+  const bool says_device =
+      std::any_of(pool.devices.begin(), pool.devices.end(), [](const auto& d) { return d.device != d.id; });
+  if (says_device && enough(device)) return device;
+  const auto prefix = numbered(pool, [](const auto& d) { return d.id.substr(0, d.id.find_first_of("_-")); });
+  if (enough(prefix)) return prefix;
+  return numbered(pool, [](const auto& d) { return d.id; });
+}
+
+}  // namespace tenshot::trainer
