@@ -176,7 +176,10 @@ Pool parse_wide_table(std::string_view text, const std::string& file, const Sear
   const std::size_t rows = most_rows(text, csv.header().size(), options.rows);
   const std::string environment =
       nlohmann::json{{"imported_from", excerpt(std::filesystem::path(file).filename().string())}}.dump();
-  for (const DeviceColumn& column : columns) pool.devices.push_back(new_device(column.id, environment, rows));
+  for (const DeviceColumn& column : columns) {
+    pool.devices.push_back(new_device(column.id, environment, rows));
+    pool.devices.back().quantity = options.quantity;
+  }
 
   Measurement measurement;
   while (csv.next()) {
