@@ -87,7 +87,7 @@ class Reader {
         results_.latencies.push_back({model.architecture, timing->median_ms, timing->stddev_ms, timing->runs});
       }
     }
-    read_descriptor();
+    if (results_.quantity == Quantity::latency) read_descriptor();
     if (results_.latencies.empty()) {
       throw InputError(results_folder_.string() + ": nothing was measured; " +
                        (results_.run.empty() ? "run measure.sh on the device and copy results/ back" : first_reason()));
