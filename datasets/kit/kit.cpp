@@ -126,6 +126,15 @@ std::string copied_model(const std::filesystem::path& folder, const KitRequest& 
   return read_file(file);
 }
 
+/// A network that gives its input as its output: what the runtime takes when it does nothing (quantities.sh).
+std::string empty_model(const std::vector<ModelSource>& sources, const KitRequest& request) {
+  const std::vector<int>& input = sources.front().model.input;
+  nasbench::Network network;
+  network.inputs = {{nasbench::onnx_input_name, {{input.begin(), input.end()}, nasbench::ElementType::float32}}};
+  network.outputs = {nasbench::Source{-1, 0}};
+  return nasbench::onnx_model(network, {request.batch, request.weight_seed, "empty"});
+}
+
 void require_own_folder(const std::filesystem::path& folder, const std::string& id) {
   std::error_code ignored;
   if (!std::filesystem::exists(folder, ignored)) return;
@@ -171,6 +180,7 @@ KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& requ
     if (written) written(manifest.models.size(), sources.size());
   }
   summary.models = manifest.models.size();
+  write_file_atomically(folder / "empty.onnx", empty_model(sources, request));
   for (const KitFile& file : kit_files()) {
     const std::filesystem::path path = folder / file.name;
     write_file_atomically(path, file.content);

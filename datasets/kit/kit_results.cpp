@@ -63,9 +63,11 @@ std::vector<double> read_times(const std::filesystem::path& folder, const Notes&
 /// Reads the results of one kit, model by model.
 class Reader {
  public:
-  explicit Reader(const std::filesystem::path& folder) : results_folder_(folder / "results") {
+  Reader(const std::filesystem::path& folder, Quantity quantity) : results_folder_(folder / "results") {
+    results_.quantity = quantity;
     results_.manifest = read_kit_manifest(folder);
     results_.run = read_notes(results_folder_ / "kit.txt");
+    results_.quantities = read_notes(results_folder_ / "quantities.txt");
     results_.before = read_notes(results_folder_ / "before.txt");
     results_.after = read_notes(results_folder_ / "after.txt");
   }
@@ -79,11 +81,13 @@ class Reader {
         operators_.push_back({model.operator_name, model.channels, model.resolution, timing->median_ms, {}});
       } else if (model.chain) {
         chains_.push_back({*model.chain, timing->median_ms});
+      } else if (results_.quantity != Quantity::latency) {
+        read_noted(model);
       } else {
         results_.latencies.push_back({model.architecture, timing->median_ms, timing->stddev_ms, timing->runs});
       }
     }
-    read_descriptor();
+    if (results_.quantity == Quantity::latency) read_descriptor();
     if (results_.latencies.empty()) {
       throw InputError(results_folder_.string() + ": nothing was measured; " +
                        (results_.run.empty() ? "run measure.sh on the device and copy results/ back" : first_reason()));
@@ -138,6 +142,21 @@ class Reader {
     }
     judge(model, meta, timing);
     return timing;
+  }
+
+  /// What measure.sh noted of an architecture beside its times.
+  void read_noted(const KitModel& model) {
+    const Notes meta = read_notes(results_folder_ / model.id / "meta.txt");
+    const std::string key = column(results_.quantity), text = note(meta, key);
+    const LatencyEntry entry = parse_latency(text);
+    if (!entry.problem) {
+      results_.latencies.push_back({model.architecture, entry.latency_ms});
+    } else if (*entry.problem == Problem::missing) {
+      const std::string why = note(results_.quantities, std::string(name(results_.quantity)) + "_missing");
+      find(KitProblem::not_measured, &model, key + (why.empty() ? "" : " (" + why + ")"), true);
+    } else {
+      find(KitProblem::unreadable, &model, key + " is '" + excerpt(text) + "'", true);
+    }
   }
 
   void judge(const KitModel& model, const Notes& meta, const descriptor::Timing& timing) {
@@ -281,7 +300,9 @@ bool KitResults::whole_milliseconds() const {
   return are_whole_milliseconds(values);
 }
 
-KitResults read_kit_results(const std::filesystem::path& folder) { return Reader(folder).read(); }
+KitResults read_kit_results(const std::filesystem::path& folder, Quantity quantity) {
+  return Reader(folder, quantity).read();
+}
 
 DeviceRuntime device_of(const KitResults& results, const std::string& id) {
   if (!is_device_id(id))
@@ -297,11 +318,12 @@ DeviceRuntime device_of(const KitResults& results, const std::string& id) {
   device.threads = static_cast<int>(parse_integer(note(results.run, "threads")).value_or(0));
   const int resolution = results.manifest.shape.resolution;
   device.input_shape = {3, resolution, resolution};
-  device.environment =
-      nlohmann::json(
-          {{"kit", results.manifest.id}, {"run", results.run}, {"before", results.before}, {"after", results.after}})
-          .dump();
-  device.descriptor = results.descriptor;
+  nlohmann::json environment = {
+      {"kit", results.manifest.id}, {"run", results.run}, {"before", results.before}, {"after", results.after}};
+  if (results.quantity != Quantity::latency) environment["quantities"] = results.quantities;
+  device.environment = environment.dump();
+  device.quantity = results.quantity;
+  if (results.quantity == Quantity::latency) device.descriptor = results.descriptor;
   device.latencies = results.latencies;
   return device;
 }

@@ -8,6 +8,7 @@
 
 #include "datasets/kit/kit.h"
 #include "datasets/pool/pool.h"
+#include "datasets/tables/quantity.h"
 
 namespace tenshot::datasets {
 
@@ -39,8 +40,10 @@ struct KitFinding {
 /// A kit with what its results/ say.
 struct KitResults {
   KitManifest manifest;
-  std::map<std::string, std::string> run;            ///< results/kit.txt: backend, precision, version, started …
+  std::map<std::string, std::string> run;         ///< results/kit.txt: backend, precision, version, started …
+  std::map<std::string, std::string> quantities;  ///< results/quantities.txt: what tells energy and memory, or why not
   std::map<std::string, std::string> before, after;  ///< the board's state
+  Quantity quantity = Quantity::latency;             ///< what `latencies` are
   std::vector<Measurement> latencies;                ///< in the order of the plan; latency is the median
   HardwareDescriptor descriptor;  ///< of all operators or "none"; in_network where every chain was measured
   std::vector<KitFinding> findings;
@@ -49,9 +52,10 @@ struct KitResults {
   bool whole_milliseconds() const;
 };
 
-/// Reads `folder`, which need not be complete. Whatever cannot be used becomes a finding. Throws FileError, FormatError
-/// on the manifest alone, and InputError when nothing was measured: says whether measure.sh ran at all.
-KitResults read_kit_results(const std::filesystem::path& folder);
+/// Reads `folder`, which need not be complete. Whatever cannot be used becomes a finding. Of another quantity than
+/// latency the numbers are those that measure.sh noted beside the times. Throws FileError, FormatError on the manifest
+/// alone, and InputError when nothing was measured: says whether measure.sh ran at all.
+KitResults read_kit_results(const std::filesystem::path& folder, Quantity quantity = Quantity::latency);
 
 /// As a device-runtime called `id`, the board's state in its environment. Throws InputError when `id` could not be a
 /// folder's name.

@@ -113,6 +113,7 @@ PoolSummary describe(const Pool& pool) {
   const LatencyMatrix matrix = latency_matrix(pool);
   PoolSummary summary;
   summary.space = pool.space == nullptr ? "" : pool.space->name();
+  summary.quantity = pool.quantity();
   summary.architectures = matrix.architectures.size();
   summary.content_hash = content_hash(pool);
   const std::size_t n = pool.devices.size();

@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "datasets/pool/pool.h"
+#include "datasets/tables/quantity.h"
 
 namespace tenshot::datasets {
 
-/// What `dataset describe` says of one device-runtime. Latencies in ms.
+/// What `dataset describe` says of one device-runtime. Latencies in ms, or what the pool holds instead.
 struct DeviceSummary {
   std::string id;
   std::string descriptor_source;  ///< "callgrind (simulated), in network"
@@ -20,6 +21,7 @@ struct DeviceSummary {
 
 struct PoolSummary {
   std::string space;
+  Quantity quantity = Quantity::latency;
   std::size_t architectures = 0;
   std::vector<DeviceSummary> devices;
   /// Spearman's ρ between devices over the architectures both measured; [i][j], NaN under three common ones.

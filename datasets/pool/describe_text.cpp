@@ -50,6 +50,7 @@ std::string milliseconds(double value) {
 
 std::string device_table(const PoolSummary& summary) {
   Table table = {{"device-runtime", "descriptor", "measured", "missing", "min ms", "median ms", "max ms", "whole ms"}};
+  for (std::string& heading : table.front()) heading = in_words_of(summary.quantity, heading);
   for (const DeviceSummary& device : summary.devices) {
     table.push_back({device.id, device.descriptor_source, std::to_string(device.measured),
                      std::to_string(device.missing), milliseconds(device.minimum_ms), milliseconds(device.median_ms),
@@ -96,24 +97,26 @@ std::string abbreviated_matrix(const PoolSummary& summary) {
 
 nlohmann::json number_or_null(double value) { return std::isnan(value) ? nlohmann::json() : nlohmann::json(value); }
 
-nlohmann::json to_json(const DeviceSummary& device) {
+nlohmann::json to_json(const DeviceSummary& device, Quantity quantity) {
   return {{"id", device.id},
           {"descriptor", device.descriptor_source},
           {"measured", device.measured},
           {"missing", device.missing},
-          {"minimum_ms", number_or_null(device.minimum_ms)},
-          {"median_ms", number_or_null(device.median_ms)},
-          {"maximum_ms", number_or_null(device.maximum_ms)},
+          {column("minimum", quantity), number_or_null(device.minimum_ms)},
+          {column("median", quantity), number_or_null(device.median_ms)},
+          {column("maximum", quantity), number_or_null(device.maximum_ms)},
           {"whole_milliseconds", device.whole_milliseconds}};
 }
 
 }  // namespace
 
 std::string to_text(const PoolSummary& summary, const Findings& findings) {
-  std::string text = "space           " + summary.space + "\n" +  //
-                     "architectures   " + std::to_string(summary.architectures) + "\n" + "device-runtimes " +
-                     std::to_string(summary.devices.size()) + "\n" + "content         " + summary.content_hash +
-                     "\n\n" + device_table(summary);
+  std::string text =
+      "space           " + summary.space + "\n" +  //
+      (summary.quantity == Quantity::latency ? "" : "quantity        " + std::string(name(summary.quantity)) + "\n") +
+      "architectures   " + std::to_string(summary.architectures) + "\n" + "device-runtimes " +
+      std::to_string(summary.devices.size()) + "\n" + "content         " + summary.content_hash + "\n\n" +
+      device_table(summary);
   if (summary.devices.size() > 1) {
     text += "\nrank correlation (Spearman) over the architectures both measured\n";
     text += summary.devices.size() > largest_matrix ? abbreviated_matrix(summary) : whole_matrix(summary);
@@ -123,18 +126,20 @@ std::string to_text(const PoolSummary& summary, const Findings& findings) {
 
 nlohmann::json to_json(const PoolSummary& summary, const Findings& findings) {
   nlohmann::json devices = nlohmann::json::array();
-  for (const DeviceSummary& device : summary.devices) devices.push_back(to_json(device));
+  for (const DeviceSummary& device : summary.devices) devices.push_back(to_json(device, summary.quantity));
   nlohmann::json correlation = nlohmann::json::array();
   for (const std::vector<double>& row : summary.rank_correlation) {
     nlohmann::json& values = correlation.emplace_back(nlohmann::json::array());
     for (const double value : row) values.push_back(number_or_null(value));
   }
-  return {{"space", summary.space},
-          {"architectures", summary.architectures},
-          {"content_hash", summary.content_hash},
-          {"devices", std::move(devices)},
-          {"rank_correlation", std::move(correlation)},
-          {"findings", to_json(findings)}};
+  nlohmann::json object = {{"space", summary.space},
+                           {"architectures", summary.architectures},
+                           {"content_hash", summary.content_hash},
+                           {"devices", std::move(devices)},
+                           {"rank_correlation", std::move(correlation)},
+                           {"findings", to_json(findings)}};
+  if (summary.quantity != Quantity::latency) object["quantity"] = name(summary.quantity);
+  return object;
 }
 
 }  // namespace tenshot::datasets

@@ -120,6 +120,21 @@ HardwareDescriptor read_descriptor(const JsonReader& device) {
   return descriptor;
 }
 
+/// A device file without a quantity holds latencies.
+Quantity read_quantity(const JsonReader& reader) {
+  const json* quantity = reader.find("quantity");
+  if (quantity == nullptr) return Quantity::latency;
+  for (const Quantity known : all_quantities) {
+    if (!quantity->is_string() || quantity->get_ref<const std::string&>() != name(known)) continue;
+    const json* unit = reader.find("unit");
+    if (unit != nullptr && *unit != datasets::unit(known)) {
+      reader.fail("unit", std::string(datasets::unit(known)) + ", the unit of " + std::string(name(known)), *unit);
+    }
+    return known;
+  }
+  reader.fail("quantity", "one of " + quantity_list(), *quantity);
+}
+
 DeviceFile read_device_object(const json& object, const std::string& file, const SearchSpace* kept) {
   const JsonReader reader(object, file, "");
   reader.require_format(device_format, "device file");
@@ -135,6 +150,7 @@ DeviceFile read_device_object(const json& object, const std::string& file, const
   device.input_shape = read_input_shape(reader);
   device.environment = read_environment(reader);
   device.descriptor = read_descriptor(reader);
+  device.quantity = read_quantity(reader);
   result.latencies = read_latencies_name(reader);
   return result;
 }
@@ -185,19 +201,28 @@ DeviceRuntime device_from_json(const json& object, const std::string& file, cons
   return device_file_from_json(object, file, kept).device;
 }
 
+std::string measurements_name(Quantity quantity) {
+  return quantity == Quantity::latency ? "latencies.csv" : std::string(name(quantity)) + ".csv";
+}
+
 json to_json(const DeviceRuntime& device, const SearchSpace& space) {
-  return {{"format", device_format},
-          {"space", space.name()},
-          {"id", device.id},
-          {"device", device.device},
-          {"runtime", device.runtime},
-          {"precision", device.precision},
-          {"batch", device.batch},
-          {"threads", device.threads},
-          {"input_shape", device.input_shape},
-          {"environment", parse_json(device.environment, "the environment of device '" + device.id + "'")},
-          {"descriptor", to_json(device.descriptor)},
-          {"latencies", "latencies.csv"}};
+  json object = {{"format", device_format},
+                 {"space", space.name()},
+                 {"id", device.id},
+                 {"device", device.device},
+                 {"runtime", device.runtime},
+                 {"precision", device.precision},
+                 {"batch", device.batch},
+                 {"threads", device.threads},
+                 {"input_shape", device.input_shape},
+                 {"environment", parse_json(device.environment, "the environment of device '" + device.id + "'")},
+                 {"descriptor", to_json(device.descriptor)},
+                 {"latencies", measurements_name(device.quantity)}};
+  if (device.quantity != Quantity::latency) {
+    object["quantity"] = name(device.quantity);
+    object["unit"] = unit(device.quantity);
+  }
+  return object;
 }
 
 }  // namespace tenshot::datasets

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "datasets/pool/pool.h"
+#include "datasets/tables/quantity.h"
 
 namespace tenshot::datasets {
 
@@ -13,6 +14,9 @@ constexpr std::string_view device_id_rule = "letters, digits, '.', '_' and '-', 
 
 /// True when `id` obeys device_id_rule, so that it can safely name a folder.
 bool is_device_id(std::string_view id);
+
+/// The file beside a device file that its measurements are in: "latencies.csv", "energy.csv".
+std::string measurements_name(Quantity quantity);
 
 /// Everything a device file says: the device, without its latencies, and where they are.
 struct DeviceFile {

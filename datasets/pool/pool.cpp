@@ -55,20 +55,35 @@ const SearchSpace* kept_space_of(const fs::path& file) {
   return kept != nullptr ? kept : read_space_files(fs::absolute(file).parent_path());
 }
 
+/// Whether a device's measurements hold `quantity`: its device file says so, or they have the column.
+bool holds(const DeviceFile& contents, const fs::path& measurements, Quantity quantity) {
+  if (contents.device.quantity == quantity) return true;
+  std::error_code error;
+  if (contents.latencies.empty() || !fs::exists(measurements, error)) return false;
+  const std::vector<Quantity> held = quantities_of_file(measurements);
+  return std::find(held.begin(), held.end(), quantity) != held.end();
+}
+
 /// `kept`: the space that stands beside the device's folder.
-DeviceOfSpace read_device_of(const fs::path& file, const SearchSpace* kept) {
+DeviceOfSpace read_device_of(const fs::path& file, const SearchSpace* kept, std::optional<Quantity> quantity) {
   DeviceFile contents = parse_device_file(read_file(file), name_in_messages(file), kept);
+  const fs::path latencies = file.parent_path() / contents.latencies;
+  if (quantity && !holds(contents, latencies, *quantity)) {
+    throw InputError(file.string() + ": holds " + column(contents.device.quantity) + ", asked for " +
+                     column(*quantity) + " (--quantity " + std::string(name(*quantity)) + ")");
+  }
   DeviceOfSpace result;
   result.space = contents.space;
   result.device = std::move(contents.device);
+  if (quantity) result.device.quantity = *quantity;
+  if (result.device.quantity != Quantity::latency) result.device.descriptor = {};
   if (contents.latencies.empty()) return result;
   std::error_code error;
-  const fs::path latencies = file.parent_path() / contents.latencies;
   if (!fs::exists(latencies, error)) {
     throw FileError(file.string() + ": its latencies '" + contents.latencies +
                     "' are not beside it; copy that file too");
   }
-  Measurements measurements = read_measurements(latencies, *result.space);
+  Measurements measurements = read_measurements(latencies, *result.space, result.device.quantity);
   result.device.latencies = std::move(measurements.rows);
   result.findings = std::move(measurements.findings);
   return result;
@@ -76,20 +91,46 @@ DeviceOfSpace read_device_of(const fs::path& file, const SearchSpace* kept) {
 
 }  // namespace
 
-DeviceOfSpace read_device(const fs::path& path) {
+DeviceOfSpace read_device(const fs::path& path, std::optional<Quantity> quantity) {
   std::error_code error;
   const fs::path file = fs::is_directory(path, error) ? path / "device.json" : path;
-  return read_device_of(file, kept_space_of(file));
+  return read_device_of(file, kept_space_of(file), quantity);
 }
 
-Pool read_pool(const fs::path& folder) {
+namespace {
+
+/// The device, or nothing where it does not hold the quantity that is asked for.
+std::optional<DeviceOfSpace> read_device_holding(const fs::path& file, const SearchSpace* kept,
+                                                 std::optional<Quantity> quantity) {
+  if (quantity) {
+    const DeviceFile contents = parse_device_file(read_file(file), name_in_messages(file), kept);
+    if (!holds(contents, file.parent_path() / contents.latencies, *quantity)) return std::nullopt;
+  }
+  return read_device_of(file, kept, quantity);
+}
+
+void require_same_quantity(const Pool& pool, const DeviceRuntime& device, const fs::path& folder) {
+  if (pool.devices.empty() || pool.quantity() == device.quantity) return;
+  throw InputError(folder.string() + ": holds " + column(device.quantity) + ", other devices of this pool hold " +
+                   column(pool.quantity()) + "; say which by --quantity");
+}
+
+}  // namespace
+
+Pool read_pool(const fs::path& folder, std::optional<Quantity> quantity) {
   Pool pool;
   std::error_code error;
   const std::vector<fs::path> folders = device_folders(folder);
   const SearchSpace* kept = read_space_files(folder);
+  std::size_t without = 0;
   for (const fs::path& device_folder : folders) {
     if (!fs::exists(device_folder / "device.json", error)) continue;
-    DeviceOfSpace device = read_device_of(device_folder / "device.json", kept);
+    std::optional<DeviceOfSpace> found = read_device_holding(device_folder / "device.json", kept, quantity);
+    if (!found) {
+      ++without;
+      continue;
+    }
+    DeviceOfSpace& device = *found;
     if (pool.space != nullptr && pool.space != device.space) {
       throw InputError(device_folder.string() + ": is of space '" + std::string(device.space->name()) +
                        "', other devices of this pool are of '" + std::string(pool.space->name()) +
@@ -98,9 +139,14 @@ Pool read_pool(const fs::path& folder) {
     if (pool.find(device.device.id) != nullptr) {
       throw InputError(device_folder.string() + ": device '" + device.device.id + "' stands in another folder too");
     }
+    require_same_quantity(pool, device.device, device_folder);
     pool.space = device.space;
     pool.findings.add(device.findings);
     pool.devices.push_back(std::move(device.device));
+  }
+  if (pool.devices.empty() && without > 0) {
+    throw InputError(folder.string() + ": none of its " + std::to_string(without) + " devices holds " +
+                     column(*quantity) + " (--quantity " + std::string(name(*quantity)) + ")");
   }
   if (pool.devices.empty()) {
     const bool one_device = fs::exists(folder / "device.json", error);
@@ -130,7 +176,7 @@ void write_device_files(const fs::path& folder, const DeviceRuntime& device, con
   }
   const fs::path target = folder / device.id;
   make_folder(target);
-  write_measurements(target / "latencies.csv", device.latencies, space);
+  write_measurements(target / measurements_name(device.quantity), device.latencies, space, device.quantity);
   write_file_atomically(target / "device.json", text);
 }
 

@@ -60,6 +60,7 @@ struct DeviceRuntime {
   /// Free-form conditions (CPU, clocks, versions, date, repeatability) as JSON text, "{}" when none.
   std::string environment = "{}";
   HardwareDescriptor descriptor;
+  Quantity quantity = Quantity::latency;  ///< what `latencies` are
   std::vector<Measurement> latencies;
 };
 
@@ -75,21 +76,27 @@ struct Pool {
   Findings findings;  ///< what reading left out
 
   const DeviceRuntime* find(std::string_view id) const;
+  /// What its devices measured; latencies where it has none.
+  Quantity quantity() const { return devices.empty() ? Quantity::latency : devices.front().quantity; }
 };
 
 /// Reads every `*/device.json` below `folder`, in the order of the ids, with its latencies, and what the folder keeps
 /// of their space (space_files.h). Throws FileError (no such folder, no device in it), FormatError (a device file that
 /// is none), InputError (devices of different spaces, or two with one id).
-Pool read_pool(const std::filesystem::path& folder);
+///
+/// With a quantity asked for, the devices that hold it: those whose device file names it, and those whose measurements
+/// have its column; the others are left out. Otherwise each device's own, which must be the same of all (InputError).
+/// A hardware descriptor says what operators take, in ms: a pool of anything but latencies comes without.
+Pool read_pool(const std::filesystem::path& folder, std::optional<Quantity> quantity = std::nullopt);
 
 /// One device file and its latencies: `path` is the device.json or the folder that holds it; what says more of its
-/// space stands beside that folder, or in it.
+/// space stands beside that folder, or in it. Throws InputError when a quantity is asked for that it does not hold.
 struct DeviceOfSpace {
   const SearchSpace* space = nullptr;
   DeviceRuntime device;
   Findings findings;
 };
-DeviceOfSpace read_device(const std::filesystem::path& path);
+DeviceOfSpace read_device(const std::filesystem::path& path, std::optional<Quantity> quantity = std::nullopt);
 
 /// Writes `folder/<id>/device.json` and `latencies.csv`, atomically each, latencies first, so that a device file never
 /// names latencies that are not there; and before them what the folder has to keep of their space. Throws InputError
@@ -108,6 +115,7 @@ RowRange parse_row_range(std::string_view text);
 struct WideTableOptions {
   std::vector<std::string> devices;  ///< columns to read, in this order; empty = all
   std::optional<RowRange> rows;
+  Quantity quantity = Quantity::latency;  ///< what the columns hold, in its unit
 };
 
 /// Reads a wide table: `architecture`, an optional `index`, one column of latencies in ms per device-runtime.

@@ -114,6 +114,8 @@ std::string content_hash(const Pool& pool) {
   bytes.add(std::uint64_t{devices.size()});
   for (const DeviceRuntime* device : devices) {
     bytes.add(device->id);
+    // The hashes of pools of latencies are in many files.
+    if (device->quantity != Quantity::latency) bytes.add(name(device->quantity));
     add_descriptor(bytes, device->descriptor);
     add_latencies(bytes, device->latencies);
   }

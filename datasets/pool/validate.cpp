@@ -36,7 +36,7 @@ void check_keys(const nlohmann::json& object, const std::string& file, const std
 void check_all_keys(const nlohmann::json& device, const std::string& file, ValidationReport& report) {
   check_keys(device, file, "",
              {"format", "space", "id", "device", "runtime", "precision", "batch", "threads", "input_shape",
-              "environment", "descriptor", "latencies"},
+              "environment", "descriptor", "latencies", "quantity", "unit"},
              report);
   const auto descriptor = device.find("descriptor");
   if (descriptor == device.end() || !descriptor->is_object()) return;
@@ -134,7 +134,8 @@ void check_latencies(const fs::path& folder, const DeviceFile& contents, const s
     return;
   }
   try {
-    const Measurements measurements = read_measurements(folder / contents.latencies, *contents.space);
+    const Measurements measurements =
+        read_measurements(folder / contents.latencies, *contents.space, contents.device.quantity);
     report.findings.add(measurements.findings);
     if (measurements.rows.empty()) {
       report.problems.push_back((folder / contents.latencies).string() + ": has no usable latencies in " +

@@ -187,8 +187,10 @@ std::string imported_from(const std::string& file) {
   return nlohmann::json{{"imported_from", excerpt(std::filesystem::path(file).filename().string())}}.dump();
 }
 
-DeviceRuntime imported_device(const std::string& id, const std::string& environment, std::size_t rows) {
+DeviceRuntime imported_device(const std::string& id, const std::string& environment, Quantity quantity,
+                              std::size_t rows) {
   DeviceRuntime device;
+  device.quantity = quantity;
   device.id = id;
   device.device = id;
   device.batch = 0;
@@ -204,7 +206,9 @@ Pool parse_wide_table(std::string_view text, const std::string& file, const Sear
   Pool pool;
   pool.space = &space;
   const std::size_t rows = most_rows(text, csv.header().size(), options.rows);
-  for (const std::string& id : scan.ids()) pool.devices.push_back(imported_device(id, imported_from(file), rows));
+  for (const std::string& id : scan.ids()) {
+    pool.devices.push_back(imported_device(id, imported_from(file), options.quantity, rows));
+  }
   Measurement measurement;
   scan.run(pool.findings, [&](const Architecture& architecture, const std::vector<double>& latencies_ms) {
     measurement.architecture = architecture;

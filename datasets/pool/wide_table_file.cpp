@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 WideTableFile::WideTableFile(const fs::path& table, const SearchSpace& space, const WideTableOptions& options,
                              const fs::path& out)
-    : space_(space), environment_(imported_from(name_in_messages(table))) {
+    : space_(space), environment_(imported_from(name_in_messages(table))), quantity_(options.quantity) {
   FileBlocks blocks(table);
   CsvReader csv([&](std::string& text, std::size_t most) { return blocks.append_to(text, most); },
                 name_in_messages(table));
@@ -36,7 +36,7 @@ WideTableFile::WideTableFile(const fs::path& table, const SearchSpace& space, co
 }
 
 DeviceRuntime WideTableFile::device(std::size_t column) const {
-  DeviceRuntime device = imported_device(columns_[column].id, environment_, columns_[column].usable);
+  DeviceRuntime device = imported_device(columns_[column].id, environment_, quantity_, columns_[column].usable);
   const std::vector<double> latencies_ms = spool_->column(column);
   for (std::size_t a = 0; a < architectures_.size(); ++a) {
     if (std::isnan(latencies_ms[a])) continue;

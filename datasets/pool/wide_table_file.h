@@ -36,6 +36,7 @@ class WideTableFile {
 
   const SearchSpace& space_;
   std::string environment_;
+  Quantity quantity_;
   std::vector<Column> columns_;
   std::vector<Architecture> architectures_;
   std::unique_ptr<ColumnSpool> spool_;

@@ -36,7 +36,8 @@ class WideTableScan {
 
 /// The environment of a device-runtime that comes from this table, as JSON text.
 std::string imported_from(const std::string& file);
-/// A device-runtime of which a table says nothing but latencies, with room for `rows` of them.
-DeviceRuntime imported_device(const std::string& id, const std::string& environment, std::size_t rows);
+/// A device-runtime of which a table says nothing but one quantity, with room for `rows` measurements.
+DeviceRuntime imported_device(const std::string& id, const std::string& environment, Quantity quantity,
+                              std::size_t rows);
 
 }  // namespace tenshot::datasets

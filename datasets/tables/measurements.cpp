@@ -6,13 +6,28 @@
 
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/csv.h"
+#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 
 namespace tenshot::datasets {
 namespace {
 
-constexpr std::string_view expected_columns = "architecture,latency_ms[,stddev_ms,runs]";
+std::string expected_columns(Quantity quantity) {
+  return "architecture," + column(quantity) + "[," + column("stddev", quantity) + ",runs]";
+}
+
+/// The position of the quantity's column. Throws InputError, and says which other quantity the file holds.
+std::size_t require_column(const CsvReader& csv, Quantity quantity) {
+  try {
+    return csv.require(column(quantity), expected_columns(quantity));
+  } catch (const InputError& error) {
+    const std::vector<Quantity> others = quantities_in(csv.header());
+    if (csv.find(column(quantity)) || others.empty()) throw;
+    throw InputError(std::string(error.what()) + "; it holds " + column(others.front()) + ", which is --quantity " +
+                     std::string(name(others.front())));
+  }
+}
 
 bool equal_ignoring_case(std::string_view text, std::string_view lower_case) {
   return std::equal(text.begin(), text.end(), lower_case.begin(), lower_case.end(),
@@ -27,21 +42,22 @@ bool is_missing(std::string_view text) {
 /// The optional columns of a measurements table.
 class OptionalColumns {
  public:
-  explicit OptionalColumns(const CsvReader& csv) : csv_(csv) {
-    if (csv.find("stddev_ms")) stddev_ = csv.require("stddev_ms", expected_columns);
-    if (csv.find("runs")) runs_ = csv.require("runs", expected_columns);
-    if (csv.find("sentinel_ms")) sentinel_ = csv.require("sentinel_ms", expected_columns);
+  OptionalColumns(const CsvReader& csv, Quantity quantity) : csv_(csv), stddev_name_(column("stddev", quantity)) {
+    const std::string expected = expected_columns(quantity);
+    if (csv.find(stddev_name_)) stddev_ = csv.require(stddev_name_, expected);
+    if (csv.find("runs")) runs_ = csv.require("runs", expected);
+    if (csv.find("sentinel_ms")) sentinel_ = csv.require("sentinel_ms", expected);
   }
 
   void read(Measurement& row, Findings& findings) const {
-    if (stddev_) row.stddev_ms = read_ms(*stddev_, "stddev_ms", findings);
+    if (stddev_) row.stddev_ms = read_ms(*stddev_, stddev_name_, findings);
     if (sentinel_) row.sentinel_ms = read_ms(*sentinel_, "sentinel_ms", findings);
     if (runs_) read_runs(row, findings);
   }
 
  private:
   /// NaN where the column has no usable number.
-  double read_ms(std::size_t column, const char* name, Findings& findings) const {
+  double read_ms(std::size_t column, const std::string& name, Findings& findings) const {
     const std::string_view text = trimmed(csv_.fields()[column]);
     const LatencyEntry entry = parse_latency(text);
     if (!entry.problem || entry.problem == Problem::zero) return entry.latency_ms;
@@ -64,6 +80,7 @@ class OptionalColumns {
   }
 
   const CsvReader& csv_;
+  std::string stddev_name_;
   std::optional<std::size_t> stddev_;
   std::optional<std::size_t> runs_;
   std::optional<std::size_t> sentinel_;
@@ -102,11 +119,13 @@ bool are_whole_milliseconds(const std::vector<double>& latencies_ms) {
          std::all_of(latencies_ms.begin(), latencies_ms.end(), [](double value) { return value == std::floor(value); });
 }
 
-Measurements parse_measurements(std::string_view text, const std::string& file, const SearchSpace& space) {
+Measurements parse_measurements(std::string_view text, const std::string& file, const SearchSpace& space,
+                                Quantity quantity) {
   CsvReader csv(text, file);
-  ArchitectureColumn architectures(csv, space, expected_columns);
-  const std::size_t latency = csv.require("latency_ms", expected_columns);
-  const OptionalColumns optional(csv);
+  ArchitectureColumn architectures(csv, space, expected_columns(quantity));
+  const std::string value_column = column(quantity);
+  const std::size_t latency = require_column(csv, quantity);
+  const OptionalColumns optional(csv, quantity);
 
   Measurements result;
   while (csv.next()) {
@@ -116,7 +135,7 @@ Measurements parse_measurements(std::string_view text, const std::string& file, 
     const std::string_view field = trimmed(csv.fields()[latency]);
     const LatencyEntry entry = parse_latency(field);
     if (entry.problem) {
-      result.findings.add({*entry.problem, file, csv.line(), "latency_ms", std::string(field)});
+      result.findings.add({*entry.problem, file, csv.line(), value_column, std::string(field)});
       continue;
     }
     Measurement& row = result.rows.emplace_back();
@@ -128,15 +147,20 @@ Measurements parse_measurements(std::string_view text, const std::string& file, 
   return result;
 }
 
-Measurements read_measurements(const std::filesystem::path& path, const SearchSpace& space) {
-  return parse_measurements(read_file(path), name_in_messages(path), space);
+Measurements read_measurements(const std::filesystem::path& path, const SearchSpace& space, Quantity quantity) {
+  return parse_measurements(read_file(path), name_in_messages(path), space, quantity);
+}
+
+std::vector<Quantity> quantities_of_file(const std::filesystem::path& path) {
+  const std::string text = read_file(path);
+  return quantities_in(CsvReader(text, name_in_messages(path)).header());
 }
 
 void write_measurements(const std::filesystem::path& path, const std::vector<Measurement>& rows,
-                        const SearchSpace& space) {
+                        const SearchSpace& space, Quantity quantity) {
   const bool sentinel =
       std::any_of(rows.begin(), rows.end(), [](const Measurement& row) { return !std::isnan(row.sentinel_ms); });
-  std::string text = "architecture,latency_ms,stddev_ms,runs";
+  std::string text = "architecture," + column(quantity) + "," + column("stddev", quantity) + ",runs";
   text += sentinel ? ",sentinel_ms\n" : "\n";
   constexpr std::size_t typical_row = 128;
   text.reserve(text.size() + rows.size() * typical_row);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "datasets/tables/findings.h"
+#include "datasets/tables/quantity.h"
 #include "nasbench/spaces/search_space.h"
 
 namespace tenshot::datasets {
@@ -19,7 +20,7 @@ using nasbench::SearchSpace;
 /// One architecture measured on one device-runtime.
 struct Measurement {
   Architecture architecture;
-  double latency_ms = 0;                                        ///< finite and positive
+  double latency_ms = 0;  ///< finite and positive; or another quantity, in its unit
   double stddev_ms = std::numeric_limits<double>::quiet_NaN();  ///< NaN where the file has none
   std::int64_t runs = 0;                                        ///< 0 where the file has none
   /// What the sentinel network took in the same batch: the speed of the machine then. NaN where the file has none.
@@ -51,14 +52,21 @@ bool are_whole_milliseconds(const std::vector<double>& latencies_ms);
 /// either line end;
 /// "-" is standard input). Unusable entries become findings; a row whose architecture stood before is a duplicate and
 /// the first one counts. An unusable stddev_ms, runs or sentinel_ms is a finding too, but its row stays, without it.
-/// Throws FileError, InputError (empty file, no header, wrong columns: names the columns found).
-Measurements read_measurements(const std::filesystem::path& path, const SearchSpace& space);
-Measurements parse_measurements(std::string_view text, const std::string& file, const SearchSpace& space);
+/// Of another quantity the columns are called by it: `architecture,energy_mj[,stddev_mj,runs]`.
+/// Throws FileError, InputError (empty file, no header, wrong columns: names the columns found, and the quantity whose
+/// column is there instead).
+Measurements read_measurements(const std::filesystem::path& path, const SearchSpace& space,
+                               Quantity quantity = Quantity::latency);
+Measurements parse_measurements(std::string_view text, const std::string& file, const SearchSpace& space,
+                                Quantity quantity = Quantity::latency);
+
+/// The quantities that a measurements file has columns of. Throws FileError, InputError as read_measurements.
+std::vector<Quantity> quantities_of_file(const std::filesystem::path& path);
 
 /// Writes `architecture,latency_ms,stddev_ms,runs`, and `sentinel_ms` where a row has one, atomically, numbers in their
-/// shortest exact form.
+/// shortest exact form; of another quantity by its columns.
 void write_measurements(const std::filesystem::path& path, const std::vector<Measurement>& rows,
-                        const SearchSpace& space);
+                        const SearchSpace& space, Quantity quantity = Quantity::latency);
 
 /// Reads the `architecture` column (candidates, archs, plans): usable architectures once each in file order; unknown
 /// and duplicate ones become findings. Throws as read_measurements.

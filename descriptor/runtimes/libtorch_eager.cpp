@@ -28,7 +28,7 @@ class EagerNetwork : public LibTorchNetwork {
   EagerNetwork(const Network& network, const RuntimeOptions& options, Placement placement)
       : LibTorchNetwork(network, options),
         placement_(placement),
-        graph_(runnable_graph(network, options.weight_seed)),
+        graph_(runnable_graph(network, options)),
         values_(graph_.slots),
         dies_after_(graph_.nodes.size()) {
     std::vector<std::size_t> last_use(graph_.slots, 0);

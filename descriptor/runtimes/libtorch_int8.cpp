@@ -125,7 +125,7 @@ c10::IValue packed_convolution(const RunnableNode& own, const RunnableNode* norm
 class Int8Network final : public LibTorchNetwork {
  public:
   Int8Network(const Network& network, const RuntimeOptions& options)
-      : LibTorchNetwork(network, options), graph_(runnable_graph(network, options.weight_seed)) {
+      : LibTorchNetwork(network, options), graph_(runnable_graph(network, options)) {
     std::vector<int> uses(graph_.slots, 0);
     for (const RunnableNode& node : graph_.nodes) {
       for (const std::size_t input : node.inputs) ++uses[input];

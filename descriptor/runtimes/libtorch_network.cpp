@@ -21,9 +21,10 @@ at::Tensor tensor_of(const std::vector<float>& values, const std::vector<std::in
   return at::tensor(values).reshape(shape);
 }
 
-NodeTensors tensors_of(const Network& network, std::size_t index, std::uint64_t seed) {
+NodeTensors tensors_of(const Network& network, std::size_t index, const RuntimeOptions& options) {
   const NetworkNode& node = network.nodes[index];
-  const nasbench::LayerWeights weights = nasbench::random_weights(network, index, seed);
+  const nasbench::LayerWeights weights =
+      options.weights ? options.weights->at(index) : nasbench::random_weights(network, index, options.weight_seed);
   nasbench::WeightShapes shapes = nasbench::weight_shapes(node);
   const bool of_signals = is_convolution(node.operation.kind) && node.operation.output.size() == 3;
   if (of_signals) shapes.weight.erase(shapes.weight.begin() + 2);
@@ -31,12 +32,12 @@ NodeTensors tensors_of(const Network& network, std::size_t index, std::uint64_t 
           tensor_of(weights.mean, shapes.mean), tensor_of(weights.variance, shapes.variance)};
 }
 
-RunnableGraph runnable_graph(const Network& network, std::uint64_t seed) {
+RunnableGraph runnable_graph(const Network& network, const RuntimeOptions& options) {
   RunnableGraph graph;
   std::map<Source, std::size_t> slots;
   for (std::size_t i = 0; i < network.inputs.size(); ++i) slots[{-1, static_cast<int>(i)}] = graph.slots++;
   for (std::size_t i = 0; i < network.nodes.size(); ++i) {
-    RunnableNode node{network.nodes[i], tensors_of(network, i, seed), {}, graph.slots};
+    RunnableNode node{network.nodes[i], tensors_of(network, i, options), {}, graph.slots};
     for (const Source& source : node.node.inputs) node.inputs.push_back(slots.at(source));
     for (std::size_t output = 0; output < node.node.outputs.size(); ++output) {
       slots[{static_cast<int>(i), static_cast<int>(output)}] = graph.slots++;

@@ -34,14 +34,15 @@ struct RunnableGraph {
   std::size_t slots = 0;
 };
 
-/// The network with the weights that nasbench::random_weights gives it.
-RunnableGraph runnable_graph(const nasbench::Network& network, std::uint64_t seed);
+/// The network with the weights of the options, or those that nasbench::random_weights gives it.
+RunnableGraph runnable_graph(const nasbench::Network& network, const RuntimeOptions& options);
 
 /// `values` in the given shape; an undefined tensor when there are none.
 at::Tensor tensor_of(const std::vector<float>& values, const std::vector<std::int64_t>& shape);
 
-/// nasbench::random_weights of node `index`, in the shapes that LibTorch's operators take.
-NodeTensors tensors_of(const nasbench::Network& network, std::size_t index, std::uint64_t seed);
+/// The weights of node `index`, those of the options or nasbench::random_weights, in the shapes that LibTorch's
+/// operators take.
+NodeTensors tensors_of(const nasbench::Network& network, std::size_t index, const RuntimeOptions& options);
 
 /// What random images are for; streams of the seed apart from those that draw weights.
 enum class ImagePurpose : std::uint64_t { input = 0x696e707574, calibration = 0x63616c6962 };

@@ -16,12 +16,12 @@ namespace {
 
 using nasbench::Network;
 
-torch::jit::Module scripted(const Network& network, std::uint64_t seed) {
+torch::jit::Module scripted(const Network& network, const RuntimeOptions& options) {
   torch::jit::Module module("Network");
   // Freezing refuses modules in training mode, which a module without this attribute counts as.
   module.register_attribute("training", c10::BoolType::get(), false);
   for (std::size_t i = 0; i < network.nodes.size(); ++i) {
-    const NodeTensors tensors = tensors_of(network, i, seed);
+    const NodeTensors tensors = tensors_of(network, i, options);
     const std::string suffix = "_" + std::to_string(i);
     if (tensors.weight.defined()) module.register_parameter("weight" + suffix, tensors.weight, false);
     if (tensors.bias.defined()) module.register_parameter("bias" + suffix, tensors.bias, false);
@@ -32,23 +32,23 @@ torch::jit::Module scripted(const Network& network, std::uint64_t seed) {
   return module;
 }
 
-torch::jit::Module frozen(const Network& network, std::uint64_t seed) {
-  return torch::jit::freeze(scripted(network, seed));
+torch::jit::Module frozen(const Network& network, const RuntimeOptions& options) {
+  return torch::jit::freeze(scripted(network, options));
 }
 
-torch::jit::Module optimized(const Network& network, std::uint64_t seed) {
-  torch::jit::Module module = frozen(network, seed);
+torch::jit::Module optimized(const Network& network, const RuntimeOptions& options) {
+  torch::jit::Module module = frozen(network, options);
   return torch::jit::optimize_for_inference(module);
 }
 
 // Frozen first: the rewrite itself folds batch normalisation only where it is a submodule of its own.
-torch::jit::Module rewritten_for_mobile(const Network& network, std::uint64_t seed) {
-  return torch::jit::optimizeForMobile(frozen(network, seed));
+torch::jit::Module rewritten_for_mobile(const Network& network, const RuntimeOptions& options) {
+  return torch::jit::optimizeForMobile(frozen(network, options));
 }
 
 struct Compilation {
   std::string_view runtime;
-  torch::jit::Module (*compile)(const Network&, std::uint64_t);
+  torch::jit::Module (*compile)(const Network&, const RuntimeOptions&);
 };
 
 constexpr std::array<Compilation, 3> compilations = {
@@ -76,7 +76,11 @@ class ScriptNetwork final : public LibTorchNetwork {
 torch::jit::Module compiled_module(std::string_view runtime, const Network& network, std::uint64_t seed) {
   std::vector<std::string_view> names;
   for (const Compilation& compilation : compilations) {
-    if (compilation.runtime == runtime) return compilation.compile(network, seed);
+    if (compilation.runtime == runtime) {
+      RuntimeOptions options;
+      options.weight_seed = seed;
+      return compilation.compile(network, options);
+    }
     names.push_back(compilation.runtime);
   }
   throw InputError("'" + std::string(runtime) + "' is no runtime that compiles to TorchScript; those are " +
@@ -84,15 +88,15 @@ torch::jit::Module compiled_module(std::string_view runtime, const Network& netw
 }
 
 std::unique_ptr<PreparedNetwork> prepare_frozen(const Network& network, const RuntimeOptions& options) {
-  return std::make_unique<ScriptNetwork>(network, options, frozen(network, options.weight_seed));
+  return std::make_unique<ScriptNetwork>(network, options, frozen(network, options));
 }
 
 std::unique_ptr<PreparedNetwork> prepare_optimized(const Network& network, const RuntimeOptions& options) {
-  return std::make_unique<ScriptNetwork>(network, options, optimized(network, options.weight_seed));
+  return std::make_unique<ScriptNetwork>(network, options, optimized(network, options));
 }
 
 std::unique_ptr<PreparedNetwork> prepare_xnnpack(const Network& network, const RuntimeOptions& options) {
-  return std::make_unique<ScriptNetwork>(network, options, rewritten_for_mobile(network, options.weight_seed));
+  return std::make_unique<ScriptNetwork>(network, options, rewritten_for_mobile(network, options));
 }
 
 }  // namespace tenshot::descriptor

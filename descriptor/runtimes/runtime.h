@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "descriptor/runtimes/weights_file.h"
 #include "nasbench/graph/layer_graph.h"
 #include "nasbench/graph/network.h"
 
@@ -15,7 +16,8 @@ namespace tenshot::descriptor {
 struct RuntimeOptions {
   int batch = 1;  ///< of a layer graph; a network has its own
   int threads = 1;
-  std::uint64_t weight_seed = 1;  ///< of nasbench::random_weights
+  std::uint64_t weight_seed = 1;                     ///< of nasbench::random_weights
+  std::shared_ptr<const Weights> weights = nullptr;  ///< of every node of the network, instead of random ones
 };
 
 /// A network ready to run. Owns its weights and its input.

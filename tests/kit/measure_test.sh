@@ -362,8 +362,57 @@ case_bad_input() {
   expect_printed "Neither trtexec nor ONNX Runtime is here"
 }
 
+# The trees of sensors are laid out as the kernel documents powercap and the INA3221; a command stands in for what takes
+# the energy. No board was at hand to record one.
+# shellcheck disable=SC2016 # the command's own shell reads it
+case_energy_counter() {
+  board
+  new_kit
+  zone=$work/board/sys/class/powercap/intel-rapl:0
+  mkdir -p "$zone"
+  echo package-0 >"$zone/name"
+  echo 900000 >"$zone/energy_uj"
+  echo 1000000 >"$zone/max_energy_range_uj" # where it begins again
+  measure 0 --command 'i=0; while [ $i -lt {runs} ]; do read -r uj <'"$zone"'/energy_uj
+    echo $(((uj + 3000) % 1000000)) >'"$zone"'/energy_uj; echo 10; i=$((i + 1)); done; : {model}'
+  expect quantities.txt "energy=RAPL: package-0"
+  expect arch_01/meta.txt energy_mj=3.000000
+  expect_lines 0 energy_mj "$kit/results/op_nor_conv_3x3_16/meta.txt"
+  measure 0 --command 'i=0; while [ $i -lt {runs} ]; do read -r uj <'"$zone"'/energy_uj
+    echo $(((uj + 3000) % 1000000)) >'"$zone"'/energy_uj; echo 10; i=$((i + 1)); done; : {model}'
+  expect_printed "3 of 3 were measured before"
+}
+# shellcheck disable=SC2016
+case_energy_rails() {
+  board
+  new_kit
+  rails=$work/board/sys/bus/i2c/drivers/ina3221/1-0040/hwmon/hwmon3
+  mkdir -p "$rails"
+  echo VDD_IN >"$rails/in1_label" && echo 5000 >"$rails/in1_input" && echo 2000 >"$rails/curr1_input"
+  echo VDD_SOC >"$rails/in2_label" && echo 5000 >"$rails/in2_input" && echo 400 >"$rails/curr2_input"
+  measure 0 --command 'i=0; while [ $i -lt {runs} ]; do sleep 0.01; echo 100; i=$((i + 1)); done; : {model}'
+  expect quantities.txt "energy=INA3221: VDD_IN"
+  expect_lines 1 '^energy_mj=[0-9.]*[1-9]' "$kit/results/arch_01/meta.txt"
+}
+# shellcheck disable=SC2016
+case_memory() {
+  board
+  ln -s "$(command -v sleep)" "$work/board/bin/nap"
+  new_kit
+  : >"$kit/empty.onnx"
+  measure 0 --command 'case {model} in empty*) doublings=1 ;; *) doublings=25 ;; esac
+    awk -v n=$doublings "BEGIN { s = \"x\"; while (n-- > 0) s = s s; system(\"nap 0.2\"); print 1 + length(s) * 0 }"; : {runs}'
+  expect_lines 1 "^energy_missing=neither $work/board/sys/class/powercap/intel-rapl:0 nor" "$kit/results/quantities.txt"
+  memory=$(sed -n 's/^memory_mib=//p' "$kit/results/arch_01/meta.txt")
+  awk "BEGIN { exit !(${memory:-0} > 30 && $memory < 200) }" || fail "expected 32 MiB or some more, found $memory"
+  expect_lines 0 memory_mib "$kit/results/op_nor_conv_3x3_16/meta.txt"
+  new_kit
+  measure 0 --no-quantities --command 'echo 10; : {model} {runs}'
+  expect_no_file quantities.txt
+}
+
 if command -v shellcheck >/dev/null; then
-  shellcheck -x -s sh "$kit_files/measure.sh" "$0" "$here"/board/trtexec "$here"/board/perf "$here"/board/nvpmodel \
+  shellcheck -x -s sh "$kit_files/measure.sh" "$kit_files/quantities.sh" "$0" "$here"/board/trtexec "$here"/board/perf "$here"/board/nvpmodel \
     "$here"/board/onnxruntime_perf_test || fail "shellcheck"
   echo "shellcheck: passed"
 else
@@ -377,7 +426,7 @@ for shell in dash "busybox sh"; do
   shell_command="$(command -v "${shell%% *}")$(echo "$shell" | sed 's/^[a-z]*//')"
   for name in trtexec chains precisions perf_test python node custom checksums failure_in_the_middle unbuildable \
     without_perf without_nvpmodel clocks sentinel sentinel_that_fails changed_model not_writable resumption \
-    interruption odd_paths bad_input; do
+    interruption odd_paths bad_input energy_counter energy_rails memory; do
     [ -z "$only" ] || [ "$only" = $name ] || continue
     rm -f "$work/printed"
     case_$name

@@ -76,6 +76,17 @@ class ModuleTest(unittest.TestCase):
         self.assertEqual(self.predictor.space, "nasbench201")
         self.assertIn("structured", tenshot.predictors())
 
+    def test_energies_have_their_own_unit(self):
+        energies = {text: 3 * self.measured[text] for text in self.ten}
+        predictor = tenshot.adapt(CHECKPOINT, energies, quantity="energy")
+        self.assertEqual((predictor.quantity, predictor.unit), ("energy", "mJ"))
+        self.assertEqual((self.predictor.quantity, self.predictor.unit), ("latency", "ms"))
+        self.assertEqual(predictor.card["quantity"], "energy")
+        self.assertNotIn("quantity", self.predictor.card)
+        self.assertIn("costs_mj", predictor.document()["components"][0])
+        with self.assertRaises(tenshot.InputError):
+            tenshot.adapt(CHECKPOINT, energies, quantity="speed")
+
     def test_threads_share_one_predictor(self):
         texts = list(self.measured)[:200]
         expected = self.predictor.predict(texts)

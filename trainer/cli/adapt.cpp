@@ -5,7 +5,9 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/quantity_option.h"
 #include "trainer/core/prediction_table.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
@@ -22,12 +24,13 @@ void require_strict(const OptionParser& options, const std::string& file, std::s
 void add_measurements(const OptionParser& options, const trainer::PoolModel& model, bool quiet,
                       trainer::AdaptationSet& set) {
   const std::string path = options.get("measurements");
-  MeasuredFile measured = read_measured(path, *model.pool().space, quiet);
+  MeasuredFile measured = read_measured(path, *model.pool().space, *set.quantity, quiet);
   require_strict(options, path, measured.left_out);
   set.architectures = std::move(measured.architectures);
   set.latency_ms = std::move(measured.latency_ms);
   set.whole_milliseconds = measured.whole_milliseconds;
-  if (measured.descriptor.has_latencies() && model.descriptor_kind() != "inferred") {
+  const bool described = *set.quantity == datasets::Quantity::latency && measured.descriptor.has_latencies();
+  if (described && model.descriptor_kind() != "inferred") {
     set.descriptor = std::move(measured.descriptor);
   }
 }
@@ -35,13 +38,15 @@ void add_measurements(const OptionParser& options, const trainer::PoolModel& mod
 trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer::PoolModel& model, bool quiet) {
   trainer::AdaptationSet set;
   const nasbench::SearchSpace& space = *model.pool().space;
+  set.quantity = trainer::adapted_quantity(model.pool(), quantity_option(options));
   if (options.has("measurements")) {
     add_measurements(options, model, quiet, set);
     if (set.whole_milliseconds) {
-      say("latencies are whole milliseconds: on fast networks one step of this clock is a large relative error", quiet);
+      say(whole_numbers(*set.quantity) + ": on fast networks one step of this clock is a large relative error", quiet);
     }
   }
   if (options.has("descriptor")) {
+    require_latency_descriptor(*set.quantity);
     set.descriptor = read_descriptor(options.get("descriptor"), space);
   }
   return set;
@@ -78,9 +83,13 @@ void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "adapt", "Adapts a checkpoint to a new device from a few measurements.",
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements measured.csv --out device.tenshot\n"
-      "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements kit/ --out device.tenshot\n");
+      "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements kit/ --out device.tenshot\n"
+      "  tenshot adapt --checkpoint checkpoints/pool.tenshot --quantity energy --measurements energy.csv --out "
+      "energy.tenshot\n");
   options.add()("checkpoint", "what `tenshot train` wrote", cxxopts::value<std::string>())(
-      "measurements", "CSV: architecture,latency_ms; a device-runtime's folder; or a kit's folder with its results/",
+      "measurements",
+      "CSV: architecture,latency_ms (or the quantity's column); a device-runtime's folder; or a kit's folder with its "
+      "results/",
       cxxopts::value<std::string>())("descriptor", "the new device's device.json", cxxopts::value<std::string>())(
       "strict", "refuse measurements with any unusable or doubtful entry")(
       "clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)",
@@ -91,6 +100,7 @@ void run(const std::vector<std::string>& arguments) {
       "threads", "processor threads; one gives the same bytes every time",
       cxxopts::value<std::string>()->default_value("1"));
   add_network_options(options, "that were measured");
+  add_quantity_option(options, "what the checkpoint is of; one of latencies is a prior for every quantity");
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
   const std::string checkpoint = options.required("checkpoint"), out = options.required("out");
@@ -102,6 +112,7 @@ void run(const std::vector<std::string>& arguments) {
   }
   adapt_options.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   if (options.has("clones")) adapt_options.clones = static_cast<int>(options.integer("clones", 1));
+  quantity_option(options);
   const int threads = static_cast<int>(options.integer("threads", 1));
   require_distinct_files(options);
   require_writable_target(out);
@@ -115,7 +126,7 @@ void run(const std::vector<std::string>& arguments) {
   const auto predictor = model->adapt(set, adapt_options);
   if (!set.architectures.empty()) {
     const trainer::Predictions own = predictor->predict(set.architectures, shown_confidence);
-    trainer::require_usable(own, set.architectures, *model->pool().space);
+    trainer::require_usable(own, set.architectures, *model->pool().space, predictor->quantity());
   }
   trainer::save(predictor->to_archive(), out);
   forget_training(out);

@@ -13,6 +13,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/cli/collect_quantity.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
@@ -98,7 +99,8 @@ void require_distinct_files(const OptionParser& options, const std::filesystem::
 
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("collect", "Measures architectures on this machine and writes a device-runtime.",
-                       "  tenshot collect --runtime libtorch-frozen --descriptor --archs 50 --out dev/\n");
+                       "  tenshot collect --runtime libtorch-frozen --descriptor --archs 50 --out dev/\n"
+                       "  tenshot collect --runtime libtorch-frozen --cold --archs 50 --out dev/\n");
   add_runtime_options(options, "of the draw of architectures and of the weights");
   options.add()("archs", "CSV with an architecture column, or how many to draw",
                 cxxopts::value<std::string>()->default_value("50"))(
@@ -123,7 +125,9 @@ void run(const std::vector<std::string>& arguments) {
       "json", "print what was measured, the conditions and the costs as JSON")(
       "repeat-check", "measure 5 % of the architectures again at the end")("out", "folder to write <id>/device.json to",
                                                                            cxxopts::value<std::string>());
+  add_collected_quantity(options);
   if (!options.parse(arguments)) return;
+  const datasets::Quantity quantity = collected_quantity(options);
   const bool quiet = options.has("quiet");
   const RuntimeChoice choice = runtime_choice(options);
   const nasbench::SearchSpace& space = *choice.space;
@@ -151,11 +155,12 @@ void run(const std::vector<std::string>& arguments) {
   make_folder(collect.folder);
   ProgressLine progress(quiet);
   Pace pace;
-  const auto device =
-      datasets::collect(collect, space, [&](std::size_t done, std::size_t total, const std::string& note) {
-        progress.show(pace.text(done, total, note));
-        return !stop_requested();
-      });
+  const datasets::CollectProgress show = [&](std::size_t done, std::size_t total, const std::string& note) {
+    progress.show(pace.text(done, total, note));
+    return !stop_requested();
+  };
+  if (quantity != datasets::Quantity::latency) return collect_quantity(options, choice, std::move(collect), show);
+  const auto device = datasets::collect(collect, space, show);
   say((collect.folder / device.id).string() + ": " + std::to_string(device.latencies.size()) + " architectures", quiet);
   say(datasets::to_text(datasets::record_of(device)), quiet);
   if (options.has("json")) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "datasets/kit/kit_results.h"
@@ -14,6 +15,7 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/quantity_option.h"
 
 namespace tenshot::cli {
 namespace {
@@ -24,6 +26,7 @@ constexpr const char* import_example =
     "  tenshot dataset import --table latency_ms.csv --space nasbench201 --devices fpga,eyeriss --rows 0:900 --out "
     "pool/\n"
     "  tenshot dataset import --table latency_ms.csv --space networks --networks operators.csv --out pool/\n"
+    "  tenshot dataset import --table energy_mj.csv --quantity energy --out pool/\n"
     "  tenshot dataset import --kit kit/ --out pool/\n";
 
 void import_kit(const OptionParser& options, const std::string& out) {
@@ -33,7 +36,8 @@ void import_kit(const OptionParser& options, const std::string& out) {
   files.reads_kit("--kit", folder);
   files.writes_devices("--out", out);
   files.require_distinct();
-  const datasets::KitResults results = datasets::read_kit_results(folder);
+  const datasets::KitResults results =
+      datasets::read_kit_results(folder, quantity_option(options).value_or(datasets::Quantity::latency));
   report(results, options.has("quiet"));
   const std::string id = options.has("id") ? options.get("id") : datasets::default_device_id(results);
   const datasets::DeviceRuntime device = datasets::device_of(results, id);
@@ -53,7 +57,9 @@ void import_measurements(const Arguments& arguments) {
       cxxopts::value<std::string>())("id", "of that device-runtime (default: its backend and settings)",
                                      cxxopts::value<std::string>())("out", "pool folder to write",
                                                                     cxxopts::value<std::string>());
+  add_quantity_option(options, "latency");
   if (!options.parse(arguments)) return;
+  const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
   if (options.has("kit") && options.has("table")) throw UsageError("--table and --kit are two ways: give one");
   if (options.has("kit")) return import_kit(options, options.required("out"));
   if (options.has("id")) throw UsageError("--id names what a --kit becomes");
@@ -63,6 +69,7 @@ void import_measurements(const Arguments& arguments) {
   files.writes_devices("--out", out);
   files.require_distinct();
   datasets::WideTableOptions wide;
+  wide.quantity = quantity;
   if (options.has("devices")) wide.devices = split_list(options.get("devices"));
   if (options.has("rows")) wide.rows = datasets::parse_row_range(options.get("rows"));
   networks_of(options);
@@ -70,15 +77,16 @@ void import_measurements(const Arguments& arguments) {
   const datasets::WideTableFile read(table, space, wide, out);
   const auto& columns = read.columns();
   if (std::all_of(columns.begin(), columns.end(), [](const auto& column) { return column.usable == 0; })) {
-    datasets::throw_nothing_usable(table, "latency", read.findings(), space);
+    datasets::throw_nothing_usable(table, std::string(title(quantity)), read.findings(), space);
   }
   const bool quiet = options.has("quiet");
   report(read.findings(), quiet);
   for (const auto& column : columns) {
-    if (column.usable == 0) say(column.id + ": has no usable latency and is left out", quiet);
+    if (column.usable == 0)
+      say(column.id + ": has no usable " + std::string(title(quantity)) + " and is left out", quiet);
   }
   for (const auto& column : columns) {
-    if (column.whole_milliseconds) say(column.id + ": latencies are whole milliseconds", quiet);
+    if (column.whole_milliseconds) say(column.id + ": " + whole_numbers(quantity), quiet);
   }
   read.write_pool(out);
 }
@@ -87,6 +95,7 @@ void import_measurements(const Arguments& arguments) {
 std::string pool_folder(Arguments& arguments, const std::string& verb) {
   for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
     if (argument->empty() || argument->front() == '-') continue;
+    if (argument != arguments.begin() && *std::prev(argument) == "--quantity") continue;
     const std::string folder = *argument;
     arguments.erase(argument);
     return folder;
@@ -106,8 +115,9 @@ void describe_pool(Arguments arguments) {
   OptionParser options("dataset describe", "Says what is in a pool: devices, ranges, gaps, how alike devices rank.",
                        "  tenshot dataset describe datasets/data\n");
   options.add()("json", "as JSON on standard output");
+  add_quantity_option(options, "what its devices hold");
   if (!options.parse(arguments)) return;
-  const datasets::Pool pool = datasets::read_pool(folder);
+  const datasets::Pool pool = datasets::read_pool(folder, quantity_option(options));
   const datasets::PoolSummary summary = datasets::describe(pool);
   if (options.has("json")) {
     std::cout << datasets::to_json(summary, pool.findings).dump(1) << "\n";

@@ -10,6 +10,7 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/quantity_option.h"
 #include "trainer/core/metrics.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
@@ -23,6 +24,7 @@ using ArchitectureSet = std::unordered_set<nasbench::Architecture, nasbench::Arc
 struct Joined {
   std::vector<double> predicted_ms, lower_ms, upper_ms, measured_ms;
   std::size_t unpredicted = 0;
+  datasets::Quantity quantity = datasets::Quantity::latency;
 };
 
 Joined join(const trainer::PredictionTable& table, const MeasuredFile& truth) {
@@ -70,12 +72,12 @@ ArchitectureSet adapted_on(const trainer::Predictor& predictor) {
   return used;
 }
 
-void print(const trainer::Metrics& m) {
+void print(const trainer::Metrics& m, datasets::Quantity quantity) {
   std::printf("architectures  %zu\n", m.architectures);
   std::printf("within 1 %%     %.1f %%\n", 100 * m.acc1);
   std::printf("within 5 %%     %.1f %%\n", 100 * m.acc5);
   std::printf("within 10 %%    %.1f %%\n", 100 * m.acc10);
-  std::printf("RMSE           %.4g ms\n", m.rmse_ms);
+  std::printf("RMSE           %.4g %s\n", m.rmse_ms, std::string(unit(quantity)).c_str());
   std::printf("RMSPE          %.2f %%\n", 100 * m.rmspe);
   std::printf("MAPE           %.2f %%\n", 100 * m.mape);
   std::printf("Spearman       %.4f\n", m.spearman);
@@ -97,8 +99,9 @@ Joined compare_predictor(const OptionParser& options) {
   if (!(confidence > 0 && confidence < 1)) throw UsageError("--confidence is a share between 0 and 1, such as 0.9");
   const bool quiet = options.has("quiet");
   const auto predictor = trainer::load_predictor(file);
+  require_quantity(options, *predictor, file);
   networks_of(options);
-  MeasuredFile truth = read_measured(measured, predictor->space(), quiet);
+  MeasuredFile truth = read_measured(measured, predictor->space(), predictor->quantity(), quiet);
   const std::size_t used = leave_out(truth, adapted_on(*predictor));
   if (used > 0) say(std::to_string(used) + " measured architectures were adapted on and are left out", quiet);
   leave_out_excluded(options, predictor->space(), truth);
@@ -107,8 +110,12 @@ Joined compare_predictor(const OptionParser& options) {
                      " was adapted on; measure further architectures");
   }
   trainer::Predictions predictions = predictor->predict(truth.architectures, confidence);
-  return {std::move(predictions.latency_ms), std::move(predictions.lower_ms), std::move(predictions.upper_ms),
-          std::move(truth.latency_ms), 0};
+  return {std::move(predictions.latency_ms),
+          std::move(predictions.lower_ms),
+          std::move(predictions.upper_ms),
+          std::move(truth.latency_ms),
+          0,
+          predictor->quantity()};
 }
 
 Joined compare_table(const OptionParser& options) {
@@ -122,11 +129,13 @@ Joined compare_table(const OptionParser& options) {
   files.require_distinct();
   const nasbench::SearchSpace& space = datasets::named_space(options.get("space"));
   networks_of(options);
-  const trainer::PredictionTable table = trainer::read_predictions(predictions, space);
+  const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
+  const trainer::PredictionTable table = trainer::read_predictions(predictions, space, quantity);
   report(table.findings, quiet);
-  MeasuredFile truth = read_measured(measured, space, quiet);
+  MeasuredFile truth = read_measured(measured, space, quantity, quiet);
   leave_out_excluded(options, space, truth);
   Joined joined = join(table, truth);
+  joined.quantity = quantity;
   if (joined.unpredicted > 0) {
     say(std::to_string(joined.unpredicted) + " measured architectures have no prediction and are left out", quiet);
   }
@@ -143,24 +152,27 @@ void run(const std::vector<std::string>& arguments) {
   options.add()("predictor", "what `tenshot adapt` wrote: leaves out what it was adapted on",
                 cxxopts::value<std::string>())("predictions", "CSV that `tenshot predict` wrote",
                                                cxxopts::value<std::string>())(
-      "measured", "CSV: architecture,latency_ms; a device-runtime's folder; or a kit with its results/",
+      "measured",
+      "CSV: architecture,latency_ms (or the quantity's column); a device-runtime's folder; or a kit with its results/",
       cxxopts::value<std::string>())("exclude", "CSV with further architectures to leave out",
                                      cxxopts::value<std::string>())("confidence", "of the intervals, with --predictor",
                                                                     cxxopts::value<double>()->default_value("0.9"))(
       "space", "with --predictions: search space of both files, a name or FILE.json",
       cxxopts::value<std::string>()->default_value("nasbench201"))("json", "metrics as JSON on standard output");
   add_network_options(options, "that were measured");
+  add_quantity_option(options, "the predictor's; with --predictions latency");
   if (!options.parse(arguments)) return;
   if (options.has("predictor") && options.has("predictions")) {
     throw UsageError("--predictor and --predictions are two ways: give one");
   }
+  quantity_option(options);
   const Joined joined = options.has("predictor") ? compare_predictor(options) : compare_table(options);
   const trainer::Metrics metrics =
       trainer::evaluate(joined.predicted_ms, joined.measured_ms, joined.lower_ms, joined.upper_ms);
   if (options.has("json")) {
-    std::cout << trainer::to_json(metrics).dump(1) << "\n";
+    std::cout << trainer::to_json(metrics, joined.quantity).dump(1) << "\n";
   } else {
-    print(metrics);
+    print(metrics, joined.quantity);
   }
 }
 

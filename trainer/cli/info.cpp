@@ -10,6 +10,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/quantity_option.h"
 #include "trainer/core/archive.h"
 
 namespace tenshot::cli {
@@ -61,13 +62,17 @@ Facts describe_archive(const std::string& bytes, const std::string& file) {
 Facts describe_device(const fs::path& path) {
   const datasets::DeviceOfSpace found = datasets::read_device(path);
   const datasets::DeviceRuntime& device = found.device;
-  return {{"what", "device-runtime"},
-          {"id", device.id},
-          {"space", std::string(found.space->name())},
-          {"device", device.device},
-          {"runtime", device.runtime},
-          {"measured", std::to_string(device.latencies.size()) + " architectures"},
-          {"descriptor", device.descriptor.source + (device.descriptor.simulated() ? " (simulated)" : "")}};
+  return {
+      {"what", "device-runtime"},
+      {"id", device.id},
+      {"space", std::string(found.space->name())},
+      {"device", device.device},
+      {"runtime", device.runtime},
+      {"measured", std::to_string(device.latencies.size()) + " architectures" +
+                       (device.quantity == datasets::Quantity::latency
+                            ? std::string()
+                            : ", " + std::string(name(device.quantity)) + " in " + std::string(unit(device.quantity)))},
+      {"descriptor", device.descriptor.source + (device.descriptor.simulated() ? " (simulated)" : "")}};
 }
 
 Facts describe_kit(const fs::path& folder) {
@@ -83,11 +88,12 @@ Facts describe_kit(const fs::path& folder) {
           {"measured", fs::exists(folder / "results") ? "results/ is there" : "not yet: run measure.sh on the device"}};
 }
 
-Facts describe_pool(const fs::path& folder) {
-  const datasets::PoolSummary summary = datasets::describe(datasets::read_pool(folder));
+Facts describe_pool(const fs::path& folder, std::optional<datasets::Quantity> quantity) {
+  const datasets::PoolSummary summary = datasets::describe(datasets::read_pool(folder, quantity));
   Facts facts = {{"what", "pool of device-runtimes"},
                  {"space", summary.space},
                  {"architectures", std::to_string(summary.architectures)}};
+  if (summary.quantity != datasets::Quantity::latency) facts.emplace_back("quantity", name(summary.quantity));
   for (const datasets::DeviceSummary& device : summary.devices) {
     facts.emplace_back(device.id,
                        std::to_string(device.measured) + " measured, descriptor " + device.descriptor_source);
@@ -102,8 +108,8 @@ std::string table_kind(const datasets::CsvReader& csv) {
   if (csv.find("trial") && csv.find("method")) return "results of an experiment";
   if (!named) return "table without an architecture column";
   if (csv.find("rank")) return "plan";
-  if (csv.find("lower_ms")) return "predictions with intervals";
-  if (csv.find("latency_ms")) return "measurements or predictions";
+  if (csv.find("lower_ms") || csv.find("lower_mj") || csv.find("lower_mib")) return "predictions with intervals";
+  if (!datasets::quantities_in(csv.header()).empty()) return "measurements or predictions";
   return csv.header().size() == 1 ? "list of architectures" : "wide table, one column per device-runtime";
 }
 
@@ -127,10 +133,10 @@ Facts describe_json(const std::string& text, const std::string& file) {
   return facts;
 }
 
-Facts describe_file(const fs::path& path) {
+Facts describe_file(const fs::path& path, std::optional<datasets::Quantity> quantity) {
   if (fs::is_directory(path)) {
     if (datasets::is_kit(path)) return describe_kit(path);
-    return fs::exists(path / "device.json") ? describe_device(path) : describe_pool(path);
+    return fs::exists(path / "device.json") ? describe_device(path) : describe_pool(path, quantity);
   }
   const std::string content = read_file(path), file = path.string();
   if (content.compare(0, 8, "TENSHOT\n") == 0) return describe_archive(content, file);
@@ -149,9 +155,10 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot info datasets/data --json\n");
   options.add_positional("file", "checkpoint, predictor, device, pool, kit, table or spec");
   options.add()("json", "as JSON on standard output");
+  add_quantity_option(options, "what a pool's devices hold");
   if (!options.parse(arguments)) return;
   const std::string path = options.required("file");
-  const Facts facts = describe_file(path);
+  const Facts facts = describe_file(path, quantity_option(options));
   if (options.has("json")) {
     nlohmann::ordered_json json;
     for (const auto& [label, text] : facts) json[label] = text;

@@ -31,19 +31,21 @@ MeasuredFile rows_of(const std::vector<datasets::Measurement>& rows) {
   return measured;
 }
 
-MeasuredFile read_measured_kit(const std::string& path, const nasbench::SearchSpace& space, bool quiet) {
-  const datasets::KitResults results = datasets::read_kit_results(path);
+MeasuredFile read_measured_kit(const std::string& path, const nasbench::SearchSpace& space, datasets::Quantity quantity,
+                               bool quiet) {
+  const datasets::KitResults results = datasets::read_kit_results(path, quantity);
   require_same_space(*results.manifest.space, space, path, "kit");
   report(results, quiet);
   MeasuredFile measured = rows_of(results.latencies);
-  measured.whole_milliseconds = results.whole_milliseconds();
+  measured.whole_milliseconds = datasets::are_whole_milliseconds(measured.latency_ms);
   measured.descriptor = results.descriptor;
   measured.left_out = results.findings.size();
   return measured;
 }
 
-MeasuredFile read_measured_device(const std::string& path, const nasbench::SearchSpace& space, bool quiet) {
-  const datasets::DeviceOfSpace found = datasets::read_device(path);
+MeasuredFile read_measured_device(const std::string& path, const nasbench::SearchSpace& space,
+                                  datasets::Quantity quantity, bool quiet) {
+  const datasets::DeviceOfSpace found = datasets::read_device(path, quantity);
   require_same_space(*found.space, space, path, "device");
   report(found.findings, quiet);
   if (found.device.latencies.empty()) datasets::throw_nothing_usable(path, "measurement", found.findings, space);
@@ -94,13 +96,25 @@ std::vector<nasbench::Architecture> usable_architectures(const std::string& file
   return std::move(list.architectures);
 }
 
-MeasuredFile read_measured(const std::string& path, const nasbench::SearchSpace& space, bool quiet) {
-  if (datasets::is_kit(path)) return read_measured_kit(path, space, quiet);
+std::string whole_numbers(datasets::Quantity quantity) {
+  if (quantity == datasets::Quantity::latency) return "latencies are whole milliseconds";
+  return column(quantity) + " is always whole " + std::string(unit(quantity));
+}
+
+void require_latency_descriptor(datasets::Quantity quantity) {
+  if (quantity == datasets::Quantity::latency) return;
+  throw InputError("--descriptor says what operators take in ms, and this is of " + std::string(name(quantity)) +
+                   ": leave it out");
+}
+
+MeasuredFile read_measured(const std::string& path, const nasbench::SearchSpace& space, datasets::Quantity quantity,
+                           bool quiet) {
+  if (datasets::is_kit(path)) return read_measured_kit(path, space, quantity, quiet);
   std::error_code ignored;
   const bool device = fs::path(path).filename() == "device.json" ||
                       (fs::is_directory(path, ignored) && fs::exists(fs::path(path) / "device.json", ignored));
-  if (device) return read_measured_device(path, space, quiet);
-  const datasets::Measurements read = datasets::read_measurements(path, space);
+  if (device) return read_measured_device(path, space, quantity, quiet);
+  const datasets::Measurements read = datasets::read_measurements(path, space, quantity);
   if (read.rows.empty()) datasets::throw_nothing_usable(path, "measurement", read.findings, space);
   report(read.findings, quiet);
   MeasuredFile measured = rows_of(read.rows);

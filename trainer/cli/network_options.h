@@ -36,7 +36,15 @@ struct MeasuredFile {
   std::size_t left_out = 0;                 ///< entries, and what is doubtful about a kit
 };
 
-/// Reads them and reports what is left out. Throws InputError when they are of another space, or none is usable.
-MeasuredFile read_measured(const std::string& path, const nasbench::SearchSpace& space, bool quiet);
+/// Reads them and reports what is left out. Throws InputError when they are of another space or quantity, or none is
+/// usable.
+MeasuredFile read_measured(const std::string& path, const nasbench::SearchSpace& space, datasets::Quantity quantity,
+                           bool quiet);
+
+/// "latencies are whole milliseconds".
+std::string whole_numbers(datasets::Quantity quantity);
+
+/// Throws InputError where a hardware descriptor is given for another quantity: it says what operators take, in ms.
+void require_latency_descriptor(datasets::Quantity quantity);
 
 }  // namespace tenshot::cli

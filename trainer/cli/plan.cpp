@@ -9,7 +9,9 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/quantity_option.h"
 #include "trainer/core/prediction_table.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
 
@@ -67,6 +69,7 @@ void run(const std::vector<std::string>& arguments) {
       cxxopts::value<std::string>())("runs", "of the kit: of an architecture",
                                      cxxopts::value<std::string>()->default_value("200"));
   add_network_options(options, "that may be chosen");
+  add_quantity_option(options, "what the checkpoint is of");
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
   const std::string checkpoint = options.required("checkpoint"), out = options.required("out");
@@ -80,6 +83,7 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("descriptor") && request.sampler != "information") {
     throw UsageError("--descriptor is for the sampler information; " + request.sampler + " does not look at it");
   }
+  quantity_option(options);
   request.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   datasets::KitRequest kit;
   kit.weight_seed = request.seed;
@@ -92,6 +96,7 @@ void run(const std::vector<std::string>& arguments) {
   require_writable_target(out);
   const auto model = trainer::load_pool_model(checkpoint);
   const nasbench::SearchSpace& space = *model->pool().space;
+  const datasets::Quantity quantity = trainer::adapted_quantity(model->pool(), quantity_option(options));
   kit.space = &space;
   kit.shape = space.default_shape();
   if (options.has("resolution")) kit.shape.resolution = options.integer("resolution", 4);
@@ -104,12 +109,13 @@ void run(const std::vector<std::string>& arguments) {
     request.candidates = usable_architectures(options.get("candidates"), space, quiet);
   }
   if (options.has("after")) {
-    MeasuredFile measured = read_measured(options.get("after"), space, quiet);
+    MeasuredFile measured = read_measured(options.get("after"), space, quantity, quiet);
     request.measured.architectures = std::move(measured.architectures);
     request.measured.latency_ms = std::move(measured.latency_ms);
     request.measured.whole_milliseconds = measured.whole_milliseconds;
   }
   if (options.has("descriptor")) {
+    require_latency_descriptor(quantity);
     request.measured.descriptor = read_descriptor(options.get("descriptor"), space);
     if (model->kind() == "structured") remark_on_descriptor(*model, *request.measured.descriptor, quiet);
   }

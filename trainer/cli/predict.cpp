@@ -8,6 +8,7 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/quantity_option.h"
 #include "trainer/cli/unfamiliar.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
@@ -23,12 +24,12 @@ std::string three_digits(double value) {
   return text;
 }
 
-/// "1.30 ms (90 %: 1.24 to 1.38)", a line for each.
-void print(const trainer::Predictions& predictions, double confidence) {
+/// "1.30 ms (90 %: 1.24 to 1.38)" in the quantity's unit, a line for each.
+void print(const trainer::Predictions& predictions, double confidence, datasets::Quantity quantity) {
   char percent[32];
   std::snprintf(percent, sizeof percent, "%.4g", 100 * confidence);
   for (std::size_t i = 0; i < predictions.latency_ms.size(); ++i) {
-    std::cout << three_digits(predictions.latency_ms[i]) << " ms";
+    std::cout << three_digits(predictions.latency_ms[i]) << " " << unit(quantity);
     if (!predictions.lower_ms.empty()) {
       std::cout << " (" << percent << " %: " << three_digits(predictions.lower_ms[i]) << " to "
                 << three_digits(predictions.upper_ms[i]) << ")";
@@ -70,6 +71,7 @@ void run(const std::vector<std::string>& arguments) {
       "confidence", "of the intervals, for predictors that have them", cxxopts::value<double>()->default_value("0.9"))(
       "out", "predictions to write, - for standard output; arguments need none", cxxopts::value<std::string>());
   add_network_options(options, "to predict");
+  add_quantity_option(options, "the predictor's; another one is refused");
   options.add_rest("architecture", "architectures, names of networks, or files *.onnx: prints a line for each");
   if (!options.parse(arguments)) return;
   const std::string file = options.required("predictor");
@@ -79,6 +81,7 @@ void run(const std::vector<std::string>& arguments) {
   if (options.rest().empty()) options.required("out");
   const double confidence = options.get<double>("confidence");
   if (!(confidence > 0 && confidence < 1)) throw UsageError("--confidence is a share between 0 and 1, such as 0.9");
+  quantity_option(options);
   FileRoles files;
   files.reads("--predictor", file);
   if (options.has("archs")) files.reads("--archs", options.get("archs"));
@@ -86,15 +89,17 @@ void run(const std::vector<std::string>& arguments) {
   files.require_distinct();
   if (options.has("out")) require_writable_target(options.get("out"));
   const auto predictor = trainer::load_predictor(file);
+  require_quantity(options, *predictor, file);
   const std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
   const trainer::Predictions predictions = predictor->predict(architectures, confidence);
   if (!options.has("quiet")) {
     for (const std::string& note : notes_on_unfamiliar(*predictor, architectures))
       std::cerr << "note: " << note << "\n";
   }
-  if (!options.rest().empty()) print(predictions, confidence);
+  if (!options.rest().empty()) print(predictions, confidence, predictor->quantity());
   if (options.has("out")) {
-    trainer::write_predictions(options.get("out"), architectures, predictions, predictor->space());
+    trainer::write_predictions(options.get("out"), architectures, predictions, predictor->space(),
+                               predictor->quantity());
   }
 }
 

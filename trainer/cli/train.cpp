@@ -4,6 +4,7 @@
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/quantity_option.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
@@ -49,7 +50,8 @@ void run(const std::vector<std::string>& arguments) {
   OptionParser options("train", "Trains a predictor on a pool of device-runtimes.",
                        "  tenshot train --pool datasets/data --out pool.tenshot\n"
                        "  tenshot train --pool datasets/data --without libtorch-frozen_t1_b1 --predictor maple-edge "
-                       "--out network.tenshot\n");
+                       "--out network.tenshot\n"
+                       "  tenshot train --pool boards --quantity energy --out energy.tenshot\n");
   options.add()("pool", "folder of device-runtimes", cxxopts::value<std::string>())(
       "without", "device-runtimes of the pool to leave out, comma-separated", cxxopts::value<std::string>())(
       "predictor",
@@ -72,6 +74,7 @@ void run(const std::vector<std::string>& arguments) {
       "no-normalisation", "descriptors in absolute units (MAPLE)")("no-scaling", "targets in milliseconds (MAPLE)")(
       "threads", "processor threads; one gives the same bytes every time",
       cxxopts::value<std::string>()->default_value("1"));
+  add_quantity_option(options, "what the pool's devices hold");
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
   const std::string folder = options.required("pool"), out = options.required("out");
@@ -83,6 +86,7 @@ void run(const std::vector<std::string>& arguments) {
     throw UsageError("there is no predictor '" + expected + "'; there are: " + joined(known));
   }
   settings_of(options, expected);
+  quantity_option(options);
   require_options_of(expected, options);
   const int threads = static_cast<int>(options.integer("threads", 1));
   FileRoles files;
@@ -90,7 +94,7 @@ void run(const std::vector<std::string>& arguments) {
   files.writes_training("--out", out);
   files.require_distinct();
   require_writable_target(out);
-  datasets::Pool pool = datasets::read_pool(folder);
+  datasets::Pool pool = datasets::read_pool(folder, quantity_option(options));
   report(pool.findings, quiet);
   for (const std::string& id : split_list(options.has("without") ? options.get("without") : "")) {
     if (pool.find(id) == nullptr) throw UsageError("--without names '" + id + "', which is not in " + folder);

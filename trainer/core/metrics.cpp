@@ -131,10 +131,10 @@ Metrics evaluate(const std::vector<double>& predicted_ms, const std::vector<doub
   return metrics;
 }
 
-nlohmann::json to_json(const Metrics& metrics) {
+nlohmann::json to_json(const Metrics& metrics, datasets::Quantity quantity) {
   nlohmann::json json = {{"architectures", metrics.architectures}};
   each_metric(metrics, [&](const char* name, double value) {
-    json[name] = std::isnan(value) ? nlohmann::json(nullptr) : nlohmann::json(value);
+    json[datasets::in_words_of(quantity, name)] = std::isnan(value) ? nlohmann::json(nullptr) : nlohmann::json(value);
   });
   return json;
 }

@@ -4,6 +4,8 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "datasets/tables/quantity.h"
+
 namespace tenshot::trainer {
 
 /// How good predictions are, over the architectures that are both predicted and measured. y measured, ŷ predicted, n of
@@ -34,8 +36,8 @@ double error_bound_accuracy(const std::vector<double>& predicted_ms, const std::
 /// Kendall's τ-b in O(n log n) (Knight, JASA 1966).
 double kendall(const std::vector<double>& a, const std::vector<double>& b);
 
-/// NaN becomes null.
-nlohmann::json to_json(const Metrics& metrics);
+/// NaN becomes null. Of another quantity "rmse_ms" is called by its unit.
+nlohmann::json to_json(const Metrics& metrics, datasets::Quantity quantity = datasets::Quantity::latency);
 /// Its inverse. Throws nlohmann::json::exception on anything else.
 Metrics metrics_from_json(const nlohmann::json& json);
 

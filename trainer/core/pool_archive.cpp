@@ -6,6 +6,7 @@
 #include "nasbench/support/numbers.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/libtorch.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
 
 namespace tenshot::trainer {
@@ -80,6 +81,9 @@ datasets::Pool get_pool(const Archive& archive) {
       measurement.latency_ms = latency;
       device.latencies.push_back(measurement);
     }
+    if (!pool.devices.empty() && device.quantity != pool.quantity()) {
+      devices[d].fail("a device that holds " + std::string(datasets::name(pool.quantity())) + ", as those before it");
+    }
     pool.devices.push_back(std::move(device));
   }
   return pool;
@@ -90,6 +94,7 @@ Archive checkpoint_archive(const datasets::Pool& pool, std::string_view predicto
   put_pool(archive, pool);
   archive.card["content"] = "pool checkpoint";
   archive.card["predictor"] = predictor;
+  put_quantity(archive.card, pool.quantity());
   archive.card["versions"] = version_card();
   return archive;
 }

@@ -12,23 +12,26 @@
 namespace tenshot::trainer {
 
 void require_usable(const Predictions& predictions, const std::vector<Architecture>& architectures,
-                    const SearchSpace& space) {
+                    const SearchSpace& space, datasets::Quantity quantity) {
   for (std::size_t i = 0; i < predictions.latency_ms.size(); ++i) {
     const double latency_ms = predictions.latency_ms[i];
     const bool unbounded =
         !predictions.lower_ms.empty() && (std::isnan(predictions.lower_ms[i]) || std::isnan(predictions.upper_ms[i]));
     if (latency_ms > 0 && std::isfinite(latency_ms) && !unbounded) continue;
-    throw InputError("the predictor says " + shortest(latency_ms) + " ms of " + space.format(architectures[i]) +
-                     (unbounded ? ", with bounds that are no numbers" : "") +
-                     ", expected a finite latency above 0: its numbers make no sense together; adapt anew");
+    throw InputError("the predictor says " + shortest(latency_ms) + " " + std::string(unit(quantity)) + " of " +
+                     space.format(architectures[i]) + (unbounded ? ", with bounds that are no numbers" : "") +
+                     ", expected a finite " + std::string(title(quantity)) +
+                     " above 0: its numbers make no sense together; adapt anew");
   }
 }
 
 void write_predictions(const std::filesystem::path& path, const std::vector<Architecture>& architectures,
-                       const Predictions& predictions, const SearchSpace& space) {
-  require_usable(predictions, architectures, space);
+                       const Predictions& predictions, const SearchSpace& space, datasets::Quantity quantity) {
+  require_usable(predictions, architectures, space, quantity);
   const bool intervals = !predictions.lower_ms.empty();
-  std::string text = intervals ? "architecture,latency_ms,lower_ms,upper_ms\n" : "architecture,latency_ms\n";
+  std::string text = "architecture," + column(quantity);
+  if (intervals) text += "," + column("lower", quantity) + "," + column("upper", quantity);
+  text += "\n";
   for (std::size_t i = 0; i < architectures.size(); ++i) {
     space.append_format(text, architectures[i]);
     text += ',';
@@ -44,13 +47,15 @@ void write_predictions(const std::filesystem::path& path, const std::vector<Arch
   write_file_atomically(path, text);
 }
 
-PredictionTable read_predictions(const std::filesystem::path& path, const SearchSpace& space) {
-  constexpr std::string_view expected = "architecture,latency_ms[,lower_ms,upper_ms]";
+PredictionTable read_predictions(const std::filesystem::path& path, const SearchSpace& space,
+                                 datasets::Quantity quantity) {
+  const std::string lower = column("lower", quantity), upper = column("upper", quantity);
+  const std::string expected = "architecture," + column(quantity) + "[," + lower + "," + upper + "]";
   const std::string text = read_file(path);
   datasets::CsvReader csv(text, datasets::name_in_messages(path));
   datasets::ArchitectureColumn architectures(csv, space, expected);
-  const std::size_t latency_column = csv.require("latency_ms", expected);
-  const auto lower_column = csv.find("lower_ms"), upper_column = csv.find("upper_ms");
+  const std::size_t latency_column = csv.require(column(quantity), expected);
+  const auto lower_column = csv.find(lower), upper_column = csv.find(upper);
   const bool intervals = lower_column && upper_column;
   PredictionTable table;
   const auto number = [&](std::size_t column) {

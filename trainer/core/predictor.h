@@ -19,7 +19,8 @@ namespace tenshot::trainer {
 using nasbench::Architecture;
 using nasbench::SearchSpace;
 
-/// Latency of each architecture asked for, ms; the bounds are empty for predictors without intervals.
+/// Latency of each architecture asked for, ms; the bounds are empty for predictors without intervals. Of a predictor of
+/// another quantity (Predictor::quantity), that quantity in its unit.
 struct Predictions {
   std::vector<double> latency_ms;
   std::vector<double> lower_ms;
@@ -32,6 +33,7 @@ struct AdaptationSet {
   std::vector<double> latency_ms;           ///< finite and positive, one an architecture
   bool whole_milliseconds = false;          ///< the device's clock counts whole milliseconds
   std::optional<datasets::HardwareDescriptor> descriptor;
+  std::optional<datasets::Quantity> quantity = std::nullopt;  ///< of `latency_ms`; nothing: what the pool holds
 };
 
 /// How long work reports itself and is stopped.
@@ -71,6 +73,8 @@ class Predictor {
   virtual ~Predictor() = default;
   virtual std::string_view kind() const = 0;
   virtual const SearchSpace& space() const = 0;
+  /// What it predicts.
+  virtual datasets::Quantity quantity() const { return datasets::Quantity::latency; }
   virtual bool has_intervals() const { return false; }
   /// Latencies of `architectures`; with intervals that hold the truth with probability `confidence` where the
   /// predictor has them.

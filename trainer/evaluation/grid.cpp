@@ -223,12 +223,13 @@ ExperimentData load_data(const ExperimentSpec& spec) {
     const nasbench::SearchSpace& space = datasets::named_space(spec.data.space);
     if (!spec.data.networks.empty()) datasets::read_networks(spec.data.networks);
     datasets::WideTableOptions options;
+    options.quantity = spec.data.quantity.value_or(datasets::Quantity::latency);
     options.rows = spec.split.train;
     data.train = datasets::read_wide_table(spec.data.path, space, options);
     options.rows = spec.split.test;
     data.test = datasets::read_wide_table(spec.data.path, space, options);
   } else {
-    const datasets::Pool pool = datasets::read_pool(spec.data.path);
+    const datasets::Pool pool = datasets::read_pool(spec.data.path, spec.data.quantity);
     data.train = rows_of(pool, spec.split.train);
     data.test = rows_of(pool, spec.split.test);
   }

@@ -8,6 +8,7 @@
 #include "datasets/pool/describe.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::trainer::evaluation {
@@ -175,8 +176,9 @@ std::string results_csv(const ExperimentResults& results) {
                                 versions.at("libtorch").get<std::string>();
   std::string text =
       "experiment,trial,seed,target,pool,pool_device,sampler,samples,clones,method,predictor,mode,measured,"
-      "architectures,acc1,acc5,acc10,rmse_ms,rmspe,mape,spearman,kendall,coverage90,relative_width90,data_sha256,"
-      "tenshot,libtorch\n";
+      "architectures,acc1,acc5,acc10," +
+      datasets::column("rmse", results.data.test.quantity()) +
+      ",rmspe,mape,spearman,kendall,coverage90,relative_width90,data_sha256,tenshot,libtorch\n";
   for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
     const Cell& cell = results.grid.cells[c];
     const Method& method = results.spec.methods[cell.method];
@@ -221,6 +223,7 @@ json results_json(const ExperimentResults& results) {
                              {"coverage", point.coverage}});
     }
   }
+  put_quantity(document, results.data.test.quantity());
   document["targets"] = summary.targets;
   document["variants"] = variants;
   document["calibration"] = calibration;
@@ -230,8 +233,11 @@ json results_json(const ExperimentResults& results) {
 }
 
 std::string predictions_csv(const ExperimentResults& results) {
-  std::string text =
-      "target,pool,pool_device,sampler,samples,clones,method,architecture,measured_ms,predicted_ms,lower_ms,upper_ms\n";
+  std::string text = "target,pool,pool_device,sampler,samples,clones,method,architecture";
+  for (const char* column : {"measured", "predicted", "lower", "upper"}) {
+    text += "," + datasets::column(column, results.data.test.quantity());
+  }
+  text += "\n";
   for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
     const Cell& cell = results.grid.cells[c];
     const CellResult& result = results.cells[c];

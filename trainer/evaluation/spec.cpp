@@ -38,7 +38,7 @@ std::string expanded(const SpecValue& value) {
 }
 
 DataSource data_of(const SpecValue& value) {
-  value.only_keys({"pool", "table", "space", "networks"});
+  value.only_keys({"pool", "table", "space", "networks", "quantity"});
   const auto pool = value.find("pool"), table = value.find("table");
   if (pool.has_value() == table.has_value()) value.fail("either the key 'pool' (a folder) or 'table' (a CSV)");
   DataSource data;
@@ -56,6 +56,11 @@ DataSource data_of(const SpecValue& value) {
   if (const auto networks = value.find("networks")) {
     if (!data.is_table) networks->fail("no 'networks' beside 'pool', which keeps its own");
     data.networks = expanded(*networks);
+  }
+  if (const auto quantity = value.find("quantity")) {
+    std::vector<std::string> names;
+    for (const datasets::Quantity known : datasets::all_quantities) names.emplace_back(name(known));
+    data.quantity = datasets::quantity_named(quantity->one_of(names));
   }
   return data;
 }

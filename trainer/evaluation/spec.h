@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "datasets/pool/pool.h"
+#include "datasets/tables/quantity.h"
 #include "trainer/predictors/maple_edge/maple_edge.h"
 #include "trainer/predictors/operators/cost_prior.h"
 #include "trainer/predictors/structured/posterior.h"
@@ -19,8 +20,9 @@ namespace tenshot::trainer::evaluation {
 struct DataSource {
   std::string path;
   bool is_table = false;
-  std::string space = "nasbench201";  ///< of a table: a name, or the file of a layered space
-  std::string networks;               ///< of a table in the space `networks`: their operators (read_networks)
+  std::string space = "nasbench201";           ///< of a table: a name, or the file of a layered space
+  std::string networks;                        ///< of a table in the space `networks`: their operators (read_networks)
+  std::optional<datasets::Quantity> quantity;  ///< what is predicted; nothing: of a table latencies, of a pool its own
 };
 
 /// Architectures by their row: of a table its `index`, of a pool the order in which its devices first name them. What

@@ -58,13 +58,14 @@ void FeedForwardPredictor::export_torchscript(const std::filesystem::path& path)
 nlohmann::json FeedForwardPredictor::to_document() const {
   nlohmann::json encoding = nlohmann::json::array();
   for (const int options : space_->decisions()) encoding.push_back(options);
-  return {{"format", "tenshot.predictor/1"},
-          {"card", card_},
-          {"encoding", {{"one_hot_of", encoding}}},
-          {"computes", std::string("latency_ms = max(floor_ms, scale_ms * ") +
-                           (network_.logarithmic ? "exp(network(one_hot))" : "network(one_hot)") +
-                           "); ReLU between layers"},
-          {"network", trainer::to_document(network_)}};
+  nlohmann::json document = {{"format", "tenshot.predictor/1"},
+                             {"card", card_},
+                             {"encoding", {{"one_hot_of", encoding}}},
+                             {"computes", std::string("latency_ms = max(floor_ms, scale_ms * ") +
+                                              (network_.logarithmic ? "exp(network(one_hot))" : "network(one_hot)") +
+                                              "); ReLU between layers"},
+                             {"network", trainer::to_document(network_)}};
+  return document_of(quantity(), std::move(document));
 }
 
 std::string FeedForwardPredictor::explanation() const {
@@ -74,6 +75,7 @@ std::string FeedForwardPredictor::explanation() const {
 
 nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed,
                               const std::string& pool_sha256) {
+  const Quantity quantity = adapted_quantity(model.pool(), set.quantity);
   nlohmann::json measured = nlohmann::json::array();
   const SearchSpace& space = *model.pool().space;
   for (std::size_t i = 0; i < set.architectures.size(); ++i) {
@@ -88,6 +90,7 @@ nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, 
                          {"seed", seed},
                          {"pool", {{"content_sha256", hash}, {"devices", devices}}},
                          {"adaptation_set", measured}};
+  put_quantity(card, quantity);
   std::vector<Architecture> known;  // of networks, a predictor carries those of the pool and those that were measured
   if (!space.composed()) {
     known = datasets::latency_matrix(model.pool()).architectures;

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "trainer/core/predictor.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/networks/feed_forward.h"
 
 namespace tenshot::trainer {
@@ -18,6 +19,7 @@ class FeedForwardPredictor : public Predictor {
 
   std::string_view kind() const override { return kind_; }
   const SearchSpace& space() const override { return *space_; }
+  datasets::Quantity quantity() const override { return get_quantity(card_); }
   Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override;
   Archive to_archive() const override;
   void export_torchscript(const std::filesystem::path& path) const override;

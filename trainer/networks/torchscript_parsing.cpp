@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nasbench/support/files.h"
+#include "trainer/core/quantity_card.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -149,6 +150,12 @@ void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& spa
 }
 
 void save_with_card(const torch::jit::Module& module, const nlohmann::json& card, const std::filesystem::path& path) {
+  const Quantity quantity = get_quantity(card);
+  if (quantity != Quantity::latency) {
+    torch::jit::Module named = module;  // of the same object
+    named.register_attribute("quantity", c10::StringType::get(), std::string(datasets::name(quantity)));
+    named.register_attribute("unit", c10::StringType::get(), std::string(datasets::unit(quantity)));
+  }
   std::ostringstream bytes;
   module.save(bytes, {{"card.json", card.dump(1)}});
   write_file_atomically(path, bytes.str());

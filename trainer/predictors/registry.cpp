@@ -7,6 +7,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 #include "trainer/core/archive_reader.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/forest/forest_predictor.h"
@@ -164,6 +165,7 @@ void require_predictor_card(const CardField& card) {
   constexpr std::size_t many = 10'000'000;
   card.at("space").text();
   const SearchSpace& space = get_space(card.json());
+  get_quantity(card.json());
   if (const auto measured = card.find("adaptation_set")) {
     for (const CardField& row : measured->list(many)) {
       row.at("latency_ms").number(positive);

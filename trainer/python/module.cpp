@@ -19,6 +19,7 @@
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
 #include "trainer/core/archive.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
 
@@ -53,10 +54,19 @@ Strings format_all(const SearchSpace& space, const std::vector<Architecture>& ar
   return strings;
 }
 
-trainer::AdaptationSet adaptation_set(const SearchSpace& space, const MeasurementSource& source) {
+std::optional<datasets::Quantity> quantity_of(const std::optional<std::string>& name) {
+  if (!name) return std::nullopt;
+  return datasets::quantity_named(*name);
+}
+
+/// Of the quantity that is asked for, or that the checkpoint's pool holds.
+trainer::AdaptationSet adaptation_set(const datasets::Pool& pool, const MeasurementSource& source,
+                                      const std::optional<std::string>& quantity) {
+  const SearchSpace& space = *pool.space;
   trainer::AdaptationSet set;
+  set.quantity = trainer::adapted_quantity(pool, quantity_of(quantity));
   if (const auto* file = std::get_if<std::filesystem::path>(&source)) {
-    const datasets::Measurements measured = datasets::read_measurements(*file, space);
+    const datasets::Measurements measured = datasets::read_measurements(*file, space, *set.quantity);
     if (measured.rows.empty()) throw InputError(file->string() + ": holds no usable measurement");
     set.architectures = measured.architectures();
     set.latency_ms = measured.latencies_ms();
@@ -65,8 +75,10 @@ trainer::AdaptationSet adaptation_set(const SearchSpace& space, const Measuremen
   }
   for (const auto& [text, latency_ms] : std::get<std::map<std::string, double>>(source)) {
     if (!(latency_ms > 0) || latency_ms > 1e12) {
-      throw InputError("the latency of '" + text + "' is " + std::to_string(latency_ms) +
-                       ", expected a positive number of milliseconds");
+      throw InputError(
+          "the " + std::string(title(*set.quantity)) + " of '" + text + "' is " + std::to_string(latency_ms) +
+          ", expected a positive number of " +
+          (*set.quantity == datasets::Quantity::latency ? "milliseconds" : std::string(unit(*set.quantity))));
     }
     set.architectures.push_back(space.parse(text));
     set.latency_ms.push_back(latency_ms);
@@ -107,6 +119,8 @@ class LoadedPredictor {
   void export_torchscript(const std::filesystem::path& path) const { predictor_->export_torchscript(path); }
   py::object document() const { return to_python(predictor_->to_document()); }
   py::object card() const { return to_python(card_); }
+  std::string quantity() const { return std::string(datasets::name(predictor_->quantity())); }
+  std::string unit() const { return std::string(datasets::unit(predictor_->quantity())); }
   std::string kind() const { return std::string(predictor_->kind()); }
   std::string explanation() const { return predictor_->explanation(); }
 
@@ -116,9 +130,9 @@ class LoadedPredictor {
 };
 
 LoadedPredictor adapt(const std::filesystem::path& checkpoint, const MeasurementSource& measurements,
-                      std::uint64_t seed) {
+                      std::uint64_t seed, const std::optional<std::string>& quantity) {
   const auto model = trainer::load_pool_model(checkpoint);
-  const trainer::AdaptationSet set = adaptation_set(*model->pool().space, measurements);
+  const trainer::AdaptationSet set = adaptation_set(model->pool(), measurements, quantity);
   trainer::AdaptOptions options;
   options.seed = seed;
   const py::gil_scoped_release other_threads_may_run;
@@ -127,7 +141,7 @@ LoadedPredictor adapt(const std::filesystem::path& checkpoint, const Measurement
 
 Strings plan(const std::filesystem::path& checkpoint, std::size_t samples, const std::string& sampler,
              const std::optional<Strings>& candidates, const std::optional<MeasurementSource>& measured,
-             std::uint64_t seed) {
+             std::uint64_t seed, const std::optional<std::string>& quantity) {
   const auto model = trainer::load_pool_model(checkpoint);
   const SearchSpace& space = *model->pool().space;
   trainer::PlanRequest request;
@@ -135,7 +149,7 @@ Strings plan(const std::filesystem::path& checkpoint, std::size_t samples, const
   request.sampler = sampler;
   request.seed = seed;
   if (candidates) request.candidates = parse_all(space, *candidates);
-  if (measured) request.measured = adaptation_set(space, *measured);
+  if (measured) request.measured = adaptation_set(model->pool(), *measured, quantity);
   const py::gil_scoped_release other_threads_may_run;
   return format_all(space, trainer::plan(*model, request));
 }
@@ -186,6 +200,8 @@ void define_predictor(py::module_& module) {
       .def("document", &LoadedPredictor::document, "The predictor's numbers as plain Python values.")
       .def_property_readonly("card", &LoadedPredictor::card, "What the predictor was made from, as a dict.")
       .def_property_readonly("kind", &LoadedPredictor::kind, "'structured', 'maple-edge' and so on.")
+      .def_property_readonly("quantity", &LoadedPredictor::quantity, "'latency', 'cold', 'energy' or 'memory'.")
+      .def_property_readonly("unit", &LoadedPredictor::unit, "Of what it predicts: 'ms', 'mJ' or 'MiB'.")
       .def_property_readonly("space", [](const LoadedPredictor& p) { return std::string(p.space().name()); })
       .def_property_readonly("explanation", &LoadedPredictor::explanation,
                              "What adapting found out about the device, in sentences; may be empty.");
@@ -204,10 +220,15 @@ PYBIND11_MODULE(tenshot, module) {
   module.def(
       "load", [](const std::filesystem::path& path) { return LoadedPredictor(trainer::load_predictor(path)); },
       py::arg("path"), "The predictor in a *.tenshot file. Raises FileError, FormatError.");
-  module.def("adapt", &adapt, py::arg("checkpoint"), py::arg("measurements"), py::arg("seed") = 1,
-             "Adapts a checkpoint to a device. `measurements` is a dict of ms by architecture, or a CSV file.");
+  module.def(
+      "adapt", &adapt, py::arg("checkpoint"), py::arg("measurements"), py::arg("seed") = 1,
+      py::arg("quantity") = py::none(),
+      "Adapts a checkpoint to a device. `measurements` is a dict of ms by architecture, or a CSV file. "
+      "`quantity` ('latency', 'cold', 'energy', 'memory') says what was measured, in ms, ms, mJ or MiB: what the "
+      "checkpoint is of unless told otherwise; one of latencies is a prior for every quantity.");
   module.def("plan", &plan, py::arg("checkpoint"), py::arg("samples") = 10, py::arg("sampler") = "information",
              py::arg("candidates") = py::none(), py::arg("measured") = py::none(), py::arg("seed") = 1,
+             py::arg("quantity") = py::none(),
              "The architectures to measure on a new device, the most informative first.");
   module.def("random_architectures", &random_architectures, py::arg("space"), py::arg("count"), py::arg("seed") = 1,
              "Architectures drawn uniformly from a search space, as strings.");

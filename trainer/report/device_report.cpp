@@ -74,7 +74,8 @@ void add_costs(Page& page, const Predictor& predictor) {
   }
   page.heading("Structure and operator costs");
   page.list(structures);
-  HtmlTable costs{"Costs of one occurrence in the cell, ms", {"operator", "cost", "±"}, {}};
+  HtmlTable costs{
+      "Costs of one occurrence in the cell, " + std::string(unit(predictor.quantity())), {"operator", "cost", "±"}, {}};
   std::vector<std::string> labels;
   Series bars{"cost", {}, {}, {}};
   for (const structured::OperatorCost& cost : found.costs) {
@@ -84,9 +85,10 @@ void add_costs(Page& page, const Predictor& predictor) {
     bars.spread.push_back(cost.deviation_ms);
     labels.push_back(cost.name);
   }
-  page.figures(
-      {{"costs", bar_plot(labels, bars, {"", "ms"}, "Bars of what each operator costs, with its standard deviation"),
-        "Cost of one occurrence in the cell; lines are one standard deviation."}});
+  page.figures({{"costs",
+                 bar_plot(labels, bars, {"", std::string(unit(predictor.quantity()))},
+                          "Bars of what each operator costs, with its standard deviation"),
+                 "Cost of one occurrence in the cell; lines are one standard deviation."}});
   page.table(costs);
 }
 
@@ -98,7 +100,10 @@ void add_comparison(Page& page, const Predictor& predictor, const Measured& used
   if (!used.latency_ms.empty()) series.push_back(adapted);
   std::vector<Page::Figure> figures = {
       {"predicted-against-measured",
-       scatter_plot(series, "Predicted against measured latency, with the band of ten percent"),
+       scatter_plot(
+           series,
+           "Predicted against measured " + std::string(title(predictor.quantity())) + ", with the band of ten percent",
+           predictor.quantity()),
        std::to_string(used.latency_ms.size()) + " architectures adapted on" +
            (others.latency_ms.empty() ? std::string() : ", " + std::to_string(others.latency_ms.size()) + " others")}};
   if (others.latency_ms.empty()) return page.figures(figures);
@@ -140,7 +145,7 @@ void add_intervals(Page& page, const Predictor& predictor, const Measured& other
 void add_space(Page& page, const Predictor& predictor) {
   const std::vector<Architecture> all = predictor.space().all();
   const Predictions predictions = predictor.predict(all, shown_confidence);
-  require_usable(predictions, all, predictor.space());
+  require_usable(predictions, all, predictor.space(), predictor.quantity());
   std::vector<std::size_t> order(predictions.latency_ms.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   std::sort(order.begin(), order.end(),
@@ -158,13 +163,17 @@ void add_space(Page& page, const Predictor& predictor) {
   }
   std::vector<Series> series = {middle};
   if (predictor.has_intervals()) series.insert(series.end(), {lower, upper});
+  const std::string what(title(predictor.quantity())), unit(datasets::unit(predictor.quantity()));
+  const bool in_time = unit == "ms";
+  const std::string in_order = std::string("architectures, percent, ") + (in_time ? "fastest" : "least") + " first";
   page.heading("The whole space");
   page.figures({{"space",
-                 line_plot(series, {"architectures, percent, fastest first", "latency, ms"},
-                           "Predicted latencies of all architectures in ascending order"),
+                 line_plot(series, {in_order, what + ", " + unit},
+                           datasets::in_words_of(predictor.quantity(),
+                                                 "Predicted latencies of all architectures in ascending order")),
                  "All " + std::to_string(order.size()) + " architectures, from " +
                      significant(predictions.latency_ms[order.front()]) + " to " +
-                     significant(predictions.latency_ms[order.back()]) + " ms"}});
+                     significant(predictions.latency_ms[order.back()]) + " " + unit}});
 }
 
 }  // namespace
@@ -175,11 +184,16 @@ Page device_report(const fs::path& file, const std::optional<fs::path>& measured
   const CardField card(archive);
   const Measured used = adaptation_set(card, predictor->space());
   const Measured others =
-      measured ? others_of(datasets::read_measurements(*measured, predictor->space()), used) : Measured{};
+      measured ? others_of(datasets::read_measurements(*measured, predictor->space(), predictor->quantity()), used)
+               : Measured{};
   Page page("Predictor " + file.filename().string());
   page.paragraph(std::string(predictor->kind()) + " on " + std::string(predictor->space().name()) + ", adapted to " +
                  std::to_string(used.latency_ms.size()) + " measured architectures from a pool of " +
                  std::to_string(card.at("pool").at("devices").list(most_rows).size()) + " device-runtimes.");
+  if (predictor->quantity() != datasets::Quantity::latency) {
+    page.paragraph("It predicts " + std::string(title(predictor->quantity())) + " in " +
+                   std::string(unit(predictor->quantity())) + ".");
+  }
   add_explanation(page, *predictor);
   add_costs(page, *predictor);
   if (!used.latency_ms.empty() || !others.latency_ms.empty()) add_comparison(page, *predictor, used, others);

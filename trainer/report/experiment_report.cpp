@@ -9,6 +9,7 @@
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/report/page.h"
 #include "trainer/report/plot.h"
 #include "trainer/report/report.h"
@@ -44,14 +45,16 @@ struct Choice {
 };
 using PairsOf = std::map<Choice, std::map<std::string, Pairs>>;  ///< by target
 
-PairsOf read_pairs(const fs::path& path) {
+PairsOf read_pairs(const fs::path& path, datasets::Quantity quantity) {
   const std::string text = read_file(path);
   datasets::CsvReader csv(text, path.string());
-  const char* expected = "target,pool,sampler,samples,clones,method,measured_ms,predicted_ms";
-  const auto column = [&](const char* name) { return csv.require(name, expected); };
+  const std::string measured_name = datasets::column("measured", quantity),
+                    predicted_name = datasets::column("predicted", quantity),
+                    expected = "target,pool,sampler,samples,clones,method," + measured_name + "," + predicted_name;
+  const auto column = [&](const std::string& name) { return csv.require(name, expected); };
   const std::size_t target = column("target"), method = column("method"), pool = column("pool"),
                     sampler = column("sampler"), samples = column("samples"), clones = column("clones"),
-                    measured = column("measured_ms"), predicted = column("predicted_ms");
+                    measured = column(measured_name), predicted = column(predicted_name);
   PairsOf pairs;
   while (csv.next()) {
     const auto& fields = csv.fields();
@@ -162,7 +165,7 @@ void add_accuracy_against_samples(Page& page, const json& results) {
         "Mean over targets; bars are the standard deviation over trials."}});
 }
 
-void add_predictions(Page& page, const json& results, const PairsOf& pairs) {
+void add_predictions(Page& page, const json& results, const PairsOf& pairs, datasets::Quantity quantity) {
   const std::vector<json> variants = ranked(results);
   if (variants.empty()) return;
   page.heading("Error distribution");
@@ -186,11 +189,12 @@ void add_predictions(Page& page, const json& results, const PairsOf& pairs) {
   std::vector<Page::Figure> panels;
   for (const auto& [target, list] : best->second) {
     if (panels.size() == most_panels) break;
-    panels.push_back(
-        {"predicted-against-measured-" + target,
-         scatter_plot({{"test architectures", list.measured_ms, list.predicted_ms}},
-                      "Predicted against measured latency of " + target + ", with the band of ten percent"),
-         target});
+    panels.push_back({"predicted-against-measured-" + target,
+                      scatter_plot({{"test architectures", list.measured_ms, list.predicted_ms}},
+                                   "Predicted against measured " + std::string(title(quantity)) + " of " + target +
+                                       ", with the band of ten percent",
+                                   quantity),
+                      target});
   }
   page.figures(panels);
 }
@@ -220,7 +224,11 @@ void add_calibration(Page& page, const json& results) {
 
 void add_similarity(Page& page, const json& results) {
   const json& similarity = results.at("similarity");
-  HeatMap map{"Spearman's ρ between the latencies of device-runtimes on the training architectures", {}, {}};
+  HeatMap map{
+      datasets::in_words_of(get_quantity(results),
+                            "Spearman's ρ between the latencies of device-runtimes on the training architectures"),
+      {},
+      {}};
   map.names = similarity.at("devices").get<std::vector<std::string>>();
   for (const json& row : similarity.at("spearman")) {
     map.values.emplace_back();
@@ -250,7 +258,10 @@ Page experiment_report(const fs::path& folder) {
     add_table(page, results, "acc10", "Predicted within ±10 %, percent, mean ± standard deviation over trials", 100, 1);
     add_table(page, results, "spearman", "Spearman's ρ", 1, 3);
     add_accuracy_against_samples(page, results);
-    if (fs::exists(folder / "predictions.csv")) add_predictions(page, results, read_pairs(folder / "predictions.csv"));
+    if (fs::exists(folder / "predictions.csv")) {
+      const datasets::Quantity quantity = get_quantity(results);
+      add_predictions(page, results, read_pairs(folder / "predictions.csv", quantity), quantity);
+    }
     add_calibration(page, results);
     add_similarity(page, results);
     return page;

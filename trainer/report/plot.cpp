@@ -166,7 +166,8 @@ std::string inlined(const std::string& svg, const std::string& prefix, const std
   return text;
 }
 
-std::string scatter_plot(const std::vector<Series>& all, const std::string& alternative_text) {
+std::string scatter_plot(const std::vector<Series>& all, const std::string& alternative_text,
+                         datasets::Quantity quantity) {
   const std::vector<Series> series = drawable(all);
   double low = HUGE_VAL, high = 0;
   for (const Series& s : series) {
@@ -177,7 +178,8 @@ std::string scatter_plot(const std::vector<Series>& all, const std::string& alte
       }
     }
   }
-  std::string script = preamble({"measured latency, ms", "predicted latency, ms"}, "460,440");
+  const std::string what = std::string(title(quantity)) + ", " + std::string(unit(quantity));
+  std::string script = preamble({"measured " + what, "predicted " + what}, "460,440");
   if (series.empty()) return drawn(script + empty_plot(), alternative_text);
   const std::string range = "[" + shortest(0.9 * low) + ":" + shortest(1.05 * high) + "]";
   script += "set size ratio 1\nset xrange " + range + "\nset yrange " + range + "\n";

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "datasets/tables/quantity.h"
+
 namespace tenshot::trainer::report {
 
 // Pictures by gnuplot, as <svg> elements to stand inside a page. Their colours are the page's CSS variables (page.h),
@@ -25,7 +27,8 @@ struct Axes {
 };
 
 /// Predicted (y) against measured (x) with the band of ±10 % and the diagonal; both axes span the same.
-std::string scatter_plot(const std::vector<Series>& series, const std::string& alternative_text);
+std::string scatter_plot(const std::vector<Series>& series, const std::string& alternative_text,
+                         datasets::Quantity quantity = datasets::Quantity::latency);
 /// Lines with points, and error bars where a series has them. With `diagonal`, the line y = x.
 std::string line_plot(const std::vector<Series>& series, const Axes& axes, const std::string& alternative_text,
                       bool diagonal = false);

@@ -23,6 +23,7 @@ Measures the models of this folder and writes results/. Run it again to go on af
                       longer than at its fastest, and measures again the models around which it did (five times at most)
   --node-modules DIR  the node_modules folder that holds onnxruntime-node; takes the Node runner
   --no-perf           no hardware counters
+  --no-quantities     neither energy nor peak memory of the architectures
   --help              this text
 
 For steady times fix the clocks first: sudo nvpmodel -m 0; sudo jetson_clocks
@@ -40,12 +41,13 @@ wrong() { printf '%s; see --help\n' "$*" >&2; exit 2; }
 warn() { printf 'WARNING: %s\n' "$*" >&2; }
 
 backend='' precision='' calibration='' command='' runs_asked='' threads='' sentinel_every='' node_modules=''
-use_perf=yes
+use_perf=yes use_quantities=yes
 while [ $# -gt 0 ]; do
   option=$1
   case $option in
     --help | -h) usage; exit 0 ;;
     --no-perf) use_perf=no; shift; continue ;;
+    --no-quantities) use_quantities=no; shift; continue ;;
     --*=*) value=${option#*=} option=${option%%=*} ;;
     *) [ $# -gt 1 ] || wrong "$option is unknown or lacks its value"; value=$2; shift ;;
   esac
@@ -81,7 +83,7 @@ awk -F '\t' '
   function bad(why) { printf "models.tsv line %d: %s; write the kit anew\n", NR, why; failed = 1; exit 1 }
   /^#/ { next }
   NF != 6 { bad(NF " columns, expected 6") }
-  $1 == "" || $1 ~ /[^a-z0-9_]/ || $1 ~ /^(engines|running|sentinel)$/ { bad("\"" $1 "\" cannot name a model") }
+  $1 == "" || $1 ~ /[^a-z0-9_]/ || $1 ~ /^(empty|engines|running|sentinel)$/ { bad("\"" $1 "\" cannot name a model") }
   $1 in seen { bad($1 " comes twice") }
   $2 !~ /^(architecture|operator|chain|surroundings)$/ { bad("\"" $2 "\" is no kind of model") }
   $3 != "models/" $1 ".onnx" { bad("the file of " $1 " is \"" $3 "\", expected models/" $1 ".onnx") }
@@ -331,6 +333,15 @@ measure() { # sets ms, or returns 1 with why
   case $ms in '' | 0) rm -f "$out/$times"; why="$runner gave no times"; return 1 ;; esac
 }
 
+if [ $use_quantities = yes ] && [ -f quantities.sh ]; then
+  # shellcheck source-path=SCRIPTDIR source=quantities.sh
+  . ./quantities.sh
+  note_quantities
+else
+  measure_quantities() { energy_mj='' memory_mib=''; }
+  note_quantities() { :; }
+fi
+
 # ---- The sentinel: whether the machine kept its speed is seen in one model that is measured again and again.
 sentinel_attempts=6
 sentinel_patience_s=60
@@ -424,11 +435,14 @@ measure_all() { # what is not done; sets failures and failed
         if count_events >>"$log" 2>&1; then counted=yes; else counted=no; fi
         counts=''
       fi
+      measure_quantities
       {
         printf '%s=%s\n' id "$id" sha256 "$hash" backend "$backend" precision "$precision" runs "$runs" log log.txt \
           times "$times" clocks_before "$clocks_before" clocks_after "$clocks_after" clocks_moved "$moves"
         if [ $runner = trtexec ]; then printf 'warmup=0\nwarmup_ms=%s\n' $warmup_ms; else echo "warmup=$warmup"; fi
         [ "$counted" != yes ] || printf 'short_runs=%s\nlong_runs=%s\n' "$short_runs" "$long_runs"
+        [ -z "$energy_mj" ] || echo "energy_mj=$energy_mj"
+        [ -z "$memory_mib" ] || echo "memory_mib=$memory_mib"
       } | save "$out/meta.txt" || exit 1
       rm -f "$out"/*.part
       left=$(awk "BEGIN { s = ($todo - $attempts) * ($(date +%s) - $started) / $attempts
@@ -468,6 +482,7 @@ if [ -n "$sentinel_every" ]; then
     fi
   done <models.tsv
 fi
+note_quantities
 board_state | save results/after.txt || exit 1
 check_power_mode results/after.txt
 echo "$((total - failed)) of $total measured; the results are in $PWD/results"

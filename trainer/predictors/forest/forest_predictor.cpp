@@ -8,6 +8,7 @@
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/pool_archive.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
 
@@ -22,6 +23,7 @@ class ForestPredictor : public Predictor {
   std::string_view kind() const override { return "forest"; }
   const SearchSpace& space() const override { return *space_; }
 
+  datasets::Quantity quantity() const override { return get_quantity(card_); }
   Predictions predict(const std::vector<Architecture>& architectures, double) const override {
     Predictions predictions;
     std::vector<float> encoding(space_->encoding_width());
@@ -60,12 +62,14 @@ class ForestPredictor : public Predictor {
       for (const TreeNode& node : tree.nodes) nodes.push_back({node.feature, node.zero, node.one, node.value});
       trees.push_back(nodes);
     }
-    return {{"format", "tenshot.predictor/1"},
-            {"card", card_},
-            {"encoding", {{"one_hot_of", space_->decisions()}}},
-            {"computes", "latency_ms = exp(mean over trees of the leaf's value)"},
-            {"nodes_are", {"feature, -1 in a leaf", "child where it is 0", "child where it is 1", "value"}},
-            {"trees", trees}};
+    nlohmann::json document = {
+        {"format", "tenshot.predictor/1"},
+        {"card", card_},
+        {"encoding", {{"one_hot_of", space_->decisions()}}},
+        {"computes", "latency_ms = exp(mean over trees of the leaf's value)"},
+        {"nodes_are", {"feature, -1 in a leaf", "child where it is 0", "child where it is 1", "value"}},
+        {"trees", trees}};
+    return document_of(quantity(), std::move(document));
   }
 
  private:

@@ -84,7 +84,8 @@ class OperatorsModel : public PoolModel {
     for (const datasets::DeviceRuntime& device : pool_.devices) devices.push_back(device.id);
     std::vector<std::string> names;
     for (const Architecture& architecture : set.architectures) names.push_back(pool_.space->format(architecture));
-    card["explanation"] = operators::explanation_lines(posterior, map_, evidence, devices, names);
+    card["explanation"] =
+        lines_in_words_of(get_quantity(card), operators::explanation_lines(posterior, map_, evidence, devices, names));
     return std::make_unique<OperatorsPredictor>(*pool_.space, map_, std::move(posterior), std::move(card));
   }
 

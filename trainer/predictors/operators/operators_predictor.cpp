@@ -143,7 +143,7 @@ nlohmann::json OperatorsPredictor::to_document() const {
                               {"weights", values_of(posterior_.anchor_weights)},
                               {"variance", posterior_.residual_variance}};
   }
-  return document;
+  return document_of(quantity(), std::move(document));
 }
 
 std::string OperatorsPredictor::explanation() const {

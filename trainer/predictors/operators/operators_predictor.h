@@ -3,6 +3,7 @@
 #include <string>
 
 #include "trainer/core/predictor.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/predictors/operators/cost_posterior.h"
 
 namespace tenshot::trainer {
@@ -17,6 +18,7 @@ class OperatorsPredictor : public Predictor {
 
   std::string_view kind() const override { return "operators"; }
   const SearchSpace& space() const override { return *space_; }
+  datasets::Quantity quantity() const override { return get_quantity(card_); }
   bool has_intervals() const override { return true; }
   /// Throws InputError unless `confidence` is in (0, 1).
   Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override;

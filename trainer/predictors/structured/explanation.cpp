@@ -190,9 +190,9 @@ Explanation explain(const StructuredPosterior& posterior, const StructuredLibrar
 }
 
 std::vector<std::string> evidence_warnings(const StructuredLibrary& library, const Evidence& evidence,
-                                           const StructuredPosterior& posterior) {
+                                           const StructuredPosterior& posterior, bool milliseconds) {
   std::vector<std::string> warnings;
-  warn_of_unit(library, evidence, warnings);
+  if (milliseconds) warn_of_unit(library, evidence, warnings);
   warn_of_content(library.model->space(), evidence, warnings);
   warn_of_outliers(evidence, posterior, warnings);
   return warnings;

@@ -32,9 +32,10 @@ Explanation explain(const StructuredPosterior& posterior);
 
 /// What is suspicious about measurements, one sentence each; empty when nothing is. Looks at the unit (the scale
 /// against the pool: seconds and microseconds are three orders away), at measurements that no structure explains, at
-/// measured networks that compute nothing, at latencies that do not differ, and at too few of them.
+/// measured networks that compute nothing, at latencies that do not differ, and at too few of them. Without
+/// `milliseconds`, where the measurements are not what the library's are or in another unit, not at the unit.
 std::vector<std::string> evidence_warnings(const StructuredLibrary& library, const Evidence& evidence,
-                                           const StructuredPosterior& posterior);
+                                           const StructuredPosterior& posterior, bool milliseconds = true);
 
 /// Architectures once each, with the geometric mean of their latencies; says for each repeated one what was averaged.
 struct MergedEvidence {

@@ -37,15 +37,17 @@ std::string percent(double share) {
   return text;
 }
 
-std::string milliseconds(double value_ms) {
+std::string in_ms(double value_ms) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3g ms", value_ms);
   return text;
 }
 
-/// What a person wants to know of the device, a sentence a line. `others` could be measured next.
+/// What a person wants to know of the device, a sentence a line. `others` could be measured next. `milliseconds`: the
+/// measurements and the pool are both in them.
 nlohmann::json explanation_lines(const structured::StructuredPosterior& posterior, const StructuredLibrary& library,
-                                 const structured::Evidence& evidence, const std::vector<Architecture>& others) {
+                                 const structured::Evidence& evidence, const std::vector<Architecture>& others,
+                                 bool milliseconds) {
   const structured::Explanation explained = structured::explain(posterior, library);
   nlohmann::json lines = nlohmann::json::array();
   std::string structures;
@@ -56,8 +58,7 @@ nlohmann::json explanation_lines(const structured::StructuredPosterior& posterio
   lines.push_back("What the runtime executes: " + structures);
   std::string costs;
   for (const structured::OperatorCost& cost : explained.costs) {
-    costs += (costs.empty() ? "" : ", ") + cost.name + " " + milliseconds(cost.cost_ms) + " ± " +
-             milliseconds(cost.deviation_ms);
+    costs += (costs.empty() ? "" : ", ") + cost.name + " " + in_ms(cost.cost_ms) + " ± " + in_ms(cost.deviation_ms);
   }
   lines.push_back("Costs of one occurrence in the cell: " + costs);
   const std::string& device = explained.nearest_device;
@@ -77,7 +78,7 @@ nlohmann::json explanation_lines(const structured::StructuredPosterior& posterio
         "answer");
     return lines;
   }
-  for (const std::string& warning : structured::evidence_warnings(library, evidence, posterior)) {
+  for (const std::string& warning : structured::evidence_warnings(library, evidence, posterior, milliseconds)) {
     lines.push_back("Warning: " + warning);
   }
   return lines;
@@ -159,7 +160,10 @@ class StructuredModel : public PoolModel {
     structured::StructuredPosterior posterior =
         structured::adapt(library_, evidence, options_, described ? &*described : nullptr);
     nlohmann::json card = predictor_card(*this, set, options.seed, pool_hash());
-    card["explanation"] = explanation_lines(posterior, library_, evidence, not_measured(set));
+    const Quantity quantity = get_quantity(card);
+    const bool milliseconds = quantity == pool_.quantity() && datasets::unit(quantity) == "ms";
+    card["explanation"] =
+        lines_in_words_of(quantity, explanation_lines(posterior, library_, evidence, not_measured(set), milliseconds));
     for (const std::string& warning : pool_warnings(described ? &*set.descriptor : nullptr)) {
       card["explanation"].push_back("Warning: " + warning);
     }

@@ -68,22 +68,24 @@ nlohmann::json StructuredPredictor::to_document() const {
   }
   std::vector<std::string> anchors;
   for (const std::uint64_t word : posterior_.anchors) anchors.push_back(std::to_string(word));
-  return {{"format", "tenshot.predictor/1"},
-          {"card", card_},
-          {"features", features},
-          {"computes",
-           "log latency_ms = sum over components of weight * log(max(features(architecture, structure) . costs_ms, "
-           "floor_ms)) + sum over anchors of weight * exp(-hamming(signature, anchor) / scale)"},
-          {"floor_ms", posterior_.floor_ms},
-          {"components", components},
-          {"residual",
-           {{"anchor_signatures", anchors},
-            {"scale", posterior_.model->signature_scale()},
-            {"weights", values_of(posterior_.residual_weights)},
-            {"variance", posterior_.residual_variance},
-            {"reduction", rows_of(posterior_.residual_reduction)}}},
-          {"calibration",
-           {{"probabilities", posterior_.calibration.probabilities}, {"quantiles", posterior_.calibration.quantiles}}}};
+  nlohmann::json document = {
+      {"format", "tenshot.predictor/1"},
+      {"card", card_},
+      {"features", features},
+      {"computes",
+       "log latency_ms = sum over components of weight * log(max(features(architecture, structure) . costs_ms, "
+       "floor_ms)) + sum over anchors of weight * exp(-hamming(signature, anchor) / scale)"},
+      {"floor_ms", posterior_.floor_ms},
+      {"components", components},
+      {"residual",
+       {{"anchor_signatures", anchors},
+        {"scale", posterior_.model->signature_scale()},
+        {"weights", values_of(posterior_.residual_weights)},
+        {"variance", posterior_.residual_variance},
+        {"reduction", rows_of(posterior_.residual_reduction)}}},
+      {"calibration",
+       {{"probabilities", posterior_.calibration.probabilities}, {"quantiles", posterior_.calibration.quantiles}}}};
+  return document_of(quantity(), std::move(document));
 }
 
 std::string StructuredPredictor::explanation() const {

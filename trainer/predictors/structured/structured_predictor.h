@@ -3,6 +3,7 @@
 #include <string>
 
 #include "trainer/core/predictor.h"
+#include "trainer/core/quantity_card.h"
 #include "trainer/predictors/structured/posterior.h"
 
 namespace tenshot::trainer {
@@ -17,6 +18,7 @@ class StructuredPredictor : public Predictor {
 
   std::string_view kind() const override { return kind_; }
   const SearchSpace& space() const override { return posterior_.model->space(); }
+  datasets::Quantity quantity() const override { return get_quantity(card_); }
   bool has_intervals() const override { return kind_ == "structured"; }
   Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override;
   Archive to_archive() const override;

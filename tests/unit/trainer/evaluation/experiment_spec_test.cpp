@@ -51,6 +51,12 @@ TEST(ExperimentSpec, ReadsWhatItSays) {
   EXPECT_EQ(spec.methods[1].sampler, "information");
 }
 
+TEST(ExperimentSpec, SaysWhichQuantityIsPredicted) {
+  EXPECT_FALSE(parse_spec(smallest, "spec.json", false).data.quantity.has_value());
+  const ExperimentSpec spec = parse_spec(with(R"({"data": {"quantity": "cold"}})"), "spec.json", false);
+  EXPECT_EQ(spec.data.quantity, datasets::Quantity::cold);
+}
+
 TEST(ExperimentSpec, QuickMergesItsChangesOverTheSpec) {
   const std::string text = with(R"({"trials": 9, "quick": {"trials": 1, "methods": ["structured"]}})");
   EXPECT_EQ(parse_spec(text, "spec.json", false).trials, 9);
@@ -73,6 +79,7 @@ TEST(ExperimentSpec, NamesFilePointerValueAndWhatIsAllowed) {
       {with(R"({"colour": 1})"), "/colour is not known here; the keys are: format"},
       {with(R"({"data": {"pool": "a", "table": "b"}})"), "/data is an object, expected either the key 'pool'"},
       {with(R"({"data": {"pool": null, "table": "t", "space": "chess"}})"), "/data/space is \"chess\""},
+      {with(R"({"data": {"quantity": "speed"}})"), "/data/quantity is \"speed\", expected one of"},
       {with(R"({"data": {"pool": "${TENSHOT_NO_SUCH}/x"}})"), "environment variable TENSHOT_NO_SUCH"},
       {with(R"({"data": {"pool": "${OPEN"}})"), "/data/pool is \"${OPEN\""},
       {with(R"({"split": {"test": "50:70"}})"), "/split/test is \"50:70\", expected rows that are not also training"},

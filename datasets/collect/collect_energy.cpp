@@ -1,0 +1,109 @@
+#include "datasets/collect/collect_energy.h"
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "datasets/collect/collect_record.h"
+#include "datasets/pool/device_file.h"
+#include "descriptor/machine/machine.h"
+#include "descriptor/timing/timing.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+
+namespace tenshot::datasets {
+namespace {
+
+using nlohmann::json;
+using Clock = std::chrono::steady_clock;
+
+/// Energy of one run in each visit, mJ.
+std::vector<double> energies_of(descriptor::PreparedNetwork& network, descriptor::EnergyMeter& meter,
+                                const EnergyOptions& options) {
+  constexpr int warm_up_runs = 3;
+  for (int run = 0; run < warm_up_runs; ++run) network.run();
+  std::vector<double> energies_mj;
+  for (int visit = 0; visit < options.visits; ++visit) {
+    meter.start();
+    const Clock::time_point begin = Clock::now();
+    double runs = 0;
+    while (std::chrono::duration<double>(Clock::now() - begin).count() < options.seconds) {
+      network.run();
+      ++runs;
+    }
+    energies_mj.push_back(meter.stop_mj() / runs);
+  }
+  return energies_mj;
+}
+
+DeviceRuntime described(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+                        const descriptor::EnergySensors& sensors) {
+  DeviceRuntime device;
+  device.id = options.id.empty() ? default_id(runtime.name(), options) + "_energy" : options.id;
+  device.device = options.device.empty() ? descriptor::cpu_model() : options.device;
+  device.runtime = std::string(runtime.name());
+  device.precision = std::string(runtime.precision());
+  device.batch = options.runtime_options.batch;
+  device.threads = options.runtime_options.threads;
+  device.quantity = Quantity::energy;
+  const nasbench::Network first = space.computation(options.architectures.front(), options.shape, 1);
+  device.input_shape = {static_cast<int>(first.inputs.front().type.shape.at(1)), options.shape.resolution,
+                        options.shape.resolution};
+  device.environment = json{
+      {"cpu", descriptor::cpu_model()},
+      {"runtime_version", runtime.version()},
+      {"kernel", descriptor::kernel_release()},
+      {"instruction_set", options.instruction_set},
+      {"weight_seed", options.runtime_options.weight_seed},
+      {"energy_source",
+       sensors.source}}.dump();
+  return device;
+}
+
+/// Throws InputError unless what the folder holds was measured alike.
+void resume(DeviceRuntime& device, const std::filesystem::path& folder) {
+  if (!std::filesystem::exists(folder / "device.json")) return;
+  const DeviceRuntime found = read_device(folder, Quantity::energy).device;
+  if (json::parse(found.environment) != json::parse(device.environment) || found.runtime != device.runtime ||
+      found.batch != device.batch || found.threads != device.threads || found.input_shape != device.input_shape) {
+    throw InputError((folder / "device.json").string() +
+                     ": was measured under other conditions; choose another folder or id, or the same settings");
+  }
+  device.latencies = found.latencies;
+}
+
+}  // namespace
+
+DeviceRuntime collect_energy(const CollectOptions& options, const SearchSpace& space, const CollectProgress& progress,
+                             const EnergyOptions& energy, const descriptor::EnergySensors& sensors) {
+  if (options.architectures.empty()) throw InputError("no architectures to measure: give at least one");
+  descriptor::EnergyMeter meter(sensors);
+  const auto runtime = descriptor::make_runtime(options.runtime);
+  DeviceRuntime device = described(options, space, *runtime, sensors);
+  resume(device, options.folder / device.id);
+  const descriptor::CpuPin pin(options.runtime_options.threads);
+  const auto known = [&](const Architecture& architecture) {
+    return std::any_of(device.latencies.begin(), device.latencies.end(),
+                       [&](const Measurement& row) { return row.architecture == architecture; });
+  };
+  for (const Architecture& architecture : options.architectures) {
+    if (known(architecture)) continue;
+    if (progress && !progress(device.latencies.size(), options.architectures.size(), "")) {
+      throw Interrupted("stopped after " + std::to_string(device.latencies.size()) + " of " +
+                        std::to_string(options.architectures.size()) + " architectures, saved in " +
+                        (options.folder / device.id).string() + "; the same call resumes");
+    }
+    const nasbench::Network network = space.computation(architecture, options.shape, options.runtime_options.batch);
+    const auto prepared = runtime->prepare(network, options.runtime_options);
+    const descriptor::Timing mj = descriptor::summarise(energies_of(*prepared, meter, energy));
+    if (!(mj.median_ms > 0)) {
+      throw Error(sensors.source + " counted nothing in " + std::to_string(energy.visits) + " visits of " +
+                  space.format(architecture) + "; give the networks more time");
+    }
+    device.latencies.push_back({architecture, mj.median_ms, mj.stddev_ms, mj.runs});
+    write_device(options.folder, device, space);
+  }
+  return device;
+}
+
+}  // namespace tenshot::datasets

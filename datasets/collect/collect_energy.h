@@ -1,0 +1,22 @@
+#pragma once
+
+#include "datasets/collect/collect.h"
+#include "descriptor/machine/energy_meter.h"
+
+namespace tenshot::datasets {
+
+/// How long networks run for their energy to be known.
+struct EnergyOptions {
+  double seconds = 1;  ///< of each visit; the sensors' own step is a few milliseconds
+  int visits = 3;      ///< of each network; the median counts
+};
+
+/// What `tenshot collect --quantity energy` does: each network runs again and again while the machine's own sensors
+/// count, and its energy is what they counted, divided by the runs. That is what the machine took meanwhile, its idle
+/// power included. Writes DIR/<id>/energy.csv and the device file after every network, so that the same call resumes.
+/// Throws InputError on a machine without sensors, saying what was looked for; Interrupted when progress said stop.
+DeviceRuntime collect_energy(const CollectOptions& options, const SearchSpace& space,
+                             const CollectProgress& progress = {}, const EnergyOptions& energy = {},
+                             const descriptor::EnergySensors& sensors = descriptor::find_energy_sensors());
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,389 @@
+#include "datasets/collect/collect_starts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <unordered_map>
+
+#include "datasets/collect/collect_record.h"
+#include "datasets/collect/fresh_start.h"
+#include "datasets/pool/device_file.h"
+#include "datasets/tables/architecture_column.h"
+#include "datasets/tables/csv.h"
+#include "datasets/tables/space_files.h"
+#include "descriptor/machine/child_process.h"
+#include "descriptor/machine/instruction_set.h"
+#include "descriptor/machine/machine.h"
+#include "descriptor/timing/timing.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/temporaries.h"
+
+namespace tenshot::datasets {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// A network's starts: medians of their parts.
+struct StartRow {
+  descriptor::Timing value;   ///< of the quantity
+  std::vector<double> parts;  ///< as part_columns
+};
+
+const std::vector<std::string>& part_columns(Quantity quantity) {
+  static const std::vector<std::string> of_cold = {"load_ms", "prepare_ms", "first_ms", "warm_ms", "memory_mib"};
+  static const std::vector<std::string> none;
+  return quantity == Quantity::cold ? of_cold : none;
+}
+
+double median_of(const std::vector<FreshStart>& starts, double FreshStart::*part) {
+  std::vector<double> values;
+  for (const FreshStart& start : starts) values.push_back(start.*part);
+  return descriptor::summarise(std::move(values)).median_ms;
+}
+
+/// Whether the 95 % confidence interval of the values' median is within `relative_precision` of it.
+bool precise(std::vector<double> values, double relative_precision) {
+  std::sort(values.begin(), values.end());
+  const descriptor::Interval interval = descriptor::median_interval(values);
+  const double median = descriptor::summarise(std::move(values)).median_ms;
+  return std::max(interval.upper - median, median - interval.lower) <= relative_precision * median;
+}
+
+/// The last line that says something.
+std::string last_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
+  const std::size_t end = text.rfind('\n');
+  return end == std::string::npos ? text : text.substr(end + 1);
+}
+
+/// A file that somebody else writes: removed with this, or when a signal ends the process.
+class PassingFile {
+ public:
+  explicit PassingFile(const fs::path& path) : path_(path), registered_(path, [] {}) {}
+  ~PassingFile() {
+    registered_.finish([this] {
+      std::error_code ignored;
+      fs::remove(path_, ignored);
+    });
+  }
+  PassingFile(const PassingFile&) = delete;
+  PassingFile& operator=(const PassingFile&) = delete;
+
+ private:
+  fs::path path_;
+  RegisteredTemporary registered_;
+};
+
+class Starts {
+ public:
+  Starts(const CollectStartsOptions& options, const SearchSpace& space, const CollectProgress& progress)
+      : options_(options),
+        space_(space),
+        progress_(progress),
+        runtime_(descriptor::make_runtime(options.collect.runtime)) {
+    for (const Architecture& architecture : options.collect.architectures) {
+      if (std::find(wanted_.begin(), wanted_.end(), architecture) == wanted_.end()) wanted_.push_back(architecture);
+    }
+    require_sensible();
+  }
+
+  DeviceRuntime run() {
+    describe_conditions();
+    resume();
+    if (missing() == 0 && environment_.value("complete", false)) return device_;
+    const descriptor::CpuPin pin(options_.collect.runtime_options.threads);
+    environment_["pinned_cpus"] = pin.cpus();
+    environment_["sessions"] = environment_.value("sessions", 0) + 1;
+    environment_["complete"] = false;
+    save();  // before the first start, so that a folder that cannot be written fails at once
+    measure_empty();
+    for (const Architecture& architecture : wanted_) {
+      if (rows_.count(architecture) == 0) measure(architecture);
+    }
+    environment_["complete"] = true;
+    save();
+    return device_;
+  }
+
+ private:
+  void require_sensible() const {
+    if (options_.quantity != Quantity::cold && options_.quantity != Quantity::memory) {
+      throw InputError("starts tell cold latency and memory, not " + std::string(name(options_.quantity)));
+    }
+    if (wanted_.empty()) throw InputError("no architectures to measure: give at least one");
+    if (options_.minimum_starts < 1 || options_.maximum_starts < options_.minimum_starts) {
+      throw InputError("minimum_starts is " + std::to_string(options_.minimum_starts) + " and maximum_starts " +
+                       std::to_string(options_.maximum_starts) + "; expected at least 1 and no fewer than that");
+    }
+    const std::string& set = options_.collect.instruction_set;
+    if (!descriptor::instruction_set_in_force(set)) {
+      throw InputError("instruction_set is " + set +
+                       ", but this process was started without its environment variables");
+    }
+  }
+
+  nasbench::Network network_of(const Architecture& architecture) const {
+    return space_.computation(architecture, options_.collect.shape, options_.collect.runtime_options.batch);
+  }
+
+  fs::path folder() const { return options_.collect.folder / device_.id; }
+  fs::path table() const { return folder() / measurements_name(options_.quantity); }
+
+  // Conditions and resuming.
+
+  void describe_conditions() {
+    const CollectOptions& collect = options_.collect;
+    device_.id = collect.id.empty() ? default_id(runtime_->name(), collect) + "_" + std::string(name(options_.quantity))
+                                    : collect.id;
+    device_.device = collect.device.empty() ? descriptor::cpu_model() : collect.device;
+    device_.runtime = std::string(runtime_->name());
+    device_.precision = std::string(runtime_->precision());
+    device_.batch = collect.runtime_options.batch;
+    device_.threads = collect.runtime_options.threads;
+    device_.quantity = options_.quantity;
+    const nasbench::Network first = network_of(wanted_.front());
+    device_.input_shape = {static_cast<int>(first.inputs.front().type.shape.at(1)), collect.shape.resolution,
+                           collect.shape.resolution};
+    environment_ = {{"cpu", descriptor::cpu_model()},
+                    {"runtime_version", runtime_->version()},
+                    {"instruction_set", collect.instruction_set},
+                    {"weight_seed", collect.runtime_options.weight_seed},
+                    {"classes", collect.shape.classes},
+                    {"starts",
+                     {{"minimum", options_.minimum_starts},
+                      {"maximum", options_.maximum_starts},
+                      {"relative_precision", options_.relative_precision}}}};
+    conditions_ = environment_;
+    environment_["kernel"] = descriptor::kernel_release();
+    environment_["cores"] = descriptor::usable_cpus();
+    environment_["started_utc"] = utc_now();
+  }
+
+  void resume() {
+    const fs::path file = folder() / "device.json";
+    if (!fs::exists(file)) {
+      if (fs::exists(table())) {
+        throw InputError(table().string() +
+                         ": measurements without the device.json that says how they were made; choose another folder");
+      }
+      return;
+    }
+    const DeviceRuntime found = read_device(folder(), options_.quantity).device;
+    const json environment = json::parse(found.environment, nullptr, false);
+    std::string different;
+    for (const auto& [key, value] : conditions_.items()) {
+      const json was = environment.is_object() && environment.contains(key) ? environment[key] : json();
+      if (was != value)
+        different += (different.empty() ? "" : "; ") + key + " " + was.dump() + ", asked for " + value.dump();
+    }
+    const bool same_device = found.runtime == device_.runtime && found.batch == device_.batch &&
+                             found.threads == device_.threads && found.input_shape == device_.input_shape;
+    if (!same_device) different += std::string(different.empty() ? "" : "; ") + "another runtime, batch or resolution";
+    if (!different.empty()) {
+      throw InputError(file.string() + ": was measured with " + different + "; choose another folder or id");
+    }
+    environment_ = environment;
+    read_rows();
+    device_.latencies = found.latencies;
+  }
+
+  void read_rows() {
+    const std::string text = read_file(table());
+    CsvReader csv(text, table().string());
+    const std::string value = column(options_.quantity), spread = column("stddev", options_.quantity);
+    ArchitectureColumn architectures(csv, space_, "architecture," + value);
+    Findings ignored;
+    const auto number = [&](const std::string& name) {
+      return parse_number(csv.fields()[csv.require(name, "architecture," + value)]).value_or(std::nan(""));
+    };
+    while (csv.next()) {
+      const auto architecture = architectures.read(ignored);
+      if (!architecture) continue;
+      StartRow row;
+      row.value.median_ms = number(value);
+      row.value.stddev_ms = number(spread);
+      row.value.runs = static_cast<std::int64_t>(number("runs"));
+      for (const std::string& part : part_columns(options_.quantity)) row.parts.push_back(number(part));
+      if (!(row.value.median_ms > 0)) continue;
+      order_.push_back(*architecture);
+      rows_.emplace(*architecture, row);
+    }
+  }
+
+  std::size_t missing() const {
+    return static_cast<std::size_t>(
+        std::count_if(wanted_.begin(), wanted_.end(), [&](const auto& a) { return rows_.count(a) == 0; }));
+  }
+
+  void save() {
+    environment_["saved_utc"] = utc_now();
+    device_.environment = environment_.dump();
+    std::string text =
+        "architecture," + column(options_.quantity) + "," + column("stddev", options_.quantity) + ",runs";
+    for (const std::string& part : part_columns(options_.quantity)) text += "," + part;
+    text += "\n";
+    device_.latencies.clear();
+    for (const Architecture& architecture : order_) {
+      const StartRow& row = rows_.at(architecture);
+      text += space_.format(architecture) + "," + shortest(row.value.median_ms) + "," + shortest(row.value.stddev_ms) +
+              "," + std::to_string(row.value.runs);
+      for (const double part : row.parts) text += "," + (std::isnan(part) ? std::string() : shortest(part));
+      text += "\n";
+      device_.latencies.push_back({architecture, row.value.median_ms, row.value.stddev_ms, row.value.runs});
+    }
+    make_folder(folder());
+    write_space_files(options_.collect.folder, space_, order_);
+    write_file_atomically(table(), text);
+    write_file_atomically(folder() / "device.json", to_json(device_, space_).dump(2) + "\n");
+  }
+
+  // Measuring.
+
+  void report(const std::string& note) {
+    if (progress_ && !progress_(wanted_.size() - missing(), wanted_.size(), note)) stop();
+  }
+
+  [[noreturn]] void stop() const {
+    throw Interrupted("stopped after " + std::to_string(wanted_.size() - missing()) + " of " +
+                      std::to_string(wanted_.size()) + " architectures, saved in " + folder().string() +
+                      "; the same call resumes");
+  }
+
+  FreshStart start(const fs::path& weights, const Architecture& architecture, bool empty) {
+    descriptor::ChildProcess child;
+    child.command = options_.command;
+    child.command.insert(child.command.end(), {"--weights", weights.string()});
+    if (empty) child.command.emplace_back("--empty");
+    child.command.push_back(space_.format(architecture));
+    child.output = folder() / "start.txt";
+    child.time_limit_s = options_.time_limit_s;
+    bool stopped = false;
+    child.go_on = [&] {
+      stopped = progress_ && !progress_(wanted_.size() - missing(), wanted_.size(), "");
+      return !stopped;
+    };
+    const PassingFile output(child.output);
+    try {
+      descriptor::run_child(child);
+    } catch (const Interrupted&) {
+      stop();
+    }
+    const std::string text = read_file(child.output);
+    const json said = json::parse(last_line(text), nullptr, false);
+    try {
+      return start_from_json(said);
+    } catch (const json::exception&) {
+      throw Error(child.command[0] + " did not say what the start took: '" + excerpt(text, 200) + "'");
+    }
+  }
+
+  void add(const char* counter, std::size_t count) { environment_[counter] = environment_.value(counter, 0U) + count; }
+
+  double of_quantity(const FreshStart& start) const {
+    return options_.quantity == Quantity::cold ? start.cold_ms : start.peak_memory_mib.value_or(std::nan(""));
+  }
+
+  bool enough(const std::vector<FreshStart>& starts) const {
+    if (starts.size() < static_cast<std::size_t>(options_.minimum_starts)) return false;
+    if (starts.size() >= static_cast<std::size_t>(options_.maximum_starts)) return true;
+    std::vector<double> values;
+    for (const FreshStart& one : starts) values.push_back(of_quantity(one));
+    return precise(std::move(values), options_.relative_precision);
+  }
+
+  /// Starts until their median is precise enough. Those that the machine interfered with count only where there are
+  /// not enough others.
+  std::vector<FreshStart> starts_of(const Architecture& architecture, const nasbench::Network& network, bool empty) {
+    const fs::path weights = folder() / "model.weights";
+    const PassingFile file(weights);
+    descriptor::write_weights_file(weights, network, options_.collect.runtime_options.weight_seed);
+    std::vector<FreshStart> quiet, all;
+    const auto most = static_cast<std::size_t>(2 * options_.maximum_starts);
+    while (!enough(quiet) && all.size() < most) {
+      all.push_back(start(weights, architecture, empty));
+      const FreshStart& last = all.back();
+      add(last.cached.dropped() ? "starts_from_disk" : "starts_with_cached_pages", 1);
+      if (last.contended) {
+        add("disturbed_starts", 1);
+      } else {
+        quiet.push_back(last);
+      }
+    }
+    if (quiet.size() >= static_cast<std::size_t>(options_.minimum_starts)) return quiet;
+    add("disturbed_networks", 1);
+    return all;
+  }
+
+  /// What the runtime itself takes, for memory to be counted from.
+  void measure_empty() {
+    if (environment_.contains("runtime_memory_mib")) return;
+    report("the runtime with an empty network");
+    const nasbench::Network empty = empty_network(network_of(wanted_.front()));
+    std::vector<double> peaks;
+    for (const FreshStart& one : starts_of(wanted_.front(), empty, true)) {
+      if (one.peak_memory_mib) peaks.push_back(*one.peak_memory_mib);
+    }
+    environment_["runtime_memory_mib"] =
+        peaks.empty() ? json() : json(descriptor::summarise(std::move(peaks)).median_ms);
+  }
+
+  std::vector<double> memories(const std::vector<FreshStart>& starts) const {
+    std::vector<double> values;
+    if (!environment_["runtime_memory_mib"].is_number()) return values;
+    for (const FreshStart& one : starts) {
+      if (one.peak_memory_mib)
+        values.push_back(*one.peak_memory_mib - environment_["runtime_memory_mib"].get<double>());
+    }
+    return values;
+  }
+
+  void measure(const Architecture& architecture) {
+    report("");
+    const std::vector<FreshStart> starts = starts_of(architecture, network_of(architecture), false);
+    const std::vector<double> memory_mib = memories(starts);
+    StartRow row;
+    if (options_.quantity == Quantity::cold) {
+      std::vector<double> cold_ms;
+      for (const FreshStart& one : starts) cold_ms.push_back(one.cold_ms);
+      row.value = descriptor::summarise(std::move(cold_ms));
+      for (const auto part :
+           {&FreshStart::load_ms, &FreshStart::prepare_ms, &FreshStart::first_ms, &FreshStart::warm_ms}) {
+        row.parts.push_back(median_of(starts, part));
+      }
+      row.parts.push_back(memory_mib.empty() ? std::nan("") : descriptor::summarise(memory_mib).median_ms);
+    } else {
+      if (memory_mib.empty()) throw Error("this system does not say how much memory a process took (VmHWM)");
+      row.value = descriptor::summarise(memory_mib);
+    }
+    if (!(row.value.median_ms > 0)) {
+      add("networks_without_a_value", 1);
+      throw Error(space_.format(architecture) + " took " + shortest(row.value.median_ms) + " " +
+                  std::string(unit(options_.quantity)) +
+                  " more than the runtime with an empty network: nothing to say");
+    }
+    order_.push_back(architecture);
+    rows_.emplace(architecture, std::move(row));
+    save();
+  }
+
+  const CollectStartsOptions& options_;
+  const SearchSpace& space_;
+  const CollectProgress& progress_;
+  std::unique_ptr<descriptor::Runtime> runtime_;
+  std::vector<Architecture> wanted_, order_;
+  std::unordered_map<Architecture, StartRow, nasbench::ArchitectureHash> rows_;
+  DeviceRuntime device_;
+  json environment_, conditions_;
+};
+
+}  // namespace
+
+DeviceRuntime collect_starts(const CollectStartsOptions& options, const SearchSpace& space,
+                             const CollectProgress& progress) {
+  return Starts(options, space, progress).run();
+}
+
+}  // namespace tenshot::datasets

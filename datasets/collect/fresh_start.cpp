@@ -1,0 +1,87 @@
+#include "datasets/collect/fresh_start.h"
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "descriptor/machine/process_memory.h"
+#include "descriptor/timing/contention.h"
+#include "descriptor/timing/timing.h"
+
+namespace tenshot::datasets {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double milliseconds(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double, std::milli>(to - from).count();
+}
+
+}  // namespace
+
+FreshStart start_network(const descriptor::Runtime& runtime, const nasbench::Network& network,
+                         const StartRequest& request) {
+  FreshStart start;
+  start.cached = descriptor::drop_from_page_cache(request.weights);
+  descriptor::ContentionOptions watched;
+  watched.software_counts = false;  // the runtime starts threads
+  const descriptor::ContentionWatch watch(watched);
+
+  descriptor::RuntimeOptions options = request.options;
+  const Clock::time_point begin = Clock::now();
+  options.weights = descriptor::read_weights_file(request.weights, network);
+  const Clock::time_point loaded = Clock::now();
+  const auto prepared = runtime.prepare(network, options);
+  options.weights.reset();
+  const Clock::time_point ready = Clock::now();
+  prepared->run();
+  const Clock::time_point first = Clock::now();
+  start.contended = descriptor::contended(watch.since());
+
+  start.load_ms = milliseconds(begin, loaded);
+  start.prepare_ms = milliseconds(loaded, ready);
+  start.first_ms = milliseconds(ready, first);
+  start.cold_ms = milliseconds(begin, first);
+  std::vector<double> warm_ms;
+  for (int run = 0; run < request.warm_runs; ++run) {
+    const Clock::time_point from = Clock::now();
+    prepared->run();
+    warm_ms.push_back(milliseconds(from, Clock::now()));
+  }
+  if (!warm_ms.empty()) start.warm_ms = descriptor::summarise(std::move(warm_ms)).median_ms;
+  start.peak_memory_mib = descriptor::peak_memory_mib();
+  return start;
+}
+
+nlohmann::json to_json(const FreshStart& start) {
+  nlohmann::json json = {{"cold_ms", start.cold_ms},          {"load_ms", start.load_ms},
+                         {"prepare_ms", start.prepare_ms},    {"first_ms", start.first_ms},
+                         {"warm_ms", start.warm_ms},          {"pages", start.cached.pages},
+                         {"resident", start.cached.resident}, {"contended", start.contended}};
+  if (start.peak_memory_mib) json["peak_memory_mib"] = *start.peak_memory_mib;
+  return json;
+}
+
+FreshStart start_from_json(const nlohmann::json& json) {
+  FreshStart start;
+  json.at("cold_ms").get_to(start.cold_ms);
+  json.at("load_ms").get_to(start.load_ms);
+  json.at("prepare_ms").get_to(start.prepare_ms);
+  json.at("first_ms").get_to(start.first_ms);
+  json.at("warm_ms").get_to(start.warm_ms);
+  json.at("pages").get_to(start.cached.pages);
+  json.at("resident").get_to(start.cached.resident);
+  json.at("contended").get_to(start.contended);
+  if (json.contains("peak_memory_mib")) start.peak_memory_mib = json["peak_memory_mib"].get<double>();
+  return start;
+}
+
+nasbench::Network empty_network(const nasbench::Network& like) {
+  nasbench::Network empty;
+  empty.inputs = like.inputs;
+  empty.inputs.resize(1);
+  empty.outputs = {nasbench::Source{-1, 0}};
+  return empty;
+}
+
+}  // namespace tenshot::datasets

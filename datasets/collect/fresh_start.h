@@ -1,0 +1,46 @@
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+
+#include "descriptor/machine/page_cache.h"
+#include "descriptor/runtimes/runtime.h"
+#include "nasbench/graph/network.h"
+
+namespace tenshot::datasets {
+
+/// How a network is to be started in a process that has run nothing before.
+struct StartRequest {
+  descriptor::RuntimeOptions options;  ///< without weights
+  std::filesystem::path weights;       ///< descriptor/runtimes/weights_file.h
+  int warm_runs = 20;                  ///< after the first
+};
+
+/// What one start took, from the file of the weights to the first output, ms. The process has loaded its libraries by
+/// then and knows the network's structure, as a program has that is compiled for it.
+struct FreshStart {
+  double cold_ms = 0;                     ///< all of it, by one clock
+  double load_ms = 0;                     ///< reading the weights into memory
+  double prepare_ms = 0;                  ///< the runtime builds, compiles, optimises
+  double first_ms = 0;                    ///< first run
+  double warm_ms = 0;                     ///< median of the runs after it
+  std::optional<double> peak_memory_mib;  ///< of the process, runs included
+  descriptor::CachedPages cached;  ///< of the file just before it was read, after the system was asked to forget it
+  bool contended = false;          ///< the machine interfered (descriptor::contended)
+};
+
+/// Starts `network` in this process, which should be a fresh one. Throws as Runtime::prepare and read_weights_file.
+FreshStart start_network(const descriptor::Runtime& runtime, const nasbench::Network& network,
+                         const StartRequest& request);
+
+/// One line of JSON, for the process that waits for it.
+nlohmann::json to_json(const FreshStart& start);
+/// The inverse. Throws nlohmann::json::exception.
+FreshStart start_from_json(const nlohmann::json& json);
+
+/// A network that gives its input as its output: what a runtime takes when it does nothing.
+nasbench::Network empty_network(const nasbench::Network& like);
+
+}  // namespace tenshot::datasets

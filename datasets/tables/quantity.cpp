@@ -1,0 +1,76 @@
+#include "datasets/tables/quantity.h"
+
+#include <algorithm>
+#include <regex>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::datasets {
+namespace {
+
+struct Names {
+  std::string_view name, title, plural, unit, suffix;
+};
+
+const Names& names_of(Quantity quantity) {
+  static constexpr std::array<Names, all_quantities.size()> names = {{
+      {"latency", "latency", "latencies", "ms", "ms"},
+      {"cold", "cold latency", "cold latencies", "ms", "ms"},
+      {"energy", "energy", "energies", "mJ", "mj"},
+      {"memory", "peak memory", "peak memories", "MiB", "mib"},
+  }};
+  return names[static_cast<std::size_t>(quantity)];
+}
+
+}  // namespace
+
+std::string_view name(Quantity quantity) { return names_of(quantity).name; }
+std::string_view title(Quantity quantity) { return names_of(quantity).title; }
+std::string_view unit(Quantity quantity) { return names_of(quantity).unit; }
+std::string_view unit_suffix(Quantity quantity) { return names_of(quantity).suffix; }
+
+std::string column(std::string_view start, Quantity quantity) {
+  return std::string(start) + "_" + std::string(unit_suffix(quantity));
+}
+
+std::string column(Quantity quantity) { return column(name(quantity), quantity); }
+
+Quantity quantity_named(std::string_view text) {
+  const auto found = std::find_if(all_quantities.begin(), all_quantities.end(),
+                                  [&](Quantity quantity) { return name(quantity) == text; });
+  if (found == all_quantities.end()) {
+    throw InputError("there is no quantity '" + excerpt(text) + "'; there are: " + quantity_list());
+  }
+  return *found;
+}
+
+std::string quantity_list() {
+  std::vector<std::string> names;
+  for (const Quantity quantity : all_quantities) names.emplace_back(name(quantity));
+  return joined(names);
+}
+
+std::vector<Quantity> quantities_in(const std::vector<std::string>& columns) {
+  std::vector<Quantity> found;
+  for (const Quantity quantity : all_quantities) {
+    if (std::find(columns.begin(), columns.end(), column(quantity)) != columns.end()) found.push_back(quantity);
+  }
+  return found;
+}
+
+std::string in_words_of(Quantity quantity, std::string text) {
+  if (quantity == Quantity::latency) return text;
+  const Names& names = names_of(quantity);
+  static const std::regex key("latency_ms\\b"), suffix("_ms(2?)\\b"), unit("\\bms\\b"), plural("\\blatencies\\b"),
+      singular("\\blatency\\b"), time("\\bthe time of\\b");
+  const std::string own_column = column(quantity);
+  text = std::regex_replace(text, key, own_column);
+  text = std::regex_replace(text, suffix, "_" + std::string(names.suffix) + "$1");
+  text = std::regex_replace(text, unit, std::string(names.unit));
+  text = std::regex_replace(text, time, "the " + std::string(names.title) + " of");
+  text = std::regex_replace(text, plural, std::string(names.plural));
+  return std::regex_replace(text, singular, std::string(names.title));
+}
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,177 @@
+// Other quantities than latency as a user measures and predicts them: energies of a board with a pool of energies or of
+// latencies, cold starts and memory of this machine.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "datasets/tables/csv.h"
+#include "datasets/tables/measurements.h"
+#include "nasbench/support/numbers.h"
+#include "tests/integration/program.h"
+
+namespace tenshot::test {
+namespace {
+
+using datasets::Quantity;
+
+const nasbench::SearchSpace& space = nasbench::nasbench201();
+
+void expect_fine(const Outcome& outcome) { ASSERT_EQ(outcome.exit_code, 0) << outcome.err; }
+
+void expect_refused(const Outcome& outcome, int exit_code, const std::string& part) {
+  EXPECT_EQ(outcome.exit_code, exit_code);
+  EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+}
+
+/// Made once: pools and checkpoints of latencies and of energies, and a board's energies and latencies.
+class QuantityProgram : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new Folder;
+    datasets::Pool pool = synthetic_pool(150);
+    datasets::write_pool(path("latencies"), pool);
+    for (datasets::DeviceRuntime& device : pool.devices) device.quantity = Quantity::energy;
+    datasets::write_pool(path("energies"), pool);
+    const auto board = synthetic_device("board", 60, 1.0, 0.01, 150, 9);
+    datasets::write_measurements(path("truth.csv"), board.latencies, space, Quantity::energy);
+    const std::vector<datasets::Measurement> ten(board.latencies.begin(), board.latencies.begin() + 10);
+    datasets::write_measurements(path("energy.csv"), ten, space, Quantity::energy);
+    datasets::write_measurements(path("latency.csv"), ten, space);
+    expect_fine(run("tenshot train --pool " + q("latencies") + " --out " + q("latencies.tenshot")));
+    expect_fine(run("tenshot train --pool " + q("energies") + " --quantity energy --out " + q("energies.tenshot")));
+    expect_fine(run("tenshot adapt --checkpoint " + q("latencies.tenshot") + " --quantity energy --measurements " +
+                    q("energy.csv") + " --out " + q("board.tenshot")));
+  }
+  static void TearDownTestSuite() { delete folder_; }
+
+  static std::filesystem::path path(const std::string& name) { return folder_->path() / name; }
+  static std::string q(const std::string& name) { return quoted(path(name)); }
+
+  static double acc10_of(const std::string& predictor) {
+    const Outcome evaluated =
+        run("tenshot evaluate --predictor " + q(predictor) + " --measured " + q("truth.csv") + " --json");
+    EXPECT_EQ(evaluated.exit_code, 0) << evaluated.err;
+    const auto metrics = nlohmann::json::parse(evaluated.out);
+    EXPECT_TRUE(metrics.contains("rmse_mj")) << evaluated.out;
+    return metrics.at("acc10").get<double>();
+  }
+
+  static Folder* folder_;
+};
+
+Folder* QuantityProgram::folder_ = nullptr;
+
+TEST_F(QuantityProgram, PredictsEnergiesFromAPoolOfLatencies) {
+  EXPECT_GT(acc10_of("board.tenshot"), 0.85);
+  expect_fine(run("tenshot predict --predictor " + q("board.tenshot") + " --archs " + q("truth.csv") + " --out " +
+                  q("predictions.csv")));
+  EXPECT_EQ(slurp(path("predictions.csv")).substr(0, 45), "architecture,energy_mj,lower_mj,upper_mj\n|avg");
+  expect_fine(run("tenshot evaluate --quantity energy --predictions " + q("predictions.csv") + " --measured " +
+                  q("truth.csv")));
+}
+
+TEST_F(QuantityProgram, PredictsEnergiesFromAPoolOfEnergies) {
+  expect_fine(run("tenshot plan --checkpoint " + q("energies.tenshot") + " --after " + q("energy.csv") +
+                  " --samples 3 --out " + q("more.csv")));
+  expect_fine(run("tenshot adapt --checkpoint " + q("energies.tenshot") + " --measurements " + q("energy.csv") +
+                  " --out " + q("own.tenshot")));
+  EXPECT_GT(acc10_of("own.tenshot"), 0.85);
+}
+
+TEST_F(QuantityProgram, PrintsTheUnit) {
+  const Outcome outcome = run("tenshot predict --predictor " + q("board.tenshot") + " " + quoted(space.example()));
+  EXPECT_TRUE(std::regex_match(outcome.out, std::regex(R"(\d+(\.\d+)? mJ \(90 %: \d+(\.\d+)? to \d+(\.\d+)?\)\n)")))
+      << outcome.out << outcome.err;
+}
+
+TEST_F(QuantityProgram, ExportsTheQuantity) {
+  expect_fine(run("tenshot export --predictor " + q("board.tenshot") + " --document " + q("board.json")));
+  const auto document = nlohmann::json::parse(slurp(path("board.json")));
+  EXPECT_EQ(document["quantity"], "energy");
+  EXPECT_EQ(document["unit"], "mJ");
+  EXPECT_TRUE(document["components"][0].contains("costs_mj"));
+  EXPECT_TRUE(document["card"]["adaptation_set"][0].contains("energy_mj"));
+  const Outcome info = run("tenshot info " + q("board.tenshot"));
+  EXPECT_NE(info.out.find("quantity: energy"), std::string::npos) << info.out;
+  EXPECT_EQ(info.out.find(" ms"), std::string::npos) << info.out;
+}
+
+TEST_F(QuantityProgram, MixesNoQuantities) {
+  expect_refused(run("tenshot adapt --checkpoint " + q("energies.tenshot") + " --quantity latency --measurements " +
+                     q("latency.csv") + " --out " + q("none.tenshot")),
+                 1, "quantities are not mixed");
+  expect_refused(run("tenshot adapt --checkpoint " + q("latencies.tenshot") + " --measurements " + q("energy.csv") +
+                     " --out " + q("none.tenshot")),
+                 1, "it holds energy_mj, which is --quantity energy");
+  expect_refused(run("tenshot predict --predictor " + q("board.tenshot") + " --quantity latency --out -"), 1,
+                 "predicts energy, asked for latency");
+  expect_refused(run("tenshot train --pool " + q("latencies") + " --quantity memory --out " + q("none.tenshot")), 1,
+                 "none of its");
+  expect_refused(run("tenshot train --pool " + q("latencies") + " --quantity speed --out " + q("none.tenshot")), 2,
+                 "there is no quantity 'speed'");
+  EXPECT_FALSE(std::filesystem::exists(path("none.tenshot")));
+}
+
+TEST_F(QuantityProgram, ImportsATableOfEnergies) {
+  write(path("wide.csv"), "architecture,a,b\n" + space.format(space.at(7)) + ",10,20\n");
+  expect_fine(run("tenshot dataset import --table " + q("wide.csv") + " --quantity energy --out " + q("imported")));
+  const Outcome described = run("tenshot dataset describe " + q("imported") + " --json");
+  EXPECT_EQ(nlohmann::json::parse(described.out).at("devices")[0].at("median_mj"), 10);
+}
+
+/// The number in `column` of the first row.
+double first_number(const std::filesystem::path& file, const std::string& column) {
+  const std::string text = slurp(file);
+  datasets::CsvReader csv(text, file.string());
+  const std::size_t position = csv.require(column, column);
+  return csv.next() ? parse_number(csv.fields()[position]).value_or(-1) : -1;
+}
+
+TEST(CollectStarts, SplitsAColdStartIntoItsParts) {
+  const Folder folder;
+  const std::string collect =
+      "tenshot collect --runtime libtorch-frozen --cold --archs 2 --runs 2 --out " + quoted(folder.path());
+  expect_fine(run(collect));
+  const auto device = folder.path() / "libtorch-frozen_t1_b1_cold";
+  const double load = first_number(device / "cold.csv", "load_ms"),
+               prepare = first_number(device / "cold.csv", "prepare_ms"),
+               first = first_number(device / "cold.csv", "first_ms"),
+               cold = first_number(device / "cold.csv", "cold_ms");
+  EXPECT_GT(load, 0);
+  EXPECT_GT(prepare, 0);
+  EXPECT_GT(first, 0);
+  EXPECT_GE(cold, std::max({load, prepare, first}));
+  EXPECT_GT(first_number(device / "cold.csv", "memory_mib"), 0);
+  const auto json = nlohmann::json::parse(slurp(device / "device.json"));
+  EXPECT_EQ(json["quantity"], "cold");
+  EXPECT_EQ(json["environment"]["complete"], true);
+  EXPECT_FALSE(std::filesystem::exists(device / "model.weights"));
+
+  const std::string before = slurp(device / "cold.csv");
+  expect_fine(run(collect));  // nothing left to do
+  EXPECT_EQ(slurp(device / "cold.csv"), before);
+  expect_refused(run(collect + " --seed 2"), 1, "was measured with weight_seed 1, asked for 2");
+  const Outcome described = run("tenshot dataset describe " + quoted(folder.path()) + " --quantity memory --json");
+  EXPECT_TRUE(nlohmann::json::parse(described.out).at("devices")[0].contains("median_mib")) << described.err;
+}
+
+TEST(CollectStarts, MeasuresMemoryBesideTheRuntimes) {
+  const Folder folder;
+  expect_fine(run("tenshot collect --runtime libtorch-eager --quantity memory --archs 1 --runs 1 --out " +
+                  quoted(folder.path())));
+  const auto device = folder.path() / "libtorch-eager_t1_b1_memory";
+  EXPECT_GT(first_number(device / "memory.csv", "memory_mib"), 0);
+  const auto json = nlohmann::json::parse(slurp(device / "device.json"));
+  EXPECT_GT(json["environment"]["runtime_memory_mib"].get<double>(), 0);
+}
+
+TEST(CollectStarts, RefusesWhatIsOfLatenciesAlone) {
+  expect_refused(run("tenshot collect --cold --descriptor --out /tmp/none"), 2, "--descriptor is no option of");
+  expect_refused(run("tenshot collect --cold --quantity memory --out /tmp/none"), 2, "--cold is --quantity cold");
+}
+
+}  // namespace
+}  // namespace tenshot::test

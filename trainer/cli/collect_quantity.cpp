@@ -1,0 +1,112 @@
+#include "trainer/cli/collect_quantity.h"
+
+#include <filesystem>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "datasets/collect/collect_energy.h"
+#include "datasets/collect/collect_starts.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+#include "trainer/cli/quantity_option.h"
+
+namespace tenshot::cli {
+namespace {
+
+using datasets::Quantity;
+
+/// What of a latency measurement starts and energies have not.
+const std::vector<std::string> latency_options = {"descriptor", "counters", "events",    "passes",      "rounds",
+                                                  "attempts",   "patience", "tolerance", "repeat-check"};
+
+/// This program, told to start one network as these options say.
+std::vector<std::string> start_command(const OptionParser& options, const RuntimeChoice& choice) {
+  std::error_code unknown;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  std::vector<std::string> command = {unknown ? "/proc/self/exe" : self.string(), "run-network"};
+  for (const char* option : {"runtime", "threads", "batch", "seed", "space", "isa"}) {
+    command.insert(command.end(), {"--" + std::string(option), options.get(option)});
+  }
+  command.insert(command.end(), {"--resolution", std::to_string(choice.shape.resolution)});
+  return command;
+}
+
+void say_of_starts(const datasets::DeviceRuntime& device, bool quiet) {
+  const auto environment = nlohmann::json::parse(device.environment);
+  const auto count = [&](const char* key) { return environment.value(key, 0U); };
+  const unsigned kept = count("starts_with_cached_pages"), all = kept + count("starts_from_disk");
+  std::string text = std::to_string(all) + " starts";
+  text += kept == 0 ? ", the page cache of the weights dropped before each"
+                    : ", of " + std::to_string(kept) +
+                          " the system kept pages of the weights in memory: those did not read them from disk";
+  if (count("disturbed_starts") > 0) {
+    text += "; " + std::to_string(count("disturbed_starts")) + " were disturbed by other programs";
+  }
+  if (environment.contains("runtime_memory_mib") && environment["runtime_memory_mib"].is_number()) {
+    text += "; the runtime with an empty network takes " +
+            shortest(std::round(10 * environment["runtime_memory_mib"].get<double>()) / 10) + " MiB";
+  }
+  say(text, quiet);
+}
+
+}  // namespace
+
+void add_collected_quantity(OptionParser& options) {
+  options.add()("cold",
+                "cold starts, --quantity cold: from the file of the weights to the first output, each in a fresh "
+                "process, split into load, prepare and first run; --runs is how many at most");
+  add_quantity_option(options, "latency. One kind at a time, each in a device-runtime of its own");
+}
+
+Quantity collected_quantity(const OptionParser& options) {
+  const Quantity asked = quantity_option(options).value_or(options.has("cold") ? Quantity::cold : Quantity::latency);
+  if (options.has("cold") && asked != Quantity::cold) {
+    throw UsageError("--cold is --quantity cold, not " + std::string(name(asked)));
+  }
+  if (asked != Quantity::latency) {
+    options.require_of({}, latency_options, "--quantity " + std::string(name(asked)));
+  }
+  return asked;
+}
+
+void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, datasets::CollectOptions collect,
+                      const datasets::CollectProgress& progress) {
+  const Quantity quantity = collected_quantity(options);
+  const bool quiet = options.has("quiet");
+  datasets::DeviceRuntime device;
+  if (quantity == Quantity::energy) {
+    device = datasets::collect_energy(collect, *choice.space, progress);
+  } else {
+    datasets::CollectStartsOptions starts;
+    starts.quantity = quantity;
+    starts.command = start_command(options, choice);
+    if (quantity == Quantity::memory) {
+      starts.minimum_starts = 3;
+      starts.maximum_starts = 7;
+      starts.relative_precision = 0.01;
+    }
+    if (options.has("runs")) {
+      starts.maximum_starts = options.integer("runs", 1);
+      starts.minimum_starts = std::min(starts.minimum_starts, starts.maximum_starts);
+    }
+    starts.collect = std::move(collect);
+    device = datasets::collect_starts(starts, *choice.space, progress);
+    collect.folder = starts.collect.folder;
+    say_of_starts(device, quiet);
+  }
+  const std::string folder = (collect.folder / device.id).string();
+  say(folder + ": " + std::to_string(device.latencies.size()) + " architectures, " + datasets::column(quantity), quiet);
+  if (!options.has("json")) return;
+  std::cout << nlohmann::json{{"id", device.id},
+                              {"folder", folder},
+                              {"quantity", name(quantity)},
+                              {"architectures", device.latencies.size()},
+                              {"environment", nlohmann::json::parse(device.environment)}}
+                   .dump(2)
+            << "\n";
+}
+
+}  // namespace tenshot::cli

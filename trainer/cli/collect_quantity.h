@@ -1,0 +1,21 @@
+#pragma once
+
+#include "datasets/collect/collect.h"
+#include "datasets/tables/quantity.h"
+#include "trainer/cli/command.h"
+#include "trainer/cli/runtime_choice.h"
+
+namespace tenshot::cli {
+
+/// --cold and --quantity of collect.
+void add_collected_quantity(OptionParser& options);
+
+/// What they ask for. Throws UsageError where they contradict each other, or with options of latencies alone.
+datasets::Quantity collected_quantity(const OptionParser& options);
+
+/// Measures another quantity than latency, as `collect` says of runtime, architectures and folder, and says what it
+/// wrote.
+void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, datasets::CollectOptions collect,
+                      const datasets::CollectProgress& progress);
+
+}  // namespace tenshot::cli

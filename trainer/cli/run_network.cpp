@@ -1,0 +1,38 @@
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "datasets/collect/fresh_start.h"
+#include "trainer/cli/command.h"
+#include "trainer/cli/runtime_choice.h"
+
+namespace tenshot::cli {
+namespace {
+
+void run(const std::vector<std::string>& arguments) {
+  OptionParser options("run-network",
+                       "Starts one network in this process and prints what that took; what collect --cold starts.",
+                       "  tenshot run-network --runtime libtorch-frozen --weights model.weights \\\n"
+                       "    '|nor_conv_3x3~0|+|none~0|skip_connect~1|+|avg_pool_3x3~0|nor_conv_1x1~1|none~2|'\n");
+  add_runtime_options(options, "of the network's input");
+  options.add()("weights", "file of the network's weights, as collect --cold writes it", cxxopts::value<std::string>())(
+      "warm-runs", "after the first one", cxxopts::value<std::string>()->default_value("20"))(
+      "empty", "a network without operators in place of the architecture");
+  options.add_positional("architecture", "what the network is");
+  if (!options.parse(arguments)) return;
+  const std::string text = options.required("architecture");
+  datasets::StartRequest request;
+  request.weights = options.required("weights");
+  request.warm_runs = options.integer("warm-runs", 0);
+  const RuntimeChoice choice = runtime_choice(options);
+  request.options = choice.options;
+  const auto runtime = descriptor::make_runtime(choice.runtime);
+  nasbench::Network network = choice.space->computation(choice.space->parse(text), choice.shape, choice.options.batch);
+  if (options.has("empty")) network = datasets::empty_network(network);
+  std::cout << datasets::to_json(datasets::start_network(*runtime, network, request)).dump() << std::endl;
+}
+
+}  // namespace
+
+const Command run_network_command = {"run-network", "start one network once, for collect to time", run};
+
+}  // namespace tenshot::cli

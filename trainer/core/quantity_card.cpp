@@ -1,0 +1,73 @@
+#include "trainer/core/quantity_card.h"
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::trainer {
+namespace {
+
+nlohmann::json with_renamed_keys(Quantity quantity, nlohmann::json value) {
+  if (value.is_array()) {
+    for (nlohmann::json& entry : value) {
+      if (entry.is_structured()) entry = with_renamed_keys(quantity, std::move(entry));
+    }
+    return value;
+  }
+  if (!value.is_object()) return value;
+  nlohmann::json renamed = nlohmann::json::object();
+  for (auto& [key, entry] : value.items()) {
+    const bool has_unit = key.find("_ms") != std::string::npos;
+    renamed[has_unit ? datasets::in_words_of(quantity, key) : key] = with_renamed_keys(quantity, std::move(entry));
+  }
+  return renamed;
+}
+
+}  // namespace
+
+void put_quantity(nlohmann::json& card, Quantity quantity) {
+  if (quantity == Quantity::latency) return;
+  card["quantity"] = datasets::name(quantity);
+  card["unit"] = datasets::unit(quantity);
+}
+
+Quantity get_quantity(const nlohmann::json& card) {
+  const auto found = card.find("quantity");
+  if (found == card.end()) return Quantity::latency;
+  try {
+    return datasets::quantity_named(found->is_string() ? found->get<std::string>() : found->dump());
+  } catch (const InputError& error) {
+    throw FormatError(std::string("its card: ") + error.what());
+  }
+}
+
+Quantity adapted_quantity(const datasets::Pool& pool, std::optional<Quantity> asked) {
+  const Quantity held = pool.quantity();
+  if (!asked || *asked == held || held == Quantity::latency) return asked.value_or(held);
+  throw InputError(
+      "the checkpoint is of " + std::string(datasets::name(held)) + ", asked for " +
+      std::string(datasets::name(*asked)) +
+      ": quantities are not mixed; take a checkpoint of the same quantity, or one of latencies as a prior");
+}
+
+nlohmann::json lines_in_words_of(Quantity quantity, nlohmann::json lines) {
+  if (quantity == Quantity::latency) return lines;
+  for (nlohmann::json& line : lines) line = datasets::in_words_of(quantity, line.get<std::string>());
+  return lines;
+}
+
+nlohmann::json document_of(Quantity quantity, nlohmann::json document) {
+  if (quantity == Quantity::latency) return document;
+  document = with_renamed_keys(quantity, std::move(document));
+  document["quantity"] = datasets::name(quantity);
+  document["unit"] = datasets::unit(quantity);
+  if (document.contains("computes")) {
+    document["computes"] = datasets::in_words_of(quantity, document["computes"].get<std::string>());
+  }
+  return document;
+}
+
+}  // namespace tenshot::trainer
