@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
@@ -75,6 +76,11 @@ class Converter {
     if (node.operation.kind == OperatorKind::split) return add_slices(index, node);
     ColdLayer layer = layer_of(node);
     for (const Source& source : node.inputs) layer.inputs.push_back(tensors_.at(source));
+    // The operand that repeats stands second.
+    if (node.inputs.size() == 2 && (layer.kind == ColdKind::add || layer.kind == ColdKind::multiply) &&
+        node.operation.inputs[0] != node.operation.output) {
+      std::swap(layer.inputs[0], layer.inputs[1]);
+    }
     layer.output = tensor({index, 0}, node.outputs[0].shape);
     makers_[layer.output] = result_.layers.size();
     result_.layers.push_back(std::move(layer));
@@ -179,8 +185,11 @@ class Converter {
     const bool sum = node.operation.kind == OperatorKind::add;
     if (node.inputs.size() == 2) {
       layer.kind = sum ? ColdKind::add : ColdKind::multiply;
-      if (node.operation.inputs[0] != node.operation.output) refuse(node, "its first operand is the one that repeats");
-      if (node.operation.inputs[1].size() != node.operation.output.size()) refuse(node, "its operands differ in rank");
+      const std::vector<Shape>& operands = node.operation.inputs;
+      if (operands[0] != node.operation.output && operands[1] != node.operation.output) {
+        refuse(node, "both operands repeat");
+      }
+      if (operands[0].size() != operands[1].size()) refuse(node, "its operands differ in rank");
     } else {
       if (!node.operation.constants.empty()) refuse(node, "one operand is a constant of several numbers");
       layer.kind = ColdKind::activation;

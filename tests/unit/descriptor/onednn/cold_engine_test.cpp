@@ -41,7 +41,7 @@ Network all_kinds() {
   const Source wide = b.activation("relu6", b.convolution("wide", x, 40, window(1, 1, 1, true)), "relu6");
   const Source deep = b.activation("swish", b.convolution("deep", wide, 40, window(5, 1, 40)), "hard_swish");
   const Source gate = b.activation("gate", b.global_average_pool("squeeze", deep, true), "hard_sigmoid");
-  const Source narrow = b.convolution("narrow", b.multiply("excite", deep, gate), 24, window(1));
+  const Source narrow = b.convolution("narrow", b.multiply("excite", gate, deep), 24, window(1));
   x = b.activation("relu", b.add("residual", narrow, x), "relu");
   const std::vector<Source> halves = b.split("split", x, {10, 14});
   const Source grouped = b.convolution("grouped", halves[1], 14, window(3, 1, 2));
