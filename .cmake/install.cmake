@@ -17,4 +17,4 @@ configure_package_config_file(.cmake/tenshotConfig.cmake.in tenshotConfig.cmake
   INSTALL_DESTINATION ${tenshot_package_dir})
 write_basic_package_version_file(tenshotConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tenshotConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/tenshotConfigVersion.cmake
-  .cmake/FindPFM.cmake DESTINATION ${tenshot_package_dir})
+  .cmake/FindPFM.cmake .cmake/FindOneDNN.cmake DESTINATION ${tenshot_package_dir})

@@ -44,11 +44,17 @@ def of_torchvision(name):
     return lambda: getattr(torchvision.models, name)(weights=None)
 
 
+def googlenet():
+    return torchvision.models.googlenet(weights=None, aux_logits=False, init_weights=False)
+
+
 NETWORKS = {name: of_torchvision(name) for name in (
     "resnet18", "resnet50", "mobilenet_v2", "mobilenet_v3_large", "mobilenet_v3_small", "squeezenet1_0",
     "efficientnet_b0", "shufflenet_v2_x1_0", "densenet121")}
 NETWORKS["mobilenet_v1"] = MobileNetV1
 NETWORKS["vit_tiny"] = vit_tiny
+# Larger ones, which are exported when they are named.
+ON_REQUEST = {"alexnet": of_torchvision("alexnet"), "googlenet": googlenet}
 
 
 def export(network, path, opset, **options):
@@ -63,7 +69,7 @@ def main():
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(1)
     for name in sys.argv[2:] or NETWORKS:
-        network = NETWORKS[name]().eval()
+        network = {**NETWORKS, **ON_REQUEST}[name]().eval()
         export(network, folder / f"{name}.onnx", 13)
         if name in ("mobilenet_v2", "mobilenet_v3_large"):
             for opset in (9, 11, 16):

@@ -7,6 +7,7 @@
 #include "descriptor/runtimes/torch_info.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
+#include "trainer/cli/cold.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/signals.h"
 #include "trainer/cli/suggestion.h"
@@ -14,10 +15,16 @@
 namespace tenshot::cli {
 namespace {
 
-const std::array<const Command*, 14> commands = {
-    &collect_command, &dataset_command,  &train_command,         &plan_command,       &adapt_command,
-    &predict_command, &evaluate_command, &export_command,        &experiment_command, &report_command,
-    &info_command,    &network_command,  &run_operators_command, &run_network_command};
+const std::array<const Command*, 15> commands = {
+    &collect_command, &dataset_command,  &train_command,  &plan_command,          &adapt_command,
+    &predict_command, &evaluate_command, &export_command, &experiment_command,    &report_command,
+    &info_command,    &network_command,  &cold_command,   &run_operators_command, &run_network_command};
+=======
+&collect_command, &dataset_command, &train_command, &plan_command, &adapt_command, &predict_command, &evaluate_command,
+    &export_command, &experiment_command, &report_command, &info_command, &network_command, &cold_command,
+    &run_operators_command
+};
+>>>>>>> cold
 
 void print_help() {
   std::cout << "tenshot: measure ten networks on a device nobody has profiled, predict the latency of all of them.\n\n"

@@ -1,0 +1,198 @@
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "descriptor/cold/cold_network.h"
+#include "nasbench/support/json_reader.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::descriptor {
+
+using nasbench::Shape;
+using nlohmann::json;
+
+namespace {
+
+constexpr std::array<const char*, 12> kind_names = {"convolution", "linear",  "max_pool", "average_pool",
+                                                    "activation",  "add",     "multiply", "concatenate",
+                                                    "slice",       "shuffle", "softmax",  "reshape"};
+constexpr std::size_t window_numbers = 10;
+constexpr double most_elements = 1e9;
+
+json to_json(const ColdLayer& layer) {
+  json object = {{"kind", kind_names.at(static_cast<std::size_t>(layer.kind))},
+                 {"name", layer.name},
+                 {"inputs", layer.inputs},
+                 {"output", layer.output}};
+  const nasbench::Padding& p = layer.padding;
+  const std::vector<int> window = {layer.kernel.height,
+                                   layer.kernel.width,
+                                   layer.stride.height,
+                                   layer.stride.width,
+                                   layer.dilation.height,
+                                   layer.dilation.width,
+                                   p.top,
+                                   p.left,
+                                   p.bottom,
+                                   p.right};
+  if (window != std::vector<int>{1, 1, 1, 1, 1, 1, 0, 0, 0, 0}) object["window"] = window;
+  if (layer.count_padding) object["count_padding"] = 1;
+  if (layer.groups != 1) object["groups"] = layer.groups;
+  if (layer.axis != 1) object["axis"] = layer.axis;
+  if (layer.start != 0) object["start"] = layer.start;
+  if (!layer.activation.name.empty()) {
+    object["activation"] = {layer.activation.name, layer.activation.alpha, layer.activation.beta};
+  }
+  if (!layer.weights_of.empty()) object["weights_of"] = layer.weights_of;
+  if (!layer.norms_of.empty()) {
+    object["norms_of"] = layer.norms_of;
+    object["norm_epsilons"] = layer.norm_epsilons;
+  }
+  return object;
+}
+
+class LayerReader {
+ public:
+  LayerReader(const json& value, const std::string& file, const std::string& place, const ColdNetwork& network)
+      : reader_(value, file, place), network_(network) {}
+
+  ColdLayer read() {
+    layer_.kind = kind();
+    layer_.name = reader_.text("name", "");
+    for (const json& input : reader_.array("inputs")) layer_.inputs.push_back(tensor("inputs", input));
+    layer_.output = tensor("output", reader_.require("output", "the number of a tensor"));
+    layer_.count_padding = reader_.whole_number("count_padding", 0, 0) != 0;
+    layer_.groups = reader_.whole_number("groups", 1, 1);
+    layer_.axis = reader_.whole_number("axis", 0, 1);
+    layer_.start = reader_.whole_number("start", 0, 0);
+    layer_.weights_of = reader_.text("weights_of", "");
+    if (reader_.find("window") != nullptr) read_window();
+    if (reader_.find("activation") != nullptr) read_activation();
+    for (const json& norm : reader_.array("norms_of")) layer_.norms_of.push_back(norm.get<std::string>());
+    for (const json& epsilon : reader_.array("norm_epsilons")) layer_.norm_epsilons.push_back(epsilon.get<double>());
+    require_sound();
+    return layer_;
+  }
+
+ private:
+  ColdKind kind() const {
+    const std::string text = reader_.text("kind", "");
+    for (std::size_t i = 0; i < kind_names.size(); ++i) {
+      if (text == kind_names[i]) return static_cast<ColdKind>(i);
+    }
+    reader_.fail("kind", "one of " + joined(kind_names), reader_.require("kind", "a kind of layer"));
+  }
+
+  int tensor(const char* key, const json& value) const {
+    const int number = reader_.whole_number_of(value, reader_.full(key), 0);
+    if (number >= static_cast<int>(network_.tensors.size())) reader_.fail(key, "numbers of tensors", value);
+    return number;
+  }
+
+  void read_window() {
+    const json& window = reader_.array("window");
+    if (window.size() != window_numbers) reader_.fail("window", "ten whole numbers", window);
+    std::array<int, window_numbers> n;
+    for (std::size_t i = 0; i < n.size(); ++i) {
+      n[i] = reader_.whole_number_of(window[i], reader_.full("window"), i < 6 ? 1 : 0);
+    }
+    layer_.kernel = {n[0], n[1]};
+    layer_.stride = {n[2], n[3]};
+    layer_.dilation = {n[4], n[5]};
+    layer_.padding = {n[6], n[7], n[8], n[9]};
+  }
+
+  void read_activation() {
+    const json& a = reader_.array("activation");
+    if (a.size() != 3) reader_.fail("activation", "a name and two numbers", a);
+    layer_.activation = {a[0].get<std::string>(), a[1].get<double>(), a[2].get<double>()};
+  }
+
+  const Shape& shape(int tensor) const { return network_.tensors[static_cast<std::size_t>(tensor)]; }
+
+  /// What the engine relies on; oneDNN checks the rest when it makes the kernel.
+  void require_sound() const {
+    const json& inputs = reader_.require("inputs", "numbers of tensors");
+    const std::size_t wanted = layer_.kind == ColdKind::add || layer_.kind == ColdKind::multiply ? 2 : 1;
+    if (layer_.inputs.size() < wanted) reader_.fail("inputs", std::to_string(wanted) + " tensors at least", inputs);
+    const Shape &in = shape(layer_.inputs[0]), &out = shape(layer_.output);
+    const auto demand = [&](bool holds, const char* what) {
+      if (!holds) reader_.fail("inputs", what, inputs);
+    };
+    const auto axis = static_cast<std::size_t>(layer_.axis);
+    switch (layer_.kind) {
+      case ColdKind::convolution:
+        demand(in.size() == 4 && out.size() == 4 && in[1] % layer_.groups == 0 && out[1] % layer_.groups == 0,
+               "images whose channels the groups divide");
+        break;
+      case ColdKind::max_pool:
+      case ColdKind::average_pool:
+        demand(in.size() == 4, "an image");
+        demand(out.size() == 4 || (out.size() == 2 && layer_.kernel.height == in[2] && layer_.kernel.width == in[3]),
+               "an image, or two dimensions of a pool over all positions");
+        break;
+      case ColdKind::linear:
+        demand(in.size() == 2 && out.size() == 2, "tensors of two dimensions");
+        break;
+      case ColdKind::slice:
+        demand(axis < in.size() && in.size() == out.size() && layer_.start + out[axis] <= in[axis],
+               "a tensor that the slice lies in");
+        break;
+      case ColdKind::concatenate:
+      case ColdKind::softmax:
+        demand(axis < in.size() && in.size() == out.size(), "tensors that have the axis");
+        break;
+      case ColdKind::shuffle:
+        demand(in.size() == 4 && in == out && in[1] % layer_.groups == 0, "an image whose channels the groups divide");
+        break;
+      default:
+        demand(nasbench::element_count(in) == nasbench::element_count(out), "as many numbers as the output has");
+    }
+  }
+
+  JsonReader reader_;
+  const ColdNetwork& network_;
+  ColdLayer layer_;
+};
+
+Shape shape_from(const JsonReader& reader, const json& value) {
+  if (!value.is_array() || value.empty() || value.size() > 6) reader.fail("tensors", "lists of dimensions", value);
+  Shape shape;
+  double elements = 1;
+  for (const json& extent : value) {
+    shape.push_back(reader.whole_number_of(extent, reader.full("tensors"), 1));
+    elements *= static_cast<double>(shape.back());
+  }
+  if (elements > most_elements) reader.fail("tensors", "at most 10^9 numbers", value);
+  return shape;
+}
+
+}  // namespace
+
+json to_json(const ColdNetwork& network) {
+  json layers = json::array();
+  for (const ColdLayer& layer : network.layers) layers.push_back(to_json(layer));
+  return {{"tensors", network.tensors}, {"input", network.input}, {"output", network.output}, {"layers", layers}};
+}
+
+ColdNetwork cold_network_from(const json& value, const std::string& file) {
+  const JsonReader reader(value, file, "network");
+  ColdNetwork network;
+  for (const json& shape : reader.array("tensors")) network.tensors.push_back(shape_from(reader, shape));
+  const auto tensor = [&](const char* key) {
+    const int number = reader.whole_number(key, 0, 0);
+    if (number >= static_cast<int>(network.tensors.size())) {
+      reader.fail(key, "the number of a tensor", reader.require(key, "the number of a tensor"));
+    }
+    return number;
+  };
+  network.input = tensor("input");
+  network.output = tensor("output");
+  const json& layers = reader.array("layers");
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const std::string place = "network.layers[" + std::to_string(i) + "]";
+    network.layers.push_back(LayerReader(layers[i], file, place, network).read());
+  }
+  return network;
+}
+
+}  // namespace tenshot::descriptor

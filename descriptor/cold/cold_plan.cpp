@@ -1,0 +1,93 @@
+#include "descriptor/cold/cold_plan.h"
+
+#include <nlohmann/json.hpp>
+
+#include "nasbench/support/files.h"
+#include "nasbench/support/json_reader.h"
+
+namespace tenshot::descriptor {
+
+using nlohmann::json;
+
+namespace {
+
+constexpr std::string_view format = "tenshot.cold-plan/1";
+constexpr const char* kind = "plan of a cold start";
+constexpr int most_cores = 64;
+
+PlannedLayer layer_from(const json& value, const std::string& file, const std::string& place, int preparing_cores) {
+  const JsonReader reader(value, file, place);
+  PlannedLayer layer;
+  layer.kernel = reader.text("kernel", "");
+  layer.cached = reader.whole_number("cached", 0, 0) != 0;
+  layer.core = reader.whole_number("core", 0, 0);
+  if (layer.core > preparing_cores) {
+    reader.fail("core", "at most " + std::to_string(preparing_cores), reader.require("core", "a number"));
+  }
+  return layer;
+}
+
+ColdPlan plan_from(const json& value, const std::string& file) {
+  const JsonReader reader(value, file, "");
+  reader.require_format(format, kind);
+  ColdPlan plan;
+  plan.strategy = reader.text("strategy", "");
+  plan.model = reader.text("model", "");
+  plan.model_sha256 = reader.text("model_sha256", "");
+  plan.network_hash = reader.text("network_hash", "");
+  plan.machine = reader.text("machine", "");
+  plan.preparing_cores = reader.whole_number("preparing_cores", 0, 1);
+  if (plan.preparing_cores > most_cores) {
+    reader.fail("preparing_cores", "at most " + std::to_string(most_cores), reader.require("preparing_cores", ""));
+  }
+  const auto milliseconds = [&](const char* key) {
+    return reader.non_negative_of(reader.require(key, "milliseconds"), key);
+  };
+  plan.predicted_ms = milliseconds("predicted_ms");
+  plan.lower_bound_ms = milliseconds("lower_bound_ms");
+  plan.warm_ms = milliseconds("warm_ms");
+  plan.network = cold_network_from(reader.require("network", "a network"), file);
+  const json& layers = reader.array("layers");
+  if (layers.size() != plan.network.layers.size() || layers.empty()) {
+    reader.fail("layers",
+                "one entry for each of the network's " + std::to_string(plan.network.layers.size()) + " layers",
+                layers);
+  }
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    plan.layers.push_back(layer_from(layers[i], file, "layers[" + std::to_string(i) + "]", plan.preparing_cores));
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::string to_text(const ColdPlan& plan) {
+  json layers = json::array();
+  for (const PlannedLayer& layer : plan.layers) {
+    json object = {{"kernel", layer.kernel}};
+    if (layer.cached) object["cached"] = 1;
+    if (layer.core != 0) object["core"] = layer.core;
+    layers.push_back(std::move(object));
+  }
+  const json document = {{"format", format},
+                         {"strategy", plan.strategy},
+                         {"model", plan.model},
+                         {"model_sha256", plan.model_sha256},
+                         {"network_hash", plan.network_hash},
+                         {"machine", plan.machine},
+                         {"preparing_cores", plan.preparing_cores},
+                         {"predicted_ms", plan.predicted_ms},
+                         {"lower_bound_ms", plan.lower_bound_ms},
+                         {"warm_ms", plan.warm_ms},
+                         {"network", to_json(plan.network)},
+                         {"layers", layers}};
+  return document.dump() + "\n";
+}
+
+ColdPlan read_plan(const std::filesystem::path& path) {
+  const std::string file = "'" + path.string() + "'";
+  const std::string text = read_file(path);
+  return guarded_json(file, kind, [&] { return plan_from(parse_json(text, file), file); });
+}
+
+}  // namespace tenshot::descriptor

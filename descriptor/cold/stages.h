@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "descriptor/cold/cold_network.h"
+
+namespace tenshot::descriptor {
+
+/// One kernel that can compute a layer (NNV12: Yi et al., MobiSys 2023, §3.1.1), and what its stages cost,
+/// milliseconds.
+struct KernelStages {
+  std::string name;                ///< "brgconv:avx512_core nhwc": the implementation, and the layout of its images
+  bool transforms = false;         ///< its weights have another layout than the file's
+  std::uint64_t cached_bytes = 0;  ///< of the transformed weights with the bias, as they are stored
+  double transform_ms = 0;
+  double write_cached_ms = 0;
+  double read_cached_ms = 0;
+  double create_ms = 0;        ///< makes the kernel: generates its code
+  double create_again_ms = 0;  ///< where an equal one was made before in the process
+  double first_ms = 0;         ///< the first execution
+  double execute_ms = 0;       ///< a later one
+};
+
+struct LayerStages {
+  int shape = 0;  ///< layers of equal numbers compute the same, weights aside, and their kernels cost the same
+  std::uint64_t raw_bytes = 0;
+  double read_raw_ms = 0;
+  std::vector<KernelStages> kernels;  ///< in the order that the library prefers
+};
+
+/// How much longer a stage takes while the other core works too: factors of at least 1 (NNV12 §3.2, "Challenges").
+struct Interference {
+  double preparing = 1;  ///< reading, transforming, creating while the other core executes
+  double executing = 1;
+};
+
+/// What a cold start of a network is made of: `tenshot.cold/1`.
+struct ColdStages {
+  std::string model;                ///< the ONNX file
+  std::string model_sha256;         ///< of its bytes
+  std::string network_hash;         ///< nasbench::content_hash
+  std::string machine;              ///< processor and library: kernels and layouts of another one differ
+  bool page_cache_dropped = false;  ///< whether reading was measured without the page cache
+  double start_ms = 0;              ///< opening the plan and starting the threads, apart from any layer
+  Interference interference;
+  ColdNetwork network;
+  std::vector<LayerStages> layers;  ///< as many as the network has
+};
+
+/// As JSON text. Reading throws FileError, FormatError, one line that names the file and the place.
+std::string to_text(const ColdStages& stages);
+ColdStages read_stages(const std::filesystem::path& path);
+
+}  // namespace tenshot::descriptor

@@ -1,0 +1,140 @@
+#include "descriptor/cold/weight_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "nasbench/support/error.h"
+
+namespace tenshot::descriptor {
+namespace {
+
+constexpr char format[17] = "tenshot.weights1";
+constexpr std::size_t format_bytes = 16, key_bytes = 64, number_bytes = 8, record_numbers = 3;
+constexpr std::uint64_t alignment = 4096;
+
+std::size_t header_bytes(std::size_t records) {
+  return format_bytes + key_bytes + number_bytes * (1 + records * record_numbers + 1);
+}
+
+void append(std::string& text, std::uint64_t number) {
+  text.append(reinterpret_cast<const char*>(&number), sizeof number);
+}
+
+std::uint64_t number_at(const std::string& text, std::size_t offset) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, text.data() + offset, sizeof number);
+  return number;
+}
+
+bool read_all(int descriptor, char* target, std::uint64_t bytes, std::uint64_t offset) {
+  while (bytes > 0) {
+    const ssize_t part = ::pread(descriptor, target, bytes, static_cast<off_t>(offset));
+    if (part < 0 && errno == EINTR) continue;
+    if (part <= 0) return false;
+    target += part;
+    bytes -= static_cast<std::uint64_t>(part);
+    offset += static_cast<std::uint64_t>(part);
+  }
+  return true;
+}
+
+std::uint64_t mixed(std::uint64_t hash, std::uint64_t word) {
+  constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+  hash = (hash ^ word) * odd;
+  return hash ^ (hash >> 29);
+}
+
+}  // namespace
+
+std::uint64_t quick_hash(const void* bytes, std::size_t count) {
+  constexpr std::size_t lanes = 8;
+  const auto* data = static_cast<const unsigned char*>(bytes);
+  std::array<std::uint64_t, lanes> hash = {1, 2, 3, 4, 5, 6, 7, 8};
+  std::size_t at = 0;
+  for (; at + lanes * sizeof(std::uint64_t) <= count; at += lanes * sizeof(std::uint64_t)) {
+    std::array<std::uint64_t, lanes> words;
+    std::memcpy(words.data(), data + at, sizeof words);
+    for (std::size_t lane = 0; lane < lanes; ++lane) hash[lane] = mixed(hash[lane], words[lane]);
+  }
+  std::uint64_t all = count;
+  for (; at < count; ++at) all = mixed(all, data[at]);
+  for (const std::uint64_t lane : hash) all = mixed(all, lane);
+  return all;
+}
+
+WeightFile::WeightFile(const std::filesystem::path& path, const std::string& key, std::size_t records)
+    : records_(records) {
+  const std::string file = "'" + path.string() + "'";
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) throw FileError("cannot read " + file + ": " + std::strerror(errno));
+  const auto refuse = [&](const std::string& why) {
+    ::close(descriptor_);
+    throw FormatError(file + ": " + why);
+  };
+  std::string header(header_bytes(records), '\0');
+  if (!read_all(descriptor_, header.data(), format_bytes + key_bytes + number_bytes, 0) ||
+      header.compare(0, format_bytes, format) != 0) {
+    refuse("no file of weights, or cut short");
+  }
+  if (header.compare(format_bytes, key_bytes, key) != 0) refuse("it has the weights of another network or plan");
+  if (number_at(header, format_bytes + key_bytes) != records) refuse("it has another number of layers");
+  struct stat status {};
+  if (!read_all(descriptor_, header.data(), header.size(), 0) || ::fstat(descriptor_, &status) != 0) {
+    refuse("cut short");
+  }
+  const std::size_t hashed = header.size() - number_bytes;
+  if (number_at(header, hashed) != quick_hash(header.data(), hashed)) refuse("its table is damaged");
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  std::size_t at = format_bytes + key_bytes + number_bytes;
+  for (Record& record : records_) {
+    record = {number_at(header, at), number_at(header, at + number_bytes), number_at(header, at + 2 * number_bytes)};
+    at += record_numbers * number_bytes;
+    if (record.offset > size || record.bytes > size - record.offset) refuse("cut short");
+  }
+}
+
+WeightFile::WeightFile(WeightFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), records_(std::move(other.records_)) {}
+
+WeightFile::~WeightFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool WeightFile::read(std::size_t i, void* target) const {
+  const Record& record = records_[i];
+  return read_all(descriptor_, static_cast<char*>(target), record.bytes, record.offset) &&
+         quick_hash(target, record.bytes) == record.hash;
+}
+
+std::string WeightFile::content(const std::string& key, const std::vector<std::string>& records) {
+  std::string header(format, format_bytes);
+  header += key;
+  header.resize(format_bytes + key_bytes, ' ');
+  append(header, records.size());
+  const auto aligned = [](std::uint64_t offset) { return (offset + alignment - 1) / alignment * alignment; };
+  std::uint64_t offset = aligned(header_bytes(records.size()));
+  std::vector<std::uint64_t> offsets;
+  for (const std::string& record : records) {
+    offsets.push_back(record.empty() ? 0 : offset);
+    append(header, offsets.back());
+    append(header, record.size());
+    append(header, quick_hash(record.data(), record.size()));
+    offset = aligned(offset + record.size());
+  }
+  append(header, quick_hash(header.data(), header.size()));
+  header.reserve(offset);
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (records[i].empty()) continue;
+    header.resize(offsets[i], '\0');
+    header += records[i];
+  }
+  return header;
+}
+
+}  // namespace tenshot::descriptor

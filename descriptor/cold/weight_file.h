@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace tenshot::descriptor {
+
+/// A number that changes when bytes do: notices damage, not malice. Reads about as fast as memory does.
+std::uint64_t quick_hash(const void* bytes, std::size_t count);
+
+/// Records of one file, each of which is read on its own: the weights of a network's layers, raw or as a kernel wants
+/// them. A file belongs to what its key stands for; its table and every record have a hash.
+///
+/// Layout, little-endian: 16 bytes of format, 64 of key, the number of records (8 bytes), for each record its offset,
+/// bytes and hash (8 bytes each), the hash of all that (8 bytes); the records, each at a multiple of 4,096.
+class WeightFile {
+ public:
+  /// Opens the file. Throws FileError where it cannot be read, and FormatError, one line that names it, where it is
+  /// damaged, cut short, or has another key or number of records.
+  WeightFile(const std::filesystem::path& path, const std::string& key, std::size_t records);
+  ~WeightFile();
+  WeightFile(WeightFile&& other) noexcept;
+  WeightFile& operator=(WeightFile&&) = delete;
+  WeightFile(const WeightFile&) = delete;
+
+  /// Bytes of record i; 0 where the file has none for it.
+  std::uint64_t bytes(std::size_t i) const { return records_[i].bytes; }
+
+  /// Reads record i to `target`, which has room for bytes(i). False where what was read has not the record's hash.
+  /// Several threads may read at once.
+  bool read(std::size_t i, void* target) const;
+
+  /// The file's content with these records, an empty one for what it is to have none for. `key` has 64 characters.
+  static std::string content(const std::string& key, const std::vector<std::string>& records);
+
+ private:
+  struct Record {
+    std::uint64_t offset = 0, bytes = 0, hash = 0;
+  };
+  int descriptor_ = -1;
+  std::vector<Record> records_;
+};
+
+}  // namespace tenshot::descriptor

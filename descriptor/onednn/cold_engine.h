@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "descriptor/cold/cold_plan.h"
+#include "descriptor/cold/stages.h"
+
+namespace tenshot::descriptor {
+
+// The cold engine: oneDNN's primitives, one thread for each core of a plan. No oneDNN in this header.
+
+/// What kernels and layouts depend on: "AMD EPYC, family 26 model 2 stepping 1, oneDNN 2.6.3 (AVX-512)".
+std::string cold_machine();
+
+/// Names of the kernels that can compute a layer here, in the library's order of preference. Throws InputError where
+/// there is none.
+std::vector<std::string> kernel_names(const ColdNetwork& network, const ColdLayer& layer);
+
+/// Throws InputError where the plan is of another machine: its kernels may not exist here.
+void require_this_machine(const ColdPlan& plan);
+
+struct ColdMeasureOptions {
+  int repetitions = 5;
+  std::filesystem::path scratch;  ///< folder on the disk that reading is measured on
+  std::function<void(std::size_t done, std::size_t of)> progress = {};  ///< shapes of layers
+};
+
+/// Times every stage of every kernel of every layer of the ONNX model (Yi et al., §3.2): least times of the
+/// repetitions, each with the file's pages dropped from the page cache before reading. Layers of one shape are timed
+/// once. Throws InputError that names a layer without any kernel, and as read_onnx and OnnxWeights do.
+ColdStages measure_cold_stages(const std::filesystem::path& model, const ColdMeasureOptions& options);
+
+/// The files of a plan's weights, in one folder: raw.weights, and cached.weights where the plan reads any.
+struct WeightFolder {
+  std::filesystem::path raw, cached;
+};
+WeightFolder weight_folder(const std::filesystem::path& folder);
+
+/// Whether the folder has the plan's files, as far as their first pages tell; damage within is noticed when it is read.
+bool has_weights(const ColdPlan& plan, const std::filesystem::path& folder);
+
+/// Makes of the ONNX model what the folder lacks: a file that is missing, damaged, or of another network or plan.
+/// Returns the names of the files that it made. Throws FileError where the folder cannot be written (each file is whole
+/// or absent), and FormatError where the model is not the one that was planned for.
+std::vector<std::string> make_weights(const ColdPlan& plan, const std::filesystem::path& model,
+                                      const std::filesystem::path& folder);
+
+struct ColdStartOptions {
+  std::filesystem::path folder;  ///< of weights; files that it lacks are replaced by the slow way: the model itself
+  std::filesystem::path model;   ///< for the slow way
+  std::vector<float> image;      ///< the network's input, channels first; empty: zeros
+  int warm_runs = 0;             ///< executions after the first
+};
+
+/// One start from the plan's file to the output, milliseconds.
+struct ColdStart {
+  double cold_ms = 0;
+  double start_ms = 0;    ///< reading the plan, opening the files, starting the threads
+  double prepare_ms = 0;  ///< of the executing core
+  double wait_ms = 0;     ///< of the executing core, for others' preparations
+  double execute_ms = 0;
+  double warm_ms = 0;                    ///< median of later executions; 0 without any
+  std::vector<std::string> slow_layers;  ///< whose stored weights were missing or damaged
+  std::vector<float> output;             ///< row by row, channels first
+};
+
+/// Starts the network that is planned in the file, cold. Throws InputError where the plan is of another machine: its
+/// kernels may not exist here.
+ColdStart run_cold_start(const std::filesystem::path& plan, const ColdStartOptions& options);
+
+}  // namespace tenshot::descriptor

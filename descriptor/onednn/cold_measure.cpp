@@ -1,0 +1,296 @@
+#include <omp.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <thread>
+
+#include "descriptor/cold/page_cache.h"
+#include "descriptor/onednn/cold_engine.h"
+#include "descriptor/onednn/weights.h"
+#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/random.h"
+
+namespace tenshot::descriptor {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+/// Least time of several calls, milliseconds.
+template <class Work>
+double least_ms(int repetitions, const Work& work) {
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < repetitions; ++i) {
+    const Clock::time_point start = Clock::now();
+    work();
+    least = std::min(least, std::chrono::duration<double, std::milli>(Clock::now() - start).count());
+  }
+  return least;
+}
+
+/// While it lives oneDNN makes every primitive anew, as the first layer of a shape has to.
+class WithoutPrimitiveCache {
+ public:
+  WithoutPrimitiveCache() : capacity_(dnnl::get_primitive_cache_capacity()) { dnnl::set_primitive_cache_capacity(0); }
+  ~WithoutPrimitiveCache() { dnnl::set_primitive_cache_capacity(capacity_); }
+  WithoutPrimitiveCache(const WithoutPrimitiveCache&) = delete;
+  WithoutPrimitiveCache& operator=(const WithoutPrimitiveCache&) = delete;
+
+ private:
+  int capacity_;
+};
+
+Buffer copied(const std::string& bytes) {
+  Buffer buffer(bytes.size());
+  std::memcpy(buffer.data(), bytes.data(), bytes.size());
+  return buffer;
+}
+
+/// Removes a file at the end.
+struct ScratchFile {
+  std::filesystem::path path;
+  ~ScratchFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  }
+};
+
+class Measurement {
+ public:
+  Measurement(const std::filesystem::path& model, const ColdMeasureOptions& options)
+      : options_(options),
+        engine_(dnnl::engine::kind::cpu, 0),
+        stream_(engine_),
+        weights_(model),
+        scratch_{options.scratch / ("stages-" + std::to_string(::getpid()) + ".weights")} {
+    const nasbench::Network network = nasbench::read_onnx(model);
+    stages_.model = model.string();
+    stages_.model_sha256 = sha256_hex(read_file(model));
+    stages_.network_hash = nasbench::content_hash(network);
+    stages_.machine = cold_machine();
+    stages_.page_cache_dropped = true;
+    stages_.network = cold_network(network);
+  }
+
+  ColdStages run() {
+    omp_set_num_threads(1);
+    ExecutionMemory memory(engine_, stages_.network);
+    fill(memory);
+    read_raw_in_order();
+    std::map<std::string, std::size_t> shapes;  // first layer of a shape
+    for (std::size_t i = 0; i < stages_.network.layers.size(); ++i) {
+      const auto [known, is_new] = shapes.emplace(shape_key(stages_.network, stages_.network.layers[i]), i);
+      LayerStages& layer = stages_.layers[i];
+      layer.shape = static_cast<int>(known->second);
+      if (is_new) {
+        measure_kernels(i, memory);
+      } else {
+        layer.kernels = stages_.layers[known->second].kernels;
+      }
+      if (options_.progress) options_.progress(i + 1, stages_.network.layers.size());
+    }
+    measure_interference(memory);
+    measure_start();
+    return std::move(stages_);
+  }
+
+ private:
+  static void fill(ExecutionMemory& memory) {
+    Rng rng(1);
+    auto* values = reinterpret_cast<float*>(memory.tensors.data());
+    const std::size_t count = memory.tensors.size() / sizeof(float);
+    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(rng.uniform());
+  }
+
+  /// Reads the records of the scratch file in order, as a cold start does; least times of the repetitions.
+  std::vector<double> cold_reads(const std::string& key, std::size_t records) {
+    std::vector<double> least(records, std::numeric_limits<double>::infinity());
+    for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
+      if (!drop_page_cache(scratch_.path).is_cold()) stages_.page_cache_dropped = false;
+      const WeightFile file(scratch_.path, key, records);
+      for (std::size_t i = 0; i < records; ++i) {
+        if (file.bytes(i) == 0) continue;
+        const double ms = least_ms(1, [&] {
+          const Buffer buffer(file.bytes(i));
+          file.read(i, buffer.data());
+        });
+        least[i] = std::min(least[i], ms);
+      }
+    }
+    return least;
+  }
+
+  void read_raw_in_order() {
+    const std::size_t count = stages_.network.layers.size();
+    stages_.layers.resize(count);
+    std::vector<std::string> records(count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const ColdLayer& layer = stages_.network.layers[i];
+      if (layer.has_weights()) records[i] = raw_record(stages_.network, layer, weights_);
+      stages_.layers[i].raw_bytes = records[i].size();
+    }
+    const std::string key(64, 'r');
+    write_file_atomically(scratch_.path, WeightFile::content(key, records));
+    const std::vector<double> least = cold_reads(key, count);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (stages_.layers[i].raw_bytes > 0) stages_.layers[i].read_raw_ms = least[i];
+    }
+  }
+
+  void measure_kernels(std::size_t index, ExecutionMemory& memory) {
+    const ColdLayer& layer = stages_.network.layers[index];
+    const std::string raw = layer.has_weights() ? raw_record(stages_.network, layer, weights_) : "";
+    double fastest = std::numeric_limits<double>::infinity();
+    std::vector<KernelStages>& kernels = stages_.layers[index].kernels;
+    for (const LayerKernel& kernel : layer_kernels(stages_.network, layer, engine_)) {
+      std::optional<KernelStages> measured = measure_kernel(layer, kernel.name, raw, fastest, memory);
+      if (!measured) continue;
+      fastest = std::min(fastest, measured->execute_ms);
+      kernels.push_back(std::move(*measured));
+    }
+  }
+
+  /// Nothing where the kernel takes many times as long as one measured before: no plan wants it.
+  std::optional<KernelStages> measure_kernel(const ColdLayer& layer, const std::string& name, const std::string& raw,
+                                             double fastest, ExecutionMemory& memory) {
+    constexpr double hopeless = 8, small_ms = 1;
+    KernelStages stages;
+    stages.name = name;
+    const auto make = [&] { return PreparedLayer(stages_.network, layer, engine_, name, false); };
+    stages.first_ms = std::numeric_limits<double>::infinity();
+    for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
+      PreparedLayer prepared = make();
+      if (prepared.has_weights()) {
+        Buffer buffer = copied(raw);
+        const double ms = least_ms(1, [&] { prepared.transform(std::move(buffer), stream_); });
+        stages.transform_ms = repetition == 0 ? ms : std::min(stages.transform_ms, ms);
+      }
+      stages.first_ms = std::min(stages.first_ms, least_ms(1, [&] { prepared.execute(memory); }));
+      if (stages.first_ms > small_ms && stages.first_ms > hopeless * fastest) return std::nullopt;
+      const double later = least_ms(2, [&] { prepared.execute(memory); });
+      stages.execute_ms = repetition == 0 ? later : std::min(stages.execute_ms, later);
+      stages.transforms = prepared.transforms();
+      if (repetition == 0 && stages.transforms) measure_storage(prepared, stages);
+    }
+    stages.create_again_ms = least_ms(options_.repetitions, make);
+    const WithoutPrimitiveCache none;
+    stages.create_ms = least_ms(options_.repetitions, make);
+    if (!stages.transforms) stages.transform_ms = 0;
+    return stages;
+  }
+
+  /// Several copies of the transformed weights, so that they are read in sequence, as those of a network's layers are.
+  void measure_storage(const PreparedLayer& prepared, KernelStages& stages) {
+    constexpr std::size_t sequence_bytes = 8U << 20, fewest = 2, most = 8;
+    const std::string record(prepared.weights().data(), prepared.cached_bytes());
+    const std::size_t copies = std::clamp(sequence_bytes / record.size(), fewest, most);
+    const std::string key(64, 'c');
+    const std::string content = WeightFile::content(key, std::vector<std::string>(copies, record));
+    stages.cached_bytes = record.size();
+    stages.write_cached_ms =
+        least_ms(1, [&] { write_file_atomically(scratch_.path, content); }) / static_cast<double>(copies);
+    const std::vector<double> least = cold_reads(key, copies);
+    double total = 0;
+    for (std::size_t i = 1; i < copies; ++i) total += least[i];
+    stages.read_cached_ms = total / static_cast<double>(copies - 1);
+  }
+
+  /// Layers of the network executed again and again on this thread, while another one prepares layers again and again:
+  /// how many rounds of each fit into a while, alone and together. The most favourable of several trials.
+  void measure_interference(ExecutionMemory& memory) {
+    std::vector<std::size_t> heaviest(stages_.layers.size());
+    for (std::size_t i = 0; i < heaviest.size(); ++i) heaviest[i] = i;
+    std::sort(heaviest.begin(), heaviest.end(), [&](std::size_t a, std::size_t b) {
+      return stages_.layers[a].kernels[0].execute_ms > stages_.layers[b].kernels[0].execute_ms;
+    });
+    constexpr std::size_t enough = 4;
+    heaviest.resize(std::min(enough, heaviest.size()));
+    std::vector<PreparedLayer> prepared;
+    std::vector<std::string> raws;
+    for (const std::size_t i : heaviest) {
+      prepared.push_back(prepared_layer(i, raws));
+    }
+    const auto execute = [&] {
+      for (const PreparedLayer& layer : prepared) layer.execute(memory);
+    };
+    const auto prepare = [&](dnnl::stream& stream) {
+      for (std::size_t k = 0; k < heaviest.size(); ++k) {
+        PreparedLayer layer(stages_.network, stages_.network.layers[heaviest[k]], engine_,
+                            stages_.layers[heaviest[k]].kernels[0].name, false);
+        if (layer.has_weights()) layer.transform(copied(raws[k]), stream);
+      }
+    };
+    constexpr double while_ms = 40;
+    Interference best{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
+    for (int trial = 0; trial < options_.repetitions; ++trial) {
+      const double executions_alone = rounds(while_ms, execute);
+      const double preparations_alone = rounds(while_ms, [&] { prepare(stream_); });
+      double preparations = 0;
+      std::thread other([&] {
+        omp_set_num_threads(1);
+        dnnl::stream stream(engine_);
+        preparations = rounds(while_ms, [&] { prepare(stream); });
+      });
+      const double executions = rounds(while_ms, execute);
+      other.join();
+      best.executing = std::min(best.executing, executions_alone / executions);
+      best.preparing = std::min(best.preparing, preparations_alone / preparations);
+    }
+    stages_.interference = {std::max(1.0, best.preparing), std::max(1.0, best.executing)};
+  }
+
+  PreparedLayer prepared_layer(std::size_t i, std::vector<std::string>& raws) {
+    const ColdLayer& layer = stages_.network.layers[i];
+    PreparedLayer prepared(stages_.network, layer, engine_, stages_.layers[i].kernels[0].name, false);
+    raws.push_back(layer.has_weights() ? raw_record(stages_.network, layer, weights_) : "");
+    if (layer.has_weights()) prepared.transform(copied(raws.back()), stream_);
+    return prepared;
+  }
+
+  /// Calls of `work` that fit into so many milliseconds, as a real number.
+  template <class Work>
+  static double rounds(double within_ms, const Work& work) {
+    const Clock::time_point start = Clock::now();
+    for (int count = 1;; ++count) {
+      work();
+      const double ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+      if (ms >= within_ms) return count * within_ms / ms;
+    }
+  }
+
+  /// Reading a plan of this network and making ready for it.
+  void measure_start() {
+    ColdPlan plan;
+    plan.machine = stages_.machine;
+    plan.network = stages_.network;
+    for (const LayerStages& layer : stages_.layers) plan.layers.push_back({layer.kernels[0].name, false, 1});
+    write_file_atomically(scratch_.path, to_text(plan));
+    stages_.start_ms = least_ms(options_.repetitions, [&] {
+      const ColdPlan read = read_plan(scratch_.path);
+      const ExecutionMemory memory(engine_, read.network);
+      std::thread([] {}).join();
+    });
+  }
+
+  const ColdMeasureOptions& options_;
+  dnnl::engine engine_;
+  dnnl::stream stream_;
+  nasbench::OnnxWeights weights_;
+  ScratchFile scratch_;
+  ColdStages stages_;
+};
+
+}  // namespace
+
+ColdStages measure_cold_stages(const std::filesystem::path& model, const ColdMeasureOptions& options) {
+  return Measurement(model, options).run();
+}
+
+}  // namespace tenshot::descriptor

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <dnnl.hpp>
+#include <string>
+#include <vector>
+
+#include "descriptor/cold/cold_network.h"
+
+namespace tenshot::descriptor {
+
+// Needs oneDNN's headers: for the sources of this room only.
+
+/// A tensor that a primitive reads or writes, and how the primitive sees it.
+struct TensorArgument {
+  int argument = 0;  ///< DNNL_ARG_SRC and so on
+  int tensor = 0;    ///< of the network
+  dnnl::memory::desc description;
+};
+
+/// One implementation of one layer. Between layers an image lies channels last (nhwc), all else row by row; what a
+/// kernel wants otherwise is reordered before and after it, as a part of its execution.
+struct LayerKernel {
+  std::string name;  ///< "jit:avx512_core nhwc", "jit_wino_4x3:avx512_core any"
+  dnnl::primitive_desc_base primitive;
+  std::vector<TensorArgument> inputs;
+  TensorArgument output;
+  dnnl::memory::desc source, target;  ///< layouts that the kernel wants; of layers with weights
+  bool has_weights = false;
+  dnnl::memory::desc raw_weights, weights, bias;
+  bool transforms() const { return has_weights && raw_weights != weights; }
+};
+
+/// The kernels of a layer in the library's order of preference, without its reference implementations where there are
+/// others. For convolutions and linear layers: every implementation for channels last, for the layout that it prefers
+/// itself ("any"), for the file's (nchw), and Winograd's algorithm. `name`: that kernel alone, or nothing.
+/// Throws InputError that names the layer where there is no kernel at all.
+std::vector<LayerKernel> layer_kernels(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
+                                       const std::string& name = "");
+
+/// How a tensor lies between layers.
+dnnl::memory::desc canonical(const nasbench::Shape& shape);
+
+/// What an activation is in oneDNN: one operation, or one after another.
+struct EltwiseStep {
+  dnnl::algorithm algorithm;
+  float alpha = 0, beta = 0;
+};
+std::vector<EltwiseStep> eltwise_steps(const ColdActivation& activation);
+dnnl::primitive_attr attributes_of(const ColdActivation& activation);
+
+/// The one kernel of a layer without weights.
+LayerKernel plain_kernel(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine);
+
+}  // namespace tenshot::descriptor

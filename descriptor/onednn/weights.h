@@ -1,0 +1,42 @@
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "descriptor/cold/cold_plan.h"
+#include "descriptor/cold/weight_file.h"
+#include "descriptor/onednn/prepared_layer.h"
+
+namespace tenshot::descriptor {
+
+/// Keys of a plan's two files: what they were made of, and for.
+std::string raw_key(const ColdPlan& plan);
+std::string cached_key(const ColdPlan& plan);
+
+/// Raw weights of one layer and its bias behind them, as raw.weights has them.
+std::string raw_record(const ColdNetwork& network, const ColdLayer& layer, const nasbench::OnnxWeights& weights);
+
+/// Where a cold start has its weights from: the folder's files, or, for what they lack, the model.
+class WeightSource {
+ public:
+  WeightSource(const ColdPlan& plan, const std::filesystem::path& folder, std::filesystem::path model);
+
+  /// Reads the weights of layer i, transforms them unless they are stored transformed, and gives them to `layer`.
+  /// False where it had to take them from the model. Several threads may do so for different layers. Throws as
+  /// OnnxWeights where the model is needed and cannot be read.
+  bool load(std::size_t i, PreparedLayer& layer, dnnl::stream& stream);
+
+ private:
+  bool load_stored(const std::optional<WeightFile>& file, std::size_t i, std::size_t bytes, Buffer& to) const;
+
+  const ColdPlan& plan_;
+  std::filesystem::path model_;
+  std::optional<WeightFile> raw_, cached_;
+  std::mutex mutex_;  ///< of the model
+  std::unique_ptr<nasbench::OnnxWeights> weights_;
+};
+
+}  // namespace tenshot::descriptor

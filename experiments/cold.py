@@ -1,0 +1,242 @@
+"""Cold starts of published classifiers: measures their stages, plans, and starts each plan in fresh processes.
+
+    cold.py measure TENSHOT EXPORTS OUT NETWORK     stages, plans and starts of one network; resumes
+    cold.py peers EXPORTS OUT NETWORK               LibTorch's TorchScript, frozen, from file to output
+    cold.py table OUT                               the tables of OUT, as Markdown on standard output
+    cold.py load MODULE REPETITION_FILE THREADS     one start of LibTorch, in milliseconds (the program's own use)
+"""
+import csv
+import json
+import math
+import os
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+# name: kernels, cache, preparing cores
+STRATEGIES = {
+    "warm": ("warm", "none", 0),
+    "preferred": ("preferred", "none", 0),
+    "untransformed": ("untransformed", "none", 0),
+    "warm-cached": ("warm", "all", 0),
+    "preferred-cached": ("preferred", "all", 0),
+    "K": ("planned", "none", 0),
+    "KC": ("planned", "planned", 0),
+    "KCP": ("planned", "planned", 1),
+}
+POLICIES = ["warm", "preferred", "untransformed", "warm-cached", "preferred-cached"]
+FROM_MEMORY = ["warm", "KC", "KCP"]
+ROUNDS = 7
+FIELDS = ["network", "strategy", "page_cache", "round", "cold_ms", "start_ms", "prepare_ms", "wait_ms", "execute_ms",
+          "warm_ms", "predicted_ms", "predicted_warm_ms", "lower_bound_ms", "cached_mb"]
+CONVOLUTION = ("googlenet", [64, 192], [1, 192, 56, 56])  # the layer of Yi et al., Table 2
+
+
+def run(command):
+    return subprocess.run(command, check=True, capture_output=True, text=True)
+
+
+def append(path, fields, row):
+    new = not path.exists()
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, fields, lineterminator="\n")
+        if new:
+            writer.writeheader()
+        writer.writerow(row)
+
+
+def rows_of(path):
+    if not path.exists():
+        return []
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+def megabytes(path):
+    return path.stat().st_size / 1e6 if path.exists() else 0
+
+
+def measure(tenshot, exports, out, network):
+    folder = out / "work" / network
+    folder.mkdir(parents=True, exist_ok=True)
+    model, stages = exports / f"{network}.onnx", folder / "stages.json"
+    if not stages.exists():
+        began = time.time()
+        run([tenshot, "cold", "measure", model, "--out", stages])
+        measured_s = time.time() - began
+        began = time.time()
+        run([tenshot, "cold", "plan", stages, "--out", folder / "KCP.json"])
+        document = json.loads(stages.read_text())
+        append(out / "networks.csv", ["network", "model_mb", "layers", "kernels", "measure_s", "plan_s"], {
+            "network": network, "model_mb": round(megabytes(model), 1), "layers": len(document["stages"]),
+            "kernels": sum(len(layer["kernels"]) for layer in document["stages"]), "measure_s": round(measured_s, 1),
+            "plan_s": round(time.time() - began, 2)})
+        if network == CONVOLUTION[0]:
+            convolution(document, out)
+    done = {(row["strategy"], row["page_cache"], int(row["round"])) for row in rows_of(out / "starts.csv")
+            if row["network"] == network}
+    for name, (kernels, cache, cores) in STRATEGIES.items():
+        run([tenshot, "cold", "plan", stages, "--out", folder / f"{name}.json", "--kernels", kernels, "--cache", cache,
+             "--preparing-cores", str(cores)])
+        if not (folder / f"{name}.json.weights").exists():
+            run([tenshot, "cold", "run", folder / f"{name}.json"])
+    for number in range(ROUNDS):  # strategies in turn: the machine's speed changes by the minute
+        for name in STRATEGIES:
+            for dropped in (True, False):
+                pages = "dropped" if dropped else "as it was"
+                if (name, pages, number) in done or not (dropped or name in FROM_MEMORY):
+                    continue
+                command = [tenshot, "cold", "run", folder / f"{name}.json", "--json", "--warm-runs", "10"]
+                start = json.loads(run(command + (["--drop-page-cache"] if dropped else [])).stdout)
+                if start["page_cache"] != pages or start["slow_layers"]:
+                    raise SystemExit(f"{network}, {name}: page cache {start['page_cache']}, {start['slow_layers']}")
+                row = {"network": network, "strategy": name, "page_cache": pages, "round": number}
+                row.update({field: round(start[field], 3) for field in FIELDS[4:-1]})
+                row["cached_mb"] = round(megabytes(folder / f"{name}.json.weights" / "cached.weights"), 1)
+                append(out / "starts.csv", FIELDS, row)
+
+
+def convolution(document, out):
+    """The stages of one convolution: Yi et al., Table 2."""
+    tensors = document["network"]["tensors"]
+    for layer, stages in zip(document["network"]["layers"], document["stages"]):
+        shape = tensors[layer["inputs"][0]]
+        if layer["kind"] == "convolution" and tensors[layer["output"]] == CONVOLUTION[2] and shape[1] == 64 \
+                and layer.get("window", [1])[0] == 3:
+            fields = ["kernel", "read_raw_ms", "transform_ms", "read_cached_ms", "create_ms", "execute_ms", "cached_mb"]
+            for kernel in stages["kernels"]:
+                row = {field: round(kernel[field], 2) for field in fields[2:-1]}
+                row.update({"kernel": kernel["name"], "read_raw_ms": round(stages["read_raw_ms"], 2),
+                            "cached_mb": round(kernel["cached_bytes"] / 1e6, 2)})
+                append(out / "convolution.csv", fields, row)
+            return
+
+
+def peers(exports, out, network):
+    import torch  # of Debian's python3-torch
+    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "networks"))
+    import export_networks
+    module = out / "work" / network / "frozen.pt"
+    module.parent.mkdir(parents=True, exist_ok=True)
+    if not module.exists():
+        torch.manual_seed(1)
+        built = {**export_networks.NETWORKS, **export_networks.ON_REQUEST}[network]().eval()
+        traced = torch.jit.trace(built, torch.zeros(1, 3, 224, 224))
+        torch.jit.freeze(traced).save(str(module))
+    done = {(row["threads"], int(row["round"])) for row in rows_of(out / "peers.csv") if row["network"] == network}
+    for number in range(ROUNDS):
+        for threads in ("1", "2"):
+            if (threads, number) not in done:
+                milliseconds = run(["/usr/bin/python3", __file__, "load", module, threads]).stdout.split()
+                append(out / "peers.csv", ["network", "threads", "round", "cold_ms", "warm_ms"], {
+                    "network": network, "threads": threads, "round": number, "cold_ms": milliseconds[0],
+                    "warm_ms": milliseconds[1]})
+
+
+def load(module, threads):
+    import torch
+    torch.set_num_threads(int(threads))
+    image = torch.zeros(1, 3, 224, 224)
+    with open(module, "rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    with torch.inference_mode():
+        began = time.perf_counter()
+        network = torch.jit.load(module)
+        network(image)
+        cold = time.perf_counter() - began
+        times = []
+        for _ in range(10):
+            began = time.perf_counter()
+            network(image)
+            times.append(time.perf_counter() - began)
+    print(round(cold * 1e3, 3), round(statistics.median(times) * 1e3, 3))
+
+
+def geometric_mean(values):
+    return math.exp(statistics.fmean(math.log(value) for value in values))
+
+
+def line(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def header(cells):
+    return line(cells) + "\n" + "|" + "---|" * len(cells)
+
+
+def table(out):
+    rows = rows_of(out / "starts.csv")
+    networks = list(dict.fromkeys(row["network"] for row in rows))
+
+    def median(network, strategy, field="cold_ms", pages="dropped"):
+        return statistics.median(float(row[field]) for row in rows if row["network"] == network
+                                 and row["strategy"] == strategy and row["page_cache"] == pages)
+
+    peer_rows = rows_of(out / "peers.csv")
+
+    def peer(network):
+        of_threads = [statistics.median(float(row["cold_ms"]) for row in peer_rows
+                                        if row["network"] == network and row["threads"] == threads)
+                      for threads in ("1", "2") if any(row["network"] == network for row in peer_rows)]
+        return min(of_threads) if of_threads else None
+
+    print("## From file to output\n\nMilliseconds, medians; pages of the files dropped, but for the column `in memory`.\n")
+    print(header(["network", "planned", "predicted", "bound", "warm kernels, sequential", "best one policy, sequential",
+                  "LibTorch, frozen", "planned, in memory", "warm", "transformed weights, MB"]))
+    columns = {name: [] for name in ("warm", "policy", "peer", "memory", "error")}
+    for network in networks:
+        planned, warm_start = median(network, "KCP"), median(network, "warm")
+        policy = min(POLICIES, key=lambda name: median(network, name))
+        memory, predicted = median(network, "KCP", pages="as it was"), median(network, "KCP", "predicted_ms")
+        warm = median(network, "warm", "warm_ms")
+        columns["warm"].append(warm_start / planned)
+        columns["policy"].append(median(network, policy) / planned)
+        columns["memory"].append(memory / warm)
+        libtorch = peer(network)
+        if libtorch:
+            columns["peer"].append(libtorch / planned)
+        print(line([network, f"{planned:.1f}", f"{predicted:.1f}", f"{median(network, 'KCP', 'lower_bound_ms'):.1f}",
+                    f"{warm_start:.1f}", f"{median(network, policy):.1f} ({policy})",
+                    f"{libtorch:.1f}" if libtorch else "–", f"{memory:.1f}", f"{warm:.1f}",
+                    f"{median(network, 'KCP', 'cached_mb'):.1f}"]))
+    print(f"\nGeometric means over {len(networks)} networks: planned is {geometric_mean(columns['warm']):.2f} times as "
+          f"fast as the sequential start with the warm kernels, {geometric_mean(columns['policy']):.2f} times as the "
+          f"best sequential start with one policy for all kernels"
+          + (f", {geometric_mean(columns['peer']):.2f} times as LibTorch" if columns["peer"] else "")
+          + f"; with its files in memory it takes {geometric_mean(columns['memory']):.2f} times the warm latency.")
+    print("\n## What each technique is worth\n\nK: kernels selected; C: transformed weights cached; P: pipelined.\n")
+    print(header(["network", "sequential", "K", "K + C", "K + C + P"]))
+    for network in networks:
+        print(line([network] + [f"{median(network, name):.1f}" for name in ("warm", "K", "KC", "KCP")]))
+    gains = [geometric_mean([median(n, "warm") / median(n, name) for n in networks]) for name in ("K", "KC", "KCP")]
+    print(line(["geometric mean of the gain", "1.00"] + [f"{gain:.2f}" for gain in gains]))
+    print("\n## Predicted and measured\n\nRelative error of the predicted cold start, median over the networks.\n")
+    print(header(["plan", "median error", "largest"]))
+    for name in STRATEGIES:
+        errors = [abs(median(n, name, "predicted_ms") / median(n, name) - 1) for n in networks]
+        print(line([name, f"{statistics.median(errors):.1%}", f"{max(errors):.1%}"]))
+    print("\n## Planning\n")
+    print(header(["network", "model, MB", "layers", "kernels", "measuring, s", "planning, s"]))
+    for row in rows_of(out / "networks.csv"):
+        print(line(list(row.values())))
+    print("\n## One convolution\n\n3 × 3, 64 to 192 channels, 56 × 56; milliseconds.\n")
+    convolutions = rows_of(out / "convolution.csv")
+    if convolutions:
+        print(header(["kernel", "read raw", "transform", "read cached", "create", "execute", "stored, MB"]))
+        for row in convolutions:
+            print(line(list(row.values())))
+
+
+if __name__ == "__main__":
+    arguments = sys.argv[2:]
+    if sys.argv[1] == "measure":
+        measure(arguments[0], Path(arguments[1]), Path(arguments[2]), arguments[3])
+    elif sys.argv[1] == "peers":
+        peers(Path(arguments[0]), Path(arguments[1]), arguments[2])
+    elif sys.argv[1] == "load":
+        load(*arguments)
+    else:
+        table(Path(arguments[0]))

@@ -1,0 +1,35 @@
+#!/usr/bin/env bash
+# Cold starts of published classifiers at 224 × 224: stages measured, planned, started in fresh processes with the files'
+# pages dropped; beside them the sequential starts and LibTorch's. Keeps the tables in experiments/results/cold. An
+# interrupted run goes on.
+#
+#   experiments/cold.sh [NETWORK ...]
+#
+# TENSHOT_PRIORITY is put before the commands that measure, such as "chrt -f 10" on a machine that has other work.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=experiments/set_up.sh disable=SC2119
+. experiments/set_up.sh
+install_missing libdnnl-dev python3-torch python3-torchvision
+build_targets tenshot
+networks=${*:-alexnet googlenet mobilenet_v1 mobilenet_v2 resnet18 efficientnet_b0 resnet50 squeezenet1_0 shufflenet_v2_x1_0}
+work=$build/experiments/cold
+results=experiments/results/cold
+exports=$work/exports
+mkdir -p "$work" "$results" "$exports"
+for network in $networks; do
+  [ -f "$exports/$network.onnx" ] || /usr/bin/python3 tests/networks/export_networks.py "$exports" "$network"
+  # shellcheck disable=SC2086 # a list of words
+  ${TENSHOT_PRIORITY:-} /usr/bin/python3 experiments/cold.py measure "$tenshot" "$exports" "$work" "$network"
+  # shellcheck disable=SC2086 # a list of words
+  ${TENSHOT_PRIORITY:-} /usr/bin/python3 experiments/cold.py peers "$exports" "$work" "$network"
+done
+cp "$work"/*.csv "$results/"
+{ echo "# Cold starts"
+  echo
+  echo "By \`experiments/cold.sh\`, on $("$tenshot" --version | sed -n 2p). How they are measured and planned:"
+  echo "[descriptor/cold](../../../descriptor/cold/README.md)."
+  echo
+  /usr/bin/python3 experiments/cold.py table "$work"
+} >"$results/README.md"
+cat "$results/README.md"

@@ -1,0 +1,145 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "descriptor/cold/cold_plan.h"
+#include "descriptor/cold/page_cache.h"
+#include "descriptor/cold/stages.h"
+#include "descriptor/cold/weight_file.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/temporary_folder.h"
+
+namespace tenshot::descriptor {
+namespace {
+
+const std::string key(64, 'k');
+
+class WeightFileTest : public testing::Test {
+ protected:
+  std::filesystem::path written(const std::vector<std::string>& records) const {
+    write_file_atomically(path, WeightFile::content(key, records));
+    return path;
+  }
+  void damage(std::uint64_t offset) const {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(static_cast<std::streamoff>(offset));
+    file.put('#');
+  }
+
+  TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "raw.weights";
+};
+
+TEST_F(WeightFileTest, GivesBackItsRecords) {
+  const std::vector<std::string> records = {"first", "", std::string(10'000, 'x'), "last"};
+  const WeightFile file(written(records), key, records.size());
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    std::string read(file.bytes(i), '?');
+    EXPECT_TRUE(file.read(i, read.data()));
+    EXPECT_EQ(read, records[i]);
+  }
+}
+
+TEST_F(WeightFileTest, NoticesDamageByTheRecordsHash) {
+  written({"first", "second"});
+  damage(4096 + 1);  // records lie at multiples of 4,096
+  const WeightFile file(path, key, 2);
+  std::string read(6, '?');
+  EXPECT_FALSE(file.read(0, read.data()));
+  EXPECT_TRUE(file.read(1, read.data()));
+}
+
+TEST_F(WeightFileTest, RefusesAnotherKeyAnotherCountAndADamagedTable) {
+  written({"first", "second"});
+  EXPECT_THROW(WeightFile(path, std::string(64, 'z'), 2), FormatError);
+  EXPECT_THROW(WeightFile(path, key, 3), FormatError);
+  damage(90);
+  EXPECT_THROW(WeightFile(path, key, 2), FormatError);
+  std::filesystem::resize_file(path, 30);
+  EXPECT_THROW(WeightFile(path, key, 2), FormatError);
+  EXPECT_THROW(WeightFile(folder.path() / "none", key, 2), FileError);
+}
+
+TEST_F(WeightFileTest, RefusesAFileThatEndsBeforeItsRecords) {
+  written({std::string(10'000, 'x'), "second"});
+  std::filesystem::resize_file(path, 9'000);
+  EXPECT_THROW(WeightFile(path, key, 2), FormatError);
+}
+
+TEST(QuickHash, ChangesWithEveryByte) {
+  std::string text(200, 'a');
+  const std::uint64_t whole = quick_hash(text.data(), text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    text[i] = 'b';
+    EXPECT_NE(quick_hash(text.data(), text.size()), whole) << i;
+    text[i] = 'a';
+  }
+  EXPECT_NE(quick_hash(text.data(), 199), whole);
+}
+
+TEST(PageCache, CountsThePagesOfAFileThatWasJustWritten) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "file";
+  write_file_atomically(path, std::string(3 * 4096 + 1, 'x'));
+  EXPECT_EQ(page_cache_state(path).pages, 4U);
+  EXPECT_EQ(page_cache_state(path).resident, 4U);
+  EXPECT_LE(drop_page_cache(path).resident, 4U);  // a file system in memory keeps them
+  EXPECT_THROW(drop_page_cache(folder.path() / "none"), FileError);
+}
+
+ColdStages stages() {
+  ColdStages stages;
+  stages.model = "model.onnx";
+  stages.machine = "here";
+  stages.network.tensors = {{1, 4}, {1, 4}};
+  stages.network.output = 1;
+  ColdLayer layer;
+  layer.inputs = {0};
+  layer.output = 1;
+  stages.network.layers = {layer};
+  stages.layers = {{0, 100, 0.5, {{"kernel", true, 200, 3, 1, 0.75, 0.25, 0.125, 2, 1.5}}}};
+  return stages;
+}
+
+TEST(ColdStages, AreTheSameAfterWritingAndReading) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "stages.json";
+  write_file_atomically(path, to_text(stages()));
+  EXPECT_EQ(to_text(read_stages(path)), to_text(stages()));
+}
+
+TEST(ColdStages, NameTheFileAndThePlaceOfWhatIsWrong) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "stages.json";
+  ColdStages wrong = stages();
+  wrong.layers[0].kernels[0].create_ms = -1;
+  write_file_atomically(path, to_text(wrong));
+  try {
+    read_stages(path);
+    FAIL();
+  } catch (const FormatError& error) {
+    EXPECT_NE(std::string(error.what()).find("stages.json"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("stages[0].kernels[0].create_ms"), std::string::npos) << error.what();
+  }
+  wrong = stages();
+  wrong.layers.clear();
+  write_file_atomically(path, to_text(wrong));
+  EXPECT_THROW(read_stages(path), FormatError);
+}
+
+TEST(ColdPlanFile, IsTheSameAfterWritingAndReading) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "plan.json";
+  ColdPlan plan;
+  plan.network = stages().network;
+  plan.layers = {{"kernel", true, 1}};
+  write_file_atomically(path, to_text(plan));
+  EXPECT_EQ(to_text(read_plan(path)), to_text(plan));
+  plan.layers[0].core = 2;  // of one preparing core
+  write_file_atomically(path, to_text(plan));
+  EXPECT_THROW(read_plan(path), FormatError);
+}
+
+}  // namespace
+}  // namespace tenshot::descriptor

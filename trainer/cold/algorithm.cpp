@@ -1,0 +1,194 @@
+#include "trainer/cold/algorithm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <set>
+
+namespace tenshot::trainer {
+namespace {
+
+constexpr double most_combinations = 4096;
+
+/// The loads of Algorithm 1: T_Q of every core, and who prepares what.
+class Balancer {
+ public:
+  Balancer(const ColdProblem& problem, const std::vector<std::size_t>& combination)
+      : slowdown_(problem.preparing_slowdown),
+        costs_(preparation_costs(problem, combination)),
+        cores_(combination.size(), 0),
+        loads_(static_cast<std::size_t>(problem.preparing_cores) + 1, 0) {
+    for (std::size_t i = 0; i < combination.size(); ++i) {
+      execution_ += problem.layers[i][combination[i]].execute_ms;
+    }
+  }
+
+  std::vector<int> run() {
+    if (loads_.size() == 1) return cores_;
+    std::set<std::size_t> with_executing = {0};  // r_1 and w_1: line 3
+    std::size_t next = 1;                        // s
+    while (true) {
+      spread(with_executing);
+      while (move_one()) {
+      }
+      const double excess = *std::max_element(loads_.begin() + 1, loads_.end()) - loads_[0];
+      if (excess <= 0) break;
+      std::size_t i = next;
+      while (i < costs_.size() && costs_[i] * (1 + slowdown_) >= excess) ++i;  // line 9
+      if (i == costs_.size()) break;
+      with_executing.insert(i);
+      next = i + 1;
+    }
+    return cores_;
+  }
+
+ private:
+  /// Line 12: the others go to the preparing cores in turn.
+  void spread(const std::set<std::size_t>& with_executing) {
+    std::fill(loads_.begin(), loads_.end(), 0);
+    loads_[0] = execution_;
+    std::size_t turn = 0;
+    for (std::size_t i = 0; i < costs_.size(); ++i) {
+      if (with_executing.count(i) != 0) {
+        cores_[i] = 0;
+        loads_[0] += costs_[i];
+      } else {
+        cores_[i] = static_cast<int>(turn + 1);
+        loads_[turn + 1] += costs_[i] * slowdown_;
+        turn = (turn + 1) % (loads_.size() - 1);
+      }
+    }
+  }
+
+  /// Lines 13 to 20: the largest preparation that evens out the busiest and the idlest core moves between them.
+  bool move_one() {
+    const auto busiest = std::max_element(loads_.begin() + 1, loads_.end());
+    const auto idlest = std::min_element(loads_.begin() + 1, loads_.end());
+    const double half = (*busiest - *idlest) / 2;
+    const auto from = static_cast<int>(busiest - loads_.begin()), to = static_cast<int>(idlest - loads_.begin());
+    std::size_t best = costs_.size();
+    for (std::size_t i = 0; i < costs_.size(); ++i) {
+      if (cores_[i] != from || costs_[i] * slowdown_ >= half || costs_[i] <= 0) continue;
+      if (best == costs_.size() || costs_[i] > costs_[best]) best = i;
+    }
+    if (best == costs_.size()) return false;
+    cores_[best] = to;
+    *busiest -= costs_[best] * slowdown_;
+    *idlest += costs_[best] * slowdown_;
+    return true;
+  }
+
+  double slowdown_;
+  std::vector<double> costs_;
+  double execution_ = 0;
+  std::vector<int> cores_;
+  std::vector<double> loads_;
+};
+
+using Choices = std::vector<std::vector<std::size_t>>;  ///< useful candidates of every layer
+
+std::vector<std::vector<std::size_t>> all_combinations(const Choices& choices) {
+  std::vector<std::vector<std::size_t>> combinations = {{}};
+  for (const std::vector<std::size_t>& layer : choices) {
+    std::vector<std::vector<std::size_t>> longer;
+    for (const std::vector<std::size_t>& combination : combinations) {
+      for (const std::size_t candidate : layer) {
+        longer.push_back(combination);
+        longer.back().push_back(candidate);
+      }
+    }
+    combinations = std::move(longer);
+  }
+  return combinations;
+}
+
+/// For every λ at which some layer changes its mind, what each layer takes.
+std::vector<std::vector<std::size_t>> weighted_combinations(const ColdProblem& problem, const Choices& choices) {
+  std::set<double> weights = {0, 1};
+  for (std::size_t i = 0; i < choices.size(); ++i) {
+    for (const std::size_t a : choices[i]) {
+      for (const std::size_t b : choices[i]) {
+        const ColdCandidate &x = problem.layers[i][a], &y = problem.layers[i][b];
+        const double faster = y.prepare_ms - x.prepare_ms, slower = x.execute_ms - y.execute_ms;
+        if (faster > 0 && slower > 0) weights.insert(slower / (slower + faster));
+      }
+    }
+  }
+  std::set<std::vector<std::size_t>> combinations;
+  const auto add = [&](double weight) {
+    std::vector<std::size_t> combination;
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      const auto cost = [&](std::size_t c) {
+        return weight * problem.layers[i][c].prepare_ms + (1 - weight) * problem.layers[i][c].execute_ms;
+      };
+      combination.push_back(*std::min_element(choices[i].begin(), choices[i].end(),
+                                              [&](std::size_t a, std::size_t b) { return cost(a) < cost(b); }));
+    }
+    combinations.insert(std::move(combination));
+  };
+  for (auto weight = weights.begin(); std::next(weight) != weights.end(); ++weight) {
+    add((*weight + *std::next(weight)) / 2);
+  }
+  return {combinations.begin(), combinations.end()};
+}
+
+}  // namespace
+
+std::vector<std::size_t> useful_candidates(const std::vector<ColdCandidate>& candidates) {
+  std::vector<std::size_t> useful;
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    bool beaten = false;
+    for (std::size_t j = 0; j < candidates.size() && !beaten; ++j) {
+      const ColdCandidate &a = candidates[i], &b = candidates[j];
+      const bool no_slower = b.prepare_ms <= a.prepare_ms && b.execute_ms <= a.execute_ms;
+      const bool equal = b.prepare_ms == a.prepare_ms && b.execute_ms == a.execute_ms;
+      beaten = no_slower && (!equal || j < i);
+    }
+    if (!beaten) useful.push_back(i);
+  }
+  return useful;
+}
+
+std::vector<int> balanced_cores(const ColdProblem& problem, const std::vector<std::size_t>& combination) {
+  return Balancer(problem, combination).run();
+}
+
+ColdSchedule algorithm_1(const ColdProblem& problem) {
+  Choices choices;
+  double count = 1;
+  for (const std::vector<ColdCandidate>& layer : problem.layers) {
+    choices.push_back(useful_candidates(layer));
+    count *= static_cast<double>(choices.back().size());
+  }
+  ColdSchedule best;
+  double best_ms = std::numeric_limits<double>::infinity();
+  const auto combinations =
+      count <= most_combinations ? all_combinations(choices) : weighted_combinations(problem, choices);
+  for (const std::vector<std::size_t>& combination : combinations) {
+    ColdSchedule schedule{combination, balanced_cores(problem, combination)};
+    const double ms = simulate(problem, schedule).makespan();
+    if (ms >= best_ms) continue;
+    best_ms = ms;
+    best = std::move(schedule);
+  }
+  return best;
+}
+
+ColdBounds simple_bounds(const ColdProblem& problem) {
+  ColdBounds bounds;
+  const double slowdown = problem.preparing_cores == 0 ? 1 : std::min(1.0, problem.preparing_slowdown);
+  for (std::size_t i = problem.layers.size(); i > 0; --i) {
+    double execute = std::numeric_limits<double>::infinity(), both = execute;
+    for (const ColdCandidate& candidate : problem.layers[i - 1]) {
+      const double prepare = (candidate.prepare_ms - candidate.create_saving_ms) * slowdown;
+      execute = std::min(execute, candidate.execute_ms);
+      both = std::min(both, prepare + candidate.execute_ms);
+    }
+    bounds.chain_ms = std::max(bounds.chain_ms, both + bounds.warm_ms);
+    bounds.warm_ms += execute;
+  }
+  return bounds;
+}
+
+}  // namespace tenshot::trainer

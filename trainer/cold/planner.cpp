@@ -1,0 +1,155 @@
+#include "trainer/cold/planner.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
+#include "trainer/cold/algorithm.h"
+
+namespace tenshot::trainer {
+namespace {
+
+using descriptor::ColdStages;
+using descriptor::KernelStages;
+using descriptor::LayerStages;
+
+constexpr std::array<std::pair<const char*, KernelPolicy>, 4> kernel_policies = {
+    {{"planned", KernelPolicy::planned},
+     {"warm", KernelPolicy::warm},
+     {"preferred", KernelPolicy::preferred},
+     {"untransformed", KernelPolicy::untransformed}}};
+constexpr std::array<std::pair<const char*, CachePolicy>, 3> cache_policies = {
+    {{"planned", CachePolicy::planned}, {"none", CachePolicy::none}, {"all", CachePolicy::all}}};
+
+template <class Policies>
+auto policy_called(const Policies& policies, std::string_view name, const char* what) {
+  std::vector<std::string> names;
+  for (const auto& [known, policy] : policies) {
+    if (name == known) return policy;
+    names.emplace_back(known);
+  }
+  throw InputError("'" + std::string(name) + "' is no " + what + "; expected one of " + joined(names));
+}
+
+template <class Policies, class Policy>
+std::string name_of(const Policies& policies, Policy policy) {
+  for (const auto& [name, known] : policies) {
+    if (known == policy) return name;
+  }
+  return "";
+}
+
+/// The kernel that a policy names; −1 where it names none. Where every kernel of a layer transforms, the policy
+/// `untransformed` takes the fastest of all.
+int kernel_of(const LayerStages& layer, KernelPolicy policy) {
+  if (policy == KernelPolicy::planned) return -1;
+  if (policy == KernelPolicy::preferred) return 0;
+  int best = -1;
+  for (const bool only_untransformed : {policy == KernelPolicy::untransformed, false}) {
+    for (std::size_t k = 0; k < layer.kernels.size(); ++k) {
+      const KernelStages& kernel = layer.kernels[k];
+      if (only_untransformed && kernel.transforms) continue;
+      if (best < 0 || kernel.execute_ms < layer.kernels[static_cast<std::size_t>(best)].execute_ms) {
+        best = static_cast<int>(k);
+      }
+    }
+    if (best >= 0) break;
+  }
+  return best;
+}
+
+/// The candidates that the options leave.
+void restrict(const ColdStages& stages, const ColdPlanOptions& options, ColdProblem& problem) {
+  for (std::size_t i = 0; i < problem.layers.size(); ++i) {
+    const int kernel = kernel_of(stages.layers[i], options.kernels);
+    std::vector<ColdCandidate> left;
+    for (const ColdCandidate& candidate : problem.layers[i]) {
+      if (kernel >= 0 && candidate.kernel != kernel) continue;
+      const bool transforms = stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)].transforms;
+      if (options.cache == CachePolicy::none && candidate.cached) continue;
+      if (options.cache == CachePolicy::all && transforms && !candidate.cached) continue;
+      left.push_back(candidate);
+    }
+    problem.layers[i] = std::move(left);
+  }
+}
+
+/// With one core each layer has the least sum to itself, what creating costs shared by the layers of a shape.
+ColdSchedule sequential(const ColdProblem& problem) {
+  std::map<int, int> layers_of_shape;
+  for (const int shape : problem.shapes) ++layers_of_shape[shape];
+  ColdSchedule schedule;
+  schedule.cores.assign(problem.layers.size(), 0);
+  for (std::size_t i = 0; i < problem.layers.size(); ++i) {
+    const double repeats = layers_of_shape[problem.shapes[i]];
+    const auto cost = [&](const ColdCandidate& c) {
+      return c.prepare_ms - c.create_saving_ms * (repeats - 1) / repeats + c.execute_ms;
+    };
+    const std::vector<ColdCandidate>& candidates = problem.layers[i];
+    schedule.candidates.push_back(static_cast<std::size_t>(
+        std::min_element(candidates.begin(), candidates.end(),
+                         [&](const ColdCandidate& a, const ColdCandidate& b) { return cost(a) < cost(b); }) -
+        candidates.begin()));
+  }
+  return schedule;
+}
+
+descriptor::ColdPlan plan_of(const ColdStages& stages, const ColdProblem& problem, const ColdSchedule& schedule) {
+  descriptor::ColdPlan plan;
+  plan.model = stages.model;
+  plan.model_sha256 = stages.model_sha256;
+  plan.network_hash = stages.network_hash;
+  plan.machine = stages.machine;
+  plan.network = stages.network;
+  plan.preparing_cores = problem.preparing_cores;
+  for (std::size_t i = 0; i < problem.layers.size(); ++i) {
+    const ColdCandidate& candidate = problem.layers[i][schedule.candidates[i]];
+    const KernelStages& kernel = stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)];
+    plan.layers.push_back({kernel.name, candidate.cached, schedule.cores[i]});
+    plan.warm_ms += kernel.execute_ms;
+  }
+  plan.predicted_ms = stages.start_ms + simulate(problem, schedule).makespan();
+  return plan;
+}
+
+}  // namespace
+
+KernelPolicy kernel_policy(std::string_view name) { return policy_called(kernel_policies, name, "choice of kernels"); }
+CachePolicy cache_policy(std::string_view name) { return policy_called(cache_policies, name, "choice of caching"); }
+
+ColdPlanning plan_cold_start(const ColdStages& stages, const ColdPlanOptions& options) {
+  ColdProblem problem = cold_problem(stages, options.preparing_cores);
+  const ColdBounds bounds = simple_bounds(problem);
+  double lower_bound_ms = std::max(bounds.warm_ms, bounds.chain_ms);
+  if (options.preparing_cores <= 1) lower_bound_ms = std::max(lower_bound_ms, optimum(problem).lower_bound_ms);
+  restrict(stages, options, problem);
+  ColdPlanning planning;
+  ColdSchedule schedule;
+  if (options.preparing_cores == 0) {
+    schedule = sequential(problem);
+  } else {
+    schedule = algorithm_1(problem);
+    const double heuristic_ms = simulate(problem, schedule).makespan();
+    planning.algorithm_1_ms = stages.start_ms + heuristic_ms;
+    ColdSchedule other = options.preparing_cores == 1 ? optimum(problem).schedule : schedule;
+    if (simulate(problem, other).makespan() < heuristic_ms) schedule = std::move(other);
+  }
+  planning.plan = plan_of(stages, problem, schedule);
+  planning.plan.lower_bound_ms = stages.start_ms + lower_bound_ms;
+  planning.chain_bound_ms = stages.start_ms + bounds.chain_ms;
+  planning.plan.strategy = name_of(kernel_policies, options.kernels) + " kernels, " +
+                           name_of(cache_policies, options.cache) + " cached, " +
+                           (options.preparing_cores == 0 ? "sequential" : "pipelined");
+  for (std::size_t i = 0; i < problem.layers.size(); ++i) {
+    const ColdCandidate& candidate = problem.layers[i][schedule.candidates[i]];
+    if (candidate.cached) {
+      planning.cached_bytes += stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)].cached_bytes;
+    }
+  }
+  return planning;
+}
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "descriptor/cold/cold_plan.h"
+#include "descriptor/cold/stages.h"
+
+namespace tenshot::trainer {
+
+/// Which kernels a plan takes.
+enum class KernelPolicy {
+  planned,       ///< those that make the cold start fast
+  warm,          ///< for each layer the fastest once it is warm: what engines take
+  preferred,     ///< for each layer the first that the library offers
+  untransformed  ///< for each layer the fastest, once warm, of those that take the weights as they are
+};
+
+/// Whether transformed weights are read instead of being made.
+enum class CachePolicy { planned, none, all };
+
+struct ColdPlanOptions {
+  KernelPolicy kernels = KernelPolicy::planned;
+  CachePolicy cache = CachePolicy::planned;
+  /// Cores that only prepare; 0: one core prepares all layers, then executes all ("sequential").
+  int preparing_cores = 1;
+};
+
+/// "planned", "warm", "preferred", "untransformed", and "planned", "none", "all". Throw InputError that lists them.
+KernelPolicy kernel_policy(std::string_view name);
+CachePolicy cache_policy(std::string_view name);
+
+/// A plan, and how far it is from the best there can be.
+struct ColdPlanning {
+  descriptor::ColdPlan plan;
+  double algorithm_1_ms = 0;  ///< predicted for what Algorithm 1 alone finds; 0 where it was not asked
+  double chain_bound_ms = 0;
+  std::uint64_t cached_bytes = 0;  ///< that the plan stores beside the raw weights
+};
+
+/// The plan of a cold start. Where kernels and cores are to be planned it is the faster, as simulated, of Algorithm 1's
+/// (Yi et al., §3.3) and the optimum over dominated states; with given kernels only what is left open is searched.
+ColdPlanning plan_cold_start(const descriptor::ColdStages& stages, const ColdPlanOptions& options);
+
+}  // namespace tenshot::trainer
