@@ -51,12 +51,31 @@ TEST_F(KernelsVerb, ReadsRulesOfAFileAndNamesWhatIsWrongWithThem) {
   EXPECT_NE(cycle.err.find("without a cycle"), std::string::npos) << cycle.err;
 }
 
+TEST_F(KernelsVerb, DetectsRulesThatFindReads) {
+  const Outcome detected =
+      run("tenshot kernels detect --runtime libtorch-eager --channels 4 --size 16 --rounds 5 "
+          "--operators relu,batch_norm,add --out " +
+          file("rules.json"));
+  ASSERT_EQ(detected.exit_code, 0) << detected.err;
+  const nlohmann::json rules = nlohmann::json::parse(slurp(folder_.path() / "rules.json"));
+  EXPECT_EQ(rules.at("format"), "tenshot.fusion/1");
+  EXPECT_EQ(rules.at("evidence").size(), 9U);
+  EXPECT_EQ(rules.at("name"), "libtorch-eager");
+  const Outcome found = run("tenshot kernels find --rules " + file("rules.json") + " " + file("resnet18.onnx"));
+  EXPECT_EQ(found.exit_code, 0) << found.err;
+  const Outcome described = run("tenshot info " + file("rules.json"));
+  EXPECT_NE(described.out.find("tenshot.fusion/1"), std::string::npos) << described.out;
+}
+
 TEST_F(KernelsVerb, UsageErrorsAreTwo) {
   EXPECT_EQ(run("tenshot kernels").exit_code, 2);
   EXPECT_EQ(run("tenshot kernels lose").exit_code, 2);
   EXPECT_EQ(run("tenshot kernels find " + file("resnet18.onnx")).exit_code, 2);
   EXPECT_EQ(run("tenshot kernels find --rules none").exit_code, 2);
   EXPECT_EQ(run("tenshot kernels find --rules nobodys " + file("resnet18.onnx")).exit_code, 1);
+  EXPECT_EQ(run("tenshot kernels detect --out x.json").exit_code, 2);
+  EXPECT_EQ(run("tenshot kernels detect --runtime libtorch-eager --alpha 2 --out x.json").exit_code, 2);
+  EXPECT_EQ(run("tenshot kernels detect --runtime abacus --out x.json").exit_code, 1);
   EXPECT_EQ(run("tenshot kernels --help").exit_code, 0);
 }
 

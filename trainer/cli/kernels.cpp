@@ -1,13 +1,20 @@
+#include <algorithm>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "descriptor/fusion/fusion_detection.h"
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/kernels/fusion_rules.h"
 #include "nasbench/kernels/kernel_search.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/signals.h"
 
 namespace tenshot::cli {
 namespace {
@@ -16,6 +23,7 @@ using Arguments = std::vector<std::string>;
 using nasbench::Kernel;
 using nasbench::Network;
 
+constexpr const char* detect_example = "  tenshot kernels detect --runtime libtorch-frozen --out rules.json\n";
 constexpr const char* find_example =
     "  tenshot kernels find --rules activation-add model.onnx\n"
     "  tenshot kernels find --rules rules.json model.onnx --json\n";
@@ -66,19 +74,74 @@ void find(const Arguments& arguments) {
             << "\n";
 }
 
+double share(const OptionParser& options, const std::string& option) {
+  const std::optional<double> value = parse_number(options.get(option));
+  if (value && *value > 0 && *value < 1) return *value;
+  throw UsageError("--" + option + " is '" + excerpt(options.get(option)) + "', expected a number between 0 and 1");
+}
+
+void detect(const Arguments& arguments) {
+  OptionParser options("kernels detect",
+                       "Finds out by test cases which operators a runtime fuses (nn-Meter, Inequality 1), and writes "
+                       "the rules.",
+                       detect_example);
+  options.add()("runtime", joined(descriptor::runtime_names()), cxxopts::value<std::string>());
+  options.add()("threads", "threads of the runtime", cxxopts::value<std::string>()->default_value("1"));
+  options.add()("alpha", "share of the cheaper operator's time that fusing must save",
+                cxxopts::value<std::string>()->default_value("0.5"));
+  options.add()("rounds", "most rounds of a case; one that stays within the noise counts as not fused",
+                cxxopts::value<std::string>()->default_value("60"));
+  options.add()("channels", "of the image of the test cases", cxxopts::value<std::string>()->default_value("32"));
+  options.add()("size", "height and width of that image", cxxopts::value<std::string>()->default_value("112"));
+  options.add()("operators", "which operators to pair: " + joined(descriptor::testable_operators()),
+                cxxopts::value<std::vector<std::string>>());
+  options.add()("out", "file of the rules", cxxopts::value<std::string>());
+  if (!options.parse(arguments)) return;
+  const std::string out = options.required("out");
+  descriptor::FusionDetectionOptions detection;
+  if (options.has("operators")) detection.operators = options.get<std::vector<std::string>>("operators");
+  detection.alpha = share(options, "alpha");
+  detection.most_rounds = options.integer("rounds", detection.least_rounds);
+  detection.image = {options.integer("channels", 1), options.integer("size", 8)};
+  descriptor::RuntimeOptions run;
+  run.threads = options.integer("threads", 1);
+  const auto runtime = descriptor::make_runtime(options.required("runtime"));
+  require_writable_target(out);
+  ProgressLine progress(options.has("quiet"));
+  std::size_t cases = 0;
+  descriptor::FusionFindings findings = detect_fusion(descriptor::time_on(*runtime, run), detection, [&] {
+    progress.show("case " + std::to_string(++cases) + ", " +
+                  std::to_string(detection.operators.size() * detection.operators.size()) + " pairs");
+    return !stop_requested();
+  });
+  findings.rules.name = std::string(runtime->name());
+  nlohmann::ordered_json document = to_json(findings);
+  document["version"] = runtime->version();
+  write_file_atomically(out, document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  const auto undecided = std::count_if(findings.pairs.begin(), findings.pairs.end(),
+                                       [](const descriptor::PairFinding& pair) { return !pair.decided; });
+  say(std::to_string(findings.rules.pairs.size()) + " of " + std::to_string(findings.pairs.size()) + " pairs fuse, " +
+          std::to_string(undecided) + " stayed within the noise, " + std::to_string(findings.refused.size()) +
+          " cases were refused; written to " + out + "; next: tenshot kernels find --rules " + out + " model.onnx",
+      options.has("quiet"));
+}
+
 void run(const Arguments& arguments) {
   const std::string verb = arguments.empty() ? "" : arguments[0];
   const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
   if (verb == "find") return find(rest);
+  if (verb == "detect") return detect(rest);
   if (verb == "--help" || verb == "-h") {
-    std::cout << "Usage: tenshot kernels find [options]; it has --help\n\nExample:\n" << find_example;
+    std::cout << "Usage: tenshot kernels detect|find [options]; each has --help\n\nExample:\n"
+              << detect_example << find_example;
     return;
   }
-  throw UsageError("tenshot kernels needs find" + (verb.empty() ? std::string() : ", not '" + excerpt(verb) + "'"));
+  throw UsageError("tenshot kernels needs detect or find" +
+                   (verb.empty() ? std::string() : ", not '" + excerpt(verb) + "'"));
 }
 
 }  // namespace
 
-const Command kernels_command = {"kernels", "find the kernels that a runtime executes of a network", run};
+const Command kernels_command = {"kernels", "detect what a runtime fuses, find the kernels of a network", run};
 
 }  // namespace tenshot::cli
