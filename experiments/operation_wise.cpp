@@ -1,7 +1,7 @@
 // Operation-wise prediction (Li et al., 2024, §4) on the phones of Li, Paolieri and Golubchik (EdgeSys 2024): GPUs from
 // the profiles of their operators, with and without the kernels that the delegate selects; CPUs, whose operators the
 // table does not time, from the latencies of whole networks. Usage: operation_wise --tables mobile-cnn --out FOLDER
-// [--learners lasso,forest] [--splits 5]
+// [--learners lasso,forest] [--splits 5]. A run that was stopped goes on where it was.
 
 #include <algorithm>
 #include <cmath>
@@ -251,33 +251,81 @@ std::string page_of(const std::vector<Row>& rows, int splits) {
   return page.str();
 }
 
-void run(const Settings& settings) {
-  const datasets::ProfiledNetworks table = datasets::read_profiles(settings.tables / "operators.csv");
-  const Latencies latencies = read_latencies(settings.tables / "latency_ms.csv");
-  const Eigen::MatrixXd sums = sums_of_features(table);
-  make_folder(settings.out);
+/// The rows of an earlier run that was stopped.
+std::vector<Row> read_rows(const std::filesystem::path& path) {
   std::vector<Row> rows;
-  for (int split = 0; split < settings.splits; ++split) {
-    for (const std::size_t networks : training_sizes) {
-      for (std::size_t setting = 0; setting < table.settings.size(); ++setting) {
-        const auto& latency_ms = latencies.at(table.settings[setting] + "_float");
-        for (const LearnerKind learner : settings.learners) {
-          for (const bool deduced : {false, true}) {
-            rows.push_back(predict_gpu(table, setting, latency_ms, learner, deduced, networks, split));
-            std::cerr << "." << std::flush;
+  if (!std::filesystem::exists(path)) return rows;
+  const std::string text = read_file(path);
+  datasets::CsvReader csv(text, path.string());
+  const auto number = [&](std::size_t column) { return parse_number(csv.fields()[column]).value_or(std::nan("")); };
+  while (csv.next()) {
+    const auto& f = csv.fields();
+    if (f.size() != 9) throw InputError(path.string() + ":" + std::to_string(csv.line()) + ": is no row of 9 fields");
+    rows.push_back({std::string(f[0]), std::string(f[1]), std::string(f[2]), static_cast<std::size_t>(number(3)),
+                    static_cast<int>(number(4)), number(5), number(6), number(7), number(8)});
+  }
+  return rows;
+}
+
+/// What tells rows apart.
+auto key(const Row& row) { return std::tie(row.setting, row.networks, row.learner, row.kernels, row.split); }
+
+/// All rows of the experiment; those that are there already are not made again.
+class Experiment {
+ public:
+  explicit Experiment(const Settings& settings)
+      : settings_(settings),
+        table_(datasets::read_profiles(settings.tables / "operators.csv")),
+        latencies_(read_latencies(settings.tables / "latency_ms.csv")),
+        sums_(sums_of_features(table_)) {
+    make_folder(settings.out);
+    rows_ = read_rows(settings.out / "results.csv");
+  }
+
+  void run() {
+    for (int split = 0; split < settings_.splits; ++split) {
+      for (const std::size_t networks : training_sizes) {
+        for (std::size_t setting = 0; setting < table_.settings.size(); ++setting) gpu(setting, networks, split);
+        for (const auto& [setting, latency_ms] : latencies_) {
+          if (setting.find("_gpu") != std::string::npos) continue;
+          if (!is_there({setting, "lasso", "whole networks", networks, split})) {
+            rows_.push_back(predict_cpu(table_, sums_, setting, latency_ms, networks, split));
           }
         }
+        keep();
       }
-      for (const auto& [setting, latency_ms] : latencies) {
-        if (setting.find("_gpu") != std::string::npos) continue;
-        rows.push_back(predict_cpu(table, sums, setting, latency_ms, networks, split));
+    }
+    std::sort(rows_.begin(), rows_.end(), [](const Row& a, const Row& b) { return key(a) < key(b); });
+    keep();
+    write_file_atomically(settings_.out / "README.md", page_of(rows_, settings_.splits));
+    std::cout << page_of(rows_, settings_.splits);
+  }
+
+ private:
+  bool is_there(const Row& wanted) const {
+    return std::any_of(rows_.begin(), rows_.end(), [&](const Row& row) { return key(row) == key(wanted); });
+  }
+
+  void gpu(std::size_t setting, std::size_t networks, int split) {
+    const auto& latency_ms = latencies_.at(table_.settings[setting] + "_float");
+    for (const LearnerKind learner : settings_.learners) {
+      for (const bool deduced : {false, true}) {
+        const std::string kernels = deduced ? "deduced" : "operations";
+        if (is_there({table_.settings[setting], std::string(name(learner)), kernels, networks, split})) continue;
+        rows_.push_back(predict_gpu(table_, setting, latency_ms, learner, deduced, networks, split));
+        keep();
       }
     }
   }
-  write_file_atomically(settings.out / "results.csv", csv_of(rows));
-  write_file_atomically(settings.out / "README.md", page_of(rows, settings.splits));
-  std::cout << page_of(rows, settings.splits);
-}
+
+  void keep() const { write_file_quickly(settings_.out / "results.csv", csv_of(rows_)); }
+
+  const Settings& settings_;
+  datasets::ProfiledNetworks table_;
+  Latencies latencies_;
+  Eigen::MatrixXd sums_;
+  std::vector<Row> rows_;
+};
 
 }  // namespace
 
@@ -298,7 +346,7 @@ int main(int argc, char** argv) {
     for (const std::string& learner : given["learners"].as<std::vector<std::string>>()) {
       settings.learners.push_back(trainer::kernels::learner_kind(learner));
     }
-    run(settings);
+    Experiment(settings).run();
   } catch (const std::exception& error) {
     std::cerr << "operation_wise: " << error.what() << "\n";
     return 1;
