@@ -23,7 +23,7 @@ TreeEnsemble train_trees(const std::vector<float>&, std::size_t, const std::vect
                          const TreeOptions&) {
   throw InputError(
       "trees are trained by XGBoost, which this program was built without; install libxgboost-dev and build again "
-      "(TENSHOT_XGBOOST)");
+      "with -DTENSHOT_XGBOOST=ON");
 }
 
 #else
