@@ -29,8 +29,9 @@ const std::vector<KitFile>& kit_files() {\n  static const std::vector<KitFile> f
   tenshot_write_if_changed(${output} "${source}")
 endfunction()
 
-# tenshot_embed_spaces(OUTPUT FOLDER NAMES…): the same for FOLDER/NAME.json, as tenshot::nasbench::shipped_spaces().
-function(tenshot_embed_spaces output folder)
+# tenshot_embed_json(OUTPUT FOLDER HEADER TYPE FUNCTION NAMES…): the same for FOLDER/NAME.json. HEADER declares
+# tenshot::nasbench::FUNCTION(), which gives a TYPE {name, content} for each.
+function(tenshot_embed_json output folder header type function)
   set(entries "")
   foreach(name ${ARGN})
     set(path ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/${name}.json)
@@ -38,8 +39,8 @@ function(tenshot_embed_spaces output folder)
     file(READ ${path} content)
     string(APPEND entries "      {\"${name}\", R\"__file(${content})__file\"},\n")
   endforeach()
-  set(source "#include \"nasbench/spaces/shipped_spaces.h\"\n\nnamespace tenshot::nasbench {\n\n\
-const std::vector<ShippedSpace>& shipped_spaces() {\n  static const std::vector<ShippedSpace> spaces = {\n${entries}  };\n\
-  return spaces;\n}\n\n}  // namespace tenshot::nasbench\n")
+  set(source "#include \"${header}\"\n\nnamespace tenshot::nasbench {\n\n\
+const std::vector<${type}>& ${function}() {\n  static const std::vector<${type}> files = {\n${entries}  };\n\
+  return files;\n}\n\n}  // namespace tenshot::nasbench\n")
   tenshot_write_if_changed(${output} "${source}")
 endfunction()

@@ -9,7 +9,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
 . experiments/set_up.sh
-install_missing
+install_missing libxgboost-dev
 build_targets tenshot
 work=$build/experiments
 names=${*:-pooling single_device ablation samples_clones leave_one_out samplers help_task structured structured_ceiling

@@ -48,16 +48,19 @@ void count_nodes(const Block& block, std::map<std::string, int>& counts) {
 }  // namespace
 
 std::map<std::string, int> compiled_node_counts(std::string_view runtime, const nasbench::LayerGraph& graph) {
+  return compiled_node_counts(runtime, nasbench::network_of(graph, RuntimeOptions{}.batch));
+}
+
+std::map<std::string, int> compiled_node_counts(std::string_view runtime, const nasbench::Network& network) {
   const RuntimeOptions options;
-  const nasbench::Network network = nasbench::network_of(graph, options.batch);
   require_runnable(network, options);
   const c10::InferenceMode inference;
   torch::jit::Module module = compiled_module(runtime, network, options.weight_seed);
-  const nasbench::TensorShape& shape = graph.input_shape();
-  const at::Tensor input = at::zeros({1, shape.channels, shape.height, shape.width});
+  std::vector<c10::IValue> inputs;
+  for (const nasbench::NetworkInput& input : network.inputs) inputs.emplace_back(at::zeros(input.type.shape));
   std::map<std::string, int> counts;
-  module.forward({input});  // the executor profiles the first run and compiles in the second
-  module.forward({input});
+  module.forward(inputs);  // the executor profiles the first run and compiles in the second
+  module.forward(inputs);
   count_nodes(*torch::jit::lastExecutedOptimizedGraph()->block(), counts);
   return counts;
 }

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "nasbench/graph/layer_graph.h"
+#include "nasbench/graph/network.h"
 
 namespace tenshot::descriptor {
 
@@ -14,5 +15,7 @@ namespace tenshot::descriptor {
 /// ("aten::conv2d 3x3"), and by " relu" where the rewrite has put a ReLU into it. In-place forms are kinds of their own
 /// ("aten::add_"). Runs the network. Throws InputError on another runtime and on a graph that is not runnable.
 std::map<std::string, int> compiled_node_counts(std::string_view runtime, const nasbench::LayerGraph& graph);
+/// The same of any network.
+std::map<std::string, int> compiled_node_counts(std::string_view runtime, const nasbench::Network& network);
 
 }  // namespace tenshot::descriptor

@@ -15,16 +15,10 @@
 namespace tenshot::cli {
 namespace {
 
-const std::array<const Command*, 15> commands = {
-    &collect_command, &dataset_command,  &train_command,  &plan_command,          &adapt_command,
-    &predict_command, &evaluate_command, &export_command, &experiment_command,    &report_command,
-    &info_command,    &network_command,  &cold_command,   &run_operators_command, &run_network_command};
-=======
-&collect_command, &dataset_command, &train_command, &plan_command, &adapt_command, &predict_command, &evaluate_command,
-    &export_command, &experiment_command, &report_command, &info_command, &network_command, &cold_command,
-    &run_operators_command
-};
->>>>>>> cold
+const std::array commands = {&collect_command,    &dataset_command, &train_command,         &plan_command,
+                             &adapt_command,      &predict_command, &evaluate_command,      &export_command,
+                             &experiment_command, &report_command,  &info_command,          &network_command,
+                             &kernels_command,    &cold_command,    &run_operators_command, &run_network_command};
 
 void print_help() {
   std::cout << "tenshot: measure ten networks on a device nobody has profiled, predict the latency of all of them.\n\n"

@@ -13,7 +13,7 @@ struct TreeNode {
   std::int32_t feature = -1;
   std::int32_t zero = 0;  ///< index of the child where the feature is 0
   std::int32_t one = 0;
-  float value = 0;  ///< mean of the targets that reach it
+  float value = 0;  ///< of a leaf: the mean of the targets that reach it
 };
 
 struct RegressionTree {
@@ -28,7 +28,7 @@ struct ForestOptions {
   std::size_t features_per_split = 0;
 };
 
-/// A random forest (Breiman, Machine Learning 2001): trees grown on bootstrap samples, each split the one of its few
+/// A random forest (Breiman, Machine Learning 2001): trees grown on samples of the rows, each split the one of its few
 /// features that lowers the squared error most.
 struct RandomForest {
   std::vector<RegressionTree> trees;
@@ -39,7 +39,8 @@ struct RandomForest {
   int depth() const;
 };
 
-/// `features` is [targets.size(), width], zeros and ones. Throws InputError when there are no rows.
+/// A forest trained by XGBoost. `features` is [targets.size(), width], zeros and ones. Throws InputError when there are
+/// no rows, or the program was built without XGBoost.
 RandomForest grow_forest(const std::vector<float>& features, std::size_t width, const std::vector<double>& targets,
                          const ForestOptions& options, Rng& rng);
 

@@ -39,7 +39,7 @@ class Experiment : public ::testing::Test {
                                {"pools", {"others"}},
                                {"samplers", {"targeted-uniform"}},
                                {"samples", {10}},
-                               {"methods", {"flops", "look-up", "forest"}},
+                               {"methods", {"flops", "look-up", "additive"}},
                                {"trials", 2}};
     document.merge_patch(nlohmann::json::parse(patch));
     return parse_spec(document.dump(), "spec.json", false);

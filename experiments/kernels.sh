@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Kernels: what is deduced of TensorFlow Lite's GPU delegate, operation-wise prediction on the same phones, and what test
+# cases detect on the runtimes of this machine. TENSHOT_TABLES names the folder with mobile-cnn/ of Li, Paolieri and
+# Golubchik (EdgeSys 2024).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+if [ -z "${TENSHOT_TABLES:-}" ]; then
+  echo "TENSHOT_TABLES names no folder of public tables (mobile-cnn/operators.csv, mobile-cnn/latency_ms.csv)" >&2
+  exit 1
+fi
+# shellcheck source=experiments/set_up.sh disable=SC2119
+. experiments/set_up.sh
+install_missing libxgboost-dev
+build_targets
+export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+results=experiments/results
+"$build/experiments/kernel_deduction" --table "$TENSHOT_TABLES/mobile-cnn/operators.csv" --out "$results/kernel_deduction"
+"$build/experiments/operation_wise" --tables "$TENSHOT_TABLES/mobile-cnn" --out "$results/operation_wise"
+"$build/experiments/fusion_detection" --out "$results/fusion_detection"

@@ -1,0 +1,156 @@
+#include "sampling/operators/adaptive_sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
+
+namespace tenshot::sampling {
+namespace {
+
+class AdaptiveSampler {
+ public:
+  AdaptiveSampler(const KernelSpace& space, const MeasureKernels& measure, const TestLearner& learner,
+                  const AdaptiveOptions& options)
+      : space_(space), measure_(measure), learner_(learner), options_(options), rng_(options.seed) {}
+
+  AdaptiveSamples run(const std::vector<Configuration>& test_set) {
+    std::vector<Configuration> given;
+    for (const Configuration& configuration : test_set) {
+      if (seen_.insert(configuration).second) given.push_back(configuration);
+    }
+    measure_into(given, 1);
+    measure_into(drawn_from_prior(), options_.test_share);
+    if (samples_.training.latency_ms.empty() || samples_.test.latency_ms.empty()) {
+      throw InputError(
+          "adaptive sampling has no kernels to learn from or to test on: " + std::to_string(samples_.refused.size()) +
+          " of " + std::to_string(seen_.size()) + " were refused");
+    }
+    std::vector<double> errors = test();
+    for (std::size_t round = 0; round < options_.most_rounds && samples_.errors.back() > options_.threshold; ++round) {
+      const std::vector<Configuration> around = drawn_around(errors);
+      if (around.empty()) break;
+      measure_into(around, options_.test_share);
+      errors = test();
+    }
+    return std::move(samples_);
+  }
+
+ private:
+  bool is_new(const Configuration& configuration) {
+    if (seen_.size() >= options_.most_kernels) return false;
+    if (space_.allowed && !space_.allowed(configuration)) return false;
+    return seen_.insert(configuration).second;
+  }
+
+  std::vector<Configuration> drawn_from_prior() {
+    std::vector<Configuration> drawn;
+    // Spaces may have fewer configurations than are wanted.
+    for (std::size_t tries = 0; drawn.size() < options_.initial && tries < 20 * options_.initial; ++tries) {
+      Configuration configuration;
+      for (const std::vector<int>& values : space_.prior) configuration.push_back(values[rng_.below(values.size())]);
+      if (is_new(configuration)) drawn.push_back(configuration);
+    }
+    return drawn;
+  }
+
+  /// FineGrainedSample: the test set's configurations whose errors are large, with other channels.
+  std::vector<Configuration> drawn_around(const std::vector<double>& errors) {
+    std::vector<Configuration> drawn;
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+      if (errors[i] <= options_.threshold) continue;
+      for (std::size_t m = 0; m < options_.around; ++m) {
+        Configuration configuration = samples_.test.configurations[i];
+        for (std::size_t d = 0; d < configuration.size(); ++d) {
+          if (!space_.fine[d]) continue;
+          const int least = std::max(1, static_cast<int>(std::floor(options_.smallest_channels * configuration[d])));
+          const int most = std::max(least, static_cast<int>(std::floor(options_.largest_channels * configuration[d])));
+          configuration[d] = least + static_cast<int>(rng_.below(static_cast<std::uint64_t>(most - least) + 1));
+        }
+        if (is_new(configuration)) drawn.push_back(configuration);
+      }
+    }
+    return drawn;
+  }
+
+  void measure_into(const std::vector<Configuration>& configurations, double test_share) {
+    if (configurations.empty()) return;
+    const std::vector<double> latency_ms = measure_(configurations);
+    if (latency_ms.size() != configurations.size()) {
+      throw InputError(std::to_string(configurations.size()) + " kernels were to be measured, " +
+                       std::to_string(latency_ms.size()) + " latencies came back");
+    }
+    for (std::size_t i = 0; i < configurations.size(); ++i) {
+      if (!(latency_ms[i] > 0)) {
+        samples_.refused.push_back(configurations[i]);
+        continue;
+      }
+      MeasuredKernels& to = rng_.uniform() < test_share ? samples_.test : samples_.training;
+      to.configurations.push_back(configurations[i]);
+      to.latency_ms.push_back(latency_ms[i]);
+    }
+  }
+
+  std::vector<double> test() {
+    std::vector<double> errors = learner_(samples_.training, samples_.test);
+    if (errors.size() != samples_.test.latency_ms.size()) {
+      throw InputError("a learner gave " + std::to_string(errors.size()) + " errors of " +
+                       std::to_string(samples_.test.latency_ms.size()) + " kernels");
+    }
+    const double sum = std::accumulate(errors.begin(), errors.end(), 0.0);
+    samples_.errors.push_back(sum / static_cast<double>(errors.size()));
+    return errors;
+  }
+
+  const KernelSpace& space_;
+  const MeasureKernels& measure_;
+  const TestLearner& learner_;
+  const AdaptiveOptions& options_;
+  Rng rng_;
+  std::set<Configuration> seen_;
+  AdaptiveSamples samples_;
+};
+
+void require_sound(const KernelSpace& space) {
+  const std::size_t count = space.dimensions.size();
+  const bool values = std::all_of(space.prior.begin(), space.prior.end(), [](const auto& of) { return !of.empty(); });
+  if (count == 0 || space.prior.size() != count || space.fine.size() != count || !values) {
+    throw InputError("a space of kernels needs values of each of its dimensions");
+  }
+}
+
+}  // namespace
+
+KernelSpace space_of_zoo(std::vector<std::string> dimensions, const std::vector<Configuration>& zoo,
+                         std::vector<bool> fine) {
+  KernelSpace space{std::move(dimensions), {}, std::move(fine), {}};
+  space.prior.resize(space.dimensions.size());
+  for (const Configuration& configuration : zoo) {
+    if (configuration.size() != space.dimensions.size()) {
+      throw InputError("a kernel of the zoo has " + std::to_string(configuration.size()) + " values, expected " +
+                       std::to_string(space.dimensions.size()));
+    }
+    for (std::size_t d = 0; d < configuration.size(); ++d) space.prior[d].push_back(configuration[d]);
+  }
+  require_sound(space);
+  return space;
+}
+
+AdaptiveSamples sample_adaptively(const KernelSpace& space, const std::vector<Configuration>& test_set,
+                                  const MeasureKernels& measure, const TestLearner& learner,
+                                  const AdaptiveOptions& options) {
+  require_sound(space);
+  const bool share = options.test_share > 0 && options.test_share < 1;
+  const bool channels = options.smallest_channels > 0 && options.largest_channels >= options.smallest_channels;
+  if (!share || !channels || options.initial < 2) {
+    throw InputError(
+        "adaptive sampling needs at least two kernels, a share of tests between 0 and 1, and a range of "
+        "channels over 0");
+  }
+  return AdaptiveSampler(space, measure, learner, options).run(test_set);
+}
+
+}  // namespace tenshot::sampling

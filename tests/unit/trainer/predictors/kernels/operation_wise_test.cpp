@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
+#include "trainer/predictors/kernels/kernel_sum.h"
+#include "trainer/predictors/kernels/lasso.h"
+#include "trainer/predictors/kernels/operation_features.h"
+#include "trainer/trees/tree_ensemble.h"
+
+namespace tenshot::trainer::kernels {
+namespace {
+
+using nasbench::NetworkBuilder;
+using nasbench::OperatorSpecification;
+using nasbench::Source;
+
+/// One convolution of an image of `in` channels, 3×3.
+OperatorSpecification convolution(int in, int out, int size, int groups = 1) {
+  NetworkBuilder b;
+  b.convolution("conv", b.input("input", {1, in, size, size}), out, {nasbench::same_window(3), groups, false});
+  return b.network().nodes[0].operation;
+}
+
+TEST(OperationFeatures, AreThoseOfThePapersTable) {
+  const std::vector<double> expected = {8, 4, 8, 1, 3, 16, 256, 1024, 576, 36864};
+  EXPECT_EQ(operation_features(convolution(4, 16, 8)), expected);
+  EXPECT_EQ(operation_category(convolution(4, 16, 8)), "convolution");
+  EXPECT_EQ(operation_category(convolution(4, 4, 8, 4)), "depthwise_convolution");
+  EXPECT_EQ(operation_category(convolution(4, 16, 8, 2)), "grouped_convolution");
+  EXPECT_EQ(operation_features(convolution(4, 16, 8, 2)).back(), 2);
+}
+
+TEST(OperationFeatures, HaveANameEach) {
+  NetworkBuilder b;
+  Source x = b.input("input", {1, 4, 8, 8});
+  x = b.concatenate("concat", {x, b.activation("relu", x, "relu")});
+  x = b.max_pool("pool", x, {nasbench::same_window(3, 2), false, false});
+  b.output(b.linear("head", b.global_average_pool("mean", x), 10));
+  for (const nasbench::NetworkNode& node : b.network().nodes) {
+    EXPECT_EQ(operation_features(node.operation).size(), feature_names(operation_category(node.operation)).size())
+        << node.name;
+  }
+  const std::vector<double> concat = {8, 4, 2, 8, 512, 512};
+  EXPECT_EQ(operation_features(b.network().nodes[1].operation), concat);
+  const std::vector<double> linear = {8, 10, 90, 80};
+  EXPECT_EQ(operation_features(b.network().nodes[4].operation), linear);
+}
+
+TEST(Lasso, FindsALineWithPositiveWeights) {
+  Eigen::MatrixXd features(50, 3);
+  Eigen::VectorXd latency(50);
+  Rng rng(2);
+  for (int i = 0; i < 50; ++i) {
+    features.row(i) << 1 + rng.uniform(), 10 * rng.uniform(), 7;  // the last one does not vary
+    latency[i] = 2 + 3 * features(i, 0) + 0.5 * features(i, 1);
+  }
+  const Lasso lasso = fit_lasso(features, latency, 0);
+  EXPECT_NEAR(lasso.predict(Eigen::Vector3d(1.5, 4, 7)), 8.5, 1e-5);
+  EXPECT_EQ(lasso.weight[2], 0);
+  EXPECT_LT(fit_lasso(features, latency).alpha, 1e-3);  // an exact line wants no penalty
+}
+
+TEST(Lasso, WeightsAreNeverNegative) {
+  Eigen::MatrixXd features(4, 1);
+  features << 1, 2, 3, 4;
+  const Lasso falling = fit_lasso(features, Eigen::Vector4d(4, 3, 2, 1), 0);
+  EXPECT_EQ(falling.weight[0], 0);
+  // The constant c with the least Σ (c/y − 1)²: Σ 1/y / Σ 1/y² of 1, 2, 3 and 4.
+  const double constant = (1 + 1 / 2.0 + 1 / 3.0 + 1 / 4.0) / (1 + 1 / 4.0 + 1 / 9.0 + 1 / 16.0);
+  EXPECT_NEAR(falling.intercept, constant, 1e-9);
+}
+
+TEST(Lasso, ALargerPenaltyShrinksTheWeights) {
+  // Features −1 and 1, latencies 1 and 1.5; the objective's minimum is in closed form: with the intercept b and the
+  // weight w, ((b − w) − 1)²/2 + ((b + w)/1.5 − 1)²/2 + α w. Where both derivatives are zero and α = 0: w = .25.
+  Eigen::MatrixXd features(2, 1);
+  features << -1, 1;
+  const Eigen::Vector2d latency(1, 1.5);
+  EXPECT_NEAR(fit_lasso(features, latency, 0).weight[0], 0.25, 1e-7);
+  const double some = fit_lasso(features, latency, 0.01).weight[0];
+  EXPECT_GT(some, 0);
+  EXPECT_LT(some, 0.25);
+  EXPECT_EQ(fit_lasso(features, latency, 10).weight[0], 0);
+}
+
+TEST(Lasso, RefusesLatenciesThatAreNone) {
+  EXPECT_THROW(fit_lasso(Eigen::MatrixXd::Ones(2, 1), Eigen::Vector2d(1, 0), 0), InputError);
+  EXPECT_THROW(fit_lasso(Eigen::MatrixXd(0, 1), Eigen::VectorXd(0), 0), InputError);
+}
+
+/// Convolutions whose latency is .1 ms and a ms for each 10⁶ multiply-adds.
+LatencyRows convolution_rows(int count, std::uint64_t seed) {
+  LatencyRows rows;
+  Rng rng(seed);
+  for (int i = 0; i < count; ++i) {
+    const OperatorSpecification op = convolution(
+        static_cast<int>(8 + rng.below(57)), static_cast<int>(8 + rng.below(57)), static_cast<int>(7 + rng.below(22)));
+    rows.features.push_back(operation_features(op));
+    rows.latency_ms.push_back(0.1 + 1e-6 * static_cast<double>(multiply_adds(op)));
+  }
+  return rows;
+}
+
+double mean_error(const LatencyLearner& learner, const LatencyRows& rows) {
+  double sum = 0;
+  for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
+    sum += std::abs(learner.predict_ms(rows.features[i]) / rows.latency_ms[i] - 1);
+  }
+  return sum / static_cast<double>(rows.latency_ms.size());
+}
+
+TEST(LatencyLearner, EachLearnsWhatConvolutionsCost) {
+  const LatencyRows training = convolution_rows(300, 1), others = convolution_rows(100, 2);
+  const std::pair<const char*, double> bounds[] = {
+      {"lasso", 0.01}, {"forest", 0.3}, {"boosting", 0.2}, {"perceptron", 0.2}};
+  for (const auto& [kind, bound] : bounds) {
+    const LearnerKind learner = learner_kind(kind);
+    EXPECT_EQ(name(learner), kind);
+    const bool trees = learner == LearnerKind::forest || learner == LearnerKind::boosting;
+    if (trees && !has_xgboost()) continue;
+    const auto trained = train_learner(learner, training, 7);
+    EXPECT_LT(mean_error(*trained, others), bound) << kind;
+    const auto again = train_learner(learner, training, 7);
+    EXPECT_EQ(again->predict_ms(others.features[0]), trained->predict_ms(others.features[0])) << kind;
+  }
+}
+
+TEST(LatencyLearner, RefusesWhatItCannotLearnFrom) {
+  EXPECT_THROW(train_learner(LearnerKind::lasso, {}, 1), InputError);
+  EXPECT_THROW(train_learner(LearnerKind::lasso, {{{1}, {2}}, {1, -1}}, 1), InputError);
+  EXPECT_THROW(train_learner(LearnerKind::lasso, {{{1}, {2, 3}}, {1, 1}}, 1), InputError);
+  EXPECT_THROW(learner_kind("oracle"), InputError);
+}
+
+TEST(KernelSum, AddsTheOverheadToTheSumOfTheOperators) {
+  std::vector<TimedNetwork> networks;
+  Rng rng(5);
+  for (int n = 0; n < 20; ++n) {
+    TimedNetwork network;
+    network.total_ms = 3;  // on top of its operators
+    for (int i = 0; i < 6; ++i) {
+      network.operators.push_back(
+          convolution(static_cast<int>(8 + rng.below(57)), 16, static_cast<int>(7 + rng.below(22))));
+      network.operator_ms.push_back(0.1 + 1e-6 * static_cast<double>(multiply_adds(network.operators.back())));
+      network.total_ms += network.operator_ms.back();
+    }
+    networks.push_back(network);
+  }
+  const KernelSum sum(networks, LearnerKind::lasso, operation_category, 1);
+  EXPECT_NEAR(sum.overhead_ms(), 3, 1e-9);
+  const std::vector<OperatorSpecification> other = {convolution(33, 16, 15), convolution(20, 16, 9)};
+  const double expected = 3 + 0.2 + 1e-6 * static_cast<double>(multiply_adds(other[0]) + multiply_adds(other[1]));
+  EXPECT_NEAR(sum.network_ms(other), expected, 0.02 * expected);
+  NetworkBuilder b;
+  b.linear("head", b.input("input", {1, 8}), 10);
+  EXPECT_GT(sum.operator_ms(b.network().nodes[0].operation), 0);  // of a kind that nobody timed
+}
+
+TEST(KernelSum, RefusesOperatorsWithoutTimes) {
+  EXPECT_THROW(KernelSum({}, LearnerKind::lasso, operation_category, 1), InputError);
+  EXPECT_THROW(KernelSum({{{convolution(4, 4, 8)}, {}, 1}}, LearnerKind::lasso, operation_category, 1), InputError);
+}
+
+}  // namespace
+}  // namespace tenshot::trainer::kernels

@@ -1,0 +1,147 @@
+#include <algorithm>
+#include <iostream>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "descriptor/fusion/fusion_detection.h"
+#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/kernels/fusion_rules.h"
+#include "nasbench/kernels/kernel_search.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
+#include "trainer/cli/command.h"
+#include "trainer/cli/network_options.h"
+#include "trainer/cli/signals.h"
+
+namespace tenshot::cli {
+namespace {
+
+using Arguments = std::vector<std::string>;
+using nasbench::Kernel;
+using nasbench::Network;
+
+constexpr const char* detect_example = "  tenshot kernels detect --runtime libtorch-frozen --out rules.json\n";
+constexpr const char* find_example =
+    "  tenshot kernels find --rules activation-add model.onnx\n"
+    "  tenshot kernels find --rules rules.json model.onnx --json\n";
+
+std::map<std::string, int> counts_of(const std::vector<Kernel>& kernels) {
+  std::map<std::string, int> counts;
+  for (const Kernel& kernel : kernels) ++counts[kernel.name];
+  return counts;
+}
+
+nlohmann::ordered_json to_json(const Network& network, const std::vector<Kernel>& kernels, const std::string& rules) {
+  nlohmann::ordered_json json = {{"rules", rules}, {"hash", content_hash(network)}, {"count", kernels.size()}};
+  json["kinds"] = nlohmann::ordered_json::object();
+  for (const auto& [kind, count] : counts_of(kernels)) json["kinds"][kind] = count;
+  json["kernels"] = nlohmann::ordered_json::array();
+  for (const Kernel& kernel : kernels) {
+    nlohmann::ordered_json operators = nlohmann::ordered_json::array();
+    for (const int node : kernel.nodes) operators.push_back(network.nodes[static_cast<std::size_t>(node)].name);
+    json["kernels"].push_back({{"kernel", kernel.name}, {"operators", operators}});
+  }
+  return json;
+}
+
+void find(const Arguments& arguments) {
+  OptionParser options("kernels find",
+                       "Says which kernels a runtime executes of an ONNX network: its operators, fused by the rules of "
+                       "the runtime (nn-Meter, Algorithm 1).",
+                       find_example);
+  options.add_positional("model.onnx", "the ONNX file");
+  options.add()("rules", "file of fusion rules (tenshot.fusion/1), or " + joined(nasbench::shipped_rule_names()),
+                cxxopts::value<std::string>());
+  options.add()("shape", "shape of an input, as input=1x3x224x224; may be repeated",
+                cxxopts::value<std::vector<std::string>>());
+  options.add()("json", "as JSON on standard output");
+  if (!options.parse(arguments)) return;
+  const std::string rules_name = options.required("rules");
+  const std::string model = options.required("model.onnx");
+  const nasbench::FusionRules rules = nasbench::fusion_rules(rules_name);
+  const Network network = nasbench::read_onnx(model, onnx_options(options));
+  const std::vector<Kernel> kernels = find_kernels(network, rules);
+  if (options.has("json")) {
+    std::cout << to_json(network, kernels, rules.name).dump(1, ' ', false, nlohmann::json::error_handler_t::replace)
+              << "\n";
+    return;
+  }
+  for (const auto& [kind, count] : counts_of(kernels)) std::cout << count << "\t" << kind << "\n";
+  std::cout << kernels.size() << " kernels of " << network.nodes.size() << " operators under the rules " << rules.name
+            << "\n";
+}
+
+double share(const OptionParser& options, const std::string& option) {
+  const std::optional<double> value = parse_number(options.get(option));
+  if (value && *value > 0 && *value < 1) return *value;
+  throw UsageError("--" + option + " is '" + excerpt(options.get(option)) + "', expected a number between 0 and 1");
+}
+
+void detect(const Arguments& arguments) {
+  OptionParser options("kernels detect",
+                       "Finds out by test cases which operators a runtime fuses (nn-Meter, Inequality 1), and writes "
+                       "the rules.",
+                       detect_example);
+  options.add()("runtime", joined(descriptor::runtime_names()), cxxopts::value<std::string>());
+  options.add()("threads", "threads of the runtime", cxxopts::value<std::string>()->default_value("1"));
+  options.add()("alpha", "share of the cheaper operator's time that fusing must save",
+                cxxopts::value<std::string>()->default_value("0.5"));
+  options.add()("rounds", "most rounds of a case; one that stays within the noise counts as not fused",
+                cxxopts::value<std::string>()->default_value("60"));
+  options.add()("channels", "of the image of the test cases", cxxopts::value<std::string>()->default_value("32"));
+  options.add()("size", "height and width of that image", cxxopts::value<std::string>()->default_value("112"));
+  options.add()("operators", "which operators to pair: " + joined(descriptor::testable_operators()),
+                cxxopts::value<std::vector<std::string>>());
+  options.add()("out", "file of the rules", cxxopts::value<std::string>());
+  if (!options.parse(arguments)) return;
+  const std::string out = options.required("out");
+  descriptor::FusionDetectionOptions detection;
+  if (options.has("operators")) detection.operators = options.get<std::vector<std::string>>("operators");
+  detection.alpha = share(options, "alpha");
+  detection.most_rounds = options.integer("rounds", detection.least_rounds);
+  detection.image = {options.integer("channels", 1), options.integer("size", 8)};
+  descriptor::RuntimeOptions run;
+  run.threads = options.integer("threads", 1);
+  const auto runtime = descriptor::make_runtime(options.required("runtime"));
+  require_writable_target(out);
+  ProgressLine progress(options.has("quiet"));
+  std::size_t cases = 0;
+  descriptor::FusionFindings findings = detect_fusion(descriptor::time_on(*runtime, run), detection, [&] {
+    progress.show("case " + std::to_string(++cases) + ", " +
+                  std::to_string(detection.operators.size() * detection.operators.size()) + " pairs");
+    return !stop_requested();
+  });
+  findings.rules.name = std::string(runtime->name());
+  nlohmann::ordered_json document = to_json(findings);
+  document["version"] = runtime->version();
+  write_file_atomically(out, document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  const auto undecided = std::count_if(findings.pairs.begin(), findings.pairs.end(),
+                                       [](const descriptor::PairFinding& pair) { return !pair.decided; });
+  say(std::to_string(findings.rules.pairs.size()) + " of " + std::to_string(findings.pairs.size()) + " pairs fuse, " +
+          std::to_string(undecided) + " stayed within the noise, " + std::to_string(findings.refused.size()) +
+          " cases were refused; written to " + out + "; next: tenshot kernels find --rules " + out + " model.onnx",
+      options.has("quiet"));
+}
+
+void run(const Arguments& arguments) {
+  const std::string verb = arguments.empty() ? "" : arguments[0];
+  const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
+  if (verb == "find") return find(rest);
+  if (verb == "detect") return detect(rest);
+  if (verb == "--help" || verb == "-h") {
+    std::cout << "Usage: tenshot kernels detect|find [options]; each has --help\n\nExample:\n"
+              << detect_example << find_example;
+    return;
+  }
+  throw UsageError("tenshot kernels needs detect or find" +
+                   (verb.empty() ? std::string() : ", not '" + excerpt(verb) + "'"));
+}
+
+}  // namespace
+
+const Command kernels_command = {"kernels", "detect what a runtime fuses, find the kernels of a network", run};
+
+}  // namespace tenshot::cli

@@ -1,0 +1,107 @@
+#include "trainer/predictors/kernels/lasso.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "nasbench/support/error.h"
+
+namespace tenshot::trainer::kernels {
+namespace {
+
+constexpr int folds = 5, most_sweeps = 2000;
+constexpr double tolerance = 1e-9;  ///< of a change of the prediction, relative to the latency
+
+/// The rows of one side of a split in folds.
+struct Rows {
+  Eigen::MatrixXd features;
+  Eigen::VectorXd latency_ms;
+};
+
+Rows rows_of(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_ms, int fold, bool inside) {
+  std::vector<Eigen::Index> chosen;
+  for (Eigen::Index i = 0; i < features.rows(); ++i) {
+    if ((i % folds == fold) == inside) chosen.push_back(i);
+  }
+  Rows rows{{static_cast<Eigen::Index>(chosen.size()), features.cols()},
+            Eigen::VectorXd(static_cast<Eigen::Index>(chosen.size()))};
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    rows.features.row(static_cast<Eigen::Index>(i)) = features.row(chosen[i]);
+    rows.latency_ms[static_cast<Eigen::Index>(i)] = latency_ms[chosen[i]];
+  }
+  return rows;
+}
+
+double squared_relative_error(const Lasso& lasso, const Rows& rows) {
+  double sum = 0;
+  for (Eigen::Index i = 0; i < rows.features.rows(); ++i) {
+    sum += std::pow(lasso.predict(rows.features.row(i)) / rows.latency_ms[i] - 1, 2);
+  }
+  return sum;
+}
+
+}  // namespace
+
+double Lasso::predict(const Eigen::VectorXd& features) const {
+  return intercept + ((features - mean).array() / deviation.array() * weight.array()).sum();
+}
+
+Lasso fit_lasso(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_ms, double alpha) {
+  const Eigen::Index n = features.rows(), k = features.cols();
+  if (n == 0 || latency_ms.size() != n || !(latency_ms.array() > 0).all()) {
+    throw InputError("a Lasso needs at least one row, and a positive latency of each");
+  }
+  Lasso lasso;
+  lasso.alpha = alpha;
+  lasso.mean = features.colwise().mean();
+  lasso.deviation =
+      ((features.rowwise() - lasso.mean.transpose()).array().square().colwise().sum() / static_cast<double>(n)).sqrt();
+  const Eigen::ArrayXd scale = lasso.mean.array().abs().max(1e-12);
+  lasso.deviation = (lasso.deviation.array() > 1e-9 * scale).select(lasso.deviation, HUGE_VAL);
+  lasso.weight = Eigen::VectorXd::Zero(k);
+
+  // In units of the latency: rows x/y, the intercept's column 1/y, and the target 1.
+  const Eigen::VectorXd inverse = latency_ms.cwiseInverse();
+  Eigen::MatrixXd x =
+      (features.rowwise() - lasso.mean.transpose()).array().rowwise() / lasso.deviation.transpose().array();
+  x = x.array().colwise() * inverse.array();
+  const Eigen::VectorXd squares = x.colwise().squaredNorm();
+  const double inverse_squares = inverse.squaredNorm();
+  Eigen::VectorXd residual = Eigen::VectorXd::Ones(n);
+  for (int sweep = 0; sweep < most_sweeps; ++sweep) {
+    const double shift = inverse.dot(residual) / inverse_squares;
+    lasso.intercept += shift;
+    residual -= shift * inverse;
+    double change = std::abs(shift) * inverse.maxCoeff();
+    for (Eigen::Index j = 0; j < k; ++j) {
+      if (!(squares[j] > 0)) continue;
+      const double best = lasso.weight[j] + (x.col(j).dot(residual) - alpha * static_cast<double>(n) / 2) / squares[j];
+      const double step = std::max(best, 0.0) - lasso.weight[j];
+      if (step == 0) continue;
+      lasso.weight[j] += step;
+      residual -= step * x.col(j);
+      change = std::max(change, std::abs(step) * x.col(j).cwiseAbs().maxCoeff());
+    }
+    if (change < tolerance) break;
+  }
+  return lasso;
+}
+
+Lasso fit_lasso(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_ms) {
+  double best_alpha = 1e-3, least = HUGE_VAL;
+  for (int exponent = -5; exponent <= 2 && features.rows() >= folds; ++exponent) {
+    const double alpha = std::pow(10.0, exponent);
+    double error = 0;
+    for (int fold = 0; fold < folds; ++fold) {
+      const Rows others = rows_of(features, latency_ms, fold, false);
+      error += squared_relative_error(fit_lasso(others.features, others.latency_ms, alpha),
+                                      rows_of(features, latency_ms, fold, true));
+    }
+    if (error < least) {
+      least = error;
+      best_alpha = alpha;
+    }
+  }
+  return fit_lasso(features, latency_ms, best_alpha);
+}
+
+}  // namespace tenshot::trainer::kernels

@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <string>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
+#include "trainer/trees/tree_ensemble.h"
+
+#ifdef TENSHOT_HAS_XGBOOST
+#include <xgboost/c_api.h>
+#endif
+
+namespace tenshot::trainer {
+
+#ifndef TENSHOT_HAS_XGBOOST
+
+bool has_xgboost() { return false; }
+
+TreeEnsemble train_trees(const std::vector<float>&, std::size_t, const std::vector<double>&, const std::vector<double>&,
+                         const TreeOptions&) {
+  throw InputError(
+      "trees are trained by XGBoost, which this program was built without; install libxgboost-dev and build again "
+      "with -DTENSHOT_XGBOOST=ON");
+}
+
+#else
+
+namespace {
+
+void require(int status) {
+  if (status != 0) throw InputError("XGBoost: " + excerpt(XGBGetLastError(), 200));
+}
+
+/// The rows, owned.
+class Matrix {
+ public:
+  Matrix(const std::vector<float>& features, std::size_t width, const std::vector<float>& targets,
+         const std::vector<float>& weights) {
+    require(XGDMatrixCreateFromMat(features.data(), targets.size(), width, std::nanf(""), &handle_));
+    try {
+      require(XGDMatrixSetFloatInfo(handle_, "label", targets.data(), targets.size()));
+      require(XGDMatrixSetFloatInfo(handle_, "weight", weights.data(), weights.size()));
+    } catch (...) {
+      XGDMatrixFree(handle_);
+      throw;
+    }
+  }
+  ~Matrix() { XGDMatrixFree(handle_); }
+  Matrix(const Matrix&) = delete;
+  Matrix& operator=(const Matrix&) = delete;
+  DMatrixHandle get() const { return handle_; }
+
+ private:
+  DMatrixHandle handle_ = nullptr;
+};
+
+/// The model in training, owned.
+class Booster {
+ public:
+  explicit Booster(const Matrix& rows) {
+    const DMatrixHandle matrix = rows.get();
+    require(XGBoosterCreate(&matrix, 1, &handle_));
+  }
+  ~Booster() { XGBoosterFree(handle_); }
+  Booster(const Booster&) = delete;
+  Booster& operator=(const Booster&) = delete;
+
+  void set(const char* name, const std::string& value) { require(XGBoosterSetParam(handle_, name, value.c_str())); }
+  void update(const Matrix& rows, int round) { require(XGBoosterUpdateOneIter(handle_, round, rows.get())); }
+
+  nlohmann::json model() const {
+    bst_ulong length = 0;
+    const char* text = nullptr;
+    require(XGBoosterSaveModelToBuffer(handle_, R"({"format": "json"})", &length, &text));
+    return nlohmann::json::parse(text, text + length);
+  }
+
+  std::vector<float> predict(const Matrix& rows) const {
+    bst_ulong length = 0;
+    const float* values = nullptr;
+    require(XGBoosterPredict(handle_, rows.get(), 0, 0, 0, &length, &values));
+    return {values, values + length};
+  }
+
+ private:
+  BoosterHandle handle_ = nullptr;
+};
+
+void configure(Booster& booster, const TreeOptions& options, std::size_t width, double base) {
+  booster.set("verbosity", "0");
+  booster.set("nthread", "1");
+  booster.set("objective", "reg:squarederror");
+  booster.set("base_score", shortest(base));
+  booster.set("tree_method", "hist");
+  booster.set("max_bin", "1024");
+  booster.set("lambda", "0");
+  booster.set("seed", std::to_string(options.seed % 2147483647));
+  booster.set("num_parallel_tree", std::to_string(options.trees));
+  booster.set("eta", shortest(options.learning_rate));
+  booster.set("max_depth", std::to_string(options.depth));
+  booster.set("min_child_weight", shortest(options.smallest_leaf));
+  booster.set("subsample", shortest(options.row_share));
+  const double least_share = 1.0 / static_cast<double>(width);
+  booster.set("colsample_bynode", shortest(std::max(options.feature_share, least_share)));
+}
+
+/// Appends node `from` of XGBoost's tree and everything below it, a parent before its children.
+std::int32_t append(const nlohmann::json& tree, std::size_t from, SplitTree& result) {
+  const auto index = static_cast<std::int32_t>(result.nodes.size());
+  const int left = tree.at("left_children").at(from), right = tree.at("right_children").at(from);
+  const float condition = tree.at("split_conditions").at(from);  // the value of a leaf
+  if (left < 0) {
+    result.nodes.push_back({-1, 0, index, index, condition});
+    return index;
+  }
+  result.nodes.push_back({tree.at("split_indices").at(from), condition, 0, 0, 0});
+  const std::int32_t less = append(tree, static_cast<std::size_t>(left), result);
+  const std::int32_t other = append(tree, static_cast<std::size_t>(right), result);
+  SplitNode& node = result.nodes[static_cast<std::size_t>(index)];
+  node.less = less;
+  node.other = other;
+  return index;
+}
+
+TreeEnsemble read_model(const nlohmann::json& model, double base) {
+  TreeEnsemble ensemble;
+  ensemble.base = base;
+  for (const nlohmann::json& tree : model.at("learner").at("gradient_booster").at("model").at("trees")) {
+    ensemble.trees.emplace_back();
+    append(tree, 0, ensemble.trees.back());
+  }
+  return ensemble;
+}
+
+/// What we read from XGBoost's model must predict what XGBoost predicts.
+void require_same(const TreeEnsemble& ensemble, const std::vector<float>& features, std::size_t width,
+                  const std::vector<float>& expected) {
+  for (std::size_t row = 0; row < expected.size(); ++row) {
+    const double own = ensemble.predict(features.data() + row * width);
+    if (std::abs(own - expected[row]) > 1e-4 * std::max(1.0, std::abs(own))) {
+      throw InputError("XGBoost's model reads as " + shortest(own) + " where XGBoost predicts " +
+                       shortest(expected[row]) + "; this version of XGBoost is not supported (known: 1.7)");
+    }
+  }
+}
+
+}  // namespace
+
+bool has_xgboost() { return true; }
+
+TreeEnsemble train_trees(const std::vector<float>& features, std::size_t width, const std::vector<double>& targets,
+                         const std::vector<double>& weights, const TreeOptions& options) {
+  const std::size_t rows = targets.size();
+  if (rows == 0 || width == 0 || features.size() != rows * width || (!weights.empty() && weights.size() != rows)) {
+    throw InputError("trees need at least one row, and as many features and weights of each");
+  }
+  const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const double scale = weights.empty() ? 1 : static_cast<double>(rows) / total;
+  std::vector<float> labels(targets.begin(), targets.end()), row_weights(rows, 1.0F);
+  double mean = 0;
+  for (std::size_t i = 0; i < rows; ++i) {
+    if (!weights.empty()) row_weights[i] = static_cast<float>(scale * weights[i]);
+    mean += static_cast<double>(row_weights[i]) * targets[i] / static_cast<double>(rows);
+  }
+  const double base = options.rounds > 1 ? static_cast<double>(static_cast<float>(mean)) : 0;
+  const Matrix matrix(features, width, labels, row_weights);
+  Booster booster(matrix);
+  configure(booster, options, width, base);
+  for (int round = 0; round < options.rounds; ++round) booster.update(matrix, round);
+  TreeEnsemble ensemble = read_model(booster.model(), base);
+  require_same(ensemble, features, width, booster.predict(matrix));
+  return ensemble;
+}
+
+#endif
+
+}  // namespace tenshot::trainer
