@@ -9,8 +9,8 @@
 
 #include "datasets/collect/collect_batches.h"
 #include "datasets/collect/collect_descriptor.h"
+#include "datasets/collect/collect_options.h"
 #include "datasets/collect/collect_record.h"
-#include "descriptor/machine/instruction_set.h"
 #include "descriptor/machine/machine.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
@@ -37,8 +37,10 @@ class Collection {
         space_(space),
         runtime_(runtime),
         progress_(progress),
-        wanted_(without_duplicates(options.architectures)) {
-    require_sensible();
+        wanted_(without_duplicates(options.architectures)),
+        asked_(wanted_.size()) {
+    require_sensible(options_, runtime_);
+    if (wanted_.empty()) throw InputError("no architectures to measure: give at least one");
   }
 
   DeviceRuntime run() {
@@ -46,6 +48,7 @@ class Collection {
     if (options_.descriptor.wanted) counters_ = choose_counters(options_.descriptor);
     resume();
     if (finished()) return device_;
+    leave_out_unsupported();
     begin_session();
     measure_missing();
     measure_unsettled();
@@ -57,31 +60,6 @@ class Collection {
   }
 
  private:
-  void require_sensible() const {
-    if (!descriptor::instruction_set_in_force(options_.instruction_set)) {
-      throw InputError("instruction_set is " + options_.instruction_set +
-                       ", but this process was started without its environment variables");
-    }
-    if (options_.instruction_set != "native" && !runtime_.follows_instruction_set()) {
-      throw InputError(std::string(runtime_.name()) +
-                       " cannot be told which instructions to use; leave the instruction set native");
-    }
-    if (wanted_.empty()) throw InputError("no architectures to measure: give at least one");
-    if (options_.batch_size < 1) {
-      throw InputError("batch_size is " + std::to_string(options_.batch_size) + "; expected at least 1");
-    }
-    if (options_.attempts < 1) {
-      throw InputError("attempts is " + std::to_string(options_.attempts) + "; expected at least 1");
-    }
-    if (!(options_.patience_s >= 0)) {
-      throw InputError("patience_s is " + shortest(options_.patience_s) + "; expected seconds, none or more");
-    }
-    if (!(options_.sentinel_tolerance > 0)) {
-      throw InputError("sentinel_tolerance is " + shortest(options_.sentinel_tolerance) +
-                       "; expected a positive fraction such as 0.05");
-    }
-  }
-
   std::string folder_name() const { return options_.id.empty() ? default_id(runtime_.name(), options_) : options_.id; }
 
   // Conditions and resuming.
@@ -93,16 +71,18 @@ class Collection {
     device_.precision = std::string(runtime_.precision());
     device_.batch = options_.runtime_options.batch;
     device_.threads = options_.runtime_options.threads;
-    const nasbench::Network first = space_.computation(wanted_.front(), options_.shape, 1);
-    device_.input_shape = {static_cast<int>(first.inputs.front().type.shape.at(1)), options_.shape.resolution,
-                           options_.shape.resolution};
+    if (space_.composed()) {  // networks by name have a shape each
+      const nasbench::Network first = space_.computation(wanted_.front(), options_.shape, 1);
+      device_.input_shape = {static_cast<int>(first.inputs.front().type.shape.at(1)), options_.shape.resolution,
+                             options_.shape.resolution};
+    }
     record_.cpu = descriptor::cpu_model();
     record_.runtime_version = runtime_.version();
     record_.weight_seed = options_.runtime_options.weight_seed;
     record_.classes = options_.shape.classes;
     record_.timing = options_.timing;
     record_.instruction_set = options_.instruction_set;
-    record_.sentinel_architecture = space_.format(sentinel_of(space_));
+    record_.sentinel_architecture = sentinel_name(space_);
   }
 
   void resume() {
@@ -122,6 +102,38 @@ class Collection {
     for (const Measurement& row : device_.latencies) {
       if (std::find(wanted_.begin(), wanted_.end(), row.architecture) == wanted_.end()) others_.push_back(row);
     }
+    for (const LeftOut& entry : record_.left_out) {
+      const auto named = [&](const Architecture& architecture) {
+        return space_.format(architecture) == entry.architecture;
+      };
+      wanted_.erase(std::remove_if(wanted_.begin(), wanted_.end(), named), wanted_.end());
+    }
+  }
+
+  /// What the runtime says at once of the networks that are not measured yet.
+  void leave_out_unsupported() {
+    for (const Architecture& architecture : missing()) {
+      const nasbench::Network network =
+          space_.computation(architecture, options_.shape, options_.runtime_options.batch);
+      try {
+        runtime_.require_supported(network, options_.runtime_options);
+      } catch (const InputError& error) {
+        leave_out(architecture, error.what());
+      }
+    }
+    require_some_left();
+  }
+
+  void leave_out(const Architecture& architecture, const std::string& reason) {
+    record_.left_out.push_back({space_.format(architecture), reason});
+    wanted_.erase(std::remove(wanted_.begin(), wanted_.end(), architecture), wanted_.end());
+  }
+
+  void require_some_left() const {
+    if (!wanted_.empty()) return;
+    throw InputError(std::string(runtime_.name()) + " can run none of the " + std::to_string(asked_) +
+                     " architectures; " + record_.left_out.front().architecture + ": " +
+                     record_.left_out.front().reason);
   }
 
   /// Something else lies where the measurements would go, and must not be overwritten.
@@ -241,12 +253,23 @@ class Collection {
     return result;
   }
 
-  /// One batch, measured now. Fewer rows than asked for when stopped.
-  std::vector<Measurement> attempt(const std::vector<Architecture>& batch, std::size_t done, const std::string& note) {
-    std::vector<Measurement> rows = batches_.measure(batch, [&](std::size_t measured) {
+  /// One batch, measured now. Fewer rows than asked for when stopped, and where the runtime cannot run some.
+  std::vector<Measurement> attempt(std::vector<Architecture> batch, std::size_t done, const std::string& note) {
+    const auto go_on = [&](std::size_t measured) {
       report(done + measured, note);
       return !stopped_;
-    });
+    };
+    std::vector<Measurement> rows;
+    while (!batch.empty()) {
+      try {
+        rows = batches_.measure(batch, go_on);
+        break;
+      } catch (const CannotRun& cannot) {
+        leave_out(cannot.architecture(), cannot.what());
+        batch.erase(std::find(batch.begin(), batch.end(), cannot.architecture()));
+        require_some_left();
+      }
+    }
     if (rows.empty()) throw_if_stopped();
     return rows;
   }
@@ -324,7 +347,8 @@ class Collection {
   const SearchSpace& space_;
   const descriptor::Runtime& runtime_;
   const CollectProgress& progress_;
-  const std::vector<Architecture> wanted_;
+  std::vector<Architecture> wanted_;  ///< without those that the runtime cannot run
+  const std::size_t asked_;
   const int cores_ = descriptor::usable_cpus();  // asked before the thread is pinned
   CounterChoice counters_;
   DeviceRuntime device_;
@@ -338,22 +362,6 @@ class Collection {
 };
 
 }  // namespace
-
-std::string default_id(std::string_view runtime, const CollectOptions& options) {
-  std::string id = std::string(runtime) + "_t" + std::to_string(options.runtime_options.threads) + "_b" +
-                   std::to_string(options.runtime_options.batch);
-  constexpr int usual_resolution = 32;
-  if (options.shape.resolution != usual_resolution) id += "_r" + std::to_string(options.shape.resolution);
-  if (options.instruction_set != "native") id += "_" + options.instruction_set;
-  return id;
-}
-
-Architecture sentinel_of(const SearchSpace& space) {
-  const std::vector<int>& decisions = space.decisions();
-  Architecture sentinel(decisions.size());
-  for (std::size_t i = 0; i < decisions.size(); ++i) sentinel[i] = static_cast<std::uint8_t>(decisions[i] / 2);
-  return sentinel;
-}
 
 DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const CollectProgress& progress) {
   return collect(options, space, *descriptor::make_runtime(options.runtime), progress);

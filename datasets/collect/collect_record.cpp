@@ -143,6 +143,9 @@ CollectRecord read_record(const json& environment) {
                             object.at("median_relative_difference").get<double>(),
                             object.at("within_10_percent").get<double>()};
   }
+  for (const json& entry : environment.value("left_out", json::array())) {
+    record.left_out.push_back({entry.at("architecture").get<std::string>(), entry.at("reason").get<std::string>()});
+  }
   return record;
 }
 
@@ -181,6 +184,9 @@ json to_json(const CollectRecord& record) {
         {"median_relative_difference", short_number(record.repeatability->median_relative_difference)},
         {"within_10_percent", short_number(record.repeatability->within_10_percent)}};
   }
+  for (const LeftOut& entry : record.left_out) {
+    environment["left_out"].push_back({{"architecture", entry.architecture}, {"reason", entry.reason}});
+  }
   return environment;
 }
 
@@ -205,6 +211,9 @@ std::string to_text(const CollectRecord& record) {
           " s, sentinel " + rounded(record.sentinel_s, 10) + " s";
   if (record.unsettled_architectures > 0) {
     text += "; " + std::to_string(record.unsettled_architectures) + " architectures were never measured undisturbed";
+  }
+  if (!record.left_out.empty()) {
+    text += "; " + std::to_string(record.left_out.size()) + " left out, which the runtime cannot run";
   }
   if (record.repeatability) {
     text += "; measured again, the median difference is " +

@@ -26,6 +26,12 @@ struct Repeatability {
   double within_10_percent = 0;  ///< share of them
 };
 
+/// An architecture that the runtime cannot run.
+struct LeftOut {
+  std::string architecture;
+  std::string reason;
+};
+
 /// The environment of a collected device file: conditions, and how the measuring went.
 struct CollectRecord {
   // Conditions. Measurements under different ones do not belong in one file.
@@ -57,6 +63,7 @@ struct CollectRecord {
   double runs_s = 0;
   double sentinel_s = 0;
   std::optional<Repeatability> repeatability;
+  std::vector<LeftOut> left_out;
   bool complete = false;
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
+#include <new>
 
 #include "nasbench/graph/network_builder.h"
 
@@ -9,6 +11,14 @@ namespace tenshot::datasets {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+/// The line that says why: the one of the error itself in a trace of TorchScript, else the first.
+std::string reason_of(const std::string& text) {
+  const std::size_t error = text.find("RuntimeError: ");
+  const std::size_t start = error != std::string::npos ? error : text.find_first_not_of(" \n");
+  if (start == std::string::npos) return "its first run failed";
+  return text.substr(start, text.find('\n', start) - start);
+}
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
@@ -39,7 +49,7 @@ nasbench::Network CollectTimer::computation(const Architecture& architecture) co
 }
 
 Measurement CollectTimer::architecture(const Architecture& architecture) {
-  const auto network = prepared(computation(architecture));
+  const auto network = runnable(architecture);
   const descriptor::Timing timing = timed(*network, options_.timing);
   return {architecture, timing.median_ms, timing.stddev_ms, timing.runs};
 }
@@ -58,10 +68,11 @@ double CollectTimer::sentinel_ms() {
 
 CollectTimer::Turn CollectTimer::in_turn(const std::vector<Architecture>& architectures, const Steadiness& steadiness,
                                          const std::function<bool()>& go_on, const descriptor::TurnJournal& journal) {
-  std::vector<nasbench::Network> graphs;
-  graphs.reserve(architectures.size());
-  for (const Architecture& architecture : architectures) graphs.push_back(computation(architecture));
-  const descriptor::TurnTimings found = timed_in_turn(graphs, options_.timing, steadiness, go_on, journal);
+  std::vector<Maker> makers;
+  for (const Architecture& architecture : architectures) {
+    makers.emplace_back([this, &architecture] { return runnable(architecture); });
+  }
+  const descriptor::TurnTimings found = timed_in_turn(makers, options_.timing, steadiness, go_on, journal);
   if (found.networks.empty()) return {};
   Turn turn;
   for (std::size_t i = 0; i < architectures.size(); ++i) {
@@ -74,14 +85,15 @@ CollectTimer::Turn CollectTimer::in_turn(const std::vector<Architecture>& archit
 
 CollectTimer::InNetwork CollectTimer::in_network(const std::vector<ChainGraph>& chains,
                                                  const std::function<void()>& step) {
-  std::vector<nasbench::Network> graphs;
-  graphs.reserve(chains.size());
-  for (const ChainGraph& chain : chains) graphs.push_back(nasbench::network_of(chain.graph, batch()));
+  std::vector<Maker> makers;
+  for (const ChainGraph& chain : chains) {
+    makers.emplace_back([this, &chain] { return prepared(nasbench::network_of(chain.graph, batch())); });
+  }
   const auto go_on = [&step] {
     step();
     return true;
   };
-  const descriptor::TurnTimings found = timed_in_turn(graphs, chain_timing(options_.timing), {}, go_on);
+  const descriptor::TurnTimings found = timed_in_turn(makers, chain_timing(options_.timing), {}, go_on);
   std::vector<ChainLatency> latencies;
   for (std::size_t i = 0; i < chains.size(); ++i) {
     latencies.push_back({chains[i].network, found.networks[i].median_ms});
@@ -91,7 +103,20 @@ CollectTimer::InNetwork CollectTimer::in_network(const std::vector<ChainGraph>& 
 
 void CollectTimer::prepare_sentinel() {
   if (sentinel_) return;
-  sentinel_ = runtime_.prepare(computation(sentinel_of(space_)), options_.runtime_options);
+  sentinel_ = runtime_.prepare(sentinel_network(space_, options_.shape, batch()), options_.runtime_options);
+}
+
+std::unique_ptr<descriptor::PreparedNetwork> CollectTimer::runnable(const Architecture& architecture) {
+  const nasbench::Network graph = computation(architecture);
+  try {
+    std::unique_ptr<descriptor::PreparedNetwork> network = prepared(graph);
+    network->run();
+    return network;
+  } catch (const std::bad_alloc&) {
+    throw;
+  } catch (const std::exception& error) {  // a library's own kinds too
+    throw CannotRun(architecture, reason_of(error.what()));
+  }
 }
 
 std::unique_ptr<descriptor::PreparedNetwork> CollectTimer::prepared(const nasbench::Network& graph) {
@@ -101,15 +126,15 @@ std::unique_ptr<descriptor::PreparedNetwork> CollectTimer::prepared(const nasben
   return network;
 }
 
-descriptor::TurnTimings CollectTimer::timed_in_turn(const std::vector<nasbench::Network>& graphs,
+descriptor::TurnTimings CollectTimer::timed_in_turn(const std::vector<Maker>& makers,
                                                     const descriptor::TimingOptions& timing,
                                                     const Steadiness& steadiness, const std::function<bool()>& go_on,
                                                     const descriptor::TurnJournal& journal) {
   prepare_sentinel();
   std::vector<std::unique_ptr<descriptor::PreparedNetwork>> networks;
   std::vector<std::function<void()>> runs;
-  for (const nasbench::Network& graph : graphs) {
-    networks.push_back(prepared(graph));
+  for (const Maker& make : makers) {
+    networks.push_back(make());
     runs.emplace_back([network = networks.back().get()] { network->run(); });
     if (!go_on()) return {};
   }

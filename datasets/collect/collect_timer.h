@@ -2,15 +2,29 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "datasets/collect/collect.h"
 #include "datasets/collect/collect_record.h"
 #include "datasets/pool/in_network.h"
+#include "nasbench/support/error.h"
 
 namespace tenshot::datasets {
 
 constexpr int in_network_rounds = 10;  ///< in which CollectTimer::in_network measures
+
+/// The runtime cannot prepare the network of an architecture, or its first run fails; what() says why.
+class CannotRun : public Error {
+ public:
+  CannotRun(Architecture architecture, const std::string& reason)
+      : Error(reason), architecture_(std::move(architecture)) {}
+  const Architecture& architecture() const { return architecture_; }
+
+ private:
+  Architecture architecture_;
+};
 
 /// Prepares and times networks under the options of a collection, and adds what that costs to its record. The
 /// arguments must outlive the timer.
@@ -19,6 +33,7 @@ class CollectTimer {
   CollectTimer(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
                CollectRecord& record);
 
+  /// Throws CannotRun.
   Measurement architecture(const Architecture& architecture);
   double operator_ms(const nasbench::Operator& op);
 
@@ -29,7 +44,7 @@ class CollectTimer {
     std::function<bool(double visit_s)> patient;
   };
   /// Architectures measured in turn over the rounds of the options, between looks at the sentinel. Empty when `go_on`,
-  /// asked many times a second, said no; what was measured until then is in the journal.
+  /// asked many times a second, said no; what was measured until then is in the journal. Throws CannotRun.
   struct Turn {
     std::vector<Measurement> rows;
     double sentinel_ms = 0;
@@ -56,10 +71,12 @@ class CollectTimer {
   /// The network of an architecture in the collection's shape and batch.
   nasbench::Network computation(const Architecture& architecture) const;
   std::unique_ptr<descriptor::PreparedNetwork> prepared(const nasbench::Network& graph);
-  /// Of each of `graphs`, in turn; without networks once `go_on` said no.
-  descriptor::TurnTimings timed_in_turn(const std::vector<nasbench::Network>& graphs,
-                                        const descriptor::TimingOptions& timing, const Steadiness& steadiness,
-                                        const std::function<bool()>& go_on,
+  /// The network of an architecture, which has run once. Throws CannotRun.
+  std::unique_ptr<descriptor::PreparedNetwork> runnable(const Architecture& architecture);
+  /// Of what each of `makers` prepares, in turn; without networks once `go_on` said no.
+  using Maker = std::function<std::unique_ptr<descriptor::PreparedNetwork>()>;
+  descriptor::TurnTimings timed_in_turn(const std::vector<Maker>& makers, const descriptor::TimingOptions& timing,
+                                        const Steadiness& steadiness, const std::function<bool()>& go_on,
                                         const descriptor::TurnJournal& journal = {});
   descriptor::Timing timed(descriptor::PreparedNetwork& network, const descriptor::TimingOptions& timing);
   void record_cost(const descriptor::Timing& timing);

@@ -317,7 +317,7 @@ DeviceRuntime device_of(const KitResults& results, const std::string& id) {
   device.batch = results.manifest.batch;
   device.threads = static_cast<int>(parse_integer(note(results.run, "threads")).value_or(0));
   const int resolution = results.manifest.shape.resolution;
-  device.input_shape = {3, resolution, resolution};
+  if (results.manifest.space->composed()) device.input_shape = {3, resolution, resolution};  // others have one each
   nlohmann::json environment = {
       {"kit", results.manifest.id}, {"run", results.run}, {"before", results.before}, {"after", results.after}};
   if (results.quantity != Quantity::latency) environment["quantities"] = results.quantities;
@@ -334,9 +334,10 @@ std::string default_device_id(const KitResults& results) {
     for (const char c : text.empty() ? otherwise : text) id += is_device_id(id + c) ? c : '-';
     return id.substr(0, 40);
   };
-  const std::string threads = note(results.run, "threads");
+  const std::string threads = note(results.run, "threads"), optimization = note(results.run, "optimization");
   return part(note(results.run, "backend"), "kit") + "_" + part(note(results.run, "precision"), "fp32") +
-         (threads.empty() ? "" : "_t" + part(threads, "")) + "_b" + std::to_string(results.manifest.batch);
+         (threads.empty() ? "" : "_t" + part(threads, "")) + "_b" + std::to_string(results.manifest.batch) +
+         (optimization.empty() ? "" : "_" + part(optimization, ""));
 }
 
 }  // namespace tenshot::datasets

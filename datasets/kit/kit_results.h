@@ -61,7 +61,8 @@ KitResults read_kit_results(const std::filesystem::path& folder, Quantity quanti
 /// folder's name.
 DeviceRuntime device_of(const KitResults& results, const std::string& id);
 
-/// An id for the device: its backend, precision, threads where it says them, and batch.
+/// An id for the device: its backend, precision, threads where it says them, batch, and what its measure.sh was told of
+/// graph optimisation.
 std::string default_device_id(const KitResults& results);
 
 }  // namespace tenshot::datasets

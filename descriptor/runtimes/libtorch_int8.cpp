@@ -71,7 +71,8 @@ struct Int8Node {
   RunnableNode runnable;
   c10::IValue packed;  ///< convolution and linear
   Quantisation output;
-  bool folded = false;  ///< batch normalisation that its convolution has taken over
+  bool folded = false;    ///< batch normalisation that its convolution has taken over
+  bool floating = false;  ///< LibTorch has no operator on bytes for it
 };
 
 /// Nodes that LibTorch runs on bytes.
@@ -131,13 +132,16 @@ class Int8Network final : public LibTorchNetwork {
       for (const std::size_t input : node.inputs) ++uses[input];
     }
     for (const std::size_t output : graph_.outputs) ++uses[output];
-    const std::vector<Quantisation> quantisations = calibrated(options);
-    inputs_.assign(quantisations.begin(), quantisations.begin() + static_cast<std::ptrdiff_t>(network.inputs.size()));
+    quantisations_ = calibrated(options);
     std::map<std::size_t, std::size_t> givers;  // node by slot
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       const RunnableNode& node = graph_.nodes[i];
       givers[node.output] = i;
-      Int8Node own{node, {}, quantisations[node.output], false};
+      Int8Node own{node, {}, quantisations_[node.output], false, !runs_on_bytes(node.node)};
+      if (own.floating) {
+        nodes_.push_back(std::move(own));
+        continue;
+      }
       if (own.runnable.node.operation.kind == OperatorKind::convolution) {
         own.packed = packed_convolution(node, nullptr);
       } else if (own.runnable.node.operation.kind == OperatorKind::linear) {
@@ -147,7 +151,8 @@ class Int8Network final : public LibTorchNetwork {
       } else if (own.runnable.node.operation.kind == OperatorKind::batch_norm) {
         const auto giver = givers.find(node.inputs[0]);
         own.folded = giver != givers.end() && uses[node.inputs[0]] == 1 &&
-                     graph_.nodes[giver->second].node.operation.kind == OperatorKind::convolution;
+                     graph_.nodes[giver->second].node.operation.kind == OperatorKind::convolution &&
+                     !nodes_[giver->second].floating;
         if (own.folded) {
           nodes_[giver->second].packed = packed_convolution(graph_.nodes[giver->second], &node);
           nodes_[giver->second].output = own.output;
@@ -156,12 +161,13 @@ class Int8Network final : public LibTorchNetwork {
       nodes_.push_back(std::move(own));
     }
     values_.resize(graph_.slots);
+    floats_.resize(graph_.slots);
   }
 
  protected:
   std::vector<at::Tensor> forward(const std::vector<at::Tensor>& inputs) override {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-      values_[i] = at::quantize_per_tensor(inputs[i], inputs_[i].scale, inputs_[i].zero_point, at::kQUInt8);
+      values_[i] = quantised(inputs[i], i);
     }
     for (const Int8Node& node : nodes_) apply(node);
     std::vector<at::Tensor> outputs;
@@ -171,6 +177,10 @@ class Int8Network final : public LibTorchNetwork {
   }
 
  private:
+  at::Tensor quantised(const at::Tensor& values, std::size_t slot) const {
+    return at::quantize_per_tensor(values, quantisations_[slot].scale, quantisations_[slot].zero_point, at::kQUInt8);
+  }
+
   /// By the range of every value for eight random images; a network of another batch sees them in as many runs.
   std::vector<Quantisation> calibrated(const RuntimeOptions& options) const {
     constexpr std::int64_t calibration_images = 8;
@@ -200,8 +210,19 @@ class Int8Network final : public LibTorchNetwork {
     range.second = std::max(range.second, values.max().item<double>());
   }
 
+  /// From bytes to floats and back around the node, as PyTorch's stubs do around a layer that it cannot quantise.
+  void apply_floating(const RunnableNode& node) {
+    for (const std::size_t slot : node.inputs) floats_[slot] = at::dequantize(values_[slot]);
+    apply_node(node, floats_);
+    for (std::size_t slot = node.output; slot < node.output + node.node.outputs.size(); ++slot) {
+      values_[slot] = quantised(floats_[slot], slot);
+    }
+    std::fill(floats_.begin(), floats_.end(), at::Tensor());
+  }
+
   void apply(const Int8Node& own) {
     const RunnableNode& node = own.runnable;
+    if (own.floating) return apply_floating(node);
     const auto input = [&](std::size_t i) -> const at::Tensor& { return values_[node.inputs[i]]; };
     const auto& [scale, zero_point] = own.output;
     at::Tensor& output = values_[node.output];
@@ -249,9 +270,10 @@ class Int8Network final : public LibTorchNetwork {
   const c10::OperatorHandle linear_ = registered("quantized::linear");
   const c10::OperatorHandle concatenate_ = registered("quantized::cat");
   RunnableGraph graph_;
-  std::vector<Quantisation> inputs_;
+  std::vector<Quantisation> quantisations_;  ///< by slot
   std::vector<Int8Node> nodes_;
-  std::vector<at::Tensor> values_;
+  std::vector<at::Tensor> values_;  ///< by slot
+  std::vector<at::Tensor> floats_;  ///< by slot, while a node runs on them
 };
 
 }  // namespace
@@ -261,16 +283,16 @@ std::string int8_engine() {
   return engine ? engine->name : "";
 }
 
-std::unique_ptr<PreparedNetwork> prepare_int8(const Network& network, const RuntimeOptions& options) {
-  for (const NetworkNode& node : network.nodes) {
-    if (runs_on_bytes(node)) continue;
-    throw InputError(describe(node) + ": libtorch-int8 cannot run it; the runtimes of float32 can");
-  }
+void require_runnable_on_bytes(const Network& network) {
   for (const nasbench::NetworkInput& input : network.inputs) {
     if (input.type.type != nasbench::ElementType::float32 || input.type.shape.empty()) {
       throw InputError("input '" + input.name + "': libtorch-int8 takes images in float32");
     }
   }
+}
+
+std::unique_ptr<PreparedNetwork> prepare_int8(const Network& network, const RuntimeOptions& options) {
+  require_runnable_on_bytes(network);
   const std::optional<Engine> engine = available_engine();
   if (!engine) throw Error("libtorch-int8: this LibTorch was built without an engine for quantised convolutions");
   at::globalContext().setQEngine(engine->engine);

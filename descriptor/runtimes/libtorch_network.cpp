@@ -69,7 +69,23 @@ at::Tensor random_input(const nasbench::TensorType& type, std::size_t index, std
   return real ? tensor : tensor.to(at::kLong);
 }
 
+namespace {
+
+/// LibTorch warns on standard error, in some networks at every run.
+class SilentWarnings final : public c10::WarningHandler {
+ public:
+  void process(const c10::SourceLocation&, const std::string&, bool) override {}
+};
+
+void silence_warnings() {
+  static SilentWarnings silent;
+  c10::Warning::set_warning_handler(&silent);
+}
+
+}  // namespace
+
 LibTorchNetwork::LibTorchNetwork(const Network& network, const RuntimeOptions& options) : threads_(options.threads) {
+  silence_warnings();
   for (std::size_t i = 0; i < network.inputs.size(); ++i) {
     inputs_.push_back(random_input(network.inputs[i].type, i, options.weight_seed, ImagePurpose::input));
   }

@@ -273,7 +273,8 @@ at::Tensor single_output(const RunnableNode& own, const std::vector<at::Tensor>&
 }  // namespace
 
 void apply_node(const RunnableNode& own, std::vector<at::Tensor>& values) {
-  if (own.node.outputs.size() == 1) {
+  const bool splits = own.node.operation.kind == OperatorKind::split && own.node.operation.name != "slice";
+  if (!splits) {
     values[own.output] = single_output(own, values);
     return;
   }

@@ -42,6 +42,11 @@ class LibTorchRuntime final : public Runtime {
   double tolerance() const override { return execution_.tolerance; }
   bool follows_instruction_set() const override { return execution_.follows_instruction_set; }
 
+  void require_supported(const Network& network, const RuntimeOptions& options) const override {
+    require_runnable(network, options);
+    if (execution_.precision == "int8") require_runnable_on_bytes(network);
+  }
+
   std::string version() const override {
     const bool bytes = execution_.precision == "int8";
     return torch_versions() + (bytes ? ", int8 by " + int8_engine() : "");

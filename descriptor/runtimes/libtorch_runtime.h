@@ -22,8 +22,9 @@ namespace tenshot::descriptor {
 ///   packed for XNNPACK, a following ReLU fused.
 /// - `libtorch-channels-last`: eager, with the channels of a pixel side by side in memory.
 /// - `libtorch-int8`: eager on bytes: batch normalisation folded, weights and activations quantised affinely by the
-///   range that eight random images showed in floating point, convolutions by the best engine LibTorch has. It runs
-///   convolutions, batch norms, ReLU, pools, sums, multiplication by a number, concatenation and linear layers.
+///   range that eight random images showed in floating point, convolutions by the best engine LibTorch has. On bytes
+///   run convolutions, batch norms, ReLU, pools, sums, multiplication by a number, concatenation and linear layers; any
+///   other operator runs on floats, between a conversion of what it takes and one of what it gives. Inputs are images.
 /// - `libtorch-cuda`: eager on the first CUDA device; a run includes waiting for it. Where there is none, preparing
 ///   throws Error.
 std::vector<std::string> libtorch_runtime_names();

@@ -1,6 +1,7 @@
 #include "descriptor/runtimes/runtime.h"
 
 #include "descriptor/runtimes/libtorch_runtime.h"
+#include "descriptor/runtimes/opencv_dnn.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
@@ -17,10 +18,15 @@ std::unique_ptr<PreparedNetwork> Runtime::prepare(const nasbench::LayerGraph& gr
   return prepare_network(nasbench::network_of(graph, options.batch), options);
 }
 
-std::vector<std::string> runtime_names() { return libtorch_runtime_names(); }
+std::vector<std::string> runtime_names() {
+  std::vector<std::string> names = libtorch_runtime_names();
+  if (has_opencv()) names.emplace_back(opencv_runtime_name);
+  return names;
+}
 
 std::unique_ptr<Runtime> make_runtime(std::string_view name) {
   if (auto runtime = make_libtorch_runtime(name)) return runtime;
+  if (name == opencv_runtime_name) return make_opencv_runtime();
   throw InputError("no runtime '" + std::string(name) + "'; there are " + joined(runtime_names()));
 }
 

@@ -46,6 +46,9 @@ class Runtime {
   virtual double tolerance() const = 0;
   /// Whether descriptor/machine/instruction_set.h can make it run as on an older processor.
   virtual bool follows_instruction_set() const = 0;
+  /// Throws InputError that names the node where the runtime cannot run the network, without building it. A runtime
+  /// that finds out only when it builds says nothing here.
+  virtual void require_supported(const nasbench::Network&, const RuntimeOptions&) const {}
   /// Builds, compiles, optimises. May take much longer than a run.
   /// Throws InputError that names the node where the runtime cannot run it.
   std::unique_ptr<PreparedNetwork> prepare(const nasbench::Network& network, const RuntimeOptions& options) const;
@@ -57,9 +60,9 @@ class Runtime {
                                                            const RuntimeOptions& options) const = 0;
 };
 
-/// Names that make_runtime knows (descriptor/runtimes/libtorch_runtime.h says what they do).
+/// Names of the runtimes that this build has (libtorch_runtime.h and opencv_dnn.h say what they do).
 std::vector<std::string> runtime_names();
-/// Throws InputError that lists the names.
+/// Throws InputError that lists the names, or that says what to install for a runtime which this build lacks.
 std::unique_ptr<Runtime> make_runtime(std::string_view name);
 
 }  // namespace tenshot::descriptor

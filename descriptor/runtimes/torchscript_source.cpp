@@ -229,7 +229,8 @@ class NodeExpression {
     if (s_.name != "slice") {
       std::vector<std::int64_t> sizes;
       for (const auto& part : node_.outputs) sizes.push_back(part.shape.at(static_cast<std::size_t>(a_.axes.at(0))));
-      return "torch.split_with_sizes(" + x() + ", " + list(sizes) + ", " + std::to_string(a_.axes.at(0)) + ")";
+      const std::string only = sizes.size() == 1 ? "[0]" : "";
+      return "torch.split_with_sizes(" + x() + ", " + list(sizes) + ", " + std::to_string(a_.axes.at(0)) + ")" + only;
     }
     if (!keeps_dimensions()) {
       return "torch.select(" + x() + ", " + std::to_string(a_.axes[0]) + ", " + std::to_string(a_.starts[0]) + ")";

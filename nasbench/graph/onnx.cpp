@@ -85,8 +85,8 @@ void add_text(onnx::NodeProto& node, const char* name, const std::string& value)
   attribute.set_s(value);
 }
 
-OnnxGraphWriter::OnnxGraphWriter(const Network& network, std::uint64_t weight_seed, onnx::GraphProto& out)
-    : network_(network), weight_seed_(weight_seed), out_(out) {
+OnnxGraphWriter::OnnxGraphWriter(const Network& network, const OnnxOptions& options, onnx::GraphProto& out)
+    : network_(network), options_(options), out_(out) {
   for (const NetworkInput& input : network.inputs) unique(input.name);
   name_values();
   leave_pools_unflattened();
@@ -167,7 +167,7 @@ std::string OnnxGraphWriter::integers(const std::string& name, const std::vector
 
 void OnnxGraphWriter::write_node(std::size_t index) {
   const NetworkNode& written = network_.nodes[index];
-  const LayerWeights weights = random_weights(network_, index, weight_seed_);
+  const LayerWeights weights = random_weights(network_, index, options_.weight_seed);
   OnnxNodeWriting writing{*this, written, weights, {}, is_unflattened({static_cast<int>(index), 0})};
   for (const Source& source : written.inputs) {
     const auto output = static_cast<std::size_t>(source.output);
@@ -204,7 +204,8 @@ std::string onnx_model(const Network& network, const OnnxOptions& options) {
   opset.set_domain("");
   opset.set_version(onnx_opset);
   model.mutable_graph()->set_name(options.name);
-  OnnxGraphWriter(network, options.weight_seed, *model.mutable_graph()).write();
+  OnnxGraphWriter(network, options, *model.mutable_graph()).write();
+  if (options.constants_as_attributes) return deterministic_bytes(model);
   try {
     onnx::checker::check_model(model);
   } catch (const std::exception& error) {

@@ -16,6 +16,9 @@ struct OnnxOptions {
   int batch = 1;                  ///< of a layer graph; a network has its own
   std::uint64_t weight_seed = 1;  ///< of random_weights: the same seed gives what the runtimes of descriptor/ run
   std::string name = "tenshot";   ///< of the graph
+  /// Bounds of Clip and sizes of Split as attributes, as ONNX had them before opsets 11 and 13, for readers that know
+  /// no others (OpenCV 4.6); ONNX's own checker is not asked then.
+  bool constants_as_attributes = false;
 };
 
 /// The network as the bytes of an ONNX model: opset 13, IR version 7, inputs by their names, `onnx_output_name` out (a

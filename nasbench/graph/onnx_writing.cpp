@@ -145,8 +145,15 @@ onnx::NodeProto& activation(Writing& w) {
     return w.graph.node("Mul", name, {w.inputs[0], name + "_gate"});
   }
   if (function == "relu6" || function == "clip") {
-    w.inputs.push_back(w.graph.number(name + "_least", function == "relu6" ? 0 : a.alpha));
-    w.inputs.push_back(w.graph.number(name + "_most", function == "relu6" ? 6 : a.beta));
+    const double least = function == "relu6" ? 0 : a.alpha, most = function == "relu6" ? 6 : a.beta;
+    if (w.graph.options().constants_as_attributes) {
+      onnx::NodeProto& node = w.graph.node("Clip", name, w.inputs);
+      add_real(node, "min", least);
+      add_real(node, "max", most);
+      return node;
+    }
+    w.inputs.push_back(w.graph.number(name + "_least", least));
+    w.inputs.push_back(w.graph.number(name + "_most", most));
     return w.graph.node("Clip", name, w.inputs);
   }
   const auto type = activation_types().find(function);
@@ -239,8 +246,10 @@ onnx::NodeProto& split(Writing& w) {
   std::vector<std::int64_t> sizes;
   const std::int64_t axis = w.node.attributes.axes.at(0);
   for (const TensorType& part : w.node.outputs) sizes.push_back(part.shape.at(static_cast<std::size_t>(axis)));
-  w.inputs.push_back(w.graph.integers(w.node.name + "_sizes", sizes));
+  const bool attribute = w.graph.options().constants_as_attributes;
+  if (!attribute) w.inputs.push_back(w.graph.integers(w.node.name + "_sizes", sizes));
   onnx::NodeProto& node = w.graph.node("Split", w.node.name, w.inputs);
+  if (attribute) add_integers(node, "split", sizes);
   add_integer(node, "axis", axis);
   return node;
 }

@@ -10,6 +10,7 @@
 
 #include "nasbench/graph/network.h"
 #include "nasbench/graph/network_weights.h"
+#include "nasbench/graph/onnx.h"
 
 namespace tenshot::nasbench {
 
@@ -19,10 +20,11 @@ namespace tenshot::nasbench {
 /// outputs; a name that is taken gets a number behind it.
 class OnnxGraphWriter {
  public:
-  OnnxGraphWriter(const Network& network, std::uint64_t weight_seed, onnx::GraphProto& out);
+  OnnxGraphWriter(const Network& network, const OnnxOptions& options, onnx::GraphProto& out);
   void write();
 
   const Network& network() const { return network_; }
+  const OnnxOptions& options() const { return options_; }
   onnx::NodeProto& node(const std::string& type, const std::string& name, const std::vector<std::string>& inputs);
   /// As above, with one output of the same name, which is given back.
   std::string step(const std::string& type, const std::string& name, const std::vector<std::string>& inputs);
@@ -39,7 +41,7 @@ class OnnxGraphWriter {
   void write_node(std::size_t index);
 
   const Network& network_;
-  std::uint64_t weight_seed_;
+  const OnnxOptions& options_;
   onnx::GraphProto& out_;
   std::set<std::string> names_;
   std::vector<std::vector<std::string>> values_;  ///< by node and output

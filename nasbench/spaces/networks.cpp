@@ -70,7 +70,10 @@ class NetworkSpace final : public SearchSpace {
     if (found != by_name_.end()) {
       NamedNetwork& known = all_[found->second];
       if (known.hash == network.hash) {
-        if (!network.onnx_file.empty()) known.onnx_file = std::move(network.onnx_file);
+        if (!network.onnx_file.empty()) {
+          known.onnx_file = std::move(network.onnx_file);
+          known.onnx_options = std::move(network.onnx_options);
+        }
         return identity_of(known.name, known.hash);
       }
       throw InputError("network '" + network.name + "' of " + network.origin + " is another one (hash " +
@@ -126,7 +129,28 @@ class NetworkSpace final : public SearchSpace {
   Architecture canonical(const Architecture& identity) const override { return identity; }
 
   LayerGraph network(const Architecture& identity, const NetworkShape&) const override {
-    throw InputError("network '" + get(identity).name + "' is known by its operators, which cannot be run as they are");
+    throw InputError("network '" + get(identity).name + "' goes by its name and is no graph of layers");
+  }
+  Network computation(const Architecture& identity, const NetworkShape&, int batch) const override {
+    const NamedNetwork& known = get(identity);
+    if (known.onnx_file.empty()) {
+      throw InputError("network '" + known.name + "' of " + known.origin +
+                       " is known by its operators alone, which cannot be run; name its ONNX file by --networks "
+                       "DIR|FILE.onnx");
+    }
+    Network network = read_onnx(known.onnx_file, known.onnx_options);
+    if (content_hash(network) != known.hash) {
+      throw InputError(known.onnx_file +
+                       ": holds another network than when it was first read; let nothing write it "
+                       "meanwhile");
+    }
+    const std::int64_t images = network.inputs.empty() || network.inputs.front().type.shape.empty()
+                                    ? 1
+                                    : network.inputs.front().type.shape.front();
+    if (images == batch) return network;
+    throw InputError(known.onnx_file + ": input '" + network.inputs.front().name + "' takes " + std::to_string(images) +
+                     " images an inference, asked for " + std::to_string(batch) + "; give --batch " +
+                     std::to_string(images) + ", or export the network with an open batch");
   }
   std::vector<OperatorSpecification> operator_list(const Architecture& identity) const override {
     return get(identity).operators;

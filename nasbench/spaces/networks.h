@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nasbench/graph/network.h"
+#include "nasbench/graph/onnx_reader.h"
 #include "nasbench/spaces/search_space.h"
 
 namespace tenshot::nasbench {
@@ -17,8 +18,9 @@ struct NamedNetwork {
   std::vector<OperatorSpecification> operators;
   /// For each operator, the operators whose outputs it takes, −1 for the network's input; empty where nobody said.
   std::vector<std::vector<int>> sources;
-  std::string origin;     ///< the file it came from, for messages
-  std::string onnx_file;  ///< of the network itself; empty where nobody named one
+  std::string origin;            ///< the file it came from, for messages
+  std::string onnx_file;         ///< of the network itself; empty where nobody named one
+  OnnxReadOptions onnx_options;  ///< what that file left open when it was read
 };
 
 /// A network as it was read from a file, and one of which only the operators are known.
@@ -27,7 +29,9 @@ NamedNetwork named_network(std::string name, std::vector<OperatorSpecification> 
 
 /// The space of networks by name: all that add_network() was told of in this process. An architecture of it is the
 /// identity of a network, 16 bytes made of its name and hash, the same in every process; its string is the name. Its
-/// decisions mean nothing: what would combine them (at, ordinal, random, all, encode) throws InputError.
+/// decisions mean nothing: what would combine them (at, ordinal, random, all, encode) throws InputError. Its
+/// computation() reads the network's ONNX file again, whatever the shape, and throws InputError where nobody named one,
+/// where the file holds another network by now, or where that network takes another number of images than asked for.
 const SearchSpace& networks();
 
 /// Makes a network known, and returns its identity. A network that is known already is the same one. Throws InputError

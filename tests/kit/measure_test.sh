@@ -114,6 +114,22 @@ case_node() {
   measure 0 --backend onnxruntime
   expect kit.txt runner=node
 }
+case_optimization() {
+  board onnxruntime_perf_test
+  new_kit
+  measure 0 --backend onnxruntime --optimization basic
+  expect kit.txt optimization=basic
+  expect_lines 3 ' -o 1 ' "$work/calls"
+  measure 0
+  expect_printed "3 of 3 were measured before"
+  measure 1 --optimization extended
+  expect_printed "results/ was measured with optimization=basic"
+  rm -r "$kit/results"
+  measure 2 --backend onnxruntime --optimization most
+  expect_printed "--optimization most is not all, extended, basic or disabled"
+  measure 2 --backend custom --command 'echo 1 # {model}' --optimization basic
+  expect_printed "--optimization goes with --backend onnxruntime"
+}
 case_checksums() {
   for program in shasum openssl; do
     if ! command -v "$program" >/dev/null; then echo "  skipped for $program: it is not installed"; continue; fi
@@ -424,7 +440,7 @@ for shell in dash "busybox sh"; do
     continue
   fi
   shell_command="$(command -v "${shell%% *}")$(echo "$shell" | sed 's/^[a-z]*//')"
-  for name in trtexec chains precisions perf_test python node custom checksums failure_in_the_middle unbuildable \
+  for name in trtexec chains precisions perf_test python node optimization custom checksums failure_in_the_middle unbuildable \
     without_perf without_nvpmodel clocks sentinel sentinel_that_fails changed_model not_writable resumption \
     interruption odd_paths bad_input energy_counter energy_rails memory; do
     [ -z "$only" ] || [ "$only" = $name ] || continue

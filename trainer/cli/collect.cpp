@@ -10,6 +10,8 @@
 
 #include "datasets/collect/collect_descriptor.h"
 #include "datasets/collect/collect_record.h"
+#include "datasets/tables/network_sources.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
@@ -97,12 +99,39 @@ void require_distinct_files(const OptionParser& options, const std::filesystem::
   files.require_distinct();
 }
 
-void run(const std::vector<std::string>& arguments) {
-  OptionParser options("collect", "Measures architectures on this machine and writes a device-runtime.",
-                       "  tenshot collect --runtime libtorch-frozen --descriptor --archs 50 --out dev/\n"
-                       "  tenshot collect --runtime libtorch-frozen --cold --archs 50 --out dev/\n");
+/// The networks of --networks: all of them, those that a file of --archs names, or the first N.
+std::vector<nasbench::Architecture> named_networks(const OptionParser& options, const RuntimeChoice& choice,
+                                                   bool quiet) {
+  for (const char* option : {"space", "resolution", "descriptor"}) {
+    if (!options.has(option) || options.get(option) == nasbench::networks().name()) continue;
+    throw UsageError("--" + std::string(option) + " does not go with --networks, whose files say what they are");
+  }
+  nasbench::OnnxReadOptions read = onnx_options(options);
+  read.batch = choice.options.batch;
+  std::vector<nasbench::Architecture> all = datasets::read_networks(options.get("networks"), read);
+  if (!options.has("archs")) return all;
+  const std::string archs = options.get("archs");
+  const auto count = parse_integer(archs);
+  if (!count || std::filesystem::exists(archs)) return usable_architectures(archs, nasbench::networks(), quiet);
+  if (*count < 1) throw UsageError("--archs is a file, or a number of at least 1");
+  all.resize(std::min(all.size(), static_cast<std::size_t>(*count)));
+  return all;
+}
+
+void report_left_out(const datasets::CollectRecord& record, bool quiet) {
+  constexpr std::size_t shown = 10;
+  for (std::size_t i = 0; i < std::min(shown, record.left_out.size()); ++i) {
+    say(record.left_out[i].architecture + ": left out: " + record.left_out[i].reason, quiet);
+  }
+  if (record.left_out.size() > shown) {
+    say("… and " + std::to_string(record.left_out.size() - shown) + " more, named in device.json", quiet);
+  }
+}
+
+void add_collect_options(OptionParser& options) {
   add_runtime_options(options, "of the draw of architectures and of the weights");
-  options.add()("archs", "CSV with an architecture column, or how many to draw",
+  add_network_options(options, "to measure end to end, their ONNX files being there");
+  options.add()("archs", "CSV with an architecture column, or how many to draw (of --networks: all, or the first N)",
                 cxxopts::value<std::string>()->default_value("50"))(
       "runs", "of a network at most; it stops earlier, after half of them, once its median is known to 1 %",
       cxxopts::value<std::string>()->default_value("60"))("descriptor",
@@ -115,7 +144,9 @@ void run(const std::vector<std::string>& arguments) {
       cxxopts::value<std::string>())("passes", "of counting; 0: as many as leave at most four events in each",
                                      cxxopts::value<std::string>()->default_value("0"))(
       "rounds", "measure the networks of a batch in turn, this often (1: one after the other)",
-      cxxopts::value<std::string>()->default_value("6"))(
+      cxxopts::value<std::string>()->default_value("6"))("turn",
+                                                         "how many networks make a batch, which one sentinel goes with",
+                                                         cxxopts::value<std::string>()->default_value("20"))(
       "tolerance", "by what fraction the sentinel may move before a measurement counts as disturbed",
       cxxopts::value<double>()->default_value("0.05"))(
       "attempts", "how often to measure what was disturbed, in all (1: keep it as it is)",
@@ -126,11 +157,24 @@ void run(const std::vector<std::string>& arguments) {
       "repeat-check", "measure 5 % of the architectures again at the end")("out", "folder to write <id>/device.json to",
                                                                            cxxopts::value<std::string>());
   add_collected_quantity(options);
+}
+
+void run(const std::vector<std::string>& arguments) {
+  OptionParser options("collect", "Measures architectures on this machine and writes a device-runtime.",
+                       "  tenshot collect --runtime libtorch-frozen --descriptor --archs 50 --out dev/\n"
+                       "  tenshot collect --runtime libtorch-frozen --networks models/ --out dev/\n"
+                       "  tenshot collect --runtime libtorch-frozen --cold --archs 50 --out dev/\n");
+  add_collect_options(options);
   if (!options.parse(arguments)) return;
   const datasets::Quantity quantity = collected_quantity(options);
   const bool quiet = options.has("quiet");
   const RuntimeChoice choice = runtime_choice(options);
-  const nasbench::SearchSpace& space = *choice.space;
+  const bool by_name = options.has("networks");
+  if (by_name && quantity != datasets::Quantity::latency) {
+    throw UsageError(
+        "--networks are measured for their latency; other quantities are those of architectures of --space");
+  }
+  const nasbench::SearchSpace& space = by_name ? nasbench::networks() : *choice.space;
   datasets::CollectOptions collect;
   collect.folder = options.required("out");
   require_distinct_files(options, collect.folder);
@@ -138,6 +182,7 @@ void run(const std::vector<std::string>& arguments) {
   collect.runtime_options = choice.options;
   collect.shape = choice.shape;
   collect.timing.rounds = options.integer("rounds", 1);
+  collect.batch_size = options.integer("turn", 1);
   collect.timing.maximum_runs = options.integer("runs", 1);
   collect.timing.minimum_runs = (collect.timing.maximum_runs + 1) / 2;
   collect.sentinel_tolerance = options.get<double>("tolerance");
@@ -145,7 +190,8 @@ void run(const std::vector<std::string>& arguments) {
   collect.patience_s = options.integer("patience", 0);
   collect.descriptor = descriptor_options(options);
   collect.repeat_check = options.has("repeat-check");
-  collect.architectures = architectures_of(options.get("archs"), space, choice.options.weight_seed, quiet);
+  collect.architectures = by_name ? named_networks(options, choice, quiet)
+                                  : architectures_of(options.get("archs"), space, choice.options.weight_seed, quiet);
   collect.instruction_set = choice.instruction_set;
   if (collect.descriptor.wanted) {
     const datasets::CounterChoice counters = datasets::choose_counters(collect.descriptor);
@@ -162,7 +208,9 @@ void run(const std::vector<std::string>& arguments) {
   if (quantity != datasets::Quantity::latency) return collect_quantity(options, choice, std::move(collect), show);
   const auto device = datasets::collect(collect, space, show);
   say((collect.folder / device.id).string() + ": " + std::to_string(device.latencies.size()) + " architectures", quiet);
-  say(datasets::to_text(datasets::record_of(device)), quiet);
+  const datasets::CollectRecord record = datasets::record_of(device);
+  report_left_out(record, quiet);
+  say(datasets::to_text(record), quiet);
   if (options.has("json")) {
     std::cout << nlohmann::json{{"id", device.id},
                                 {"folder", (collect.folder / device.id).string()},

@@ -12,6 +12,7 @@
 
 #include "datasets/tables/space_files.h"
 #include "descriptor/machine/instruction_set.h"
+#include "descriptor/runtimes/opencv_dnn.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 
@@ -60,6 +61,7 @@ RuntimeChoice runtime_choice(const OptionParser& options) {
   choice.shape = choice.space->default_shape();
   if (options.has("resolution")) choice.shape.resolution = options.integer("resolution", 4);
   const std::vector<std::string> runtimes = descriptor::runtime_names();
+  if (choice.runtime == descriptor::opencv_runtime_name && !descriptor::has_opencv()) descriptor::make_opencv_runtime();
   if (std::find(runtimes.begin(), runtimes.end(), choice.runtime) == runtimes.end()) {
     throw UsageError("there is no runtime '" + choice.runtime + "'; see tenshot " + options.verb() + " --help");
   }

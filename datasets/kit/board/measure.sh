@@ -19,6 +19,7 @@ Measures the models of this folder and writes results/. Run it again to go on af
                       prints milliseconds, one a line (other lines are only kept in the log)
   --runs N            timed runs of each model; models.tsv says how many unless given here
   --threads N         threads of onnxruntime, 1 unless said
+  --optimization NAME what onnxruntime does to the graph: all (unless said), extended, basic or disabled
   --sentinel N        measures the first model again after every N models, waits up to a minute while it takes 5 %
                       longer than at its fastest, and measures again the models around which it did (five times at most)
   --node-modules DIR  the node_modules folder that holds onnxruntime-node; takes the Node runner
@@ -40,7 +41,7 @@ die() { printf '%s\n' "$*" >&2; exit 1; }
 wrong() { printf '%s; see --help\n' "$*" >&2; exit 2; }
 warn() { printf 'WARNING: %s\n' "$*" >&2; }
 
-backend='' precision='' calibration='' command='' runs_asked='' threads='' sentinel_every='' node_modules=''
+backend='' precision='' calibration='' command='' runs_asked='' threads='' optimization='' sentinel_every='' node_modules=''
 use_perf=yes use_quantities=yes
 while [ $# -gt 0 ]; do
   option=$1
@@ -59,6 +60,7 @@ while [ $# -gt 0 ]; do
     --command) command=$value ;;
     --runs) runs_asked=$value ;;
     --threads) threads=$value ;;
+    --optimization) optimization=$value ;;
     --sentinel) sentinel_every=$value ;;
     --node-modules) node_modules=$value ;;
     *) wrong "$option is not an option" ;;
@@ -67,6 +69,10 @@ done
 case $backend in
   '' | trtexec | onnxruntime | custom) ;;
   *) wrong "--backend $backend is not trtexec, onnxruntime or custom" ;;
+esac
+case $optimization in
+  '' | all | extended | basic | disabled) ;;
+  *) wrong "--optimization $optimization is not all, extended, basic or disabled" ;;
 esac
 case $precision in '' | fp32 | fp16 | int8) ;; *) wrong "--precision $precision is not fp32, fp16 or int8" ;; esac
 for value in "$runs_asked" "$threads" "$sentinel_every"; do
@@ -109,9 +115,10 @@ fi
 # ---- The backend.
 [ -z "$command" ] || : "${backend:=custom}"
 : "${backend:=$(recorded backend)}" "${threads:=$(recorded threads)}" "${threads:=1}"
+: "${optimization:=$(recorded optimization)}"
 : "${precision:=$(recorded precision)}" "${precision:=$(setting precision)}" "${precision:=fp32}"
-TENSHOT_NODE_MODULES=$node_modules
-export TENSHOT_NODE_MODULES
+TENSHOT_NODE_MODULES=$node_modules TENSHOT_OPTIMIZATION=$optimization
+export TENSHOT_NODE_MODULES TENSHOT_OPTIMIZATION
 warmup=10     # runs, of onnxruntime
 warmup_ms=200 # of trtexec
 runner='' version='' trtexec=''
@@ -153,6 +160,9 @@ if [ -n "$command" ] && [ "$backend" != custom ]; then wrong "--command goes wit
 if [ "$backend" = onnxruntime ] && [ "$precision" != fp32 ]; then
   die "onnxruntime runs the models as they are, fp32; for $precision take --backend trtexec or custom"
 fi
+if [ "$backend" != onnxruntime ] && [ -n "$optimization" ]; then
+  wrong "--optimization goes with --backend onnxruntime, not $backend"
+fi
 # What earlier trtexecs call --buildOnly is --skipInference in later ones.
 build_only='' precision_switch=''
 if [ "$runner" = trtexec ]; then
@@ -176,7 +186,7 @@ if [ -f results/running ]; then
 fi
 settings() {
   printf '%s=%s\n' kit "$(setting kit)" backend "$backend" runner "$runner" version "$version" precision "$precision" \
-    threads "$threads" command "$(printf '%s' "$command" | tr '\n' ' ')"
+    threads "$threads" optimization "$optimization" command "$(printf '%s' "$command" | tr '\n' ' ')"
 }
 if [ -f results/kit.txt ]; then
   settings | while IFS= read -r line; do
@@ -265,7 +275,9 @@ infer() { # RUNS WARMUP WARMUP_MS OUT
   case $runner in
     trtexec)
       run "$trtexec" --loadEngine="$engine" --iterations="$1" --warmUp="$3" --duration=0 --exportTimes="$4" ;;
-    perf_test) run onnxruntime_perf_test -I -S 1 -e cpu -m times -r $(($1 + $2)) -x "$threads" -y 1 "$file" "$4" ;;
+    perf_test)
+      case $optimization in extended) graph=2 ;; basic) graph=1 ;; disabled) graph=0 ;; *) graph=99 ;; esac
+      run onnxruntime_perf_test -I -S 1 -e cpu -m times -r $(($1 + $2)) -x "$threads" -y 1 -o $graph "$file" "$4" ;;
     python) run python3 run_onnx.py "$file" "$1" "$2" "$4" "$threads" "$shape" ;;
     node) run node run_onnx.js "$file" "$1" "$2" "$4" "$threads" "$shape" ;;
     # The path is models/ID.onnx, harmless within any quotes of the template.

@@ -2,7 +2,7 @@
 // Times an ONNX model with ONNX Runtime on the CPU: node run_onnx.js MODEL RUNS WARMUP OUT.json [THREADS [SHAPE]]
 // Writes {"format":"tenshot.times/1","times_ms":[...],"version":...}, one time per run after WARMUP untimed ones.
 // --version prints ONNX Runtime's version. TENSHOT_NODE_MODULES names the folder that holds onnxruntime-node, unless
-// Node finds it by itself.
+// Node finds it by itself; TENSHOT_OPTIMIZATION is all (unless said), extended, basic or disabled.
 'use strict';
 const fs = require('fs');
 const path = require('path');
@@ -38,7 +38,7 @@ async function main(args) {
     intraOpNumThreads: Number(threads),
     interOpNumThreads: 1,
     executionMode: 'sequential',
-    graphOptimizationLevel: 'all',
+    graphOptimizationLevel: process.env.TENSHOT_OPTIMIZATION || 'all',
   });
   // Earlier versions of the package do not tell the shape.
   const shape = wantedShape

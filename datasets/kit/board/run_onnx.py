@@ -2,7 +2,7 @@
 """Times an ONNX model with ONNX Runtime on the CPU: run_onnx.py MODEL RUNS WARMUP OUT.json [THREADS [SHAPE]]
 
 Writes {"format": "tenshot.times/1", "times_ms": [...], "version": ...}, one time per run after WARMUP untimed ones.
---version prints ONNX Runtime's version.
+--version prints ONNX Runtime's version. TENSHOT_OPTIMIZATION is all (unless said), extended, basic or disabled.
 """
 import json
 import os
@@ -25,6 +25,10 @@ def main(arguments):
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = int(arguments[4]) if len(arguments) > 4 else 1
     options.inter_op_num_threads = 1
+    level = {"extended": "ORT_ENABLE_EXTENDED", "basic": "ORT_ENABLE_BASIC", "disabled": "ORT_DISABLE_ALL"}.get(
+        os.environ.get("TENSHOT_OPTIMIZATION"))
+    if level:
+        options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
     tensor = session.get_inputs()[0]
     shape = [size if isinstance(size, int) else 1 for size in tensor.shape]

@@ -157,6 +157,13 @@ TEST_P(NetworkRuntime, DepthwiseConvolutionAndShuffleByTheirDefinitions) {
   EXPECT_LT(relative_rms(expected, infer(GetParam(), network, {1, 2, 3, 4})), 1e-6);
 }
 
+TEST_P(NetworkRuntime, SplitIntoOnePartIsThatPart) {
+  NetworkBuilder builder;
+  const Source image = builder.input("input", {1, 2, 1, 2});
+  builder.output(builder.activation("relu", builder.split("split", image, {2}).at(0), "relu"));
+  EXPECT_EQ(infer(GetParam(), builder.take(), {-1, 2, 3, -4}), (std::vector<float>{0, 2, 3, 0}));
+}
+
 TEST_P(NetworkRuntime, PaddingOfOneSideMovesTheWindow) {
   NetworkBuilder builder;
   const Source image = builder.input("input", {1, 1, 1, 3});
@@ -214,7 +221,7 @@ TEST(NetworkRuntimes, NameTheElementTypeThatTheyDoNotTake) {
   expect_refusal("libtorch-frozen", builder.network(), "float16");
 }
 
-TEST(LibTorchInt8, RunsWhatItSaysAndNamesTheRest) {
+TEST(LibTorchInt8, RunsOnBytesWithinItsTolerance) {
   NetworkBuilder builder;
   const Source image = builder.input("input", {2, 3, 16, 16});
   Source x = builder.convolution("stem", image, 8, {nasbench::same_window(3, 2), 1, true});
@@ -229,7 +236,26 @@ TEST(LibTorchInt8, RunsWhatItSaysAndNamesTheRest) {
       relative_rms(infer("libtorch-eager", network, input), infer("libtorch-int8", network, input));
   EXPECT_LT(difference, make_runtime("libtorch-int8")->tolerance());
   EXPECT_GT(difference, 0) << "bytes cannot agree with floats to the last digit: nothing was quantised";
-  expect_refusal("libtorch-int8", nasbench::network_of_attention(), "libtorch-int8 cannot run it");
+}
+
+TEST(LibTorchInt8, RunsOnFloatsWhatHasNoOperatorOnBytes) {
+  NetworkBuilder builder;
+  const Source image = builder.input("input", {2, 6, 12, 12});
+  Source x = builder.convolution("stem", image, 12, {nasbench::same_window(3), 1, true});
+  x = builder.activation("swish", x, "hard_swish");
+  const Source gate = builder.activation("gate", builder.global_average_pool("squeeze", x), "sigmoid");
+  builder.output(builder.linear("head", gate, 10));
+  builder.output(builder.shuffle("shuffle", x, 3));
+  expect_agreement("libtorch-int8", builder.take());
+}
+
+TEST(NetworkRuntimes, RequireSupportedSaysWhatPreparingWould) {
+  NetworkBuilder builder;
+  builder.output(builder.activation("relu", builder.input("input", {1, 4}, ElementType::float16), "relu"));
+  for (const char* runtime : {"libtorch-eager", "libtorch-optimized", "libtorch-int8"}) {
+    EXPECT_THROW(make_runtime(runtime)->require_supported(builder.network(), {}), InputError) << runtime;
+    EXPECT_NO_THROW(make_runtime(runtime)->require_supported(nasbench::network_of_convolutions(), {})) << runtime;
+  }
 }
 
 TEST(TorchScriptSource, OfANetworkNamesInputsAndListsOutputs) {

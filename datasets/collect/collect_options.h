@@ -1,0 +1,10 @@
+#pragma once
+
+#include "datasets/collect/collect.h"
+
+namespace tenshot::datasets {
+
+/// Throws InputError that names the option which is out of range, or which the runtime cannot follow.
+void require_sensible(const CollectOptions& options, const descriptor::Runtime& runtime);
+
+}  // namespace tenshot::datasets

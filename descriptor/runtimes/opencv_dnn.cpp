@@ -1,0 +1,165 @@
+#include "descriptor/runtimes/opencv_dnn.h"
+
+#include "nasbench/support/error.h"
+
+#ifdef TENSHOT_HAS_OPENCV
+
+#include <algorithm>
+#include <opencv2/core.hpp>
+#include <opencv2/core/utils/logger.hpp>
+#include <opencv2/dnn.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nasbench/graph/onnx.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/random.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::descriptor {
+namespace {
+
+using nasbench::Network;
+
+/// What OpenCV says on several lines, with its own file and line, as one: the part that names the node where there is
+/// one.
+std::string reason_of(const cv::Exception& error) {
+  constexpr std::size_t longest = 300;
+  std::string text = error.err.empty() ? std::string(error.what()) : error.err;
+  const std::size_t node = text.find("Node [");
+  if (node != std::string::npos) text = text.substr(node);
+  text = text.substr(0, text.find(", but"));
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return excerpt(trimmed(text), longest);
+}
+
+cv::Mat mat_of(const nasbench::Shape& shape) {
+  const std::vector<int> sizes(shape.begin(), shape.end());
+  return {static_cast<int>(sizes.size()), sizes.data(), CV_32F};
+}
+
+class OpencvNetwork final : public PreparedNetwork {
+ public:
+  OpencvNetwork(const Network& network, const RuntimeOptions& options) : threads_(options.threads) {
+    const std::string model = nasbench::onnx_model(network, {options.batch, options.weight_seed, "network", true});
+    net_ = cv::dnn::readNetFromONNX(model.data(), model.size());
+    net_.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
+    net_.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
+    for (std::size_t i = 0; i < network.inputs.size(); ++i) {
+      names_.push_back(network.inputs[i].name);
+      inputs_.push_back(mat_of(network.inputs[i].type.shape));
+      Rng rng(options.weight_seed, i);
+      std::generate_n(inputs_.back().ptr<float>(), inputs_.back().total(),
+                      [&] { return static_cast<float>(rng.normal()); });
+    }
+    for (std::size_t i = 0; i < network.outputs.size(); ++i) {
+      outputs_.push_back(nasbench::onnx_output_name + (i == 0 ? std::string() : std::to_string(i + 1)));
+    }
+    set(inputs_);
+  }
+
+  void run() override {
+    use_threads();
+    net_.forward(results_, outputs_);
+  }
+
+  std::vector<float> infer(const std::vector<float>& input) override {
+    std::size_t expected = 0;
+    for (const cv::Mat& own : inputs_) expected += own.total();
+    if (input.size() != expected) {
+      throw InputError("the network's input has " + std::to_string(expected) +
+                       " values (batch x channels x height x width), found " + std::to_string(input.size()));
+    }
+    std::vector<cv::Mat> given;
+    auto start = input.begin();
+    for (const cv::Mat& own : inputs_) {
+      given.push_back(own.clone());
+      std::copy_n(start, own.total(), given.back().ptr<float>());
+      start += static_cast<std::ptrdiff_t>(own.total());
+    }
+    set(given);
+    run();
+    std::vector<float> values;
+    for (const cv::Mat& result : results_) {
+      const cv::Mat whole = result.isContinuous() ? result : result.clone();
+      values.insert(values.end(), whole.ptr<float>(), whole.ptr<float>() + whole.total());
+    }
+    set(inputs_);
+    return values;
+  }
+
+ private:
+  void set(const std::vector<cv::Mat>& inputs) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) net_.setInput(inputs[i], names_[i]);
+  }
+
+  /// OpenCV's thread count is global, and another network may have set its own since.
+  void use_threads() const {
+    if (cv::getNumThreads() != threads_) cv::setNumThreads(threads_);
+  }
+
+  int threads_;
+  cv::dnn::Net net_;
+  std::vector<cv::String> names_, outputs_;
+  std::vector<cv::Mat> inputs_, results_;
+};
+
+class OpencvRuntime final : public Runtime {
+ public:
+  std::string_view name() const override { return opencv_runtime_name; }
+  std::string version() const override {
+    return "OpenCV " + cv::getVersionString() + " DNN, " + cv::getCPUFeaturesLine();
+  }
+  std::string_view precision() const override { return "fp32"; }
+  double tolerance() const override { return 1e-3; }
+  bool follows_instruction_set() const override { return false; }
+
+  void require_supported(const Network& network, const RuntimeOptions& options) const override {
+    if (options.threads < 1) {
+      throw InputError("threads is " + std::to_string(options.threads) + "; expected at least 1");
+    }
+    for (const nasbench::NetworkInput& input : network.inputs) {
+      if (input.type.type == nasbench::ElementType::float32 && !input.type.shape.empty()) continue;
+      throw InputError("input '" + input.name + "': opencv-dnn takes images in float32");
+    }
+  }
+
+ protected:
+  std::unique_ptr<PreparedNetwork> prepare_network(const Network& network,
+                                                   const RuntimeOptions& options) const override {
+    require_supported(network, options);
+    cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // what went wrong is thrown too
+    try {
+      auto prepared = std::make_unique<OpencvNetwork>(network, options);
+      prepared->run();  // shapes that do not fit are found by the first run alone
+      return prepared;
+    } catch (const cv::Exception& error) {
+      throw InputError("opencv-dnn cannot run the network: " + reason_of(error));
+    }
+  }
+};
+
+}  // namespace
+
+bool has_opencv() { return true; }
+
+std::unique_ptr<Runtime> make_opencv_runtime() { return std::make_unique<OpencvRuntime>(); }
+
+}  // namespace tenshot::descriptor
+
+#else
+
+namespace tenshot::descriptor {
+
+bool has_opencv() { return false; }
+
+std::unique_ptr<Runtime> make_opencv_runtime() {
+  throw InputError(
+      "the runtime opencv-dnn is not in this build; install libopencv-dev, configure with "
+      "-DTENSHOT_OPENCV=ON and build again");
+}
+
+}  // namespace tenshot::descriptor
+
+#endif

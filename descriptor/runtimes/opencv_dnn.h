@@ -1,0 +1,22 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "descriptor/runtimes/runtime.h"
+
+namespace tenshot::descriptor {
+
+/// `opencv-dnn`: OpenCV's own network engine on the processor, in float32. It reads the ONNX model that
+/// nasbench::onnx_model writes of the network, with the weights that the other runtimes have too; batch norms and
+/// activations are fused into the convolutions before them. What OpenCV's reader does not take it names when it
+/// prepares the network.
+constexpr std::string_view opencv_runtime_name = "opencv-dnn";
+
+/// Whether this build has it (TENSHOT_OPENCV).
+bool has_opencv();
+
+/// Throws InputError that says what to install where this build lacks it.
+std::unique_ptr<Runtime> make_opencv_runtime();
+
+}  // namespace tenshot::descriptor

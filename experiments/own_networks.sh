@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# The pool of networks measured here: each runtime left out with all its settings, and families of networks with it
+# (experiments/own_networks.json), over five splits of the families. Keeps experiments/results/own_networks. An interrupted
+# run goes on.
+#
+#   experiments/own_networks.sh [splits, "1 2 3 4 5" unless said]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=experiments/set_up.sh disable=SC2119
+. experiments/set_up.sh
+install_missing
+build_targets tenshot
+work=$build/experiments/own_networks
+results=experiments/results/own_networks
+splits=${1:-1 2 3 4 5}
+mkdir -p "$work" "$results"
+for split in $splits; do
+  /usr/bin/python3 experiments/own_networks.py split datasets/data/networks "$split" experiments/own_networks.json "$work/$split"
+  "$tenshot" experiment "$work/$split/spec.json" --out "$work/$split/out" --resume --jobs "${TENSHOT_JOBS:-$(nproc)}"
+done
+first=${splits%% *}
+{ head -n 1 "$work/$first/out/results.csv" | sed 's/^/split,/'
+  for split in $splits; do tail -n +2 "$work/$split/out/results.csv" | sed "s/^/$split,/"; done
+} >"$results/results.csv"
+/usr/bin/python3 experiments/own_networks.py table "$results/results.csv" >"$results/README.md"
+cat "$results/README.md"

@@ -1,0 +1,133 @@
+// Networks of one's own, from ONNX files to predictions: measured end to end on runtimes here, ten of them by a kit.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+
+#include "datasets/pool/pool.h"
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/onnx.h"
+#include "nasbench/spaces/networks.h"
+#include "tests/integration/program.h"
+
+namespace tenshot::test {
+namespace {
+
+const std::filesystem::path source = TENSHOT_SOURCE_DIR;
+
+/// Network number `n`: two to five convolutions, plain or separable, of various widths.
+nasbench::Network network_of(int n) {
+  nasbench::NetworkBuilder builder;
+  nasbench::Source x = builder.input("input", {1, 3, 24, 24});
+  const std::int64_t width = 8 + 8 * (n % 4);
+  x = builder.convolution("stem", x, width, {nasbench::same_window(3), 1, true});
+  for (int i = 0; i < 2 + n % 4; ++i) {
+    const std::string part = "block" + std::to_string(i);
+    const bool separable = n % 3 == 1;
+    if (separable) x = builder.convolution(part + "_depthwise", x, width, {nasbench::same_window(3), width, true});
+    x = builder.convolution(part, x, width, {nasbench::same_window(separable ? 1 : 3), 1, true});
+    x = builder.activation(part + "_act", x, n % 2 == 0 ? "relu" : "hard_swish");
+  }
+  builder.output(builder.linear("head", builder.global_average_pool("mean", x), 10));
+  return builder.take();
+}
+
+void expect_fine(const Outcome& outcome) { ASSERT_EQ(outcome.exit_code, 0) << outcome.out << outcome.err; }
+
+class OwnNetworks : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    folder_ = new Folder;
+    std::filesystem::create_directory(path("models"));
+    for (int n = 0; n < 24; ++n) {
+      const std::string name = "models/own" + std::to_string(100 + n) + ".onnx";
+      write(path(name), nasbench::onnx_model(network_of(n), {}));
+    }
+    write(path("new_model.onnx"), nasbench::onnx_model(network_of(26), {}));
+    for (const char* runtime : {"libtorch-eager", "libtorch-frozen"}) expect_fine(run(collect(runtime)));
+    expect_fine(run("tenshot train --pool " + q("pool") + " --out " + q("networks.tenshot")));
+  }
+  static void TearDownTestSuite() { delete folder_; }
+
+  static std::string collect(const std::string& runtime) {
+    return "tenshot collect --runtime " + runtime + " --networks " + q("models") +
+           " --runs 6 --rounds 2 --attempts 1 --tolerance 5 --out " + q("pool");
+  }
+  static std::filesystem::path path(const std::string& name) { return folder_->path() / name; }
+  static std::string q(const std::string& name) { return quoted(path(name)); }
+
+  static Folder* folder_;
+};
+
+Folder* OwnNetworks::folder_ = nullptr;
+
+TEST_F(OwnNetworks, Collect_MakesAPoolOfThem) {
+  const datasets::Pool pool = datasets::read_pool(path("pool"));
+  EXPECT_EQ(pool.space, &nasbench::networks());
+  ASSERT_EQ(pool.devices.size(), 2U);
+  for (const datasets::DeviceRuntime& device : pool.devices) EXPECT_EQ(device.latencies.size(), 24U) << device.id;
+  expect_fine(run("tenshot dataset validate " + q("pool")));
+}
+
+TEST_F(OwnNetworks, Collect_GoesOnWithWhatIsMissing) {
+  const std::string before = slurp(path("pool/libtorch-eager_t1_b1/latencies.csv"));
+  const Outcome again = run(collect("libtorch-eager"));
+  expect_fine(again);
+  EXPECT_EQ(slurp(path("pool/libtorch-eager_t1_b1/latencies.csv")), before);
+}
+
+TEST_F(OwnNetworks, Collect_TakesTheFirstOrThoseOfAFile) {
+  const std::string some = "tenshot collect --quiet --runs 2 --rounds 1 --attempts 1 --networks " + q("models");
+  expect_fine(run(some + " --archs 2 --out " + q("first")));
+  const auto of = [](const datasets::Pool& pool) {
+    std::set<std::string> names;
+    for (const auto& row : pool.devices.front().latencies) names.insert(pool.space->format(row.architecture));
+    return names;
+  };
+  EXPECT_EQ(of(datasets::read_pool(path("first"))), (std::set<std::string>{"own100", "own101"}));
+  write(path("names.csv"), "network\nown120\nown103\n");
+  expect_fine(run(some + " --archs " + q("names.csv") + " --out " + q("named")));
+  EXPECT_EQ(of(datasets::read_pool(path("named"))), (std::set<std::string>{"own103", "own120"}));
+}
+
+TEST_F(OwnNetworks, Collect_RefusesWhatDoesNotGoTogether) {
+  const auto refused = [&](const std::string& options, int exit_code, const std::string& part) {
+    const Outcome outcome = run("tenshot collect " + options + " --out " + q("none"));
+    EXPECT_EQ(outcome.exit_code, exit_code) << outcome.err;
+    EXPECT_NE(outcome.err.find(part), std::string::npos) << outcome.err;
+    EXPECT_FALSE(std::filesystem::exists(path("none")));
+  };
+  refused("--networks " + q("models") + " --space fbnet", 2, "--space does not go with --networks");
+  refused("--networks " + q("models") + " --resolution 64", 2, "--resolution does not go with --networks");
+  refused("--networks " + q("models") + " --descriptor", 2, "--descriptor does not go with --networks");
+  refused("--networks " + q("pool/networks.json"), 1, "known by its operators alone");
+  refused("--networks " + q("models") + " --batch 4", 1, "takes 1 images an inference, asked for 4");
+}
+
+TEST_F(OwnNetworks, KitOfTen_OnOnnxRuntime_PredictsAModelThatNobodyMeasured) {
+  const std::filesystem::path home = std::filesystem::path(TENSHOT_PROGRAM).parent_path() / "onnxruntime";
+  const Outcome installed = run(quoted(source / "experiments" / "install_onnxruntime.sh") + " " + quoted(home));
+  if (installed.exit_code == 77) GTEST_SKIP() << installed.err;
+  expect_fine(installed);
+  expect_fine(run("tenshot plan --checkpoint " + q("networks.tenshot") + " --samples 10 --networks " + q("models") +
+                  " --runs 5 --out " + q("ten.csv") + " --kit " + q("kit")));
+  expect_fine(run(q("kit/measure.sh") + " --backend onnxruntime --optimization basic --no-perf --node-modules " +
+                  quoted(home / "node_modules")));
+  const Outcome adapted = run("tenshot adapt --checkpoint " + q("networks.tenshot") + " --measurements " + q("kit") +
+                              " --out " + q("board.tenshot"));
+  expect_fine(adapted);
+  EXPECT_NE(adapted.err.find("10 of 10 architectures measured"), std::string::npos) << adapted.err;
+  const Outcome predicted = run("tenshot predict --predictor " + q("board.tenshot") + " " + q("new_model.onnx"));
+  expect_fine(predicted);
+  const std::regex line(R"([0-9.]+ ms \(90 %: [0-9.]+ to [0-9.]+\)\n)");
+  EXPECT_TRUE(std::regex_search(predicted.out, line)) << predicted.out;
+  expect_fine(run("tenshot dataset import --kit " + q("kit") + " --out " + q("kit-pool")));
+  const datasets::Pool pool = datasets::read_pool(path("kit-pool"));
+  EXPECT_EQ(pool.devices.front().id, "onnxruntime_fp32_t1_b1_basic");
+  EXPECT_EQ(pool.devices.front().latencies.size(), 10U);
+}
+
+}  // namespace
+}  // namespace tenshot::test
