@@ -15,7 +15,7 @@ fi
 . experiments/set_up.sh
 # shellcheck disable=SC2046 # a list of words
 install_missing python3-torch python3-torchvision python3-numpy python3-dev pybind11-dev busybox shellcheck parallel \
-  clang-14 libxgboost-dev libclang-rt-14-dev $(node_packages)
+  libdnnl-dev libopencv-dev libxgboost-dev clang-14 libclang-rt-14-dev $(node_packages)
 build_targets
 TENSHOT_EXPORTS=$(realpath "$build")/exports
 export TENSHOT_EXPORTS
