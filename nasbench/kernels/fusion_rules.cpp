@@ -27,7 +27,11 @@ bool is_operator(const std::string& text) {
 class Groups {
  public:
   Groups(const json& groups, const JsonReader& reader) : reader_(reader) {
-    if (!groups.is_object()) reader.fail("groups", "an object: the name of each group and its members", groups);
+    if (!groups.is_object() || groups.size() > most_members) {
+      reader.fail("groups",
+                  "an object: the names of at most " + std::to_string(most_members) + " groups and their members",
+                  groups);
+    }
     for (const auto& [group, members] : groups.items()) {
       const std::string place = place_of(group);
       if (is_operator(group)) throw FormatError(reader.file() + ": " + place + " has the name of an operator");

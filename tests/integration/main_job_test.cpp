@@ -292,7 +292,8 @@ TEST_F(MainJob, DescribesAndValidatesThePool) {
 
 TEST(Help, OfEveryVerbShowsAnExample) {
   for (const char* verb : {"collect", "train", "plan", "adapt", "predict", "evaluate", "export", "experiment", "report",
-                           "run-operators", "dataset", "dataset import", "dataset describe", "dataset validate"}) {
+                           "run-operators", "kernels", "kernels find", "kernels detect", "dataset", "dataset import",
+                           "dataset describe", "dataset validate"}) {
     const Outcome outcome = run(std::string("tenshot ") + verb + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << verb;
     EXPECT_NE(outcome.out.find("Example"), std::string::npos) << verb;
