@@ -2,8 +2,7 @@
 # Installs what is missing, builds, and runs every test. TENSHOT_TABLES names the folder of public latency tables;
 # without it the tests that read them are skipped. Networks of torchvision are exported, with random weights, to the
 # build folder. Each fuzzer of strangers' files runs for ten seconds. --long adds what takes hours: a thousand kills, ten
-# minutes of each fuzzer (TENSHOT_FUZZ_SECONDS), Slurm, aarch64 under qemu, ThreadSanitizer, coverage. Other arguments go
-# to ctest.
+# minutes of each fuzzer (TENSHOT_FUZZ_SECONDS), an experiment on Slurm. Other arguments go to ctest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 long=""
@@ -23,15 +22,12 @@ if [ ! -f "$TENSHOT_EXPORTS/complete" ]; then
   /usr/bin/python3 tests/networks/export_networks.py "$TENSHOT_EXPORTS" && touch "$TENSHOT_EXPORTS/complete"
 fi
 ctest --test-dir "$build" --output-on-failure -j "${TENSHOT_TEST_JOBS:-2}" "$@"
-# Of the readers, those that are built without LibTorch, in minutes; the others take longer to build than to trust.
+# The fuzzers that are built in minutes; those of archives and specs need LibTorch, and run with --long.
 if [ -z "$long" ]; then
   tests/fuzz/run.sh 10 light
 else
-  install_missing slurm-wlm munge g++-aarch64-linux-gnu qemu-user-static gcovr
+  install_missing slurm-wlm munge
   tests/robustness/kill_test.py "$tenshot" --kills 1000 --seed "${TENSHOT_SEED:-1}"
   tests/cluster/slurm.sh tests/cluster/experiment_test.py "$tenshot" slurm
-  tests/aarch64/run.sh
   tests/fuzz/run.sh "${TENSHOT_FUZZ_SECONDS:-600}"
-  tests/threads.sh
-  tests/coverage.sh
 fi
