@@ -14,11 +14,13 @@
 #include "descriptor/machine/child_process.h"
 #include "descriptor/machine/instruction_set.h"
 #include "descriptor/machine/machine.h"
+#include "descriptor/runtimes/libtorch_runtime.h"
 #include "descriptor/timing/timing.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/temporaries.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -112,6 +114,12 @@ class Starts {
   void require_sensible() const {
     if (options_.quantity != Quantity::cold && options_.quantity != Quantity::memory) {
       throw InputError("starts tell cold latency and memory, not " + std::string(name(options_.quantity)));
+    }
+    // Another runtime would draw weights of its own (RuntimeOptions::weights), and that is no part of a start.
+    const std::vector<std::string> known = descriptor::libtorch_runtime_names();
+    if (std::find(known.begin(), known.end(), runtime_->name()) == known.end()) {
+      throw InputError(std::string(runtime_->name()) +
+                       " does not read weights from a file here; starts of these are: " + joined(known));
     }
     if (wanted_.empty()) throw InputError("no architectures to measure: give at least one");
     if (options_.minimum_starts < 1 || options_.maximum_starts < options_.minimum_starts) {

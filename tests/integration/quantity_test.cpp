@@ -82,7 +82,8 @@ TEST_F(QuantityProgram, PredictsEnergiesFromAPoolOfEnergies) {
 }
 
 TEST_F(QuantityProgram, PrintsTheUnit) {
-  const Outcome outcome = run("tenshot predict --predictor " + q("board.tenshot") + " " + quoted(space.example()));
+  const Outcome outcome = run("tenshot predict --predictor " + q("board.tenshot") + " " +
+                              test::quoted(std::filesystem::path(space.example())));
   EXPECT_TRUE(std::regex_match(outcome.out, std::regex(R"(\d+(\.\d+)? mJ \(90 %: \d+(\.\d+)? to \d+(\.\d+)?\)\n)")))
       << outcome.out << outcome.err;
 }
