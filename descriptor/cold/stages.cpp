@@ -24,7 +24,8 @@ json to_json(const KernelStages& k) {
           {"create_ms", k.create_ms},
           {"create_again_ms", k.create_again_ms},
           {"first_ms", k.first_ms},
-          {"execute_ms", k.execute_ms}};
+          {"execute_ms", k.execute_ms},
+          {"once_ms", k.once_ms}};
 }
 
 double milliseconds(const JsonReader& reader, const char* key) {
@@ -50,6 +51,7 @@ KernelStages kernel_from(const json& value, const std::string& file, const std::
   kernel.create_again_ms = milliseconds(reader, "create_again_ms");
   kernel.first_ms = milliseconds(reader, "first_ms");
   kernel.execute_ms = milliseconds(reader, "execute_ms");
+  kernel.once_ms = milliseconds(reader, "once_ms");
   return kernel;
 }
 

@@ -22,6 +22,7 @@ struct KernelStages {
   double create_again_ms = 0;  ///< where an equal one was made before in the process
   double first_ms = 0;         ///< the first execution
   double execute_ms = 0;       ///< a later one
+  double once_ms = 0;          ///< of the first kernel of its family that the process executes, beside all that
 };
 
 struct LayerStages {

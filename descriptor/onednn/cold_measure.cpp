@@ -1,4 +1,5 @@
 #include <omp.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -23,16 +24,25 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// Least time of several calls, milliseconds.
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+/// Time of one call, milliseconds.
 template <class Work>
-double least_ms(int repetitions, const Work& work) {
-  double least = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < repetitions; ++i) {
-    const Clock::time_point start = Clock::now();
-    work();
-    least = std::min(least, std::chrono::duration<double, std::milli>(Clock::now() - start).count());
-  }
-  return least;
+double time_ms(const Work& work) {
+  const Clock::time_point start = Clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// Median time of several calls, milliseconds.
+template <class Work>
+double median_ms(int repetitions, const Work& work) {
+  std::vector<double> times;
+  for (int i = 0; i < repetitions; ++i) times.push_back(time_ms(work));
+  return median(std::move(times));
 }
 
 /// While it lives oneDNN makes every primitive anew, as the first layer of a shape has to.
@@ -62,10 +72,78 @@ struct ScratchFile {
   }
 };
 
+/// What the first uses of the library in a process cost more than later ones.
+struct FirstUses {
+  double primitive_ms = 0;       ///< of any primitive
+  double matrix_product_ms = 0;  ///< of one that is computed by a matrix product, whose code is shared
+};
+
+/// Times a small linear layer, once as the library chooses and once by a matrix product, the first and the second time.
+FirstUses first_uses_here() {
+  omp_set_num_threads(1);
+  ColdNetwork network;
+  network.tensors = {{1, 64}, {1, 64}};
+  network.output = 1;
+  ColdLayer layer;
+  layer.kind = ColdKind::linear;
+  layer.inputs = {0};
+  layer.output = 1;
+  network.layers = {layer};
+  const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  ExecutionMemory memory(engine, network);
+  const auto start = [&](const std::string& kernel) {
+    const WithoutPrimitiveCache none;
+    PreparedLayer prepared(network, layer, engine, kernel, false);
+    prepared.set_weights(Buffer(prepared.cached_bytes()));
+    prepared.execute(memory);
+  };
+  FirstUses uses;
+  const auto measure = [&](const std::string& kernel) {
+    const double first = time_ms([&] { start(kernel); }), second = time_ms([&] { start(kernel); });
+    return std::max(0.0, first - second);
+  };
+  std::string chosen, product;
+  uses.primitive_ms = time_ms([&] {
+    for (const LayerKernel& kernel : layer_kernels(network, layer, engine)) {
+      const bool is_product =
+          kernel.name.find("gemm:") != std::string::npos && kernel.name.find("brgemm:") == std::string::npos;
+      std::string& name = is_product ? product : chosen;
+      if (name.empty()) name = kernel.name;
+    }
+  });
+  if (!chosen.empty()) uses.primitive_ms += measure(chosen);
+  if (!product.empty()) uses.matrix_product_ms = measure(product);
+  return uses;
+}
+
+/// The same in a process that has not used the library yet, a child of this one. Nothing where there can be none.
+FirstUses first_uses() {
+  FirstUses uses;
+  int ends[2];
+  if (::pipe(ends) != 0) return uses;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    try {
+      uses = first_uses_here();
+    } catch (...) {  // a library that cannot do even this says so below
+    }
+    const ssize_t written = ::write(ends[1], &uses, sizeof uses);
+    ::_exit(written == sizeof uses ? 0 : 1);
+  }
+  ::close(ends[1]);
+  if (child > 0) {
+    if (::read(ends[0], &uses, sizeof uses) != sizeof uses) uses = {};
+    ::waitpid(child, nullptr, 0);
+  }
+  ::close(ends[0]);
+  return uses;
+}
+
 class Measurement {
  public:
   Measurement(const std::filesystem::path& model, const ColdMeasureOptions& options)
       : options_(options),
+        first_uses_(first_uses()),
         engine_(dnnl::engine::kind::cpu, 0),
         stream_(engine_),
         weights_(model),
@@ -109,22 +187,24 @@ class Measurement {
     for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(rng.uniform());
   }
 
-  /// Reads the records of the scratch file in order, as a cold start does; least times of the repetitions.
+  /// Reads the records of the scratch file in order, as a cold start does; medians of the repetitions.
   std::vector<double> cold_reads(const std::string& key, std::size_t records) {
-    std::vector<double> least(records, std::numeric_limits<double>::infinity());
+    std::vector<std::vector<double>> times(records);
     for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
       if (!drop_page_cache(scratch_.path).is_cold()) stages_.page_cache_dropped = false;
       const WeightFile file(scratch_.path, key, records);
       for (std::size_t i = 0; i < records; ++i) {
         if (file.bytes(i) == 0) continue;
-        const double ms = least_ms(1, [&] {
+        times[i].push_back(time_ms([&] {
           const Buffer buffer(file.bytes(i));
           file.read(i, buffer.data());
-        });
-        least[i] = std::min(least[i], ms);
+        }));
       }
     }
-    return least;
+    std::vector<double> medians;
+    for (std::vector<double>& of_record : times)
+      medians.push_back(of_record.empty() ? 0 : median(std::move(of_record)));
+    return medians;
   }
 
   void read_raw_in_order() {
@@ -138,9 +218,9 @@ class Measurement {
     }
     const std::string key(64, 'r');
     write_file_atomically(scratch_.path, WeightFile::content(key, records));
-    const std::vector<double> least = cold_reads(key, count);
+    const std::vector<double> read_ms = cold_reads(key, count);
     for (std::size_t i = 0; i < count; ++i) {
-      if (stages_.layers[i].raw_bytes > 0) stages_.layers[i].read_raw_ms = least[i];
+      if (stages_.layers[i].raw_bytes > 0) stages_.layers[i].read_raw_ms = read_ms[i];
     }
   }
 
@@ -164,25 +244,27 @@ class Measurement {
     KernelStages stages;
     stages.name = name;
     const auto make = [&] { return PreparedLayer(stages_.network, layer, engine_, name, false); };
-    stages.first_ms = std::numeric_limits<double>::infinity();
+    if (name.find("gemm:") != std::string::npos && name.find("brgemm:") == std::string::npos)
+      stages.once_ms = first_uses_.matrix_product_ms;
+    std::vector<double> transform, first, later;
     for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
       PreparedLayer prepared = make();
       if (prepared.has_weights()) {
         Buffer buffer = copied(raw);
-        const double ms = least_ms(1, [&] { prepared.transform(std::move(buffer), stream_); });
-        stages.transform_ms = repetition == 0 ? ms : std::min(stages.transform_ms, ms);
+        transform.push_back(time_ms([&] { prepared.transform(std::move(buffer), stream_); }));
       }
-      stages.first_ms = std::min(stages.first_ms, least_ms(1, [&] { prepared.execute(memory); }));
-      if (stages.first_ms > small_ms && stages.first_ms > hopeless * fastest) return std::nullopt;
-      const double later = least_ms(2, [&] { prepared.execute(memory); });
-      stages.execute_ms = repetition == 0 ? later : std::min(stages.execute_ms, later);
+      first.push_back(time_ms([&] { prepared.execute(memory); }));
+      later.push_back(time_ms([&] { prepared.execute(memory); }));
+      if (later.back() > small_ms && later.back() > hopeless * fastest) return std::nullopt;
       stages.transforms = prepared.transforms();
       if (repetition == 0 && stages.transforms) measure_storage(prepared, stages);
     }
-    stages.create_again_ms = least_ms(options_.repetitions, make);
+    if (stages.transforms) stages.transform_ms = median(std::move(transform));
+    stages.first_ms = median(std::move(first));
+    stages.execute_ms = median(std::move(later));
+    stages.create_again_ms = median_ms(options_.repetitions, make);
     const WithoutPrimitiveCache none;
-    stages.create_ms = least_ms(options_.repetitions, make);
-    if (!stages.transforms) stages.transform_ms = 0;
+    stages.create_ms = median_ms(options_.repetitions, make);
     return stages;
   }
 
@@ -195,10 +277,10 @@ class Measurement {
     const std::string content = WeightFile::content(key, std::vector<std::string>(copies, record));
     stages.cached_bytes = record.size();
     stages.write_cached_ms =
-        least_ms(1, [&] { write_file_atomically(scratch_.path, content); }) / static_cast<double>(copies);
-    const std::vector<double> least = cold_reads(key, copies);
+        time_ms([&] { write_file_atomically(scratch_.path, content); }) / static_cast<double>(copies);
+    const std::vector<double> read_ms = cold_reads(key, copies);
     double total = 0;
-    for (std::size_t i = 1; i < copies; ++i) total += least[i];
+    for (std::size_t i = 1; i < copies; ++i) total += read_ms[i];
     stages.read_cached_ms = total / static_cast<double>(copies - 1);
   }
 
@@ -272,14 +354,15 @@ class Measurement {
     plan.network = stages_.network;
     for (const LayerStages& layer : stages_.layers) plan.layers.push_back({layer.kernels[0].name, false, 1});
     write_file_atomically(scratch_.path, to_text(plan));
-    stages_.start_ms = least_ms(options_.repetitions, [&] {
-      const ColdPlan read = read_plan(scratch_.path);
-      const ExecutionMemory memory(engine_, read.network);
-      std::thread([] {}).join();
-    });
+    stages_.start_ms = first_uses_.primitive_ms + median_ms(options_.repetitions, [&] {
+                         const ColdPlan read = read_plan(scratch_.path);
+                         const ExecutionMemory memory(engine_, read.network);
+                         std::thread([] {}).join();
+                       });
   }
 
   const ColdMeasureOptions& options_;
+  FirstUses first_uses_;
   dnnl::engine engine_;
   dnnl::stream stream_;
   nasbench::OnnxWeights weights_;

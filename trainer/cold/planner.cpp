@@ -111,7 +111,6 @@ descriptor::ColdPlan plan_of(const ColdStages& stages, const ColdProblem& proble
     plan.layers.push_back({kernel.name, candidate.cached, schedule.cores[i]});
     plan.warm_ms += kernel.execute_ms;
   }
-  plan.predicted_ms = stages.start_ms + simulate(problem, schedule).makespan();
   return plan;
 }
 
@@ -120,31 +119,79 @@ descriptor::ColdPlan plan_of(const ColdStages& stages, const ColdProblem& proble
 KernelPolicy kernel_policy(std::string_view name) { return policy_called(kernel_policies, name, "choice of kernels"); }
 CachePolicy cache_policy(std::string_view name) { return policy_called(cache_policies, name, "choice of caching"); }
 
+namespace {
+
+/// What the kernels of a schedule cost once for the process, each family on its own.
+double once_ms(const ColdStages& stages, const ColdProblem& problem, const ColdSchedule& schedule) {
+  double most = 0;  // one family has such costs: oneDNN's matrix products, which share their code
+  for (std::size_t i = 0; i < problem.layers.size(); ++i) {
+    const ColdCandidate& candidate = problem.layers[i][schedule.candidates[i]];
+    most = std::max(most, stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)].once_ms);
+  }
+  return most;
+}
+
+/// The problem without the kernels that cost something once, for the layers that have others.
+ColdProblem without_once(const ColdStages& stages, ColdProblem problem) {
+  for (std::size_t i = 0; i < problem.layers.size(); ++i) {
+    std::vector<ColdCandidate> left;
+    for (const ColdCandidate& candidate : problem.layers[i]) {
+      if (stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)].once_ms == 0) left.push_back(candidate);
+    }
+    if (!left.empty()) problem.layers[i] = std::move(left);
+  }
+  return problem;
+}
+
+struct Found {
+  ColdProblem problem;
+  ColdSchedule schedule;
+  double algorithm_1_ms = 0;
+  double ms = 0;
+};
+
+Found search(const ColdStages& stages, ColdProblem problem) {
+  Found found{std::move(problem), {}, 0, 0};
+  const auto time = [&](const ColdSchedule& schedule) {
+    return stages.start_ms + once_ms(stages, found.problem, schedule) + simulate(found.problem, schedule).makespan();
+  };
+  if (found.problem.preparing_cores == 0) {
+    found.schedule = sequential(found.problem);
+  } else {
+    found.schedule = algorithm_1(found.problem);
+    found.algorithm_1_ms = time(found.schedule);
+    ColdSchedule other = found.problem.preparing_cores == 1 ? optimum(found.problem).schedule : found.schedule;
+    if (time(other) < found.algorithm_1_ms) found.schedule = std::move(other);
+  }
+  found.ms = time(found.schedule);
+  return found;
+}
+
+}  // namespace
+
 ColdPlanning plan_cold_start(const ColdStages& stages, const ColdPlanOptions& options) {
   ColdProblem problem = cold_problem(stages, options.preparing_cores);
   const ColdBounds bounds = simple_bounds(problem);
   double lower_bound_ms = std::max(bounds.warm_ms, bounds.chain_ms);
   if (options.preparing_cores <= 1) lower_bound_ms = std::max(lower_bound_ms, optimum(problem).lower_bound_ms);
   restrict(stages, options, problem);
-  ColdPlanning planning;
-  ColdSchedule schedule;
-  if (options.preparing_cores == 0) {
-    schedule = sequential(problem);
-  } else {
-    schedule = algorithm_1(problem);
-    const double heuristic_ms = simulate(problem, schedule).makespan();
-    planning.algorithm_1_ms = stages.start_ms + heuristic_ms;
-    ColdSchedule other = options.preparing_cores == 1 ? optimum(problem).schedule : schedule;
-    if (simulate(problem, other).makespan() < heuristic_ms) schedule = std::move(other);
+  Found found = search(stages, problem);
+  Found other = search(stages, without_once(stages, std::move(problem)));
+  if (other.ms < found.ms) {
+    if (found.algorithm_1_ms < other.algorithm_1_ms) other.algorithm_1_ms = found.algorithm_1_ms;
+    found = std::move(other);
   }
-  planning.plan = plan_of(stages, problem, schedule);
+  ColdPlanning planning;
+  planning.algorithm_1_ms = found.algorithm_1_ms;
+  planning.plan = plan_of(stages, found.problem, found.schedule);
+  planning.plan.predicted_ms = found.ms;
   planning.plan.lower_bound_ms = stages.start_ms + lower_bound_ms;
   planning.chain_bound_ms = stages.start_ms + bounds.chain_ms;
   planning.plan.strategy = name_of(kernel_policies, options.kernels) + " kernels, " +
                            name_of(cache_policies, options.cache) + " cached, " +
                            (options.preparing_cores == 0 ? "sequential" : "pipelined");
-  for (std::size_t i = 0; i < problem.layers.size(); ++i) {
-    const ColdCandidate& candidate = problem.layers[i][schedule.candidates[i]];
+  for (std::size_t i = 0; i < found.problem.layers.size(); ++i) {
+    const ColdCandidate& candidate = found.problem.layers[i][found.schedule.candidates[i]];
     if (candidate.cached) {
       planning.cached_bytes += stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)].cached_bytes;
     }

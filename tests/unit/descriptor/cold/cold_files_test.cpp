@@ -98,7 +98,7 @@ ColdStages stages() {
   layer.inputs = {0};
   layer.output = 1;
   stages.network.layers = {layer};
-  stages.layers = {{0, 100, 0.5, {{"kernel", true, 200, 3, 1, 0.75, 0.25, 0.125, 2, 1.5}}}};
+  stages.layers = {{0, 100, 0.5, {{"kernel", true, 200, 3, 1, 0.75, 0.25, 0.125, 2, 1.5, 0}}}};
   return stages;
 }
 

@@ -22,9 +22,9 @@ ColdStages stages() {
     layer.inputs = {i};
     layer.output = i + 1;
     stages.network.layers.push_back(layer);
-    const KernelStages winograd = {"winograd", true, 4000, 38.23, 6, 5.23, 0, 0, 2.98, 2.98};
-    const KernelStages gemm = {"gemm", true, 1000, 2.21, 1, 0.70, 0, 0, 8.14, 8.14};
-    const KernelStages plain = {"plain", false, 0, 0, 0, 0, 0, 0, 8.01, 8.01};
+    const KernelStages winograd = {"winograd", true, 4000, 38.23, 6, 5.23, 0, 0, 2.98, 2.98, 0};
+    const KernelStages gemm = {"gemm", true, 1000, 2.21, 1, 0.70, 0, 0, 8.14, 8.14, 0};
+    const KernelStages plain = {"plain", false, 0, 0, 0, 0, 0, 0, 8.01, 8.01, 0};
     stages.layers.push_back({i, 1000, 0.70, {gemm, winograd, plain}});
   }
   return stages;
@@ -60,6 +60,16 @@ TEST(ColdPlanner, PipelinedPlanReachesItsLowerBound) {
   EXPECT_NEAR(planning.plan.predicted_ms, planning.plan.lower_bound_ms, 1e-9);
   EXPECT_NEAR(planning.plan.predicted_ms, 5.23 + 2.98 + 2.98, 1e-9);
   EXPECT_GE(planning.algorithm_1_ms, planning.plan.predicted_ms - 1e-9);
+}
+
+TEST(ColdPlanner, AvoidsAFamilyOfKernelsWhoseFirstUseCostsMoreThanItSaves) {
+  ColdStages with_once = stages();
+  for (auto& layer : with_once.layers) layer.kernels[2].once_ms = 40;
+  const auto plan = plan_cold_start(with_once, {KernelPolicy::planned, CachePolicy::none, 0}).plan;
+  EXPECT_EQ(plan.layers[0].kernel, "gemm");
+  EXPECT_NEAR(plan.predicted_ms, 2 * (0.70 + 2.21 + 8.14), 1e-9);
+  const auto forced = plan_cold_start(with_once, {KernelPolicy::untransformed, CachePolicy::none, 0}).plan;
+  EXPECT_NEAR(forced.predicted_ms, 40 + 2 * (0.70 + 8.01), 1e-9);
 }
 
 TEST(ColdPlanner, UnknownPoliciesAreRefusedWithTheNames) {
