@@ -26,7 +26,8 @@ nasbench::Network network_of(int n) {
   for (int i = 0; i < 2 + n % 4; ++i) {
     const std::string part = "block" + std::to_string(i);
     const bool separable = n % 3 == 1;
-    if (separable) x = builder.convolution(part + "_depthwise", x, width, {nasbench::same_window(3), width, true});
+    if (separable)
+      x = builder.convolution(part + "_depthwise", x, width, {nasbench::same_window(3), static_cast<int>(width), true});
     x = builder.convolution(part, x, width, {nasbench::same_window(separable ? 1 : 3), 1, true});
     x = builder.activation(part + "_act", x, n % 2 == 0 ? "relu" : "hard_swish");
   }
