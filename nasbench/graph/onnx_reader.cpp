@@ -453,6 +453,7 @@ class NetworkReader {
 }  // namespace
 
 Network read_onnx(const std::filesystem::path& path, const OnnxReadOptions& options) {
+  constexpr std::size_t longest_message = 1000;  // names of nodes and inputs may be anything
   if (options.batch < 1) throw InputError("batch is " + std::to_string(options.batch) + "; expected at least 1");
   OnnxFile file = read_onnx_file(path);
   try {
@@ -460,9 +461,9 @@ Network read_onnx(const std::filesystem::path& path, const OnnxReadOptions& opti
     require_sound(network);
     return network;
   } catch (const InputError& error) {
-    throw InputError("'" + path.string() + "': " + error.what());
+    throw InputError("'" + path.string() + "': " + excerpt(error.what(), longest_message));
   } catch (const FormatError& error) {
-    throw FormatError("'" + path.string() + "': " + error.what());
+    throw FormatError("'" + path.string() + "': " + excerpt(error.what(), longest_message));
   }
 }
 

@@ -509,5 +509,11 @@ TEST(ParseInputShape, ReadsNameAndDimensions) {
   }
 }
 
+TEST(OnnxReader, NamesWithControlCharactersStayInOneLine) {
+  const std::string path = std::string(TENSHOT_SOURCE_DIR) + "/tests/fuzz/seeds/onnx/control_characters";
+  const std::string message = refusal(read_file(path));
+  for (const char c : message) EXPECT_FALSE(c >= 0 && c < ' ') << message;
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench
