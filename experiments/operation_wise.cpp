@@ -229,8 +229,9 @@ std::string page_of(const std::vector<Row>& rows, int splits) {
           "an overhead and the sum of the operators' (Li, Paolieri and Golubchik, Performance Evaluation 165, 2024, "
           "§4), on the 102 published CNNs of four phones (the same authors, EdgeSys 2024). The learners see the "
           "operators of 30 or 51 networks and predict 51 others; "
+          "random splits: "
        << splits
-       << " random splits. *deduced*: one learner for each kernel that Algorithm B.3 selects; *operations*: one for "
+       << ". *deduced*: one learner for each kernel that Algorithm B.3 selects; *operations*: one for "
           "each kind of operation. The table times operators on GPUs only: on CPUs a Lasso (Eq. 1) through the sums "
           "of the features learns from whole latencies. Errors are means of |predicted − measured| / measured in "
           "percent, ± the standard deviation over splits and settings. [results.csv](results.csv) has every row.\n\n"
