@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds, and runs every test. TENSHOT_TABLES names the folder of public latency tables;
 # without it the tests that read them are skipped. Networks of torchvision are exported, with random weights, to the
-# build folder. --long adds what takes hours: a thousand kills, and ten minutes of each fuzzer (TENSHOT_FUZZ_SECONDS).
+# build folder. --long adds what takes hours: a thousand kills, ten minutes of each fuzzer (TENSHOT_FUZZ_SECONDS),
+# ThreadSanitizer, and the Debian package in a clean root (as root).
 # Other arguments go to ctest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -23,7 +24,11 @@ if [ ! -f "$TENSHOT_EXPORTS/complete" ]; then
 fi
 ctest --test-dir "$build" --output-on-failure -j "${TENSHOT_TEST_JOBS:-2}" "$@"
 if [ -n "$long" ]; then
-  install_missing clang-14 libclang-rt-14-dev
+  install_missing clang-14 libclang-rt-14-dev mmdebstrap dpkg-dev
+  logged cmake --preset tsan
+  logged cmake --build --preset tsan
+  build-tsan/tests/test_threads
+  if [ "$(id -u)" = 0 ]; then tests/package/package_test.sh "$build"; fi
   tests/robustness/kill_test.py "$tenshot" --kills 1000 --seed "${TENSHOT_SEED:-1}"
   tests/fuzz/run.sh "${TENSHOT_FUZZ_SECONDS:-600}"
 fi

@@ -1,5 +1,7 @@
 #include "descriptor/runtimes/runtime.h"
 
+#include <algorithm>
+
 #include "descriptor/runtimes/libtorch_runtime.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
@@ -17,10 +19,16 @@ std::unique_ptr<PreparedNetwork> Runtime::prepare(const nasbench::LayerGraph& gr
   return prepare_network(nasbench::network_of(graph, options.batch), options);
 }
 
+std::vector<std::string> libtorch_runtime_names() {
+  return {"libtorch-eager",         "libtorch-frozen", "libtorch-optimized", "libtorch-xnnpack",
+          "libtorch-channels-last", "libtorch-int8",   "libtorch-cuda"};
+}
+
 std::vector<std::string> runtime_names() { return libtorch_runtime_names(); }
 
 std::unique_ptr<Runtime> make_runtime(std::string_view name) {
-  if (auto runtime = make_libtorch_runtime(name)) return runtime;
+  const std::vector<std::string> names = libtorch_runtime_names();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return make_libtorch_runtime(name);
   throw InputError("no runtime '" + std::string(name) + "'; there are " + joined(runtime_names()));
 }
 

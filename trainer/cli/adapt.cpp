@@ -5,6 +5,9 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/shipped.h"
+#include "trainer/cli/verdict.h"
+#include "trainer/cli/written.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
 
@@ -79,7 +82,7 @@ void run(const std::vector<std::string>& arguments) {
       "adapt", "Adapts a checkpoint to a new device from a few measurements.",
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements measured.csv --out device.tenshot\n"
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements kit/ --out device.tenshot\n");
-  options.add()("checkpoint", "what `tenshot train` wrote", cxxopts::value<std::string>())(
+  options.add()("checkpoint", "what `tenshot train` wrote; pool.tenshot is shipped", cxxopts::value<std::string>())(
       "measurements", "CSV: architecture,latency_ms; a device-runtime's folder; or a kit's folder with its results/",
       cxxopts::value<std::string>())("descriptor", "the new device's device.json", cxxopts::value<std::string>())(
       "strict", "refuse measurements with any unusable or doubtful entry")(
@@ -93,7 +96,7 @@ void run(const std::vector<std::string>& arguments) {
   add_network_options(options, "that were measured");
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
-  const std::string checkpoint = options.required("checkpoint"), out = options.required("out");
+  const std::string checkpoint = given_or_shipped(options.required("checkpoint")), out = options.required("out");
   if (!options.has("measurements") && !options.has("descriptor")) options.required("measurements");
   trainer::AdaptOptions adapt_options;
   adapt_options.mode = options.get("mode");
@@ -119,7 +122,9 @@ void run(const std::vector<std::string>& arguments) {
   }
   trainer::save(predictor->to_archive(), out);
   forget_training(out);
+  say(verdict(*model, *predictor, set.architectures.size()), quiet);
   if (!predictor->explanation().empty()) say(predictor->explanation(), quiet);
+  say_written(out, "predictor", "tenshot predict --predictor " + out + " --out predictions.csv", quiet);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/written.h"
 
 namespace tenshot::cli {
 namespace {
@@ -38,6 +39,7 @@ void import_kit(const OptionParser& options, const std::string& out) {
   const datasets::DeviceRuntime device = datasets::device_of(results, id);
   make_folder(out);
   datasets::write_device(out, device, *results.manifest.space);
+  say_written(out, "device-runtime " + id, "tenshot dataset describe " + out, options.has("quiet"));
 }
 
 void import_measurements(const Arguments& arguments) {
@@ -80,6 +82,8 @@ void import_measurements(const Arguments& arguments) {
     if (device.whole_milliseconds) say(device.id + ": latencies are whole milliseconds", quiet);
   }
   datasets::write_pool(out, pool);
+  say_written(out, "pool of " + std::to_string(pool.devices.size()) + " device-runtimes",
+              "tenshot train --pool " + out + " --out pool.tenshot", quiet);
 }
 
 /// The one positional argument of describe and validate, taken out of the options.

@@ -4,6 +4,8 @@
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/shipped.h"
+#include "trainer/cli/written.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
@@ -50,7 +52,7 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot train --pool datasets/data --out pool.tenshot\n"
                        "  tenshot train --pool datasets/data --without libtorch-frozen_t1_b1 --predictor maple-edge "
                        "--out network.tenshot\n");
-  options.add()("pool", "folder of device-runtimes", cxxopts::value<std::string>())(
+  options.add()("pool", "folder of device-runtimes; data is shipped", cxxopts::value<std::string>())(
       "without", "device-runtimes of the pool to leave out, comma-separated", cxxopts::value<std::string>())(
       "predictor",
       "structured (costs and execution structure; the default for nasbench201), operators (costs of kinds of "
@@ -74,7 +76,7 @@ void run(const std::vector<std::string>& arguments) {
       cxxopts::value<std::string>()->default_value("1"));
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
-  const std::string folder = options.required("pool"), out = options.required("out");
+  const std::string folder = given_or_shipped(options.required("pool")), out = options.required("out");
   const std::vector<std::string> known = trainer::predictor_names();
   // Usage errors come before the pool is read. The default may still turn out to be operators, which has no option that
   // structured has not.
@@ -105,6 +107,8 @@ void run(const std::vector<std::string>& arguments) {
   const trainer::TrainingControl control = training_control(out, threads, progress);
   trainer::save(trainer::train_pool_model(predictor, pool, settings, control)->to_archive(), out);
   forget_training(out);
+  say_written(out, "checkpoint of " + predictor + " and " + std::to_string(pool.devices.size()) + " device-runtimes",
+              "tenshot plan --checkpoint " + out + " --samples 10 --out plan.csv", quiet);
 }
 
 }  // namespace
