@@ -1,9 +1,13 @@
-# `cmake --install`, so that find_package(tenshot) gives tenshot::nasbench … tenshot::trainer.
-include(GNUInstallDirs)
+# `cmake --install`. find_package(tenshot) gives tenshot::predictor and tenshot::network, which need nothing else installed;
+# its component `trainer` the rooms, tenshot::nasbench … tenshot::trainer, with what they are linked with; its component
+# `torch` also tenshot::torch, for programs that are to load LibTorch when they start.
 include(CMakePackageConfigHelpers)
 
 get_property(tenshot_libraries GLOBAL PROPERTY TENSHOT_LIBRARIES)
-install(TARGETS ${tenshot_libraries} tenshot_torch EXPORT tenshotTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tenshot_predictor tenshot_network EXPORT tenshotTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY ${PROJECT_BINARY_DIR}/include/tenshot DESTINATION include)
+install(TARGETS ${tenshot_libraries} EXPORT tenshotTrainerTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(TARGETS tenshot_with_torch EXPORT tenshotTorchTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS tenshot RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES trainer/cli/completion/tenshot.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tenshot)
 install(FILES trainer/cli/completion/_tenshot DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
@@ -13,6 +17,8 @@ foreach(folder nasbench descriptor datasets sampling trainer)
 endforeach()
 set(tenshot_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tenshot)
 install(EXPORT tenshotTargets NAMESPACE tenshot:: DESTINATION ${tenshot_package_dir})
+install(EXPORT tenshotTrainerTargets NAMESPACE tenshot:: DESTINATION ${tenshot_package_dir})
+install(EXPORT tenshotTorchTargets NAMESPACE tenshot:: DESTINATION ${tenshot_package_dir})
 configure_package_config_file(.cmake/tenshotConfig.cmake.in tenshotConfig.cmake
   INSTALL_DESTINATION ${tenshot_package_dir})
 write_basic_package_version_file(tenshotConfigVersion.cmake COMPATIBILITY SameMinorVersion)

@@ -7,6 +7,10 @@ if(TENSHOT_SANITIZE)
     -fno-omit-frame-pointer)
   target_link_options(tenshot_options INTERFACE -fsanitize=address,undefined)
 endif()
+if(TENSHOT_SANITIZE_THREADS)
+  target_compile_options(tenshot_options INTERFACE -fsanitize=thread)
+  target_link_options(tenshot_options INTERFACE -fsanitize=thread)
+endif()
 if(TENSHOT_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "TENSHOT_FUZZ needs clang's libFuzzer: use the preset fuzz, or -DCMAKE_CXX_COMPILER=clang++-14")
@@ -28,32 +32,51 @@ add_library(tenshot_torch_pch OBJECT ${PROJECT_SOURCE_DIR}/descriptor/runtimes/t
 target_link_libraries(tenshot_torch_pch PRIVATE tenshot_torch tenshot_options)
 target_precompile_headers(tenshot_torch_pch PRIVATE ${PROJECT_SOURCE_DIR}/descriptor/runtimes/torch_pch.h)
 
-# tenshot_room(FOLDER ROOM [LINK targets…] [PRIVATE targets…] [TORCH a.cpp …] [SOURCES more.cpp …]): the library of one
-# room, as tenshot::FOLDER_ROOM: every source of its folder. LINK names the rooms below it. TORCH names the sources that
-# include LibTorch's headers: they take the precompiled ones.
+# tenshot_room(FOLDER ROOM [LINK targets…] [PRIVATE targets…] [TORCH a.cpp …] [WITHOUT b.cpp …] [SOURCES more.cpp …]): the
+# library of one room, as tenshot::FOLDER_ROOM: every source of its folder. LINK names the rooms below it. TORCH names the
+# sources that include LibTorch's headers: they go into libtenshot_torch.so, which is loaded when it is needed
+# (nasbench/support/torch_library.h). WITHOUT names sources of a part of the room that needs more (tenshot_part()).
 function(tenshot_room folder room)
-  cmake_parse_arguments(ARG "" "" "LINK;PRIVATE;TORCH;SOURCES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "LINK;PRIVATE;TORCH;WITHOUT;SOURCES" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${room}/*.cpp)
-  if(room STREQUAL "runtimes")
-    list(FILTER sources EXCLUDE REGEX torch_pch.cpp)
-  endif()
+  list(TRANSFORM ARG_TORCH PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${room}/)
+  list(TRANSFORM ARG_WITHOUT PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${room}/)
+  list(REMOVE_ITEM sources ${ARG_TORCH} ${ARG_WITHOUT} ${CMAKE_CURRENT_SOURCE_DIR}/${room}/torch_pch.cpp)
   string(REPLACE "/" "_" name "${folder}_${room}")
+  tenshot_library(${name} SOURCES ${sources} ${ARG_SOURCES} LINK ${ARG_LINK} PRIVATE ${ARG_PRIVATE})
+  if(ARG_TORCH)
+    add_library(tenshot_${name}_torch OBJECT ${ARG_TORCH})
+    target_link_libraries(tenshot_${name}_torch PRIVATE tenshot_torch tenshot_options tenshot_${name} ${ARG_PRIVATE})
+    target_precompile_headers(tenshot_${name}_torch REUSE_FROM tenshot_torch_pch)
+    set_property(GLOBAL APPEND PROPERTY TENSHOT_TORCH_OBJECTS tenshot_${name}_torch)
+  endif()
+endfunction()
+
+# tenshot_part(FOLDER ROOM PART SOURCES a.cpp … [LINK targets…] [PRIVATE targets…]): some sources of a room as a library of
+# their own, tenshot::FOLDER_PART, because they need what the rest of the room does not.
+function(tenshot_part folder room part)
+  cmake_parse_arguments(ARG "" "" "LINK;PRIVATE;SOURCES" ${ARGN})
+  list(TRANSFORM ARG_SOURCES PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${room}/)
+  tenshot_library(${folder}_${part} SOURCES ${ARG_SOURCES} LINK ${ARG_LINK} PRIVATE ${ARG_PRIVATE})
+endfunction()
+
+function(tenshot_library name)
+  cmake_parse_arguments(ARG "" "" "LINK;PRIVATE;SOURCES" ${ARGN})
   set(target tenshot_${name})
-  add_library(${target} STATIC ${sources} ${ARG_SOURCES})
+  add_library(${target} STATIC ${ARG_SOURCES})
   add_library(tenshot::${name} ALIAS ${target})
   set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
   target_include_directories(${target} PUBLIC
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}> $<INSTALL_INTERFACE:include/tenshot>)
   target_link_libraries(${target} PUBLIC ${ARG_LINK} PRIVATE $<BUILD_INTERFACE:tenshot_options> ${ARG_PRIVATE})
-  if(ARG_TORCH)
-    target_link_libraries(${target} PRIVATE tenshot_torch)
-    target_precompile_headers(${target} REUSE_FROM tenshot_torch_pch)
-    list(TRANSFORM ARG_TORCH PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/${room}/)
-    set(plain ${sources} ${ARG_SOURCES})
-    list(REMOVE_ITEM plain ${ARG_TORCH})
-    set_source_files_properties(${plain} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
-  endif()
   set_property(GLOBAL APPEND PROPERTY TENSHOT_LIBRARIES ${target})
+endfunction()
+
+# tenshot_link_torch(TARGET): links all that needs LibTorch into the target itself, which then loads nothing later. For
+# tests of what is inside, and for builds with sanitizers, which want everything once.
+function(tenshot_link_torch target)
+  get_property(objects GLOBAL PROPERTY TENSHOT_TORCH_OBJECTS)
+  target_link_libraries(${target} PRIVATE ${objects} tenshot_torch)
 endfunction()
 
 # tenshot_folder(FOLDER rooms…): all rooms of a folder of the house, as tenshot::FOLDER.

@@ -2,7 +2,8 @@
 # Installs what is missing, builds, and runs every test. TENSHOT_TABLES names the folder of public latency tables;
 # without it the tests that read them are skipped. Networks of torchvision are exported, with random weights, to the
 # build folder. Each fuzzer of strangers' files runs for ten seconds. --long adds what takes hours: a thousand kills, ten
-# minutes of each fuzzer (TENSHOT_FUZZ_SECONDS), an experiment on Slurm. Other arguments go to ctest.
+# minutes of each fuzzer (TENSHOT_FUZZ_SECONDS), an experiment on Slurm, ThreadSanitizer, and the Debian package in a
+# clean root (as root). Other arguments go to ctest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 long=""
@@ -27,6 +28,11 @@ if [ -z "$long" ]; then
   tests/fuzz/run.sh 10 light
 else
   install_missing slurm-wlm munge
+  install_missing clang-14 libclang-rt-14-dev mmdebstrap dpkg-dev
+  logged cmake --preset tsan
+  logged cmake --build --preset tsan
+  build-tsan/tests/test_threads
+  if [ "$(id -u)" = 0 ]; then tests/package/package_test.sh "$build"; fi
   tests/robustness/kill_test.py "$tenshot" --kills 1000 --seed "${TENSHOT_SEED:-1}"
   tests/cluster/slurm.sh tests/cluster/experiment_test.py "$tenshot" slurm
   tests/fuzz/run.sh "${TENSHOT_FUZZ_SECONDS:-600}"

@@ -17,7 +17,7 @@ nasbench::NamedNetwork read_onnx_network(const fs::path& file, const nasbench::O
   nasbench::NamedNetwork network =
       nasbench::named_network(file.stem().string(), nasbench::read_onnx(file, options), file.string());
   network.onnx_file = file.string();
-  network.onnx_options = options;
+  network.read_again = [file, options] { return nasbench::read_onnx(file, options); };
   return network;
 }
 

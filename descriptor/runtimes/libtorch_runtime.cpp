@@ -23,6 +23,7 @@ struct Execution {
   bool follows_instruction_set = true;
 };
 
+/// In the order of libtorch_runtime_names().
 constexpr std::array<Execution, 7> executions = {{
     {"libtorch-eager", prepare_eager},
     {"libtorch-frozen", prepare_frozen},
@@ -71,12 +72,6 @@ class LibTorchRuntime final : public Runtime {
 };
 
 }  // namespace
-
-std::vector<std::string> libtorch_runtime_names() {
-  std::vector<std::string> names;
-  for (const Execution& execution : executions) names.emplace_back(execution.name);
-  return names;
-}
 
 std::unique_ptr<Runtime> make_libtorch_runtime(std::string_view name) {
   const auto found = std::find_if(executions.begin(), executions.end(),

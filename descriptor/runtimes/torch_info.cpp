@@ -32,9 +32,14 @@ std::string loaded_library(std::string_view soname) {
   return failed ? search.path : real.string();
 }
 
+/// A function of a library that is loaded already, whether its names are the whole process's or not.
 template <class Function>
-Function* symbol(const char* name) {
-  return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+Function* symbol(const std::string& path, const char* name) {
+  void* library = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return nullptr;
+  auto* found = reinterpret_cast<Function*>(dlsym(library, name));
+  dlclose(library);  // it stays loaded: this was one more use of it
+  return found;
 }
 
 /// What follows `key` in LibTorch's own description, up to a character of `stops`; "" without the key.
@@ -56,13 +61,13 @@ std::string threading_of(const std::string& path) {
 /// "OpenBLAS 0.3.21 (openmp, SkylakeX)", as far as the library tells.
 std::string openblas(const std::string& path) {
   std::string version;
-  if (auto* config = symbol<char*()>("openblas_get_config")) {
+  if (auto* config = symbol<char*()>(path, "openblas_get_config")) {
     const std::string text = config();  // "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH NO_AFFINITY USE_OPENMP SkylakeX …"
     const std::size_t start = text.find(' ');
     if (start != std::string::npos) version = text.substr(start, text.find(' ', start + 1) - start);
   }
   std::string detail = threading_of(path);
-  if (auto* core = symbol<char*()>("openblas_get_corename")) {
+  if (auto* core = symbol<char*()>(path, "openblas_get_corename")) {
     detail += (detail.empty() ? "" : ", ") + std::string(core());
   }
   return "OpenBLAS" + version + (detail.empty() ? "" : " (" + detail + ")");

@@ -72,7 +72,7 @@ class NetworkSpace final : public SearchSpace {
       if (known.hash == network.hash) {
         if (!network.onnx_file.empty()) {
           known.onnx_file = std::move(network.onnx_file);
-          known.onnx_options = std::move(network.onnx_options);
+          known.read_again = std::move(network.read_again);
         }
         return identity_of(known.name, known.hash);
       }
@@ -133,12 +133,12 @@ class NetworkSpace final : public SearchSpace {
   }
   Network computation(const Architecture& identity, const NetworkShape&, int batch) const override {
     const NamedNetwork& known = get(identity);
-    if (known.onnx_file.empty()) {
+    if (known.onnx_file.empty() || !known.read_again) {
       throw InputError("network '" + known.name + "' of " + known.origin +
                        " is known by its operators alone, which cannot be run; name its ONNX file by --networks "
                        "DIR|FILE.onnx");
     }
-    Network network = read_onnx(known.onnx_file, known.onnx_options);
+    Network network = known.read_again();
     if (content_hash(network) != known.hash) {
       throw InputError(known.onnx_file +
                        ": holds another network than when it was first read; let nothing write it "

@@ -1,12 +1,12 @@
 #pragma once
 
+#include <functional>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "nasbench/graph/network.h"
-#include "nasbench/graph/onnx_reader.h"
 #include "nasbench/spaces/search_space.h"
 
 namespace tenshot::nasbench {
@@ -18,9 +18,11 @@ struct NamedNetwork {
   std::vector<OperatorSpecification> operators;
   /// For each operator, the operators whose outputs it takes, −1 for the network's input; empty where nobody said.
   std::vector<std::vector<int>> sources;
-  std::string origin;            ///< the file it came from, for messages
-  std::string onnx_file;         ///< of the network itself; empty where nobody named one
-  OnnxReadOptions onnx_options;  ///< what that file left open when it was read
+  std::string origin;     ///< the file it came from, for messages
+  std::string onnx_file;  ///< of the network itself; empty where nobody named one
+  /// Reads that file again, as it was read; nothing where nobody named one. A function, so that predicting needs no
+  /// reader of ONNX.
+  std::function<Network()> read_again;
 };
 
 /// A network as it was read from a file, and one of which only the operators are known.

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
-# Installs tenshot to a folder of its own, builds tests/integration/consumer against it, and compares what it predicts
-# with what the program predicts: consumer.sh BUILD_FOLDER SOURCE_FOLDER CXX_COMPILER TORCH_PACKAGE_FOLDER
+# Installs tenshot to a folder of its own, builds tests/integration/consumer against it, with the example of
+# trainer/README.md as its `predict`, and compares what both predict with what the program predicts:
+# consumer.sh BUILD_FOLDER SOURCE_FOLDER CXX_COMPILER
 set -euo pipefail
-build=$1 source=$2 compiler=$3 torch=$4
+build=$1 source=$2 compiler=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
-cmake -S "$source/tests/integration/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" -DTorch_DIR="$torch" \
-  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
+sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$source/trainer/README.md" >"$work/example.cpp"
+cmake -S "$source/tests/integration/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" \
+  -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release -DEXAMPLE="$work/example.cpp" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 cmake --build "$work/build" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
 
 tenshot=$work/prefix/bin/tenshot
@@ -27,3 +29,19 @@ awk -v a="$predicted" -v b="$expected" 'BEGIN { exit !(a > 0 && (a / b - 1) ^ 2 
   echo "the linked library predicts $predicted, the program $expected"
   exit 1
 }
+
+# What the example needs, directly and through others, is the C++ library, libcrypto and tenshot's own two.
+if ldd "$work/build/predict" | grep -E 'torch|c10|dnnl|blas' || ldd "$work/prefix"/lib/*/libtenshot_predictor.so \
+  "$work/prefix"/lib/libtenshot_predictor.so 2>/dev/null | grep -E 'torch|c10|onnx|protobuf|dnnl|blas|pfm'; then
+  echo "tenshot::predictor is linked with more than it needs"
+  exit 1
+fi
+text='|nor_conv_3x3~0|+|none~0|skip_connect~1|+|avg_pool_3x3~0|nor_conv_1x1~1|none~2|'
+predicted=$("$work/build/predict" "$work/device.tenshot" "$text" | cut -d' ' -f1)
+expected=$(grep -F "$text" "$work/all.csv" | cut -d, -f2)
+awk -v a="$predicted" -v b="$expected" 'BEGIN { exit !(a > 0 && (a / b - 1) ^ 2 < 1e-12) }' || {
+  echo "the example predicts $predicted, the program $expected"
+  exit 1
+}
+if "$work/build/predict" "$work/device.tenshot" nonsense 2>"$work/error"; then exit 1; fi
+grep -q nasbench201 "$work/error"

@@ -61,6 +61,9 @@ TEST_F(ExperimentProgram, PrintsJsonAndRefusesWhatItCannotDo) {
   const Outcome quick = run(experiment("quick") + " --quick --json");
   ASSERT_EQ(quick.exit_code, 0) << quick.err;
   EXPECT_EQ(nlohmann::json::parse(quick.out).at("variants").size(), 2u);
+  for (const char* file : {"README.md", "results.csv", "results.json"}) {
+    EXPECT_NE(slurp(path(std::string("quick/") + file)).find("(quick)"), std::string::npos) << file;
+  }
   EXPECT_EQ(run("tenshot experiment").exit_code, 2);
   EXPECT_EQ(run("tenshot experiment " + q("spec.json")).exit_code, 2);
   EXPECT_EQ(run(experiment("x") + " --shard 3/2").exit_code, 2);

@@ -1,4 +1,5 @@
 """The Python module against the program: /usr/bin/python3 module_test.py FOLDER_OF_MODULE PROGRAM SOURCE_FOLDER"""
+import ast
 import csv
 import pathlib
 import subprocess
@@ -102,6 +103,58 @@ class ModuleTest(unittest.TestCase):
             thread.join()
         for result in found:
             self.assertTrue(numpy.array_equal(result, expected))
+
+    def test_planning_adapting_and_predicting_load_no_libtorch(self):
+        script = (
+            "import sys; sys.path.insert(0, sys.argv[1]); import tenshot\n"
+            "ten = tenshot.plan(sys.argv[2]); tenshot.adapt(sys.argv[2], {text: 5.0 for text in ten}).predict(ten)\n"
+            "assert 'libtorch' not in open('/proc/self/maps').read()\n")
+        subprocess.run([sys.executable, "-c", script, MODULE_FOLDER, CHECKPOINT], check=True)
+
+    def test_spaces_parse_what_they_list_and_draw(self):
+        space = tenshot.Space("nasbench201")
+        self.assertIn("nasbench201", tenshot.spaces())
+        self.assertEqual((space.size, len(space.list())), (15625, 15625))
+        text = space.list()[4321]
+        self.assertEqual(space.format(space.parse(text)), text)
+        self.assertIn(text, space)
+        self.assertNotIn("|nonsense|", space)
+        self.assertEqual(space.random(3, seed=5), space.random(3, seed=5))
+        for wrong in ([0] * 5, [9] * 6):
+            with self.assertRaises(tenshot.InputError):
+                space.format(wrong)
+        large = tenshot.Space("fbnet")
+        self.assertTrue(all(text in large for text in large.random(3)))
+        with self.assertRaises(tenshot.InputError):
+            large.list()
+
+    def test_predictors_of_a_search_space_refuse_onnx_files(self):
+        with self.assertRaisesRegex(tenshot.InputError, "of the space nasbench201"):
+            self.predictor.predict("model.onnx", shapes={"image": [1, 3, 32, 32]})
+
+    def test_progress_is_told_and_what_it_raises_stops_the_training(self):
+        measured = {text: self.measured[text] for text in self.ten}
+        network = pathlib.Path(SOURCE) / "checkpoints" / "maple-edge.tenshot"
+
+        class Enough(Exception):
+            pass
+
+        def stop(epoch, epochs, loss):
+            self.assertTrue(1 <= epoch <= epochs and loss >= 0)
+            raise Enough
+
+        with self.assertRaises(Enough):
+            tenshot.adapt(network, measured, on_progress=stop)
+
+    def test_the_types_name_what_the_module_has(self):
+        stub = ast.parse((pathlib.Path(MODULE_FOLDER) / "tenshot.pyi").read_text())
+        for node in stub.body:
+            if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                self.assertTrue(hasattr(tenshot, node.name), node.name)
+            if isinstance(node, ast.ClassDef):
+                for member in node.body:
+                    if isinstance(member, ast.FunctionDef):
+                        self.assertTrue(hasattr(getattr(tenshot, node.name), member.name), member.name)
 
     def test_random_architectures_repeat_with_their_seed(self):
         drawn = tenshot.random_architectures("nasbench201", 5, seed=3)

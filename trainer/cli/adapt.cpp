@@ -6,6 +6,9 @@
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/quantity_option.h"
+#include "trainer/cli/shipped.h"
+#include "trainer/cli/verdict.h"
+#include "trainer/cli/written.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/predictors/registry.h"
@@ -86,7 +89,7 @@ void run(const std::vector<std::string>& arguments) {
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements kit/ --out device.tenshot\n"
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --quantity energy --measurements energy.csv --out "
       "energy.tenshot\n");
-  options.add()("checkpoint", "what `tenshot train` wrote", cxxopts::value<std::string>())(
+  options.add()("checkpoint", "what `tenshot train` wrote; pool.tenshot is shipped", cxxopts::value<std::string>())(
       "measurements",
       "CSV: architecture,latency_ms (or the quantity's column); a device-runtime's folder; or a kit's folder with its "
       "results/",
@@ -103,7 +106,7 @@ void run(const std::vector<std::string>& arguments) {
   add_quantity_option(options, "what the checkpoint is of; one of latencies is a prior for every quantity");
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
-  const std::string checkpoint = options.required("checkpoint"), out = options.required("out");
+  const std::string checkpoint = given_or_shipped(options.required("checkpoint")), out = options.required("out");
   if (!options.has("measurements") && !options.has("descriptor")) options.required("measurements");
   trainer::AdaptOptions adapt_options;
   adapt_options.mode = options.get("mode");
@@ -130,7 +133,9 @@ void run(const std::vector<std::string>& arguments) {
   }
   trainer::save(predictor->to_archive(), out);
   forget_training(out);
+  say(verdict(*model, *predictor, set.architectures.size()), quiet);
   if (!predictor->explanation().empty()) say(predictor->explanation(), quiet);
+  say_written(out, "predictor", "tenshot predict --predictor " + out + " --out predictions.csv", quiet);
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/quantity_option.h"
+#include "trainer/cli/written.h"
 
 namespace tenshot::cli {
 namespace {
@@ -43,6 +44,7 @@ void import_kit(const OptionParser& options, const std::string& out) {
   const datasets::DeviceRuntime device = datasets::device_of(results, id);
   make_folder(out);
   datasets::write_device(out, device, *results.manifest.space);
+  say_written(out, "device-runtime " + id, "tenshot dataset describe " + out, options.has("quiet"));
 }
 
 void import_measurements(const Arguments& arguments) {
@@ -89,6 +91,10 @@ void import_measurements(const Arguments& arguments) {
     if (column.whole_milliseconds) say(column.id + ": " + whole_numbers(quantity), quiet);
   }
   read.write_pool(out);
+  const auto usable =
+      std::count_if(columns.begin(), columns.end(), [](const auto& column) { return column.usable > 0; });
+  say_written(out, "pool of " + std::to_string(usable) + " device-runtimes",
+              "tenshot train --pool " + out + " --out pool.tenshot", quiet);
 }
 
 /// The one positional argument of describe and validate, taken out of the options.

@@ -3,6 +3,7 @@
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/written.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
@@ -30,8 +31,15 @@ void run(const std::vector<std::string>& arguments) {
     if (options.has(option)) require_writable_target(options.get(option));
   }
   const auto predictor = trainer::load_predictor(file);
-  if (options.has("torchscript")) predictor->export_torchscript(options.get("torchscript"));
-  if (options.has("document")) write_file_atomically(options.get("document"), predictor->to_document().dump(1) + "\n");
+  const bool quiet = options.has("quiet");
+  if (options.has("torchscript")) {
+    predictor->export_torchscript(options.get("torchscript"));
+    say_written(options.get("torchscript"), "TorchScript", "torch.jit.load(…).predict([strings])", quiet);
+  }
+  if (options.has("document")) {
+    write_file_atomically(options.get("document"), predictor->to_document().dump(1) + "\n");
+    say_written(options.get("document"), "document", "", quiet);
+  }
 }
 
 }  // namespace

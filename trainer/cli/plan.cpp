@@ -10,6 +10,8 @@
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/quantity_option.h"
+#include "trainer/cli/shipped.h"
+#include "trainer/cli/written.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/planning/planning.h"
@@ -49,7 +51,7 @@ void run(const std::vector<std::string>& arguments) {
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --after measured.csv --out more.csv\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv --kit kit/\n");
-  options.add()("checkpoint", "what `tenshot train` wrote", cxxopts::value<std::string>())(
+  options.add()("checkpoint", "what `tenshot train` wrote; pool.tenshot is shipped", cxxopts::value<std::string>())(
       "samples", "how many to choose", cxxopts::value<std::string>()->default_value("10"))(
       "sampler", "information, targeted-uniform, random, or listed: the candidates as they stand",
       cxxopts::value<std::string>()->default_value("information"))(
@@ -72,7 +74,7 @@ void run(const std::vector<std::string>& arguments) {
   add_quantity_option(options, "what the checkpoint is of");
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
-  const std::string checkpoint = options.required("checkpoint"), out = options.required("out");
+  const std::string checkpoint = given_or_shipped(options.required("checkpoint")), out = options.required("out");
   trainer::PlanRequest request;
   request.samples = static_cast<std::size_t>(options.integer("samples", 1));
   request.sampler = options.get("sampler");
@@ -121,7 +123,12 @@ void run(const std::vector<std::string>& arguments) {
   }
   const std::vector<nasbench::Architecture> plan = trainer::plan(*model, request);
   trainer::write_plan(out, plan, space);
-  if (!options.has("kit")) return;
+  if (!options.has("kit")) {
+    return say_written(out, "plan of " + std::to_string(plan.size()) + " architectures",
+                       "measure them (a column latency_ms), then tenshot adapt --checkpoint " + checkpoint +
+                           " --measurements measured.csv --out device.tenshot",
+                       quiet);
+  }
   kit.architectures = plan;
   kit.onnx = onnx_options(options);
   write_kit(options, kit, quiet);

@@ -1,15 +1,20 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <iostream>
+#include <limits>
+#include <numeric>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/unfamiliar.h"
+#include "trainer/cli/written.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
 
@@ -24,11 +29,14 @@ std::string three_digits(double value) {
   return text;
 }
 
-/// "1.30 ms (90 %: 1.24 to 1.38)" in the quantity's unit, a line for each.
-void print(const trainer::Predictions& predictions, double confidence, datasets::Quantity quantity) {
+/// "1.30 ms (90 %: 1.24 to 1.38)" in the quantity's unit, a line for each; before it the architecture and a tab where
+/// `names` has them.
+void print(const trainer::Predictions& predictions, double confidence, const std::vector<std::string>& names,
+           datasets::Quantity quantity) {
   char percent[32];
   std::snprintf(percent, sizeof percent, "%.4g", 100 * confidence);
   for (std::size_t i = 0; i < predictions.latency_ms.size(); ++i) {
+    if (!names.empty()) std::cout << names[i] << "\t";
     std::cout << three_digits(predictions.latency_ms[i]) << " " << unit(quantity);
     if (!predictions.lower_ms.empty()) {
       std::cout << " (" << percent << " %: " << three_digits(predictions.lower_ms[i]) << " to "
@@ -38,6 +46,40 @@ void print(const trainer::Predictions& predictions, double confidence, datasets:
   }
   std::cout.flush();
   if (!std::cout) throw FileError("standard output: cannot write the predictions");
+}
+
+/// Of predictions, what --limit-ms and --fastest leave: the architectures within the limit, the fastest first, equals
+/// in the order they had.
+struct Choice {
+  std::vector<nasbench::Architecture> architectures;
+  trainer::Predictions predictions;
+};
+
+Choice fastest_of(const std::vector<nasbench::Architecture>& architectures, const trainer::Predictions& all,
+                  double limit_ms, std::size_t most) {
+  std::vector<std::size_t> order(architectures.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  order.erase(std::remove_if(order.begin(), order.end(), [&](std::size_t i) { return all.latency_ms[i] > limit_ms; }),
+              order.end());
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return all.latency_ms[a] < all.latency_ms[b]; });
+  if (order.size() > most) order.resize(most);
+  Choice choice;
+  for (const std::size_t i : order) {
+    choice.architectures.push_back(architectures[i]);
+    choice.predictions.latency_ms.push_back(all.latency_ms[i]);
+    if (all.lower_ms.empty()) continue;
+    choice.predictions.lower_ms.push_back(all.lower_ms[i]);
+    choice.predictions.upper_ms.push_back(all.upper_ms[i]);
+  }
+  return choice;
+}
+
+double limit_of(const OptionParser& options) {
+  if (!options.has("limit-ms")) return std::numeric_limits<double>::infinity();
+  const double limit_ms = options.get<double>("limit-ms");
+  if (limit_ms > 0) return limit_ms;
+  throw UsageError("--limit-ms is " + shortest(limit_ms) + ", expected a positive number of milliseconds");
 }
 
 /// What is asked for: the arguments, the file, the networks, or the whole space.
@@ -65,11 +107,15 @@ void run(const std::vector<std::string>& arguments) {
   OptionParser options("predict", "Predicts latencies of architectures, of ONNX files, or of the whole space.",
                        "  tenshot predict --predictor device.tenshot --out predictions.csv\n"
                        "  tenshot predict --predictor device.tenshot --archs candidates.csv --out -\n"
-                       "  tenshot predict --predictor board.tenshot model.onnx\n");
+                       "  tenshot predict --predictor board.tenshot model.onnx\n"
+                       "  tenshot predict --predictor device.tenshot --limit-ms 5 --fastest 10\n");
   options.add()("predictor", "what `tenshot adapt` wrote", cxxopts::value<std::string>())(
       "archs", "CSV with an architecture column (default: the whole space)", cxxopts::value<std::string>())(
       "confidence", "of the intervals, for predictors that have them", cxxopts::value<double>()->default_value("0.9"))(
-      "out", "predictions to write, - for standard output; arguments need none", cxxopts::value<std::string>());
+      "limit-ms", "keep what is predicted to take no longer, the fastest first", cxxopts::value<double>())(
+      "fastest", "keep this many, the fastest first", cxxopts::value<std::string>())(
+      "out", "predictions to write, - for standard output; arguments, --limit-ms and --fastest need none",
+      cxxopts::value<std::string>());
   add_network_options(options, "to predict");
   add_quantity_option(options, "the predictor's; another one is refused");
   options.add_rest("architecture", "architectures, names of networks, or files *.onnx: prints a line for each");
@@ -78,7 +124,11 @@ void run(const std::vector<std::string>& arguments) {
   if (!options.rest().empty() && options.has("archs")) {
     throw UsageError("--archs and arguments are two ways to name architectures: give one");
   }
-  if (options.rest().empty()) options.required("out");
+  const bool chosen = options.has("limit-ms") || options.has("fastest");
+  const bool printed = !options.rest().empty() || (chosen && !options.has("out"));
+  if (!printed) options.required("out");
+  const double limit_ms = limit_of(options);
+  const std::size_t most = options.has("fastest") ? static_cast<std::size_t>(options.integer("fastest", 1)) : SIZE_MAX;
   const double confidence = options.get<double>("confidence");
   if (!(confidence > 0 && confidence < 1)) throw UsageError("--confidence is a share between 0 and 1, such as 0.9");
   quantity_option(options);
@@ -90,17 +140,31 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("out")) require_writable_target(options.get("out"));
   const auto predictor = trainer::load_predictor(file);
   require_quantity(options, *predictor, file);
-  const std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
-  const trainer::Predictions predictions = predictor->predict(architectures, confidence);
+  std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
+  trainer::Predictions predictions = predictor->predict(architectures, confidence);
   if (!options.has("quiet")) {
     for (const std::string& note : notes_on_unfamiliar(*predictor, architectures))
       std::cerr << "note: " << note << "\n";
   }
-  if (!options.rest().empty()) print(predictions, confidence, predictor->quantity());
-  if (options.has("out")) {
-    trainer::write_predictions(options.get("out"), architectures, predictions, predictor->space(),
-                               predictor->quantity());
+  std::vector<std::string> names;
+  if (chosen) {
+    Choice choice = fastest_of(architectures, predictions, limit_ms, most);
+    if (choice.architectures.empty()) {
+      const double fastest = *std::min_element(predictions.latency_ms.begin(), predictions.latency_ms.end());
+      throw InputError("none of " + std::to_string(architectures.size()) + " is predicted to take " +
+                       shortest(limit_ms) + " ms or less; the fastest takes " + three_digits(fastest) + " ms");
+    }
+    architectures = std::move(choice.architectures);
+    predictions = std::move(choice.predictions);
+    for (const nasbench::Architecture& architecture : architectures) {
+      names.push_back(predictor->space().format(architecture));
+    }
   }
+  if (printed) print(predictions, confidence, names, predictor->quantity());
+  if (!options.has("out")) return;
+  const std::string out = options.get("out");
+  trainer::write_predictions(out, architectures, predictions, predictor->space(), predictor->quantity());
+  say_written(out, std::to_string(architectures.size()) + " predictions", "", options.has("quiet"));
 }
 
 }  // namespace

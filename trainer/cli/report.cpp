@@ -3,6 +3,7 @@
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/written.h"
 
 namespace tenshot::cli {
 namespace {
@@ -31,6 +32,7 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("measured")) measured = options.get("measured");
   const trainer::report::Page page = trainer::report::make_report(what, measured);
   write_file_atomically(out, page.html());
+  say_written(out, "page", "open it in a browser", options.has("quiet"));
   if (!options.has("pictures")) return;
   const std::filesystem::path folder = options.get("pictures");
   make_folder(folder);

@@ -5,6 +5,8 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/quantity_option.h"
+#include "trainer/cli/shipped.h"
+#include "trainer/cli/written.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
@@ -52,7 +54,7 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot train --pool datasets/data --without libtorch-frozen_t1_b1 --predictor maple-edge "
                        "--out network.tenshot\n"
                        "  tenshot train --pool boards --quantity energy --out energy.tenshot\n");
-  options.add()("pool", "folder of device-runtimes", cxxopts::value<std::string>())(
+  options.add()("pool", "folder of device-runtimes; data is shipped", cxxopts::value<std::string>())(
       "without", "device-runtimes of the pool to leave out, comma-separated", cxxopts::value<std::string>())(
       "predictor",
       "structured (costs and execution structure; the default for nasbench201), operators (costs of kinds of "
@@ -77,7 +79,7 @@ void run(const std::vector<std::string>& arguments) {
   add_quantity_option(options, "what the pool's devices hold");
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
-  const std::string folder = options.required("pool"), out = options.required("out");
+  const std::string folder = given_or_shipped(options.required("pool")), out = options.required("out");
   const std::vector<std::string> known = trainer::predictor_names();
   // Usage errors come before the pool is read. The default may still turn out to be operators, which has no option that
   // structured has not.
@@ -109,6 +111,8 @@ void run(const std::vector<std::string>& arguments) {
   const trainer::TrainingControl control = training_control(out, threads, progress);
   trainer::save(trainer::train_pool_model(predictor, pool, settings, control)->to_archive(), out);
   forget_training(out);
+  say_written(out, "checkpoint of " + predictor + " and " + std::to_string(pool.devices.size()) + " device-runtimes",
+              "tenshot plan --checkpoint " + out + " --samples 10 --out plan.csv", quiet);
 }
 
 }  // namespace

@@ -1,15 +1,16 @@
 #include "trainer/core/libtorch.h"
 
-#include <torch/torch.h>
 #include <torch/version.h>
+
+#include "trainer/core/libtorch_settings.h"
 
 namespace tenshot::trainer {
 
-LibTorchThreads::LibTorchThreads(int threads) : before_(at::get_num_threads()) { at::set_num_threads(threads); }
-LibTorchThreads::~LibTorchThreads() { at::set_num_threads(before_); }
+LibTorchThreads::LibTorchThreads(int threads) : before_(set_libtorch_threads(threads)) {}
+LibTorchThreads::~LibTorchThreads() { set_libtorch_threads(before_); }
 
-FlushedDenormals::FlushedDenormals() { at::globalContext().setFlushDenormal(true); }
-FlushedDenormals::~FlushedDenormals() { at::globalContext().setFlushDenormal(false); }
+FlushedDenormals::FlushedDenormals() { set_flush_denormals(true); }
+FlushedDenormals::~FlushedDenormals() { set_flush_denormals(false); }
 
 const char* libtorch_version() { return TORCH_VERSION; }
 

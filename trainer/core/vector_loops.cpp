@@ -3,13 +3,28 @@
 #include <cmath>
 
 // Clones per instruction set need the loader's indirect functions; sanitizers and other processors do without.
-#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(TENSHOT_NO_CLONES)
+#if defined(__x86_64__) && defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && \
+    !defined(TENSHOT_NO_CLONES)
 #define TENSHOT_FOR_EACH_CPU __attribute__((target_clones("avx512f", "avx2", "default")))
 #else
 #define TENSHOT_FOR_EACH_CPU
 #endif
 
 namespace tenshot::trainer {
+
+TENSHOT_FOR_EACH_CPU
+void multiply_sparse(const float* inputs, const float* weights, float* product, std::int64_t rows, std::int64_t inner,
+                     std::int64_t columns) {
+  for (std::int64_t r = 0; r < rows; ++r, inputs += inner, product += columns) {
+    for (std::int64_t c = 0; c < columns; ++c) product[c] = 0;
+    for (std::int64_t i = 0; i < inner; ++i) {
+      const float factor = inputs[i];
+      if (factor == 0) continue;
+      const float* row = weights + i * columns;
+      for (std::int64_t c = 0; c < columns; ++c) product[c] += factor * row[c];
+    }
+  }
+}
 
 TENSHOT_FOR_EACH_CPU
 void add_bias_and_relu(float* values, const float* bias, std::int64_t rows, std::int64_t columns) {

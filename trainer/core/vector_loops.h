@@ -4,9 +4,13 @@
 
 namespace tenshot::trainer {
 
-// The element-wise work between the matrix products of a training step, each one pass over memory. Compiled for several
-// instruction sets; the machine's best is chosen at start.
+// The work between the matrix products of a training step, each one pass over memory, and the product of a prediction.
+// Compiled for several instruction sets; the machine's best is chosen at start.
 
+/// product = inputs [rows, inner] · weights [inner, columns]. Zeros of the inputs cost nothing: one-hot encodings and
+/// what comes out of ReLU are mostly zeros.
+void multiply_sparse(const float* inputs, const float* weights, float* product, std::int64_t rows, std::int64_t inner,
+                     std::int64_t columns);
 /// values[r][c] = max(0, values[r][c] + bias[c]); values is [rows, columns].
 void add_bias_and_relu(float* values, const float* bias, std::int64_t rows, std::int64_t columns);
 /// values[r][c] += bias[c].

@@ -140,6 +140,8 @@ void run_experiment(const ExperimentSpec& spec, const ExperimentOptions& options
   const OpenWork open = open_work(grid, folder, options.shard);
   Progress progress(options, open.models.size() + open.cells.size());
 
+  const LibTorchThreads loads_libtorch(1);  // now, or each of the processes that are forked would
+
   ProcessWork training;
   training.tasks = open.models.size();
   training.jobs = options.jobs;

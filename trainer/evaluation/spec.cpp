@@ -37,16 +37,23 @@ std::string expanded(const SpecValue& value) {
   }
 }
 
-DataSource data_of(const SpecValue& value) {
+/// The path beside the spec where there is something, else as it stands.
+std::string beside_spec(const std::string& path, const std::filesystem::path& folder) {
+  std::error_code failed;
+  const std::filesystem::path beside = folder / path;  // an absolute path stays itself
+  return !path.empty() && std::filesystem::exists(beside, failed) ? beside.string() : path;
+}
+
+DataSource data_of(const SpecValue& value, const std::filesystem::path& folder) {
   value.only_keys({"pool", "table", "space", "networks", "quantity"});
   const auto pool = value.find("pool"), table = value.find("table");
   if (pool.has_value() == table.has_value()) value.fail("either the key 'pool' (a folder) or 'table' (a CSV)");
   DataSource data;
   data.is_table = table.has_value();
-  data.path = expanded(data.is_table ? *table : *pool);
+  data.path = beside_spec(expanded(data.is_table ? *table : *pool), folder);
   if (const auto space = value.find("space")) {
     if (!data.is_table) space->fail("no 'space' beside 'pool', which knows its own");
-    data.space = expanded(*space);
+    data.space = beside_spec(expanded(*space), folder);
     try {
       datasets::named_space(data.space);
     } catch (const Error& error) {
@@ -55,7 +62,7 @@ DataSource data_of(const SpecValue& value) {
   }
   if (const auto networks = value.find("networks")) {
     if (!data.is_table) networks->fail("no 'networks' beside 'pool', which keeps its own");
-    data.networks = expanded(*networks);
+    data.networks = beside_spec(expanded(*networks), folder);
   }
   if (const auto quantity = value.find("quantity")) {
     std::vector<std::string> names;
@@ -225,14 +232,14 @@ void require_distinct(const SpecValue& list, const std::vector<Named>& entries) 
   }
 }
 
-ExperimentSpec spec_of(const SpecValue& value) {
+ExperimentSpec spec_of(const SpecValue& value, const std::filesystem::path& folder) {
   value.only_keys({"format", "name", "description", "data", "split", "targets", "pools", "samplers", "samples",
                    "clones", "methods", "trials", "seed", "quick"});
   value.at("format").one_of({spec_format});
   ExperimentSpec spec;
   spec.name = value.at("name").text();
   if (const auto v = value.find("description")) spec.description = v->text();
-  spec.data = data_of(value.at("data"));
+  spec.data = data_of(value.at("data"), folder);
   spec.split = split_of(value.at("split"));
   spec.targets = value.at("targets").texts();
   const SpecValue pools = value.at("pools"), methods = value.at("methods");
@@ -262,6 +269,22 @@ std::vector<std::string> pool_strategy_names() {
   return {"others", "same-runtime", "other-runtimes", "other-families"};
 }
 
+namespace {
+
+/// Whoever reads a result has to see that it is not the whole experiment's: its name and description say so.
+void mark_as_quick(json& document) {
+  const auto text_of = [&](const char* key) {
+    return document.contains(key) && document[key].is_string() ? document[key].get<std::string>() : std::string();
+  };
+  if (document.contains("name") && document["name"].is_string()) document["name"] = text_of("name") + " (quick)";
+  if (document.contains("description") && !document["description"].is_string()) return;
+  const std::string description = text_of("description");
+  document["description"] = "The small grid of `--quick`, to see that everything runs: not a result to report." +
+                            (description.empty() ? "" : " " + description);
+}
+
+}  // namespace
+
 ExperimentSpec parse_spec(const std::string& text, const std::string& file, bool quick) {
   json document = datasets::parse_json(text, file);
   if (!document.is_object()) SpecValue(document, file).fail("a JSON object");
@@ -272,7 +295,8 @@ ExperimentSpec parse_spec(const std::string& text, const std::string& file, bool
     document.merge_patch(changes);
   }
   document.erase("quick");
-  ExperimentSpec spec = spec_of(SpecValue(document, file));
+  if (quick) mark_as_quick(document);
+  ExperimentSpec spec = spec_of(SpecValue(document, file), std::filesystem::path(file).parent_path());
   spec.json = document;
   return spec;
 }

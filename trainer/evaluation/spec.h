@@ -15,8 +15,8 @@
 
 namespace tenshot::trainer::evaluation {
 
-/// Where latencies come from: a pool's folder or a wide table. A relative path is relative to the working folder, and
-/// `${NAME}` in it is that environment variable.
+/// Where latencies come from: a pool's folder or a wide table. A relative path is relative to the spec's folder
+/// where there is something of that name, else to the working folder; `${NAME}` in it is that environment variable.
 struct DataSource {
   std::string path;
   bool is_table = false;
@@ -86,9 +86,9 @@ struct ExperimentSpec {
   nlohmann::json json;  ///< the spec as read, after `quick`: what results are the results of
 };
 
-/// Reads a spec (`tenshot.experiment/1`). With `quick`, the spec's key "quick" is merged over it first (RFC 7396): a
-/// small grid that shows in a minute that all of it works; a spec without that key runs one trial. Throws FileError;
-/// FormatError that names file, JSON pointer, the value there and what is allowed.
+/// Reads a spec (`tenshot.experiment/1`). With `quick`, its key "quick" is merged over it first (RFC 7396): a small
+/// grid that shows in a minute that all of it works; without that key, one trial. Its name and description then say so.
+/// Throws FileError; FormatError that names file, JSON pointer, the value there and what is allowed.
 ExperimentSpec read_spec(const std::filesystem::path& path, bool quick);
 ExperimentSpec parse_spec(const std::string& text, const std::string& file, bool quick);
 

@@ -89,7 +89,10 @@ std::string table(const Summary& summary, std::vector<Spread> VariantSummary::*o
 std::string command_of(const ExperimentSpec& spec) {
   std::string name = excerpt(spec.name);
   std::replace(name.begin(), name.end(), '`', '?');  // it stands in a code span, which one would end
-  return "tenshot experiment experiments/" + name + ".json --out out/" + name;
+  const std::string mark = " (quick)";
+  const bool quick = name.size() > mark.size() && name.substr(name.size() - mark.size()) == mark;
+  if (quick) name.resize(name.size() - mark.size());
+  return "tenshot experiment experiments/" + name + ".json" + (quick ? " --quick" : "") + " --out out/" + name;
 }
 
 /// Whether some method has a sampler, a number of samples or rounds of its own.

@@ -1,7 +1,5 @@
 #include "trainer/networks/feed_forward.h"
 
-#include <torch/torch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -20,29 +18,36 @@ constexpr std::int64_t block_rows = 512;
 constexpr std::int64_t widest_layer = 1'000'000;
 constexpr Range weights{-1e9, 1e9};
 
-at::Tensor tensor_of(const std::vector<float>& values, std::vector<std::int64_t> shape) {
-  return torch::from_blob(const_cast<float*>(values.data()), shape);  // only read
-}
-
-/// Runs the layers over one block; `activations[l]` holds at least `rows` rows.
-void run_block(const std::vector<DenseLayer>& layers, const float* inputs, std::int64_t rows,
-               std::vector<at::Tensor>& activations, float* outputs) {
-  at::Tensor input = torch::from_blob(const_cast<float*>(inputs), {rows, layers.front().inputs});
-  for (std::size_t l = 0; l < layers.size(); ++l) {
-    const DenseLayer& layer = layers[l];
-    const bool last = l + 1 == layers.size();
-    at::Tensor output = last ? torch::from_blob(outputs, {rows, 1}) : activations[l].narrow(0, 0, rows);
-    at::mm_out(output, input, tensor_of(layer.weight, {layer.outputs, layer.inputs}).t());
-    (last ? add_bias : add_bias_and_relu)(output.data_ptr<float>(), layer.bias.data(), rows, layer.outputs);
-    input = output;
+/// The layers with each weight as [inputs, outputs], and room for a block's activations.
+class Evaluator {
+ public:
+  explicit Evaluator(const std::vector<DenseLayer>& layers) : layers_(layers) {
+    for (const DenseLayer& layer : layers) {
+      const auto inputs = static_cast<std::size_t>(layer.inputs), outputs = static_cast<std::size_t>(layer.outputs);
+      std::vector<float>& turned = weights_.emplace_back(inputs * outputs);
+      for (std::size_t o = 0; o < outputs; ++o) {
+        for (std::size_t i = 0; i < inputs; ++i) turned[i * outputs + o] = layer.weight[o * inputs + i];
+      }
+      activations_.emplace_back(block_rows * outputs);
+    }
   }
-}
 
-std::vector<at::Tensor> activations_for(const std::vector<DenseLayer>& layers) {
-  std::vector<at::Tensor> activations;
-  for (const DenseLayer& layer : layers) activations.push_back(torch::empty({block_rows, layer.outputs}));
-  return activations;
-}
+  /// The outputs of at most `block_rows` rows of inputs; valid until the next call.
+  const float* run(const float* inputs, std::int64_t rows) {
+    for (std::size_t l = 0; l < layers_.size(); ++l) {
+      const DenseLayer& layer = layers_[l];
+      float* outputs = activations_[l].data();
+      multiply_sparse(inputs, weights_[l].data(), outputs, rows, layer.inputs, layer.outputs);
+      (l + 1 == layers_.size() ? add_bias : add_bias_and_relu)(outputs, layer.bias.data(), rows, layer.outputs);
+      inputs = outputs;
+    }
+    return inputs;
+  }
+
+ private:
+  const std::vector<DenseLayer>& layers_;
+  std::vector<std::vector<float>> weights_, activations_;
+};
 
 }  // namespace
 
@@ -69,31 +74,30 @@ std::vector<DenseLayer> fold_constant_inputs(std::vector<DenseLayer> layers, int
 }
 
 std::vector<float> evaluate_layers(const std::vector<DenseLayer>& layers, const std::vector<float>& inputs) {
-  const c10::InferenceMode no_autograd;
   const auto width = static_cast<std::size_t>(layers.front().inputs);
   const auto rows = static_cast<std::int64_t>(inputs.size() / width);
-  std::vector<float> outputs(static_cast<std::size_t>(rows));
-  std::vector<at::Tensor> activations = activations_for(layers);
+  std::vector<float> outputs;
+  outputs.reserve(static_cast<std::size_t>(rows));
+  Evaluator evaluator(layers);
   for (std::int64_t begin = 0; begin < rows; begin += block_rows) {
-    run_block(layers, inputs.data() + static_cast<std::size_t>(begin) * width, std::min(block_rows, rows - begin),
-              activations, outputs.data() + begin);
+    const std::int64_t count = std::min(block_rows, rows - begin);
+    const float* found = evaluator.run(inputs.data() + static_cast<std::size_t>(begin) * width, count);
+    outputs.insert(outputs.end(), found, found + count);
   }
   return outputs;
 }
 
 std::vector<double> evaluate(const FeedForward& network, const nasbench::SearchSpace& space,
                              const std::vector<nasbench::Architecture>& architectures) {
-  const c10::InferenceMode no_autograd;
   const std::size_t width = space.encoding_width();
   std::vector<float> encoding(width * block_rows);
-  std::vector<float> outputs(block_rows);
   std::vector<double> latency_ms;
   latency_ms.reserve(architectures.size());
-  std::vector<at::Tensor> activations = activations_for(network.layers);
+  Evaluator evaluator(network.layers);
   for (std::size_t begin = 0; begin < architectures.size(); begin += block_rows) {
     const std::size_t rows = std::min<std::size_t>(block_rows, architectures.size() - begin);
     for (std::size_t r = 0; r < rows; ++r) space.encode(architectures[begin + r], encoding.data() + r * width);
-    run_block(network.layers, encoding.data(), static_cast<std::int64_t>(rows), activations, outputs.data());
+    const float* outputs = evaluator.run(encoding.data(), static_cast<std::int64_t>(rows));
     for (std::size_t r = 0; r < rows; ++r) {
       const auto output = static_cast<double>(outputs[r]);
       const double relative = network.logarithmic ? std::exp(output) : output;
@@ -149,7 +153,10 @@ nlohmann::json to_document(const FeedForward& network) {
     }
     layers.push_back({{"weight", rows}, {"bias", layer.bias}});
   }
-  return {{"scale_ms", network.scale_ms}, {"floor_ms", network.floor_ms}, {"layers", layers}};
+  return {{"scale_ms", network.scale_ms},
+          {"floor_ms", network.floor_ms},
+          {"logarithmic", network.logarithmic},
+          {"layers", layers}};
 }
 
 }  // namespace tenshot::trainer

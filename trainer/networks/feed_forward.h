@@ -31,7 +31,7 @@ struct FeedForward {
 std::vector<DenseLayer> fold_constant_inputs(std::vector<DenseLayer> layers, int variable_inputs,
                                              const std::vector<float>& constant_inputs);
 
-/// latency_ms of each architecture, by LibTorch's matrix products.
+/// latency_ms of each architecture. Needs no LibTorch.
 std::vector<double> evaluate(const FeedForward& network, const nasbench::SearchSpace& space,
                              const std::vector<nasbench::Architecture>& architectures);
 
@@ -42,7 +42,7 @@ void put_layers(Archive& archive, const std::string& prefix, const std::vector<D
 /// Throws FormatError when the arrays are missing or do not fit each other.
 std::vector<DenseLayer> get_layers(const Archive& archive, const std::string& prefix);
 
-/// {"scale_ms", "floor_ms", "layers": [{"weight": [[…]], "bias": […]}]}.
+/// {"scale_ms", "floor_ms", "logarithmic", "layers": [{"weight": [[…]], "bias": […]}]}.
 nlohmann::json to_document(const FeedForward& network);
 
 }  // namespace tenshot::trainer

@@ -3,8 +3,10 @@
 #include <optional>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/archive_reader.h"
+#include "trainer/core/part_vocabulary.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/torchscript.h"
@@ -52,7 +54,7 @@ Archive FeedForwardPredictor::to_archive() const {
 }
 
 void FeedForwardPredictor::export_torchscript(const std::filesystem::path& path) const {
-  trainer::export_torchscript(network_, *space_, card_, path);
+  write_file_atomically(path, torchscript(network_, *space_, card_));
 }
 
 nlohmann::json FeedForwardPredictor::to_document() const {
@@ -60,6 +62,7 @@ nlohmann::json FeedForwardPredictor::to_document() const {
   for (const int options : space_->decisions()) encoding.push_back(options);
   nlohmann::json document = {{"format", "tenshot.predictor/1"},
                              {"card", card_},
+                             {"strings", strings_document(*space_)},
                              {"encoding", {{"one_hot_of", encoding}}},
                              {"computes", std::string("latency_ms = max(floor_ms, scale_ms * ") +
                                               (network_.logarithmic ? "exp(network(one_hot))" : "network(one_hot)") +

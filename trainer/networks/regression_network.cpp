@@ -1,12 +1,11 @@
 #include "trainer/networks/regression_network.h"
 
-#include <torch/torch.h>
-
 #include <cmath>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/vector_loops.h"
+#include "trainer/networks/matrix_product.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -34,6 +33,11 @@ std::vector<LayerLayout> layout_of(int inputs, const std::vector<int>& hidden) {
   return layouts;
 }
 
+MatrixOperand transposed(MatrixOperand operand) {
+  operand.transposed = true;
+  return operand;
+}
+
 }  // namespace
 
 struct RegressionNetwork::Implementation {
@@ -41,19 +45,15 @@ struct RegressionNetwork::Implementation {
   State state;
   std::vector<float> gradient;
   // Activations of the batch in work: outputs[l] is [rows, layouts[l].outputs]; deltas are the loss's gradient there.
-  std::vector<at::Tensor> outputs, deltas;
+  std::vector<std::vector<float>> outputs, deltas;
   std::int64_t rows = 0;
   Loss kind = Loss::squared;
 
-  at::Tensor view(std::vector<float>& storage, std::int64_t offset, std::vector<std::int64_t> shape) {
-    return torch::from_blob(storage.data() + offset, shape);
+  MatrixOperand weight(std::size_t l) const {
+    return {state.parameters.data() + layouts[l].weight, layouts[l].outputs, layouts[l].inputs};
   }
-  at::Tensor weight(std::size_t l, std::vector<float>& storage) {
-    return view(storage, layouts[l].weight, {layouts[l].outputs, layouts[l].inputs});
-  }
-  at::Tensor bias(std::size_t l, std::vector<float>& storage) {
-    return view(storage, layouts[l].bias, {layouts[l].outputs});
-  }
+  MatrixOperand output(std::size_t l) const { return {outputs[l].data(), rows, layouts[l].outputs}; }
+  MatrixOperand delta(std::size_t l) const { return {deltas[l].data(), rows, layouts[l].outputs}; }
 
   void allocate(std::int64_t batch_rows) {
     if (batch_rows == rows) return;
@@ -61,29 +61,23 @@ struct RegressionNetwork::Implementation {
     outputs.clear();
     deltas.clear();
     for (const LayerLayout& layer : layouts) {
-      outputs.push_back(torch::empty({rows, layer.outputs}));
-      deltas.push_back(torch::empty({rows, layer.outputs}));
+      outputs.emplace_back(static_cast<std::size_t>(rows * layer.outputs));
+      deltas.emplace_back(static_cast<std::size_t>(rows * layer.outputs));
     }
   }
 
-  void forward(const at::Tensor& batch) {
+  void forward(const MatrixOperand& batch) {
     for (std::size_t l = 0; l < layouts.size(); ++l) {
-      const at::Tensor& input = l == 0 ? batch : outputs[l - 1];
-      at::mm_out(outputs[l], input, weight(l, state.parameters).t());
-      float* values = outputs[l].data_ptr<float>();
+      multiply(l == 0 ? batch : output(l - 1), transposed(weight(l)), outputs[l].data());
       const float* shift = state.parameters.data() + layouts[l].bias;
-      if (l + 1 < layouts.size()) {
-        add_bias_and_relu(values, shift, rows, layouts[l].outputs);
-      } else {
-        add_bias(values, shift, rows, layouts[l].outputs);
-      }
+      (l + 1 < layouts.size() ? add_bias_and_relu : add_bias)(outputs[l].data(), shift, rows, layouts[l].outputs);
     }
   }
 
   /// Mean loss of the batch; leaves its gradient at the output in the last delta.
   double loss(const float* targets, const float* units) {
-    const float* predicted = outputs.back().data_ptr<float>();
-    float* delta = deltas.back().data_ptr<float>();
+    const float* predicted = outputs.back().data();
+    float* delta = deltas.back().data();
     double sum = 0;
     for (std::int64_t i = 0; i < rows; ++i) {
       const float error = (predicted[i] - targets[i]) / units[i];
@@ -100,16 +94,13 @@ struct RegressionNetwork::Implementation {
     return sum / static_cast<double>(rows);
   }
 
-  void backward(const at::Tensor& batch) {
+  void backward(const MatrixOperand& batch) {
     for (std::size_t l = layouts.size(); l-- > 0;) {
-      const at::Tensor& input = l == 0 ? batch : outputs[l - 1];
-      at::Tensor weight_gradient = weight(l, gradient);
-      at::mm_out(weight_gradient, deltas[l].t(), input);
-      sum_columns(deltas[l].data_ptr<float>(), gradient.data() + layouts[l].bias, rows, layouts[l].outputs);
+      multiply(transposed(delta(l)), l == 0 ? batch : output(l - 1), gradient.data() + layouts[l].weight);
+      sum_columns(deltas[l].data(), gradient.data() + layouts[l].bias, rows, layouts[l].outputs);
       if (l == 0) break;
-      at::mm_out(deltas[l - 1], deltas[l], weight(l, state.parameters));
-      zero_where_not_positive(deltas[l - 1].data_ptr<float>(), outputs[l - 1].data_ptr<float>(),
-                              rows * layouts[l - 1].outputs);
+      multiply(delta(l), weight(l), deltas[l - 1].data());
+      zero_where_not_positive(deltas[l - 1].data(), outputs[l - 1].data(), rows * layouts[l - 1].outputs);
     }
   }
 };
@@ -140,12 +131,9 @@ RegressionNetwork::~RegressionNetwork() = default;
 int RegressionNetwork::inputs() const { return implementation_->layouts.front().inputs; }
 
 double RegressionNetwork::loss_and_gradient(const Batch& batch, std::vector<float>& gradient) {
-  const c10::InferenceMode no_autograd;
   Implementation& self = *implementation_;
   self.allocate(batch.rows);
-  // LibTorch has no view of constant memory; the products only read it.
-  const at::Tensor inputs =
-      torch::from_blob(const_cast<float*>(batch.inputs), {batch.rows, self.layouts.front().inputs});
+  const MatrixOperand inputs{batch.inputs, batch.rows, self.layouts.front().inputs};
   self.forward(inputs);
   const double loss = self.loss(batch.targets, batch.units);
   self.backward(inputs);

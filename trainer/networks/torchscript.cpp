@@ -29,8 +29,7 @@ std::string forward_source(std::size_t layers, bool logarithmic) {
 
 }  // namespace
 
-void export_torchscript(const FeedForward& network, const nasbench::SearchSpace& space, const nlohmann::json& card,
-                        const std::filesystem::path& path) {
+std::string torchscript(const FeedForward& network, const nasbench::SearchSpace& space, const nlohmann::json& card) {
   torch::jit::Module module("tenshot_predictor");
   for (std::size_t l = 0; l < network.layers.size(); ++l) {
     const DenseLayer& layer = network.layers[l];
@@ -45,7 +44,7 @@ void export_torchscript(const FeedForward& network, const nasbench::SearchSpace&
   module.define(
       "def predict(self, architectures: List[str]) -> Tensor:\n"
       "  return self.forward(self.encode(architectures))\n");
-  save_with_card(module, card, path);
+  return with_card(module, card);
 }
 
 }  // namespace tenshot::trainer

@@ -1,14 +1,15 @@
 #pragma once
 
-#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 #include "nasbench/spaces/search_space.h"
 #include "trainer/networks/feed_forward.h"
 
 namespace tenshot::trainer {
 
-/// Writes one TorchScript file that needs nothing of tenshot: torch.jit.load in Python or C++ gives a module with
+/// The content of one TorchScript file that needs nothing of tenshot: torch.jit.load in Python or C++ gives a module
+/// with
 ///   forward(encoding: Tensor[N, width]) -> latency_ms Tensor[N]
 ///   predict(architectures: List[str]) -> latency_ms Tensor[N]
 /// `predict` reads the strings inside TorchScript and raises on one that is no architecture of the space. The card is
@@ -16,7 +17,7 @@ namespace tenshot::trainer {
 ///
 ///   predictor = torch.jit.load("device.pt")
 ///   predictor.predict(["|nor_conv_3x3~0|+|none~0|skip_connect~1|+|skip_connect~0|none~1|avg_pool_3x3~2|"])
-void export_torchscript(const FeedForward& network, const nasbench::SearchSpace& space, const nlohmann::json& card,
-                        const std::filesystem::path& path);
+std::string torchscript(const FeedForward& network, const nasbench::SearchSpace& space, const nlohmann::json& card);
+using FeedForwardTorchScript = std::string(const FeedForward&, const nasbench::SearchSpace&, const nlohmann::json&);
 
 }  // namespace tenshot::trainer

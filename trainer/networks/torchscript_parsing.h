@@ -2,8 +2,8 @@
 
 #include <torch/script.h>
 
-#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 #include "nasbench/spaces/search_space.h"
 
@@ -17,8 +17,8 @@ namespace tenshot::trainer {
 /// dictionary each and add what they stand for. Raises on a bad string.
 void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& space);
 
-/// Writes the module atomically, with the card as the extra file "card.json". Of another quantity than latency the
+/// The module as a file's content, with the card as the extra file "card.json". Of another quantity than latency the
 /// module has the attributes `quantity` ("energy") and `unit` ("mJ").
-void save_with_card(const torch::jit::Module& module, const nlohmann::json& card, const std::filesystem::path& path);
+std::string with_card(const torch::jit::Module& module, const nlohmann::json& card);
 
 }  // namespace tenshot::trainer

@@ -4,9 +4,11 @@
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
+#include "trainer/core/part_vocabulary.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
@@ -52,7 +54,7 @@ class ForestPredictor : public Predictor {
   }
 
   void export_torchscript(const std::filesystem::path& path) const override {
-    trainer::export_torchscript(forest_, *space_, card_, path);
+    write_file_atomically(path, torchscript(forest_, *space_, card_));
   }
 
   nlohmann::json to_document() const override {
@@ -65,6 +67,7 @@ class ForestPredictor : public Predictor {
     nlohmann::json document = {
         {"format", "tenshot.predictor/1"},
         {"card", card_},
+        {"strings", strings_document(*space_)},
         {"encoding", {{"one_hot_of", space_->decisions()}}},
         {"computes", "latency_ms = exp(mean over trees of the leaf's value)"},
         {"nodes_are", {"feature, -1 in a leaf", "child where it is 0", "child where it is 1", "value"}},

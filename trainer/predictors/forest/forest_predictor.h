@@ -1,7 +1,7 @@
 #pragma once
 
-#include <filesystem>
 #include <memory>
+#include <string>
 
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/forest/forest.h"
@@ -16,8 +16,9 @@ std::unique_ptr<PoolModel> load_forest(const Archive& archive);
 /// Throws FormatError when nodes do not form trees.
 std::unique_ptr<Predictor> load_forest_predictor(const Archive& archive);
 
-/// One TorchScript file as trainer/networks/torchscript.h describes: every tree of every row takes one step at a time.
-void export_torchscript(const RandomForest& forest, const SearchSpace& space, const nlohmann::json& card,
-                        const std::filesystem::path& path);
+/// The content of one TorchScript file as trainer/networks/torchscript.h describes: every tree of every row takes one
+/// step at a time.
+std::string torchscript(const RandomForest& forest, const SearchSpace& space, const nlohmann::json& card);
+using ForestTorchScript = std::string(const RandomForest&, const SearchSpace&, const nlohmann::json&);
 
 }  // namespace tenshot::trainer

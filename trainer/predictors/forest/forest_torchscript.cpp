@@ -8,8 +8,7 @@
 
 namespace tenshot::trainer {
 
-void export_torchscript(const RandomForest& forest, const SearchSpace& space, const nlohmann::json& card,
-                        const std::filesystem::path& path) {
+std::string torchscript(const RandomForest& forest, const SearchSpace& space, const nlohmann::json& card) {
   std::vector<std::int64_t> features, zeros, ones, roots;
   std::vector<float> values;
   for (const RegressionTree& tree : forest.trees) {
@@ -42,7 +41,7 @@ void export_torchscript(const RandomForest& forest, const SearchSpace& space, co
       "  return torch.exp(self.values[node].mean(1))\n"
       "def predict(self, architectures: List[str]) -> Tensor:\n"
       "  return self.forward(self.encode(architectures))\n");
-  save_with_card(module, card, path);
+  return with_card(module, card);
 }
 
 }  // namespace tenshot::trainer

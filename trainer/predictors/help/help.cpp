@@ -34,7 +34,7 @@ MetaBatch batch_of(const SearchSpace& space, const std::vector<Architecture>& ar
 
 class HelpModel : public PoolModel {
  public:
-  HelpModel(datasets::Pool pool, HelpSettings settings, MetaNetwork network)
+  HelpModel(datasets::Pool pool, HelpSettings settings, std::unique_ptr<MetaNetwork> network)
       : pool_(std::move(pool)), settings_(settings), network_(std::move(network)) {}
 
   std::string_view kind() const override { return "help"; }
@@ -44,7 +44,7 @@ class HelpModel : public PoolModel {
     Archive archive = checkpoint_archive(pool_, kind());
     archive.card["seed"] = settings_.seed;
     archive.card["settings"] = settings_;
-    const std::vector<float> parameters = network_.parameters();
+    const std::vector<float> parameters = network_->parameters();
     archive.put("parameters", to_array(parameters, {static_cast<std::int64_t>(parameters.size())}));
     return archive;
   }
@@ -79,13 +79,13 @@ class HelpModel : public PoolModel {
  private:
   std::vector<DenseLayer> adapted_layers(const std::vector<Architecture>& architectures,
                                          const std::vector<double>& latency_ms) const {
-    return network_.adapted(batch_of(*pool_.space, architectures, latency_ms, geometric_mean(latency_ms)),
-                            settings_.adaptation_steps);
+    return network_->adapted(batch_of(*pool_.space, architectures, latency_ms, geometric_mean(latency_ms)),
+                             settings_.adaptation_steps);
   }
 
   datasets::Pool pool_;
   HelpSettings settings_;
-  MetaNetwork network_;
+  std::unique_ptr<MetaNetwork> network_;
 };
 
 constexpr std::uint64_t first_stream = 1000;  // of episodes: far from those of the weights
@@ -146,14 +146,14 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
   const LibTorchThreads threads(control.threads);
   const FlushedDenormals flushed;
   const TaskSource source(pool, settings);
-  MetaNetwork network(static_cast<int>(pool.space->encoding_width()), settings.seed);
+  auto network = make_meta_network(static_cast<int>(pool.space->encoding_width()), settings.seed);
   const std::string fingerprint = training_fingerprint({{"help", settings}, {"seed", settings.seed}}, pool);
   TrainingState state = find_training_state(fingerprint, control.state_file).value_or(TrainingState{});
-  if (state.done > 0) network.restore(state.adam);
+  if (state.done > 0) network->restore(state.adam);
   const int done_before = state.done;
   const auto save = [&] {
     if (control.state_file.empty()) return;
-    state.adam = network.state();
+    state.adam = network->state();
     save_training_state(state, fingerprint, control.state_file);
   };
   const auto start = std::chrono::steady_clock::now();
@@ -164,7 +164,7 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
     for (int d = 0; d < settings.devices_per_episode; ++d) tasks.push_back(source.draw(rng));
     const double phase = static_cast<double>(state.done) / settings.episodes;
     const double rate = settings.learning_rate * 0.5 * (1 + std::cos(phase * std::acos(-1.0)));
-    state.loss = network.meta_step(tasks, settings.inner_steps, rate);
+    state.loss = network->meta_step(tasks, settings.inner_steps, rate);
     const bool last = ++state.done == settings.episodes;
     if (last || state.done % episodes_between_saves == 0) save();
     if (!control.on_epoch) continue;
@@ -196,8 +196,8 @@ std::unique_ptr<PoolModel> load_help(const Archive& archive) {
   settings.adaptation_steps = count("adaptation_steps", 0, most_steps);
   settings.learning_rate = given.at("learning_rate").number(share);
   settings.seed = static_cast<std::uint64_t>(card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max()));
-  MetaNetwork network(static_cast<int>(pool.space->encoding_width()), settings.seed);
-  network.load(checked_floats(archive, "parameters", {-1e9, 1e9}));
+  auto network = make_meta_network(static_cast<int>(pool.space->encoding_width()), settings.seed);
+  network->load(checked_floats(archive, "parameters", {-1e9, 1e9}));
   return std::make_unique<HelpModel>(std::move(pool), settings, std::move(network));
 }
 

@@ -93,10 +93,9 @@ void assign(Tensors& tensors, const std::vector<float>& values) {
   }
 }
 
-}  // namespace
-
-struct MetaNetwork::Implementation {
-  Implementation(std::int64_t inputs, std::uint64_t seed) {
+class TorchMetaNetwork final : public MetaNetwork {
+ public:
+  TorchMetaNetwork(std::int64_t inputs, std::uint64_t seed) {
     const std::int64_t shapes[layers][2] = {
         {width, inputs + 1}, {width, width}, {width, width},         {static_cast<std::int64_t>(adapted_layers), width},
         {width, inputs},     {width, width}, {2 * width, 2 * width}, {2 * width, 2 * width},
@@ -105,20 +104,67 @@ struct MetaNetwork::Implementation {
     for (std::size_t l = 0; l < layers; ++l) {
       // The modulator starts as "no change", so that the first episodes train a plain network.
       const double bound = l == modulate2 ? 0 : 1 / std::sqrt(static_cast<double>(shapes[l][1]));
-      parameters.push_back(drawn({shapes[l][0], shapes[l][1]}, bound, rng));
-      parameters.push_back(drawn({shapes[l][0]}, bound, rng));
+      parameters_.push_back(drawn({shapes[l][0], shapes[l][1]}, bound, rng));
+      parameters_.push_back(drawn({shapes[l][0]}, bound, rng));
     }
-    parameters[2 * join3 + 1].fill_(1);  // latencies relative to the geometric mean are near 1
+    parameters_[2 * join3 + 1].fill_(1);  // latencies relative to the geometric mean are near 1
     for (std::size_t i = 0; i < 2 * adapted_layers; ++i) {
-      parameters.push_back(torch::full({1}, std::log(first_step_size)));
+      parameters_.push_back(torch::full({1}, std::log(first_step_size)));
     }
-    for (at::Tensor& parameter : parameters) {
+    for (at::Tensor& parameter : parameters_) {
       parameter.requires_grad_(true);
-      first_moment.push_back(torch::zeros_like(parameter));
-      second_moment.push_back(torch::zeros_like(parameter));
+      first_moment_.push_back(torch::zeros_like(parameter));
+      second_moment_.push_back(torch::zeros_like(parameter));
     }
   }
 
+  double meta_step(const std::vector<MetaTask>& tasks, int inner_steps, double learning_rate) override {
+    Tensors losses;
+    for (const MetaTask& task : tasks) losses.push_back(query_loss(task, inner_steps, true));
+    const at::Tensor loss = torch::stack(losses).mean();
+    Tensors gradient = torch::autograd::grad({loss}, parameters_, {}, false, false, true);
+    for (std::size_t i = 0; i < gradient.size(); ++i) {
+      if (!gradient[i].defined()) gradient[i] = torch::zeros_like(parameters_[i]);
+    }
+    step(std::move(gradient), learning_rate);
+    return loss.item<double>();
+  }
+
+  double loss(const MetaTask& task, int inner_steps) const override {
+    return query_loss(task, inner_steps, false).item<double>();
+  }
+
+  std::vector<DenseLayer> adapted(const MetaBatch& support, int inner_steps) const override {
+    const auto rows = static_cast<std::int64_t>(support.targets.size());
+    const Adapted adapted =
+        adapt(parameters_, tensor(support.inputs, rows), tensor(support.targets, rows), inner_steps, false);
+    std::vector<DenseLayer> network;
+    for (std::size_t l = encode1; l < layers; ++l) {
+      const at::Tensor weight = adapted.parameters[2 * l];
+      network.push_back({static_cast<int>(weight.size(1)), static_cast<int>(weight.size(0)), values_of(weight),
+                         values_of(adapted.parameters[2 * l + 1])});
+    }
+    DenseLayer& join = network[join1 - encode1];
+    join = fold_constant_inputs({join}, static_cast<int>(width), values_of(adapted.embedding)).front();
+    return network;
+  }
+
+  AdamState state() const override {
+    return {joined_values(parameters_), joined_values(first_moment_), joined_values(second_moment_), steps_};
+  }
+
+  void restore(const AdamState& state) override {
+    assign(parameters_, state.parameters);
+    assign(first_moment_, state.first_moment);
+    assign(second_moment_, state.second_moment);
+    steps_ = state.steps;
+  }
+
+  std::vector<float> parameters() const override { return joined_values(parameters_); }
+
+  void load(const std::vector<float>& values) override { assign(parameters_, values); }
+
+ private:
   static at::Tensor drawn(const std::vector<std::int64_t>& shape, double bound, Rng& rng) {
     at::Tensor values = torch::empty(shape);
     float* data = values.data_ptr<float>();
@@ -129,7 +175,7 @@ struct MetaNetwork::Implementation {
   at::Tensor query_loss(const MetaTask& task, int inner_steps, bool differentiable) const {
     const auto rows = static_cast<std::int64_t>(task.support.targets.size());
     const auto asked = static_cast<std::int64_t>(task.query.targets.size());
-    const Adapted adapted = adapt(parameters, tensor(task.support.inputs, rows), tensor(task.support.targets, rows),
+    const Adapted adapted = adapt(parameters_, tensor(task.support.inputs, rows), tensor(task.support.targets, rows),
                                   inner_steps, differentiable);
     return relative_loss(predict(adapted.parameters, tensor(task.query.inputs, asked), adapted.embedding),
                          tensor(task.query.targets, asked));
@@ -144,72 +190,25 @@ struct MetaNetwork::Implementation {
     for (const at::Tensor& g : gradient) squares += g.square().sum().item<double>();
     if (!std::isfinite(squares)) return;
     const double scale = std::min(1.0, 1 / std::sqrt(std::max(squares, 1e-30)));
-    ++steps;
-    const double correction1 = 1 - std::pow(beta1, steps), correction2 = 1 - std::pow(beta2, steps);
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
+    ++steps_;
+    const double correction1 = 1 - std::pow(beta1, steps_), correction2 = 1 - std::pow(beta2, steps_);
+    for (std::size_t i = 0; i < parameters_.size(); ++i) {
       gradient[i].mul_(scale);
-      first_moment[i].mul_(beta1).add_(gradient[i], 1 - beta1);
-      second_moment[i].mul_(beta2).addcmul_(gradient[i], gradient[i], 1 - beta2);
-      parameters[i].addcdiv_(first_moment[i], (second_moment[i] / correction2).sqrt_().add_(epsilon),
-                             -learning_rate / correction1);
+      first_moment_[i].mul_(beta1).add_(gradient[i], 1 - beta1);
+      second_moment_[i].mul_(beta2).addcmul_(gradient[i], gradient[i], 1 - beta2);
+      parameters_[i].addcdiv_(first_moment_[i], (second_moment_[i] / correction2).sqrt_().add_(epsilon),
+                              -learning_rate / correction1);
     }
   }
 
-  Tensors parameters, first_moment, second_moment;
-  std::int64_t steps = 0;
+  Tensors parameters_, first_moment_, second_moment_;
+  std::int64_t steps_ = 0;
 };
 
-MetaNetwork::MetaNetwork(int inputs, std::uint64_t seed)
-    : implementation_(std::make_unique<Implementation>(inputs, seed)) {}
-MetaNetwork::MetaNetwork(MetaNetwork&&) noexcept = default;
-MetaNetwork& MetaNetwork::operator=(MetaNetwork&&) noexcept = default;
-MetaNetwork::~MetaNetwork() = default;
+}  // namespace
 
-double MetaNetwork::meta_step(const std::vector<MetaTask>& tasks, int inner_steps, double learning_rate) {
-  Tensors losses;
-  for (const MetaTask& task : tasks) losses.push_back(implementation_->query_loss(task, inner_steps, true));
-  const at::Tensor loss = torch::stack(losses).mean();
-  Tensors gradient = torch::autograd::grad({loss}, implementation_->parameters, {}, false, false, true);
-  for (std::size_t i = 0; i < gradient.size(); ++i) {
-    if (!gradient[i].defined()) gradient[i] = torch::zeros_like(implementation_->parameters[i]);
-  }
-  implementation_->step(std::move(gradient), learning_rate);
-  return loss.item<double>();
+std::unique_ptr<MetaNetwork> make_meta_network(int inputs, std::uint64_t seed) {
+  return std::make_unique<TorchMetaNetwork>(inputs, seed);
 }
-
-double MetaNetwork::loss(const MetaTask& task, int inner_steps) const {
-  return implementation_->query_loss(task, inner_steps, false).item<double>();
-}
-
-std::vector<DenseLayer> MetaNetwork::adapted(const MetaBatch& support, int inner_steps) const {
-  const auto rows = static_cast<std::int64_t>(support.targets.size());
-  const Adapted adapted = adapt(implementation_->parameters, tensor(support.inputs, rows),
-                                tensor(support.targets, rows), inner_steps, false);
-  std::vector<DenseLayer> network;
-  for (std::size_t l = encode1; l < layers; ++l) {
-    const at::Tensor weight = adapted.parameters[2 * l];
-    network.push_back({static_cast<int>(weight.size(1)), static_cast<int>(weight.size(0)), values_of(weight),
-                       values_of(adapted.parameters[2 * l + 1])});
-  }
-  DenseLayer& join = network[join1 - encode1];
-  join = fold_constant_inputs({join}, static_cast<int>(width), values_of(adapted.embedding)).front();
-  return network;
-}
-
-AdamState MetaNetwork::state() const {
-  return {joined_values(implementation_->parameters), joined_values(implementation_->first_moment),
-          joined_values(implementation_->second_moment), implementation_->steps};
-}
-
-void MetaNetwork::restore(const AdamState& state) {
-  assign(implementation_->parameters, state.parameters);
-  assign(implementation_->first_moment, state.first_moment);
-  assign(implementation_->second_moment, state.second_moment);
-  implementation_->steps = state.steps;
-}
-
-std::vector<float> MetaNetwork::parameters() const { return joined_values(implementation_->parameters); }
-
-void MetaNetwork::load(const std::vector<float>& parameters) { assign(implementation_->parameters, parameters); }
 
 }  // namespace tenshot::trainer

@@ -26,29 +26,25 @@ struct MetaTask {
 /// its learned step sizes. Losses are mean squared relative errors.
 class MetaNetwork {
  public:
-  MetaNetwork(int inputs, std::uint64_t seed);
-  MetaNetwork(MetaNetwork&&) noexcept;
-  MetaNetwork& operator=(MetaNetwork&&) noexcept;
-  ~MetaNetwork();
+  virtual ~MetaNetwork() = default;
 
   /// One Adam step on the query losses after adaptation, differentiated through the adaptation. Returns their mean.
-  double meta_step(const std::vector<MetaTask>& tasks, int inner_steps, double learning_rate);
+  virtual double meta_step(const std::vector<MetaTask>& tasks, int inner_steps, double learning_rate) = 0;
   /// The predictor adapted to `support`, with the embedding folded in: layers over the encoding alone.
-  std::vector<DenseLayer> adapted(const MetaBatch& support, int inner_steps) const;
+  virtual std::vector<DenseLayer> adapted(const MetaBatch& support, int inner_steps) const = 0;
   /// Mean squared relative error on the query after adaptation.
-  double loss(const MetaTask& task, int inner_steps) const;
+  virtual double loss(const MetaTask& task, int inner_steps) const = 0;
 
   /// Parameters and their moments, in the order of parameters(). Restoring throws as load does.
-  AdamState state() const;
-  void restore(const AdamState& state);
+  virtual AdamState state() const = 0;
+  virtual void restore(const AdamState& state) = 0;
 
-  std::vector<float> parameters() const;
+  virtual std::vector<float> parameters() const = 0;
   /// Throws FormatError when they are another network's.
-  void load(const std::vector<float>& parameters);
-
- private:
-  struct Implementation;
-  std::unique_ptr<Implementation> implementation_;
+  virtual void load(const std::vector<float>& parameters) = 0;
 };
+
+/// The network on LibTorch, with weights drawn from `seed`.
+std::unique_ptr<MetaNetwork> make_meta_network(int inputs, std::uint64_t seed);
 
 }  // namespace tenshot::trainer

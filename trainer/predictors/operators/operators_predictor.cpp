@@ -1,10 +1,15 @@
 #include "trainer/predictors/operators/operators_predictor.h"
 
 #include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/core/part_vocabulary.h"
+#include "trainer/predictors/operators/linear_features.h"
 #include "trainer/predictors/operators/operators_archive.h"
 #include "trainer/predictors/operators/operators_torchscript.h"
 #include "trainer/predictors/structured/prediction.h"
@@ -25,6 +30,45 @@ nlohmann::json rows_of(const Eigen::MatrixXd& matrix) {
   nlohmann::json rows = nlohmann::json::array();
   for (Eigen::Index r = 0; r < matrix.rows(); ++r) rows.push_back(values_of(matrix.row(r)));
   return rows;
+}
+
+/// Each distinct row once, and which of them each row is.
+nlohmann::json distinct_rows(const Eigen::MatrixXd& matrix) {
+  std::map<std::vector<double>, std::size_t> known;
+  nlohmann::json rows = nlohmann::json::array(), row_of = nlohmann::json::array();
+  for (Eigen::Index r = 0; r < matrix.rows(); ++r) {
+    const Eigen::VectorXd values = matrix.row(r);
+    const auto [found, is_new] = known.emplace(std::vector<double>(values.begin(), values.end()), known.size());
+    if (is_new) rows.push_back(found->first);
+    row_of.push_back(found->second);
+  }
+  return {{"rows", rows}, {"row_of", row_of}};
+}
+
+/// The features, divided by their units, of all networks that the document can say them of: in a space where they
+/// follow from each decision alone, "first_features" of the architecture of ordinal 0 and "added_features", what each
+/// column of the encoding adds; in another that can be listed, "table" with the row of each ordinal; of networks by
+/// name, "network_features" of those that the predictor carries.
+void put_feature_values(nlohmann::json& document, const SearchSpace& space, const operators::FeatureMap& map,
+                        const nlohmann::json& card) {
+  if (!space.composed()) {
+    const auto carried = card.find("networks");
+    if (carried == card.end()) return;
+    const std::vector<Architecture> known = nasbench::add_networks(*carried, "the card's networks");
+    const Eigen::MatrixXd rows = operators::feature_table(map, space, known).rows();
+    for (std::size_t i = 0; i < known.size(); ++i) {
+      document["network_features"][space.format(known[i])] = values_of(rows.row(static_cast<Eigen::Index>(i)));
+    }
+    return;
+  }
+  document["strings"] = strings_document(space);
+  const std::optional<Eigen::MatrixXd> linear = operators::linear_features(space, map);
+  if (linear) {
+    document["first_features"] = values_of(linear->row(0));
+    document["added_features"] = rows_of(linear->bottomRows(linear->rows() - 1));
+  } else if (space.listable()) {
+    document["table"] = distinct_rows(operators::feature_table(map, space, space.all()).rows());
+  }
 }
 
 }  // namespace
@@ -107,7 +151,7 @@ Archive OperatorsPredictor::to_archive() const {
 }
 
 void OperatorsPredictor::export_torchscript(const std::filesystem::path& path) const {
-  operators::export_torchscript(*space_, map_, posterior_, card_, path);
+  write_file_atomically(path, operators::torchscript(*space_, map_, posterior_, card_));
 }
 
 nlohmann::json OperatorsPredictor::to_document() const {
@@ -134,6 +178,7 @@ nlohmann::json OperatorsPredictor::to_document() const {
       {"rest_ms2", values_of(posterior_.rest_ms2)},
       {"calibration",
        {{"probabilities", posterior_.calibration.probabilities}, {"quantiles", posterior_.calibration.quantiles}}}};
+  put_feature_values(document, *space_, map_, card_);
   if (posterior_.places.compared()) {
     document["similarity"] = {{"typical_costs", values_of(posterior_.places.typical_costs)},
                               {"length", posterior_.places.length},

@@ -5,52 +5,20 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "nasbench/support/random.h"
 #include "trainer/networks/torchscript_parsing.h"
+#include "trainer/predictors/operators/linear_features.h"
 #include "trainer/predictors/structured/structured_torchscript.h"
 
 namespace tenshot::trainer::operators {
 namespace {
 
 using Eigen::Index;
-using nasbench::Architecture;
 
 at::Tensor tensor_of(const Eigen::MatrixXd& matrix) {
   at::Tensor tensor = torch::empty({matrix.rows(), matrix.cols()}, at::kDouble);
   Eigen::Map<Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>>(
       tensor.data_ptr<double>(), matrix.rows(), matrix.cols()) = matrix;
   return tensor;
-}
-
-/// Features as a linear function of the one-hot encoding, [1 + encoding width, features]: the first architecture's, and
-/// what each option adds to them. Nothing where what an option adds depends on other decisions.
-std::optional<Eigen::MatrixXd> linear_features(const nasbench::SearchSpace& space, const FeatureMap& map) {
-  if (map.options.empty()) return std::nullopt;
-  const std::size_t decisions = space.decisions().size();
-  std::vector<Architecture> architectures = {Architecture(decisions)};
-  for (std::size_t d = 0; d < decisions; ++d) {
-    for (int option = 0; option < space.decisions()[d]; ++option) {
-      Architecture other(decisions);
-      other[d] = static_cast<std::uint8_t>(option);
-      architectures.push_back(other);
-    }
-  }
-  constexpr std::size_t checks = 100;
-  const std::size_t terms = architectures.size();
-  Rng rng(1);
-  for (std::size_t i = 0; i < checks; ++i) architectures.push_back(space.random(rng));
-  const Eigen::MatrixXd rows = feature_table(map, space, architectures).rows();
-  Eigen::MatrixXd linear = rows.topRows(static_cast<Index>(terms));
-  linear.bottomRows(static_cast<Index>(terms) - 1).rowwise() -= rows.row(0);
-  for (std::size_t i = terms; i < architectures.size(); ++i) {
-    Eigen::RowVectorXd sum = linear.row(0);
-    std::size_t at = 1;
-    for (std::size_t d = 0; d < decisions; at += static_cast<std::size_t>(space.decisions()[d++])) {
-      sum += linear.row(static_cast<Index>(at + architectures[i][d]));
-    }
-    if (!sum.isApprox(rows.row(static_cast<Index>(i)), 1e-9)) return std::nullopt;
-  }
-  return linear;
 }
 
 void add_buffers(torch::jit::Module& module, const FeatureMap& map, const CostPosterior& posterior) {
@@ -108,8 +76,8 @@ std::string log_latency_source(bool compared) {
 
 }  // namespace
 
-void export_torchscript(const nasbench::SearchSpace& space, const FeatureMap& map, const CostPosterior& posterior,
-                        const nlohmann::json& card, const std::filesystem::path& path) {
+std::string torchscript(const nasbench::SearchSpace& space, const FeatureMap& map, const CostPosterior& posterior,
+                        const nlohmann::json& card) {
   torch::jit::Module module("tenshot_predictor");
   add_buffers(module, map, posterior);
   structured::add_quantiles(module, posterior.calibration);
@@ -135,7 +103,7 @@ void export_torchscript(const nasbench::SearchSpace& space, const FeatureMap& ma
         ")\n"
         "  return self.forward(self.first_features + torch.mm(encoding, self.added_features))\n");
   }
-  save_with_card(module, card, path);
+  return with_card(module, card);
 }
 
 }  // namespace tenshot::trainer::operators

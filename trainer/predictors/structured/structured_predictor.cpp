@@ -1,9 +1,12 @@
 #include "trainer/predictors/structured/structured_predictor.h"
 
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/core/part_vocabulary.h"
 #include "trainer/core/space_card.h"
 #include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_archive.h"
@@ -29,6 +32,44 @@ const nasbench::StructureModel& model_of(const Archive& archive) {
   return nasbench::structures_of(get_space(archive.card));
 }
 
+/// The features of every architecture of the space under the structures that `components` believe in, by the
+/// structure's name: "rows", each distinct one once, [rows, alternatives, features]; "row_of", one for each ordinal.
+nlohmann::json tables_of(const nasbench::StructureTable& table, const structured::StructuredPosterior& posterior) {
+  nlohmann::json tables = nlohmann::json::object();
+  for (const structured::Component& component : posterior.components) {
+    const std::string& name = posterior.model->structures()[component.structure].name;
+    if (tables.contains(name)) continue;
+    const nasbench::StructureTable::Column& column = table.structures[component.structure];
+    nlohmann::json rows = nlohmann::json::array();
+    auto value = column.features->begin();
+    for (std::size_t r = 0; r < column.rows; ++r) {
+      rows.push_back(nlohmann::json::array());
+      for (std::size_t a = 0; a < column.alternatives; ++a) {
+        const auto end = value + static_cast<std::ptrdiff_t>(table.feature_count);
+        rows.back().push_back(std::vector<double>(value, end));
+        value = end;
+      }
+    }
+    tables[name] = {{"rows", rows}, {"row_of", column.row_of}};
+  }
+  return tables;
+}
+
+/// Bit strings as hexadecimal numbers, the first word the lowest.
+nlohmann::json hexadecimal(const std::vector<std::uint64_t>& words, std::size_t words_each) {
+  nlohmann::json texts = nlohmann::json::array();
+  for (std::size_t begin = 0; begin < words.size(); begin += words_each) {
+    std::string text;
+    for (std::size_t w = words_each; w-- > 0;) {
+      char digits[17];
+      std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(words[begin + w]));
+      text += digits;
+    }
+    texts.push_back(text);
+  }
+  return texts;
+}
+
 }  // namespace
 
 StructuredPredictor::StructuredPredictor(structured::StructuredPosterior posterior, nlohmann::json card)
@@ -52,7 +93,7 @@ Archive StructuredPredictor::to_archive() const {
 }
 
 void StructuredPredictor::export_torchscript(const std::filesystem::path& path) const {
-  structured::export_torchscript(posterior_, card_, path);
+  write_file_atomically(path, structured::torchscript(posterior_, card_));
 }
 
 nlohmann::json StructuredPredictor::to_document() const {
@@ -66,19 +107,23 @@ nlohmann::json StructuredPredictor::to_document() const {
                           {"path_costs_ms", values_of(component.path_costs_ms)},
                           {"covariance_ms2", rows_of(component.covariance_ms2)}});
   }
-  std::vector<std::string> anchors;
-  for (const std::uint64_t word : posterior_.anchors) anchors.push_back(std::to_string(word));
+  const nasbench::StructureTable table = posterior_.model->table(space().all());
   nlohmann::json document = {
       {"format", "tenshot.predictor/1"},
       {"card", card_},
       {"features", features},
       {"computes",
-       "log latency_ms = sum over components of weight * log(max(features(architecture, structure) . costs_ms, "
-       "floor_ms)) + sum over anchors of weight * exp(-hamming(signature, anchor) / scale)"},
+       "ordinal = sum of strings.ordinals over the columns of the architecture's parts; features = of "
+       "tables[structure].rows[row_of[ordinal]] the alternative with the largest features . path_costs_ms; log "
+       "latency_ms = sum over components of weight * log(max(features . costs_ms, floor_ms)) + sum over anchors of "
+       "weight * exp(-hamming(signatures[ordinal], anchor) / scale)"},
+      {"strings", strings_document(space())},
+      {"tables", tables_of(table, posterior_)},
+      {"signatures", hexadecimal(table.signatures, table.signature_words)},
       {"floor_ms", posterior_.floor_ms},
       {"components", components},
       {"residual",
-       {{"anchor_signatures", anchors},
+       {{"anchor_signatures", hexadecimal(posterior_.anchors, table.signature_words)},
         {"scale", posterior_.model->signature_scale()},
         {"weights", values_of(posterior_.residual_weights)},
         {"variance", posterior_.residual_variance},

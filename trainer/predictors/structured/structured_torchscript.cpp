@@ -120,8 +120,7 @@ void add_quantiles(torch::jit::Module& module, const IntervalCalibration& calibr
       "  return float(self.quantiles[at - 1]) * (1.0 - share) + float(self.quantiles[at]) * share\n");
 }
 
-void export_torchscript(const StructuredPosterior& posterior, const nlohmann::json& card,
-                        const std::filesystem::path& path) {
+std::string torchscript(const StructuredPosterior& posterior, const nlohmann::json& card) {
   const nasbench::SearchSpace& space = posterior.model->space();
   const nasbench::StructureTable table = posterior.model->table(space.all());
   const std::size_t width = posterior.model->features().size();
@@ -166,7 +165,7 @@ void export_torchscript(const StructuredPosterior& posterior, const nlohmann::js
       "  below = min(self.quantile((1.0 - confidence) / 2.0), 0.0)\n"
       "  above = max(self.quantile((1.0 + confidence) / 2.0), 0.0)\n"
       "  return (torch.exp(mean), torch.exp(mean + below * deviation), torch.exp(mean + above * deviation))\n");
-  save_with_card(module, card, path);
+  return with_card(module, card);
 }
 
 }  // namespace tenshot::trainer::structured

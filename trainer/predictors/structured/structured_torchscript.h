@@ -1,7 +1,7 @@
 #pragma once
 
-#include <filesystem>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 
 #include "trainer/predictors/structured/posterior.h"
 
@@ -11,14 +11,13 @@ struct Module;
 
 namespace tenshot::trainer::structured {
 
-/// Writes one TorchScript file with
+/// The content of one TorchScript file with
 ///   predict(architectures: List[str]) -> latency_ms Tensor[N] (float64)
 ///   predict_interval(architectures: List[str], confidence: float up to 0.999) -> (latency_ms, lower_ms, upper_ms),
 ///   each Tensor[N] forward(encoding: Tensor[N, width]) -> latency_ms Tensor[N]
 /// The file holds the structure features of the space's architectures, each distinct row once, and the posterior's
 /// costs; latencies are computed from them. The card is the extra file "card.json".
-void export_torchscript(const StructuredPosterior& posterior, const nlohmann::json& card,
-                        const std::filesystem::path& path);
+std::string torchscript(const StructuredPosterior& posterior, const nlohmann::json& card);
 
 /// Gives `module` the method quantile(probability: float) -> float of the standardised error: it interpolates between
 /// error_quantile() at many probabilities.

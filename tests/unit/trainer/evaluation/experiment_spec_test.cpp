@@ -62,6 +62,9 @@ TEST(ExperimentSpec, QuickMergesItsChangesOverTheSpec) {
   EXPECT_EQ(parse_spec(text, "spec.json", false).trials, 9);
   const ExperimentSpec quick = parse_spec(text, "spec.json", true);
   EXPECT_EQ(quick.trials, 1);
+  EXPECT_EQ(quick.name, parse_spec(text, "spec.json", false).name + " (quick)");
+  EXPECT_NE(quick.description.find("not a result to report"), std::string::npos);
+  EXPECT_EQ(quick.json.at("name"), quick.name);
   EXPECT_EQ(quick.methods.front().predictor, "structured");
   EXPECT_EQ(parse_spec(smallest, "spec.json", true).trials, 1);  // without the key: one trial
 }

@@ -25,7 +25,8 @@ c10::List<std::string> strings_of(const std::vector<nasbench::Architecture>& arc
 class TorchScript : public ::testing::Test {
  protected:
   TorchScript() {
-    export_torchscript(some_network(), space, {{"predictor", "maple-edge"}}, folder_.path() / "device.pt");
+    write_file_atomically(folder_.path() / "device.pt",
+                          torchscript(some_network(), space, {{"predictor", "maple-edge"}}));
   }
   std::string path() const { return (folder_.path() / "device.pt").string(); }
 
@@ -80,7 +81,7 @@ TEST_F(TorchScript, PredictsNothingForNoStrings) {
 TEST_F(TorchScript, AnswersLatenciesOfALogarithmicNetwork) {
   FeedForward network = some_network();
   network.logarithmic = true;
-  export_torchscript(network, space, {{"predictor", "maple-edge"}}, folder_.path() / "logarithmic.pt");
+  write_file_atomically(folder_.path() / "logarithmic.pt", torchscript(network, space, {{"predictor", "maple-edge"}}));
   torch::jit::Module module = torch::jit::load((folder_.path() / "logarithmic.pt").string());
   const std::vector<nasbench::Architecture> some = {space.at(1), space.at(777), space.at(15624)};
   const at::Tensor predicted = module.get_method("predict")({strings_of(some)}).toTensor();

@@ -30,47 +30,47 @@ MetaTask task_of(const std::string& id, double speed, std::uint64_t seed) {
 }
 
 TEST(MetaNetwork, FoldsItsEmbeddingIntoLayersThatPredictTheSame) {
-  const MetaNetwork network(static_cast<int>(space.encoding_width()), 3);
+  const auto network = make_meta_network(static_cast<int>(space.encoding_width()), 3);
   const MetaTask task = task_of("a", 2, 1);
-  const std::vector<float> predicted = evaluate_layers(network.adapted(task.support, 2), task.query.inputs);
+  const std::vector<float> predicted = evaluate_layers(network->adapted(task.support, 2), task.query.inputs);
   double loss = 0;
   for (std::size_t i = 0; i < predicted.size(); ++i) {
     const double error = (predicted[i] - task.query.targets[i]) / task.query.targets[i];
     loss += error * error / static_cast<double>(predicted.size());
   }
-  EXPECT_NEAR(loss, network.loss(task, 2), 1e-4 * loss);
+  EXPECT_NEAR(loss, network->loss(task, 2), 1e-4 * loss);
 }
 
 TEST(MetaNetwork, AdaptingLowersTheLossOnTheSupport) {
-  const MetaNetwork network(static_cast<int>(space.encoding_width()), 3);
+  const auto network = make_meta_network(static_cast<int>(space.encoding_width()), 3);
   const MetaTask task = task_of("a", 2, 1);
   const MetaTask on_support{task.support, task.support};
-  EXPECT_LT(network.loss(on_support, 3), network.loss(on_support, 0));
+  EXPECT_LT(network->loss(on_support, 3), network->loss(on_support, 0));
 }
 
 TEST(MetaNetwork, MetaTrainingLowersTheLossAfterAdaptation) {
-  MetaNetwork network(static_cast<int>(space.encoding_width()), 3);
+  const auto network = make_meta_network(static_cast<int>(space.encoding_width()), 3);
   const MetaTask held_out = task_of("new", 3, 9);
-  const double before = network.loss(held_out, 2);
+  const double before = network->loss(held_out, 2);
   for (std::uint64_t episode = 0; episode < 60; ++episode) {
-    network.meta_step({task_of("a", 2, episode), task_of("b", 5, 100 + episode)}, 2, 1e-3);
+    network->meta_step({task_of("a", 2, episode), task_of("b", 5, 100 + episode)}, 2, 1e-3);
   }
-  EXPECT_LT(network.loss(held_out, 2), 0.5 * before);
+  EXPECT_LT(network->loss(held_out, 2), 0.5 * before);
 }
 
 TEST(MetaNetwork, TakesBackItsParametersAndRefusesOthers) {
   const int inputs = static_cast<int>(space.encoding_width());
-  const MetaNetwork network(inputs, 3);
-  MetaNetwork other(inputs, 4);
+  const auto network = make_meta_network(inputs, 3);
+  const auto other = make_meta_network(inputs, 4);
   const MetaTask task = task_of("a", 2, 1);
-  EXPECT_NE(network.loss(task, 2), other.loss(task, 2));
-  other.load(network.parameters());
-  EXPECT_EQ(network.loss(task, 2), other.loss(task, 2));
-  std::vector<float> few = network.parameters();
+  EXPECT_NE(network->loss(task, 2), other->loss(task, 2));
+  other->load(network->parameters());
+  EXPECT_EQ(network->loss(task, 2), other->loss(task, 2));
+  std::vector<float> few = network->parameters();
   few.pop_back();
-  EXPECT_THROW(other.load(few), FormatError);
+  EXPECT_THROW(other->load(few), FormatError);
   few.resize(few.size() + 2);
-  EXPECT_THROW(other.load(few), FormatError);
+  EXPECT_THROW(other->load(few), FormatError);
 }
 
 TEST(Help, TrainsAdaptsSavesAndLoadsToTheSameBytes) {

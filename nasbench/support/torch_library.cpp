@@ -1,0 +1,85 @@
+#include "nasbench/support/torch_library.h"
+
+#include <dlfcn.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+#include <thread>
+
+#include "nasbench/support/error.h"
+
+namespace tenshot {
+namespace {
+
+constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20, kibibyte = 1024;
+/// What LibTorch's libraries are mapped to, and what they take beside that (seen in the mappings of LibTorch 1.13.1
+/// with OpenBLAS 0.3.21): 128 MiB for each thread and as much once for the first matrix product; the threads' stacks;
+/// and what small work takes.
+constexpr std::uint64_t mapped = 600 * mebibyte;
+constexpr std::uint64_t of_each_thread = (128 + 8) * mebibyte;
+constexpr std::uint64_t beside_threads = (128 + 96) * mebibyte;
+
+/// Bytes of address space in use; 0 where that is not known.
+std::uint64_t bytes_in_use() {
+  std::uint64_t pages = 0;
+  std::ifstream("/proc/self/statm") >> pages;
+  return pages * 4 * kibibyte;
+}
+
+/// The threads that OpenBLAS uses: what the environment says, at most one for each processor.
+std::uint64_t blas_threads() {
+  std::uint64_t asked = 0;
+  for (const char* name : {"OMP_NUM_THREADS", "GOTO_NUM_THREADS", "OPENBLAS_NUM_THREADS"}) {
+    const char* value = std::getenv(name);
+    const std::uint64_t number = value == nullptr ? 0 : std::strtoull(value, nullptr, 10);
+    if (number > 0) asked = number;  // the last one counts
+  }
+  const std::uint64_t processors = std::max(1U, std::thread::hardware_concurrency());
+  return asked > 0 ? std::min(asked, processors) : processors;
+}
+
+void require_address_space() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return;
+  const std::uint64_t threads = blas_threads();
+  const std::uint64_t needed = bytes_in_use() + mapped + beside_threads + threads * of_each_thread;
+  if (limit.rlim_cur >= needed) return;
+  throw Error("the address space is limited to " + std::to_string(limit.rlim_cur / kibibyte) +
+              " KiB (ulimit -v), and LibTorch needs " + std::to_string(needed / kibibyte) + " KiB with " +
+              std::to_string(threads) +
+              (threads == 1 ? " thread; raise the limit" : " threads; raise the limit, or set OPENBLAS_NUM_THREADS=1"));
+}
+
+using Finder = void* (*)(const char* name, const char* type);
+
+Finder load() {
+  constexpr const char* entry = "tenshot_torch_function";
+  void* found = dlsym(RTLD_DEFAULT, entry);  // a program may be linked with the library
+  if (found == nullptr) {
+    require_address_space();
+    void* library = dlopen(TENSHOT_TORCH_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) {
+      throw Error(std::string("this needs LibTorch, which cannot be loaded (") + dlerror() +
+                  "); install libtenshot_torch beside tenshot, and what it is linked with");
+    }
+    found = dlsym(library, entry);
+  }
+  if (found == nullptr) throw Error(TENSHOT_TORCH_LIBRARY " is not tenshot's: it has no " + std::string(entry));
+  return reinterpret_cast<Finder>(found);
+}
+
+}  // namespace
+
+void* torch_function(const char* name, const char* type) {
+  static const Finder find = load();
+  void* function = find(name, type);
+  if (function != nullptr) return function;
+  throw Error(TENSHOT_TORCH_LIBRARY " has no function '" + std::string(name) +
+              "' of the type that this program calls: both must be of one build of tenshot");
+}
+
+}  // namespace tenshot

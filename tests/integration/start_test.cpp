@@ -1,0 +1,82 @@
+// What has to be loaded before the program does anything: LibTorch takes half a second, and most verbs do without.
+
+#include <gtest/gtest.h>
+
+#include "tests/integration/program.h"
+#include "tests/unit/trainer/fixtures.h"
+
+namespace tenshot::test {
+namespace {
+
+const std::string source = TENSHOT_SOURCE_DIR;
+
+/// Runs a command of the program, and tells whether it loaded LibTorch, as the dynamic loader reports it.
+bool loads_libtorch(const std::string& command) {
+  const Outcome outcome = run("LD_DEBUG=files " + command);
+  EXPECT_EQ(outcome.exit_code, 0) << command;
+  EXPECT_NE(outcome.err.find("libstdc++"), std::string::npos) << "the loader did not report";
+  return outcome.err.find("libtorch_cpu") != std::string::npos;
+}
+
+class Start : public ::testing::Test {
+ protected:
+  void SetUp() override {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "with sanitizers everything is linked into the program";
+#endif
+    const Outcome adapted =
+        run("head -11 " + source + "/datasets/data/libtorch-eager_t1_b1/latencies.csv >" + quoted(path("ten.csv")) +
+            " && tenshot adapt --checkpoint " + source + "/checkpoints/pool.tenshot --measurements " +
+            quoted(path("ten.csv")) + " --out " + quoted(path("device.tenshot")));
+    ASSERT_EQ(adapted.exit_code, 0) << adapted.err;
+  }
+  std::filesystem::path path(const std::string& name) const { return folder_.path() / name; }
+
+ private:
+  Folder folder_;
+};
+
+TEST_F(Start, HelpAndInfoLoadNoLibTorch) {
+  for (const char* command : {"tenshot --help", "tenshot help predict", "tenshot collect --help"}) {
+    EXPECT_FALSE(loads_libtorch(command)) << command;
+  }
+  EXPECT_FALSE(loads_libtorch("tenshot info " + quoted(path("device.tenshot"))));
+}
+
+TEST_F(Start, PlanningAdaptingAndPredictingLoadNoLibTorch) {
+  const std::string pool = source + "/checkpoints/pool.tenshot", device = quoted(path("device.tenshot"));
+  EXPECT_FALSE(loads_libtorch("tenshot plan --checkpoint " + pool + " --out " + quoted(path("plan.csv"))));
+  EXPECT_FALSE(loads_libtorch("tenshot adapt --checkpoint " + pool + " --measurements " + quoted(path("ten.csv")) +
+                              " --out " + quoted(path("again.tenshot"))));
+  EXPECT_FALSE(loads_libtorch("tenshot predict --predictor " + device + " --out " + quoted(path("all.csv"))));
+}
+
+TEST_F(Start, TorchScriptAndTheVersionLoadIt) {
+  EXPECT_TRUE(loads_libtorch("tenshot --version"));
+  EXPECT_TRUE(loads_libtorch("tenshot export --predictor " + quoted(path("device.tenshot")) + " --torchscript " +
+                             quoted(path("device.pt"))));
+  EXPECT_TRUE(std::filesystem::exists(path("device.pt")));
+}
+
+TEST_F(Start, FastestAndLimitChooseFromTheWholeSpace) {
+  const std::string predict = "tenshot predict --predictor " + quoted(path("device.tenshot"));
+  const Outcome five = run(predict + " --fastest 5");
+  ASSERT_EQ(five.exit_code, 0) << five.err;
+  EXPECT_EQ(std::count(five.out.begin(), five.out.end(), '\n'), 5);
+  EXPECT_EQ(five.out.front(), '|');
+  EXPECT_NE(five.out.find("\t"), std::string::npos);
+  const Outcome limited = run(predict + " --limit-ms 3 --out " + quoted(path("fast.csv")));
+  ASSERT_EQ(limited.exit_code, 0) << limited.err;
+  EXPECT_NE(limited.err.find("predictions written"), std::string::npos) << limited.err;
+  EXPECT_EQ(
+      run("awk -F, 'NR > 1 && ($2 > 3 || $2 < last) { exit 1 } { last = $2 }' " + quoted(path("fast.csv"))).exit_code,
+      0);
+  const Outcome none = run(predict + " --limit-ms 0.001");
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_NE(none.err.find("the fastest takes"), std::string::npos) << none.err;
+  EXPECT_EQ(run(predict + " --fastest 0").exit_code, 2);
+  EXPECT_EQ(run(predict + " --limit-ms -1").exit_code, 2);
+}
+
+}  // namespace
+}  // namespace tenshot::test

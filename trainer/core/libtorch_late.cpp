@@ -1,0 +1,14 @@
+#include "nasbench/support/torch_library.h"
+#include "trainer/core/libtorch_settings.h"
+
+namespace tenshot::trainer {
+
+int set_libtorch_threads(int threads) {
+  return from_torch_library<decltype(set_libtorch_threads)>("set_libtorch_threads")(threads);
+}
+
+void set_flush_denormals(bool flush) {
+  from_torch_library<decltype(set_flush_denormals)>("set_flush_denormals")(flush);
+}
+
+}  // namespace tenshot::trainer

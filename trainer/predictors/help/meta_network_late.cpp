@@ -1,0 +1,10 @@
+#include "nasbench/support/torch_library.h"
+#include "trainer/predictors/help/meta_network.h"
+
+namespace tenshot::trainer {
+
+std::unique_ptr<MetaNetwork> make_meta_network(int inputs, std::uint64_t seed) {
+  return from_torch_library<decltype(make_meta_network)>("make_meta_network")(inputs, seed);
+}
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,11 @@
+#include "nasbench/support/torch_library.h"
+#include "trainer/predictors/operators/operators_torchscript.h"
+
+namespace tenshot::trainer::operators {
+
+std::string torchscript(const nasbench::SearchSpace& space, const FeatureMap& map, const CostPosterior& posterior,
+                        const nlohmann::json& card) {
+  return from_torch_library<decltype(torchscript)>("operators::torchscript")(space, map, posterior, card);
+}
+
+}  // namespace tenshot::trainer::operators

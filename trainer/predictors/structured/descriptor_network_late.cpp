@@ -1,0 +1,10 @@
+#include "nasbench/support/torch_library.h"
+#include "trainer/predictors/structured/descriptor_network.h"
+
+namespace tenshot::trainer::structured {
+
+DescriptorNetwork fit_descriptor_network(const DescribedNetworks& networks, const DescriptorFitOptions& options) {
+  return from_torch_library<decltype(fit_descriptor_network)>("structured::fit_descriptor_network")(networks, options);
+}
+
+}  // namespace tenshot::trainer::structured
