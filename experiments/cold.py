@@ -28,9 +28,9 @@ STRATEGIES = {
 }
 POLICIES = ["warm", "preferred", "untransformed", "warm-cached", "preferred-cached"]
 FROM_MEMORY = ["warm", "KC", "KCP"]
-ROUNDS = 7
+ROUNDS = 5
 FIELDS = ["network", "strategy", "page_cache", "round", "cold_ms", "start_ms", "prepare_ms", "wait_ms", "execute_ms",
-          "warm_ms", "predicted_ms", "predicted_warm_ms", "lower_bound_ms", "cached_mb"]
+          "warm_ms", "predicted_ms", "predicted_warm_ms", "lower_bound_ms", "stored_mb"]
 CONVOLUTION = ("googlenet", [64, 192], [1, 192, 56, 56])  # the layer of Yi et al., Table 2
 
 
@@ -94,7 +94,7 @@ def measure(tenshot, exports, out, network):
                     raise SystemExit(f"{network}, {name}: page cache {start['page_cache']}, {start['slow_layers']}")
                 row = {"network": network, "strategy": name, "page_cache": pages, "round": number}
                 row.update({field: round(start[field], 3) for field in FIELDS[4:-1]})
-                row["cached_mb"] = round(megabytes(folder / f"{name}.json.weights" / "cached.weights"), 1)
+                row["stored_mb"] = round(megabytes(folder / f"{name}.json.weights" / "start.weights"), 1)
                 append(out / "starts.csv", FIELDS, row)
 
 
@@ -185,7 +185,7 @@ def table(out):
 
     print("## From file to output\n\nMilliseconds, medians; pages of the files dropped, but for the column `in memory`.\n")
     print(header(["network", "planned", "predicted", "bound", "warm kernels, sequential", "best one policy, sequential",
-                  "LibTorch, frozen", "planned, in memory", "warm", "transformed weights, MB"]))
+                  "LibTorch, frozen", "planned, in memory", "warm", "stored weights, MB"]))
     columns = {name: [] for name in ("warm", "policy", "peer", "memory", "error")}
     for network in networks:
         planned, warm_start = median(network, "KCP"), median(network, "warm")
@@ -201,7 +201,7 @@ def table(out):
         print(line([network, f"{planned:.1f}", f"{predicted:.1f}", f"{median(network, 'KCP', 'lower_bound_ms'):.1f}",
                     f"{warm_start:.1f}", f"{median(network, policy):.1f} ({policy})",
                     f"{libtorch:.1f}" if libtorch else "–", f"{memory:.1f}", f"{warm:.1f}",
-                    f"{median(network, 'KCP', 'cached_mb'):.1f}"]))
+                    f"{median(network, 'KCP', 'stored_mb'):.1f}"]))
     print(f"\nGeometric means over {len(networks)} networks: planned is {geometric_mean(columns['warm']):.2f} times as "
           f"fast as the sequential start with the warm kernels, {geometric_mean(columns['policy']):.2f} times as the "
           f"best sequential start with one policy for all kernels"

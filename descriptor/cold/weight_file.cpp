@@ -73,6 +73,7 @@ WeightFile::WeightFile(const std::filesystem::path& path, const std::string& key
   const std::string file = "'" + path.string() + "'";
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) throw FileError("cannot read " + file + ": " + std::strerror(errno));
+  static_cast<void>(::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL));  // reads further ahead
   const auto refuse = [&](const std::string& why) {
     ::close(descriptor_);
     throw FormatError(file + ": " + why);

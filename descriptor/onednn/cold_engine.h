@@ -35,23 +35,20 @@ struct ColdMeasureOptions {
 /// once. Throws InputError that names a layer without any kernel, and as read_onnx and OnnxWeights do.
 ColdStages measure_cold_stages(const std::filesystem::path& model, const ColdMeasureOptions& options);
 
-/// The files of a plan's weights, in one folder: raw.weights, and cached.weights where the plan reads any.
-struct WeightFolder {
-  std::filesystem::path raw, cached;
-};
-WeightFolder weight_folder(const std::filesystem::path& folder);
+/// The file of a plan's weights in its folder: for every layer the raw or the transformed ones, as the plan reads them,
+/// in the order of layers, so that a start reads the file from front to back.
+std::filesystem::path weight_file(const std::filesystem::path& folder);
 
-/// Whether the folder has the plan's files, as far as their first pages tell; damage within is noticed when it is read.
+/// Whether the folder has the plan's file, as far as its first pages tell; damage within is noticed when it is read.
 bool has_weights(const ColdPlan& plan, const std::filesystem::path& folder);
 
-/// Makes of the ONNX model what the folder lacks: a file that is missing, damaged, or of another network or plan.
-/// Returns the names of the files that it made. Throws FileError where the folder cannot be written (each file is whole
-/// or absent), and FormatError where the model is not the one that was planned for.
-std::vector<std::string> make_weights(const ColdPlan& plan, const std::filesystem::path& model,
-                                      const std::filesystem::path& folder);
+/// Makes the file of the ONNX model where it is missing, damaged, or of another network or plan; false where it is not.
+/// Throws FileError where the folder cannot be written (the file is whole or absent), and FormatError where the model
+/// is not the one that was planned for.
+bool make_weights(const ColdPlan& plan, const std::filesystem::path& model, const std::filesystem::path& folder);
 
 struct ColdStartOptions {
-  std::filesystem::path folder;  ///< of weights; files that it lacks are replaced by the slow way: the model itself
+  std::filesystem::path folder;  ///< of weights; what it lacks is made the slow way, of the model
   std::filesystem::path model;   ///< for the slow way
   std::vector<float> image;      ///< the network's input, channels first; empty: zeros
   int warm_runs = 0;             ///< executions after the first

@@ -12,14 +12,13 @@
 
 namespace tenshot::descriptor {
 
-/// Keys of a plan's two files: what they were made of, and for.
-std::string raw_key(const ColdPlan& plan);
-std::string cached_key(const ColdPlan& plan);
+/// Key of a plan's file of weights: what it was made of, and for.
+std::string weights_key(const ColdPlan& plan);
 
-/// Raw weights of one layer and its bias behind them, as raw.weights has them.
+/// Raw weights of one layer and its bias behind them, as they are stored where a plan reads raw weights.
 std::string raw_record(const ColdNetwork& network, const ColdLayer& layer, const nasbench::OnnxWeights& weights);
 
-/// Where a cold start has its weights from: the folder's files, or, for what they lack, the model.
+/// Where a cold start has its weights from: the folder's file, or, for what it lacks, the model.
 class WeightSource {
  public:
   WeightSource(const ColdPlan& plan, const std::filesystem::path& folder, std::filesystem::path model);
@@ -30,11 +29,9 @@ class WeightSource {
   bool load(std::size_t i, PreparedLayer& layer, dnnl::stream& stream);
 
  private:
-  bool load_stored(const std::optional<WeightFile>& file, std::size_t i, std::size_t bytes, Buffer& to) const;
-
   const ColdPlan& plan_;
   std::filesystem::path model_;
-  std::optional<WeightFile> raw_, cached_;
+  std::optional<WeightFile> stored_;
   std::mutex mutex_;  ///< of the model
   std::unique_ptr<nasbench::OnnxWeights> weights_;
 };

@@ -64,7 +64,7 @@ class ColdVerb : public testing::Test {
 TEST_F(ColdVerb, MeasuresPlansAndStarts) {
   const Outcome first = run("tenshot cold run " + q("plan.json") + " --drop-page-cache --warm-runs 2");
   ASSERT_EQ(first.exit_code, 0) << first.err;
-  EXPECT_NE(first.err.find("raw.weights"), std::string::npos) << first.err;
+  EXPECT_NE(first.err.find("start.weights"), std::string::npos) << first.err;
   EXPECT_NE(first.out.find("ms from the plan's file to the output"), std::string::npos) << first.out;
   EXPECT_NE(first.out.find("ms warm"), std::string::npos) << first.out;
   const json again = start("--warm-runs 2");
@@ -84,14 +84,14 @@ TEST_F(ColdVerb, MeasuresPlansAndStarts) {
 TEST_F(ColdVerb, MakesADamagedCacheAgain) {
   const json whole = start();
   {
-    std::fstream file(path("plan.json.weights/cached.weights"), std::ios::in | std::ios::out | std::ios::binary);
+    std::fstream file(path("plan.json.weights/start.weights"), std::ios::in | std::ios::out | std::ios::binary);
     file.seekp(4100);
     file << "damaged";
   }
   const Outcome damaged = run("tenshot cold run " + q("plan.json") + " --json");
   ASSERT_EQ(damaged.exit_code, 0) << damaged.err;
   EXPECT_NE(damaged.err.find("damaged"), std::string::npos) << damaged.err;
-  EXPECT_NE(damaged.err.find("cached.weights"), std::string::npos) << damaged.err;
+  EXPECT_NE(damaged.err.find("start.weights"), std::string::npos) << damaged.err;
   EXPECT_EQ(json::parse(damaged.out).at("slow_layers").size(), 1U);
   EXPECT_TRUE(start().at("slow_layers").empty());
 }

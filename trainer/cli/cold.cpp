@@ -60,12 +60,12 @@ void measure_stages(const OptionParser& options) {
       options.has("quiet"));
 }
 
-/// Makes the plan's files where they are missing; where they cannot be made, says so and goes on without them.
+/// Makes the plan's file where it is missing; where it cannot be made, says so and goes on without it.
 void provide_weights(const descriptor::ColdPlan& plan, const std::string& model, const std::string& folder,
                      bool quiet) {
   try {
-    for (const std::string& name : descriptor::make_weights(plan, model, folder)) {
-      say("weights written to " + (std::filesystem::path(folder) / name).string(), quiet);
+    if (descriptor::make_weights(plan, model, folder)) {
+      say("weights written to " + descriptor::weight_file(folder).string(), quiet);
     }
   } catch (const FileError& error) {
     say(std::string(error.what()) + ": starting from the model itself, which is slower", quiet);
@@ -74,9 +74,8 @@ void provide_weights(const descriptor::ColdPlan& plan, const std::string& model,
 
 /// Whether no page of the plan's files is left in memory.
 bool drop_files(const std::string& plan, const std::string& folder) {
-  const descriptor::WeightFolder files = descriptor::weight_folder(folder);
   bool cold = true;
-  for (const std::filesystem::path& file : {std::filesystem::path(plan), files.raw, files.cached}) {
+  for (const std::filesystem::path& file : {std::filesystem::path(plan), descriptor::weight_file(folder)}) {
     std::error_code ignored;
     if (std::filesystem::exists(file, ignored)) cold = descriptor::drop_page_cache(file).is_cold() && cold;
   }

@@ -172,14 +172,15 @@ TEST_F(ColdEngine, NoticesADamagedCacheAndMakesItAgain) {
   const ColdPlan plan = plan_with(0, true, 1);
   start(plan);
   {
-    std::fstream damaged(weight_folder(weights).cached, std::ios::in | std::ios::out | std::ios::binary);
+    std::fstream damaged(weight_file(weights), std::ios::in | std::ios::out | std::ios::binary);
     damaged.seekp(5000);
     damaged << "damaged";
   }
   const ColdStart result = start(plan, false);
   EXPECT_EQ(result.slow_layers, std::vector<std::string>{"one"});
   EXPECT_LT(error(result.output), tolerance);
-  EXPECT_EQ(make_weights(plan, model, weights), std::vector<std::string>{"cached.weights"});
+  EXPECT_TRUE(make_weights(plan, model, weights));
+  EXPECT_FALSE(make_weights(plan, model, weights));
   EXPECT_TRUE(start(plan, false).slow_layers.empty());
 }
 
@@ -188,7 +189,7 @@ TEST_F(ColdEngine, RemakesTheCacheOfAnotherPlan) {
   start(plan_with(0, true, 1));
   const ColdPlan other = plan_with(1, true, 1);
   EXPECT_FALSE(has_weights(other, weights));
-  EXPECT_EQ(make_weights(other, model, weights), std::vector<std::string>{"cached.weights"});
+  EXPECT_TRUE(make_weights(other, model, weights));
   EXPECT_TRUE(has_weights(other, weights));
 }
 
