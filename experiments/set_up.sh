@@ -84,6 +84,7 @@ split_pool() {
   rm -rf "$2/pool" "$2/truth"
   mkdir -p "$2/pool" "$2/truth"
   for folder in "$1"/*/; do
+    [ -f "$folder/device.json" ] || continue  # a pool of another space
     id=$(basename "$folder")
     mkdir "$2/pool/$id"
     cp "$folder/device.json" "$2/pool/$id/"

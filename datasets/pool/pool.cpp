@@ -22,6 +22,17 @@ const DeviceRuntime* Pool::find(std::string_view id) const {
   return found == devices.end() ? nullptr : &*found;
 }
 
+namespace {
+
+/// Whether a folder in a pool is no device of it but a pool of another space.
+bool is_other_pool(const fs::path& folder) {
+  std::error_code ignored;
+  return !fs::exists(folder / "device.json", ignored) &&
+         (fs::exists(folder / networks_file_name, ignored) || fs::exists(folder / space_file_name, ignored));
+}
+
+}  // namespace
+
 std::vector<fs::path> device_folders(const fs::path& folder) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) {
@@ -33,7 +44,7 @@ std::vector<fs::path> device_folders(const fs::path& folder) {
   for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
     std::error_code no_folder;
     const bool hidden = entry->path().filename().string().front() == '.';
-    if (!hidden && entry->is_directory(no_folder)) folders.push_back(entry->path());
+    if (!hidden && entry->is_directory(no_folder) && !is_other_pool(entry->path())) folders.push_back(entry->path());
   }
   if (error) throw FileError(folder.string() + ": cannot list this folder (" + error.message() + ")");
   std::sort(folders.begin(), folders.end());

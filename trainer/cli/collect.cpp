@@ -103,7 +103,8 @@ void require_distinct_files(const OptionParser& options, const std::filesystem::
 std::vector<nasbench::Architecture> named_networks(const OptionParser& options, const RuntimeChoice& choice,
                                                    bool quiet) {
   for (const char* option : {"space", "resolution", "descriptor"}) {
-    if (!options.has(option) || options.get(option) == nasbench::networks().name()) continue;
+    if (!options.has(option)) continue;
+    if (std::string(option) == "space" && options.get("space") == nasbench::networks().name()) continue;
     throw UsageError("--" + std::string(option) + " does not go with --networks, whose files say what they are");
   }
   nasbench::OnnxReadOptions read = onnx_options(options);

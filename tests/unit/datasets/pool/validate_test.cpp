@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -35,6 +36,17 @@ TEST(Validate, FindsNothingWrongWithASoundPool) {
   EXPECT_TRUE(report.sound()) << to_text(report);
   EXPECT_EQ(report.devices, 3U);
   EXPECT_EQ(to_text(report), "3 devices read, nothing wrong\n");
+}
+
+TEST(Validate, PoolOfAnotherSpaceInsideIsNoDevice) {
+  const TemporaryFolder folder;
+  write_pool(folder.path(), random_pool(2, 20, 1));
+  fs::create_directory(folder.path() / "networks");
+  EXPECT_FALSE(validate(folder.path()).sound());
+  std::ofstream(folder.path() / "networks" / "networks.json") << "{}";
+  const ValidationReport report = validate(folder.path());
+  EXPECT_TRUE(report.sound()) << to_text(report);
+  EXPECT_EQ(report.devices, 2U);
 }
 
 TEST(Validate, TakesSimulatedCountersThatSaySo) {
