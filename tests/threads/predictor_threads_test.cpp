@@ -93,7 +93,7 @@ TEST_P(PredictorThreads, SeeWhatOneThreadSees) {
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, PredictorThreads, ::testing::Values("structured", "operators", "flops", "forest"),
+INSTANTIATE_TEST_SUITE_P(Each, PredictorThreads, ::testing::Values("structured", "flops", "forest"),
                          [](const auto& kind) { return std::string(kind.param); });
 
 TEST(NetworkThreads, ReadNetworksWhileOthersPredict) {
