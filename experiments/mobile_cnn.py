@@ -21,7 +21,8 @@ splits, ± the standard deviation over the means of the splits.""",
     "mobile_cnn_search": """`TENSHOT_TABLES=folder experiments/mobile_cnn_search.sh`: what `operators` assumes, one assumption changed at a time,
 inside the pools of [mobile_cnn](../mobile_cnn/README.md). Of each split (1 and 2) and each phone tested there, only the
 other three phones and the half of the networks that their pool knows are seen; each of the three is predicted by the
-other two, and a third of the networks is new to the pool. ± is the standard deviation over the eight."""}
+other two, and a third of the networks is new to the pool. ± is the standard deviation over the eight. `operators` plans with
+a noise of 0.1. All rows are within what the eight differ by."""}
 
 
 def median_errors(cells):
