@@ -7,6 +7,7 @@ build=$1 source=$2 compiler=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
+# shellcheck disable=SC2016 # the quotes are Markdown's
 sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$source/trainer/README.md" >"$work/example.cpp"
 cmake -S "$source/tests/integration/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" \
   -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_BUILD_TYPE=Release -DEXAMPLE="$work/example.cpp" >"$work/log" 2>&1 || { cat "$work/log"; exit 1; }
