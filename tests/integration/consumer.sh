@@ -45,4 +45,4 @@ awk -v a="$predicted" -v b="$expected" 'BEGIN { exit !(a > 0 && (a / b - 1) ^ 2 
   exit 1
 }
 if "$work/build/predict" "$work/device.tenshot" nonsense 2>"$work/error"; then exit 1; fi
-grep -q nasbench201 "$work/error"
+grep -q NAS-Bench-201 "$work/error"
