@@ -24,8 +24,9 @@ std::string note_on(const std::string& name, const trainer::Unfamiliar& unfamili
   const bool large = unfamiliar.size > far_outside;
   if (!large && unfamiliar.size >= 1 / far_outside) return note;
   note += note.empty() ? name : "; it";
-  note += large ? " costs about " + times(unfamiliar.size) + " times as much as the most costly network of the pool"
-                : " costs about a " + times(1 / unfamiliar.size) + "th of the least costly network of the pool";
+  note += large
+              ? " costs about " + times(unfamiliar.size) + " times as much as the most costly network of the pool"
+              : " costs about 1/" + times(1 / unfamiliar.size) + " of what the least costly network of the pool costs";
   return note + ": the prediction extrapolates";
 }
 
