@@ -46,9 +46,11 @@ DeviceRuntime described(const CollectOptions& options, const SearchSpace& space,
   device.batch = options.runtime_options.batch;
   device.threads = options.runtime_options.threads;
   device.quantity = Quantity::energy;
-  const nasbench::Network first = space.computation(options.architectures.front(), options.shape, 1);
-  device.input_shape = {static_cast<int>(first.inputs.front().type.shape.at(1)), options.shape.resolution,
-                        options.shape.resolution};
+  if (space.composed()) {  // networks by name have a shape each
+    const nasbench::Network first = space.computation(options.architectures.front(), options.shape, 1);
+    device.input_shape = {static_cast<int>(first.inputs.front().type.shape.at(1)), options.shape.resolution,
+                          options.shape.resolution};
+  }
   device.environment = json{
       {"cpu", descriptor::cpu_model()},
       {"runtime_version", runtime.version()},

@@ -16,6 +16,7 @@
 #include "descriptor/machine/machine.h"
 #include "descriptor/runtimes/libtorch_runtime.h"
 #include "descriptor/timing/timing.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
@@ -101,6 +102,7 @@ class Starts {
     environment_["sessions"] = environment_.value("sessions", 0) + 1;
     environment_["complete"] = false;
     save();  // before the first start, so that a folder that cannot be written fails at once
+    leave_out_unsupported();
     measure_empty();
     for (const Architecture& architecture : wanted_) {
       if (rows_.count(architecture) == 0) measure(architecture);
@@ -152,9 +154,11 @@ class Starts {
     device_.batch = collect.runtime_options.batch;
     device_.threads = collect.runtime_options.threads;
     device_.quantity = options_.quantity;
-    const nasbench::Network first = network_of(wanted_.front());
-    device_.input_shape = {static_cast<int>(first.inputs.front().type.shape.at(1)), collect.shape.resolution,
-                           collect.shape.resolution};
+    if (space_.composed()) {  // networks by name have a shape each
+      const nasbench::Network first = network_of(wanted_.front());
+      device_.input_shape = {static_cast<int>(first.inputs.front().type.shape.at(1)), collect.shape.resolution,
+                             collect.shape.resolution};
+    }
     environment_ = {{"cpu", descriptor::cpu_model()},
                     {"runtime_version", runtime_->version()},
                     {"instruction_set", collect.instruction_set},
@@ -221,6 +225,24 @@ class Starts {
     }
   }
 
+  /// Networks that the runtime does not run, and why, go into the environment.
+  void leave_out_unsupported() {
+    std::vector<Architecture> supported;
+    json left_out = json::array();
+    for (const Architecture& architecture : wanted_) {
+      try {
+        runtime_->require_supported(network_of(architecture), options_.collect.runtime_options);
+        supported.push_back(architecture);
+      } catch (const InputError& error) {
+        left_out.push_back({{"architecture", space_.format(architecture)}, {"reason", error.what()}});
+      }
+    }
+    if (supported.empty())
+      throw InputError("none of the networks can be started: " + left_out[0]["reason"].get<std::string>());
+    if (!left_out.empty()) environment_["left_out"] = left_out;
+    wanted_ = std::move(supported);
+  }
+
   std::size_t missing() const {
     return static_cast<std::size_t>(
         std::count_if(wanted_.begin(), wanted_.end(), [&](const auto& a) { return rows_.count(a) == 0; }));
@@ -265,7 +287,8 @@ class Starts {
     child.command = options_.command;
     child.command.insert(child.command.end(), {"--weights", weights.string()});
     if (empty) child.command.emplace_back("--empty");
-    child.command.push_back(space_.format(architecture));
+    child.command.push_back(space_.composed() ? space_.format(architecture)
+                                              : fs::absolute(nasbench::named_network(architecture).onnx_file).string());
     child.output = folder() / "start.txt";
     child.time_limit_s = options_.time_limit_s;
     bool stopped = false;

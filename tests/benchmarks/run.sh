@@ -49,10 +49,23 @@ devices=$(find "$work/pool" -name latencies.csv | wc -l)
   run trainer --benchmark_filter='FitLibrary|Calibrate|ChooseTen|AdaptToTen|PredictAllFromStrings'
   echo '```'
   echo
+  echo "## Operators: FBNet's strings and candidates; the measured pool of networks"
+  echo
+  echo '```'
+  run trainer --benchmark_filter='Fbnet|Networks'
+  echo '```'
+  echo
+  echo "## Reading MobileNetV2's ONNX file, beside libonnx's own parser and shape inference"
+  echo
+  echo '```'
+  TENSHOT_EXPORTS=${TENSHOT_EXPORTS:-$(realpath "$build")/exports} run nasbench --benchmark_filter=MobileNet \
+    --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
+  echo '```'
+  echo
   echo "## Strings and tables"
   echo
   echo '```'
-  run nasbench --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
+  run nasbench --benchmark_filter=-MobileNet --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
   run datasets --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
   echo '```'
   echo

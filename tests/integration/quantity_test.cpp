@@ -169,6 +169,21 @@ TEST(CollectStarts, MeasuresMemoryBesideTheRuntimes) {
   EXPECT_GT(json["environment"]["runtime_memory_mib"].get<double>(), 0);
 }
 
+TEST(CollectStarts, TakesNetworksByTheirOnnxFiles) {
+  const Folder folder;
+  const std::string models = quoted(folder.path() / "models"), out = quoted(folder.path() / "pool");
+  expect_fine(run("tenshot network generate --count 2 --seed 5 --out " + models));
+  expect_fine(run("tenshot collect --cold --networks " + models + " --archs 1 --runs 1 --out " + out));
+  expect_fine(run("tenshot collect --quantity memory --networks " + models + " --runs 1 --out " + out));
+  const auto memory = folder.path() / "pool/libtorch-eager_t1_b1_memory/memory.csv";
+  EXPECT_GT(first_number(memory, "memory_mib"), 0);
+  const std::string rows = slurp(memory);
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 3) << rows;
+  EXPECT_GT(first_number(folder.path() / "pool/libtorch-eager_t1_b1_cold/cold.csv", "first_ms"), 0);
+  const Outcome described = run("tenshot dataset describe " + out + " --quantity memory --json");
+  EXPECT_TRUE(nlohmann::json::parse(described.out).at("devices")[0].contains("median_mib")) << described.err;
+}
+
 TEST(CollectStarts, RefusesWhatIsOfLatenciesAlone) {
   expect_refused(run("tenshot collect --cold --descriptor --out /tmp/none"), 2, "--descriptor is no option of");
   expect_refused(run("tenshot collect --cold --quantity memory --out /tmp/none"), 2, "--cold is --quantity cold");

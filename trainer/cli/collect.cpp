@@ -164,17 +164,14 @@ void run(const std::vector<std::string>& arguments) {
   OptionParser options("collect", "Measures architectures on this machine and writes a device-runtime.",
                        "  tenshot collect --runtime libtorch-frozen --descriptor --archs 50 --out dev/\n"
                        "  tenshot collect --runtime libtorch-frozen --networks models/ --out dev/\n"
-                       "  tenshot collect --runtime libtorch-frozen --cold --archs 50 --out dev/\n");
+                       "  tenshot collect --runtime libtorch-frozen --cold --archs 50 --out dev/\n"
+                       "  tenshot collect --runtime libtorch-frozen --quantity memory --networks models/ --out dev/\n");
   add_collect_options(options);
   if (!options.parse(arguments)) return;
   const datasets::Quantity quantity = collected_quantity(options);
   const bool quiet = options.has("quiet");
   const RuntimeChoice choice = runtime_choice(options);
   const bool by_name = options.has("networks");
-  if (by_name && quantity != datasets::Quantity::latency) {
-    throw UsageError(
-        "--networks are measured for their latency; other quantities are those of architectures of --space");
-  }
   const nasbench::SearchSpace& space = by_name ? nasbench::networks() : *choice.space;
   datasets::CollectOptions collect;
   collect.folder = options.required("out");
@@ -206,7 +203,8 @@ void run(const std::vector<std::string>& arguments) {
     progress.show(pace.text(done, total, note));
     return !stop_requested();
   };
-  if (quantity != datasets::Quantity::latency) return collect_quantity(options, choice, std::move(collect), show);
+  if (quantity != datasets::Quantity::latency)
+    return collect_quantity(options, choice, space, std::move(collect), show);
   const auto device = datasets::collect(collect, space, show);
   say((collect.folder / device.id).string() + ": " + std::to_string(device.latencies.size()) + " architectures", quiet);
   const datasets::CollectRecord record = datasets::record_of(device);

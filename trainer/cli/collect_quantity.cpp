@@ -31,6 +31,11 @@ std::vector<std::string> start_command(const OptionParser& options, const Runtim
     command.insert(command.end(), {"--" + std::string(option), options.get(option)});
   }
   command.insert(command.end(), {"--resolution", std::to_string(choice.shape.resolution)});
+  if (options.has("shape")) {
+    for (const std::string& shape : options.get<std::vector<std::string>>("shape")) {
+      command.insert(command.end(), {"--shape", shape});
+    }
+  }
   return command;
 }
 
@@ -50,6 +55,9 @@ void say_of_starts(const datasets::DeviceRuntime& device, bool quiet) {
             shortest(std::round(10 * environment["runtime_memory_mib"].get<double>()) / 10) + " MiB";
   }
   say(text, quiet);
+  for (const auto& entry : environment.value("left_out", nlohmann::json::array())) {
+    say(entry.at("architecture").get<std::string>() + ": left out: " + entry.at("reason").get<std::string>(), quiet);
+  }
 }
 
 }  // namespace
@@ -72,13 +80,13 @@ Quantity collected_quantity(const OptionParser& options) {
   return asked;
 }
 
-void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, datasets::CollectOptions collect,
-                      const datasets::CollectProgress& progress) {
+void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, const nasbench::SearchSpace& space,
+                      datasets::CollectOptions collect, const datasets::CollectProgress& progress) {
   const Quantity quantity = collected_quantity(options);
   const bool quiet = options.has("quiet");
   datasets::DeviceRuntime device;
   if (quantity == Quantity::energy) {
-    device = datasets::collect_energy(collect, *choice.space, progress);
+    device = datasets::collect_energy(collect, space, progress);
   } else {
     datasets::CollectStartsOptions starts;
     starts.quantity = quantity;
@@ -93,7 +101,7 @@ void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, 
       starts.minimum_starts = std::min(starts.minimum_starts, starts.maximum_starts);
     }
     starts.collect = std::move(collect);
-    device = datasets::collect_starts(starts, *choice.space, progress);
+    device = datasets::collect_starts(starts, space, progress);
     collect.folder = starts.collect.folder;
     say_of_starts(device, quiet);
   }

@@ -13,9 +13,9 @@ void add_collected_quantity(OptionParser& options);
 /// What they ask for. Throws UsageError where they contradict each other, or with options of latencies alone.
 datasets::Quantity collected_quantity(const OptionParser& options);
 
-/// Measures another quantity than latency, as `collect` says of runtime, architectures and folder, and says what it
-/// wrote.
-void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, datasets::CollectOptions collect,
-                      const datasets::CollectProgress& progress);
+/// Measures another quantity than latency of architectures of `space`, which may be the one of networks by name, as
+/// `collect` says of runtime, architectures and folder, and says what it wrote.
+void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, const nasbench::SearchSpace& space,
+                      datasets::CollectOptions collect, const datasets::CollectProgress& progress);
 
 }  // namespace tenshot::cli

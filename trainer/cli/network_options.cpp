@@ -60,8 +60,13 @@ MeasuredFile read_measured_device(const std::string& path, const nasbench::Searc
 
 void add_network_options(OptionParser& options, const std::string& use) {
   options.add()("networks", "networks by name " + use + ": folder of *.onnx, networks.json, or CSV of their operators",
-                cxxopts::value<std::string>())("shape", "of an input of ONNX files that have it open: NAME=1x3x224x224",
-                                               cxxopts::value<std::vector<std::string>>());
+                cxxopts::value<std::string>());
+  add_shape_option(options);
+}
+
+void add_shape_option(OptionParser& options) {
+  options.add()("shape", "of an input of ONNX files that have it open: NAME=1x3x224x224",
+                cxxopts::value<std::vector<std::string>>());
 }
 
 nasbench::OnnxReadOptions onnx_options(const OptionParser& options) {

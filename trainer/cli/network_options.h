@@ -12,6 +12,9 @@ namespace tenshot::cli {
 /// --networks and --shape; `use` says what the networks are for ("to predict").
 void add_network_options(OptionParser& options, const std::string& use);
 
+/// --shape alone, where ONNX files are named otherwise.
+void add_shape_option(OptionParser& options);
+
 /// What --networks names, known from then on; empty where it is not given.
 std::vector<nasbench::Architecture> networks_of(const OptionParser& options);
 

@@ -1,8 +1,11 @@
+#include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "datasets/collect/fresh_start.h"
+#include "nasbench/spaces/networks.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/network_options.h"
 #include "trainer/cli/runtime_choice.h"
 
 namespace tenshot::cli {
@@ -12,12 +15,14 @@ void run(const std::vector<std::string>& arguments) {
   OptionParser options("run-network",
                        "Starts one network in this process and prints what that took; what collect --cold starts.",
                        "  tenshot run-network --runtime libtorch-frozen --weights model.weights \\\n"
-                       "    '|nor_conv_3x3~0|+|none~0|skip_connect~1|+|avg_pool_3x3~0|nor_conv_1x1~1|none~2|'\n");
+                       "    '|nor_conv_3x3~0|+|none~0|skip_connect~1|+|avg_pool_3x3~0|nor_conv_1x1~1|none~2|'\n"
+                       "  tenshot run-network --weights model.weights model.onnx\n");
   add_runtime_options(options, "of the network's input");
   options.add()("weights", "file of the network's weights, as collect --cold writes it", cxxopts::value<std::string>())(
       "warm-runs", "after the first one", cxxopts::value<std::string>()->default_value("20"))(
       "empty", "a network without operators in place of the architecture");
-  options.add_positional("architecture", "what the network is");
+  add_shape_option(options);
+  options.add_positional("architecture", "what the network is, or its ONNX file");
   if (!options.parse(arguments)) return;
   const std::string text = options.required("architecture");
   datasets::StartRequest request;
@@ -26,7 +31,12 @@ void run(const std::vector<std::string>& arguments) {
   const RuntimeChoice choice = runtime_choice(options);
   request.options = choice.options;
   const auto runtime = descriptor::make_runtime(choice.runtime);
-  nasbench::Network network = choice.space->computation(choice.space->parse(text), choice.shape, choice.options.batch);
+  nasbench::OnnxReadOptions read = onnx_options(options);
+  read.batch = choice.options.batch;
+  const bool by_name = std::filesystem::path(text).extension() == ".onnx";
+  const nasbench::SearchSpace& space = by_name ? nasbench::networks() : *choice.space;
+  nasbench::Network network =
+      space.computation(architecture_or_file(text, space, read), choice.shape, choice.options.batch);
   if (options.has("empty")) network = datasets::empty_network(network);
   std::cout << datasets::to_json(datasets::start_network(*runtime, network, request)).dump() << std::endl;
 }

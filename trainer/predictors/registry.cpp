@@ -74,6 +74,13 @@ std::unique_ptr<Predictor> load_feed_forward(const Archive& archive) {
   return std::make_unique<FeedForwardPredictor>(archive);
 }
 
+/// A line that also takes networks by name.
+PredictorRow line_row(const char* name, const char* meaning) {
+  PredictorRow row{name, meaning, {}, {}, train_linear_row, load_linear_peer, load_linear_predictor};
+  row.needs_decisions = false;
+  return row;
+}
+
 const std::vector<std::string> network_train_options = {
     "epochs", "batch", "learning-rate", "hidden", "descriptor-kind", "no-normalisation", "no-scaling"};
 const std::vector<std::string> simulated_train_options = {"epochs", "batch", "learning-rate", "hidden",
@@ -128,14 +135,10 @@ std::vector<PredictorRow> make_registry() {
        train_forest_row,
        load_forest,
        load_forest_predictor},
-      {"flops", "a line through FLOPs", {}, {}, train_linear_row, load_linear_peer, load_feed_forward},
-      {"flops-memory",
-       "a line through FLOPs and bytes read and written",
-       {},
-       {},
-       train_linear_row,
-       load_linear_peer,
-       load_feed_forward},
+      line_row("flops", "a line through FLOPs"),
+      line_row("flops-memory", "a line through FLOPs and bytes read and written"),
+      line_row("lasso", "a non-negative Lasso on what the operators do, on the device's own measurements"),
+      line_row("constant", "the one latency that is within ±10 % of most measurements"),
       {"look-up",
        "the sum of the operators' own latencies and a fitted backbone",
        {},

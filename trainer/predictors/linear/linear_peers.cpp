@@ -2,16 +2,21 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
+#include <optional>
+#include <utility>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
 #include "nasbench/support/text.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/nnls.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/linear/additive_fit.h"
+#include "trainer/predictors/linear/operator_lines.h"
 #include "trainer/predictors/maple_edge/descriptor_features.h"
 
 namespace tenshot::trainer {
@@ -39,6 +44,26 @@ Linear linear(const SearchSpace& space, const Quantity& quantity) {
     }
   }
   return result;
+}
+
+/// Whether a quantity is that linear function: what an option adds may depend on other decisions, as the resolution
+/// does.
+bool adds_up(const SearchSpace& space, const Quantity& quantity, const Linear& line) {
+  constexpr int architectures_tried = 16;
+  constexpr double tolerance = 1e-9;
+  Rng rng(1);
+  for (int tried = 0; tried < architectures_tried; ++tried) {
+    const Architecture architecture = space.random(rng);
+    double sum = line.base;
+    std::size_t first = 0;
+    for (std::size_t d = 0; d < architecture.size(); ++d) {
+      sum += line.added[first + architecture[d]];
+      first += static_cast<std::size_t>(space.decisions()[d]);
+    }
+    const double truth = quantity(architecture);
+    if (std::abs(sum - truth) > tolerance * std::max(std::abs(truth), std::abs(sum))) return false;
+  }
+  return true;
 }
 
 double mega_flops(const SearchSpace& space, const Architecture& architecture) {
@@ -151,16 +176,26 @@ Fit fit_options(const SearchSpace& space, const AdaptationSet& set) {
           {{"base_ms", fit.base_ms}, {"penalty", fit.penalty}}};
 }
 
+Fit fit_constant(const SearchSpace&, const AdaptationSet& set) {
+  const double constant_ms = best_constant_ms(set);
+  return {[=](const Architecture&) { return constant_ms; }, {{"base_ms", constant_ms}}};
+}
+
 struct Peer {
   std::string name;
+  /// The line by decisions; nothing for a peer that is a line through operators in every space.
   Fit (*fit)(const SearchSpace& space, const AdaptationSet& set);
+  /// The line through operators where decisions do not add up; nothing for a peer that has none.
+  std::optional<LineTerms> terms;
 };
 
 const std::vector<Peer>& peers() {
-  static const std::vector<Peer> all = {{"flops", fit_flops},
-                                        {"flops-memory", fit_flops_and_memory},
-                                        {"look-up", fit_look_up},
-                                        {"additive", fit_options}};
+  static const std::vector<Peer> all = {{"flops", fit_flops, LineTerms::multiply_adds},
+                                        {"flops-memory", fit_flops_and_memory, LineTerms::multiply_adds_and_bytes},
+                                        {"lasso", nullptr, LineTerms::every_feature},
+                                        {"constant", fit_constant, LineTerms::base},
+                                        {"look-up", fit_look_up, std::nullopt},
+                                        {"additive", fit_options, std::nullopt}};
   return all;
 }
 
@@ -183,8 +218,11 @@ class LinearPeer : public PoolModel {
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     require_measurements(set, kind());
-    const Fit fit = peer_.fit(*pool_.space, set);
-    const Linear latency_ms = linear(*pool_.space, fit.latency_ms);
+    const SearchSpace& space = *pool_.space;
+    if (peer_.fit == nullptr || !space.composed()) return by_operators(set, options);
+    const Fit fit = peer_.fit(space, set);
+    const Linear latency_ms = linear(space, fit.latency_ms);
+    if (peer_.terms && !adds_up(space, fit.latency_ms, latency_ms)) return by_operators(set, options);
     DenseLayer layer{static_cast<int>(latency_ms.added.size()), 1, {}, {}};
     for (const double added : latency_ms.added) layer.weight.push_back(static_cast<float>(added));
     layer.bias.push_back(static_cast<float>(latency_ms.base));
@@ -194,6 +232,11 @@ class LinearPeer : public PoolModel {
   }
 
  private:
+  std::unique_ptr<Predictor> by_operators(const AdaptationSet& set, const AdaptOptions& options) const {
+    if (!peer_.terms) nasbench::require_composed(*pool_.space);
+    return fit_operator_line(*pool_.space, set, peer_.terms.value(), predictor_card(*this, set, options.seed));
+  }
+
   const Peer& peer_;
   datasets::Pool pool_;
 };
@@ -213,6 +256,11 @@ std::unique_ptr<PoolModel> make_linear_peer(const std::string& name, const datas
     throw InputError("there is no line '" + name + "'; there are: " + joined(linear_peer_names()));
   }
   return std::make_unique<LinearPeer>(*peer, pool);
+}
+
+std::unique_ptr<Predictor> load_linear_predictor(const Archive& archive) {
+  if (holds_operator_line(archive)) return load_operator_line(archive);
+  return std::make_unique<FeedForwardPredictor>(archive);
 }
 
 std::unique_ptr<PoolModel> load_linear_peer(const Archive& archive) {

@@ -249,6 +249,19 @@ TEST(LibTorchInt8, RunsOnFloatsWhatHasNoOperatorOnBytes) {
   expect_agreement("libtorch-int8", builder.take());
 }
 
+TEST(LibTorchInt8, GroupedConvolutionsRunMoreThanOnce) {
+  NetworkBuilder builder;
+  const Source image = builder.input("input", {1, 64, 14, 14});
+  const Source wide = builder.convolution("wide", image, 384, {{}, 2, true});
+  builder.output(builder.convolution("narrow", wide, 112, {{}, 2, true}));
+  const Network network = builder.take();
+  const std::vector<float> input = random_values(network, 3);
+  const std::unique_ptr<PreparedNetwork> prepared = make_runtime("libtorch-int8")->prepare(network, {});
+  const std::vector<float> first = prepared->infer(input);
+  EXPECT_LT(relative_rms(infer("libtorch-eager", network, input), first), make_runtime("libtorch-int8")->tolerance());
+  EXPECT_EQ(prepared->infer(input), first);
+}
+
 TEST(NetworkRuntimes, RequireSupportedSaysWhatPreparingWould) {
   NetworkBuilder builder;
   builder.output(builder.activation("relu", builder.input("input", {1, 4}, ElementType::float16), "relu"));

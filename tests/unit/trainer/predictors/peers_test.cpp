@@ -33,7 +33,7 @@ TEST(Peers, EachAdaptsSavesAndLoadsToTheSamePredictions) {
   const auto device = test::synthetic_device("new", 5, 1.0, 0.01, 120, 9);
   const AdaptationSet set = some_of(device, 0, 12), truth = some_of(device, 5, 2);
   const test::Folder folder;
-  for (const std::string name : {"flops", "flops-memory", "look-up", "additive", "transfer", "forest"}) {
+  for (const std::string name : {"flops", "flops-memory", "constant", "look-up", "additive", "transfer", "forest"}) {
     if (name == "forest" && !has_xgboost()) continue;
     const auto model = train_pool_model(name, pool, {}, {});
     save(model->to_archive(), folder.path() / "pool");

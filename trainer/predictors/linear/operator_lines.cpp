@@ -1,0 +1,155 @@
+#include "trainer/predictors/linear/operator_lines.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "nasbench/support/error.h"
+#include "trainer/core/adaptation.h"
+#include "trainer/core/nnls.h"
+#include "trainer/core/space_card.h"
+#include "trainer/predictors/kernels/lasso.h"
+#include "trainer/predictors/operators/operators_predictor.h"
+
+namespace tenshot::trainer {
+namespace {
+
+using Eigen::Index;
+
+/// Where the measures of a group stand among its features (operators::measures_of_group).
+enum Measure : std::size_t { count, multiply_adds, input_bytes, output_bytes, weight_bytes };
+
+/// Every raw feature in its own unit, so that a line knows operators that no pool has.
+operators::FeatureMap all_raw_features() {
+  operators::FeatureMap map;
+  map.raw.resize(operators::raw_feature_count());
+  std::iota(map.raw.begin(), map.raw.end(), 0);
+  map.unit = Eigen::VectorXd::Ones(static_cast<Index>(map.raw.size()));
+  return map;
+}
+
+/// For each raw feature, the place of its term in the line: 0 for the base, −1 for a feature that has none.
+std::vector<Index> term_places(LineTerms terms) {
+  std::vector<Index> places(operators::raw_feature_count(), -1);
+  places[0] = 0;
+  for (std::size_t feature = 1; feature < places.size(); ++feature) {
+    const std::size_t measure = (feature - 1) % operators::measures_of_group;
+    if (measure == multiply_adds) places[feature] = 1;
+    if (measure >= input_bytes && terms == LineTerms::multiply_adds_and_bytes) places[feature] = 2;
+  }
+  return places;
+}
+
+/// The features' costs, ms, of a line whose terms are sums of features.
+Eigen::VectorXd costs_of_sums(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_ms, LineTerms terms) {
+  const std::vector<Index> places = term_places(terms);
+  const Index count = terms == LineTerms::multiply_adds ? 2 : 3;
+  Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(features.rows(), count);
+  for (std::size_t f = 0; f < places.size(); ++f) {
+    if (places[f] >= 0) sums.col(places[f]) += features.col(static_cast<Index>(f));
+  }
+  const Eigen::RowVectorXd unit = sums.colwise().maxCoeff().cwiseMax(1);
+  const Eigen::VectorXd coefficients =
+      relative_non_negative_least_squares(sums.array().rowwise() / unit.array(), latency_ms)
+          .cwiseQuotient(unit.transpose());
+  Eigen::VectorXd costs = Eigen::VectorXd::Zero(features.cols());
+  for (std::size_t f = 0; f < places.size(); ++f) {
+    if (places[f] >= 0) costs[static_cast<Index>(f)] = coefficients[places[f]];
+  }
+  return costs;
+}
+
+Eigen::VectorXd costs_by_lasso(const Eigen::MatrixXd& features, const Eigen::VectorXd& latency_ms) {
+  const kernels::Lasso lasso = kernels::fit_lasso(features.rightCols(features.cols() - 1), latency_ms);
+  const Eigen::VectorXd slopes = lasso.weight.cwiseQuotient(lasso.deviation);
+  Eigen::VectorXd costs(features.cols());
+  costs << lasso.intercept - slopes.dot(lasso.mean), slopes;
+  return costs;
+}
+
+/// The same prediction as the predictor `operators` makes from one certain component, without its intervals.
+class OperatorLine final : public OperatorsPredictor {
+ public:
+  OperatorLine(const SearchSpace& space, operators::FeatureMap map, operators::CostPosterior posterior,
+               nlohmann::json card)
+      : OperatorsPredictor(space, std::move(map), std::move(posterior), card),
+        kind_(card.at("predictor").get<std::string>()) {}
+  OperatorLine(const SearchSpace& space, const Archive& archive)
+      : OperatorsPredictor(space, archive), kind_(archive.card.at("predictor").get<std::string>()) {}
+
+  std::string_view kind() const override { return kind_; }
+  bool has_intervals() const override { return false; }
+  Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override {
+    return {OperatorsPredictor::predict(architectures, confidence).latency_ms, {}, {}};
+  }
+  std::vector<Unfamiliar> unfamiliar(const std::vector<Architecture>&) const override { return {}; }
+  void export_torchscript(const std::filesystem::path&) const override {
+    throw InputError("'" + kind_ + "' of networks by their operators has no TorchScript form; export a --document");
+  }
+  nlohmann::json to_document() const override {
+    nlohmann::json document = OperatorsPredictor::to_document();
+    for (const char* of_intervals : {"spread_ms", "rest_ms2", "calibration"}) document.erase(of_intervals);
+    return document;
+  }
+  std::string explanation() const override { return {}; }
+
+ private:
+  std::string kind_;
+};
+
+}  // namespace
+
+std::unique_ptr<Predictor> fit_operator_line(const SearchSpace& space, const AdaptationSet& set, LineTerms terms,
+                                             nlohmann::json card) {
+  operators::FeatureMap map = all_raw_features();
+  const Eigen::MatrixXd features = operators::feature_table(map, space, set.architectures).rows();
+  const Eigen::Map<const Eigen::VectorXd> latency_ms(set.latency_ms.data(), features.rows());
+  operators::CostPosterior line;
+  Eigen::VectorXd costs_ms = Eigen::VectorXd::Zero(features.cols());
+  if (terms == LineTerms::base) {
+    costs_ms[0] = best_constant_ms(set);
+  } else if (terms == LineTerms::every_feature) {
+    costs_ms = costs_by_lasso(features, latency_ms);
+  } else {
+    costs_ms = costs_of_sums(features, latency_ms, terms);
+  }
+  line.components = {{0, 0, 1, std::move(costs_ms)}};
+  line.floor_ms = smallest_prediction_ms(set);
+  line.spread_ms = Eigen::MatrixXd::Zero(features.cols(), 1);
+  line.rest_ms2 = Eigen::VectorXd::Zero(features.cols());
+  line.calibration = {{0.5}, {0}};
+  for (Index f = 0; f < features.cols(); ++f) {
+    const double cost = line.components[0].costs_ms[f];
+    if (cost != 0) card["line"][map.name(static_cast<std::size_t>(f))] = cost;
+  }
+  return std::make_unique<OperatorLine>(space, std::move(map), std::move(line), std::move(card));
+}
+
+double best_constant_ms(const AdaptationSet& set) {
+  constexpr double bound = 0.1;
+  std::vector<std::pair<double, int>> ends;
+  for (const double latency_ms : set.latency_ms) {
+    ends.emplace_back(latency_ms * (1 - bound), -1);  // begins: before the ends at the same place
+    ends.emplace_back(latency_ms * (1 + bound), 1);
+  }
+  std::sort(ends.begin(), ends.end());
+  int open = 0, most = 0;
+  double constant_ms = 0;
+  for (std::size_t e = 0; e < ends.size(); ++e) {
+    open -= ends[e].second;
+    if (open <= most) continue;
+    most = open;
+    constant_ms = (ends[e].first + ends[e + 1].first) / 2;  // an end follows the last beginning
+  }
+  return constant_ms;
+}
+
+bool holds_operator_line(const Archive& archive) { return archive.card.contains("features"); }
+
+std::unique_ptr<Predictor> load_operator_line(const Archive& archive) {
+  return std::make_unique<OperatorLine>(get_space(archive.card), archive);
+}
+
+}  // namespace tenshot::trainer
