@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Joins what experiments/mobile_cnn.sh or experiments/mobile_cnn_search.sh found in its splits, and puts it into words.
 
+  mobile_cnn.py spec NAME SPEC TABLE   prints SPEC for the rows of TABLE, which are in the order of one split
   mobile_cnn.py NAME WORK RESULTS   WORK has one folder of `tenshot experiment` for each split; RESULTS gets results.csv,
                                     with the split and the median error of each cell, and README.md
 """
@@ -8,6 +9,7 @@ import collections
 import csv
 import json
 import pathlib
+import re
 import statistics
 import sys
 
@@ -18,11 +20,38 @@ PROTOCOLS = {
 2024) under TensorFlow Lite on four phones. Each phone is left out of the pool with all its settings; the ten
 measured networks come from one half of the networks, the other half is predicted. Mean over settings and
 splits, ± the standard deviation over the means of the splits.""",
+    "mobile_cnn_families": """`TENSHOT_TABLES=folder experiments/mobile_cnn.sh families`: as [mobile_cnn](../mobile_cnn/README.md), but families
+of networks stay whole: of each of 25 families (mobilenet, preresnet, resnet, regnet and so on, by the letters that a
+name begins with) all networks are on one side of a split, the sides about as large as each other.""",
+    "mobile_cnn_known": """`TENSHOT_TABLES=folder experiments/mobile_cnn.sh known`: as [mobile_cnn](../mobile_cnn/README.md), but the pool knows all
+networks on its phones: only the phone is new. The ten still come from one half of the networks, and the other half is
+predicted.""",
     "mobile_cnn_search": """`TENSHOT_TABLES=folder experiments/mobile_cnn_search.sh`: what `operators` assumes, one assumption changed at a time,
 inside the pools of [mobile_cnn](../mobile_cnn/README.md). Of each split (1 and 2) and each phone tested there, only the
 other three phones and the half of the networks that their pool knows are seen; each of the three is predicted by the
 other two, and a third of the networks is new to the pool. ± is the standard deviation over the eight. `operators` plans with
 a noise of 0.1. All rows are within what the eight differ by."""}
+
+
+def family(network):
+    """As experiments/order_networks.sh."""
+    letters = re.sub(r"[0-9_].*", "", network)
+    return re.sub(r"^(mobilenet|preresnet|resnet|regnet).*", r"\1", letters)
+
+
+def spec_of(name, spec, ordered):
+    described = json.loads(pathlib.Path(spec).read_text())
+    described["data"]["table"] = ordered
+    with open(ordered, newline="") as file:
+        networks = [row[0] for row in list(csv.reader(file))[1:]]
+    rows, middle = len(networks), len(networks) // 2
+    if name == "mobile_cnn_families":  # the end of a family that is nearest to the middle
+        ends = [i for i in range(1, rows) if family(networks[i - 1]) != family(networks[i])]
+        middle = min(ends, key=lambda end: abs(end - middle))
+    described["split"] = {"train": f"0:{middle}", "test": f"{middle}:{rows}"}
+    if name == "mobile_cnn_known":
+        described["split"]["pool"] = f"0:{rows}"
+    return json.dumps(described, indent=2)
 
 
 def median_errors(cells):
@@ -54,6 +83,9 @@ def table(rows):
     for (method, setting), group in by_setting.items():
         cells = []
         for key, _, factor, digits in MEASURES:
+            if not group[0][key]:  # the method has no intervals
+                cells.append("–")
+                continue
             means = [statistics.mean(factor * float(row[key]) for row in group if row["split"] == split)
                      for split in sorted({row["split"] for row in group})]
             spread = statistics.stdev(means) if len(means) > 1 else 0.0
@@ -63,6 +95,8 @@ def table(rows):
 
 
 def main():
+    if sys.argv[1] == "spec":
+        return print(spec_of(*sys.argv[2:]))
     name, work, results = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
     rows = joined(work)
     with open(results / "results.csv", "w", newline="") as file:

@@ -3,7 +3,9 @@
 # halves: split N orders the table's rows by seed N. Keeps the means over CPU and over GPU settings in
 # experiments/results/mobile_cnn. An interrupted run goes on.
 #
-#   TENSHOT_TABLES=folder experiments/mobile_cnn.sh
+#   TENSHOT_TABLES=folder experiments/mobile_cnn.sh            new networks on a new phone
+#   TENSHOT_TABLES=folder experiments/mobile_cnn.sh families   the same, families of networks kept whole
+#   TENSHOT_TABLES=folder experiments/mobile_cnn.sh known      networks that the pool knows, on a new phone
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
@@ -15,14 +17,20 @@ if [ ! -f "$table" ]; then
 fi
 install_missing
 build_targets tenshot
-work=$build/experiments/mobile_cnn
-results=experiments/results/mobile_cnn
+case ${1:-} in
+  "") name=mobile_cnn ;;
+  families | known) name=mobile_cnn_$1 ;;
+  *) echo "mobile_cnn.sh takes nothing, families or known, not '$1'" >&2; exit 2 ;;
+esac
+work=$build/experiments/$name
+results=experiments/results/$name
 splits="1 2 3 4 5"
 mkdir -p "$work" "$results"
 for split in $splits; do
   ordered=$work/table_$split.csv
-  experiments/order_networks.sh "$split" >"$ordered"
-  sed "s|\"[^\"]*latency_ms.csv\"|\"$(realpath "$ordered")\"|" experiments/mobile_cnn.json >"$work/split_$split.json"
+  experiments/order_networks.sh "$split" "${1:-}" >"$ordered"
+  /usr/bin/python3 experiments/mobile_cnn.py spec "$name" experiments/mobile_cnn.json "$(realpath "$ordered")" \
+    >"$work/split_$split.json"
   "$tenshot" experiment "$work/split_$split.json" --out "$work/$split" --resume --jobs "${TENSHOT_JOBS:-$(nproc)}"
 done
-/usr/bin/python3 experiments/mobile_cnn.py mobile_cnn "$work" "$results"
+/usr/bin/python3 experiments/mobile_cnn.py "$name" "$work" "$results"

@@ -97,7 +97,7 @@ std::unique_ptr<PoolModel> train_model(const ExperimentSpec& spec, const Experim
   settings.fit.seed = spec.seed;
   TrainingControl control;
   control.state_file = state_file;
-  const datasets::Pool pool = subset(data.train, task.members);
+  const datasets::Pool pool = subset(data.known(), task.members);
   if (method.predictor == "structured") return train_structured(pool, spec.seed, method.posterior, task.descriptor);
   if (method.predictor == "operators") return train_operators(pool, spec.seed, method.costs);
   return train_pool_model(method.predictor, pool, settings, control);
@@ -105,7 +105,7 @@ std::unique_ptr<PoolModel> train_model(const ExperimentSpec& spec, const Experim
 
 std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
                                          const Cell& cell) {
-  const datasets::Pool pool = subset(data.train, task.members);
+  const datasets::Pool pool = subset(data.known(), task.members);
   PlanRequest request;
   const datasets::DeviceRuntime& target = *data.train.find(cell.target);
   request.candidates = candidates_of(pool, target);

@@ -228,14 +228,24 @@ ExperimentData load_data(const ExperimentSpec& spec) {
     data.train = datasets::read_wide_table(spec.data.path, space, options);
     options.rows = spec.split.test;
     data.test = datasets::read_wide_table(spec.data.path, space, options);
+    if (spec.split.pool) {
+      options.rows = *spec.split.pool;
+      data.pool = datasets::read_wide_table(spec.data.path, space, options);
+    }
   } else {
     const datasets::Pool pool = datasets::read_pool(spec.data.path, spec.data.quantity);
     data.train = rows_of(pool, spec.split.train);
     data.test = rows_of(pool, spec.split.test);
+    if (spec.split.pool) data.pool = rows_of(pool, *spec.split.pool);
   }
   require_rows(data.train, spec.data.path, "training");
   require_rows(data.test, spec.data.path, "test");
-  data.sha256 = sha256_hex(datasets::content_hash(data.train) + datasets::content_hash(data.test));
+  std::string content = datasets::content_hash(data.train) + datasets::content_hash(data.test);
+  if (data.pool) {
+    require_rows(*data.pool, spec.data.path, "pool's");
+    content += datasets::content_hash(*data.pool);
+  }
+  data.sha256 = sha256_hex(content);
   return data;
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,7 +15,11 @@ namespace tenshot::trainer::evaluation {
 struct ExperimentData {
   datasets::Pool train;
   datasets::Pool test;
-  std::string sha256;  ///< of the content of both
+  std::string sha256;                 ///< of the content of all
+  std::optional<datasets::Pool> pool;  ///< Split::pool, where it is said
+
+  /// What pools are made of.
+  const datasets::Pool& known() const { return pool ? *pool : train; }
 };
 
 /// Throws what reading pools and tables throws; InputError when the rows asked for are not there.

@@ -139,7 +139,7 @@ Spread spread_of(const std::vector<double>& values) {
 
 Summary summarise(const ExperimentResults& results) {
   Summary summary;
-  std::vector<Accumulator> acc10, spearman;
+  std::vector<Accumulator> acc5, acc10, spearman;
   for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
     const Cell& cell = results.grid.cells[c];
     auto target = std::find(summary.targets.begin(), summary.targets.end(), cell.target);
@@ -155,15 +155,19 @@ Summary summarise(const ExperimentResults& results) {
       added.label = label_of(results.spec, variant);
       added.ceiling = results.spec.methods[variant.method].all_samples;
       summary.variants.push_back(added);
+      acc5.emplace_back();
       acc10.emplace_back();
       spearman.emplace_back();
     }
+    acc5[v].add(t, cell.trial, results.cells[c].metrics.acc5);
     acc10[v].add(t, cell.trial, results.cells[c].metrics.acc10);
     spearman[v].add(t, cell.trial, results.cells[c].metrics.spearman);
   }
   for (std::size_t v = 0; v < summary.variants.size(); ++v) {
+    summary.variants[v].acc5 = acc5[v].targets(summary.targets.size());
     summary.variants[v].acc10 = acc10[v].targets(summary.targets.size());
     summary.variants[v].spearman = spearman[v].targets(summary.targets.size());
+    summary.variants[v].mean_acc5 = acc5[v].mean();
     summary.variants[v].mean_acc10 = acc10[v].mean();
     summary.variants[v].mean_spearman = spearman[v].mean();
   }
@@ -209,8 +213,10 @@ json results_json(const ExperimentResults& results) {
                         {"sampler", v.variant.sampler},
                         {"samples", v.variant.samples == every_sample ? json("all") : json(v.variant.samples)},
                         {"clones", v.variant.clones ? json(*v.variant.clones) : json(nullptr)},
+                        {"acc5", spreads_json(summary.targets, v.acc5)},
                         {"acc10", spreads_json(summary.targets, v.acc10)},
                         {"spearman", spreads_json(summary.targets, v.spearman)},
+                        {"mean_acc5", to_json(v.mean_acc5)},
                         {"mean_acc10", to_json(v.mean_acc10)},
                         {"mean_spearman", to_json(v.mean_spearman)}});
   }

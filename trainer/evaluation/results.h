@@ -52,9 +52,11 @@ struct VariantSummary {
   Variant variant;
   std::string label;             ///< the method's name and what of the grid varies
   bool ceiling = false;          ///< measures everything
+  std::vector<Spread> acc5;      ///< [target]
   std::vector<Spread> acc10;     ///< [target]
   std::vector<Spread> spearman;  ///< [target]
-  Spread mean_acc10;             ///< over trials, of the mean over targets
+  Spread mean_acc5;              ///< over trials, of the mean over targets
+  Spread mean_acc10;
   Spread mean_spearman;
 };
 struct Summary {

@@ -81,8 +81,9 @@ datasets::RowRange rows_of(const SpecValue& value) {
 }
 
 Split split_of(const SpecValue& value) {
-  value.only_keys({"train", "test"});
-  const Split split{rows_of(value.at("train")), rows_of(value.at("test"))};
+  value.only_keys({"train", "test", "pool"});
+  Split split{rows_of(value.at("train")), rows_of(value.at("test")), std::nullopt};
+  if (const auto pool = value.find("pool")) split.pool = rows_of(*pool);
   if (split.train.begin < split.test.end && split.test.begin < split.train.end) {
     value.at("test").fail("rows that are not also training rows");
   }

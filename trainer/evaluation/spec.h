@@ -30,6 +30,9 @@ struct DataSource {
 struct Split {
   datasets::RowRange train;
   datasets::RowRange test;
+  /// What the pool knows where that is more than the samples are drawn from: then networks may be known and only the
+  /// device new.
+  std::optional<datasets::RowRange> pool;
 };
 
 /// Which device-runtimes a target's predictor learns from. The target itself never is among them.

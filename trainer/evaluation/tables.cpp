@@ -124,6 +124,8 @@ std::string results_markdown(const ExperimentResults& results) {
           "aside.\n\n";
   text += "## Share predicted within ±10 %, in percent\n\n" +
           table(summary, &VariantSummary::acc10, &VariantSummary::mean_acc10, {100, 1}) + "\n";
+  text += "## Share predicted within ±5 %, in percent\n\n" +
+          table(summary, &VariantSummary::acc5, &VariantSummary::mean_acc5, {100, 1}) + "\n";
   text += "## Spearman's ρ\n\n" + table(summary, &VariantSummary::spearman, &VariantSummary::mean_spearman, {1, 3});
   for (std::size_t n = 0; n < results.grid.notes.size(); ++n) {
     text += (n == 0 ? "\nLeft out: " : "; ") + markdown_escaped(results.grid.notes[n]) +

@@ -69,6 +69,15 @@ TEST_F(Experiment, SplitsRowsAndLeavesTheTargetOutOfItsPool) {
   }
 }
 
+TEST_F(Experiment, PoolMayKnowMoreThanTheSamplesAreDrawnFrom) {
+  const ExperimentData usual = load_data(spec());
+  EXPECT_EQ(&usual.known(), &usual.train);
+  const ExperimentData data = load_data(spec(R"({"split": {"pool": "0:140"}})"));
+  EXPECT_EQ(datasets::latency_matrix(data.known()).architectures.size(), 140u);
+  EXPECT_EQ(datasets::latency_matrix(data.train).architectures.size(), 80u);
+  EXPECT_NE(data.sha256, usual.sha256);
+}
+
 TEST_F(Experiment, PoolsFollowTheirStrategy) {
   const auto members = [&](const std::string& pool, const std::string& target) {
     const ExperimentSpec s = spec(R"({"methods": ["flops"], "trials": 1, "pools": [)" + pool + "]}");
@@ -255,7 +264,7 @@ TEST(ResultTables, PrintTheBestInBoldAndCeilingsNot) {
       "samples": [1], "trials": 2, "methods": ["flops", "look-up", {"name": "own", "predictor": "forest",
       "samples": "all"}]})",
                                       "s", false);
-  const ExperimentData data{test::synthetic_pool(3), test::synthetic_pool(3), "0123456789abcdef"};
+  const ExperimentData data{test::synthetic_pool(3), test::synthetic_pool(3), "0123456789abcdef", std::nullopt};
   Grid grid;
   std::vector<CellResult> cells;
   const double acc10[] = {0.50, 0.60, 0.70, 0.90, 0.95, 0.95};  // method by method, two trials each
@@ -270,6 +279,7 @@ TEST(ResultTables, PrintTheBestInBoldAndCeilingsNot) {
       grid.cells.push_back(cell);
       CellResult result;
       result.metrics.acc10 = acc10[2 * m + static_cast<std::size_t>(trial)];
+      result.metrics.acc5 = 0.1 * static_cast<double>(m + 1);
       result.metrics.spearman = std::nan("");
       cells.push_back(result);
     }
@@ -279,6 +289,7 @@ TEST(ResultTables, PrintTheBestInBoldAndCeilingsNot) {
   EXPECT_NE(text.find("| flops | 55.0 ± 7.1 |"), std::string::npos) << text;
   EXPECT_NE(text.find("| look-up | **80.0** ± 14.1 |"), std::string::npos) << text;
   EXPECT_NE(text.find("| own | 95.0 ± 0.0 |"), std::string::npos) << text;
+  EXPECT_NE(text.find("| look-up | **20.0** ± 0.0 |"), std::string::npos) << text;  // within ±5 %
   EXPECT_NE(text.find("| flops |  |"), std::string::npos) << text;  // no ρ
 }
 
