@@ -21,8 +21,8 @@
 #include "trainer/evaluation/simulated_devices.h"
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/planning.h"
+#include "trainer/predictors/structured/pool_library.h"
 #include "trainer/predictors/structured/prediction.h"
-#include "trainer/predictors/structured/structured_model.h"
 
 namespace {
 
@@ -66,7 +66,7 @@ Task make_task(const datasets::Pool& pool, const trainer::structured::PosteriorO
   const datasets::LatencyMatrix latencies = datasets::latency_matrix(pool);
   std::vector<std::string> ids;
   for (const datasets::DeviceRuntime& device : pool.devices) ids.push_back(device.id);
-  task.library = trainer::library_of(pool);
+  task.library = trainer::structured::library_of(pool);
   task.library.calibration = trainer::structured::calibrate(task.library, ids, latencies, posterior);
   for (const auto& architecture : latencies.architectures) {
     if (space.connected(architecture)) task.candidates.push_back(architecture);

@@ -134,7 +134,7 @@ void run(const std::vector<std::string>& arguments) {
   trainer::save(predictor->to_archive(), out);
   forget_training(out);
   say(verdict(*model, *predictor, set.architectures.size()), quiet);
-  if (!predictor->explanation().empty()) say(predictor->explanation(), quiet);
+  for (const std::string& line : predictor->explanation()) say(line, quiet);
   say_written(out, "predictor", "tenshot predict --predictor " + out + " --out predictions.csv", quiet);
 }
 

@@ -26,18 +26,15 @@ double expected_error(const trainer::PoolModel& model, const trainer::Predictor&
   return *middle;
 }
 
-std::size_t count_of(const std::string& word, const std::string& text) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++count;
-  return count;
-}
-
 }  // namespace
 
 std::string verdict(const trainer::PoolModel& model, const trainer::Predictor& predictor, std::size_t measurements) {
   if (!predictor.has_intervals()) return "";
   const double error = expected_error(model, predictor);
-  const std::size_t warnings = count_of("Warning: ", predictor.explanation());
+  const std::vector<std::string> explanation = predictor.explanation();
+  const auto warnings = std::count_if(explanation.begin(), explanation.end(), [](const std::string& line) {
+    return line.rfind(trainer::warning_mark, 0) == 0;
+  });
   const char* word = warnings > 0 ? "Doubtful" : error <= good ? "Good" : error <= fair ? "Fair" : "Poor";
   char text[200];
   std::snprintf(text, sizeof text, "%s: expect nine of ten predictions within ±%.2g %% (from %zu %s%s)", word,

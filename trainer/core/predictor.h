@@ -67,6 +67,25 @@ struct Unfamiliar {
   double size = 1;
 };
 
+/// How sentences of an explanation begin that say what is suspicious.
+constexpr std::string_view warning_mark = "Warning: ";
+
+/// What a device-runtime executes of a network, and what that costs it there.
+struct DeviceCosts {
+  struct Structure {
+    std::string name;
+    std::string meaning;  ///< one sentence for a person
+    double probability = 0;
+  };
+  struct Cost {
+    std::string name;         ///< of an operation
+    double cost_ms = 0;       ///< mean, of one occurrence in the cell
+    double deviation_ms = 0;  ///< standard deviation
+  };
+  std::vector<Structure> structures;  ///< most probable first, those above one in a thousand
+  std::vector<Cost> costs;            ///< one for each operation that a believed structure counts
+};
+
 /// A latency predictor of one device-runtime: what `adapt` makes and a search loop loads.
 class Predictor {
  public:
@@ -88,9 +107,14 @@ class Predictor {
   virtual void export_torchscript(const std::filesystem::path& path) const = 0;
   /// The same predictor as plain numbers.
   virtual nlohmann::json to_document() const = 0;
-  /// What the predictor found out about the device, in sentences for `adapt` to print; may be empty.
-  virtual std::string explanation() const { return {}; }
+  /// What the predictor found out about the device when it was adapted, one sentence each, as `adapt` prints them; what
+  /// is suspicious begins with warning_mark. May be empty.
+  virtual std::vector<std::string> explanation() const { return {}; }
+  /// Nothing of predictors that do not know what the device executes.
+  virtual DeviceCosts device_costs() const { return {}; }
 };
+
+class PlanningPrior;
 
 /// What was learned from the device pool, ready to be adapted: the content of a pool checkpoint.
 class PoolModel {
@@ -109,6 +133,9 @@ class PoolModel {
   /// Latency [device][architecture] that the model expects on the pool's devices, for architectures they may not have
   /// measured; any positive scale per device.
   virtual std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const = 0;
+  /// What the model has learned that planning can use (trainer/core/planning_prior.h), under the model's own
+  /// assumptions; it must not outlive the model. Nothing for models that have learned nothing of the kind.
+  virtual std::shared_ptr<const PlanningPrior> planning_prior() const { return nullptr; }
 };
 
 }  // namespace tenshot::trainer

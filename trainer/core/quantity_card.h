@@ -1,6 +1,8 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
 
 #include "datasets/tables/quantity.h"
 #include "trainer/core/predictor.h"
@@ -18,6 +20,9 @@ Quantity get_quantity(const nlohmann::json& card);
 /// What measurements adapt a model to: `asked`, or what its pool holds. Throws InputError on a mixture: a pool of
 /// latencies is a prior for every quantity, any other pool for its own alone.
 Quantity adapted_quantity(const datasets::Pool& pool, std::optional<Quantity> asked);
+
+/// The explanation that a card keeps, a sentence or a list of them; empty where there is none.
+std::vector<std::string> explanation_of(const nlohmann::json& card);
 
 /// Sentences of an explanation, in the words of a quantity (datasets::in_words_of).
 nlohmann::json lines_in_words_of(Quantity quantity, nlohmann::json lines);

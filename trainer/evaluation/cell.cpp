@@ -6,7 +6,6 @@
 
 #include "nasbench/support/error.h"
 #include "trainer/planning/planning.h"
-#include "trainer/predictors/linear/linear_peers.h"
 #include "trainer/predictors/operators/operators_model.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/predictors/structured/structured_model.h"
@@ -61,6 +60,19 @@ double coverage_of(const Predictor& predictor, const std::vector<Architecture>& 
 
 }  // namespace
 
+const PlanningPrior& PlanningPriors::of(const std::vector<std::string>& members) {
+  const auto [place, is_new] = priors_.try_emplace(members);
+  PoolPrior& known = place->second;
+  if (is_new) known.pool = subset(data_.train, members);
+  if (known.prior == nullptr) known.prior = planning_prior(known.pool);
+  return *known.prior;
+}
+
+bool chooses_by_pool_prior(const ExperimentSpec& spec, const Cell& cell) {
+  const bool chosen = cell.samples != 0 && cell.samples != every_sample;
+  return chosen && chooses_by_prior(cell.sampler) && !spec.methods[cell.method].sampler;
+}
+
 nlohmann::json to_json(const CellResult& result) {
   nlohmann::json calibration = nlohmann::json::array();
   for (const CoveragePoint& point : result.calibration) calibration.push_back({point.confidence, point.coverage});
@@ -104,7 +116,7 @@ std::unique_ptr<PoolModel> train_model(const ExperimentSpec& spec, const Experim
 }
 
 std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
-                                         const Cell& cell) {
+                                         const Cell& cell, PlanningPriors& priors, const PoolModel* model) {
   const datasets::Pool pool = subset(data.known(), task.members);
   PlanRequest request;
   const datasets::DeviceRuntime& target = *data.train.find(cell.target);
@@ -121,9 +133,12 @@ std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const Exper
   request.sampler = cell.sampler;
   request.noise = spec.methods[cell.method].planning_noise;
   request.seed = seed_of(spec, cell);
-  // Samplers look at the pool alone, whose latencies are complete here, at what earlier rounds have measured and, where
-  // the method says so, at the target's descriptor.
-  const std::unique_ptr<PoolModel> model = make_linear_peer("flops", pool);
+  // Samplers look at the pool, whose latencies are complete here, at what earlier rounds have measured and, where the
+  // method says so, at the target's descriptor.
+  std::shared_ptr<const PlanningPrior> own;
+  if (model != nullptr && spec.methods[cell.method].sampler) own = model->planning_prior();
+  const PlanningPrior* prior = own.get();
+  if (prior == nullptr && chooses_by_prior(request.sampler)) prior = &priors.of(task.members);
   std::vector<std::size_t> rounds = spec.methods[cell.method].rounds;
   if (rounds.empty()) rounds = {cell.samples};
   const bool with_descriptor = spec.methods[cell.method].planning_descriptor;
@@ -131,7 +146,7 @@ std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const Exper
   for (const std::size_t samples : rounds) {
     request.samples = samples;
     std::vector<Architecture> chosen = request.measured.architectures;
-    const std::vector<Architecture> more = plan(*model, request);
+    const std::vector<Architecture> more = plan(pool, prior, request);
     chosen.insert(chosen.end(), more.begin(), more.end());
     request.measured = adaptation_set(target, chosen, with_descriptor);
   }
@@ -139,11 +154,11 @@ std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const Exper
 }
 
 CellResult run_cell(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
-                    const PoolModel& model, const Cell& cell) {
+                    const PoolModel& model, const Cell& cell, PlanningPriors& priors) {
   const Method& method = spec.methods[cell.method];
   const datasets::DeviceRuntime& target = *data.train.find(cell.target);
   const AdaptationSet set =
-      adaptation_set(target, choose_samples(spec, data, task, cell), task.descriptor != "inferred");
+      adaptation_set(target, choose_samples(spec, data, task, cell, priors, &model), task.descriptor != "inferred");
   AdaptOptions options;
   options.mode = method.mode;
   options.clones = cell.clones;

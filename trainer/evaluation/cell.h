@@ -1,10 +1,14 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
+#include <memory>
 #include <nlohmann/json_fwd.hpp>
+#include <string>
 #include <vector>
 
 #include "trainer/core/metrics.h"
+#include "trainer/core/planning_prior.h"
 #include "trainer/core/predictor.h"
 #include "trainer/evaluation/grid.h"
 
@@ -34,15 +38,37 @@ CellResult cell_result_from_json(const nlohmann::json& json, const std::string& 
 std::unique_ptr<PoolModel> train_model(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
                                        const std::filesystem::path& state_file);
 
+/// Planning priors of the experiment's pools, each built when it is first asked for and kept: they depend on the pool
+/// alone, so that every method of a trial is planned alike.
+class PlanningPriors {
+ public:
+  /// `data` must outlive it.
+  explicit PlanningPriors(const ExperimentData& data) : data_(data) {}
+  /// Of the pool of these device-runtimes. Throws what trainer::planning_prior() throws.
+  const PlanningPrior& of(const std::vector<std::string>& members);
+
+ private:
+  struct PoolPrior {
+    datasets::Pool pool;
+    std::shared_ptr<const PlanningPrior> prior;
+  };
+  const ExperimentData& data_;
+  std::map<std::vector<std::string>, PoolPrior> priors_;
+};
+
+/// Whether the cell's samples are chosen by the planning prior of its pool, and not by what its own method has learned.
+bool chooses_by_pool_prior(const ExperimentSpec& spec, const Cell& cell);
+
 /// Samples the target, adapts `model` to it, predicts its test rows and compares. The samples are a function of pool,
 /// sampler, number and trial: the same for every method. Throws InputError (too few candidates) and what adapting
 /// throws.
 CellResult run_cell(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
-                    const PoolModel& model, const Cell& cell);
+                    const PoolModel& model, const Cell& cell, PlanningPriors& priors);
 
 /// What the target would be asked to measure: distinct architectures of its training rows that the whole pool has
-/// measured too.
+/// measured too. A method that has a sampler of its own is planned under its own assumptions: by what `model` has
+/// learned, where there is one and planning can use that.
 std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
-                                         const Cell& cell);
+                                         const Cell& cell, PlanningPriors& priors, const PoolModel* model = nullptr);
 
 }  // namespace tenshot::trainer::evaluation

@@ -168,6 +168,16 @@ void run_experiment(const ExperimentSpec& spec, const ExperimentOptions& options
   training.go_on = [&] { return progress.go_on(); };
   run_in_processes(training);
 
+  PlanningPriors priors(data);
+  for (const std::size_t c : open.cells) {
+    // Here, so that the processes of the cells find it; what is wrong with a pool is their cells' to say.
+    if (!progress.go_on() || !chooses_by_pool_prior(spec, grid.cells[c])) continue;
+    try {
+      priors.of(grid.models[grid.cells[c].model].members);
+    } catch (const InputError&) {
+    }
+  }
+
   ProcessWork cells;
   cells.tasks = open.cells.size();
   cells.jobs = options.jobs;
@@ -178,7 +188,8 @@ void run_experiment(const ExperimentSpec& spec, const ExperimentOptions& options
     const Cell& cell = grid.cells[open.cells[i]];
     const ModelTask& task = grid.models[cell.model];
     const std::unique_ptr<PoolModel> model = load_pool_model(folder.model(task));
-    write_file_atomically(folder.cell(open.cells[i]), to_json(run_cell(spec, data, task, *model, cell)).dump() + "\n");
+    write_file_atomically(folder.cell(open.cells[i]),
+                          to_json(run_cell(spec, data, task, *model, cell, priors)).dump() + "\n");
   };
   cells.on_killed = [&](std::size_t i, pid_t process) { remove_temporary_of(folder.cell(open.cells[i]), process); };
   cells.on_finished = [&](std::size_t i) { progress.finished(cell_name(i)); };

@@ -9,8 +9,8 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
+#include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/registry.h"
-#include "trainer/predictors/structured/descriptor_prior.h"
 
 namespace tenshot::trainer::evaluation {
 namespace {
@@ -181,9 +181,7 @@ class GridBuilder {
     if (!method.descriptor || method.network.descriptor == "inferred") return false;
     if (richest_descriptor(method.predictor) != "in-network")
       return may_start_unmeasured(method) && descriptor.has_latencies();
-    const structured::DescriptorSource source = method.network.descriptor == "auto"
-                                                    ? structured::common_source(data_.train)
-                                                    : structured::descriptor_source(method.network.descriptor);
+    const structured::DescriptorSource source = structured::source_for(data_.train, method.network.descriptor);
     return structured::says_something(descriptor, nasbench::structures_of(*data_.train.space), source);
   }
 

@@ -71,10 +71,7 @@ nlohmann::json FeedForwardPredictor::to_document() const {
   return document_of(quantity(), std::move(document));
 }
 
-std::string FeedForwardPredictor::explanation() const {
-  const auto text = card_.find("explanation");
-  return text != card_.end() && text->is_string() ? text->get<std::string>() : std::string();
-}
+std::vector<std::string> FeedForwardPredictor::explanation() const { return explanation_of(card_); }
 
 nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed,
                               const std::string& pool_sha256) {

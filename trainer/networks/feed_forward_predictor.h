@@ -24,7 +24,7 @@ class FeedForwardPredictor : public Predictor {
   Archive to_archive() const override;
   void export_torchscript(const std::filesystem::path& path) const override;
   nlohmann::json to_document() const override;
-  std::string explanation() const override;
+  std::vector<std::string> explanation() const override;
 
  private:
   FeedForward network_;

@@ -1,6 +1,6 @@
 #include "trainer/planning/planning.h"
 
-#include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <unordered_map>
@@ -9,39 +9,46 @@
 #include "nasbench/support/error.h"
 #include "sampling/architectures/information.h"
 #include "sampling/architectures/sampler.h"
-#include "trainer/predictors/operators/operators_model.h"
-#include "trainer/predictors/structured/planning.h"
-#include "trainer/predictors/structured/structured_model.h"
+#include "trainer/predictors/operators/planning_prior.h"
+#include "trainer/predictors/structured/planning_prior.h"
 
 namespace tenshot::trainer {
 namespace {
 
+constexpr const char* by_information = "information";
+
 using ArchitectureSet = std::unordered_set<Architecture, nasbench::ArchitectureHash>;
 
-std::vector<Architecture> candidates_of(const PoolModel& model, const PlanRequest& request) {
-  return request.candidates.empty() ? datasets::latency_matrix(model.pool()).architectures : request.candidates;
+/// Latency [device][architecture] that is expected on the pool's devices.
+using ExpectedOnPool = std::function<std::vector<std::vector<double>>(const std::vector<Architecture>&)>;
+
+std::vector<Architecture> candidates_of(const datasets::Pool& pool, const PlanRequest& request) {
+  return request.candidates.empty() ? datasets::latency_matrix(pool).architectures : request.candidates;
 }
 
-/// Latency [device][candidate]: measured where the pool has it, else what the model expects.
-std::vector<std::vector<double>> pool_latency(const PoolModel& model, const std::vector<Architecture>& candidates) {
+/// Latency [device][candidate]: measured where the pool has it, else what is expected.
+std::vector<std::vector<double>> pool_latency(const datasets::Pool& pool, const ExpectedOnPool& expected,
+                                              const std::vector<Architecture>& candidates) {
   std::vector<std::vector<double>> latency_ms;
   std::vector<std::vector<double>> expected_ms;  // costs a prediction of every candidate: only once one is missing
-  for (std::size_t d = 0; d < model.pool().devices.size(); ++d) {
+  for (std::size_t d = 0; d < pool.devices.size(); ++d) {
     std::unordered_map<Architecture, double, nasbench::ArchitectureHash> measured_ms;
-    for (const auto& row : model.pool().devices[d].latencies) measured_ms.emplace(row.architecture, row.latency_ms);
+    for (const auto& row : pool.devices[d].latencies) measured_ms.emplace(row.architecture, row.latency_ms);
     latency_ms.emplace_back();
     for (std::size_t i = 0; i < candidates.size(); ++i) {
       const auto found = measured_ms.find(candidates[i]);
-      if (found == measured_ms.end() && expected_ms.empty()) expected_ms = model.predict_pool(candidates);
+      if (found == measured_ms.end() && expected_ms.empty()) expected_ms = expected(candidates);
       latency_ms.back().push_back(found == measured_ms.end() ? expected_ms[d][i] : found->second);
     }
   }
   return latency_ms;
 }
 
-std::vector<Architecture> plan_by_ranking(const PoolModel& model, const PlanRequest& request, Rng& rng) {
+std::vector<Architecture> plan_by_ranking(const datasets::Pool& pool, const ExpectedOnPool& expected,
+                                          const PlanRequest& request) {
+  Rng rng(request.seed);
   sampling::Candidates candidates;
-  candidates.architectures = candidates_of(model, request);
+  candidates.architectures = candidates_of(pool, request);
   std::unordered_map<Architecture, std::size_t, nasbench::ArchitectureHash> index_of;
   for (std::size_t i = 0; i < candidates.architectures.size(); ++i) index_of.emplace(candidates.architectures[i], i);
   for (const Architecture& architecture : request.measured.architectures) {
@@ -50,7 +57,7 @@ std::vector<Architecture> plan_by_ranking(const PoolModel& model, const PlanRequ
     candidates.measured.push_back(place->second);
   }
   const std::unique_ptr<sampling::Sampler> sampler = sampling::make_sampler(request.sampler);
-  if (sampler->ranks()) candidates.pool_latency = pool_latency(model, candidates.architectures);
+  if (sampler->ranks()) candidates.pool_latency = pool_latency(pool, expected, candidates.architectures);
   std::vector<Architecture> chosen;
   for (const std::size_t index : sampler->choose(candidates, request.samples, rng)) {
     chosen.push_back(candidates.architectures[index]);
@@ -58,41 +65,11 @@ std::vector<Architecture> plan_by_ranking(const PoolModel& model, const PlanRequ
   return chosen;
 }
 
-/// What is uncertain about the candidates, and the noise to expect of a measurement.
-struct Uncertainty {
-  sampling::LatencyCovariance covariance;
-  std::optional<double> noise;
-};
-
-Uncertainty structured_uncertainty(const PoolModel& model, const PlanRequest& request,
-                                   const std::vector<Architecture>& candidates) {
-  const structured::StructuredLibrary library = library_of(model);
-  const nasbench::StructureTable table = library.model->table(candidates);
-  std::optional<structured::DescribedDevice> known;
-  if (request.measured.descriptor) known = described_device(model, library, *request.measured.descriptor);
-  const structured::DescribedDevice* described = known ? &*known : nullptr;
-  if (request.measured.architectures.empty()) {
-    return {structured::prior_covariance(library, table, {}, described), std::nullopt};
-  }
-  const structured::StructuredPosterior posterior = structured::adapt(
-      library, {request.measured.architectures, request.measured.latency_ms, request.measured.whole_milliseconds}, {},
-      described);
-  return {structured::posterior_covariance(posterior, table), structured::noise_of(posterior)};
-}
-
-Uncertainty uncertainty(const PoolModel& model, const PlanRequest& request,
-                        const std::vector<Architecture>& candidates) {
-  if (model.kind() != "operators" && nasbench::has_structures(*model.pool().space)) {
-    return structured_uncertainty(model, request, candidates);
-  }
-  operators::PlanningView view = operators::planning_view(model, candidates, request.measured);
-  return {std::move(view.covariance), view.noise};
-}
-
-std::vector<Architecture> plan_by_information(const PoolModel& model, const PlanRequest& request, Rng& rng) {
-  const SearchSpace& space = *model.pool().space;
+std::vector<Architecture> plan_by_information(const datasets::Pool& pool, const PlanningPrior& prior,
+                                              const PlanRequest& request) {
+  const SearchSpace& space = *pool.space;
   std::vector<Architecture> connected;
-  for (const Architecture& architecture : candidates_of(model, request)) {
+  for (const Architecture& architecture : candidates_of(pool, request)) {
     if (space.connected(architecture)) connected.push_back(architecture);
   }
   const ArchitectureSet measured(request.measured.architectures.begin(), request.measured.architectures.end());
@@ -100,12 +77,13 @@ std::vector<Architecture> plan_by_information(const PoolModel& model, const Plan
   for (std::size_t i = 0; i < connected.size(); ++i) {
     if (measured.count(connected[i]) == 0) open.push_back(i);
   }
-  const Uncertainty uncertain = uncertainty(model, request, connected);
+  const PlanningView uncertain = prior.view(connected, request.measured);
   sampling::InformationOptions options;
   if (uncertain.noise) options.noise = *uncertain.noise;
   if (measured.empty() && request.noise) options.noise = *request.noise;
   if (!measured.empty()) options.random_half = false;
   std::vector<Architecture> chosen;
+  Rng rng(request.seed);
   for (const std::size_t index :
        sampling::choose_informative(uncertain.covariance, open, {}, request.samples, rng, options)) {
     chosen.push_back(connected[index]);
@@ -113,21 +91,46 @@ std::vector<Architecture> plan_by_information(const PoolModel& model, const Plan
   return chosen;
 }
 
+void require_latencies(const PlanRequest& request) {
+  if (request.measured.architectures.size() == request.measured.latency_ms.size()) return;
+  throw InputError("planning after measurements needs a latency for each of them");
+}
+
 }  // namespace
+
+bool chooses_by_prior(const std::string& sampler) { return sampler == by_information; }
 
 std::vector<std::string> plan_samplers() {
   std::vector<std::string> names = sampling::sampler_names();
-  names.insert(names.begin(), "information");
+  names.insert(names.begin(), by_information);
   return names;
 }
 
+std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool) {
+  return nasbench::has_structures(*pool.space) ? structured::planning_prior(pool) : operators::planning_prior(pool);
+}
+
+std::shared_ptr<const PlanningPrior> planning_prior(const PoolModel& model) {
+  std::shared_ptr<const PlanningPrior> own = model.planning_prior();
+  return own != nullptr ? own : planning_prior(model.pool());
+}
+
+std::vector<Architecture> plan(const datasets::Pool& pool, const PlanningPrior* prior, const PlanRequest& request) {
+  require_latencies(request);
+  const auto needed = [prior]() -> const PlanningPrior& {
+    if (prior == nullptr) throw InputError("planning needs the planning prior of the pool");
+    return *prior;
+  };
+  if (chooses_by_prior(request.sampler)) return plan_by_information(pool, needed(), request);
+  const auto expected = [&](const auto& architectures) { return needed().predict_pool(architectures); };
+  return plan_by_ranking(pool, expected, request);
+}
+
 std::vector<Architecture> plan(const PoolModel& model, const PlanRequest& request) {
-  if (request.measured.architectures.size() != request.measured.latency_ms.size()) {
-    throw InputError("planning after measurements needs a latency for each of them");
-  }
-  Rng rng(request.seed);
-  return request.sampler == "information" ? plan_by_information(model, request, rng)
-                                          : plan_by_ranking(model, request, rng);
+  if (chooses_by_prior(request.sampler)) return plan(model.pool(), planning_prior(model).get(), request);
+  require_latencies(request);
+  const auto expected = [&](const auto& architectures) { return model.predict_pool(architectures); };
+  return plan_by_ranking(model.pool(), expected, request);
 }
 
 }  // namespace tenshot::trainer

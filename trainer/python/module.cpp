@@ -145,7 +145,7 @@ class LoadedPredictor {
   std::string unit() const { return std::string(datasets::unit(predictor_->quantity())); }
   std::string kind() const { return std::string(predictor_->kind()); }
   bool has_intervals() const { return predictor_->has_intervals(); }
-  std::string explanation() const { return predictor_->explanation(); }
+  std::string explanation() const { return joined(predictor_->explanation(), "\n"); }
 
  private:
   std::shared_ptr<trainer::Predictor> predictor_;

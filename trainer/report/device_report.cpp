@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
@@ -8,8 +7,6 @@
 #include "trainer/core/metrics.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
-#include "trainer/predictors/structured/explanation.h"
-#include "trainer/predictors/structured/structured_predictor.h"
 #include "trainer/report/page.h"
 #include "trainer/report/plot.h"
 #include "trainer/report/report.h"
@@ -55,21 +52,17 @@ Series pairs(const std::string& name, const Predictor& predictor, const Measured
 }
 
 void add_explanation(Page& page, const Predictor& predictor) {
-  const std::string explanation = predictor.explanation();
-  if (explanation.empty()) return;
-  std::vector<std::string> lines;
-  std::istringstream stream(explanation);
-  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  const std::vector<std::string> lines = predictor.explanation();
+  if (lines.empty()) return;
   page.heading("What was found");
   page.list(lines);
 }
 
 void add_costs(Page& page, const Predictor& predictor) {
-  const auto* structured = dynamic_cast<const StructuredPredictor*>(&predictor);
-  if (structured == nullptr || !structured->has_intervals()) return;
-  const structured::Explanation found = structured::explain(structured->posterior());
+  const DeviceCosts found = predictor.device_costs();
+  if (found.structures.empty()) return;
   std::vector<std::string> structures;
-  for (const structured::StructureBelief& belief : found.structures) {
+  for (const DeviceCosts::Structure& belief : found.structures) {
     structures.push_back(percent(belief.probability) + " " + belief.name + ": " + belief.meaning);
   }
   page.heading("Structure and operator costs");
@@ -78,7 +71,7 @@ void add_costs(Page& page, const Predictor& predictor) {
       "Costs of one occurrence in the cell, " + std::string(unit(predictor.quantity())), {"operator", "cost", "±"}, {}};
   std::vector<std::string> labels;
   Series bars{"cost", {}, {}, {}};
-  for (const structured::OperatorCost& cost : found.costs) {
+  for (const DeviceCosts::Cost& cost : found.costs) {
     costs.rows.push_back({cost.name, significant(cost.cost_ms), significant(cost.deviation_ms)});
     bars.x.push_back(static_cast<double>(labels.size()));
     bars.y.push_back(cost.cost_ms);

@@ -10,10 +10,10 @@
 #include "trainer/core/libtorch_settings.h"
 #include "trainer/networks/matrix_product.h"
 #include "trainer/networks/torchscript.h"
+#include "trainer/predictors/described/descriptor_network.h"
 #include "trainer/predictors/forest/forest_predictor.h"
 #include "trainer/predictors/help/meta_network.h"
 #include "trainer/predictors/operators/operators_torchscript.h"
-#include "trainer/predictors/structured/descriptor_network.h"
 #include "trainer/predictors/structured/structured_torchscript.h"
 
 namespace tenshot::trainer {

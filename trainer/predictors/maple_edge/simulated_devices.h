@@ -7,8 +7,8 @@
 
 #include "nasbench/structures/structures.h"
 #include "nasbench/support/random.h"
-#include "trainer/predictors/structured/descriptor_prior.h"
-#include "trainer/predictors/structured/library.h"
+#include "trainer/predictors/described/descriptor_prior.h"
+#include "trainer/predictors/library/library.h"
 
 namespace tenshot::trainer {
 

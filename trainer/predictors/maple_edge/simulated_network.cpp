@@ -11,9 +11,11 @@
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/networks/live_encoding.h"
+#include "trainer/predictors/described/descriptor_prior_archive.h"
 #include "trainer/predictors/maple_edge/simulated_samples.h"
+#include "trainer/predictors/structured/planning_prior.h"
+#include "trainer/predictors/structured/pool_library.h"
 #include "trainer/predictors/structured/structured_archive.h"
-#include "trainer/predictors/structured/structured_model.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -77,7 +79,10 @@ class SimulatedNetworkModel : public PoolModel {
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override;
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
-    return latencies_of_pool(library_, pool_, architectures);
+    return structured::latencies_of_pool(library_, pool_, architectures);
+  }
+  std::shared_ptr<const PlanningPrior> planning_prior() const override {
+    return structured::planning_prior(pool_, library_, descriptor_prior_, {});
   }
 
  private:
@@ -160,13 +165,9 @@ MapleEdgeSettings simulated_network_settings() {
 std::unique_ptr<PoolModel> train_simulated_network(const datasets::Pool& pool, const MapleEdgeSettings& settings) {
   require_devices(pool);
   require_valid(settings.simulation);
-  StructuredLibrary library = library_of(pool);
-  const structured::DescriptorSource source = settings.descriptor == "auto"
-                                                  ? structured::common_source(pool)
-                                                  : structured::descriptor_source(settings.descriptor);
-  structured::DescriptorFitOptions fit;
-  fit.seed = settings.fit.seed;
-  structured::DescriptorPrior prior = structured::fit_descriptor_prior(library, pool, source, fit);
+  StructuredLibrary library = structured::library_of(pool);
+  structured::DescriptorPrior prior =
+      structured::descriptor_prior_of(library, pool, settings.descriptor, settings.fit.seed);
   return std::make_unique<SimulatedNetworkModel>(pool, std::move(library), std::move(prior), settings);
 }
 

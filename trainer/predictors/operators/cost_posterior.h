@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <vector>
 
+#include "trainer/predictors/library/library.h"
 #include "trainer/predictors/operators/cost_features.h"
 #include "trainer/predictors/operators/cost_library.h"
 #include "trainer/predictors/operators/cost_prior.h"
-#include "trainer/predictors/structured/library.h"
 
 namespace tenshot::trainer::operators {
 

@@ -2,9 +2,7 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
 
-#include "sampling/architectures/information.h"
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/operators/cost_posterior.h"
 
@@ -21,17 +19,4 @@ std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, std::uint
 std::unique_ptr<PoolModel> load_operators(const Archive& archive);
 std::unique_ptr<Predictor> load_operators_predictor(const Archive& archive);
 
-namespace operators {
-
-/// What planning needs: the uncertainty of candidates, conditioned on what was measured, and the noise to expect.
-struct PlanningView {
-  sampling::LatencyCovariance covariance;
-  double noise = 0;  ///< σ of a measurement's log latency
-};
-
-/// By the model's own library where it is of `operators`, else by one that is fitted to its pool.
-PlanningView planning_view(const PoolModel& model, const std::vector<Architecture>& candidates,
-                           const AdaptationSet& measured);
-
-}  // namespace operators
 }  // namespace tenshot::trainer

@@ -191,12 +191,6 @@ nlohmann::json OperatorsPredictor::to_document() const {
   return document_of(quantity(), std::move(document));
 }
 
-std::string OperatorsPredictor::explanation() const {
-  std::string text;
-  for (const nlohmann::json& line : card_.value("explanation", nlohmann::json::array())) {
-    text += (text.empty() ? "" : "\n") + line.get<std::string>();
-  }
-  return text;
-}
+std::vector<std::string> OperatorsPredictor::explanation() const { return explanation_of(card_); }
 
 }  // namespace tenshot::trainer

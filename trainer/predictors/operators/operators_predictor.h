@@ -26,7 +26,7 @@ class OperatorsPredictor : public Predictor {
   Archive to_archive() const override;
   void export_torchscript(const std::filesystem::path& path) const override;
   nlohmann::json to_document() const override;
-  std::string explanation() const override;
+  std::vector<std::string> explanation() const override;
 
   const operators::FeatureMap& features() const { return map_; }
   const operators::CostPosterior& posterior() const { return posterior_; }

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "datasets/pool/pool.h"
-#include "trainer/predictors/structured/library.h"
+#include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/posterior.h"
 
 namespace tenshot::trainer::structured {

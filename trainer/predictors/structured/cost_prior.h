@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <vector>
 
-#include "trainer/predictors/structured/descriptor_prior.h"
-#include "trainer/predictors/structured/library.h"
+#include "trainer/predictors/described/descriptor_prior.h"
+#include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/posterior.h"
 
 namespace tenshot::trainer::structured {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "trainer/predictors/structured/library.h"
+#include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/posterior.h"
 
 namespace tenshot::trainer::structured {

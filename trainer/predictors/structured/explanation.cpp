@@ -28,21 +28,22 @@ std::vector<double> structure_weights(const StructuredPosterior& posterior) {
   return weights;
 }
 
-std::vector<StructureBelief> structure_beliefs(const StructuredPosterior& posterior) {
+std::vector<DeviceCosts::Structure> structure_beliefs(const StructuredPosterior& posterior) {
   const std::vector<double> weights = structure_weights(posterior);
-  std::vector<StructureBelief> beliefs;
+  std::vector<DeviceCosts::Structure> beliefs;
   for (std::size_t s = 0; s < weights.size(); ++s) {
     const nasbench::Structure& structure = posterior.model->structures()[s];
     if (weights[s] >= believed) beliefs.push_back({structure.name, structure.meaning, weights[s]});
   }
-  std::stable_sort(beliefs.begin(), beliefs.end(),
-                   [](const StructureBelief& a, const StructureBelief& b) { return a.probability > b.probability; });
+  std::stable_sort(
+      beliefs.begin(), beliefs.end(),
+      [](const DeviceCosts::Structure& a, const DeviceCosts::Structure& b) { return a.probability > b.probability; });
   return beliefs;
 }
 
 /// Cost of feature `f` over the components whose structure uses it.
-OperatorCost cost_of(const StructuredPosterior& posterior, std::size_t f) {
-  OperatorCost cost;
+DeviceCosts::Cost cost_of(const StructuredPosterior& posterior, std::size_t f) {
+  DeviceCosts::Cost cost;
   cost.name = posterior.model->features()[f].name;
   const auto index = static_cast<Eigen::Index>(f);
   double weight = 0;
@@ -92,11 +93,10 @@ PoolScale pool_scale(const StructuredLibrary& library, const Evidence& evidence)
   PoolScale scale = {HUGE_VAL, 0};
   for (const LibraryEntry& entry : library.entries) {
     if (std::isnan(entry.log_rms)) continue;
+    const Eigen::VectorXd paths = path_costs(entry.costs);
     std::vector<double> ratios;
     for (std::size_t a = 0; a < table.size; ++a) {
-      const std::size_t alternatives = table.structures[entry.structure].alternatives;
-      const double* row = table.row(entry.structure, a);
-      row += table.feature_count * slowest_alternative(row, alternatives, path_costs(entry.costs));
+      const double* row = slowest_row(table, entry.structure, a, paths);
       const Eigen::Map<const Eigen::VectorXd> features(row, entry.costs.size());
       ratios.push_back(evidence.latency_ms[a] / (entry.median_ms * std::max(features.dot(entry.costs), 0.02)));
     }

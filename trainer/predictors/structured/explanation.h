@@ -3,26 +3,15 @@
 #include <string>
 #include <vector>
 
-#include "trainer/predictors/structured/library.h"
+#include "trainer/core/predictor.h"
+#include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/posterior.h"
 
 namespace tenshot::trainer::structured {
 
 /// What a posterior found out, for people.
-struct StructureBelief {
-  std::string name;
-  std::string meaning;
-  double probability = 0;
-};
-struct OperatorCost {
-  std::string name;
-  double cost_ms = 0;  ///< mean over components, of one occurrence in the cell
-  double deviation_ms = 0;
-};
-struct Explanation {
-  std::vector<StructureBelief> structures;  ///< most probable first, those above one in a thousand
-  std::vector<OperatorCost> costs;          ///< one a feature that a believed structure uses
-  double noise = 0;                         ///< relative noise of a measurement, median over components
+struct Explanation : DeviceCosts {
+  double noise = 0;            ///< relative noise of a measurement, median over components
   std::string nearest_device;  ///< of the library: the entry with the most weight; empty: what the descriptor says
 };
 

@@ -52,11 +52,9 @@ Problem make_problem(const StructuredLibrary& library, const Evidence& evidence,
 }
 
 FeatureRows rows_at(const StructureTable& table, std::size_t structure, const Eigen::VectorXd& path_costs) {
-  const std::size_t alternatives = table.structures[structure].alternatives;
   FeatureRows rows(table.size, table.feature_count);
   for (std::size_t i = 0; i < table.size; ++i) {
-    const double* row = table.row(structure, i);
-    if (alternatives > 1) row += table.feature_count * slowest_alternative(row, alternatives, path_costs);
+    const double* row = slowest_row(table, structure, i, path_costs);
     std::copy(row, row + table.feature_count, rows.row(i).data());
   }
   return rows;

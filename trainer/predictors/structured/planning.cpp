@@ -61,8 +61,8 @@ void add_structure(const StructureTable::Column& column, const std::vector<Hypot
   for (std::size_t h = 0; h < hypotheses.size(); ++h) {
     const Hypothesis& hypothesis = hypotheses[h];
     for (std::size_t r = 0; r < column.rows; ++r) {
-      const double* row = column.features->data() + r * column.alternatives * static_cast<std::size_t>(width);
-      if (column.alternatives > 1) row += width * slowest_alternative(row, column.alternatives, hypothesis.path_costs);
+      const double* rows = column.features->data() + r * column.alternatives * static_cast<std::size_t>(width);
+      const double* row = slowest_row(rows, column.alternatives, hypothesis.path_costs);
       const Eigen::Map<const Eigen::VectorXd> features(row, width);
       const double latency = std::max(features.dot(hypothesis.costs), hypothesis.floor);
       const Eigen::VectorXd slope = hypothesis.root.transpose() * features * (std::sqrt(hypothesis.weight) / latency);

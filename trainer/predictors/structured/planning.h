@@ -5,7 +5,7 @@
 
 #include "nasbench/structures/structures.h"
 #include "sampling/architectures/information.h"
-#include "trainer/predictors/structured/library.h"
+#include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/posterior.h"
 
 namespace tenshot::trainer::structured {

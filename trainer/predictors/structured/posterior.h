@@ -9,8 +9,8 @@
 
 #include "nasbench/structures/structures.h"
 #include "trainer/core/archive_reader.h"
-#include "trainer/predictors/structured/descriptor_prior.h"
-#include "trainer/predictors/structured/library.h"
+#include "trainer/predictors/described/descriptor_prior.h"
+#include "trainer/predictors/library/library.h"
 
 namespace tenshot::trainer::structured {
 

@@ -28,8 +28,8 @@ void add_component(const Component& component, const StructureTable::Column& col
   const Eigen::Index width = component.costs_ms.size();
   for (std::size_t r = 0; r < column.rows; ++r) {
     if (!asked[r]) continue;
-    const double* row = column.features->data() + r * column.alternatives * static_cast<std::size_t>(width);
-    if (column.alternatives > 1) row += width * slowest_alternative(row, column.alternatives, component.path_costs_ms);
+    const double* rows = column.features->data() + r * column.alternatives * static_cast<std::size_t>(width);
+    const double* row = slowest_row(rows, column.alternatives, component.path_costs_ms);
     const Eigen::Map<const Eigen::VectorXd> features(row, width);
     const double latency = std::max(features.dot(component.costs_ms), floor_ms);
     const double log_latency = std::log(latency);

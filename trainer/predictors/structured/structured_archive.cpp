@@ -19,13 +19,11 @@ void append(std::vector<double>& values, const Eigen::MatrixXd& matrix) {
 
 constexpr std::size_t most_components = 1'000'000;
 constexpr Index most_anchors = 10'000'000;
-constexpr Index widest_layer = 65536;
 
 /// Ranges of what is read. Costs of a fit may be a little under 0, in units of the median latency or in ms; of a fit
 /// that means something none is minus a whole latency.
 constexpr Range relative_cost{-1, 1e6};
 constexpr Range deviation_of_log{0, 100};
-constexpr Range weight_of_network{-100, 100};
 
 std::string indexed(const std::string& list, std::size_t index, const std::string& field) {
   return list + "[" + std::to_string(index) + "]." + field;
@@ -94,51 +92,6 @@ StructuredLibrary get_library(const Archive& archive, const nasbench::StructureM
   library.calibration = get_calibration(archive);
   library.cluster_of = cluster_entries(library);
   return library;
-}
-
-void put_descriptor_prior(Archive& archive, const DescriptorPrior& prior) {
-  if (!prior.trained()) return;
-  archive.card["descriptor"] = {{"source", name(prior.source)},
-                                {"counters", prior.counters},
-                                {"from", prior.from},
-                                {"hidden", prior.network.hidden.rows()},
-                                {"inputs", prior.network.hidden.cols()},
-                                {"scale_deviation", prior.scale_deviation},
-                                {"residual", prior.residual}};
-  std::vector<double> values;
-  for (const Eigen::MatrixXd& matrix :
-       {Eigen::MatrixXd(prior.input_mean), Eigen::MatrixXd(prior.input_unit), prior.network.hidden,
-        Eigen::MatrixXd(prior.network.hidden_bias), prior.network.output, Eigen::MatrixXd(prior.network.output_bias),
-        Eigen::MatrixXd(prior.mean_counts), Eigen::MatrixXd(prior.deviation)}) {
-    append(values, matrix);
-  }
-  archive.put("descriptor", numbers(values));
-}
-
-DescriptorPrior get_descriptor_prior(const Archive& archive, const nasbench::StructureModel& model) {
-  DescriptorPrior prior;
-  if (!archive.has("descriptor")) return prior;
-  const CardField card = CardField(archive).at("descriptor");
-  constexpr std::size_t most_names = 100'000;
-  prior.source = descriptor_source(card.at("source").text());
-  prior.counters = card.at("counters").texts(most_names);
-  prior.from = card.at("from").texts(most_names);
-  prior.scale_deviation = card.at("scale_deviation").number(deviation_of_log);
-  prior.residual = card.at("residual").number(deviation_of_log);
-  const auto features = static_cast<Index>(model.features().size());
-  const Index hidden = card.at("hidden").whole_number(1, widest_layer);
-  const Index inputs = card.at("inputs").whole_number(features, widest_layer);
-  FieldSequence values(archive, "descriptor");
-  prior.input_mean = values.vector("input_mean", inputs, {-1e3, 1e3});  // of logarithms
-  prior.input_unit = values.vector("input_unit", inputs, {1e-3, 1e6});
-  prior.network.hidden = values.matrix("network.hidden", hidden, inputs, weight_of_network);
-  prior.network.hidden_bias = values.vector("network.hidden_bias", hidden, weight_of_network);
-  prior.network.output = values.matrix("network.output", features, hidden, weight_of_network);
-  prior.network.output_bias = values.vector("network.output_bias", features, weight_of_network);
-  prior.mean_counts = values.vector("mean_counts", features, not_negative);
-  prior.deviation = values.vector("deviation", features, not_negative);
-  values.require_end();
-  return prior;
 }
 
 void put_posterior(Archive& archive, const StructuredPosterior& posterior) {

@@ -8,6 +8,7 @@
 #include "nasbench/support/numbers.h"
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/space_card.h"
+#include "trainer/predictors/structured/explanation.h"
 #include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_archive.h"
 #include "trainer/predictors/structured/structured_torchscript.h"
@@ -133,12 +134,10 @@ nlohmann::json StructuredPredictor::to_document() const {
   return document_of(quantity(), std::move(document));
 }
 
-std::string StructuredPredictor::explanation() const {
-  std::string text;
-  const auto lines = card_.find("explanation");
-  if (lines == card_.end() || !lines->is_array()) return text;
-  for (const nlohmann::json& line : *lines) text += (text.empty() ? "" : "\n") + line.get<std::string>();
-  return text;
+std::vector<std::string> StructuredPredictor::explanation() const { return explanation_of(card_); }
+
+DeviceCosts StructuredPredictor::device_costs() const {
+  return has_intervals() ? structured::explain(posterior_) : DeviceCosts{};
 }
 
 }  // namespace tenshot::trainer

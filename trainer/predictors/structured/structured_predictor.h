@@ -24,7 +24,8 @@ class StructuredPredictor : public Predictor {
   Archive to_archive() const override;
   void export_torchscript(const std::filesystem::path& path) const override;
   nlohmann::json to_document() const override;
-  std::string explanation() const override;
+  std::vector<std::string> explanation() const override;
+  DeviceCosts device_costs() const override;
   const structured::StructuredPosterior& posterior() const { return posterior_; }
 
  private:

@@ -9,7 +9,7 @@
 #include "trainer/core/nnls.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
-#include "trainer/predictors/structured/structured_model.h"
+#include "trainer/predictors/structured/pool_library.h"
 #include "trainer/predictors/structured/structured_predictor.h"
 
 namespace tenshot::trainer {
@@ -53,14 +53,14 @@ Proxy line_through(const std::vector<double>& proxy_ms, const std::vector<double
 
 class Transfer : public PoolModel {
  public:
-  explicit Transfer(datasets::Pool pool) : pool_(std::move(pool)), library_(library_of(pool_)) {}
+  explicit Transfer(datasets::Pool pool) : pool_(std::move(pool)), library_(structured::library_of(pool_)) {}
 
   std::string_view kind() const override { return "transfer"; }
   const datasets::Pool& pool() const override { return pool_; }
   Archive to_archive() const override { return checkpoint_archive(pool_, kind()); }
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
-    return latencies_of_pool(library_, pool_, architectures);
+    return structured::latencies_of_pool(library_, pool_, architectures);
   }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {

@@ -110,10 +110,11 @@ TEST_F(Experiment, AxesThatAMethodDoesNotHaveAreNotRepeated) {
 TEST_F(Experiment, EveryMethodOfATrialHasTheSameSamples) {
   const ExperimentSpec s = spec();
   const ExperimentData data = load_data(s);
+  PlanningPriors priors(data);
   const Grid g = make_grid(s, data);
   std::map<std::pair<std::string, int>, std::set<std::vector<Architecture>>> samples;
   for (const Cell& cell : g.cells) {
-    samples[{cell.target, cell.trial}].insert(choose_samples(s, data, g.models[cell.model], cell));
+    samples[{cell.target, cell.trial}].insert(choose_samples(s, data, g.models[cell.model], cell, priors));
   }
   for (const auto& [key, distinct] : samples) EXPECT_EQ(distinct.size(), 1u) << key.first;
   EXPECT_NE(samples[std::make_pair("slow", 0)], samples[std::make_pair("slow", 1)]);
@@ -124,10 +125,13 @@ TEST_F(Experiment, LaterRoundsOfPlanningKnowTheEarlier) {
       {"name": "one", "predictor": "structured"}, {"name": "four", "predictor": "structured", "samples": 4},
       {"name": "two", "predictor": "structured", "sampler": "information", "rounds": [4, 6]}]})");
   const ExperimentData data = load_data(s);
+  PlanningPriors priors(data);
   const Grid g = make_grid(s, data);
   ASSERT_EQ(g.cells.size(), 3u);
   EXPECT_EQ(g.cells[2].samples, 10u);
-  const auto chosen = [&](std::size_t c) { return choose_samples(s, data, g.models[g.cells[c].model], g.cells[c]); };
+  const auto chosen = [&](std::size_t c) {
+    return choose_samples(s, data, g.models[g.cells[c].model], g.cells[c], priors);
+  };
   const std::vector<Architecture> one = chosen(0), four = chosen(1), two = chosen(2);
   EXPECT_EQ(two.size(), 10u);
   EXPECT_EQ(std::set<Architecture>(two.begin(), two.end()).size(), 10u);
@@ -146,12 +150,13 @@ TEST_F(Experiment, NoSampleIsForMethodsThatTheDescriptorAnswers) {
       "structured", "transfer", {"name": "without", "predictor": "structured", "descriptor": false},
       {"name": "planned", "predictor": "structured", "sampler": "information", "planning_descriptor": true}]})");
   const ExperimentData data = load_data(s);
+  PlanningPriors priors(data);
   const Grid g = make_grid(s, data);
   std::vector<std::string> cells;
   std::map<std::string, std::vector<Architecture>> samples;
   for (const Cell& cell : g.cells) {
     cells.push_back(cell.target + " " + s.methods[cell.method].name + " " + std::to_string(cell.samples));
-    samples[cells.back()] = choose_samples(s, data, g.models[cell.model], cell);
+    samples[cells.back()] = choose_samples(s, data, g.models[cell.model], cell, priors);
     EXPECT_EQ(samples[cells.back()].size(), cell.samples) << cells.back();
   }
   const std::vector<std::string> expected = {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/core/metrics.h"
 #include "trainer/predictors/forest/forest.h"
@@ -95,7 +96,8 @@ TEST(Peers, TransferRanksAsTheMostSimilarDevice) {
   const auto predictor = train_pool_model("transfer", pool, {}, {})->adapt(set, {});
   AdaptationSet truth = some_of(pool.devices[1], 0, 1);
   for (double& latency_ms : truth.latency_ms) latency_ms = 3 + 2 * latency_ms;
-  EXPECT_NE(predictor->explanation().find("fast"), std::string::npos) << predictor->explanation();
+  EXPECT_NE(joined(predictor->explanation(), "\n").find("fast"), std::string::npos)
+      << joined(predictor->explanation(), "\n");
   EXPECT_GT(acc10(*predictor, truth), 0.95);
 }
 

@@ -8,7 +8,7 @@
 
 #include "nasbench/support/error.h"
 #include "tests/unit/trainer/fixtures.h"
-#include "trainer/predictors/structured/structured_model.h"
+#include "trainer/predictors/structured/pool_library.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -16,7 +16,7 @@ namespace {
 const nasbench::SearchSpace& space = nasbench::nasbench201();
 
 const structured::StructuredLibrary& library() {
-  static const structured::StructuredLibrary library = library_of(test::synthetic_pool(60));
+  static const structured::StructuredLibrary library = structured::library_of(test::synthetic_pool(60));
   return library;
 }
 

@@ -11,7 +11,7 @@
 #include "trainer/core/metrics.h"
 #include "trainer/predictors/maple_edge/simulated_samples.h"
 #include "trainer/predictors/registry.h"
-#include "trainer/predictors/structured/structured_model.h"
+#include "trainer/predictors/structured/pool_library.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -183,7 +183,7 @@ TEST(SimulatedNetwork, RefusesWhatItCannotAdaptTo) {
 
 /// Samples for ten measurements of a new device.
 SimulatedSamples samples_of(const AdaptationSet& set, double pool_share, int clones) {
-  static const structured::StructuredLibrary library = library_of(pool());
+  static const structured::StructuredLibrary library = structured::library_of(pool());
   SimulationOptions options = quick_settings().simulation;
   options.pool_share = pool_share;
   std::vector<std::vector<double>> pool_latency_ms;

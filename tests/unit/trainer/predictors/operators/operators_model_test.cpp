@@ -11,6 +11,8 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
+#include "nasbench/support/text.h"
+#include "trainer/core/planning_prior.h"
 #include "trainer/predictors/operators/operators_predictor.h"
 
 namespace tenshot::trainer {
@@ -103,7 +105,7 @@ class OperatorsOnNetworks : public testing::Test {
     known_.assign(all_.begin(), all_.begin() + 60);
     new_.assign(all_.begin() + 60, all_.end());
     model_ = train_operators(pool_of(nasbench::networks(), known_), 1);
-    const operators::PlanningView view = operators::planning_view(*model_, known_, {});
+    const PlanningView view = model_->planning_prior()->view(known_, {});
     std::vector<std::size_t> candidates(known_.size());
     for (std::size_t c = 0; c < candidates.size(); ++c) candidates[c] = c;
     Rng rng(1);
@@ -162,7 +164,7 @@ TEST_F(OperatorsOnNetworks, NetworkFarLargerThanThePools_SaysHowManyTimes) {
 }
 
 TEST_F(OperatorsOnNetworks, ExplanationNamesTheCostliestOperators) {
-  const std::string text = predictor_->explanation();
+  const std::string text = joined(predictor_->explanation(), "\n");
   EXPECT_NE(text.find("Most like these devices of the pool: board"), std::string::npos) << text;
   EXPECT_NE(text.find("convolution"), std::string::npos) << text;
 }

@@ -7,12 +7,14 @@
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 #include "structured_fixtures.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/core/metrics.h"
 #include "trainer/planning/planning.h"
+#include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/registry.h"
-#include "trainer/predictors/structured/descriptor_prior.h"
+#include "trainer/predictors/structured/pool_library.h"
 #include "trainer/predictors/structured/structured_model.h"
 
 namespace tenshot::trainer::structured {
@@ -133,10 +135,11 @@ TEST(StructuredBadInput, ADescriptorWhoseEveryCounterIsMissingIsOneOfLatencies) 
 
 TEST(StructuredBadInput, OperatorsMeasuredAtAnotherResolutionAreWarnedOf) {
   HardwareDescriptor larger = descriptor_of(new_costs, 0.2, false);
-  EXPECT_EQ(trained().adapt(described_set(larger, 10), {})->explanation().find("resolution"), std::string::npos);
+  EXPECT_EQ(joined(trained().adapt(described_set(larger, 10), {})->explanation(), "\n").find("resolution"),
+            std::string::npos);
   const int before = larger.operators.front().resolution;
   for (auto& profile : larger.operators) profile.resolution *= 2;
-  const std::string explanation = trained().adapt(described_set(larger, 10), {})->explanation();
+  const std::string explanation = joined(trained().adapt(described_set(larger, 10), {})->explanation(), "\n");
   EXPECT_NE(
       explanation.find("Warning: the descriptor's operators were measured at a resolution of " +
                        std::to_string(2 * before) + " where those of a1 of the pool were at " + std::to_string(before)),
@@ -154,7 +157,8 @@ TEST(StructuredBadInput, APoolOfOneDeviceRuntimeAnswersAndSaysWhatItCannot) {
   AdaptationSet set = measurements_of(device, plan(*one, request));
   const auto predictor = one->adapt(set, {});
   EXPECT_GT(metrics_of(*predictor, device).acc10, 0.8);
-  EXPECT_NE(predictor->explanation().find("Warning: the pool has 1 device-runtime: its intervals"), std::string::npos);
+  EXPECT_NE(joined(predictor->explanation(), "\n").find("Warning: the pool has 1 device-runtime: its intervals"),
+            std::string::npos);
   set.architectures.clear();
   set.latency_ms.clear();
   set.descriptor = device.descriptor;  // which one runtime teaches nothing about
@@ -252,11 +256,11 @@ TEST(DescriptorNetwork, LearnsWhatAllDevicesHaveInCommonAndLeavesTheRest) {
 
 TEST(DescriptorPrior, NeedsTwoRuntimes) {
   datasets::Pool pool = described_pool();
-  EXPECT_EQ(common_source(pool), DescriptorSource::in_network);
+  EXPECT_EQ(source_for(pool, "auto"), DescriptorSource::in_network);
   for (DeviceRuntime& device : pool.devices) device.descriptor.in_network.clear();
-  EXPECT_EQ(common_source(pool), DescriptorSource::alone);
+  EXPECT_EQ(source_for(pool, "auto"), DescriptorSource::alone);
   for (DeviceRuntime& device : pool.devices) device.runtime = "one";
-  EXPECT_EQ(common_source(pool), DescriptorSource::none);
+  EXPECT_EQ(source_for(pool, "auto"), DescriptorSource::none);
   EXPECT_FALSE(fit_descriptor_prior(library_of(pool), pool, DescriptorSource::alone).trained());
 
   // Of one runtime only networks that compute nothing were measured: nothing can be learned from it.
@@ -291,8 +295,8 @@ TEST(StructuredWithDescriptor, AnswersUnmeasuredAndLearnsFromFew) {
   set.descriptor = device.descriptor;
   const auto unmeasured = trained().adapt(set, {});
   EXPECT_GT(metrics_of(*unmeasured, device).spearman, 0.8);
-  EXPECT_NE(unmeasured->explanation().find("as its descriptor says"), std::string::npos);
-  EXPECT_NE(unmeasured->explanation().find("nothing was measured"), std::string::npos);
+  EXPECT_NE(joined(unmeasured->explanation(), "\n").find("as its descriptor says"), std::string::npos);
+  EXPECT_NE(joined(unmeasured->explanation(), "\n").find("nothing was measured"), std::string::npos);
 
   PlanRequest request;
   request.samples = 3;

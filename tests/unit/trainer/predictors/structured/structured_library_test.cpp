@@ -5,7 +5,8 @@
 
 #include "nasbench/support/error.h"
 #include "structured_fixtures.h"
-#include "trainer/predictors/structured/library.h"
+#include "trainer/predictors/library/library.h"
+#include "trainer/predictors/structured/library_fit.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -62,11 +63,11 @@ TEST(StructuredLibrary, WithoutADeviceHasTheOthers) {
   for (const LibraryEntry& entry : rest.entries) EXPECT_TRUE(entry.device != "device1" && entry.device != "device3");
 }
 
-TEST(SlowestAlternative, CountsNoOperationAsShorteningAPath) {
+TEST(SlowestRow, CountsNoOperationAsShorteningAPath) {
   const Eigen::VectorXd costs = path_costs(Eigen::Vector3d(1, -0.5, 2));
   EXPECT_DOUBLE_EQ(costs[1], 0.003);
   const double rows[] = {1, 0, 1, 1, 5, 1, 1, 0, 0};  // three alternatives of three features
-  EXPECT_EQ(slowest_alternative(rows, 3, costs), 1u);
+  EXPECT_EQ(slowest_row(rows, 3, costs), rows + 3);
 }
 
 }  // namespace

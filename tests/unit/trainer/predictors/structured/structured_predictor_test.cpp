@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/core/metrics.h"
 #include "trainer/planning/planning.h"
@@ -48,8 +49,8 @@ TEST(StructuredPredictor, PredictsANewDeviceFromTenInformativeMeasurements) {
 }
 
 TEST(StructuredPredictor, SaysHowMuchMoreMeasurementsWouldHelp) {
-  EXPECT_NE(adapted()->explanation().find("five more measurements would leave"), std::string::npos)
-      << adapted()->explanation();
+  EXPECT_NE(joined(adapted()->explanation(), "\n").find("five more measurements would leave"), std::string::npos)
+      << joined(adapted()->explanation(), "\n");
 }
 
 TEST(StructuredPredictor, IsTheSameAfterSavingAndLoading) {
@@ -148,8 +149,9 @@ TEST(StructuredPredictor, WidensItsIntervalsWithConfidenceAndNarrowsThemWithMeas
 TEST(StructuredPredictor, WarnsOfMeasurementsInAnotherUnit) {
   AdaptationSet seconds = planned_set(plan(model(), {}));
   for (double& latency_ms : seconds.latency_ms) latency_ms /= 1000;
-  EXPECT_NE(model().adapt(seconds, {})->explanation().find("Warning"), std::string::npos);
-  EXPECT_EQ(adapted()->explanation().find("Warning"), std::string::npos) << adapted()->explanation();
+  EXPECT_NE(joined(model().adapt(seconds, {})->explanation(), "\n").find("Warning"), std::string::npos);
+  EXPECT_EQ(joined(adapted()->explanation(), "\n").find("Warning"), std::string::npos)
+      << joined(adapted()->explanation(), "\n");
 }
 
 TEST(StructuredPredictor, RefusesNoMeasurements) { EXPECT_THROW(model().adapt({}, {}), InputError); }

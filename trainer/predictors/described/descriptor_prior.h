@@ -1,15 +1,16 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "datasets/pool/pool.h"
 #include "nasbench/structures/structures.h"
-#include "trainer/predictors/structured/descriptor_costs.h"
-#include "trainer/predictors/structured/descriptor_network.h"
-#include "trainer/predictors/structured/library.h"
+#include "trainer/predictors/described/descriptor_costs.h"
+#include "trainer/predictors/described/descriptor_network.h"
+#include "trainer/predictors/library/library.h"
 
 namespace tenshot::trainer::structured {
 
@@ -49,8 +50,13 @@ struct DescriptorPrior {
 DescriptorPrior fit_descriptor_prior(const StructuredLibrary& library, const datasets::Pool& pool,
                                      DescriptorSource source, const DescriptorFitOptions& options = {});
 
-/// The richest source that devices of two runtimes of the pool have.
-DescriptorSource common_source(const datasets::Pool& pool);
+/// The source that a pool teaches about when it is asked for by `kind`: "auto" (the richest that devices of two
+/// runtimes of the pool have), or a source's name. Throws InputError that lists the names.
+DescriptorSource source_for(const datasets::Pool& pool, const std::string& kind);
+
+/// fit_descriptor_prior() of that source: what every training asks for.
+DescriptorPrior descriptor_prior_of(const StructuredLibrary& library, const datasets::Pool& pool,
+                                    const std::string& kind = "auto", std::uint64_t seed = 1);
 
 /// Nothing where the prior is not trained or the descriptor lacks its source.
 std::optional<DescribedDevice> describe(const DescriptorPrior& prior, const nasbench::StructureModel& model,

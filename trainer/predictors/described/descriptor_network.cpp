@@ -1,4 +1,4 @@
-#include "trainer/predictors/structured/descriptor_network.h"
+#include "trainer/predictors/described/descriptor_network.h"
 
 namespace tenshot::trainer::structured {
 

@@ -41,21 +41,6 @@ struct StructuredLibrary {
   std::size_t features() const { return model->features().size(); }
 };
 
-/// Costs of one device under one structure by robust ridge regression on the relative error: residuals are divided by
-/// the fitted latency, and large ones count less (Huber 1964; k = 2 standard deviations, estimated by their median).
-/// `relative_latency` is latency / median, one an architecture of `table`, NaN where it was not measured.
-struct CostFit {
-  Eigen::VectorXd costs;
-  double log_rms = 0;
-};
-CostFit fit_costs(const nasbench::StructureModel& model, const nasbench::StructureTable& table, std::size_t structure,
-                  const std::vector<double>& relative_latency);
-
-/// The library of a pool: every device under its best structure, then the generic entry. `devices` are the ids, one a
-/// row of `latencies`. Throws InputError when a device has fewer measured architectures than costs.
-StructuredLibrary fit_library(const nasbench::StructureModel& model, const std::vector<std::string>& devices,
-                              const datasets::LatencyMatrix& latencies);
-
 /// The library without the entries of the devices named: for holding devices out.
 StructuredLibrary without(const StructuredLibrary& library, const std::vector<std::string>& devices);
 
@@ -63,7 +48,11 @@ StructuredLibrary without(const StructuredLibrary& library, const std::vector<st
 /// path. `median` is in the unit of the costs.
 Eigen::VectorXd path_costs(const Eigen::VectorXd& costs, double median = 1);
 
-/// The alternative of a row whose features · path_costs are greatest, the first of equals.
-std::size_t slowest_alternative(const double* row, std::size_t alternatives, const Eigen::VectorXd& path_costs);
+/// The one of `alternatives` rows of features, which lie one after the other, whose features · path_costs are greatest;
+/// the first of equals.
+const double* slowest_row(const double* rows, std::size_t alternatives, const Eigen::VectorXd& path_costs);
+/// The features of an architecture under one structure: its slowest row.
+const double* slowest_row(const nasbench::StructureTable& table, std::size_t structure, std::size_t architecture,
+                          const Eigen::VectorXd& path_costs);
 
 }  // namespace tenshot::trainer::structured

@@ -1,5 +1,5 @@
 #include "nasbench/support/torch_library.h"
-#include "trainer/predictors/structured/descriptor_network.h"
+#include "trainer/predictors/described/descriptor_network.h"
 
 namespace tenshot::trainer::structured {
 

@@ -1,4 +1,4 @@
-#include "trainer/predictors/structured/descriptor_costs.h"
+#include "trainer/predictors/described/descriptor_costs.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "trainer/predictors/structured/descriptor_prior.h"
+#include "trainer/predictors/described/descriptor_prior.h"
 
 #include <algorithm>
 #include <cmath>
@@ -87,11 +87,10 @@ Lesson lesson_of(const StructuredLibrary& library, const LibraryEntry& entry, co
   }
   const StructureTable table = library.model->table(architectures);
   const auto width = static_cast<Eigen::Index>(table.feature_count);
-  const std::size_t alternatives = table.structures[entry.structure].alternatives;
+  const Eigen::VectorXd paths = path_costs(entry.costs);
   Lesson lesson{&device, &entry, Eigen::MatrixXd(table.size, width), {}};
   for (std::size_t a = 0; a < table.size; ++a) {
-    const double* row = table.row(entry.structure, a);
-    if (alternatives > 1) row += width * slowest_alternative(row, alternatives, path_costs(entry.costs));
+    const double* row = slowest_row(table, entry.structure, a, paths);
     lesson.rows.row(a) = Eigen::Map<const Eigen::RowVectorXd>(row, width);
   }
   lesson.rows *= structure_costs(*library.model, entry.structure, device.descriptor, source, mean_counts);
@@ -251,11 +250,19 @@ std::set<std::string> runtimes_with(const datasets::Pool& pool, DescriptorSource
 
 }  // namespace
 
-DescriptorSource common_source(const datasets::Pool& pool) {
+DescriptorSource source_for(const datasets::Pool& pool, const std::string& kind) {
+  if (kind != "auto") return descriptor_source(kind);
   for (const DescriptorSource source : {DescriptorSource::in_network, DescriptorSource::alone}) {
     if (runtimes_with(pool, source).size() >= 2) return source;
   }
   return DescriptorSource::none;
+}
+
+DescriptorPrior descriptor_prior_of(const StructuredLibrary& library, const datasets::Pool& pool,
+                                    const std::string& kind, std::uint64_t seed) {
+  DescriptorFitOptions options;
+  options.seed = seed;
+  return fit_descriptor_prior(library, pool, source_for(pool, kind), options);
 }
 
 DescriptorPrior fit_descriptor_prior(const StructuredLibrary& library, const datasets::Pool& pool,

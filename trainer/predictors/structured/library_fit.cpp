@@ -1,4 +1,4 @@
-#include "trainer/predictors/structured/library.h"
+#include "trainer/predictors/structured/library_fit.h"
 
 #include <Eigen/Cholesky>
 #include <algorithm>
@@ -20,7 +20,6 @@ constexpr double smallest_fitted = 0.02;    ///< a fitted latency is never below
 constexpr double largest_residual = 0.5;    ///< of log latency: a few architectures far off do not decide the structure
 constexpr int huber_rounds = 3;
 constexpr int path_rounds = 3;
-constexpr double smallest_path_cost = 0.003;
 
 using FeatureRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
@@ -49,11 +48,9 @@ Samples measured(const std::vector<double>& latency) {
 FeatureRows rows_of(const StructureTable& table, std::size_t structure, const std::vector<std::size_t>& architectures,
                     const Eigen::VectorXd& path_costs) {
   const std::size_t width = table.feature_count;
-  const std::size_t alternatives = table.structures[structure].alternatives;
   FeatureRows rows(architectures.size(), width);
   for (std::size_t i = 0; i < architectures.size(); ++i) {
-    const double* row = table.row(structure, architectures[i]);
-    if (alternatives > 1) row += width * slowest_alternative(row, alternatives, path_costs);
+    const double* row = slowest_row(table, structure, architectures[i], path_costs);
     std::copy(row, row + width, rows.row(i).data());
   }
   return rows;
@@ -134,22 +131,6 @@ LibraryEntry fit_entry(const StructureModel& model, const StructureTable& table,
 
 }  // namespace
 
-Eigen::VectorXd path_costs(const Eigen::VectorXd& costs, double median) {
-  return costs.cwiseMax(smallest_path_cost * median);
-}
-
-std::size_t slowest_alternative(const double* row, std::size_t alternatives, const Eigen::VectorXd& path_costs) {
-  std::size_t slowest = 0;
-  double greatest = -std::numeric_limits<double>::infinity();
-  for (std::size_t a = 0; a < alternatives; ++a, row += path_costs.size()) {
-    const double sum = Eigen::Map<const Eigen::VectorXd>(row, path_costs.size()).dot(path_costs);
-    if (sum <= greatest) continue;
-    greatest = sum;
-    slowest = a;
-  }
-  return slowest;
-}
-
 CostFit fit_costs(const StructureModel& model, const StructureTable& table, std::size_t structure,
                   const std::vector<double>& relative_latency) {
   Eigen::VectorXd ridges(model.features().size());
@@ -180,18 +161,6 @@ StructuredLibrary fit_library(const StructureModel& model, const std::vector<std
   library.entries.push_back(generic_entry(model));
   library.cluster_of = cluster_entries(library);
   return library;
-}
-
-StructuredLibrary without(const StructuredLibrary& library, const std::vector<std::string>& devices) {
-  StructuredLibrary rest;
-  rest.model = library.model;
-  rest.calibration = library.calibration;
-  for (std::size_t e = 0; e < library.entries.size(); ++e) {
-    if (std::find(devices.begin(), devices.end(), library.entries[e].device) != devices.end()) continue;
-    rest.entries.push_back(library.entries[e]);
-    if (e < library.cluster_of.size()) rest.cluster_of.push_back(library.cluster_of[e]);
-  }
-  return rest;
 }
 
 }  // namespace tenshot::trainer::structured

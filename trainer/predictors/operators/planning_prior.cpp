@@ -1,0 +1,50 @@
+#include "trainer/predictors/operators/planning_prior.h"
+
+#include <cmath>
+#include <utility>
+
+#include "trainer/predictors/operators/cost_planning.h"
+#include "trainer/predictors/operators/pool_costs.h"
+
+namespace tenshot::trainer::operators {
+namespace {
+
+class CostsPrior final : public PlanningPrior {
+ public:
+  CostsPrior(const SearchSpace& space, FeatureMap map, CostLibrary library, PosteriorOptions options)
+      : space_(space), map_(std::move(map)), library_(std::move(library)), options_(std::move(options)) {}
+
+  PlanningView view(const std::vector<Architecture>& candidates, const AdaptationSet& measured) const override {
+    const Eigen::MatrixXd features = feature_table(map_, space_, candidates).rows();
+    if (measured.architectures.empty()) {
+      return {prior_covariance(library_, features, options_), expected_noise(library_)};
+    }
+    const CostPosterior known = adapt(library_, evidence_of(map_, space_, measured), options_);
+    return {posterior_covariance(known, features), std::sqrt(known.noise_variance())};
+  }
+
+  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
+    return latencies_of_pool(map_, library_, space_, architectures);
+  }
+
+ private:
+  const SearchSpace& space_;
+  FeatureMap map_;
+  CostLibrary library_;
+  PosteriorOptions options_;
+};
+
+}  // namespace
+
+std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool, const FeatureMap& map,
+                                                    const CostLibrary& library, const PosteriorOptions& options) {
+  return std::make_shared<CostsPrior>(*pool.space, map, library, options);
+}
+
+std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool) {
+  FittedPool fitted = fit_pool(pool);
+  return std::make_shared<CostsPrior>(*pool.space, std::move(fitted.map), std::move(fitted.library),
+                                      PosteriorOptions{});
+}
+
+}  // namespace tenshot::trainer::operators

@@ -1,0 +1,61 @@
+#include "trainer/predictors/operators/pool_costs.h"
+
+#include <algorithm>
+
+#include "nasbench/support/error.h"
+#include "trainer/core/adaptation.h"
+
+namespace tenshot::trainer::operators {
+namespace {
+
+/// Of a device's median latency: no latency that the library expects is below it.
+constexpr double smallest_expected = 1e-3;
+
+}  // namespace
+
+FittedPool fit_pool(const datasets::Pool& pool) {
+  require_devices(pool);
+  const datasets::LatencyMatrix matrix = datasets::latency_matrix(pool);
+  FittedPool fitted;
+  fitted.map = make_feature_map(*pool.space, matrix.architectures);
+  fitted.numbers.features = feature_table(fitted.map, *pool.space, matrix.architectures).rows();
+  fitted.numbers.operator_features = fitted.map.operator_features();
+  fitted.numbers.latency_ms.resize(static_cast<Eigen::Index>(matrix.latency_ms.size()),
+                                   static_cast<Eigen::Index>(matrix.architectures.size()));
+  for (std::size_t d = 0; d < matrix.latency_ms.size(); ++d) {
+    if (std::none_of(matrix.latency_ms[d].begin(), matrix.latency_ms[d].end(), [](double v) { return v > 0; })) {
+      throw InputError("device " + pool.devices[d].id + " of the pool has no latency; leave it out");
+    }
+    fitted.numbers.latency_ms.row(static_cast<Eigen::Index>(d)) = Eigen::Map<const Eigen::RowVectorXd>(
+        matrix.latency_ms[d].data(), static_cast<Eigen::Index>(matrix.latency_ms[d].size()));
+  }
+  fitted.library = fit_library(fitted.numbers);
+  return fitted;
+}
+
+std::vector<std::vector<double>> latencies_of_pool(const FeatureMap& map, const CostLibrary& library,
+                                                   const SearchSpace& space,
+                                                   const std::vector<Architecture>& architectures) {
+  const FeatureTable table = feature_table(map, space, architectures);
+  Eigen::MatrixXd latency = table.times(library.costs.transpose()).cwiseMax(smallest_expected);
+  if (library.places.compared()) {
+    const Eigen::MatrixXd near = similarity(library.places.of(table.rows()), library.known);
+    latency = latency.array() * (near * library.known_weights).array().exp();
+  }
+  std::vector<std::vector<double>> latency_ms;
+  for (Eigen::Index d = 0; d < latency.cols(); ++d) {
+    const Eigen::VectorXd of_device = library.median_ms[d] * latency.col(d);
+    latency_ms.emplace_back(of_device.data(), of_device.data() + of_device.size());
+  }
+  return latency_ms;
+}
+
+Evidence evidence_of(const FeatureMap& map, const SearchSpace& space, const AdaptationSet& set) {
+  Evidence evidence;
+  evidence.features = feature_table(map, space, set.architectures).rows();
+  evidence.latency_ms = set.latency_ms;
+  evidence.whole_milliseconds = set.whole_milliseconds;
+  return evidence;
+}
+
+}  // namespace tenshot::trainer::operators

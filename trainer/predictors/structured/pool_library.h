@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "datasets/pool/pool.h"
+#include "trainer/predictors/library/library.h"
+
+namespace tenshot::trainer::structured {
+
+/// The ids of the pool's device-runtimes, in its order.
+std::vector<std::string> ids_of(const datasets::Pool& pool);
+
+/// The library of a pool. Throws InputError where its space has no execution structures, or a device too few networks.
+StructuredLibrary library_of(const datasets::Pool& pool);
+
+/// Latency [device][architecture], ms, that the library of `pool` expects on the pool's devices. Throws FormatError
+/// when the library lacks one.
+std::vector<std::vector<double>> latencies_of_pool(const StructuredLibrary& library, const datasets::Pool& pool,
+                                                   const std::vector<nasbench::Architecture>& architectures);
+
+}  // namespace tenshot::trainer::structured
