@@ -11,6 +11,10 @@ if(TENSHOT_SANITIZE_THREADS)
   target_compile_options(tenshot_options INTERFACE -fsanitize=thread)
   target_link_options(tenshot_options INTERFACE -fsanitize=thread)
 endif()
+if(TENSHOT_COVERAGE)
+  target_compile_options(tenshot_options INTERFACE --coverage)
+  target_link_options(tenshot_options INTERFACE --coverage)
+endif()
 if(TENSHOT_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
     message(FATAL_ERROR "TENSHOT_FUZZ needs clang's libFuzzer: use the preset fuzz, or -DCMAKE_CXX_COMPILER=clang++-14")
@@ -20,17 +24,19 @@ if(TENSHOT_FUZZ)
   target_link_options(tenshot_options INTERFACE -fsanitize=address,undefined)
 endif()
 
-# LibTorch's headers are not ours to keep free of warnings.
-add_library(tenshot_torch INTERFACE)
-target_link_libraries(tenshot_torch INTERFACE ${TORCH_LIBRARIES})
-target_include_directories(tenshot_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
-separate_arguments(TENSHOT_TORCH_FLAGS UNIX_COMMAND "${TORCH_CXX_FLAGS}")
-target_compile_options(tenshot_torch INTERFACE ${TENSHOT_TORCH_FLAGS})
+if(TENSHOT_TORCH)
+  # LibTorch's headers are not ours to keep free of warnings.
+  add_library(tenshot_torch INTERFACE)
+  target_link_libraries(tenshot_torch INTERFACE ${TORCH_LIBRARIES})
+  target_include_directories(tenshot_torch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
+  separate_arguments(TENSHOT_TORCH_FLAGS UNIX_COMMAND "${TORCH_CXX_FLAGS}")
+  target_compile_options(tenshot_torch INTERFACE ${TENSHOT_TORCH_FLAGS})
 
-# LibTorch's headers, compiled once for every room whose sources include them.
-add_library(tenshot_torch_pch OBJECT ${PROJECT_SOURCE_DIR}/descriptor/runtimes/torch_pch.cpp)
-target_link_libraries(tenshot_torch_pch PRIVATE tenshot_torch tenshot_options)
-target_precompile_headers(tenshot_torch_pch PRIVATE ${PROJECT_SOURCE_DIR}/descriptor/runtimes/torch_pch.h)
+  # LibTorch's headers, compiled once for every room whose sources include them.
+  add_library(tenshot_torch_pch OBJECT ${PROJECT_SOURCE_DIR}/descriptor/runtimes/torch_pch.cpp)
+  target_link_libraries(tenshot_torch_pch PRIVATE tenshot_torch tenshot_options)
+  target_precompile_headers(tenshot_torch_pch PRIVATE ${PROJECT_SOURCE_DIR}/descriptor/runtimes/torch_pch.h)
+endif()
 
 # tenshot_room(FOLDER ROOM [LINK targets…] [PRIVATE targets…] [TORCH a.cpp …] [WITHOUT b.cpp …] [SOURCES more.cpp …]): the
 # library of one room, as tenshot::FOLDER_ROOM: every source of its folder. LINK names the rooms below it. TORCH names the
@@ -44,7 +50,7 @@ function(tenshot_room folder room)
   list(REMOVE_ITEM sources ${ARG_TORCH} ${ARG_WITHOUT} ${CMAKE_CURRENT_SOURCE_DIR}/${room}/torch_pch.cpp)
   string(REPLACE "/" "_" name "${folder}_${room}")
   tenshot_library(${name} SOURCES ${sources} ${ARG_SOURCES} LINK ${ARG_LINK} PRIVATE ${ARG_PRIVATE})
-  if(ARG_TORCH)
+  if(ARG_TORCH AND TENSHOT_TORCH)
     add_library(tenshot_${name}_torch OBJECT ${ARG_TORCH})
     target_link_libraries(tenshot_${name}_torch PRIVATE tenshot_torch tenshot_options tenshot_${name} ${ARG_PRIVATE})
     target_precompile_headers(tenshot_${name}_torch REUSE_FROM tenshot_torch_pch)
@@ -73,8 +79,11 @@ function(tenshot_library name)
 endfunction()
 
 # tenshot_link_torch(TARGET): links all that needs LibTorch into the target itself, which then loads nothing later. For
-# tests of what is inside, and for builds with sanitizers, which want everything once.
+# tests of what is inside, and for builds with sanitizers, which want everything once. Without LibTorch it does nothing.
 function(tenshot_link_torch target)
+  if(NOT TENSHOT_TORCH)
+    return()
+  endif()
   get_property(objects GLOBAL PROPERTY TENSHOT_TORCH_OBJECTS)
   target_link_libraries(${target} PRIVATE ${objects} tenshot_torch)
 endfunction()

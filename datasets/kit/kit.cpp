@@ -16,6 +16,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/temporaries.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -139,6 +140,7 @@ void require_own_folder(const std::filesystem::path& folder, const std::string& 
   std::error_code ignored;
   if (!std::filesystem::exists(folder, ignored)) return;
   if (!std::filesystem::is_directory(folder, ignored)) throw FileError(folder.string() + ": is a file, not a folder");
+  remove_stale_temporaries_of(folder / "models.tsv");  // of a kit whose writing was killed at its first file
   if (std::filesystem::is_empty(folder, ignored)) return;
   if (!is_kit(folder)) {
     if (std::filesystem::exists(folder / "models.tsv", ignored)) return;  // a kit whose writing was interrupted
@@ -163,8 +165,9 @@ KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& requ
   manifest.batch = request.batch;
   manifest.weight_seed = request.weight_seed;
   require_own_folder(folder, manifest.id);
+  make_folder(folder);
+  write_file_atomically(folder / "models.tsv", "# kit " + manifest.id + "\n");  // first: it says that a kit begins here
   make_folder(folder / "models");
-  write_file_atomically(folder / "models.tsv", "# kit " + manifest.id + "\n");
   KitSummary summary;
   std::vector<ModelSource> sources = sources_of(request);
   for (ModelSource& source : sources) {

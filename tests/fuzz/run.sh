@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # run.sh SECONDS [TARGET…]: builds the fuzzers of what reads strangers' files and runs each for so long, from its seeds, with
 # its dictionary, and from what it found before (build-fuzz/corpus). Fails at the first input that crashes, hangs, or
-# breaks a claim; the input is then in build-fuzz/found. TARGET `light` stands for those that are built without LibTorch.
+# breaks a claim; the input is then in build-fuzz/found. TARGET `light` stands for those that are built in minutes: without archive and spec.
 # TENSHOT_FUZZ_BUILD and TENSHOT_FUZZ_JOBS name the build folder and how many compilers run at once. Needs clang-14 and
 # libclang-rt-14-dev.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:?how many seconds each}
 shift
-light=(measurements predictions wide_table operators networks space onnx device_file counters kit report)
+light=(measurements predictions wide_table operators networks space onnx device_file counters kit report rules
+  profiles cold)
 targets=()
 for target in "${@:-all}"; do
   case $target in
@@ -28,7 +29,7 @@ export ASAN_OPTIONS=detect_container_overflow=0:detect_leaks=0
 export UBSAN_OPTIONS=print_stacktrace=1
 dictionary_of() {
   case $1 in
-    measurements | predictions | wide_table | operators) echo tables ;;
+    measurements | predictions | wide_table | operators | profiles) echo tables ;;
     *) echo "$1" ;;
   esac
 }

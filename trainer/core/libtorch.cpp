@@ -1,6 +1,10 @@
 #include "trainer/core/libtorch.h"
 
+#ifdef TENSHOT_HAS_TORCH
 #include <torch/version.h>
+#else
+#define TORCH_VERSION "none"
+#endif
 
 #include "trainer/core/libtorch_settings.h"
 

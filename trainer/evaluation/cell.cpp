@@ -63,7 +63,7 @@ double coverage_of(const Predictor& predictor, const std::vector<Architecture>& 
 const PlanningPrior& PlanningPriors::of(const std::vector<std::string>& members) {
   const auto [place, is_new] = priors_.try_emplace(members);
   PoolPrior& known = place->second;
-  if (is_new) known.pool = subset(data_.train, members);
+  if (is_new) known.pool = subset(data_.known(), members);
   if (known.prior == nullptr) known.prior = planning_prior(known.pool);
   return *known.prior;
 }

@@ -1,5 +1,6 @@
 #include "datasets/kit/kit.h"
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -7,6 +8,7 @@
 #include "nasbench/graph/onnx.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/temporaries.h"
 #include "tests/unit/datasets/kit/kit_fixture.h"
 
 namespace tenshot::datasets {
@@ -132,6 +134,15 @@ TEST(Kit, DoesNotMixWithAnotherKitOrOtherFiles) {
   EXPECT_THROW(write_kit(folder.path() / "file", other), FileError);
   other.architectures.clear();
   EXPECT_THROW(write_kit(folder.path() / "none", other), InputError);
+}
+
+TEST(Kit, IsWrittenAgainWhereWritingWasKilledAtTheFirstFile) {
+  const TemporaryFolder folder;
+  constexpr pid_t nobody = 0x3fffffff;  // more than Linux gives to processes
+  std::ofstream(temporary_name(folder.path() / "models.tsv", nobody)) << "# kit";
+  write_kit(folder.path(), small_request());
+  EXPECT_TRUE(is_kit(folder.path()));
+  EXPECT_FALSE(std::filesystem::exists(temporary_name(folder.path() / "models.tsv", nobody)));
 }
 
 TEST(Kit, AManifestThatIsNoneIsNamedWithTheKeyAtFault) {
