@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds what needs no LibTorch for aarch64, as a Jetson is one, and runs its tests under qemu-user-static: run.sh [TENSHOT [--filter PATTERN]]. Where TENSHOT names
-# this machine's program, both predict the same. The
-# libraries come from an arm64 Debian 12 that mmdebstrap unpacks into the build folder; nothing of this machine's own
-# packages changes. TENSHOT_AARCH64_BUILD and TENSHOT_AARCH64_ROOT name the two folders, TENSHOT_MIRROR a Debian mirror.
-# Needs g++-aarch64-linux-gnu, qemu-user-static, mmdebstrap and ninja.
+# run.sh [TENSHOT [--filter PATTERN]]: builds what needs no LibTorch for aarch64, as a Jetson is one, and runs its tests
+# under qemu-user-static. Where TENSHOT names this machine's program, both must predict the same. The libraries come from
+# an arm64 Debian 12 that mmdebstrap unpacks into the build folder; nothing of this machine's own packages changes.
+# TENSHOT_AARCH64_BUILD and TENSHOT_AARCH64_ROOT name the two folders, TENSHOT_MIRROR a Debian mirror. Needs
+# g++-aarch64-linux-gnu, qemu-user-static, mmdebstrap and ninja.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${TENSHOT_AARCH64_BUILD:-build-aarch64}
