@@ -2,8 +2,9 @@
 # Installs what is missing, builds, and runs every test. TENSHOT_TABLES names the folder of public latency tables;
 # without it the tests that read them are skipped. Networks of torchvision are exported, with random weights, to the
 # build folder. Each fuzzer of strangers' files runs for ten seconds. --long adds what takes hours: a thousand kills, ten
-# minutes of each fuzzer (TENSHOT_FUZZ_SECONDS), an experiment on Slurm, ThreadSanitizer, and the Debian package in a
-# clean root (as root). Other arguments go to ctest.
+# minutes of each fuzzer (TENSHOT_FUZZ_SECONDS), exports of a million architectures, an experiment on Slurm, aarch64,
+# ThreadSanitizer, the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer with its coverage, and the Debian
+# package in a clean root (as root). Other arguments go to ctest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 long=""
@@ -29,12 +30,16 @@ if [ -z "$long" ]; then
   tests/fuzz/run.sh 10 light
 else
   install_missing slurm-wlm munge
-  install_missing clang-14 libclang-rt-14-dev mmdebstrap dpkg-dev
+  install_missing mmdebstrap dpkg-dev gcovr g++-aarch64-linux-gnu qemu-user-static
   logged cmake --preset tsan
   logged cmake --build --preset tsan
   build-tsan/tests/test_threads
   if [ "$(id -u)" = 0 ]; then tests/package/package_test.sh "$build"; fi
   tests/robustness/kill_test.py "$tenshot" --kills 1000 --seed "${TENSHOT_SEED:-1}"
+  /usr/bin/python3 tests/python/exports_test.py "$build/python" "$tenshot" "$build/tests/library_predictions" . \
+    --architectures 1000000 --every 1 --help-too
+  tests/aarch64/run.sh "$tenshot"
   tests/cluster/slurm.sh tests/cluster/experiment_test.py "$tenshot" slurm
   tests/fuzz/run.sh "${TENSHOT_FUZZ_SECONDS:-600}"
+  tests/coverage.sh
 fi

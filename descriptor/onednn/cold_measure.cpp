@@ -18,6 +18,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/random.h"
+#include "nasbench/support/temporaries.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -64,12 +65,25 @@ Buffer copied(const std::string& bytes) {
 }
 
 /// Removes a file at the end.
-struct ScratchFile {
-  std::filesystem::path path;
-  ~ScratchFile() {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
+class ScratchFile {
+ public:
+  explicit ScratchFile(const std::filesystem::path& folder)
+      : path(temporary_name(folder / "stages.weights", ::getpid())), registered_(path, [] {}) {
+    remove_stale_temporaries_of(folder / "stages.weights");
   }
+  ScratchFile(const ScratchFile&) = delete;
+  ScratchFile& operator=(const ScratchFile&) = delete;
+  ~ScratchFile() {
+    registered_.finish([this] {
+      std::error_code ignored;
+      std::filesystem::remove(path, ignored);
+    });
+  }
+
+  const std::filesystem::path path;
+
+ private:
+  RegisteredTemporary registered_;
 };
 
 /// What the first uses of the library in a process cost more than later ones.
@@ -159,7 +173,7 @@ class Measurement {
         engine_(dnnl::engine::kind::cpu, 0),
         stream_(engine_),
         weights_(model),
-        scratch_{options.scratch / ("stages-" + std::to_string(::getpid()) + ".weights")} {
+        scratch_(options.scratch) {
     const nasbench::Network network = nasbench::read_onnx(model);
     stages_.model = model.string();
     stages_.model_sha256 = sha256_hex(read_file(model));

@@ -213,6 +213,9 @@ Result expand(const onnx::NodeProto&, const Inputs& inputs) {
 
 Result range(const onnx::NodeProto&, const Inputs& inputs) {
   if (!known(inputs, 1) || !known(inputs, 2) || !inputs[0]->numbers->integer) return std::nullopt;
+  for (const OnnxValue* input : inputs) {
+    if (input == nullptr || input->numbers->size() != 1) throw FormatError("it counts from one number to one number");
+  }
   const std::int64_t start = inputs[0]->numbers->whole(0), end = inputs[1]->numbers->whole(0);
   const std::int64_t step = inputs[2]->numbers->whole(0);
   if (step == 0) throw FormatError("it counts in steps of 0");
@@ -254,7 +257,7 @@ Result pairwise(const Inputs& inputs, int element, Integers integers, Reals real
     if (!left.numbers->integer || !right.numbers->integer) {
       const double value = reals(left.numbers->real(a), right.numbers->real(b));
       if (is_integer(element)) {
-        numbers.integers.push_back(static_cast<std::int64_t>(value));
+        numbers.integers.push_back(whole_number(value));
       } else {
         numbers.reals.push_back(value);
       }

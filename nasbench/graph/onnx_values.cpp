@@ -95,11 +95,12 @@ const Attribute& typed(const Attribute& found, const onnx::NodeProto& node, bool
 
 }  // namespace
 
-std::int64_t Numbers::whole(std::size_t i) const {
-  if (integer) return integers[i];
+std::int64_t whole_number(double real) {
   constexpr double most = 9.2e18;
-  return std::isnan(reals[i]) ? 0 : static_cast<std::int64_t>(std::min(most, std::max(-most, reals[i])));
+  return std::isnan(real) ? 0 : static_cast<std::int64_t>(std::min(most, std::max(-most, real)));
 }
+
+std::int64_t Numbers::whole(std::size_t i) const { return integer ? integers[i] : whole_number(reals[i]); }
 
 ElementType element_type(int onnx_type) {
   switch (onnx_type) {

@@ -13,6 +13,9 @@ namespace tenshot::nasbench {
 
 // What the sources of the ONNX reader share. Needs ONNX's headers: for those sources only.
 
+/// A real cut to the range of integers; 0 for what is no number.
+std::int64_t whole_number(double real);
+
 /// Numbers of a small constant: `integers` of an integer or boolean type, `reals` of the others.
 struct Numbers {
   bool integer = true;

@@ -172,7 +172,7 @@ def kill_verb(bench, verb, kills):
         begin = time.monotonic()
         bench.run(*verb.words)
         durations.append(time.monotonic() - begin)
-    new = meanings(bench, verb)
+    new, names = meanings(bench, verb), names_below(bench.folder / "o")
     reset(bench.folder, verb)
     old = {output: content(bench.folder / output) for output in verb.outputs}
     for kill in range(kills):
@@ -190,7 +190,7 @@ def kill_verb(bench, verb, kills):
     for output in verb.outputs:
         if found[output] != new[output]:
             return f"{name}: {output} is not as without {kills} kills", hits
-    left = bench.leftovers()
+    left = sorted({*bench.leftovers(), *names_below(bench.folder / "o") - names})
     return (f"{name}: left {', '.join(left)}" if left else ""), hits
 
 

@@ -1,7 +1,9 @@
 #include "trainer/predictors/operators/operators_model.h"
 
 #include <gtest/gtest.h>
+#ifdef TENSHOT_HAS_TORCH
 #include <torch/script.h>
+#endif
 
 #include <cmath>
 #include <filesystem>
@@ -222,6 +224,8 @@ TEST_F(OperatorsOnNetworks, ActivationsCostNothingOfTheirOwnWhereThePoolListsNon
   EXPECT_NEAR(predicted.latency_ms[1] / predicted.latency_ms[0], 1, 0.02);
 }
 
+#ifdef TENSHOT_HAS_TORCH
+
 TEST_F(OperatorsOnNetworks, TorchScriptSaysTheSame) {
   const auto path = std::filesystem::temp_directory_path() / "tenshot_operators_test.pt";
   predictor_->export_torchscript(path);
@@ -244,6 +248,8 @@ TEST_F(OperatorsOnNetworks, TorchScriptSaysTheSame) {
   }
 }
 
+#endif
+
 TEST(OperatorsOnALayeredSpace, TenMeasurementsPredictTheOthersAndTorchScriptReadsStrings) {
   const SearchSpace& space = nasbench::search_space("fbnet");
   Rng rng(3);
@@ -255,7 +261,7 @@ TEST(OperatorsOnALayeredSpace, TenMeasurementsPredictTheOthersAndTorchScriptRead
   EXPECT_GE(share_within_ten_percent(*predictor, others), 0.95);
   const auto back = load_operators(Archive::parse(model->to_archive().serialise(), "memory"));
   EXPECT_EQ(back->predict_pool(others), model->predict_pool(others));
-
+#ifdef TENSHOT_HAS_TORCH
   const auto path = std::filesystem::temp_directory_path() / "tenshot_operators_fbnet_test.pt";
   predictor->export_torchscript(path);
   torch::jit::Module module = torch::jit::load(path.string());
@@ -267,6 +273,7 @@ TEST(OperatorsOnALayeredSpace, TenMeasurementsPredictTheOthersAndTorchScriptRead
   for (std::size_t i = 0; i < others.size(); ++i) {
     EXPECT_NEAR(latency[static_cast<std::int64_t>(i)].item<double>() / expected.latency_ms[i], 1, 1e-9);
   }
+#endif
 }
 
 }  // namespace

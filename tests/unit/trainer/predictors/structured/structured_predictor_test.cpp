@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
+#ifdef TENSHOT_HAS_TORCH
 #include <torch/script.h>
+#endif
 
 #include <nlohmann/json.hpp>
 
@@ -92,6 +94,8 @@ TEST(StructuredPredictor, OfTheWholeSpaceMeasuredIsAFileUnderAMegabyteThatLosesN
   EXPECT_EQ(loaded->predict(set.architectures, 0.9).upper_ms, predictor->predict(set.architectures, 0.9).upper_ms);
 }
 
+#ifdef TENSHOT_HAS_TORCH
+
 class StructuredExport : public testing::TestWithParam<std::size_t> {};
 INSTANTIATE_TEST_SUITE_P(FewAndMany, StructuredExport, testing::Values(10, 150));
 
@@ -125,6 +129,8 @@ TEST_P(StructuredExport, HasTheSameLatenciesAndIntervals) {
   EXPECT_ANY_THROW(module.get_method("predict")({bad}));
   EXPECT_ANY_THROW(module.get_method("predict_interval")({strings, 1.5}));
 }
+
+#endif
 
 TEST(StructuredPredictor, WidensItsIntervalsWithConfidenceAndNarrowsThemWithMeasurements) {
   const AdaptationSet ten = planned_set(plan(model(), {}));
