@@ -259,6 +259,7 @@ trap 'rm -f results/running' EXIT
 # ---- The state of the board, or of the phone.
 state_now() { if [ -n "$phone" ]; then phone_state board_state; else board_state; fi; }
 clock_now() { if [ -n "$phone" ]; then phone_state clock; else clock; fi; }
+four_digits() { awk "BEGIN { printf(($1 >= 1000 ? \"%.0f\" : \"%.4g\"), $1) }"; } # for people; files keep all
 moved() { # FROM TO: by more than 2 %?
   echo "$1 $2" | awk '{ print (/unknown/ ? "unknown" : $2 > 1.02 * $1 || $2 < 0.98 * $1 ? "yes" : "no") }'
 }
@@ -496,7 +497,7 @@ measure_all() { # what is not done; sets failures and failed
       left=$(awk "BEGIN { s = ($todo - $attempts) * ($(date +%s) - $started) / $attempts
         if (s >= 1) printf s < 100 ? \", about %d s left\" : \", about %d min left\", s < 100 ? s : s / 60 + 0.5 }")
       case $counted in no) left=" without counters, see its log$left" ;; esac
-      printf '%.2f ms%s\n' "$ms" "$left"
+      printf '%s ms%s\n' "$(four_digits "$ms")" "$left"
       if [ "$moves" = yes ]; then
         moved_ones="$moved_ones $id"
         warn "THE CLOCK MOVED during $id, from $clocks_before to $clocks_after: sudo nvpmodel -m 0;" \
