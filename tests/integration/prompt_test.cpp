@@ -45,7 +45,7 @@ TEST(Prompt, HelpMarksWhatIsRequiredAndItIsRequired) {
     ASSERT_NE(needs, std::string::npos) << bare.err;
     const std::size_t begin = needs + std::string(" needs ").size();
     const std::string option = bare.err.substr(begin, bare.err.find(';') - begin);
-    const std::size_t at = help.out.find(option.substr(0, 2) == "--" ? option + " " : "--" + option + " ");
+    const std::size_t at = help.out.find(option.substr(0, 2) == "--" ? option + " " : "<" + option + ">: ");
     ASSERT_NE(at, std::string::npos) << verb << " " << option << "\n" << help.out;
     EXPECT_NE(help.out.substr(at, 80).find("required"), std::string::npos) << help.out.substr(at, 80);
   }

@@ -87,6 +87,13 @@ bool OptionParser::parse(const std::vector<std::string>& given) {
                          (rest_name_.empty() ? "" : " [" + rest_name_ + " …]"));
     options_.positional_help("");
     std::cout << options_.help();
+    for (const std::string& group : options_.groups()) {
+      for (const auto& option : options_.group_help(group).options) {
+        if (!positional_.empty() && option_name(option) == positional_) {
+          std::cout << "  <" << positional_ << ">: " << option.desc << "\n";  // which cxxopts leaves out
+        }
+      }
+    }
     if (!rest_name_.empty()) std::cout << "  " << rest_name_ << ": " << rest_meaning_ << "\n";
     std::cout << "\nExample:\n" << example_;
     return false;
