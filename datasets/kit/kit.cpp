@@ -168,6 +168,8 @@ KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& requ
   make_folder(folder);
   write_file_atomically(folder / "models.tsv", "# kit " + manifest.id + "\n");  // first: it says that a kit begins here
   make_folder(folder / "models");
+  std::error_code ignored;
+  std::filesystem::remove(folder / "converted.tsv", ignored);
   KitSummary summary;
   std::vector<ModelSource> sources = sources_of(request);
   for (ModelSource& source : sources) {

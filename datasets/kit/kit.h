@@ -23,6 +23,7 @@ constexpr std::string_view kit_format = "tenshot.kit/1";
 struct KitModel {
   std::string id;  ///< names its files: lower-case letters, digits and '_'
   std::string sha256;
+  std::string converted_sha256;   ///< of the user's converted file, of two joined by '+'; empty without (converted.h)
   std::uint64_t weight_seed = 0;  ///< of nasbench::random_weights: one of its own
   int runs = 0;                   ///< asked for
   std::vector<int> input;         ///< batch, channels, height, width
@@ -68,9 +69,10 @@ struct KitSummary {
 /// Writes `folder`: `models/*.onnx` (the architectures, and every operator of the space, alone and in its chains; of
 /// networks by name, the user's own files with their external data),
 /// `manifest.json`, `models.tsv` (the same for a shell), `measure.sh` with its runners, `README.txt`; the manifest
-/// last, so that an unfinished kit is none. `written` is told after each model. Throws InputError when there is nothing
-/// to measure, or when the folder holds anything but this kit (results of an earlier one are nobody's to overwrite),
-/// FileError when it cannot be written.
+/// last, so that an unfinished kit is none. Converted files that were added to the kit before (converted.h) have to be
+/// added again. `written` is told after each model. Throws InputError when there is nothing to measure, or when the
+/// folder holds anything but this kit (results of an earlier one are nobody's to overwrite), FileError when it cannot
+/// be written.
 KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& request,
                      const std::function<void(std::size_t done, std::size_t all)>& written = {});
 

@@ -82,6 +82,19 @@ ChainNetwork read_chain(const JsonReader& reader) {
   return network;
 }
 
+/// As in converted.tsv.
+std::string read_converted(const JsonReader& model) {
+  const json* converted = model.find("converted");
+  if (converted == nullptr) return {};
+  const JsonReader reader(*converted, model.file(), model.full("converted"));
+  std::string hashes;
+  for (const json& entry : reader.array("files")) {
+    const JsonReader file(entry, model.file(), reader.full("files"));
+    hashes += (hashes.empty() ? "" : "+") + file.text("sha256", "");
+  }
+  return hashes;
+}
+
 KitModel read_model(const JsonReader& reader, const SearchSpace& space) {
   KitModel model;
   model.id = reader.text("id", "");
@@ -89,6 +102,7 @@ KitModel read_model(const JsonReader& reader, const SearchSpace& space) {
     reader.fail("id", "lower-case letters, digits and '_'", reader.require("id", "the model's id"));
   }
   model.sha256 = reader.text("sha256", "");
+  model.converted_sha256 = read_converted(reader);
   model.runs = reader.whole_number("runs", 1, 1);
   if (const json* op = reader.find("operator")) {
     const JsonReader entry(*op, reader.file(), reader.full("operator"));

@@ -124,11 +124,14 @@ class Reader {
       return std::nullopt;
     }
     const Notes meta = read_notes(folder / "meta.txt");
+    // What the user did not convert was not to be measured.
+    const bool converted = !note(results_.run, "converted").empty();
+    if (meta.empty() && converted && model.converted_sha256.empty() && !model.is_architecture()) return std::nullopt;
     if (meta.empty()) {
       find(KitProblem::not_measured, &model, "", true);
       return std::nullopt;
     }
-    if (note(meta, "sha256") != model.sha256) {
+    if (note(meta, "sha256") != (converted ? model.converted_sha256 : model.sha256)) {
       find(KitProblem::other_model, &model,
            "the results are of a model with hash '" + excerpt(note(meta, "sha256"), 12) + "…'", true);
       return std::nullopt;
@@ -160,6 +163,7 @@ class Reader {
   }
 
   void judge(const KitModel& model, const Notes& meta, const descriptor::Timing& timing) {
+    if (model.is_architecture() && note(meta, "aggregated") == "yes") ++results_.aggregated;
     const double spread = timing.interquartile_range_ms / timing.median_ms;
     // What costs next to nothing spreads widely on every clock, and little depends on one operator or chain.
     if (spread > kit_tolerated_spread && model.is_architecture()) {
@@ -320,6 +324,10 @@ DeviceRuntime device_of(const KitResults& results, const std::string& id) {
   if (results.manifest.space->composed()) device.input_shape = {3, resolution, resolution};  // others have one each
   nlohmann::json environment = {
       {"kit", results.manifest.id}, {"run", results.run}, {"before", results.before}, {"after", results.after}};
+  if (results.aggregated > 0) {
+    environment["aggregated"] = {{"measurements", results.aggregated},
+                                 {"meaning", "one average or median that the tool printed, without a spread"}};
+  }
   if (results.quantity != Quantity::latency) environment["quantities"] = results.quantities;
   device.environment = environment.dump();
   device.quantity = results.quantity;

@@ -47,7 +47,8 @@ struct KitResults {
   std::vector<Measurement> latencies;                ///< in the order of the plan; latency is the median
   HardwareDescriptor descriptor;  ///< of all operators or "none"; in_network where every chain was measured
   std::vector<KitFinding> findings;
-  std::size_t planned = 0;  ///< architectures
+  std::size_t planned = 0;     ///< architectures
+  std::size_t aggregated = 0;  ///< of them, those whose one time is an average or a median that a tool printed
 
   bool whole_milliseconds() const;
 };

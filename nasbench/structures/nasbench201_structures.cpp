@@ -1,4 +1,5 @@
 #include <cmath>
+#include <mutex>
 
 #include "nasbench/structures/cell_structures.h"
 #include "nasbench/structures/structures.h"
@@ -79,7 +80,6 @@ class Nasbench201Structures : public StructureModel {
  public:
   Nasbench201Structures() : rules_(named_rules()) {
     for (const NamedRule& rule : rules_) structures_.push_back(rule.structure);
-    whole_space_ = StructureModel::table(nasbench201().all());
   }
 
   const SearchSpace& space() const override { return nasbench201(); }
@@ -117,6 +117,10 @@ class Nasbench201Structures : public StructureModel {
   double signature_scale() const override { return 16; }
 
   StructureTable table(const std::vector<Architecture>& architectures) const override {
+    // What the whole space takes to evaluate is most of the time of a program that predicts one architecture.
+    constexpr std::size_t few = 256;
+    if (architectures.size() <= few) return StructureModel::table(architectures);
+    std::call_once(evaluated_, [&] { whole_space_ = StructureModel::table(nasbench201().all()); });
     StructureTable table;
     table.size = architectures.size();
     table.feature_count = feature_count;
@@ -146,7 +150,8 @@ class Nasbench201Structures : public StructureModel {
       {"relu", 0.02, 1, 0.02, {}},          {"multiply", 0.02, 1, 0.02, {}},  {"reorder", 0.03, 1, 0.03, {}}};
   std::vector<NamedRule> rules_;
   std::vector<Structure> structures_;
-  StructureTable whole_space_;
+  mutable std::once_flag evaluated_;
+  mutable StructureTable whole_space_;  ///< of all architectures, once many were asked for
 };
 
 }  // namespace

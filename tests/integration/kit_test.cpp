@@ -145,6 +145,45 @@ TEST(KitOfACommand, AdaptsAndRefusesWhenStrict) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "none.tenshot"));
 }
 
+TEST(KitOfACommand, TakesConvertedModelsAndAToolsAverages) {
+  const Folder folder;
+  const auto path = [&](const char* name) { return quoted(folder.path() / name); };
+  const std::string plan = "tenshot plan --checkpoint " + checkpoint() + " --samples 4 --resolution 8 --out " +
+                           path("plan.csv") + " --kit " + path("kit");
+  ASSERT_EQ(run(plan).exit_code, 0);
+  const std::string add = "tenshot plan --kit " + path("kit") + " --converted ";
+  const Outcome none = run(add + path("kit/models"));
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_NE(none.err.find("holds no converted model; known suffixes are tflite"), std::string::npos) << none.err;
+  ASSERT_EQ(run("mkdir " + path("tflite") + " && for i in 1 2 3 4; do cp " + path("kit") + "/models/arch_0$i.onnx " +
+                path("tflite") + "/arch_0$i.tflite; done")
+                .exit_code,
+            0);
+  const Outcome added = run(add + path("tflite"));
+  ASSERT_EQ(added.exit_code, 0) << added.err;
+  EXPECT_NE(
+      added.err.find("36 operators and chains of the kit were not converted and will not be measured\n" +
+                     (folder.path() / "kit").string() + ": 4 converted models (.tflite) written; next: copy it to"),
+      std::string::npos)
+      << added.err;
+  const Outcome measured = run(path("kit") +
+                               "/measure.sh --no-perf --no-quantities --times 'Inference (avg): %{us}' --command "
+                               "'size=$(wc -c <{model}); echo Warmup \\(avg\\): 9, Inference \\(avg\\): $size >&2'");
+  ASSERT_EQ(measured.exit_code, 0) << measured.out << measured.err;
+  EXPECT_NE(measured.out.find("4 of 4 measured"), std::string::npos) << measured.out;
+  const Outcome adapted = run("tenshot adapt --checkpoint " + checkpoint() + " --measurements " + path("kit") +
+                              " --out " + path("device.tenshot"));
+  ASSERT_EQ(adapted.exit_code, 0) << adapted.err;
+  EXPECT_NE(adapted.err.find("4 as an average or median that the tool printed, so without a spread"), std::string::npos)
+      << adapted.err;
+  ASSERT_EQ(run("tenshot dataset import --kit " + path("kit") + " --id phone --out " + path("pool")).exit_code, 0);
+  const nlohmann::json device = nlohmann::json::parse(slurp(folder.path() / "pool" / "phone" / "device.json"));
+  EXPECT_EQ(device.at("environment").at("aggregated").at("measurements"), 4);
+  EXPECT_EQ(run("tenshot plan --converted " + path("tflite")).exit_code, 2);
+  EXPECT_EQ(run("tenshot plan --kit " + path("tflite") + " --converted " + path("tflite")).exit_code, 1);
+  EXPECT_EQ(run(plan + " --converted " + path("tflite")).exit_code, 0) << "a plan and its converted models at once";
+}
+
 TEST(KitOfACommand, BadUseIsExplained) {
   const Folder folder;
   const auto path = [&](const char* name) { return quoted(folder.path() / name); };

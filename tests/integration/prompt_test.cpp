@@ -33,6 +33,80 @@ TEST(Prompt, HelpTakesAVerb) {
 
 TEST(Prompt, TheShortOptionShowsTheVersion) { EXPECT_EQ(run("tenshot -v").out, run("tenshot --version").out); }
 
+/// The verbs and the sub-verbs that do work for a user, and an option set that is refused for nothing but what lacks.
+TEST(Prompt, HelpMarksWhatIsRequiredAndItIsRequired) {
+  for (const char* verb :
+       {"train", "plan", "adapt", "evaluate", "experiment", "export", "predict", "collect", "info", "dataset import",
+        "network generate", "network describe", "kernels detect", "kernels find"}) {
+    const Outcome help = run(std::string("tenshot ") + verb + " --help"), bare = run(std::string("tenshot ") + verb);
+    EXPECT_EQ(help.exit_code, 0) << verb;
+    EXPECT_EQ(bare.exit_code, 2) << verb << " without any option";
+    const std::size_t needs = bare.err.find(" needs ");
+    ASSERT_NE(needs, std::string::npos) << bare.err;
+    const std::size_t begin = needs + std::string(" needs ").size();
+    const std::string option = bare.err.substr(begin, bare.err.find(';') - begin);
+    const std::size_t at = help.out.find(option.substr(0, 2) == "--" ? option + " " : "<" + option + ">: ");
+    ASSERT_NE(at, std::string::npos) << verb << " " << option << "\n" << help.out;
+    EXPECT_NE(help.out.substr(at, 80).find("required"), std::string::npos) << help.out.substr(at, 80);
+  }
+}
+
+TEST(Prompt, EarlierNamesOfOptionsAreTheSameOption) {
+  const Folder folder;
+  const std::string table = quoted(source_folder / "datasets/data/libtorch-eager_t1_b1/latencies.csv"),
+                    plan = "tenshot plan --checkpoint " + quoted(source_folder / "checkpoints/pool.tenshot") +
+                           " --samples 3 --out - ";
+  const std::string ten = quoted(folder.path() / "ten.csv");
+  ASSERT_EQ(run("head -11 " + table + " >" + ten).exit_code, 0);
+  const Outcome today = run(plan + "--measurements " + ten + " --archs " + table);
+  ASSERT_EQ(today.exit_code, 0) << today.err;
+  EXPECT_EQ(run(plan + "--after " + ten + " --candidates=" + table).out, today.out);
+  EXPECT_EQ(run("tenshot plan --help").out.find("--after"), std::string::npos);
+  ASSERT_EQ(run("cut -d, -f1,2 " + table + " >" + quoted(folder.path() / "predicted.csv")).exit_code, 0);
+  const std::string both = " --predictions " + quoted(folder.path() / "predicted.csv") + " --json ";
+  const Outcome same = run("tenshot evaluate --measurements " + table + both);
+  ASSERT_EQ(same.exit_code, 0) << same.err;
+  EXPECT_EQ(run("tenshot evaluate --measured " + table + both).out, same.out);
+}
+
+TEST(Prompt, SwappedFilesAreNoticed) {
+  const Folder folder;
+  const std::string table = quoted(source_folder / "datasets/data/libtorch-eager_t1_b1/latencies.csv"),
+                    predicted = quoted(folder.path() / "predicted.csv");
+  ASSERT_EQ(
+      run("awk -F, 'NR == 1 { print $1 \",\" $2 \",lower_ms,upper_ms\" } NR > 1 { print $1 \",\" $2 \",1,99\" }' " +
+          table + " >" + predicted)
+          .exit_code,
+      0);
+  EXPECT_EQ(run("tenshot evaluate --predictions " + predicted + " --measurements " + table).exit_code, 0);
+  const Outcome swapped = run("tenshot evaluate --predictions " + table + " --measurements " + predicted);
+  EXPECT_EQ(swapped.exit_code, 1);
+  EXPECT_NE(swapped.err.find("so it holds no predictions, but measurements; are two files swapped?"), std::string::npos)
+      << swapped.err;
+  const Outcome adapted = run("tenshot adapt --checkpoint " + quoted(source_folder / "checkpoints/pool.tenshot") +
+                              " --measurements " + predicted + " --out " + quoted(folder.path() / "device.tenshot"));
+  EXPECT_EQ(adapted.exit_code, 1);
+  EXPECT_NE(adapted.err.find("has the column lower_ms, so it holds no measurements"), std::string::npos) << adapted.err;
+}
+
+TEST(Prompt, ARefusedRunLeavesNoFolderBehind) {
+  const Folder folder;
+  const std::string checkpoint = quoted(source_folder / "checkpoints/pool.tenshot"),
+                    out = quoted(folder.path() / "new" / "inner" / "file");
+  write(folder.path() / "empty.csv", "");
+  const std::string empty = quoted(folder.path() / "empty.csv");
+  for (const std::string& command :
+       {"adapt --checkpoint " + checkpoint + " --measurements " + empty + " --out " + out,
+        "plan --checkpoint " + checkpoint + " --archs " + empty + " --out " + out,
+        "predict --predictor " + checkpoint + " --out " + out,
+        "train --pool " + quoted(folder.path()) + " --out " + out,
+        "export --predictor " + checkpoint + " --document " + out, "dataset import --table " + empty + " --out " + out,
+        "collect --runtime none --out " + out, "collect --runtime libtorch-eager --archs " + empty + " --out " + out}) {
+    EXPECT_NE(run("tenshot " + command).exit_code, 0) << command;
+    EXPECT_FALSE(std::filesystem::exists(folder.path() / "new")) << command;
+  }
+}
+
 /// What bash offers for a command line whose last word is being typed.
 std::string completed(const std::string& words) {
   return run(". " + quoted(source_folder / "trainer/cli/completion/tenshot.bash") + "; COMP_WORDS=(" + words +
@@ -43,6 +117,9 @@ std::string completed(const std::string& words) {
 TEST(Completion, BashOffersVerbsAndTheirOptions) {
   EXPECT_EQ(completed("tenshot pre"), "predict\n");
   EXPECT_EQ(completed("tenshot adapt --meas"), "--measurements\n");
+  EXPECT_EQ(completed("tenshot dataset imp"), "import\n");
+  EXPECT_EQ(completed("tenshot dataset import --dev"), "--devices\n");
+  EXPECT_EQ(completed("tenshot help repo"), "report\n");
 }
 
 TEST(Info, ACheckpointSaysItsPredictorSpaceAndPool) {

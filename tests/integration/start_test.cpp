@@ -74,6 +74,9 @@ TEST_F(Start, FastestAndLimitChooseFromTheWholeSpace) {
   const Outcome none = run(predict + " --limit-ms 0.001");
   EXPECT_EQ(none.exit_code, 1);
   EXPECT_NE(none.err.find("the fastest takes"), std::string::npos) << none.err;
+  const Outcome all = run(predict);
+  ASSERT_EQ(all.exit_code, 0) << all.err;
+  EXPECT_EQ(std::count(all.out.begin(), all.out.end(), '\n'), 15625) << "without --out a line for each";
   EXPECT_EQ(run(predict + " --fastest 0").exit_code, 2);
   EXPECT_EQ(run(predict + " --limit-ms -1").exit_code, 2);
 }

@@ -77,7 +77,7 @@ case_perf_test() {
   new_kit
   measure 0
   expect_printed "Backend: onnxruntime by perf_test"
-  expect_printed "2 of 3 arch_02 … 2.50 ms"
+  expect_printed "2 of 3 arch_02 … 2.5 ms"
   expect arch_02/meta.txt times=perf_test.txt
   expect_lines 20 '^models,0.0025,' "$kit/results/arch_02/perf_test.txt" # ten of warm-up, the slow ones, left out
   expect_file op_nor_conv_3x3_16/perf.2.long.csv
@@ -149,7 +149,7 @@ case_custom() {
   new_kit
   measure 0 --command "echo starting {model}; i=0
     while [ \$i -lt {runs} ]; do echo ' 1.5e0'; i=\$((i + 1)); done; cat '{model}'"
-  expect_printed "1 of 3 arch_01 … 1.50 ms"
+  expect_printed "1 of 3 arch_01 … 1.5 ms"
   expect_lines 20 '^1.5e0$' "$kit/results/arch_01/times.txt"
   expect_lines 1 '^starting models/arch_01.onnx$' "$kit/results/arch_01/log.txt"
   expect arch_01/meta.txt warmup=0
@@ -157,11 +157,164 @@ case_custom() {
   measure 1 --command 'echo "{model}" takes 3 ms'
   measure 1 --command 'echo "{model}" takes 4 ms'
   expect_printed "move results/ away"
-  expect arch_01/failed.txt "custom gave no times"
+  expect arch_01/failed.txt \
+    "custom gave no times: no line is a number of milliseconds (--times reads what else a tool prints)"
   expect perf.txt "missing=the command has no {runs}"
   measure 2 --command 'echo 3'
   expect_printed "--command has no {model}"
   measure 2 --backend custom
+}
+# shellcheck disable=SC2016 # the command's own shell
+# What each tool prints, by the patterns of descriptor/README.md; the last of several averages is that of the timed runs.
+case_times() {
+  board benchmark_model
+  new_kit
+  measure 0 --command 'benchmark_model --graph={model} --num_runs={runs}' --times 'avg=%{us}'
+  expect_printed "1 of 3 arch_01 … 1240 ms"
+  expect arch_01/times.txt 1240.27
+  expect arch_01/meta.txt aggregated=yes
+  expect_lines 1 'Inference timings in us' "$kit/results/arch_01/log.txt"
+  expect kit.txt 'times=avg=%{us}'
+  measure 1 --command 'benchmark_model --graph={model} --num_runs={runs}' --times 'min=%{us}'
+  expect_printed "move results/ away"
+  new_kit
+  measure 0 --command 'benchmark_model --graph={model} --num_runs={runs}' --times 'Inference (avg): %{us}'
+  expect arch_01/times.txt 1240.27
+  new_kit # benchncnn's table
+  measure 0 --command 'echo "          squeezenet  min =    7.68  max =    7.83  avg =    7.74" >&2 # {model}' \
+    --times 'avg = %{ms}'
+  expect arch_02/times.txt 7.74
+  expect arch_02/meta.txt aggregated=yes
+  new_kit # ExecuTorch's executor_runner: every run, and their sum
+  said='i=1; while [ $i -le {runs} ]; do
+    echo "I 00:00:00.0$i executorch:executor_runner.cpp:499] Iteration $i of {runs}: 2.500000 ms"; i=$((i + 1)); done
+    echo "I 00:00:00.09 executorch:executor_runner.cpp:512] Model executed successfully {runs} time(s) in 60.0 ms."; : {model}'
+  measure 0 --command "$said" --times ': %{ms} ms'
+  expect_lines 20 '^2.5$' "$kit/results/arch_01/times.txt"
+  expect_lines 0 aggregated "$kit/results/arch_01/meta.txt"
+  new_kit
+  measure 0 --command "$said" --times 'time(s) in %{ms/runs} ms'
+  expect arch_01/times.txt 3
+  expect arch_01/meta.txt aggregated=yes
+  new_kit # one number for all runs is none of each
+  measure 0 --command 'echo "took 0.0031 s, [2.1*]"; : {model}' --times 'took %{s} s, [2.1*]'
+  expect arch_01/times.txt 3.1
+  expect arch_01/meta.txt aggregated=yes
+  new_kit
+  measure 1 --command 'echo took 3 ms; : {model}' --times 'latency %{ms}'
+  expect arch_01/failed.txt "nothing that the command printed is like --times latency %{ms}"
+  for pattern in avg=us '%{min}' '%{ms} %{ms}' '%{ms'; do
+    measure 2 --command 'echo 1; : {model}' --times "$pattern"
+    expect_printed "has no number with its unit"
+  done
+  measure 2 --backend onnxruntime --times '%{ms}'
+}
+case_openvino() {
+  board benchmark_app
+  new_kit
+  convert xml
+  measure 0 --command 'benchmark_app -m {model} -api sync -niter {runs} -nthreads {threads}' --times 'Median: %{ms}'
+  expect_printed "Models: the converted ones, .xml; left out as not converted: 1"
+  expect_printed "2 of 2 arch_02 … 4.29 ms"
+  expect_lines 2 '-m converted/arch_0[12].xml -api sync -niter 20 -nthreads 1$' "$work/calls"
+  expect arch_01/meta.txt aggregated=yes
+  expect arch_01/meta.txt "sha256=$(hash_of converted/arch_01.xml)+$(hash_of converted/arch_01.bin)"
+  echo more >>"$kit/converted/arch_01.bin"
+  rm -r "$kit/results"
+  measure 1 --command 'benchmark_app -m {model} -niter {runs}' --times 'Median: %{ms}'
+  expect arch_01/failed.txt "the SHA-256 of converted/arch_01.xml is not the one in converted.tsv: copy the kit anew"
+  rm "$kit/converted/arch_02.bin"
+  rm -r "$kit/results"
+  measure 1 --command 'benchmark_app -m {model} -niter {runs}' --times 'Median: %{ms}'
+  expect arch_02/failed.txt "converted/arch_02.bin is missing"
+}
+case_converted() {
+  board benchmark_model onnxruntime_perf_test
+  new_kit
+  convert tflite
+  measure 2
+  expect_printed "The models were converted to .tflite"
+  measure 0 --command 'benchmark_model --graph={model} --num_runs={runs}' --times 'avg=%{us}'
+  expect kit.txt converted=tflite
+  expect arch_01/meta.txt "sha256=$(hash_of converted/arch_01.tflite)"
+  expect_no_file op_nor_conv_3x3_16
+  new_kit # the ONNX files are there still
+  convert tflite
+  measure 0 --backend onnxruntime
+  expect_printed "3 of 3 measured"
+  expect arch_01/meta.txt "sha256=$(hash_of models/arch_01.onnx)"
+  board trtexec # an engine is run as it is, and never removed
+  new_kit unrunnable
+  convert engine
+  measure 1
+  expect_lines 0 '--onnx=' "$work/calls"
+  expect_lines 1 '--loadEngine=converted/arch_01.engine' "$work/calls"
+  expect_file arch_01/meta.txt
+  expect_file ../converted/arch_02.engine
+  for line in "a	architecture	converted/../a.tflite	$(printf '%064d' 0)	20	1x3x32x32" \
+    "a	architecture	models/a.onnx	$(printf '%064d' 0)	20	1x3x32x32" \
+    "a	architecture	converted/a.xml	$(printf '%064d' 0)+$(printf '%063d' 0)	20	1x3x32x32"; do
+    new_kit
+    convert tflite
+    printf '%s\n' "$line" >>"$kit/converted.tsv"
+    measure 1
+    expect_printed "converted.tsv line 5: "
+  done
+}
+# shellcheck disable=SC2016
+case_phone() {
+  board adb
+  phone
+  new_kit
+  convert tflite
+  measure 0 FAKE_PHONE="$work/phone" --adb --command '../benchmark_model --graph={model} --num_runs={runs}' \
+    --times 'Inference (avg): %{us}'
+  expect_printed "Phone: Pixel 2"
+  expect_printed "1 of 2 arch_01 … 1240 ms"
+  expect arch_01/times.txt 1240.27
+  for line in 'board=Pixel 2' android=11 cpu_governor=walt cpu0_khz=1900800 temperature_battery=31000; do
+    expect before.txt "$line"
+  done
+  expect_lines 0 'board=Jetson\|temperature_cpu-thermal' "$kit/results/before.txt"
+  expect arch_01/meta.txt clocks_before=1900800
+  expect perf.txt "missing=counters are not read through adb"
+  expect quantities.txt "energy_missing=energy is not read through adb"
+  expect kit.txt adb=any
+  [ "$(ls "$work/phone/data/local/tmp/tenshot")" = state.sh ] || fail "models were left on the phone"
+  new_kit # times of every run, of the ONNX file itself
+  measure 0 FAKE_PHONE="$work/phone" --adb emulator-5554 --runs 3 --command 'cat {model}; for i in 1 2 3; do echo $i; done'
+  expect_lines 3 '^[123]$' "$kit/results/arch_02/times.txt"
+  expect_lines 0 aggregated "$kit/results/arch_02/meta.txt"
+  expect_lines 3 '^adb -s emulator-5554 push models/' "$work/calls"
+  new_kit # the command's own status comes back
+  measure 1 FAKE_PHONE="$work/phone" --adb --command './no_such_tool {model}'
+  expect_lines 1 '^custom ended with status 127: .*no_such_tool' "$kit/results/arch_01/failed.txt"
+  new_kit
+  measure 1 FAKE_PHONE="$work/phone" --adb=R58M --command 'echo 1 {model}'
+  expect_printed "adb reaches no phone: error: device 'R58M' not found; see adb devices"
+  measure 1 FAKE_PHONE="$work/phone" FAKE_PHONE_STATE=offline --adb --command 'echo 1 {model}'
+  expect_printed "adb reaches no phone: error: device offline"
+  measure 2 --adb --backend onnxruntime
+  measure 2 --adb='a;b' --command 'echo 1 {model}'
+  board
+  measure 1 --adb --command 'echo 1 {model}'
+  expect_printed "adb is not on the PATH: install Android's platform tools"
+}
+case_same_failure() {
+  board
+  new_kit
+  for id in arch_03 arch_04 arch_05; do
+    echo $id >"$kit/models/$id.onnx"
+    printf '%s\tarchitecture\tmodels/%s.onnx\t%s\t20\t1x3x32x32\n' $id $id "$(hash_of models/$id.onnx)" >>"$kit/models.tsv"
+  done
+  measure 1 --command 'case {model} in *arch_01*) echo 1 ;; *) echo "no library for {model}" >&2; exit 3 ;; esac'
+  expect_printed "Three models in a row failed for the same reason, so no further one was tried: custom ended with status 3"
+  expect_printed "no library for models/arch_03.onnx"
+  expect_printed "1 of 6 measured"
+  expect_no_file arch_04
+  rm -r "$kit/results" # different reasons stop nothing
+  measure 1 --command 'case {model} in *arch_0[24]*) echo "one" >&2 ;; *) echo "other" >&2 ;; esac; exit 1'
+  expect_file arch_05/failed.txt
 }
 case_failure_in_the_middle() {
   board trtexec
@@ -375,7 +528,11 @@ case_bad_input() {
   board
   new_kit
   measure 1
-  expect_printed "Neither trtexec nor ONNX Runtime is here"
+  expect_printed "Neither trtexec nor ONNX Runtime is here. Install ONNX Runtime by one of: pip install onnxruntime; npm"
+  expect_printed "install onnxruntime-node (in $kit)"
+  rm "$kit/tools.sh"
+  measure 1
+  expect_printed "There is no tools.sh beside measure.sh"
 }
 
 # The trees of sensors are laid out as the kernel documents powercap and the INA3221; a command stands in for what takes
@@ -429,7 +586,8 @@ case_memory() {
 
 if command -v shellcheck >/dev/null; then
   shellcheck -x -s sh "$kit_files/measure.sh" "$kit_files/quantities.sh" "$0" "$here"/board/trtexec "$here"/board/perf "$here"/board/nvpmodel \
-    "$here"/board/onnxruntime_perf_test || fail "shellcheck"
+    "$kit_files/state.sh" "$kit_files/tools.sh" "$here"/board/onnxruntime_perf_test "$here"/board/adb \
+    "$here"/board/benchmark_app "$here"/board/benchmark_model || fail "shellcheck"
   echo "shellcheck: passed"
 else
   echo "shellcheck: skipped, it is not installed"
@@ -440,7 +598,8 @@ for shell in dash "busybox sh"; do
     continue
   fi
   shell_command="$(command -v "${shell%% *}")$(echo "$shell" | sed 's/^[a-z]*//')"
-  for name in trtexec chains precisions perf_test python node optimization custom checksums failure_in_the_middle unbuildable \
+  for name in trtexec chains precisions perf_test python node optimization custom times openvino converted phone checksums same_failure \
+    failure_in_the_middle unbuildable \
     without_perf without_nvpmodel clocks sentinel sentinel_that_fails changed_model not_writable resumption \
     interruption odd_paths bad_input energy_counter energy_rails memory; do
     [ -z "$only" ] || [ "$only" = $name ] || continue

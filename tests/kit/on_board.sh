@@ -35,6 +35,32 @@ new_kit() {
     printf '%s\t%s\tmodels/%s.onnx\t%s\t20\t1x3x32x32\n' $id $kind $id "$hash" >>"$kit/models.tsv"
   done
 }
+hash_of() { sha256sum <"$kit/$1" | cut -d ' ' -f 1; }
+# convert SUFFIX: the kit's two architectures as converted files, without its operator.
+convert() {
+  mkdir "$kit/converted"
+  printf '# kit 0123abcd\n# format %s\n' "$1" >"$kit/converted.tsv"
+  for id in arch_01 arch_02; do
+    sed 's/^/converted /' "$kit/models/$id.onnx" >"$kit/converted/$id.$1"
+    hash=$(hash_of "converted/$id.$1")
+    case $1 in xml | param) echo weights >"$kit/converted/$id.bin" && hash=$hash+$(hash_of "converted/$id.bin") ;; esac
+    printf '%s\tarchitecture\tconverted/%s.%s\t%s\t20\t1x3x32x32\n' $id $id "$1" "$hash" >>"$kit/converted.tsv"
+  done
+}
+# phone: the folder that the stand-in for adb takes for one.
+phone() {
+  rm -rf "$work/phone"
+  mkdir -p "$work/phone/bin" "$work/phone/data/local/tmp" "$work/phone/sys/class/thermal/thermal_zone0" \
+    "$work/phone/sys/devices/system/cpu/cpu0/cpufreq"
+  printf '#!/bin/sh\ncase $1 in ro.product.model) echo Pixel 2 ;; ro.build.version.release) echo 11 ;; esac\n' \
+    >"$work/phone/bin/getprop"
+  chmod +x "$work/phone/bin/getprop"
+  cp "$here/board/benchmark_model" "$work/phone/data/local/tmp/"
+  echo walt >"$work/phone/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
+  echo 1900800 >"$work/phone/sys/devices/system/cpu/cpu0/cpufreq/scaling_cur_freq"
+  echo battery >"$work/phone/sys/class/thermal/thermal_zone0/type"
+  echo 31000 >"$work/phone/sys/class/thermal/thermal_zone0/temp"
+}
 # board NAME…: the PATH holds the tools and these stand-ins, no other backend, perf or nvpmodel.
 board() {
   rm -rf "$work/board"

@@ -1,9 +1,11 @@
 #include <iostream>
 
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/shipped.h"
@@ -89,17 +91,18 @@ void run(const std::vector<std::string>& arguments) {
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements kit/ --out device.tenshot\n"
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --quantity energy --measurements energy.csv --out "
       "energy.tenshot\n");
-  options.add()("checkpoint", "what `tenshot train` wrote; pool.tenshot is shipped", cxxopts::value<std::string>())(
+  options.add()("checkpoint", "required: what `tenshot train` wrote; pool.tenshot is shipped",
+                cxxopts::value<std::string>())(
       "measurements",
-      "CSV: architecture,latency_ms (or the quantity's column); a device-runtime's folder; or a kit's folder with its "
-      "results/",
+      "required, or --descriptor: CSV with architecture,latency_ms (or the quantity's column); a device-runtime's "
+      "folder; or a kit's folder with its results/",
       cxxopts::value<std::string>())("descriptor", "the new device's device.json", cxxopts::value<std::string>())(
       "strict", "refuse measurements with any unusable or doubtful entry")(
       "clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)",
       cxxopts::value<std::string>())("mode", "maple-edge: joint (from scratch on pool and measurements) or fine-tune",
                                      cxxopts::value<std::string>()->default_value("joint"))(
       "seed", "seed of every random draw", cxxopts::value<std::string>()->default_value("1"))(
-      "out", "predictor to write", cxxopts::value<std::string>())(
+      "out", "required: predictor to write", cxxopts::value<std::string>())(
       "threads", "processor threads; one gives the same bytes every time",
       cxxopts::value<std::string>()->default_value("1"));
   add_network_options(options, "that were measured");
@@ -118,7 +121,8 @@ void run(const std::vector<std::string>& arguments) {
   quantity_option(options);
   const int threads = static_cast<int>(options.integer("threads", 1));
   require_distinct_files(options);
-  require_writable_target(out);
+  MadeFolders made;
+  made.for_file(out);
   const auto model = trainer::load_pool_model(checkpoint);
   require_options_of(*model, options);
   networks_of(options);
@@ -135,7 +139,9 @@ void run(const std::vector<std::string>& arguments) {
   forget_training(out);
   say(verdict(*model, *predictor, set.architectures.size()), quiet);
   for (const std::string& line : predictor->explanation()) say(line, quiet);
-  say_written(out, "predictor", "tenshot predict --predictor " + out + " --out predictions.csv", quiet);
+  const bool by_name = &predictor->space() == &nasbench::networks();
+  say_written(out, "predictor",
+              "tenshot predict --predictor " + out + (by_name ? " model.onnx" : " --out predictions.csv"), quiet);
 }
 
 }  // namespace

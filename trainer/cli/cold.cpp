@@ -8,6 +8,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/made_folders.h"
 #include "trainer/cold/planner.h"
 #ifdef TENSHOT_ONEDNN
 #include "descriptor/onednn/cold_engine.h"
@@ -36,7 +37,8 @@ void measure_stages(const OptionParser& options) {
   files.reads("model.onnx", model);
   files.writes("--out", out);
   files.require_distinct();
-  require_writable_target(out);
+  MadeFolders made;
+  made.for_file(out);
   descriptor::ColdMeasureOptions measure;
   measure.repetitions = options.integer("repetitions", 1);
   const std::filesystem::path folder = std::filesystem::path(out).parent_path();
@@ -142,8 +144,8 @@ void measure(const Arguments& arguments) {
                        "Measures what a cold start of an ONNX network is made of: for every kernel of every layer, "
                        "reading, transforming, creating and executing.",
                        measure_example);
-  options.add_positional("model.onnx", "the ONNX file");
-  options.add()("out", "file of stages (tenshot.cold/1); reading is measured on its disk",
+  options.add_positional("model.onnx", "required: the ONNX file");
+  options.add()("out", "required: file of stages (tenshot.cold/1); reading is measured on its disk",
                 cxxopts::value<std::string>());
   options.add()("repetitions", "of every stage; the least time counts",
                 cxxopts::value<std::string>()->default_value("5"));
@@ -155,8 +157,8 @@ void plan(const Arguments& arguments) {
                        "Plans a cold start: which kernel each layer takes, whether its weights are stored transformed, "
                        "and which core prepares it (Yi et al., MobiSys 2023).",
                        plan_example);
-  options.add_positional("stages.json", "what `tenshot cold measure` wrote");
-  options.add()("out", "file of the plan (tenshot.cold-plan/1)", cxxopts::value<std::string>());
+  options.add_positional("stages.json", "required: what `tenshot cold measure` wrote");
+  options.add()("out", "required: file of the plan (tenshot.cold-plan/1)", cxxopts::value<std::string>());
   options.add()("kernels", "planned, warm (fastest once warm), preferred (the library's first), untransformed",
                 cxxopts::value<std::string>()->default_value("planned"));
   options.add()("cache", "transformed weights that are stored: planned, none, all",
@@ -188,7 +190,7 @@ void run_verb(const Arguments& arguments) {
                        "Starts a planned network cold, once, and says how long it took. Weights are kept in a folder "
                        "beside the plan, which the first run makes of the model.",
                        run_example);
-  options.add_positional("plan.json", "what `tenshot cold plan` wrote");
+  options.add_positional("plan.json", "required: what `tenshot cold plan` wrote");
   options.add()("model", "the ONNX file, where it is not where it was measured", cxxopts::value<std::string>());
   options.add()("weights", "folder of the weights; PLAN.weights unless given", cxxopts::value<std::string>());
   options.add()("drop-page-cache", "make the system forget the files first");

@@ -18,6 +18,7 @@
 #include "trainer/cli/collect_quantity.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/runtime_choice.h"
 #include "trainer/cli/signals.h"
@@ -155,8 +156,8 @@ void add_collect_options(OptionParser& options) {
       "patience", "seconds in all to spend on what a disturbed machine spoils, and on waiting for it to settle",
       cxxopts::value<std::string>()->default_value("300"))(
       "json", "print what was measured, the conditions and the costs as JSON")(
-      "repeat-check", "measure 5 % of the architectures again at the end")("out", "folder to write <id>/device.json to",
-                                                                           cxxopts::value<std::string>());
+      "repeat-check", "measure 5 % of the architectures again at the end")(
+      "out", "required: folder to write <id>/device.json to", cxxopts::value<std::string>());
   add_collected_quantity(options);
 }
 
@@ -196,7 +197,8 @@ void run(const std::vector<std::string>& arguments) {
     collect.descriptor.counters = counters.source;
     if (!counters.reason.empty()) say(counters.reason, quiet);
   }
-  make_folder(collect.folder);
+  MadeFolders made;
+  made.folder(collect.folder);
   ProgressLine progress(quiet);
   Pace pace;
   const datasets::CollectProgress show = [&](std::size_t done, std::size_t total, const std::string& note) {
@@ -206,10 +208,10 @@ void run(const std::vector<std::string>& arguments) {
   if (quantity != datasets::Quantity::latency)
     return collect_quantity(options, choice, space, std::move(collect), show);
   const auto device = datasets::collect(collect, space, show);
-  say((collect.folder / device.id).string() + ": " + std::to_string(device.latencies.size()) + " architectures", quiet);
   const datasets::CollectRecord record = datasets::record_of(device);
   report_left_out(record, quiet);
   say(datasets::to_text(record), quiet);
+  say_collected((collect.folder / device.id).string(), device, options);
   if (options.has("json")) {
     std::cout << nlohmann::json{{"id", device.id},
                                 {"folder", (collect.folder / device.id).string()},

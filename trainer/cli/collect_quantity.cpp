@@ -12,6 +12,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/cli/quantity_option.h"
+#include "trainer/cli/written.h"
 
 namespace tenshot::cli {
 namespace {
@@ -62,6 +63,16 @@ void say_of_starts(const datasets::DeviceRuntime& device, bool quiet) {
 
 }  // namespace
 
+void say_collected(const std::string& folder, const datasets::DeviceRuntime& device, const OptionParser& options) {
+  const std::string of = device.quantity == Quantity::latency ? "" : ", " + datasets::column(device.quantity);
+  const std::string more =
+      (device.quantity == Quantity::latency ? "" : " --quantity " + std::string(name(device.quantity))) +
+      (options.has("networks") ? " --networks " + options.get("networks") : "");
+  say_written(folder, "device-runtime of " + std::to_string(device.latencies.size()) + " architectures" + of,
+              "tenshot adapt --checkpoint POOL.tenshot --measurements " + folder + more + " --out device.tenshot",
+              options.has("quiet"));
+}
+
 void add_collected_quantity(OptionParser& options) {
   options.add()("cold",
                 "cold starts, --quantity cold: from the file of the weights to the first output, each in a fresh "
@@ -106,7 +117,7 @@ void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, 
     say_of_starts(device, quiet);
   }
   const std::string folder = (collect.folder / device.id).string();
-  say(folder + ": " + std::to_string(device.latencies.size()) + " architectures, " + datasets::column(quantity), quiet);
+  say_collected(folder, device, options);
   if (!options.has("json")) return;
   std::cout << nlohmann::json{{"id", device.id},
                               {"folder", folder},

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "datasets/collect/collect.h"
 #include "datasets/tables/quantity.h"
 #include "trainer/cli/command.h"
@@ -12,6 +14,9 @@ void add_collected_quantity(OptionParser& options);
 
 /// What they ask for. Throws UsageError where they contradict each other, or with options of latencies alone.
 datasets::Quantity collected_quantity(const OptionParser& options);
+
+/// The last line of `collect`: the device-runtime in `folder`, and how to adapt to it.
+void say_collected(const std::string& folder, const datasets::DeviceRuntime& device, const OptionParser& options);
 
 /// Measures another quantity than latency of architectures of `space`, which may be the one of networks by name, as
 /// `collect` says of runtime, architectures and folder, and says what it wrote.

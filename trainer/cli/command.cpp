@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
@@ -10,7 +11,9 @@
 #include <iostream>
 #include <limits>
 #include <sstream>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
@@ -28,6 +31,23 @@ std::string option_name(const Option& option) {
   } else {
     return option.l.empty() ? std::string() : *option.l.begin();
   }
+}
+
+/// Earlier names of options, which stay good: one thing has one name in help and messages.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> aliases = {
+    {{"measured", "measurements"}, {"after", "measurements"}, {"candidates", "archs"}}};
+
+/// `argument` with an earlier name of an option in its place by today's, where the verb has that.
+std::string renamed(const std::string& argument, const std::vector<std::string>& known) {
+  const std::string name = argument.substr(0, argument.find('='));
+  const auto has = [&](const std::string& option) {
+    return std::find(known.begin(), known.end(), option) != known.end();
+  };
+  for (const auto& [earlier, today] : aliases) {
+    if (name != "--" + std::string(earlier) || has(name) || !has("--" + std::string(today))) continue;
+    return "--" + std::string(today) + argument.substr(name.size());
+  }
+  return argument;
 }
 
 double seconds_now() {
@@ -52,7 +72,9 @@ void OptionParser::add_rest(const std::string& name, const std::string& meaning)
   rest_meaning_ = meaning;
 }
 
-bool OptionParser::parse(const std::vector<std::string>& arguments) {
+bool OptionParser::parse(const std::vector<std::string>& given) {
+  std::vector<std::string> arguments;
+  for (const std::string& argument : given) arguments.push_back(renamed(argument, known_options()));
   std::vector<const char*> argv = {"tenshot"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());
   try {
@@ -65,6 +87,13 @@ bool OptionParser::parse(const std::vector<std::string>& arguments) {
                          (rest_name_.empty() ? "" : " [" + rest_name_ + " …]"));
     options_.positional_help("");
     std::cout << options_.help();
+    for (const std::string& group : options_.groups()) {
+      for (const auto& option : options_.group_help(group).options) {
+        if (!positional_.empty() && option_name(option) == positional_) {
+          std::cout << "  <" << positional_ << ">: " << option.desc << "\n";  // which cxxopts leaves out
+        }
+      }
+    }
     if (!rest_name_.empty()) std::cout << "  " << rest_name_ << ": " << rest_meaning_ << "\n";
     std::cout << "\nExample:\n" << example_;
     return false;
@@ -83,11 +112,16 @@ bool OptionParser::parse(const std::vector<std::string>& arguments) {
   return true;
 }
 
-std::string OptionParser::suggestion_for(const std::vector<std::string>& arguments) const {
+std::vector<std::string> OptionParser::known_options() const {
   std::vector<std::string> known;
   for (const std::string& group : options_.groups()) {
     for (const auto& option : options_.group_help(group).options) known.push_back("--" + option_name(option));
   }
+  return known;
+}
+
+std::string OptionParser::suggestion_for(const std::vector<std::string>& arguments) const {
+  const std::vector<std::string> known = known_options();
   for (const std::string& argument : arguments) {
     if (argument.compare(0, 2, "--") != 0) continue;
     const std::string name = argument.substr(0, argument.find('='));
@@ -195,6 +229,9 @@ void report(const datasets::KitResults& results, bool quiet) {
   if (results.descriptor.has_counters()) std::cerr << " with counters";
   if (results.descriptor.has_in_network()) {
     std::cerr << ", " << results.descriptor.in_network.size() << " operations inside a network";
+  }
+  if (results.aggregated > 0) {
+    std::cerr << "; " << results.aggregated << " as an average or median that the tool printed, so without a spread";
   }
   std::cerr << "\n";
 }

@@ -46,6 +46,8 @@ class OptionParser {
 
   /// Parses. Prints help and returns false when asked for it. Throws UsageError on an unknown option, a value that does
   /// not parse, or a surplus argument.
+  ///
+  /// Earlier names of options (--measured and --after for --measurements, --candidates for --archs) count as today's.
   bool parse(const std::vector<std::string>& arguments);
 
   bool has(const std::string& option) const { return result_.count(option) != 0; }
@@ -62,6 +64,8 @@ class OptionParser {
                   const std::string& owner) const;
 
  private:
+  /// Of the verb, with their dashes.
+  std::vector<std::string> known_options() const;
   /// "; did you mean '--samples'?" for the first unknown option.
   std::string suggestion_for(const std::vector<std::string>& arguments) const;
 

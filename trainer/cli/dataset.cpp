@@ -14,6 +14,7 @@
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/written.h"
@@ -42,7 +43,8 @@ void import_kit(const OptionParser& options, const std::string& out) {
   report(results, options.has("quiet"));
   const std::string id = options.has("id") ? options.get("id") : datasets::default_device_id(results);
   const datasets::DeviceRuntime device = datasets::device_of(results, id);
-  make_folder(out);
+  MadeFolders made;
+  made.folder(out);
   datasets::write_device(out, device, *results.manifest.space);
   say_written(out, "device-runtime " + id, "tenshot dataset describe " + out, options.has("quiet"));
 }
@@ -50,14 +52,15 @@ void import_kit(const OptionParser& options, const std::string& out) {
 void import_measurements(const Arguments& arguments) {
   OptionParser options("dataset import", "Reads a wide latency table, or a measured kit, into a pool.", import_example);
   add_network_options(options, "of the table");
-  options.add()("table", "CSV: architecture, an optional index, one column of ms per device-runtime",
+  options.add()("table",
+                "required, or --kit: CSV with architecture, an optional index, one column of ms per device-runtime",
                 cxxopts::value<std::string>())("space", "search space of the architectures: a name, or FILE.json",
                                                cxxopts::value<std::string>()->default_value("nasbench201"))(
       "devices", "columns to read, comma-separated (default: all)", cxxopts::value<std::string>())(
       "rows", "a:b, rows whose index is a … b − 1 (default: all)", cxxopts::value<std::string>())(
       "kit", "folder of a kit with the results/ of its measure.sh: becomes one device-runtime",
       cxxopts::value<std::string>())("id", "of that device-runtime (default: its backend and settings)",
-                                     cxxopts::value<std::string>())("out", "pool folder to write",
+                                     cxxopts::value<std::string>())("out", "required: pool folder to write",
                                                                     cxxopts::value<std::string>());
   add_quantity_option(options, "latency");
   if (!options.parse(arguments)) return;

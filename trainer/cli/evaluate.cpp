@@ -94,7 +94,7 @@ void leave_out_excluded(const OptionParser& options, const nasbench::SearchSpace
 }
 
 Joined compare_predictor(const OptionParser& options) {
-  const std::string file = options.get("predictor"), measured = options.required("measured");
+  const std::string file = options.get("predictor"), measured = options.required("measurements");
   const double confidence = options.get<double>("confidence");
   if (!(confidence > 0 && confidence < 1)) throw UsageError("--confidence is a share between 0 and 1, such as 0.9");
   const bool quiet = options.has("quiet");
@@ -120,16 +120,17 @@ Joined compare_predictor(const OptionParser& options) {
 
 Joined compare_table(const OptionParser& options) {
   const bool quiet = options.has("quiet");
-  const std::string predictions = options.required("predictions"), measured = options.required("measured");
+  const std::string predictions = options.required("predictions"), measured = options.required("measurements");
   FileRoles files;
   files.reads("--predictions", predictions);
-  files.reads("--measured", measured);
+  files.reads("--measurements", measured);
   if (options.has("exclude")) files.reads("--exclude", options.get("exclude"));
   files.writes("standard output", "-");
   files.require_distinct();
   const nasbench::SearchSpace& space = datasets::named_space(options.get("space"));
   networks_of(options);
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
+  require_no_swap(predictions, {column("stddev", quantity), "runs"}, "predictions, but measurements");
   const trainer::PredictionTable table = trainer::read_predictions(predictions, space, quantity);
   report(table.findings, quiet);
   MeasuredFile truth = read_measured(measured, space, quantity, quiet);
@@ -147,13 +148,15 @@ Joined compare_table(const OptionParser& options) {
 
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("evaluate", "Compares predictions with measurements.",
-                       "  tenshot evaluate --predictor device.tenshot --measured truth.csv\n"
-                       "  tenshot evaluate --predictions predictions.csv --measured truth.csv --json\n");
-  options.add()("predictor", "what `tenshot adapt` wrote: leaves out what it was adapted on",
-                cxxopts::value<std::string>())("predictions", "CSV that `tenshot predict` wrote",
-                                               cxxopts::value<std::string>())(
-      "measured",
-      "CSV: architecture,latency_ms (or the quantity's column); a device-runtime's folder; or a kit with its results/",
+                       "  tenshot evaluate --predictor device.tenshot --measurements truth.csv\n"
+                       "  tenshot evaluate --predictions predictions.csv --measurements truth.csv --json\n");
+  options.add()("predictor",
+                "required, or --predictions: what `tenshot adapt` wrote; leaves out what it was adapted on",
+                cxxopts::value<std::string>())(
+      "predictions", "required, or --predictor: CSV that `tenshot predict` wrote", cxxopts::value<std::string>())(
+      "measurements",
+      "required: CSV with architecture,latency_ms (or the quantity's column); a device-runtime's folder; or a kit with "
+      "its results/",
       cxxopts::value<std::string>())("exclude", "CSV with further architectures to leave out",
                                      cxxopts::value<std::string>())("confidence", "of the intervals, with --predictor",
                                                                     cxxopts::value<double>()->default_value("0.9"))(

@@ -8,7 +8,9 @@
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/made_folders.h"
 #include "trainer/cli/signals.h"
+#include "trainer/cli/written.h"
 
 namespace tenshot::cli {
 namespace {
@@ -34,8 +36,9 @@ void run(const std::vector<std::string>& arguments) {
       "  tenshot experiment experiments/pooling.json --out out/pooling --resume      (after it was stopped)\n"
       "  tenshot experiment experiments/pooling.json --out out/pooling --shard 2/8   (one of eight jobs of a batch)\n"
       "  tenshot experiment experiments/pooling.json --out out/pooling --merge       (once all eight are done)\n");
-  options.add_positional("spec", "the experiment's JSON file");
-  options.add()("out", "folder of the results: README.md (tables), results.csv, results.json, predictions.csv",
+  options.add_positional("spec", "required: the experiment's JSON file");
+  options.add()("out",
+                "required: folder of the results: README.md (tables), results.csv, results.json, predictions.csv",
                 cxxopts::value<std::string>())(
       "shard", "i/n: only this part of the grid; shards share --out, or have their cells/ copied together",
       cxxopts::value<std::string>())("merge", "write the results of finished shards, run nothing")(
@@ -62,10 +65,11 @@ void run(const std::vector<std::string>& arguments) {
   files.writes_experiment("--out", out);
   files.require_distinct();
   const bool merged = options.has("merge") || run_options.shard.count == 1;
+  MadeFolders made;
   if (options.has("merge")) {
     trainer::evaluation::merge_experiment(spec, out);
   } else {
-    make_folder(out);
+    made.folder(out);
     ProgressLine progress(quiet);
     run_options.go_on = [] { return !stop_requested(); };
     run_options.on_progress = [&progress](const trainer::evaluation::ExperimentProgress& now) {
@@ -79,7 +83,8 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("json")) {
     std::cout << read_file(std::filesystem::path(out) / "results.json");
   } else {
-    say("results in " + (std::filesystem::path(out) / "README.md").string(), quiet);
+    say_written((std::filesystem::path(out) / "README.md").string(), "results",
+                "tenshot report " + out + " --out report.html", quiet);
   }
 }
 

@@ -3,6 +3,7 @@
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/made_folders.h"
 #include "trainer/cli/written.h"
 #include "trainer/predictors/registry.h"
 
@@ -13,7 +14,7 @@ void run(const std::vector<std::string>& arguments) {
   OptionParser options("export", "Writes a predictor in a form that needs nothing of tenshot.",
                        "  tenshot export --predictor device.tenshot --torchscript device.pt\n"
                        "  tenshot export --predictor device.tenshot --document device.json\n");
-  options.add()("predictor", "what `tenshot adapt` wrote", cxxopts::value<std::string>())(
+  options.add()("predictor", "required: what `tenshot adapt` wrote", cxxopts::value<std::string>())(
       "torchscript", "TorchScript file to write: torch.jit.load(…).predict([strings])", cxxopts::value<std::string>())(
       "document", "JSON file to write: the same numbers, for any language", cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
@@ -27,8 +28,9 @@ void run(const std::vector<std::string>& arguments) {
     if (options.has(option)) files.writes(std::string("--") + option, options.get(option));
   }
   files.require_distinct();
+  MadeFolders made;
   for (const char* option : {"torchscript", "document"}) {
-    if (options.has(option)) require_writable_target(options.get(option));
+    if (options.has(option)) made.for_file(options.get(option));
   }
   const auto predictor = trainer::load_predictor(file);
   const bool quiet = options.has("quiet");
@@ -38,7 +40,7 @@ void run(const std::vector<std::string>& arguments) {
   }
   if (options.has("document")) {
     write_file_atomically(options.get("document"), predictor->to_document().dump(1) + "\n");
-    say_written(options.get("document"), "document", "", quiet);
+    say_written(options.get("document"), "document", "read it with any language's JSON", quiet);
   }
 }
 

@@ -13,6 +13,7 @@
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/signals.h"
 
@@ -52,8 +53,9 @@ void find(const Arguments& arguments) {
                        "Says which kernels a runtime executes of an ONNX network: its operators, fused by the rules of "
                        "the runtime (nn-Meter, Algorithm 1).",
                        find_example);
-  options.add_positional("model.onnx", "the ONNX file");
-  options.add()("rules", "file of fusion rules (tenshot.fusion/1), or " + joined(nasbench::shipped_rule_names()),
+  options.add_positional("model.onnx", "required: the ONNX file");
+  options.add()("rules",
+                "required: file of fusion rules (tenshot.fusion/1), or " + joined(nasbench::shipped_rule_names()),
                 cxxopts::value<std::string>());
   options.add()("shape", "shape of an input, as input=1x3x224x224; may be repeated",
                 cxxopts::value<std::vector<std::string>>());
@@ -85,7 +87,7 @@ void detect(const Arguments& arguments) {
                        "Finds out by test cases which operators a runtime fuses (nn-Meter, Inequality 1), and writes "
                        "the rules.",
                        detect_example);
-  options.add()("runtime", joined(descriptor::runtime_names()), cxxopts::value<std::string>());
+  options.add()("runtime", "required: " + joined(descriptor::runtime_names()), cxxopts::value<std::string>());
   options.add()("threads", "threads of the runtime", cxxopts::value<std::string>()->default_value("1"));
   options.add()("alpha", "share of the cheaper operator's time that fusing must save",
                 cxxopts::value<std::string>()->default_value("0.5"));
@@ -95,7 +97,7 @@ void detect(const Arguments& arguments) {
   options.add()("size", "height and width of that image", cxxopts::value<std::string>()->default_value("112"));
   options.add()("operators", "which operators to pair: " + joined(descriptor::testable_operators()),
                 cxxopts::value<std::vector<std::string>>());
-  options.add()("out", "file of the rules", cxxopts::value<std::string>());
+  options.add()("out", "required: file of the rules", cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
   const std::string out = options.required("out");
   descriptor::FusionDetectionOptions detection;
@@ -106,7 +108,8 @@ void detect(const Arguments& arguments) {
   descriptor::RuntimeOptions run;
   run.threads = options.integer("threads", 1);
   const auto runtime = descriptor::make_runtime(options.required("runtime"));
-  require_writable_target(out);
+  MadeFolders made;
+  made.for_file(out);
   ProgressLine progress(options.has("quiet"));
   std::size_t cases = 0;
   descriptor::FusionFindings findings = detect_fusion(descriptor::time_on(*runtime, run), detection, [&] {

@@ -10,6 +10,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/made_folders.h"
 
 namespace tenshot::cli {
 namespace {
@@ -127,7 +128,7 @@ void describe(const Arguments& arguments) {
       "Says what an ONNX file computes: its operators by kind, multiply-adds, parameters, bytes and the "
       "hash that is its identity.",
       describe_example);
-  options.add_positional("model.onnx", "the ONNX file");
+  options.add_positional("model.onnx", "required: the ONNX file");
   options.add()("batch", "of inputs whose first dimension is dynamic",
                 cxxopts::value<std::string>()->default_value("1"));
   options.add()("shape", "shape of an input, as input=1x3x224x224; may be repeated",
@@ -146,7 +147,7 @@ void generate(const Arguments& arguments) {
   options.add()("count", "how many networks", cxxopts::value<std::string>()->default_value("10"));
   options.add()("seed", "of the draw and the weights", cxxopts::value<std::string>()->default_value("1"));
   options.add()("batch", "images of an inference", cxxopts::value<std::string>()->default_value("1"));
-  options.add()("out", "folder of the ONNX files", cxxopts::value<std::string>());
+  options.add()("out", "required: folder of the ONNX files", cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
   const std::string space = options.get("space");
   if (space != "synthetic-cnn") {
@@ -155,7 +156,8 @@ void generate(const Arguments& arguments) {
   const std::filesystem::path folder = options.required("out");
   const int count = options.integer("count", 1), batch = options.integer("batch", 1);
   const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-  make_folder(folder);
+  MadeFolders made;
+  made.folder(folder);
   const std::size_t digits = std::to_string(count - 1).size();
   for (int i = 0; i < count; ++i) {
     std::string number = std::to_string(i);

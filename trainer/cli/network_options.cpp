@@ -1,6 +1,8 @@
 #include "trainer/cli/network_options.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 #include "datasets/kit/kit_results.h"
 #include "datasets/pool/pool.h"
@@ -8,6 +10,7 @@
 #include "datasets/tables/network_sources.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
 
 namespace tenshot::cli {
 namespace {
@@ -112,6 +115,19 @@ void require_latency_descriptor(datasets::Quantity quantity) {
                    ": leave it out");
 }
 
+void require_no_swap(const std::string& path, const std::vector<std::string>& others, const std::string& what) {
+  std::error_code ignored;
+  if (path == "-" || !fs::is_regular_file(path, ignored)) return;
+  std::ifstream file(path);
+  std::string header;
+  std::getline(file, header);
+  for (const std::string& column : split_list(header)) {
+    const std::string name(trimmed(column));
+    if (std::find(others.begin(), others.end(), name) == others.end()) continue;
+    throw InputError(path + ": has the column " + name + ", so it holds no " + what + "; are two files swapped?");
+  }
+}
+
 MeasuredFile read_measured(const std::string& path, const nasbench::SearchSpace& space, datasets::Quantity quantity,
                            bool quiet) {
   if (datasets::is_kit(path)) return read_measured_kit(path, space, quantity, quiet);
@@ -119,6 +135,7 @@ MeasuredFile read_measured(const std::string& path, const nasbench::SearchSpace&
   const bool device = fs::path(path).filename() == "device.json" ||
                       (fs::is_directory(path, ignored) && fs::exists(fs::path(path) / "device.json", ignored));
   if (device) return read_measured_device(path, space, quantity, quiet);
+  require_no_swap(path, {column("lower", quantity), column("upper", quantity)}, "measurements, but predictions");
   const datasets::Measurements read = datasets::read_measurements(path, space, quantity);
   if (read.rows.empty()) datasets::throw_nothing_usable(path, "measurement", read.findings, space);
   report(read.findings, quiet);

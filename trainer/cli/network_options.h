@@ -39,6 +39,10 @@ struct MeasuredFile {
   std::size_t left_out = 0;                 ///< entries, and what is doubtful about a kit
 };
 
+/// Throws InputError when the header of a CSV has one of the columns `others`, which only another kind of file has;
+/// `what` says it: "measurements, but predictions". Folders and standard input pass.
+void require_no_swap(const std::string& path, const std::vector<std::string>& others, const std::string& what);
+
 /// Reads them and reports what is left out. Throws InputError when they are of another space or quantity, or none is
 /// usable.
 MeasuredFile read_measured(const std::string& path, const nasbench::SearchSpace& space, datasets::Quantity quantity,

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "datasets/kit/converted.h"
 #include "datasets/kit/kit.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
@@ -8,6 +9,7 @@
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/shipped.h"
@@ -34,9 +36,39 @@ void write_kit(const OptionParser& options, const datasets::KitRequest& request,
       quiet);
 }
 
+/// `--converted`, to the kit that is there by now.
+void add_converted(const OptionParser& options, bool quiet) {
+  const std::string folder = options.get("kit"), from = options.get("converted");
+  const datasets::ConvertedSummary added = datasets::add_converted(folder, from);
+  if (!added.passed_over.empty()) {
+    const std::size_t count = added.passed_over.size();
+    say(from + ": " + std::to_string(count) + (count == 1 ? " file is" : " files are") +
+            " no converted models, such as " + added.passed_over.front() + "; left out",
+        quiet);
+  }
+  if (added.without > 0) {
+    say(std::to_string(added.without) + " operators and chains of the kit were not converted and will not be measured",
+        quiet);
+  }
+  say_written(folder, std::to_string(added.models) + " converted models (." + added.format + ")",
+              "copy it to the device and run measure.sh --command '… {model} …' there, or here with --adb for a phone",
+              quiet);
+}
+
+/// `plan --kit KIT --converted DIR`, without a plan: the kit is there already.
+bool adds_to_kit(const OptionParser& options) {
+  if (!options.has("converted")) return false;
+  if (!options.has("kit")) throw UsageError("--converted is of a --kit");
+  if (options.has("checkpoint") || options.has("out")) return false;
+  if (!datasets::is_kit(options.get("kit"))) {
+    throw InputError(options.get("kit") + ": is no kit; write one first, by --checkpoint, --out and --kit");
+  }
+  return true;
+}
+
 void require_distinct_files(const OptionParser& options) {
   FileRoles files;
-  for (const char* option : {"checkpoint", "candidates", "after"}) {
+  for (const char* option : {"checkpoint", "archs", "measurements"}) {
     if (options.has(option)) files.reads(std::string("--") + option, options.get(option));
   }
   if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
@@ -49,22 +81,28 @@ void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "plan", "Chooses which architectures to measure on a new device.",
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv\n"
-      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --after measured.csv --out more.csv\n"
-      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv --kit kit/\n");
-  options.add()("checkpoint", "what `tenshot train` wrote; pool.tenshot is shipped", cxxopts::value<std::string>())(
-      "samples", "how many to choose", cxxopts::value<std::string>()->default_value("10"))(
+      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --measurements measured.csv --out more.csv\n"
+      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv --kit kit/\n"
+      "  tenshot plan --kit kit/ --converted tflite/    adds tflite/arch_01.tflite, … to the kit that is there\n");
+  options.add()("checkpoint", "required: what `tenshot train` wrote; pool.tenshot is shipped",
+                cxxopts::value<std::string>())("samples", "how many to choose",
+                                               cxxopts::value<std::string>()->default_value("10"))(
       "sampler", "information, targeted-uniform, random, or listed: the candidates as they stand",
       cxxopts::value<std::string>()->default_value("information"))(
-      "candidates", "CSV with the architectures that may be chosen (default: those the pool has measured)",
-      cxxopts::value<std::string>())("after",
+      "archs", "CSV with the architectures that may be chosen (default: those the pool has measured)",
+      cxxopts::value<std::string>())("measurements",
                                      "measurements made already (CSV, device-runtime or kit): plan further ones",
                                      cxxopts::value<std::string>())(
       "descriptor", "the new device's device.json: plan knowing what it says of costs", cxxopts::value<std::string>())(
       "seed", "seed of the draw", cxxopts::value<std::string>()->default_value("1"))(
-      "out", "plan to write, - for standard output", cxxopts::value<std::string>())(
+      "out", "required: plan to write, - for standard output", cxxopts::value<std::string>())(
       "kit",
       "folder for a measurement kit: the plan and the operators, alone and in chains, as ONNX files, and measure.sh to "
       "run on the device",
+      cxxopts::value<std::string>())(
+      "converted",
+      "folder of the kit's models as you converted them, each named as in the kit's models/: arch_01.tflite (or "
+      ".param + .bin, .xml + .bin, .pte, .engine, …); they are copied, hashed, and what measure.sh then runs",
       cxxopts::value<std::string>())("batch", "of the kit: images an inference",
                                      cxxopts::value<std::string>()->default_value("1"))(
       "resolution", "of the kit: height and width of the image, pixels (default: the space's own)",
@@ -74,6 +112,7 @@ void run(const std::vector<std::string>& arguments) {
   add_quantity_option(options, "what the checkpoint is of");
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
+  if (adds_to_kit(options)) return add_converted(options, quiet);
   const std::string checkpoint = given_or_shipped(options.required("checkpoint")), out = options.required("out");
   trainer::PlanRequest request;
   request.samples = static_cast<std::size_t>(options.integer("samples", 1));
@@ -95,7 +134,8 @@ void run(const std::vector<std::string>& arguments) {
     if (options.has(option) && !options.has("kit")) throw UsageError("--" + std::string(option) + " is of a --kit");
   }
   require_distinct_files(options);
-  require_writable_target(out);
+  MadeFolders made;
+  made.for_file(out);
   const auto model = trainer::load_pool_model(checkpoint);
   const nasbench::SearchSpace& space = *model->pool().space;
   const datasets::Quantity quantity = trainer::adapted_quantity(model->pool(), quantity_option(options));
@@ -105,13 +145,13 @@ void run(const std::vector<std::string>& arguments) {
   request.candidates = networks_of(options);
   if (options.has("networks") && &space != &nasbench::networks()) {
     throw InputError("--networks: the checkpoint is of the space " + std::string(space.name()) +
-                     ", whose candidates are named by --candidates");
+                     ", whose candidates are named by --archs");
   }
-  if (options.has("candidates")) {
-    request.candidates = usable_architectures(options.get("candidates"), space, quiet);
+  if (options.has("archs")) {
+    request.candidates = usable_architectures(options.get("archs"), space, quiet);
   }
-  if (options.has("after")) {
-    MeasuredFile measured = read_measured(options.get("after"), space, quantity, quiet);
+  if (options.has("measurements")) {
+    MeasuredFile measured = read_measured(options.get("measurements"), space, quantity, quiet);
     request.measured.architectures = std::move(measured.architectures);
     request.measured.latency_ms = std::move(measured.latency_ms);
     request.measured.whole_milliseconds = measured.whole_milliseconds;
@@ -126,12 +166,15 @@ void run(const std::vector<std::string>& arguments) {
   if (!options.has("kit")) {
     return say_written(out, "plan of " + std::to_string(plan.size()) + " architectures",
                        "measure them (a column latency_ms), then tenshot adapt --checkpoint " + checkpoint +
-                           " --measurements measured.csv --out device.tenshot",
+                           " --measurements measured.csv" +
+                           (options.has("networks") ? " --networks " + options.get("networks") : "") +
+                           " --out device.tenshot",
                        quiet);
   }
   kit.architectures = plan;
   kit.onnx = onnx_options(options);
   write_kit(options, kit, quiet);
+  if (options.has("converted")) add_converted(options, quiet);
 }
 
 }  // namespace

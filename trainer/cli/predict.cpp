@@ -6,11 +6,13 @@
 #include <limits>
 #include <numeric>
 
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/unfamiliar.h"
@@ -90,6 +92,10 @@ std::vector<nasbench::Architecture> architectures_of(const OptionParser& options
     architectures.push_back(architecture_or_file(text, space, onnx_options(options)));
   }
   if (!architectures.empty()) return architectures;
+  if (!networks.empty() && &space != &nasbench::networks()) {
+    throw InputError("--networks: this predictor is of the space " + std::string(space.name()) +
+                     "; take one of the space networks");
+  }
   if (options.has("archs")) return usable_architectures(options.get("archs"), space, options.has("quiet"));
   if (!networks.empty()) return networks;
   if (space.listable()) return space.all();
@@ -109,12 +115,12 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot predict --predictor device.tenshot --archs candidates.csv --out -\n"
                        "  tenshot predict --predictor board.tenshot model.onnx\n"
                        "  tenshot predict --predictor device.tenshot --limit-ms 5 --fastest 10\n");
-  options.add()("predictor", "what `tenshot adapt` wrote", cxxopts::value<std::string>())(
+  options.add()("predictor", "required: what `tenshot adapt` wrote", cxxopts::value<std::string>())(
       "archs", "CSV with an architecture column (default: the whole space)", cxxopts::value<std::string>())(
       "confidence", "of the intervals, for predictors that have them", cxxopts::value<double>()->default_value("0.9"))(
       "limit-ms", "keep what is predicted to take no longer, the fastest first", cxxopts::value<double>())(
       "fastest", "keep this many, the fastest first", cxxopts::value<std::string>())(
-      "out", "predictions to write, - for standard output; arguments, --limit-ms and --fastest need none",
+      "out", "predictions to write as CSV, - for standard output (default: a line for each, for people)",
       cxxopts::value<std::string>());
   add_network_options(options, "to predict");
   add_quantity_option(options, "the predictor's; another one is refused");
@@ -125,8 +131,7 @@ void run(const std::vector<std::string>& arguments) {
     throw UsageError("--archs and arguments are two ways to name architectures: give one");
   }
   const bool chosen = options.has("limit-ms") || options.has("fastest");
-  const bool printed = !options.rest().empty() || (chosen && !options.has("out"));
-  if (!printed) options.required("out");
+  const bool printed = !options.rest().empty() || !options.has("out");
   const double limit_ms = limit_of(options);
   const std::size_t most = options.has("fastest") ? static_cast<std::size_t>(options.integer("fastest", 1)) : SIZE_MAX;
   const double confidence = options.get<double>("confidence");
@@ -137,7 +142,8 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("archs")) files.reads("--archs", options.get("archs"));
   if (options.has("out")) files.writes("--out", options.get("out"));
   files.require_distinct();
-  if (options.has("out")) require_writable_target(options.get("out"));
+  MadeFolders made;
+  if (options.has("out")) made.for_file(options.get("out"));
   const auto predictor = trainer::load_predictor(file);
   require_quantity(options, *predictor, file);
   std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
@@ -146,7 +152,6 @@ void run(const std::vector<std::string>& arguments) {
     for (const std::string& note : notes_on_unfamiliar(*predictor, architectures))
       std::cerr << "note: " << note << "\n";
   }
-  std::vector<std::string> names;
   if (chosen) {
     Choice choice = fastest_of(architectures, predictions, limit_ms, most);
     if (choice.architectures.empty()) {
@@ -156,6 +161,9 @@ void run(const std::vector<std::string>& arguments) {
     }
     architectures = std::move(choice.architectures);
     predictions = std::move(choice.predictions);
+  }
+  std::vector<std::string> names;  // of arguments, only where they are no longer in the order they were given
+  if (printed && (chosen || options.rest().empty())) {
     for (const nasbench::Architecture& architecture : architectures) {
       names.push_back(predictor->space().format(architecture));
     }
@@ -164,7 +172,9 @@ void run(const std::vector<std::string>& arguments) {
   if (!options.has("out")) return;
   const std::string out = options.get("out");
   trainer::write_predictions(out, architectures, predictions, predictor->space(), predictor->quantity());
-  say_written(out, std::to_string(architectures.size()) + " predictions", "", options.has("quiet"));
+  say_written(out, std::to_string(architectures.size()) + " predictions",
+              "compare them with measurements: tenshot evaluate --predictions " + out + " --measurements truth.csv",
+              options.has("quiet"));
 }
 
 }  // namespace

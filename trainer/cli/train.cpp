@@ -4,6 +4,7 @@
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/made_folders.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/shipped.h"
 #include "trainer/cli/written.h"
@@ -54,7 +55,7 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot train --pool datasets/data --without libtorch-frozen_t1_b1 --predictor maple-edge "
                        "--out network.tenshot\n"
                        "  tenshot train --pool boards --quantity energy --out energy.tenshot\n");
-  options.add()("pool", "folder of device-runtimes; data is shipped", cxxopts::value<std::string>())(
+  options.add()("pool", "required: folder of device-runtimes; data is shipped", cxxopts::value<std::string>())(
       "without", "device-runtimes of the pool to leave out, comma-separated", cxxopts::value<std::string>())(
       "predictor",
       "structured (costs and execution structure; the default for nasbench201), operators (costs of kinds of "
@@ -63,8 +64,8 @@ void run(const std::vector<std::string>& arguments) {
       "maple-edge-plain (the paper's network), maple (without MAPLE-Edge's additions), help, flops, flops-memory, "
       "look-up, additive, transfer, forest",
       cxxopts::value<std::string>())("seed", "seed of every random draw",
-                                     cxxopts::value<std::string>()->default_value("1"))("out", "checkpoint to write",
-                                                                                        cxxopts::value<std::string>())(
+                                     cxxopts::value<std::string>()->default_value("1"))(
+      "out", "required: checkpoint to write", cxxopts::value<std::string>())(
       "epochs", "networks: passes over the pool (200), of maple-edge over as many simulated samples",
       cxxopts::value<std::string>())("batch", "networks: samples a step (128)", cxxopts::value<std::string>())(
       "learning-rate", "networks: Adam's, at the start (0.001)", cxxopts::value<double>())(
@@ -95,7 +96,8 @@ void run(const std::vector<std::string>& arguments) {
   files.reads_folder("--pool", folder);
   files.writes_training("--out", out);
   files.require_distinct();
-  require_writable_target(out);
+  MadeFolders made;
+  made.for_file(out);
   datasets::Pool pool = datasets::read_pool(folder, quantity_option(options));
   report(pool.findings, quiet);
   for (const std::string& id : split_list(options.has("without") ? options.get("without") : "")) {

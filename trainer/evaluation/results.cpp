@@ -239,7 +239,7 @@ json results_json(const ExperimentResults& results) {
 }
 
 std::string predictions_csv(const ExperimentResults& results) {
-  std::string text = "target,pool,pool_device,sampler,samples,clones,method,architecture";
+  std::string text = "experiment,target,pool,pool_device,sampler,samples,clones,method,architecture";
   for (const char* column : {"measured", "predicted", "lower", "upper"}) {
     text += "," + datasets::column(column, results.data.test.quantity());
   }
@@ -247,7 +247,7 @@ std::string predictions_csv(const ExperimentResults& results) {
   for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
     const Cell& cell = results.grid.cells[c];
     const CellResult& result = results.cells[c];
-    const std::string start = choice_fields(results, cell) + ',' + field(results.spec.methods[cell.method].name) + ',';
+    const std::string start = field(results.spec.name) + ',' + choice_fields(results, cell) + ',' + field(results.spec.methods[cell.method].name) + ',';
     const auto& rows = results.data.test.find(cell.target)->latencies;
     for (std::size_t i = 0; i < result.measured_ms.size() && i < rows.size(); ++i) {
       text += start + results.data.test.space->format(rows[i].architecture) + ',' + field(result.measured_ms[i]) + ',' +

@@ -16,9 +16,15 @@ Measures the models of this folder and writes results/. Run it again to go on af
   --precision NAME    fp32, fp16 or int8 (fp16 and int8: trtexec and custom); models.tsv says it unless given here
   --calibration FILE  calibration cache for trtexec and int8; without one trtexec takes ranges of its own
   --command TEMPLATE  for custom: a shell command, run in this folder, that runs the model {model} {runs} times and
-                      prints milliseconds, one a line (other lines are only kept in the log)
+                      prints milliseconds, one a line (other lines are only kept in the log); in it {stem} is {model}
+                      without its suffix, and {threads}, {batch}, {channels}, {height} and {width} are numbers
+  --times PATTERN     where the command prints its times otherwise: text with %{ns}, %{us}, %{ms} or %{s} for the number,
+                      as in 'avg=%{us}'; %{ms/runs} is the sum of all runs. Of an average or a median (the pattern says
+                      avg, average, mean or median) the last one counts, and the results say that they have no spread
+  --adb [SERIAL]      measures on an Android phone: run this here, on the workstation; each model is pushed to
+                      /data/local/tmp/tenshot, and the command runs there
   --runs N            timed runs of each model; models.tsv says how many unless given here
-  --threads N         threads of onnxruntime, 1 unless said
+  --threads N         threads of onnxruntime, and {threads} of the command; 1 unless said
   --optimization NAME what onnxruntime does to the graph: all (unless said), extended, basic or disabled
   --sentinel N        measures the first model again after every N models, waits up to a minute while it takes 5 %
                       longer than at its fastest, and measures again the models around which it did (five times at most)
@@ -27,6 +33,9 @@ Measures the models of this folder and writes results/. Run it again to go on af
   --no-quantities     neither energy nor peak memory of the architectures
   --help              this text
 
+Models that were converted for the device (tenshot plan --kit KIT --converted DIR) are what {model} stands for; trtexec
+takes engines, and onnxruntime the ONNX files whatever else there is.
+
 For steady times fix the clocks first: sudo nvpmodel -m 0; sudo jetson_clocks
 
 Examples
@@ -34,6 +43,8 @@ Examples
   ./measure.sh --backend trtexec --precision fp16
   ./measure.sh --backend onnxruntime --threads 1
   ./measure.sh --backend custom --command './bench --model {model} --repeat {runs}'
+  ./measure.sh --command 'benchmark_app -m {model} -api sync -niter {runs}' --times 'Median: %{ms}'
+  ./measure.sh --adb --command '../benchmark_model --graph={model} --num_runs={runs}' --times 'Inference (avg): %{us}'
 END
 }
 
@@ -42,13 +53,18 @@ wrong() { printf '%s; see --help\n' "$*" >&2; exit 2; }
 warn() { printf 'WARNING: %s\n' "$*" >&2; }
 
 backend='' precision='' calibration='' command='' runs_asked='' threads='' optimization='' sentinel_every='' node_modules=''
-use_perf=yes use_quantities=yes
+times_pattern='' phone='' serial='' use_perf=yes use_quantities=yes
 while [ $# -gt 0 ]; do
   option=$1
   case $option in
     --help | -h) usage; exit 0 ;;
     --no-perf) use_perf=no; shift; continue ;;
     --no-quantities) use_quantities=no; shift; continue ;;
+    --adb)
+      phone=any
+      shift
+      case ${1:--} in -*) ;; *) phone=$1; shift ;; esac
+      continue ;;
     --*=*) value=${option#*=} option=${option%%=*} ;;
     *) [ $# -gt 1 ] || wrong "$option is unknown or lacks its value"; value=$2; shift ;;
   esac
@@ -58,6 +74,8 @@ while [ $# -gt 0 ]; do
     --precision) precision=$value ;;
     --calibration) calibration=$value ;;
     --command) command=$value ;;
+    --times) times_pattern=$value ;;
+    --adb) phone=$value ;;
     --runs) runs_asked=$value ;;
     --threads) threads=$value ;;
     --optimization) optimization=$value ;;
@@ -80,25 +98,37 @@ for value in "$runs_asked" "$threads" "$sentinel_every"; do
 done
 case $calibration in '' | /*) ;; *) calibration=$PWD/$calibration ;; esac
 case $node_modules in '' | /*) ;; *) node_modules=$PWD/$node_modules ;; esac
+case $phone in *[!A-Za-z0-9._:-]*) wrong "--adb $phone is no serial number of adb devices" ;; '' | any) ;; *) serial="-s $phone" ;; esac
 [ -z "$calibration" ] || [ -f "$calibration" ] || wrong "--calibration $calibration is not a file"
 
 # From here on every path is relative to the kit's folder, so that no character of its own path can do harm.
 case $0 in */*) cd -- "${0%/*}/" || exit 1 ;; esac
 [ -f models.tsv ] || die "There is no models.tsv beside measure.sh: run the measure.sh inside a kit's folder"
-awk -F '\t' '
-  function bad(why) { printf "models.tsv line %d: %s; write the kit anew\n", NR, why; failed = 1; exit 1 }
+check_list() { # models.tsv, or converted.tsv: the same of converted files
+  awk -F '\t' -v list="$1" '
+  function bad(why) { printf "%s line %d: %s; write the kit anew\n", list, NR, why; failed = 1; exit 1 }
   /^#/ { next }
   NF != 6 { bad(NF " columns, expected 6") }
   $1 == "" || $1 ~ /[^a-z0-9_]/ || $1 ~ /^(empty|engines|running|sentinel)$/ { bad("\"" $1 "\" cannot name a model") }
   $1 in seen { bad($1 " comes twice") }
   $2 !~ /^(architecture|operator|chain|surroundings)$/ { bad("\"" $2 "\" is no kind of model") }
-  $3 != "models/" $1 ".onnx" { bad("the file of " $1 " is \"" $3 "\", expected models/" $1 ".onnx") }
-  length($4) != 64 || $4 ~ /[^0-9a-f]/ { bad("\"" $4 "\" is not a SHA-256") }
+  list == "models.tsv" && $3 != "models/" $1 ".onnx" {
+    bad("the file of " $1 " is \"" $3 "\", expected models/" $1 ".onnx")
+  }
+  list != "models.tsv" && ($3 !~ /^converted\/[a-z0-9_]+[.][a-z0-9]+$/ || index($3, "converted/" $1 ".") != 1) {
+    bad("the file of " $1 " is \"" $3 "\", expected converted/" $1 " and a suffix")
+  }
+  { hash = $4 }
+  list != "models.tsv" && length($4) == 129 { sub(/[+]/, "", hash) }
+  length(hash) != (length($4) == 129 ? 128 : 64) || hash ~ /[^0-9a-f]/ { bad("\"" $4 "\" is not a SHA-256") }
   $5 !~ /^[1-9][0-9]*$/ { bad("\"" $5 "\" is not a number of runs") }
   $6 !~ /^[1-9][0-9x]*$/ { bad("\"" $6 "\" is not a shape like 1x3x32x32") }
   { seen[$1] = 1; count++ }
-  END { if (!failed && !count) { print "models.tsv lists no models; write the kit anew"; exit 1 } }
-' models.tsv >&2 || exit 1
+  END { if (!failed && !count) { print list " lists no models; write the kit anew"; exit 1 } }
+' "$1" >&2
+}
+check_list models.tsv || exit 1
+[ ! -f converted.tsv ] || check_list converted.tsv || exit 1
 exec 4>&2 </dev/null
 
 setting() { sed -n "s/^# *$1 //p" models.tsv | head -n 1; }
@@ -112,7 +142,17 @@ elif has openssl; then sha256() { openssl dgst -sha256 <"$1" | sed 's/.*= *//'; 
 else die "None of sha256sum, shasum and openssl is here to check the models with"
 fi
 
+for script in state.sh tools.sh; do
+  [ -f $script ] || die "There is no $script beside measure.sh: copy the whole kit"
+done
+# shellcheck source-path=SCRIPTDIR source=state.sh
+. ./state.sh
+# shellcheck source-path=SCRIPTDIR source=tools.sh
+. ./tools.sh
+
 # ---- The backend.
+format='' # of the converted files
+[ ! -f converted.tsv ] || format=$(sed -n 's/^# *format //p' converted.tsv | head -n 1)
 [ -z "$command" ] || : "${backend:=custom}"
 : "${backend:=$(recorded backend)}" "${threads:=$(recorded threads)}" "${threads:=1}"
 : "${optimization:=$(recorded optimization)}"
@@ -141,21 +181,37 @@ find_onnxruntime() {
   version=''
   return 1
 }
+if [ "$backend" != custom ] && [ -n "$times_pattern$phone" ]; then wrong "--times and --adb go with --command"; fi
 chosen=''
 case $backend in
   trtexec) find_trtexec || die "trtexec is neither on the PATH nor in /usr/src/tensorrt/bin" ;;
   onnxruntime)
     find_onnxruntime || die "ONNX Runtime is not here: neither onnxruntime_perf_test on the PATH, nor onnxruntime in" \
-      "python3, nor onnxruntime-node for node (npm install onnxruntime-node, here or with --node-modules DIR)" ;;
+      "python3 (pip install onnxruntime), nor onnxruntime-node for node (npm install onnxruntime-node, here or with" \
+      "--node-modules DIR)" ;;
   custom)
     [ -n "$command" ] || wrong "--backend custom needs --command"
     runner=custom warmup=0 ;;
   '')
     chosen=', the first that is here'
-    if find_trtexec; then backend=trtexec; elif find_onnxruntime; then backend=onnxruntime
-    else die "Neither trtexec nor ONNX Runtime is here; install one, or give --command (see --help)"; fi ;;
+    case $format in
+      '' | engine | plan) ;;
+      *) wrong "The models were converted to .$format: say by --command what runs them, or take --backend onnxruntime" ;;
+    esac
+    if find_trtexec; then backend=trtexec; elif [ -z "$format" ] && find_onnxruntime; then backend=onnxruntime
+    else
+      die "Neither trtexec nor ONNX Runtime is here. Install ONNX Runtime by one of: pip install onnxruntime; npm" \
+        "install onnxruntime-node (in $PWD). Or say by --command what runs a model (see --help)"
+    fi ;;
 esac
-case $command in '' | *'{model}'*) ;; *) wrong "--command has no {model}" ;; esac
+list=models.tsv
+case $backend:$format in
+  custom:?* | trtexec:engine | trtexec:plan) list=converted.tsv ;;
+  *) format='' ;;
+esac
+case $command in '' | *'{model}'* | *'{stem}'*) ;; *) wrong "--command has no {model}" ;; esac
+[ -z "$times_pattern" ] || require_pattern
+[ -z "$phone" ] || find_phone
 if [ -n "$command" ] && [ "$backend" != custom ]; then wrong "--command goes with --backend custom, not $backend"; fi
 if [ "$backend" = onnxruntime ] && [ "$precision" != fp32 ]; then
   die "onnxruntime runs the models as they are, fp32; for $precision take --backend trtexec or custom"
@@ -186,7 +242,8 @@ if [ -f results/running ]; then
 fi
 settings() {
   printf '%s=%s\n' kit "$(setting kit)" backend "$backend" runner "$runner" version "$version" precision "$precision" \
-    threads "$threads" optimization "$optimization" command "$(printf '%s' "$command" | tr '\n' ' ')"
+    threads "$threads" optimization "$optimization" converted "$format" times "$times_pattern" adb "$phone" \
+    command "$(printf '%s' "$command" | tr '\n' ' ')"
 }
 if [ -f results/kit.txt ]; then
   settings | while IFS= read -r line; do
@@ -199,52 +256,10 @@ trap 'echo >&4; echo "Interrupted; run it again to go on" >&4; exit 130' INT TER
 trap 'rm -f results/running' EXIT
 [ -f results/kit.txt ] || { settings; date -u +started=%Y-%m-%dT%H:%M:%SZ; } | save results/kit.txt || exit 1
 
-# ---- The board's state. TENSHOT_SYS and the like name other roots, for tests.
-sys=${TENSHOT_SYS:-/sys} etc=${TENSHOT_ETC:-/etc} proc=${TENSHOT_PROC:-/proc} cuda=${TENSHOT_CUDA:-/usr/local/cuda}
-gpu=''
-for folder in "$sys"/class/devfreq/*; do
-  case ${folder##*/} in *gpu* | *.ga10b | *.gv11b | *.gp10b | *.gm20b) gpu=$folder; break ;; esac
-done
-# fact KEY FILE: KEY=first line of the file, where it can be read. fact KEY = VALUE: where the value is not empty.
-fact() {
-  line=''
-  if [ $# = 3 ]; then line=$3; else { IFS= read -r line <"$2"; } 2>/dev/null; fi
-  [ -z "$line" ] || printf '%s=%s\n' "$1" "$line"
-}
-board_state() {
-  fact power_mode = "$(nvpmodel -q 2>/dev/null | sed -n 's/^NV Power Mode: *//p' | head -n 1)"
-  fact cpu_governor "$sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"
-  for folder in "$sys"/devices/system/cpu/cpu[0-9]*/cpufreq; do
-    cpu=${folder%/cpufreq} cpu=${cpu##*/}
-    fact "${cpu}_khz" "$folder/scaling_cur_freq"
-    fact "${cpu}_max_khz" "$folder/scaling_max_freq"
-  done
-  fact gpu_hz "$gpu/cur_freq"
-  fact gpu_max_hz "$gpu/max_freq"
-  fact emc_hz "$sys/kernel/debug/bpmp/debug/clk/emc/rate"
-  for folder in "$sys"/class/thermal/thermal_zone*; do
-    zone=$(fact zone "$folder/type" | sed 's/^zone=//; s/[^A-Za-z0-9_-]/_/g')
-    fact "temperature_${zone:-${folder##*zone}}" "$folder/temp"
-  done
-  [ ! -r "$proc/device-tree/model" ] || fact board = "$(tr -d '\000' <"$proc/device-tree/model")"
-  [ ! -r "$etc/nv_tegra_release" ] ||
-    fact l4t = "$(sed -n 's/^# *R\([0-9]*\).*REVISION: *\([0-9.]*\).*/R\1.\2/p' "$etc/nv_tegra_release" | head -n 1)"
-  found=$(sed -n '/"cuda" *:/,/}/s/.*"version" *: *"\([^"]*\)".*/\1/p' "$cuda/version.json" 2>/dev/null | head -n 1)
-  fact cuda = "${found:-$(nvcc --version 2>/dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p' | head -n 1)}"
-  # shellcheck disable=SC2016 # dpkg-query's own syntax
-  found=$(dpkg-query -W -f '${Version}\n' 'libnvinfer[0-9]*' 2>/dev/null | sed '/^$/d' | head -n 1)
-  [ "$backend" != trtexec ] || found=${found:-$version}
-  fact tensorrt = "$found"
-  fact kernel = "$(uname -r)"
-  fact machine = "$(uname -m)"
-  fact load "$proc/loadavg" | sed 's/ .*//'
-}
-# The clock that bounds the backend: the GPU's in Hz for trtexec, otherwise the fastest CPU's in kHz.
-clock() {
-  if [ "$backend" = trtexec ] && [ -r "$gpu/cur_freq" ]; then cat "$gpu/cur_freq"
-  else cat "$sys"/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq
-  fi 2>/dev/null | sort -n | tail -n 1 | grep . || echo unknown
-}
+# ---- The state of the board, or of the phone.
+state_now() { if [ -n "$phone" ]; then phone_state board_state; else board_state; fi; }
+clock_now() { if [ -n "$phone" ]; then phone_state clock; else clock; fi; }
+four_digits() { awk "BEGIN { printf(($1 >= 1000 ? \"%.0f\" : \"%.4g\"), $1) }"; } # for people; files keep all
 moved() { # FROM TO: by more than 2 %?
   echo "$1 $2" | awk '{ print (/unknown/ ? "unknown" : $2 > 1.02 * $1 || $2 < 0.98 * $1 ? "yes" : "no") }'
 }
@@ -253,6 +268,7 @@ moved() { # FROM TO: by more than 2 %?
 events_1=cycles,instructions,cache-references,cache-misses events_2=L1-dcache-loads,L1-dcache-load-misses
 missing=''
 if [ $use_perf = no ]; then missing='--no-perf was given'
+elif [ -n "$phone" ]; then missing='counters are not read through adb'
 elif ! has perf; then missing='perf was not found'
 elif [ $runner = custom ] && case $command in *'{runs}'*) false ;; esac; then missing='the command has no {runs}'
 elif ! perf stat -x, -o results/perf.csv.part -e $events_1 -- true 2>results/perf.err.part; then
@@ -280,10 +296,10 @@ infer() { # RUNS WARMUP WARMUP_MS OUT
       run onnxruntime_perf_test -I -S 1 -e cpu -m times -r $(($1 + $2)) -x "$threads" -y 1 -o $graph "$file" "$4" ;;
     python) run python3 run_onnx.py "$file" "$1" "$2" "$4" "$threads" "$shape" ;;
     node) run node run_onnx.js "$file" "$1" "$2" "$4" "$threads" "$shape" ;;
-    # The path is models/ID.onnx, harmless within any quotes of the template.
-    custom) run sh -c "$(printf '%s\n' "$command" | sed "s|{model}|$file|g; s|{runs}|$1|g")" >"$4" ;;
+    custom) run_command "$1" "$4" ;;
   esac
 }
+engine_of() { case $file in converted/*) echo "$file" ;; *) echo "results/engines/$id.$hash.engine" ;; esac; }
 build_engine() {
   cache=results/engines/timing.cache
   [ ! -f "$engine" ] || return 0
@@ -316,33 +332,43 @@ count_events() { # by two lengths, whose difference is free of what starting cos
     count 2 $events_2 short $short_runs && count 2 $events_2 long "$long_runs"
 }
 measure() { # sets ms, or returns 1 with why
-  [ -f "$file" ] || { why="$file is missing"; return 1; }
-  why="the SHA-256 of $file is not the one in models.tsv: copy the kit anew"
-  [ "$(sha256 "$file")" = "$hash" ] || return 1
+  second=$(second_of "$file") aggregated=no
+  for part in "$file" $second; do [ -f "$part" ] || { why="$part is missing"; return 1; }; done
+  why="the SHA-256 of $file is not the one in $list: copy the kit anew"
+  [ "$(sha256 "$file")${second:++$(sha256 "$second")}" = "$hash" ] || return 1
+  if [ -n "$phone" ] && ! push_model >>"$log" 2>&1; then
+    why="adb did not push $file: $(tail -n 1 "$log")"
+    return 1
+  fi
   if [ $runner = trtexec ] && ! build_engine >>"$log" 2>&1; then
     why="trtexec did not build an engine: $(sed -n 's/.*\[E\] *//p' "$log" | head -n 1)"
     return 1
   fi
-  clocks_before=$(clock)
+  clocks_before=$(clock_now)
   infer "$runs" $warmup $warmup_ms "$out/raw.part" >>"$log" 2>&1
   status=$?
-  clocks_after=$(clock)
+  clocks_after=$(clock_now)
+  [ $runner != custom ] || cat "$out/raw.part" >>"$log"
+  [ -z "$phone" ] || remove_model >>"$log" 2>&1
   if [ $status != 0 ]; then
-    rm -f "$engine" # perhaps of another TensorRT; the next attempt builds it anew
+    # Perhaps it is of another TensorRT; the next attempt builds it anew.
+    [ "$engine" = "$file" ] || rm -f "$engine"
     why="$runner ended with status $status: $(tail -n 1 "$log")"
     return 1
   fi
   case $runner in
     perf_test) times=perf_test.txt; awk -F, "NF >= 5 && ++n > $warmup" "$out/raw.part" ;;
-    custom)
-      times=times.txt
-      cat "$out/raw.part" >>"$log"
-      tr -d ' \t\r' <"$out/raw.part" | grep -E '^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$' ;;
+    custom) times=times.txt; read_times "$out/raw.part" ;;
     *) times=times.json; cat "$out/raw.part" ;;
   esac >"$out/times.part"
   mv -f "$out/times.part" "$out/$times"
   ms=$(median "$out/$times" 2>>"$log")
-  case $ms in '' | 0) rm -f "$out/$times"; why="$runner gave no times"; return 1 ;; esac
+  case $ms in
+    '' | 0)
+      rm -f "$out/$times"
+      if [ $runner = custom ]; then why=$(no_times); else why="$runner gave no times"; fi
+      return 1 ;;
+  esac
 }
 
 if [ $use_quantities = yes ] && [ -f quantities.sh ]; then
@@ -360,8 +386,8 @@ sentinel_patience_s=60
 sentinel_tolerance=1.05 # times its fastest
 sentinel() { # measures the first model, and prints and remembers its milliseconds
   (
-    while IFS='	' read -r id kind file hash runs shape; do case $id in '#'*) ;; *) break ;; esac; done <models.tsv
-    out=results/sentinel log=results/sentinel/log.txt engine=results/engines/$id.$hash.engine
+    while IFS='	' read -r id kind file hash runs shape; do case $id in '#'*) ;; *) break ;; esac; done <"$list"
+    out=results/sentinel log=results/sentinel/log.txt engine=$(engine_of)
     mkdir -p "$out" && : >"$log" && measure && echo "$ms" >>results/sentinel.txt && echo "$ms"
   )
 }
@@ -387,7 +413,7 @@ end_batch() {
   batch=''
 }
 
-total=$(grep -vc '^#' models.tsv)
+total=$(grep -vc '^#' "$list")
 is_measured() { [ -f "results/$1/meta.txt" ] && grep -q "^sha256=$2\$" "results/$1/meta.txt"; } # ID HASH
 is_steady() { # ID: as the sentinel says, measured before $level
   [ -z "$sentinel_every" ] || [ -z "$level" ] ||
@@ -402,15 +428,17 @@ count_done() {
   [ ! -f results/sentinel.txt ] || level=$(sentinel_level)
   while IFS='	' read -r id _ _ hash _; do
     case $id in '#'*) ;; *) ! is_done "$id" "$hash" || done_count=$((done_count + 1)) ;; esac
-  done <models.tsv
+  done <"$list"
 }
 count_done
 done_before=$done_count
 
 echo "Backend: $backend$([ "$runner" = "$backend" ] || echo " by $runner")${version:+ $version}, $precision$chosen"
 [ -z "$missing" ] || echo "No hardware counters: $missing"
+[ -z "$format" ] || echo "Models: the converted ones, .$format; left out as not converted: $(($(grep -vc '^#' models.tsv) - total))"
+[ -z "$phone" ] || echo "Phone: $(phone_state board_state | sed -n 's/^board=//p' | head -n 1)"
 [ $done_before = 0 ] || echo "$done_before of $total were measured before"
-for clock in "$gpu/" "$sys/devices/system/cpu/cpu0/cpufreq/scaling_"; do
+[ -n "$phone" ] || for clock in "$gpu/" "$sys/devices/system/cpu/cpu0/cpufreq/scaling_"; do
   [ "$(fact x "${clock}min_freq")" = "$(fact x "${clock}max_freq")" ] ||
     { warn "the clocks are not fixed; for steady times first: sudo nvpmodel -m 0; sudo jetson_clocks"; break; }
 done
@@ -418,7 +446,7 @@ check_power_mode() { # FILE
   was=$(grep '^power_mode=' results/before.txt) now=$(grep '^power_mode=' "$1")
   [ "$was" = "$now" ] || warn "the power mode was \"${was#*=}\" when this began and is \"${now#*=}\" now"
 }
-board_state | save results/now.part || exit 1
+state_now | save results/now.part || exit 1
 if [ -f results/before.txt ]; then check_power_mode results/now.part; else mv -f results/now.part results/before.txt; fi
 rm -f results/now.part
 
@@ -427,21 +455,29 @@ if [ -n "$sentinel_every" ] && [ $done_before -lt "$total" ] && ! sentinel_ms=$(
   warn "the first model cannot be measured, so there is no sentinel: $(tail -n 1 results/sentinel/log.txt)"
   sentinel_every=''
 fi
-moved_ones='' pass=1
+moved_ones='' pass=1 stopped='' last_failure='' same_failures=0
+# Whether this model and the two before it failed for one reason, but for their names and numbers.
+is_same_failure() {
+  failure=$(printf '%s' "$why" | sed "s/$id/MODEL/g; s/[0-9][0-9]*/N/g")
+  if [ "$failure" = "$last_failure" ]; then same_failures=$((same_failures + 1)); else same_failures=1; fi
+  last_failure=$failure
+  [ -n "$failure" ] && [ $same_failures -ge 3 ]
+}
 measure_all() { # what is not done; sets failures and failed
   number=0 todo=$((total - done_count)) attempts=0 failures='' failed=0 started=$(date +%s)
-  exec 3<models.tsv
+  exec 3<"$list"
   while IFS='	' read -r id kind file hash runs shape <&3; do
     case $id in '#'*) continue ;; esac
     number=$((number + 1)) out=results/$id log=results/$id/log.txt why='' ms=''
     is_done "$id" "$hash" && continue
-    attempts=$((attempts + 1)) engine=results/engines/$id.$hash.engine
+    attempts=$((attempts + 1)) engine=$(engine_of)
     runs=${runs_asked:-$runs}
     rm -rf "$out"
     if ! mkdir "$out" || ! : >"$log"; then die "Cannot write $out in $PWD"; fi
     [ -z "$sentinel_every" ] || [ -n "$batch" ] || await_speed
     printf '%d of %d %s … ' $number "$total" "$id"
     if measure; then
+      why=''
       moves=$(moved "$clocks_before" "$clocks_after") counted=''
       if [ "$kind" = operator ] && [ -z "$missing" ]; then
         if count_events >>"$log" 2>&1; then counted=yes; else counted=no; fi
@@ -452,6 +488,7 @@ measure_all() { # what is not done; sets failures and failed
         printf '%s=%s\n' id "$id" sha256 "$hash" backend "$backend" precision "$precision" runs "$runs" log log.txt \
           times "$times" clocks_before "$clocks_before" clocks_after "$clocks_after" clocks_moved "$moves"
         if [ $runner = trtexec ]; then printf 'warmup=0\nwarmup_ms=%s\n' $warmup_ms; else echo "warmup=$warmup"; fi
+        [ $aggregated = no ] || echo aggregated=yes
         [ "$counted" != yes ] || printf 'short_runs=%s\nlong_runs=%s\n' "$short_runs" "$long_runs"
         [ -z "$energy_mj" ] || echo "energy_mj=$energy_mj"
         [ -z "$memory_mib" ] || echo "memory_mib=$memory_mib"
@@ -460,7 +497,7 @@ measure_all() { # what is not done; sets failures and failed
       left=$(awk "BEGIN { s = ($todo - $attempts) * ($(date +%s) - $started) / $attempts
         if (s >= 1) printf s < 100 ? \", about %d s left\" : \", about %d min left\", s < 100 ? s : s / 60 + 0.5 }")
       case $counted in no) left=" without counters, see its log$left" ;; esac
-      printf '%.2f ms%s\n' "$ms" "$left"
+      printf '%s ms%s\n' "$(four_digits "$ms")" "$left"
       if [ "$moves" = yes ]; then
         moved_ones="$moved_ones $id"
         warn "THE CLOCK MOVED during $id, from $clocks_before to $clocks_after: sudo nvpmodel -m 0;" \
@@ -473,6 +510,10 @@ measure_all() { # what is not done; sets failures and failed
       failed=$((failed + 1)) failures="$failures $id"
       printf 'FAILED: %s\n' "$why"
     fi
+    if is_same_failure; then
+      stopped=$why stopped_at=$id
+      break
+    fi
     [ -z "$sentinel_every" ] || [ $((attempts % sentinel_every)) != 0 ] || end_batch
   done
   [ -z "$sentinel_every" ] || [ -z "$batch" ] || end_batch
@@ -480,7 +521,7 @@ measure_all() { # what is not done; sets failures and failed
 measure_all
 if [ -n "$sentinel_every" ]; then
   count_done
-  while [ $((done_count + failed)) -lt "$total" ] && [ $pass -lt $sentinel_attempts ]; do
+  while [ -z "$stopped" ] && [ $((done_count + failed)) -lt "$total" ] && [ $pass -lt $sentinel_attempts ]; do
     echo "The machine changed its speed: of the models $((total - done_count - failed)) are measured again"
     pass=$((pass + 1))
     measure_all
@@ -492,13 +533,20 @@ if [ -n "$sentinel_every" ]; then
       { cat "results/$id/meta.txt"; echo sentinel_moved=yes; } | save "results/$id/meta.txt" || exit 1
       moved_ones="$moved_ones $id"
     fi
-  done <models.tsv
+  done <"$list"
 fi
 note_quantities
-board_state | save results/after.txt || exit 1
+state_now | save results/after.txt || exit 1
 check_power_mode results/after.txt
-echo "$((total - failed)) of $total measured; the results are in $PWD/results"
+count_done
+[ -z "$sentinel_every" ] || [ -n "$stopped" ] || done_count=$((total - failed)) # a disturbed model is measured too
+echo "$done_count of $total measured; the results are in $PWD/results"
 [ -z "$moved_ones" ] || warn "the clocks or the speed moved during:$moved_ones"
+if [ -n "$stopped" ]; then
+  echo "Three models in a row failed for the same reason, so no further one was tried: $stopped" >&2
+  echo "What they printed is in results/$stopped_at/log.txt; another run tries them again" >&2
+  exit 1
+fi
 if [ $failed != 0 ]; then
   echo "Failed:$failures; why is in results/ID/failed.txt and log.txt, and another run tries them again" >&2
   exit 1

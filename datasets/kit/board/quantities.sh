@@ -44,6 +44,7 @@ find_ina() {
 }
 if [ "$runner" = custom ] && case $command in *'{runs}'*) false ;; esac; then
   energy_missing='the command has no {runs}'
+elif [ -n "$phone" ]; then energy_missing='energy is not read through adb'
 else
   find_rapl
   [ -n "$energy" ] || find_ina
@@ -106,7 +107,10 @@ measure_energy() { # sets energy_mj, or leaves it empty
 
 # ---- Peak memory: VmHWM of the process that runs the model, less that of one whose model is empty.
 memory_missing='' empty_kib=''
-[ -f empty.onnx ] || memory_missing='the kit has no empty.onnx: write it anew'
+empty_file=empty.onnx
+[ -z "$format" ] || empty_file=converted/empty.$format
+[ -f "$empty_file" ] || memory_missing="the kit has no $empty_file"
+[ -z "$phone" ] || memory_missing='memory is not read through adb'
 readable /proc/self/status || memory_missing='this system has no /proc/PID/status'
 descendants() { # PID: it and all that it started
   echo "$1"
@@ -130,7 +134,8 @@ watched() { # COMMAND…: runs it; sets peak_kib to the largest resident set of 
 memory_runs() { awk "BEGIN { n = int(500 / $1) + 1; print n > 2000 ? 2000 : n }"; } # MILLISECONDS of one
 peak_of_empty() { # sets empty_kib, or memory_missing
   (
-    file=empty.onnx engine=results/engines/empty.engine out=results/empty
+    file=$empty_file engine=results/engines/empty.engine out=results/empty
+    case $file in converted/*) engine=$file ;; esac
     log=$out/log.txt
     mkdir -p "$out" && : >"$log"
     [ "$runner" != trtexec ] || build_engine >>"$log" 2>&1 || exit 1
