@@ -14,7 +14,8 @@ fi
 # shellcheck source=experiments/set_up.sh disable=SC2119
 . experiments/set_up.sh
 # shellcheck disable=SC2046 # a list of words
-install_missing python3-torch python3-torchvision python3-numpy python3-dev pybind11-dev busybox shellcheck parallel \
+install_missing python3-torch python3-torchvision python3-numpy python3-dev python3-matplotlib \
+  jupyter-nbconvert python3-ipykernel pybind11-dev chromium chromium-driver busybox shellcheck parallel \
   libdnnl-dev libopencv-dev libxgboost-dev clang-14 libclang-rt-14-dev $(node_packages)
 build_targets
 TENSHOT_EXPORTS=$(realpath "$build")/exports

@@ -1,19 +1,12 @@
-// The results of a stranger's experiment as a page: the input is results.json, a byte 0, and predictions.csv. Without
-// gnuplot, so that a page that would have pictures ends at the first.
+// The results of a stranger's experiment as a page: the input is results.json, a byte 0, and predictions.csv.
 
-#include <cstdlib>
+#include "trainer/report/report.h"
 
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporary_folder.h"
 #include "tests/fuzz/fuzz.h"
-#include "trainer/report/report.h"
 
 using namespace tenshot;
-
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-  ::setenv("PATH", "/nowhere", 1);
-  return 0;
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static const TemporaryFolder folder;

@@ -3,19 +3,52 @@
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/network_options.h"
 #include "trainer/cli/written.h"
 
 namespace tenshot::cli {
 namespace {
 
+trainer::report::DeviceReportOptions report_options(const OptionParser& options) {
+  trainer::report::DeviceReportOptions result;
+  if (options.has("measured")) result.measured = options.get("measured");
+  if (options.has("accuracies")) result.accuracies = options.get("accuracies");
+  if (options.has("limit-ms")) {
+    result.limit = options.get<double>("limit-ms");
+    if (!(*result.limit > 0)) throw UsageError("--limit-ms is a positive number of milliseconds");
+  }
+  if (options.has("explain")) result.explained = options.get<std::vector<std::string>>("explain");
+  result.read_measured = [&options](const std::filesystem::path& path, const nasbench::SearchSpace& space,
+                                    datasets::Quantity quantity) {
+    MeasuredFile file = read_measured(path.string(), space, quantity, options.has("quiet"));
+    const std::string left_out =
+        file.left_out == 0 ? "" : std::to_string(file.left_out) + (file.left_out == 1 ? " entry" : " entries");
+    return trainer::report::Measured{std::move(file.architectures), std::move(file.latency_ms), left_out};
+  };
+  result.parse = [&options](const std::string& text, const nasbench::SearchSpace& space) {
+    return architecture_or_file(text, space, onnx_options(options));
+  };
+  return result;
+}
+
 void run(const std::vector<std::string>& arguments) {
-  OptionParser options("report", "Draws an experiment's results or a predictor as one HTML page that needs no network.",
-                       "  tenshot report out/pooling --out report.html --pictures pictures\n"
-                       "  tenshot report device.tenshot --measured truth.csv --out report.html\n");
+  OptionParser options(
+      "report", "Draws an experiment's results or a predictor as one HTML page that needs no network.",
+      "  tenshot report out/pooling --out report.html --pictures pictures\n"
+      "  tenshot report device.tenshot --measured truth.csv --accuracies accuracies.csv --out report.html\n"
+      "  tenshot report board.tenshot --explain model.onnx --out report.html\n");
   options.add_positional("what", "folder that `tenshot experiment` wrote, or file that `tenshot adapt` wrote");
   options.add()("out", "page to write", cxxopts::value<std::string>())(
       "pictures", "folder to write the page's pictures to as well, as SVG files", cxxopts::value<std::string>())(
-      "measured", "of a predictor: CSV of further measurements of its device", cxxopts::value<std::string>());
+      "measured",
+      "of a predictor: further measurements of its device: a CSV, a device-runtime's folder, or a kit with results",
+      cxxopts::value<std::string>())("accuracies",
+                                     "of a predictor: CSV with the columns architecture,accuracy, for the Pareto front",
+                                     cxxopts::value<std::string>())(
+      "limit-ms", "of a predictor: latency not to exceed (or its quantity, in its unit)", cxxopts::value<double>())(
+      "explain", "of a predictor `operators`: a network or file *.onnx whose prediction is taken apart; once for each",
+      cxxopts::value<std::vector<std::string>>());
+  add_network_options(options, "to measure or to explain");
   if (!options.parse(arguments)) return;
   const std::string what = options.required("what"), out = options.required("out");
   FileRoles files;
@@ -24,13 +57,17 @@ void run(const std::vector<std::string>& arguments) {
   } else {
     files.reads("the predictor", what);
   }
-  if (options.has("measured")) files.reads("--measured", options.get("measured"));
+  if (options.has("measured") && datasets::is_kit(options.get("measured"))) {
+    files.reads_kit("--measured", options.get("measured"));
+  } else if (options.has("measured")) {
+    files.reads("--measured", options.get("measured"));
+  }
+  if (options.has("accuracies")) files.reads("--accuracies", options.get("accuracies"));
   files.writes("--out", out);
   files.require_distinct();
   require_writable_target(out);
-  std::optional<std::filesystem::path> measured;
-  if (options.has("measured")) measured = options.get("measured");
-  const trainer::report::Page page = trainer::report::make_report(what, measured);
+  networks_of(options);
+  const trainer::report::Page page = trainer::report::make_report(what, report_options(options));
   write_file_atomically(out, page.html());
   say_written(out, "page", "open it in a browser", options.has("quiet"));
   if (!options.has("pictures")) return;

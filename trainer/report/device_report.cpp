@@ -1,13 +1,17 @@
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <unordered_set>
 
 #include "datasets/tables/measurements.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/metrics.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
-#include "trainer/report/page.h"
+#include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
 #include "trainer/report/report.h"
 #include "trainer/report/text.h"
@@ -17,14 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double shown_confidence = 0.9;
 constexpr std::size_t most_rows = 100'000'000;
-
-/// Latencies of architectures, measured.
-struct Measured {
-  std::vector<Architecture> architectures;
-  std::vector<double> latency_ms;
-};
+constexpr double good_width = 0.1, fair_width = 0.2;  ///< as `tenshot adapt` says it
 
 Measured adaptation_set(const CardField& card, const SearchSpace& space) {
   Measured measured;
@@ -36,168 +34,179 @@ Measured adaptation_set(const CardField& card, const SearchSpace& space) {
 }
 
 /// What was measured and not adapted on.
-Measured others_of(const datasets::Measurements& rows, const Measured& used) {
+Measured others_of(const Measured& all, const Measured& used) {
+  const std::unordered_set<Architecture, nasbench::ArchitectureHash> known(used.architectures.begin(),
+                                                                           used.architectures.end());
   Measured others;
-  for (const datasets::Measurement& row : rows.rows) {
-    const auto& known = used.architectures;
-    if (std::find(known.begin(), known.end(), row.architecture) != known.end()) continue;
-    others.architectures.push_back(row.architecture);
-    others.latency_ms.push_back(row.latency_ms);
+  for (std::size_t i = 0; i < all.architectures.size(); ++i) {
+    if (known.count(all.architectures[i]) != 0) continue;
+    others.architectures.push_back(all.architectures[i]);
+    others.latency_ms.push_back(all.latency_ms[i]);
   }
   return others;
 }
 
+Measured read_table(const fs::path& file, const SearchSpace& space, datasets::Quantity quantity) {
+  const datasets::Measurements rows = datasets::read_measurements(file, space, quantity);
+  return {rows.architectures(), rows.latencies_ms(), rows.findings.empty() ? "" : rows.findings.summary()};
+}
+
+Device device_of(const Predictor& predictor, const DeviceReportOptions& options) {
+  const Archive archive = predictor.to_archive();
+  const CardField card(archive);
+  Device device{predictor, adaptation_set(card, predictor.space()), {}, {}, {}, {}, {}};
+  const auto networks = archive.card.find("networks");
+  if (!predictor.space().composed() && networks != archive.card.end()) {
+    device.known = nasbench::add_networks(*networks, "the card's networks");
+  }
+  device.pool_devices = card.at("pool").at("devices").texts(most_rows);
+  std::istringstream explanation(predictor.explanation());
+  const std::string mark = "Warning: ";
+  for (std::string line; std::getline(explanation, line);) {
+    const bool warns = line.compare(0, mark.size(), mark) == 0;
+    (warns ? device.warnings : device.lines).push_back(warns ? line.substr(mark.size()) : line);
+  }
+  if (datasets::are_whole_milliseconds(device.used.latency_ms)) {
+    device.warnings.push_back("the measurements are whole numbers of " + device.unit() +
+                              ": on fast networks one step of this clock is a large relative error");
+  }
+  if (!options.measured) return device;
+  const Measured all = options.read_measured
+                           ? options.read_measured(*options.measured, predictor.space(), predictor.quantity())
+                           : read_table(*options.measured, predictor.space(), predictor.quantity());
+  device.others = others_of(all, device.used);
+  const std::string name = options.measured->filename().string();
+  if (!all.left_out.empty()) device.warnings.push_back(name + ": left out: " + all.left_out);
+  if (device.others.latency_ms.empty()) device.warnings.push_back(name + ": holds nothing that was not adapted on");
+  return device;
+}
+
+/// The one line that says how far to trust the predictor.
+void add_verdict(Page& page, const Device& device, const Predictions& of_crowd) {
+  const double width = typical_half_width(of_crowd);
+  const std::string from = std::to_string(device.used.latency_ms.size()) +
+                           (device.used.latency_ms.size() == 1 ? " measurement" : " measurements");
+  if (std::isnan(width)) {
+    return page.verdict(Grade::fair, "Adapted to " + from + "; this kind of predictor does not say how sure it is");
+  }
+  const bool doubtful = !device.warnings.empty();
+  const Grade grade = width <= good_width && !doubtful ? Grade::good : width <= fair_width ? Grade::fair : Grade::poor;
+  const char* word = doubtful ? "Doubtful" : grade == Grade::good ? "Good" : grade == Grade::fair ? "Fair" : "Poor";
+  page.verdict(grade, std::string(word) + ": expect nine of ten predictions within ±" + two_digits(100 * width) +
+                          " %, from " + from);
+}
+
+void add_facts(Page& page, const Device& device) {
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"predicts", device.quantity() + " in " + device.unit()},
+      {"networks", "space " + std::string(device.space().name())},
+      {"predictor", std::string(device.predictor.kind())},
+      {"pool", std::to_string(device.pool_devices.size()) + " device-runtimes"}};
+  if (!device.others.latency_ms.empty()) {
+    const Predictions found = device.predictor.predict(device.others.architectures, shown_confidence);
+    const Metrics metrics = evaluate(found.latency_ms, device.others.latency_ms, found.lower_ms, found.upper_ms);
+    facts.emplace_back("measured since", std::to_string(metrics.architectures) + " others");
+    facts.emplace_back("of these within ±10 %", percent(metrics.acc10));
+    facts.emplace_back("within ±5 %", percent(metrics.acc5));
+    facts.emplace_back("mean error", percent(metrics.mape));
+    if (!std::isnan(metrics.spearman)) facts.emplace_back("Spearman's ρ", decimals(metrics.spearman, 3));
+    if (device.predictor.has_intervals()) facts.emplace_back("in their 90 % intervals", percent(metrics.coverage));
+  }
+  page.facts(facts);
+}
+
 Series pairs(const std::string& name, const Predictor& predictor, const Measured& measured) {
-  return {name, measured.latency_ms, predictor.predict(measured.architectures, shown_confidence).latency_ms};
-}
-
-void add_explanation(Page& page, const Predictor& predictor) {
-  const std::vector<std::string> lines = predictor.explanation();
-  if (lines.empty()) return;
-  page.heading("What was found");
-  page.list(lines);
-}
-
-void add_costs(Page& page, const Predictor& predictor) {
-  const DeviceCosts found = predictor.device_costs();
-  if (found.structures.empty()) return;
-  std::vector<std::string> structures;
-  for (const DeviceCosts::Structure& belief : found.structures) {
-    structures.push_back(percent(belief.probability) + " " + belief.name + ": " + belief.meaning);
+  Series series{
+      name, measured.latency_ms, predictor.predict(measured.architectures, shown_confidence).latency_ms, {}, {}};
+  for (const Architecture& architecture : measured.architectures) {
+    series.names.push_back(predictor.space().format(architecture));
   }
-  page.heading("Structure and operator costs");
-  page.list(structures);
-  HtmlTable costs{
-      "Costs of one occurrence in the cell, " + std::string(unit(predictor.quantity())), {"operator", "cost", "±"}, {}};
-  std::vector<std::string> labels;
-  Series bars{"cost", {}, {}, {}};
-  for (const DeviceCosts::Cost& cost : found.costs) {
-    costs.rows.push_back({cost.name, significant(cost.cost_ms), significant(cost.deviation_ms)});
-    bars.x.push_back(static_cast<double>(labels.size()));
-    bars.y.push_back(cost.cost_ms);
-    bars.spread.push_back(cost.deviation_ms);
-    labels.push_back(cost.name);
-  }
-  page.figures({{"costs",
-                 bar_plot(labels, bars, {"", std::string(unit(predictor.quantity()))},
-                          "Bars of what each operator costs, with its standard deviation"),
-                 "Cost of one occurrence in the cell; lines are one standard deviation."}});
-  page.table(costs);
+  return series;
 }
 
-void add_comparison(Page& page, const Predictor& predictor, const Measured& used, const Measured& others) {
+void add_comparison(Page& page, const Device& device) {
+  const std::size_t used = device.used.latency_ms.size(), others = device.others.latency_ms.size();
+  if (used + others == 0) return;
   page.heading("Predicted against measured");
   std::vector<Series> series;
-  const Series unused = pairs("not used", predictor, others), adapted = pairs("adapted on", predictor, used);
-  if (!others.latency_ms.empty()) series.push_back(unused);
-  if (!used.latency_ms.empty()) series.push_back(adapted);
-  std::vector<Page::Figure> figures = {
-      {"predicted-against-measured",
-       scatter_plot(
-           series,
-           "Predicted against measured " + std::string(title(predictor.quantity())) + ", with the band of ten percent",
-           predictor.quantity()),
-       std::to_string(used.latency_ms.size()) + " architectures adapted on" +
-           (others.latency_ms.empty() ? std::string() : ", " + std::to_string(others.latency_ms.size()) + " others")}};
-  if (others.latency_ms.empty()) return page.figures(figures);
-  figures.push_back({"errors",
-                     error_distribution_plot({error_distribution("not used", unused.x, unused.y)},
-                                             "Share of architectures within each relative error"),
-                     "Architectures that were not adapted on"});
-  page.figures(figures);
-  const Predictions predictions = predictor.predict(others.architectures, shown_confidence);
-  const Metrics metrics =
-      evaluate(predictions.latency_ms, others.latency_ms, predictions.lower_ms, predictions.upper_ms);
-  HtmlTable table{
-      "On the architectures that were not adapted on",
-      {"within ±10 %", "within ±5 %", "mean error", "Spearman's ρ"},
-      {{percent(metrics.acc10), percent(metrics.acc5), percent(metrics.mape), decimals(metrics.spearman, 3)}}};
-  if (predictor.has_intervals()) {
-    table.header.emplace_back("90 % intervals hold");
-    table.rows[0].push_back(percent(metrics.coverage));
-  }
-  page.table(table);
+  if (others > 0) series.push_back(pairs("not used", device.predictor, device.others));
+  if (used > 0) series.push_back(pairs("adapted on", device.predictor, device.used));
+  page.figures(
+      {{"predicted-against-measured",
+        scatter_plot(series, "Predicted against measured " + device.quantity() + ", with the band of ten percent",
+                     device.predictor.quantity()),
+        std::to_string(used) + (used == 1 ? " network" : " networks") + " adapted on" +
+            (others == 0 ? std::string() : ", " + std::to_string(others) + " others")}});
+  if (others == 0) return;
+  page.heading("How large the errors are");
+  page.figures({{"errors",
+                 error_distribution_plot({error_distribution("not used", series.front().x, series.front().y)},
+                                         "Share of networks within each relative error"),
+                 "Networks that were measured and not adapted on"}});
 }
 
-void add_intervals(Page& page, const Predictor& predictor, const Measured& others) {
-  if (!predictor.has_intervals() || others.latency_ms.empty()) return;
-  Series line{"intervals", {}, {}};
+void add_intervals(Page& page, const Device& device) {
+  if (!device.predictor.has_intervals() || device.others.latency_ms.empty()) return;
+  Series line{"held", {}, {}};
   for (int asked = 50; asked <= 95; asked += 5) {
-    const Predictions predictions = predictor.predict(others.architectures, asked / 100.0);
+    const Predictions found = device.predictor.predict(device.others.architectures, asked / 100.0);
     line.x.push_back(asked);
-    line.y.push_back(
-        100 * evaluate(predictions.latency_ms, others.latency_ms, predictions.lower_ms, predictions.upper_ms).coverage);
+    line.y.push_back(100 *
+                     evaluate(found.latency_ms, device.others.latency_ms, found.lower_ms, found.upper_ms).coverage);
   }
   page.heading("Do the intervals hold?");
   page.figures(
       {{"intervals", calibration_plot({line}, "Share of intervals that held against the share that was asked for"),
-        "On the dashed line they hold as often as they say."}});
-}
-
-/// Predictions of the whole space in order, with their intervals.
-void add_space(Page& page, const Predictor& predictor) {
-  const std::vector<Architecture> all = predictor.space().all();
-  const Predictions predictions = predictor.predict(all, shown_confidence);
-  require_usable(predictions, all, predictor.space(), predictor.quantity());
-  std::vector<std::size_t> order(predictions.latency_ms.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return predictions.latency_ms[a] < predictions.latency_ms[b]; });
-  Series middle{"predicted", {}, {}}, lower{"90 % interval, below", {}, {}}, upper{"90 % interval, above", {}, {}};
-  constexpr std::size_t points = 200;
-  for (std::size_t k = 0; k <= points; ++k) {
-    const std::size_t i = order[k * (order.size() - 1) / points];
-    const double share = 100.0 * static_cast<double>(k) / points;
-    for (Series* series : {&middle, &lower, &upper}) series->x.push_back(share);
-    middle.y.push_back(predictions.latency_ms[i]);
-    if (predictions.lower_ms.empty()) continue;
-    lower.y.push_back(predictions.lower_ms[i]);
-    upper.y.push_back(predictions.upper_ms[i]);
-  }
-  std::vector<Series> series = {middle};
-  if (predictor.has_intervals()) series.insert(series.end(), {lower, upper});
-  const std::string what(title(predictor.quantity())), unit(datasets::unit(predictor.quantity()));
-  const bool in_time = unit == "ms";
-  const std::string in_order = std::string("architectures, percent, ") + (in_time ? "fastest" : "least") + " first";
-  page.heading("The whole space");
-  page.figures({{"space",
-                 line_plot(series, {in_order, what + ", " + unit},
-                           datasets::in_words_of(predictor.quantity(),
-                                                 "Predicted latencies of all architectures in ascending order")),
-                 "All " + std::to_string(order.size()) + " architectures, from " +
-                     significant(predictions.latency_ms[order.front()]) + " to " +
-                     significant(predictions.latency_ms[order.back()]) + " " + unit}});
+        "On the dashed line they hold as often as they say"}});
 }
 
 }  // namespace
 
-Page device_report(const fs::path& file, const std::optional<fs::path>& measured) {
-  const std::unique_ptr<Predictor> predictor = load_predictor(file);
-  const Archive archive = predictor->to_archive();
-  const CardField card(archive);
-  const Measured used = adaptation_set(card, predictor->space());
-  const Measured others =
-      measured ? others_of(datasets::read_measurements(*measured, predictor->space(), predictor->quantity()), used)
-               : Measured{};
-  Page page("Predictor " + file.filename().string());
-  page.paragraph(std::string(predictor->kind()) + " on " + std::string(predictor->space().name()) + ", adapted to " +
-                 std::to_string(used.latency_ms.size()) + " measured architectures from a pool of " +
-                 std::to_string(card.at("pool").at("devices").list(most_rows).size()) + " device-runtimes.");
-  if (predictor->quantity() != datasets::Quantity::latency) {
-    page.paragraph("It predicts " + std::string(title(predictor->quantity())) + " in " +
-                   std::string(unit(predictor->quantity())) + ".");
+std::string Device::value(double number) const { return significant(number) + " " + unit(); }
+
+double typical_half_width(const Predictions& predictions) {
+  std::vector<double> widths;
+  for (std::size_t i = 0; i < predictions.lower_ms.size(); ++i) {
+    widths.push_back((predictions.upper_ms[i] - predictions.lower_ms[i]) / (2 * predictions.latency_ms[i]));
   }
-  add_explanation(page, *predictor);
-  add_costs(page, *predictor);
-  if (!used.latency_ms.empty() || !others.latency_ms.empty()) add_comparison(page, *predictor, used, others);
-  add_intervals(page, *predictor, others);
-  if (predictor->space().size().value_or(0) > 0 && *predictor->space().size() <= 1'000'000) add_space(page, *predictor);
+  if (widths.empty()) return std::nan("");
+  const auto middle = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2);
+  std::nth_element(widths.begin(), middle, widths.end());
+  return *middle;
+}
+
+Page device_report(const fs::path& file, const DeviceReportOptions& options) {
+  const std::unique_ptr<Predictor> predictor = load_predictor(file);
+  const Device device = device_of(*predictor, options);
+  const Crowd crowd = crowd_of(device);
+  Predictions of_crowd;
+  if (!crowd.architectures.empty()) {
+    of_crowd = predictor->predict(crowd.architectures, shown_confidence);
+    require_usable(of_crowd, crowd.architectures, device.space(), predictor->quantity());
+  }
+  Page page("Predictor " + file.filename().string());
+  add_verdict(page, device, of_crowd);
+  page.warnings(device.warnings);
+  add_facts(page, device);
+  add_comparison(page, device);
+  add_costs(page, device);
+  if (!crowd.architectures.empty()) add_space(page, device, crowd, of_crowd, options.limit);
+  add_intervals(page, device);
+  add_found(page, device);
+  add_next(page, device, crowd);
+  if (options.accuracies) add_front(page, device, *options.accuracies, options.limit);
+  add_explained(page, device, options);
   return page;
 }
 
-Page make_report(const fs::path& what, const std::optional<fs::path>& measured) {
-  if (!fs::is_directory(what)) return device_report(what, measured);
-  if (measured) throw InputError(what.string() + ": is an experiment's folder, which has its own measurements");
+Page make_report(const fs::path& what, const DeviceReportOptions& options) {
+  if (!fs::is_directory(what)) return device_report(what, options);
+  if (options.measured) throw InputError(what.string() + ": is an experiment's folder, which has its own measurements");
+  if (options.accuracies || options.limit || !options.explained.empty()) {
+    throw InputError(what.string() +
+                     ": is an experiment's folder; accuracies, a limit and a network to explain are of a "
+                     "page on a predictor");
+  }
   return experiment_report(what);
 }
 

@@ -96,39 +96,95 @@ std::vector<json> ranked(const json& results) {
   return variants;
 }
 
-void add_table(Page& page, const json& results, const std::string& metric, const std::string& caption, double factor,
-               int places) {
-  HtmlTable table{caption, {"method"}, {}};
-  const auto targets = results.at("targets").get<std::vector<std::string>>();
-  table.header.insert(table.header.end(), targets.begin(), targets.end());
-  table.header.emplace_back("mean");
-  const auto spread_in = [&](const json& variant, std::size_t c) {
-    return c < targets.size() ? variant.at(metric).at(targets[c]) : variant.at("mean_" + metric);
-  };
-  std::vector<std::string> best(targets.size() + 1);
-  for (std::size_t c = 0; c < best.size(); ++c) {
-    double highest = -HUGE_VAL;
-    for (const json& variant : results.at("variants")) {
-      const double mean = mean_of(spread_in(variant, c));
-      if (variant.at("samples") == "all" || !(mean > highest)) continue;
-      highest = mean;
-      best[c] = decimals(factor * mean, places);
-    }
+/// "98.1 ± 0.4" of a spread over trials; empty where there is none.
+std::string in_words(const json& spread, double factor, int places) {
+  if (spread.is_null()) return "";
+  std::string text = decimals(factor * mean_of(spread), places);
+  if (spread.at("count").get<int>() > 1)
+    text += " ± " + decimals(factor * spread.at("deviation").get<double>(), places);
+  return text;
+}
+
+/// The highest of what `value` gives for variants that are no ceiling.
+template <class Value>
+double best_of(const json& variants, Value value) {
+  double best = -HUGE_VAL;
+  for (const json& variant : variants) {
+    if (variant.at("samples") != "all" && value(variant) > best) best = value(variant);
   }
-  for (const json& variant : results.at("variants")) {
-    std::vector<std::string> row = {variant.at("label")};
-    for (std::size_t c = 0; c < best.size(); ++c) {
-      const json spread = spread_in(variant, c);
-      std::string text = spread.is_null() ? "" : decimals(factor * mean_of(spread), places);
-      if (!text.empty() && text == best[c] && variant.at("samples") != "all") text = "**" + text + "**";
-      if (!spread.is_null() && spread.at("count").get<int>() > 1) {
-        text += " ± " + decimals(factor * spread.at("deviation").get<double>(), places);
-      }
-      row.push_back(text);
-    }
-    table.rows.push_back(row);
+  return best;
+}
+
+std::string bold_if(bool condition, const std::string& text) { return condition ? "**" + text + "**" : text; }
+
+/// One row for each variant: its means over the targets.
+void add_means(Page& page, const json& results) {
+  const json& variants = results.at("variants");
+  const auto accuracy = [](const json& variant) { return mean_of(variant.at("mean_acc10")); };
+  const auto rank = [](const json& variant) { return mean_of(variant.at("mean_spearman")); };
+  const double best_accuracy = best_of(variants, accuracy), best_rank = best_of(variants, rank);
+  HtmlTable table{"Mean over the targets ± standard deviation over trials; the best is bold",
+                  {"method", "within ±10 %, percent", "Spearman's ρ"},
+                  {}};
+  for (const json& variant : variants) {
+    const bool ceiling = variant.at("samples") == "all";
+    table.rows.push_back(
+        {variant.at("label"),
+         bold_if(!ceiling && accuracy(variant) == best_accuracy, in_words(variant.at("mean_acc10"), 100, 1)),
+         bold_if(!ceiling && rank(variant) == best_rank, in_words(variant.at("mean_spearman"), 1, 3))});
   }
   page.table(table);
+}
+
+/// Tables with the targets in rows and at most a few variants in columns, so that they stay readable.
+std::vector<HtmlTable> tables_by_target(const json& results, const std::string& metric, const std::string& caption,
+                                        double factor, int places) {
+  constexpr std::size_t most_columns = 4;
+  const auto targets = results.at("targets").get<std::vector<std::string>>();
+  const json& variants = results.at("variants");
+  std::vector<HtmlTable> tables;
+  for (std::size_t first = 0; first < variants.size(); first += most_columns) {
+    HtmlTable table{caption, {"target"}, {}};
+    const std::size_t end = std::min(first + most_columns, variants.size());
+    for (std::size_t v = first; v < end; ++v) table.header.push_back(variants[v].at("label"));
+    for (const std::string& target : targets) {
+      const auto value = [&](const json& variant) { return mean_of(variant.at(metric).at(target)); };
+      const double best = best_of(variants, value);
+      std::vector<std::string> row = {target};
+      for (std::size_t v = first; v < end; ++v) {
+        const bool is_best = variants[v].at("samples") != "all" && value(variants[v]) == best;
+        row.push_back(bold_if(is_best, in_words(variants[v].at(metric).at(target), factor, places)));
+      }
+      table.rows.push_back(std::move(row));
+    }
+    tables.push_back(std::move(table));
+  }
+  return tables;
+}
+
+void add_targets(Page& page, const json& results) {
+  const auto targets = results.at("targets").get<std::vector<std::string>>();
+  std::vector<Series> series;
+  for (const json& variant : ranked(results)) {
+    if (series.size() == most_lines) break;
+    Series points{variant.at("label"), {}, {}, {}, {}};
+    for (std::size_t t = 0; t < targets.size(); ++t) {
+      const json& spread = variant.at("acc10").at(targets[t]);
+      if (spread.is_null()) continue;
+      points.x.push_back(100 * mean_of(spread));
+      points.y.push_back(static_cast<double>(t));
+      points.spread.push_back(100 * spread.at("deviation").get<double>());
+    }
+    series.push_back(std::move(points));
+  }
+  page.heading("Target by target");
+  page.figures({{"targets",
+                 dot_plot(targets, series, "predicted within ±10 %, percent",
+                          "The share predicted within ten percent on each target, by method"),
+                 "The " + std::to_string(series.size()) + " best on average; the numbers are in the tables below"}});
+  page.folded("Within ±10 %, percent, of every method",
+              tables_by_target(results, "acc10", "Predicted within ±10 %, percent", 100, 1));
+  page.folded("Spearman's ρ of every method", tables_by_target(results, "spearman", "Spearman's ρ", 1, 3));
 }
 
 void add_accuracy_against_samples(Page& page, const json& results) {
@@ -157,35 +213,36 @@ void add_accuracy_against_samples(Page& page, const json& results) {
   page.heading("Accuracy against samples");
   Axes axes{"measured architectures", "predicted within 10 %, percent"};
   axes.logarithmic_x = true;
-  axes.y_range = "[0:100]";
-  axes.key = "bottom right";
+  axes.y_range = {0, 100};
   page.figures(
       {{"accuracy-against-samples",
         line_plot(series, axes, "Lines of the share predicted within ten percent against the number of samples"),
-        "Mean over targets; bars are the standard deviation over trials."}});
+        "Mean over targets; lines are the standard deviation over trials"}});
 }
 
-void add_predictions(Page& page, const json& results, const PairsOf& pairs, datasets::Quantity quantity) {
-  const std::vector<json> variants = ranked(results);
-  if (variants.empty()) return;
-  page.heading("Error distribution");
+void add_errors(Page& page, const json& results, const PairsOf& pairs) {
   std::vector<Series> distributions;
-  for (const json& variant : variants) {
+  for (const json& variant : ranked(results)) {
     const auto found = pairs.find(choice_of(variant));
     if (found == pairs.end() || distributions.size() == most_lines) continue;
     Pairs all;
     for (const auto& [target, list] : found->second) all.add(list);
     distributions.push_back(error_distribution(variant.at("label"), all.measured_ms, all.predicted_ms));
   }
-  if (!distributions.empty()) {
-    page.figures(
-        {{"errors",
-          error_distribution_plot(distributions, "Share of architectures within each relative error, by method"),
-          "All targets together, first trial."}});
-  }
+  if (distributions.empty()) return;
+  page.heading("Error distribution");
+  page.figures({{"errors",
+                 error_distribution_plot(distributions, "Share of architectures within each relative error, by method"),
+                 "All targets together, first trial"}});
+}
+
+/// Of the best method, target by target.
+void add_predictions(Page& page, const json& results, const PairsOf& pairs, datasets::Quantity quantity) {
+  const std::vector<json> variants = ranked(results);
+  if (variants.empty()) return;
   const auto best = pairs.find(choice_of(variants.front()));
   if (best == pairs.end()) return;
-  page.heading("Predicted against measured: " + variants.front().at("label").get<std::string>());
+  page.heading("Predicted against measured: " + variants.front().at("label").get<std::string>(), Page::Width::page);
   std::vector<Page::Figure> panels;
   for (const auto& [target, list] : best->second) {
     if (panels.size() == most_panels) break;
@@ -219,7 +276,7 @@ void add_calibration(Page& page, const json& results) {
   page.heading("Do the intervals hold?");
   page.figures(
       {{"intervals", calibration_plot(series, "Share of intervals that held against the share that was asked for"),
-        "Mean over targets and trials; on the dashed line they hold as often as they say."}});
+        "Mean over targets and trials; on the dashed line they hold as often as they say"}});
 }
 
 void add_similarity(Page& page, const json& results) {
@@ -234,7 +291,7 @@ void add_similarity(Page& page, const json& results) {
     map.values.emplace_back();
     for (const json& value : row) map.values.back().push_back(value.is_null() ? std::nan("") : value.get<double>());
   }
-  page.heading("How alike the devices rank");
+  page.heading("How alike the devices rank", Page::Width::page);
   page.heat_map(map);
 }
 
@@ -247,22 +304,25 @@ Page experiment_report(const fs::path& folder) {
     const json& spec = results.at("spec");
     Page page("Experiment " + spec.at("name").get<std::string>());
     if (spec.contains("description")) page.paragraph(spec.at("description"));
-    page.paragraph(text_of(spec.at("trials")) + " trials, " + text_of(results.at("cells")) + " cells, data " +
-                   results.at("data_sha256").get<std::string>().substr(0, 16) + ", tenshot " +
-                   text_of(results.at("versions").at("tenshot")) + ", LibTorch " +
-                   text_of(results.at("versions").at("libtorch")) +
-                   ". Every method of a trial that does not choose its own has the same samples. The best of each "
-                   "target is bold; methods that "
-                   "measure every training architecture are ceilings and stand aside.");
+    page.facts({{"trials", text_of(spec.at("trials"))},
+                {"cells", text_of(results.at("cells"))},
+                {"data, SHA-256", results.at("data_sha256").get<std::string>().substr(0, 16)},
+                {"tenshot", text_of(results.at("versions").at("tenshot"))},
+                {"LibTorch", text_of(results.at("versions").at("libtorch"))}});
     page.heading("Results");
-    add_table(page, results, "acc10", "Predicted within ±10 %, percent, mean ± standard deviation over trials", 100, 1);
-    add_table(page, results, "spearman", "Spearman's ρ", 1, 3);
+    add_means(page, results);
+    page.paragraph(
+        "Every method of a trial that does not choose its own has the same samples. Methods that measure every "
+        "training "
+        "architecture are ceilings and are never bold.");
     add_accuracy_against_samples(page, results);
-    if (fs::exists(folder / "predictions.csv")) {
-      const datasets::Quantity quantity = get_quantity(results);
-      add_predictions(page, results, read_pairs(folder / "predictions.csv", quantity), quantity);
-    }
+    const datasets::Quantity quantity = get_quantity(results);
+    PairsOf pairs;
+    if (fs::exists(folder / "predictions.csv")) pairs = read_pairs(folder / "predictions.csv", quantity);
+    add_errors(page, results, pairs);
     add_calibration(page, results);
+    add_targets(page, results);
+    add_predictions(page, results, pairs, quantity);
     add_similarity(page, results);
     return page;
   } catch (const json::exception& error) {

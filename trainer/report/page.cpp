@@ -10,31 +10,64 @@ namespace {
 
 /// Series colours after Okabe and Ito (Color Universal Design, 2008), darker on white and lighter on black.
 constexpr const char* colours =
-    R"(:root { color-scheme: light dark; --paper: #fff; --p1: #1c1e21; --p2: #d5d8dc; --p3: #e6eef8; --p4: var(--paper); --p5: #80868b;
-  --p10: #0b62a4; --p11: #c2500a; --p12: #00795a; --p13: #a3458a; --p14: #8a6d00; --p15: #3a87b8; --p16: #6b4fbb;
-  --p17: #666; --heat: 11, 98, 164; }
-@media (prefers-color-scheme: dark) { :root { --paper: #15181c; --p1: #e8eaed; --p2: #3b4148; --p3: #1f3147; --p5: #8b929a;
-  --p10: #6cb4ee; --p11: #f08c4a; --p12: #3fcf9f; --p13: #e08bc9; --p14: #e6c229; --p15: #8fd0f5; --p16: #b49cff;
-  --p17: #b0b0b0; --heat: 108, 180, 238; } })";
+    R"(:root { color-scheme: light dark; --paper: #f4f6f8; --card: #fff; --ink: #1c1e21; --grid: #dfe2e6; --band: #dce8f5;
+  --guide: #80868b; --good: #00795a; --fair: #a86a00; --poor: #b3261e; --s0: #0b62a4; --s1: #c2500a; --s2: #00795a;
+  --s3: #a3458a; --s4: #8a6d00; --s5: #3a87b8; --s6: #6b4fbb; --s7: #666; --heat: 11, 98, 164; }
+@media (prefers-color-scheme: dark) { :root { --paper: #101318; --card: #191d23; --ink: #e8eaed; --grid: #363c44;
+  --band: #22364e; --guide: #8b929a; --good: #3fcf9f; --fair: #f0b429; --poor: #ff8a80; --s0: #6cb4ee; --s1: #f08c4a;
+  --s2: #3fcf9f; --s3: #e08bc9; --s4: #e6c229; --s5: #8fd0f5; --s6: #b49cff; --s7: #b0b0b0; --heat: 108, 180, 238; } })";
 
 constexpr const char* layout = R"(
-body { margin: 0 auto; padding: 1rem; max-width: 70rem; background: var(--paper); color: var(--p1);
-  font: 1rem/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.6rem; line-height: 1.2; } h2 { font-size: 1.25rem; margin-top: 2.2rem; }
+* { box-sizing: border-box; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
+main { max-width: 96rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
+h1 { font-size: 1.5rem; line-height: 1.2; margin: .4rem 0; } h2 { font-size: 1.15rem; margin: .7rem 0 .5rem; }
+.verdict { font-size: 1.25rem; line-height: 1.3; margin: .8rem 0; padding: .6rem .9rem; background: var(--card);
+  border-left: .4rem solid var(--grade); border-radius: .4rem; }
+.good { --grade: var(--good); } .fair { --grade: var(--fair); } .poor { --grade: var(--poor); }
+.warnings { margin: .8rem 0; padding: .5rem .9rem .5rem 2rem; border: 1px solid var(--fair); border-radius: .4rem; }
+.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 8rem), 1fr)); gap: .6rem 1.2rem;
+  margin: .8rem 0; }
+.facts div { border-top: 2px solid var(--grid); padding-top: .2rem; }
+.facts dt { font-size: .85rem; opacity: .8; } .facts dd { margin: 0; }
+.cards { columns: 25rem; column-gap: 1rem; margin-top: 1rem; }
+.card { break-inside: avoid; background: var(--card); border: 1px solid var(--grid); border-radius: .6rem;
+  padding: .2rem 1rem .9rem; margin: 0 0 1rem; }
+.card.page { column-span: all; margin-top: 1rem; }
+.card.halves { columns: 25rem; column-gap: 2rem; } .halves > h2 { column-span: all; }
+.card p, .card ul { margin: .5rem 0; } .card ul { padding-left: 1.2rem; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1rem; }
-figure { margin: 0; max-width: 40rem; } figure svg { width: 100%; height: auto; display: block; }
-figcaption, caption { font-size: .9rem; text-align: left; opacity: .85; }
-.wide { overflow-x: auto; margin: 1rem 0; }
-table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; }
-th, td { padding: .25rem .6rem; border-bottom: 1px solid var(--p2); text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; position: sticky; left: 0; background: var(--paper); }
-.heat td { text-align: center; } .heat th:not(:first-child) { writing-mode: vertical-rl; text-align: left; }
-.heat tr > th:first-child { writing-mode: horizontal-tb; }
+figure { margin: 0; overflow-x: auto; } figure svg { width: 100%; height: auto; display: block; }
+.page figure.broad svg { min-width: 52rem; }
+svg circle:hover { stroke: var(--ink); stroke-width: 2; }
+figcaption, .caption { font-size: .9rem; opacity: .85; }
+.card p.caption { margin: .8rem 0 .2rem; }
+.entries { list-style: none; padding: 0; margin: 0; font-size: .9rem; font-variant-numeric: tabular-nums; }
+.card ul.entries { padding: 0; }
+.figures, .entries li { break-inside: avoid; }
+.entries li { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; padding: .3rem 0;
+  border-bottom: 1px solid var(--grid); }
+.entries .values { display: flex; gap: 0 1rem; margin-left: auto; } .entries .values :first-child { font-weight: 600; }
+.scrolled { overflow-x: auto; margin: .6rem 0; }
+table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; width: 100%; }
+th, td { padding: .25rem .35rem; border-bottom: 1px solid var(--grid); text-align: right; vertical-align: top;
+  white-space: nowrap; }
+th { font-weight: 600; } thead th { vertical-align: bottom; white-space: normal; overflow-wrap: normal; }
+th:first-child, td:first-child { text-align: left; white-space: normal; }
+td:first-child { min-width: 6rem; }
+details { margin: .6rem 0; } summary { cursor: pointer; }
+.heat { width: auto; } .heat td { text-align: center; min-width: 0; }
+.heat th:not(:first-child) { writing-mode: vertical-rl; text-align: left; white-space: nowrap; }
+.heat tr > th:first-child { writing-mode: horizontal-tb; white-space: nowrap; }
 )";
 
 /// Escaped, with `**bold**` as an element.
 std::string marked_up(const std::string& text) {
-  std::string html = escaped(text);
+  std::string html;
+  for (const char c : escaped(text)) {
+    html += c;
+    if (c == '|') html += "<wbr>";  // an architecture's string may break between its parts
+  }
   for (const char* tag : {"<strong>", "</strong>"}) {
     const std::size_t at = html.find("**");
     if (at != std::string::npos) html.replace(at, 2, tag);
@@ -54,7 +87,7 @@ std::string file_name(std::string text) {
 /// An element of the page as a file: with the page's colours inside.
 std::string standalone(const std::string& svg) {
   const std::size_t open = svg.find('>');
-  std::string file = svg.substr(0, open) + " style=\"background: var(--paper)\">\n<style>" + colours + "</style>";
+  std::string file = svg.substr(0, open) + " style=\"background: var(--card)\">\n<style>" + colours + "</style>";
   return file + svg.substr(open + 1) + "\n";
 }
 
@@ -86,13 +119,40 @@ std::string escaped(const std::string& text) {
   return html;
 }
 
-void Page::heading(const std::string& text) { body_ += "<h2>" + escaped(text) + "</h2>\n"; }
+void Page::verdict(Grade grade, const std::string& text) {
+  const char* name = grade == Grade::good ? "good" : grade == Grade::fair ? "fair" : "poor";
+  body_ += std::string("<p class=\"verdict ") + name + "\">" + escaped(text) + "</p>\n";
+}
+
+void Page::warnings(const std::vector<std::string>& texts) {
+  if (texts.empty()) return;
+  body_ += "<ul class=\"warnings\">\n";
+  for (const std::string& text : texts) body_ += "<li>" + marked_up(text) + "</li>\n";
+  body_ += "</ul>\n";
+}
+
+void Page::facts(const std::vector<std::pair<std::string, std::string>>& facts) {
+  body_ += "<dl class=\"facts\">\n";
+  for (const auto& [name, value] : facts) {
+    body_ += "<div><dt>" + escaped(name) + "</dt><dd>" + escaped(value) + "</dd></div>\n";
+  }
+  body_ += "</dl>\n";
+}
+
+void Page::heading(const std::string& text, Width width) {
+  body_ += has_cards_ ? "</section>\n" : "<div class=\"cards\">\n";
+  body_ += width == Width::column ? "<section class=\"card\">"
+           : width == Width::page ? "<section class=\"card page\">"
+                                  : "<section class=\"card page halves\">";
+  body_ += "<h2>" + escaped(text) + "</h2>\n";
+  has_cards_ = true;
+}
 
 void Page::paragraph(const std::string& text) { body_ += "<p>" + escaped(text) + "</p>\n"; }
 
 void Page::list(const std::vector<std::string>& entries) {
   body_ += "<ul>\n";
-  for (const std::string& entry : entries) body_ += "<li>" + escaped(entry) + "</li>\n";
+  for (const std::string& entry : entries) body_ += "<li>" + marked_up(entry) + "</li>\n";
   body_ += "</ul>\n";
 }
 
@@ -100,21 +160,40 @@ void Page::figures(const std::vector<Figure>& figures) {
   body_ += "<div class=\"figures\">\n";
   for (const Figure& figure : figures) {
     pictures_.push_back({file_name(figure.name), standalone(figure.svg)});
-    body_ += "<figure>" + figure.svg + "<figcaption>" + escaped(figure.caption) + "</figcaption></figure>\n";
+    body_ += figure.broad ? "<figure class=\"broad\" tabindex=\"0\">" : "<figure>";
+    body_ += figure.svg + "<figcaption>" + escaped(figure.caption) + "</figcaption></figure>\n";
   }
   body_ += "</div>\n";
 }
 
 void Page::table(const HtmlTable& table) {
-  body_ += "<div class=\"wide\" tabindex=\"0\"><table><caption>" + escaped(table.caption) + "</caption>\n<tr>";
+  body_ += "<p class=\"caption\">" + escaped(table.caption) +
+           "</p>\n<div class=\"scrolled\" tabindex=\"0\"><table aria-label=\"" + escaped(table.caption) +
+           "\">\n<thead><tr>";
   for (const std::string& name : table.header) body_ += "<th scope=\"col\">" + escaped(name) + "</th>";
-  body_ += "</tr>\n";
+  body_ += "</tr></thead>\n<tbody>";
   for (const auto& row : table.rows) {
     body_ += "<tr>";
     for (const std::string& value : row) body_ += "<td>" + marked_up(value) + "</td>";
     body_ += "</tr>\n";
   }
-  body_ += "</table></div>\n";
+  body_ += "</tbody></table></div>\n";
+}
+
+void Page::entries(const std::string& caption, const std::vector<Entry>& entries) {
+  body_ += "<p class=\"caption\">" + escaped(caption) + "</p>\n<ul class=\"entries\">\n";
+  for (const Entry& entry : entries) {
+    body_ += "<li><span>" + marked_up(entry.name) + "</span><span class=\"values\">";
+    for (const std::string& value : entry.values) body_ += "<span>" + escaped(value) + "</span> ";
+    body_ += "</span></li>\n";
+  }
+  body_ += "</ul>\n";
+}
+
+void Page::folded(const std::string& summary, const std::vector<HtmlTable>& tables) {
+  body_ += "<details><summary>" + escaped(summary) + "</summary>\n";
+  for (const HtmlTable& each : tables) table(each);
+  body_ += "</details>\n";
 }
 
 void Page::heat_map(const HeatMap& map) {
@@ -124,8 +203,9 @@ void Page::heat_map(const HeatMap& map) {
       if (std::isfinite(value)) lowest = std::min(lowest, value);
     }
   }
-  body_ += "<div class=\"wide\" tabindex=\"0\"><table class=\"heat\"><caption>" + escaped(map.caption) +
-           "</caption>\n<tr><th></th>";
+  body_ += "<p class=\"caption\">" + escaped(map.caption) +
+           "</p>\n<div class=\"scrolled\" tabindex=\"0\"><table class=\"heat\" aria-label=\"" + escaped(map.caption) +
+           "\">\n<tr><th></th>";
   for (const std::string& name : map.names) body_ += "<th scope=\"col\">" + escaped(name) + "</th>";
   body_ += "</tr>\n";
   for (std::size_t r = 0; r < map.values.size(); ++r) {
@@ -149,7 +229,8 @@ std::string Page::html() const {
          "href=\"data:,\">\n"
          "<title>" +
          escaped(title_) + "</title>\n<style>" + colours + layout + "</style>\n</head>\n<body>\n<main>\n<h1>" +
-         escaped(title_) + "</h1>\n" + body_ + "</main>\n</body>\n</html>\n";
+         escaped(title_) + "</h1>\n" + body_ + (has_cards_ ? "</section>\n</div>\n" : "") +
+         "</main>\n</body>\n</html>\n";
 }
 
 }  // namespace tenshot::trainer::report

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace tenshot::trainer::report {
@@ -22,13 +23,25 @@ struct HeatMap {
   std::vector<std::vector<double>> values;  ///< NaN: empty
 };
 
-/// One self-contained HTML page: no script, no file or address beside it. Light or dark as the reader's system is;
-/// what is wider than the window scrolls by itself.
+/// How far a result is to be trusted, which the page shows as a colour beside the words.
+enum class Grade { good, fair, poor };
+
+/// One self-contained HTML page: no script, no file or address beside it. Light or dark as the reader's system is. A
+/// heading begins a card; cards stand in as many columns as the window has room for. What is wider than its card
+/// scrolls inside it.
 class Page {
  public:
   explicit Page(std::string title) : title_(std::move(title)) {}
 
-  void heading(const std::string& text);
+  /// One line in large letters.
+  void verdict(Grade grade, const std::string& text);
+  /// What to beware of; nothing where there is nothing.
+  void warnings(const std::vector<std::string>& texts);
+  /// Names and values, in a few columns.
+  void facts(const std::vector<std::pair<std::string, std::string>>& facts);
+  /// A card is as wide as a column, or as the page; `halves`: what is in it stands side by side where there is room.
+  enum class Width { column, page, halves };
+  void heading(const std::string& text, Width width = Width::column);
   void paragraph(const std::string& text);
   void list(const std::vector<std::string>& entries);
   /// Pictures side by side where there is room, each with its caption. `svg` is an element (plot.h); `name` is its own
@@ -37,9 +50,18 @@ class Page {
     std::string name;
     std::string svg;
     std::string caption;
+    bool broad = false;  ///< so wide that a narrow window scrolls it rather than shrink it to nothing
   };
   void figures(const std::vector<Figure>& figures);
   void table(const HtmlTable& table);
+  /// Networks, whose names may be long, each with a few values.
+  struct Entry {
+    std::string name;
+    std::vector<std::string> values;
+  };
+  void entries(const std::string& caption, const std::vector<Entry>& entries);
+  /// Tables that a reader opens.
+  void folded(const std::string& summary, const std::vector<HtmlTable>& tables);
   void heat_map(const HeatMap& map);
 
   std::string html() const;
@@ -53,6 +75,7 @@ class Page {
  private:
   std::string title_;
   std::string body_;
+  bool has_cards_ = false;
   std::vector<Picture> pictures_;
 };
 

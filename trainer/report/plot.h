@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,23 +8,23 @@
 
 namespace tenshot::trainer::report {
 
-// Pictures by gnuplot, as <svg> elements to stand inside a page. Their colours are the page's CSS variables (page.h),
-// so that one picture fits light and dark. All throw FileError where gnuplot is not installed.
+// Pictures as <svg> elements to stand inside a page. Their colours are the page's CSS variables (page.h), so that one
+// picture fits light and dark; what is under the pointer says its values. Values that are not finite are left out.
 
 /// What is drawn in one colour.
 struct Series {
   std::string name;
   std::vector<double> x;
   std::vector<double> y;
-  std::vector<double> spread = {};  ///< half-length of an error bar at each point; empty: none
+  std::vector<double> spread = {};      ///< half-length of an error bar at each point; empty: none
+  std::vector<std::string> names = {};  ///< of the points, for their hints; empty: none
 };
 
 struct Axes {
   std::string x;
   std::string y;
   bool logarithmic_x = false;
-  std::string y_range = {};      ///< gnuplot's, such as "[0:100]"; empty: what the data spans
-  std::string key = "top left";  ///< where the legend stands, in gnuplot's words
+  std::optional<std::pair<double, double>> y_range = std::nullopt;  ///< nothing: what the data spans
 };
 
 /// Predicted (y) against measured (x) with the band of ±10 % and the diagonal; both axes span the same.
@@ -32,12 +33,40 @@ std::string scatter_plot(const std::vector<Series>& series, const std::string& a
 /// Lines with points, and error bars where a series has them. With `diagonal`, the line y = x.
 std::string line_plot(const std::vector<Series>& series, const Axes& axes, const std::string& alternative_text,
                       bool diagonal = false);
-/// One bar a label, with error bars where `spread` is not empty.
-std::string bar_plot(const std::vector<std::string>& labels, const Series& bars, const Axes& axes,
+
+/// A curve inside the band of its intervals. `lower` and `upper` may be empty.
+struct Banded {
+  Series middle;
+  std::vector<double> lower;
+  std::vector<double> upper;
+};
+std::string band_plot(const Banded& curve, const Axes& axes, const std::string& alternative_text);
+
+/// One lying bar for each label, with its value and spread behind it where `bars` has one. `unit` follows the values.
+std::string bar_plot(const std::vector<std::string>& labels, const Series& bars, const std::string& unit,
                      const std::string& alternative_text);
 
-/// Makes gnuplot's SVG an element of a page: its colours become the page's variables, its ids get `prefix`, its prolog
-/// and titles go, the text alternative comes.
-std::string inlined(const std::string& svg, const std::string& prefix, const std::string& alternative_text);
+/// One standing bar for each part of a sequence, in order, coloured by its group.
+struct Column {
+  std::string name;
+  std::size_t group = 0;
+  double value = 0;
+  double spread = 0;
+};
+/// `groups` are the names of the groups that occur.
+std::string column_plot(const std::vector<Column>& columns, const std::vector<std::string>& groups, const Axes& axes,
+                        const std::string& unit, const std::string& alternative_text);
+
+/// Rows of points on one axis: y of a series is the index of a row.
+std::string dot_plot(const std::vector<std::string>& rows, const std::vector<Series>& series, const std::string& axis,
+                     const std::string& alternative_text);
+
+/// What is cheaper (x) and better (y): all points, and the front that no other point beats in both.
+struct Front {
+  Series all;
+  Series best;                       ///< ascending in x
+  std::optional<double> limit = {};  ///< a line at this x
+};
+std::string front_plot(const Front& front, const Axes& axes, const std::string& alternative_text);
 
 }  // namespace tenshot::trainer::report

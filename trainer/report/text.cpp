@@ -15,8 +15,16 @@ std::string decimals(double value, int count) {
 std::string percent(double share) { return decimals(100 * share, 1) + " %"; }
 
 std::string significant(double value) {
+  constexpr double in_full_from = 1e3, in_full_to = 1e7;
+  if (std::abs(value) >= in_full_from && std::abs(value) < in_full_to) return decimals(value, 0);
   char text[48];
   std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+std::string two_digits(double value) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%.2g", value);
   return text;
 }
 
@@ -41,15 +49,13 @@ Series error_distribution(const std::string& name, const std::vector<double>& me
 
 std::string error_distribution_plot(const std::vector<Series>& series, const std::string& alternative_text) {
   Axes axes{"error, percent of measured", "architectures within it, percent"};
-  axes.y_range = "[0:100]";
-  axes.key = "bottom right";
+  axes.y_range = {0, 100};
   return line_plot(series, axes, alternative_text);
 }
 
 std::string calibration_plot(const std::vector<Series>& series, const std::string& alternative_text) {
   Axes axes{"intervals asked to hold, percent", "intervals that held, percent"};
-  axes.y_range = "[40:100]";
-  axes.key = "bottom right";
+  axes.y_range = {40, 100};
   return line_plot(series, axes, alternative_text, true);
 }
 

@@ -11,8 +11,10 @@ namespace tenshot::trainer::report {
 std::string decimals(double value, int count);
 /// "12.3 %" of a share.
 std::string percent(double share);
-/// `value` with three significant digits.
+/// `value` with three significant digits, from a thousand on with all before the point.
 std::string significant(double value);
+/// `value` with two significant digits: what an expected error is good for.
+std::string two_digits(double value);
 
 /// The share of errors |predicted − measured| / measured that do not exceed each of some errors, in percent, up to 50
 /// %.

@@ -156,6 +156,12 @@ FeatureTable feature_table(const FeatureMap& map, const SearchSpace& space,
   return table;
 }
 
+Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::OperatorSpecification& specification) {
+  Eigen::VectorXd raw = raw_features({specification});
+  raw[0] = 0;
+  return mapped(map, std::move(raw), UnknownOperators::stand_in);
+}
+
 std::vector<std::string> unknown_groups(const FeatureMap& map, const SearchSpace& space,
                                         const Architecture& architecture) {
   const Eigen::VectorXd raw = raw_features(space.operator_list(architecture));

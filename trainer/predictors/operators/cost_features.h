@@ -57,6 +57,10 @@ FeatureTable feature_table(const FeatureMap& map, const nasbench::SearchSpace& s
                            const std::vector<nasbench::Architecture>& architectures,
                            UnknownOperators unknown = UnknownOperators::stand_in);
 
+/// Features of one operator: what it adds to those of the networks that have it. Of a group that the pool never saw,
+/// another stands in.
+Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::OperatorSpecification& specification);
+
 /// Names of the groups in `architecture` that no network of the pool had.
 std::vector<std::string> unknown_groups(const FeatureMap& map, const nasbench::SearchSpace& space,
                                         const nasbench::Architecture& architecture);

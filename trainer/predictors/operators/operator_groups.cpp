@@ -129,6 +129,10 @@ double arithmetic(const OperatorSpecification& specification, std::size_t group)
 const std::vector<std::size_t>& stand_in_groups(std::size_t group) { return stand_ins.at(group); }
 std::size_t operator_group_count() { return group_count; }
 const std::string& operator_group_name(std::size_t group) { return group_names.at(group); }
+std::string operator_group_of(const OperatorSpecification& specification) {
+  const std::optional<std::size_t> group = group_of(specification);
+  return group ? group_names.at(*group) : std::string();
+}
 std::size_t raw_feature_count() { return 1 + group_count * measures_of_group; }
 
 std::string raw_feature_name(std::size_t feature) {

@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "datasets/tables/measurements.h"
-#include "descriptor/machine/child_process.h"
 #include "nasbench/support/error.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/evaluation/experiment.h"
 #include "trainer/predictors/registry.h"
+#include "trainer/report/axes.h"
 #include "trainer/report/page.h"
 #include "trainer/report/plot.h"
 #include "trainer/report/text.h"
@@ -50,15 +50,45 @@ TEST(ReportPage, ShadesAHeatMapFromItsLowestValue) {
   EXPECT_NE(html.find("<td></td>"), std::string::npos);
 }
 
-TEST(ReportPlot, BecomesAnElementInThePagesColours) {
-  const std::string svg =
-      "<?xml?>\n<svg \n viewBox='0 0 1 1'><title>Gnuplot</title><desc>x</desc><path id='gpPt1' "
-      "stroke='rgb(  1,   1,  10)' fill=\"rgb(1,1,2)\"/><use xlink:href='#gpPt1' color='rgb(200, 1, 1)'/></svg>";
-  const std::string text = inlined(svg, "f1-", "a < b");
-  EXPECT_EQ(text,
-            "<svg role=\"img\" aria-label=\"a &lt; b\" \n viewBox='0 0 1 1'><path id='f1-gpPt1' stroke='var(--p10)' "
-            "fill=\"var(--p2)\"/><use xlink:href='#f1-gpPt1' color='rgb(200, 1, 1)'/></svg>");
-  EXPECT_THROW(inlined("nothing", "f1-", ""), FormatError);
+TEST(ReportScale, HasRoundTicksBetweenItsEnds) {
+  EXPECT_EQ(Scale(0, 10).ticks(), (std::vector<double>{0, 2, 4, 6, 8, 10}));
+  EXPECT_EQ(Scale(1, 100, true).ticks(), (std::vector<double>{1, 2, 5, 10, 20, 50, 100}));
+  EXPECT_DOUBLE_EQ(Scale(2, 4).share(3), 0.5);
+  EXPECT_DOUBLE_EQ(Scale(1, 100, true).share(10), 0.5);
+  EXPECT_LT(Scale(3, 3).low(), 3);
+  EXPECT_GT(Scale(3, 3).high(), 3);
+}
+
+TEST(ReportFrame, LegendStandsAboveThePlotAndNeverInIt) {
+  Legend legend;
+  for (int i = 0; i < 6; ++i) legend.emplace_back("a rather long name of a method", "var(--s0)");
+  Drawing drawing(460, Frame::height(460, legend, 200));
+  const Frame frame(drawing, Scale(0, 1), Scale(0, 1), {"x", "y"}, legend, 200);
+  EXPECT_GT(Frame::height(460, legend, 200), Frame::height(460, {}, 200) + 3 * 15);
+  EXPECT_DOUBLE_EQ(frame.bottom() - frame.top(), 200);
+  EXPECT_DOUBLE_EQ(frame.at(0.5, 1).y, frame.top());
+  EXPECT_DOUBLE_EQ(frame.at(0.5, 7).y, frame.top()) << "what is outside stays at the edge";
+}
+
+TEST(ReportPlot, HintsSayTheValues) {
+  EXPECT_NE(scatter_plot({{"s", {2}, {2.2}, {}, {"net"}}}, "").find("net\nmeasured 2 ms, predicted 2.2 ms (+10.0 %)"),
+            std::string::npos);
+  EXPECT_NE(bar_plot({"pool"}, {"cost", {0}, {2}, {0.5}, {}}, "ms", "").find("<title>pool: 2 ± 0.5 ms</title>"),
+            std::string::npos);
+  EXPECT_NE(column_plot({{"conv", 0, 3, 0.1}}, {"convolution"}, {"x", "y"}, "ms", "").find("1. conv\n3 ± 0.1 ms"),
+            std::string::npos);
+}
+
+TEST(ReportPlot, OfManyPointsOnlyTheFarthestHaveHints) {
+  Series series{"s", {}, {}, {}, {}};
+  for (int i = 1; i <= 5000; ++i) {
+    series.x.push_back(i);
+    series.y.push_back(i == 77 ? 2.0 * i : 1.01 * i);
+  }
+  const std::string svg = scatter_plot({series}, "");
+  EXPECT_EQ(occurrences(svg, "<title>"), 200u);
+  EXPECT_NE(svg.find("measured 77 ms, predicted 154 ms (+100.0 %)"), std::string::npos);
+  EXPECT_LT(svg.size(), 150'000u);
 }
 
 TEST(ReportPlot, DistributionCountsErrorsWithinEachBound) {
@@ -88,20 +118,26 @@ class Report : public ::testing::Test {
     datasets::write_measurements(path("truth.csv"), device.latencies, nasbench::nasbench201());
   }
 
+  DeviceReportOptions with_truth() const {
+    DeviceReportOptions options;
+    options.measured = path("truth.csv");
+    return options;
+  }
+
   test::Folder folder_;
 };
 
 TEST_F(Report, OnAPredictorShowsCostsErrorsAndIntervals) {
   adapt("structured");
-  const Page page = make_report(path("device.tenshot"), path("truth.csv"));
+  const Page page = make_report(path("device.tenshot"), with_truth());
   const std::string html = page.html();
-  for (const char* part : {"Structure and operator costs", "nor_conv_3x3", "Predicted against measured",
-                           "Do the intervals hold?", "The whole space", "90 % intervals hold"}) {
+  for (const char* part : {"expect nine of ten predictions within ±", "What operators cost", "nor_conv_3x3",
+                           "Predicted against measured", "Do the intervals hold?", "The whole space", "The fastest",
+                           "in their 90 % intervals", "What the runtime executes", "What to measure next"}) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
   }
   EXPECT_EQ(occurrences(html, "<svg role=\"img\" aria-label=\""), 5u);
   EXPECT_EQ(occurrences(html, "<svg"), 5u);
-  EXPECT_EQ(html.find("rgb(1,1,"), std::string::npos);
   std::vector<std::string> names;
   for (const Page::Picture& picture : page.pictures()) {
     names.push_back(picture.name);
@@ -109,16 +145,56 @@ TEST_F(Report, OnAPredictorShowsCostsErrorsAndIntervals) {
     EXPECT_NE(picture.svg.find("prefers-color-scheme: dark"), std::string::npos);
     EXPECT_NE(picture.svg.find("xmlns=\"http://www.w3.org/2000/svg\""), std::string::npos);
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"costs", "predicted-against-measured", "errors", "intervals", "space"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"predicted-against-measured", "errors", "costs", "space", "intervals"}));
   // Without measurements of its own: no errors, no calibration.
-  EXPECT_EQ(make_report(path("device.tenshot"), {}).html().find("Do the intervals hold?"), std::string::npos);
+  EXPECT_EQ(make_report(path("device.tenshot")).html().find("Do the intervals hold?"), std::string::npos);
 }
 
 TEST_F(Report, OnAPredictorWithoutIntervalsLeavesThemOut) {
   adapt("flops");
-  const std::string html = make_report(path("device.tenshot"), path("truth.csv")).html();
+  const std::string html = make_report(path("device.tenshot"), with_truth()).html();
   EXPECT_EQ(html.find("intervals"), std::string::npos);
   EXPECT_NE(html.find("The whole space"), std::string::npos);
+}
+
+TEST_F(Report, OnAPredictorWithAccuraciesShowsTheParetoFront) {
+  adapt("structured");
+  // The dearest of three is the least accurate: two are on the front.
+  const std::string
+      dear = "|nor_conv_3x3~0|+|nor_conv_3x3~0|nor_conv_3x3~1|+|nor_conv_3x3~0|nor_conv_3x3~1|nor_conv_3x3~2|",
+      middle = "|nor_conv_3x3~0|+|none~0|nor_conv_3x3~1|+|none~0|none~1|nor_conv_3x3~2|",
+      cheap = "|skip_connect~0|+|none~0|skip_connect~1|+|none~0|none~1|skip_connect~2|";
+  test::write(path("accuracies.csv"),
+              "architecture,accuracy\n" + dear + ",50\n" + middle + ",70\n" + cheap + ",60\nnonsense,3\n");
+  DeviceReportOptions options;
+  options.accuracies = path("accuracies.csv");
+  const std::string html = make_report(path("device.tenshot"), options).html();
+  EXPECT_NE(html.find("2 of 3 networks are more accurate than all that are predicted to take less"), std::string::npos);
+  EXPECT_NE(html.find("accuracies.csv: left out: "), std::string::npos);
+  test::write(path("accuracies.csv"), "architecture,accuracy\nnonsense,3\n");
+  EXPECT_THROW(make_report(path("device.tenshot"), options), InputError);
+}
+
+TEST_F(Report, OnlyPredictorsOfOperatorsExplainANetwork) {
+  adapt("structured");
+  DeviceReportOptions options;
+  options.explained = {"|none~0|+|none~0|none~1|+|none~0|none~1|none~2|"};
+  EXPECT_THROW(make_report(path("device.tenshot"), options), InputError);
+}
+
+TEST_F(Report, WarningsOfAdaptingReachThePage) {
+  adapt("structured");
+  EXPECT_EQ(make_report(path("device.tenshot")).html().find("class=\"warnings\""), std::string::npos);
+  const datasets::Pool pool = test::synthetic_pool(120);
+  AdaptationSet set;
+  for (std::size_t i = 0; i < 3; ++i) {
+    set.architectures.push_back(pool.devices[0].latencies[i].architecture);
+    set.latency_ms.push_back(pool.devices[0].latencies[i].latency_ms);
+  }
+  save(train_pool_model("structured", pool, {}, {})->adapt(set, {})->to_archive(), path("few.tenshot"));
+  const std::string html = make_report(path("few.tenshot")).html();
+  EXPECT_NE(html.find("<li>3 measurements: the answer leans on the pool; ten are recommended"), std::string::npos);
+  EXPECT_NE(html.find("Doubtful: expect nine of ten"), std::string::npos);
 }
 
 TEST_F(Report, OnAnExperimentShowsItsTablesAndPictures) {
@@ -137,39 +213,52 @@ TEST_F(Report, OnAnExperimentShowsItsTablesAndPictures) {
   evaluation::ExperimentOptions options;
   options.out = path("out");
   evaluation::run_experiment(evaluation::parse_spec(spec.dump(), "spec", false), options);
-  const std::string html = make_report(path("out"), {}).html();
+  const std::string html = make_report(path("out")).html();
   for (const char* part : {"Experiment made-up", "&lt;made&gt; up", "Accuracy against samples", "Error distribution",
                            "Do the intervals hold?", "How alike the devices rank", "<strong>"}) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
   }
-  EXPECT_EQ(occurrences(html, "<svg role=\"img\""), 1u + 1u + 3u + 1u);
-  EXPECT_THROW(make_report(path("out"), path("truth.csv")), InputError);
+  EXPECT_EQ(occurrences(html, "<svg role=\"img\""), 1u + 1u + 1u + 3u + 1u);
+  EXPECT_THROW(make_report(path("out"), with_truth()), InputError);
+  DeviceReportOptions limited;
+  limited.limit = 1;
+  EXPECT_THROW(make_report(path("out"), limited), InputError);
 }
 
 TEST_F(Report, RefusesWhatIsNeither) {
-  EXPECT_THROW(make_report(path("nothing"), {}), FileError);
-  EXPECT_THROW(make_report(folder_.path(), {}), FileError);
+  EXPECT_THROW(make_report(path("nothing")), FileError);
+  EXPECT_THROW(make_report(folder_.path()), FileError);
   test::write(path("results.json"), "[]");
-  EXPECT_THROW(make_report(folder_.path(), {}), FormatError);
+  EXPECT_THROW(make_report(folder_.path()), FormatError);
 }
 
 TEST(ReportPlot, DrawsWhatIsFiniteAndNothingElse) {
-  if (descriptor::find_program("gnuplot").empty()) GTEST_SKIP() << "gnuplot is not installed";
   const double nan = std::nan(""), inf = HUGE_VAL;
-  const Series broken{"broken", {1, nan, inf, 3, 1e308}, {1, 2, 3, -inf, 1e308}, {inf, 1, 1, 1, 1}};
-  const Series nothing{"nothing", {nan, inf}, {1, 1}};
+  const Series broken{"broken", {1, nan, inf, 3, 1e308}, {1, 2, 3, -inf, 1e308}, {inf, 1, 1, 1, 1}, {}};
+  const Series nothing{"nothing", {nan, inf}, {1, 1}, {}, {}}, zero{"zero", {0}, {1}, {}, {}};
   Axes axes{"x", "y"};
+  std::vector<std::string> drawn = {scatter_plot({broken}, ""),
+                                    scatter_plot({nothing}, ""),
+                                    scatter_plot({}, ""),
+                                    bar_plot({"a", "b", "c", "d", "e"}, broken, "ms", ""),
+                                    bar_plot({"a", "b"}, nothing, "ms", ""),
+                                    dot_plot({"a", "b"}, {broken, nothing}, "x", ""),
+                                    dot_plot({}, {}, "x", ""),
+                                    column_plot({{"a", 0, inf, nan}, {"b", 0, 1, nan}}, {"g"}, axes, "ms", ""),
+                                    column_plot({}, {}, axes, "ms", ""),
+                                    band_plot({broken, {1, 1, 1, 1, nan}, {1, 1, 1, 1, inf}}, axes, ""),
+                                    front_plot({broken, nothing, nan}, axes, "")};
   for (const bool logarithmic : {false, true}) {
     axes.logarithmic_x = logarithmic;
-    EXPECT_NE(line_plot({broken, nothing}, axes, "lines").find("<svg"), std::string::npos);
-    EXPECT_NE(line_plot({nothing}, axes, "lines").find("<svg"), std::string::npos);
-    EXPECT_NE(line_plot({{"zero", {0}, {1}}}, axes, "lines").find("<svg"), std::string::npos);
+    for (const auto& series : {std::vector{broken, nothing}, std::vector{nothing}, std::vector{zero}}) {
+      drawn.push_back(line_plot(series, axes, ""));
+    }
   }
-  EXPECT_NE(scatter_plot({broken}, "points").find("<svg"), std::string::npos);
-  EXPECT_NE(scatter_plot({nothing}, "points").find("<svg"), std::string::npos);
-  EXPECT_NE(scatter_plot({}, "points").find("<svg"), std::string::npos);
-  EXPECT_NE(bar_plot({"a", "b", "c", "d", "e"}, broken, axes, "bars").find("<svg"), std::string::npos);
-  EXPECT_NE(bar_plot({"a", "b"}, nothing, axes, "bars").find("<svg"), std::string::npos);
+  for (const std::string& svg : drawn) {
+    EXPECT_EQ(svg.compare(0, 4, "<svg"), 0);
+    EXPECT_EQ(svg.find("nan"), std::string::npos) << svg;
+    EXPECT_EQ(svg.find("inf"), std::string::npos) << svg;
+  }
   EXPECT_NO_THROW(error_distribution("broken", {1, 1, 1}, {nan, 1, inf}));
 }
 

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "trainer/core/predictor.h"
+#include "trainer/report/page.h"
+#include "trainer/report/report.h"
+
+namespace tenshot::trainer::report {
+
+constexpr double shown_confidence = 0.9;
+
+/// What the sections of a page on a predictor are made from.
+struct Device {
+  const Predictor& predictor;
+  Measured used;                    ///< adapted on
+  Measured others;                  ///< measured and not adapted on
+  std::vector<Architecture> known;  ///< networks by name that the predictor carries; of other spaces none
+  std::vector<std::string> pool_devices;
+  std::vector<std::string> lines;     ///< of the predictor's explanation, without its warnings
+  std::vector<std::string> warnings;  ///< without their "Warning: "
+
+  const SearchSpace& space() const { return predictor.space(); }
+  std::string unit() const { return std::string(datasets::unit(predictor.quantity())); }
+  std::string quantity() const { return std::string(title(predictor.quantity())); }
+  bool in_time() const { return unit() == "ms"; }
+  std::string value(double number) const;  ///< "1.23 ms"
+};
+
+/// Architectures that speak for the space: all of a small one, draws from a large one; of networks by name, those that
+/// the predictor carries.
+struct Crowd {
+  std::vector<Architecture> architectures;
+  std::string words;  ///< "All 15625 architectures", "2000 architectures drawn from the space"
+};
+Crowd crowd_of(const Device& device);
+
+/// Half the width of the intervals relative to the prediction, the median; NaN without intervals.
+double typical_half_width(const Predictions& predictions);
+
+// Sections, each of one card or none.
+void add_found(Page& page, const Device& device);
+void add_costs(Page& page, const Device& device);
+void add_explained(Page& page, const Device& device, const DeviceReportOptions& options);
+void add_space(Page& page, const Device& device, const Crowd& crowd, const Predictions& predictions,
+               const std::optional<double>& limit);
+void add_front(Page& page, const Device& device, const std::filesystem::path& accuracies,
+               const std::optional<double>& limit);
+void add_next(Page& page, const Device& device, const Crowd& crowd);
+
+}  // namespace tenshot::trainer::report

@@ -1,0 +1,255 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_set>
+
+#include "datasets/tables/architecture_column.h"
+#include "datasets/tables/csv.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
+#include "sampling/architectures/information.h"
+#include "trainer/predictors/operators/cost_planning.h"
+#include "trainer/predictors/operators/operators_predictor.h"
+#include "trainer/predictors/structured/planning.h"
+#include "trainer/predictors/structured/structured_predictor.h"
+#include "trainer/report/device_parts.h"
+#include "trainer/report/plot.h"
+#include "trainer/report/text.h"
+
+namespace tenshot::trainer::report {
+namespace {
+
+constexpr std::uint64_t most_listed = 1'000'000;  ///< of a space that is shown as a whole
+constexpr std::size_t draws = 2000;
+constexpr std::size_t fastest_shown = 5, front_shown = 12, next_shown = 5, planned_among = 1500;
+
+std::vector<std::size_t> ascending(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  return order;
+}
+
+Page::Entry entry_of(const Device& device, const Architecture& architecture, const Predictions& predictions,
+                     std::size_t i) {
+  Page::Entry entry{device.space().format(architecture), {device.value(predictions.latency_ms[i])}};
+  if (!predictions.lower_ms.empty()) {
+    entry.values.push_back(significant(predictions.lower_ms[i]) + " to " + significant(predictions.upper_ms[i]));
+  }
+  return entry;
+}
+
+/// What the second value of an entry is.
+std::string with_intervals(const Device& device, const std::string& caption) {
+  return caption + (device.predictor.has_intervals() ? ", with 90 % intervals" : "");
+}
+
+struct Accuracies {
+  std::vector<Architecture> architectures;
+  std::vector<double> accuracy;
+  std::string left_out;  ///< how many rows, and why; empty where none
+};
+
+Accuracies read_accuracies(const std::filesystem::path& file, const SearchSpace& space) {
+  const std::string text = read_file(file), expected = "architecture,accuracy";
+  datasets::CsvReader csv(text, file.string());
+  datasets::ArchitectureColumn architectures(csv, space, expected);
+  const std::size_t column = csv.require("accuracy", expected);
+  Accuracies read;
+  datasets::Findings findings;
+  while (csv.next()) {
+    const std::optional<Architecture> architecture = architectures.read(findings);
+    if (!architecture) continue;
+    const std::optional<double> accuracy = parse_number(csv.fields()[column]);
+    if (!accuracy || !std::isfinite(*accuracy)) {
+      findings.add(
+          {datasets::Problem::not_a_number, csv.file(), csv.line(), "accuracy", std::string(csv.fields()[column])});
+      continue;
+    }
+    read.architectures.push_back(*architecture);
+    read.accuracy.push_back(*accuracy);
+  }
+  if (read.architectures.empty()) datasets::throw_nothing_usable(file.string(), "accuracy", findings, space);
+  if (!findings.empty()) read.left_out = file.filename().string() + ": left out: " + findings.summary();
+  return read;
+}
+
+/// Indices of what is more accurate than everything faster, the fastest first.
+std::vector<std::size_t> pareto_front(const std::vector<double>& latency_ms, const std::vector<double>& accuracy) {
+  std::vector<std::size_t> order(latency_ms.size()), front;
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return latency_ms[a] != latency_ms[b] ? latency_ms[a] < latency_ms[b] : accuracy[a] > accuracy[b];
+  });
+  double best = -HUGE_VAL;
+  for (const std::size_t i : order) {
+    if (!(accuracy[i] > best)) continue;
+    best = accuracy[i];
+    front.push_back(i);
+  }
+  return front;
+}
+
+/// At most `count` of `values`, evenly spread, with the first and the last.
+std::vector<std::size_t> thinned(const std::vector<std::size_t>& values, std::size_t count) {
+  if (values.size() <= count) return values;
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < count; ++i) kept.push_back(values[i * (values.size() - 1) / (count - 1)]);
+  return kept;
+}
+
+Series points_of(const std::string& name, const Device& device, const std::vector<Architecture>& architectures,
+                 const std::vector<double>& x, const std::vector<double>& y, const std::vector<std::size_t>& indices) {
+  Series series{name, {}, {}, {}, {}};
+  for (const std::size_t i : indices) {
+    series.x.push_back(x[i]);
+    series.y.push_back(y[i]);
+    series.names.push_back(device.space().format(architectures[i]));
+  }
+  return series;
+}
+
+/// What may be measured next: connected, not measured yet, and few enough to choose from in a moment.
+std::vector<Architecture> candidates_of(const Device& device, const Crowd& crowd) {
+  std::unordered_set<Architecture, nasbench::ArchitectureHash> seen(device.used.architectures.begin(),
+                                                                    device.used.architectures.end());
+  std::vector<Architecture> candidates;
+  const std::size_t step = std::max<std::size_t>(crowd.architectures.size() / planned_among, 1);
+  for (std::size_t i = 0; i < crowd.architectures.size(); i += step) {
+    const Architecture& architecture = crowd.architectures[i];
+    const bool usable = !device.space().composed() || device.space().connected(architecture);
+    if (usable && seen.insert(architecture).second) candidates.push_back(architecture);
+  }
+  return candidates;
+}
+
+struct View {
+  sampling::LatencyCovariance covariance;
+  double noise = 0;
+};
+
+/// What is uncertain about the candidates; nothing for predictors that do not say.
+std::optional<View> view_of(const Device& device, const std::vector<Architecture>& candidates) {
+  if (const auto* own = dynamic_cast<const StructuredPredictor*>(&device.predictor)) {
+    if (!own->has_intervals()) return std::nullopt;
+    const structured::StructuredPosterior& posterior = own->posterior();
+    return View{structured::posterior_covariance(posterior, structured::compacted(posterior.model->table(candidates))),
+                structured::noise_of(posterior)};
+  }
+  if (const auto* own = dynamic_cast<const OperatorsPredictor*>(&device.predictor)) {
+    const Eigen::MatrixXd features = operators::feature_table(own->features(), device.space(), candidates).rows();
+    return View{operators::posterior_covariance(own->posterior(), features),
+                std::sqrt(own->posterior().noise_variance())};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Crowd crowd_of(const Device& device) {
+  const SearchSpace& space = device.space();
+  if (!space.composed()) {
+    return {device.known, std::to_string(device.known.size()) + " networks that the predictor knows by name"};
+  }
+  if (space.size().value_or(UINT64_MAX) <= most_listed) {
+    std::vector<Architecture> all = space.all();
+    const std::string words = "All " + std::to_string(all.size()) + " architectures";
+    return {std::move(all), words};
+  }
+  Crowd crowd{{}, std::to_string(draws) + " architectures drawn from the space"};
+  Rng rng(1);
+  for (std::size_t i = 0; i < draws; ++i) crowd.architectures.push_back(space.random(rng));
+  return crowd;
+}
+
+void add_space(Page& page, const Device& device, const Crowd& crowd, const Predictions& predictions,
+               const std::optional<double>& limit) {
+  const std::vector<std::size_t> order = ascending(predictions.latency_ms);
+  Banded curve{{"predicted", {}, {}, {}, {}}, {}, {}};
+  constexpr std::size_t points = 100;
+  for (std::size_t k = 0; k <= points; ++k) {
+    const std::size_t i = order[k * (order.size() - 1) / points];
+    curve.middle.x.push_back(100.0 * static_cast<double>(k) / points);
+    curve.middle.y.push_back(predictions.latency_ms[i]);
+    if (predictions.lower_ms.empty()) continue;
+    curve.lower.push_back(predictions.lower_ms[i]);
+    curve.upper.push_back(predictions.upper_ms[i]);
+  }
+  page.heading(device.space().composed() ? "The whole space" : "The known networks");
+  page.figures(
+      {{"space",
+        band_plot(
+            curve,
+            {std::string("share of networks, percent, ") + (device.in_time() ? "fastest" : "least") + " first",
+             device.quantity() + ", " + device.unit()},
+            datasets::in_words_of(device.predictor.quantity(), "Predicted latencies of networks in ascending order")),
+        crowd.words + ", from " + device.value(predictions.latency_ms[order.front()]) + " to " +
+            device.value(predictions.latency_ms[order.back()])}});
+  if (limit) {
+    const auto within = std::count_if(predictions.latency_ms.begin(), predictions.latency_ms.end(),
+                                      [&](double value) { return value <= *limit; });
+    page.paragraph(std::to_string(within) + " of them are predicted within " + device.value(*limit));
+  }
+  std::vector<Page::Entry> fastest;
+  for (std::size_t k = 0; k < std::min(fastest_shown, order.size()); ++k) {
+    fastest.push_back(entry_of(device, crowd.architectures[order[k]], predictions, order[k]));
+  }
+  page.entries(with_intervals(device, device.in_time() ? "The fastest" : "The least"), fastest);
+}
+
+void add_front(Page& page, const Device& device, const std::filesystem::path& accuracies,
+               const std::optional<double>& limit) {
+  const Accuracies read = read_accuracies(accuracies, device.space());
+  const Predictions predictions = device.predictor.predict(read.architectures, shown_confidence);
+  const std::vector<std::size_t> front = pareto_front(predictions.latency_ms, read.accuracy);
+  std::vector<std::size_t> every(read.architectures.size());
+  std::iota(every.begin(), every.end(), std::size_t{0});
+  page.heading("Pareto front of " + device.quantity() + " and accuracy", Page::Width::halves);
+  if (!read.left_out.empty()) page.warnings({read.left_out});
+  const Front picture{
+      points_of("others", device, read.architectures, predictions.latency_ms, read.accuracy, every),
+      points_of("Pareto front", device, read.architectures, predictions.latency_ms, read.accuracy, front), limit};
+  page.figures({{"pareto-front",
+                 front_plot(picture, {"predicted " + device.quantity() + ", " + device.unit(), "accuracy"},
+                            "Accuracy against predicted " + device.quantity() + ", with the Pareto front"),
+                 std::to_string(front.size()) + " of " + std::to_string(every.size()) +
+                     " networks are more accurate than all that are predicted to take less"}});
+  std::vector<Page::Entry> entries;
+  for (const std::size_t i : thinned(front, front_shown)) {
+    entries.push_back(entry_of(device, read.architectures[i], predictions, i));
+    entries.back().values.insert(entries.back().values.begin(), significant(read.accuracy[i]));
+  }
+  page.entries(with_intervals(device, "Of the front: accuracy, " + device.quantity()), entries);
+}
+
+void add_next(Page& page, const Device& device, const Crowd& crowd) {
+  const std::vector<Architecture> candidates = candidates_of(device, crowd);
+  if (candidates.size() < next_shown) return;
+  const std::optional<View> view = view_of(device, candidates);
+  if (!view) return;
+  std::vector<std::size_t> all(candidates.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  sampling::InformationOptions options;
+  options.noise = view->noise;
+  options.random_half = false;
+  Rng rng(1);
+  const std::vector<std::size_t> chosen =
+      sampling::choose_informative(view->covariance, all, {}, next_shown, rng, options);
+  const std::vector<double> variance = sampling::expected_variance(view->covariance, chosen, options);
+  page.heading("What to measure next");
+  page.paragraph("Predictions are uncertain by " + percent(std::sqrt(std::max(variance.front(), 0.0))) +
+                 " beside the noise; these " + std::to_string(chosen.size()) + " would leave " +
+                 percent(std::sqrt(std::max(variance.back(), 0.0))) + ".");
+  std::vector<Architecture> next;
+  for (const std::size_t i : chosen) next.push_back(candidates[i]);
+  const Predictions predictions = device.predictor.predict(next, shown_confidence);
+  std::vector<Page::Entry> entries;
+  for (std::size_t i = 0; i < next.size(); ++i) entries.push_back(entry_of(device, next[i], predictions, i));
+  page.entries(
+      "The most informative first, with what is expected of them. tenshot plan --after chooses among all that "
+      "you name.",
+      entries);
+}
+
+}  // namespace tenshot::trainer::report
