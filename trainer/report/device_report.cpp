@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <unordered_set>
 
 #include "datasets/tables/measurements.h"
@@ -60,11 +59,9 @@ Device device_of(const Predictor& predictor, const DeviceReportOptions& options)
     device.known = nasbench::add_networks(*networks, "the card's networks");
   }
   device.pool_devices = card.at("pool").at("devices").texts(most_rows);
-  std::istringstream explanation(predictor.explanation());
-  const std::string mark = "Warning: ";
-  for (std::string line; std::getline(explanation, line);) {
-    const bool warns = line.compare(0, mark.size(), mark) == 0;
-    (warns ? device.warnings : device.lines).push_back(warns ? line.substr(mark.size()) : line);
+  for (const std::string& line : predictor.explanation()) {
+    const bool warns = line.rfind(warning_mark, 0) == 0;
+    (warns ? device.warnings : device.lines).push_back(warns ? line.substr(warning_mark.size()) : line);
   }
   if (datasets::are_whole_milliseconds(device.used.latency_ms)) {
     device.warnings.push_back("the measurements are whole numbers of " + device.unit() +
