@@ -5,11 +5,18 @@ Copy `latency_ms` where you need it: the document has all that it takes.
 """
 import json
 import math
+import re
 import sys
 
 
+def with_names_of_latencies(document):
+    """A document of another quantity has costs_mj and so on where one of latencies has costs_ms."""
+    return json.loads(re.sub(r'_(?:mj|mib)(2?":)', r"_ms\1", json.dumps(document)))
+
+
 def latency_ms(document, text):
-    """The latency of one architecture, or of a network that the predictor carries, in ms."""
+    """The latency of one architecture, or of a network that the predictor carries, in ms; of a document of another
+    quantity, that in its unit."""
     strings = document.get("strings")
     if strings:  # the columns of the one-hot encoding that are one, and the place in the space's order
         spellings = zip(strings["parts"], text.split(strings["separator"]), strict=True)
@@ -60,6 +67,6 @@ def dot(a, b):
 
 if __name__ == "__main__":
     with open(sys.argv[1]) as file:
-        contents = json.load(file)
+        contents = with_names_of_latencies(json.load(file))
     for architecture in sys.argv[2:]:
         print(f"{latency_ms(contents, architecture):.9g}")

@@ -62,7 +62,7 @@ class DocumentTest(unittest.TestCase):
         measured = {text: float(ms) for text, ms in measured.items()}
         texts = tenshot.Space("nasbench201").random(20, seed=7)
         for name in tenshot.predictors():
-            if name == "operators":  # nasbench201 does not say which operators its networks execute
+            if name in ("operators", "lasso"):  # nasbench201 does not say which operators its networks execute
                 continue
             with self.subTest(predictor=name):
                 predictor = self.adapted(self.folder / "pool", measured, "--predictor", name, *OPTIONS.get(name, []))
@@ -95,8 +95,20 @@ class DocumentTest(unittest.TestCase):
             "--out", self.folder / "pool")
         predictor = self.adapted(self.folder / "pool", dict(list(latencies.items())[:10]))
         self.expect_the_same(predictor, names)
+        for peer in ("flops", "flops-memory", "lasso", "constant"):
+            with self.subTest(predictor=peer):
+                self.expect_the_same(self.adapted(self.folder / "pool", dict(list(latencies.items())[:10]), "--predictor",
+                                                  peer), names)
         alone = predictor.predict(str(models / f"{names[0]}.onnx"))
         self.assertEqual(alone, predictor.predict(names[0]))
+
+    def test_another_quantity_is_read_under_the_names_of_latencies(self):
+        texts = tenshot.Space("nasbench201").random(10, seed=4)
+        predictor = tenshot.adapt(pathlib.Path(SOURCE) / "checkpoints" / "pool.tenshot",
+                                  {text: 40.0 + i for i, text in enumerate(texts)}, quantity="energy")
+        document = read_document.with_names_of_latencies(predictor.document())
+        for text, expected in zip(texts, predictor.predict(texts)):
+            self.assertAlmostEqual(read_document.latency_ms(document, text) / expected, 1, delta=1e-5)
 
     def test_a_foreign_string_is_refused(self):
         predictor = tenshot.adapt(pathlib.Path(SOURCE) / "checkpoints" / "pool.tenshot",

@@ -2,12 +2,14 @@
 import ast
 import csv
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
 import threading
 import unittest
 
+import made_up_board
 import numpy
 
 MODULE_FOLDER, PROGRAM, SOURCE = sys.argv[1:4]
@@ -111,6 +113,73 @@ class ModuleTest(unittest.TestCase):
             "assert 'libtorch' not in open('/proc/self/maps').read()\n")
         subprocess.run([sys.executable, "-c", script, MODULE_FOLDER, CHECKPOINT], check=True)
 
+    def test_predicting_an_onnx_file_loads_no_libtorch(self):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([PROGRAM, "network", "generate", "--space", "synthetic-cnn", "--count", "2", "--seed", "1", "--out",
+                            folder, "--quiet"], check=True)
+            script = (
+                "import sys; sys.path.insert(0, sys.argv[1]); import glob, tenshot\n"
+                "predictor = tenshot.load(sys.argv[2]); assert predictor.kind == 'operators'\n"
+                "files = sorted(glob.glob(sys.argv[3] + '/*.onnx')); latency = predictor.predict(files)\n"
+                "assert latency.shape == (2,) and (latency > 0).all()\n"
+                "assert 'libtorch' not in open('/proc/self/maps').read() and 'torch' not in sys.modules\n")
+            subprocess.run([sys.executable, "-c", script, MODULE_FOLDER, made_up_board.write(PROGRAM, folder), folder], check=True)
+
+    def test_networks_of_a_folder_are_planned_adapted_to_and_predicted(self):
+        with tempfile.TemporaryDirectory() as folder:
+            made_up_board.write(PROGRAM, folder)
+            folder = pathlib.Path(folder)
+            subprocess.run([PROGRAM, "network", "generate", "--space", "synthetic-cnn", "--count", "3", "--seed", "7", "--out",
+                            folder / "new", "--quiet"], check=True)
+            names = tenshot.networks(folder / "new")
+            self.assertEqual(names, sorted(path.stem for path in (folder / "new").glob("*.onnx")))
+            checkpoint = folder / "pool.tenshot"
+            self.assertEqual(sorted(tenshot.plan(checkpoint, samples=3, candidates=names)), names)
+            predictor = tenshot.adapt(checkpoint, {name: 5.0 + i for i, name in enumerate(names)})
+            self.assertEqual(predictor.space, "networks")
+            self.assertEqual(predictor.predict(str(folder / "new" / f"{names[0]}.onnx")), predictor.predict(names[0]))
+            self.assertIn(names[0], tenshot.Space("networks"))
+
+    def test_measurements_are_a_dict_a_table_a_folder_or_a_kit(self):
+        device = pathlib.Path(LATENCIES).parent
+        from_file, from_folder = tenshot.adapt(CHECKPOINT, LATENCIES), tenshot.adapt(CHECKPOINT, device)
+        from_dict = tenshot.adapt(CHECKPOINT, self.measured)
+        texts = list(self.measured)[:50]
+        self.assertTrue(numpy.array_equal(from_file.predict(texts), from_folder.predict(texts)))
+        self.assertTrue(numpy.allclose(from_file.predict(texts), from_dict.predict(texts), rtol=1e-6))
+        kit = pathlib.Path(SOURCE) / "tests" / "fixtures" / "1" / "kit"
+        self.assertEqual(len(tenshot.adapt(CHECKPOINT, kit).card["adaptation_set"]), len(list((kit / "results").glob("arch_*"))))
+        with self.assertRaises(tenshot.FileError):
+            tenshot.adapt(CHECKPOINT, pathlib.Path("/nowhere/latencies.csv"))
+
+    def test_arrays_go_in_and_come_out(self):
+        texts = numpy.array(self.ten)
+        latency = self.predictor.predict(texts)
+        self.assertEqual((latency.dtype, latency.shape), (numpy.float64, (10,)))
+        self.assertTrue(numpy.array_equal(latency, self.predictor.predict(self.ten)))
+        again = tenshot.adapt(CHECKPOINT, dict(zip(texts, numpy.array([self.measured[text] for text in self.ten]))))
+        self.assertTrue(numpy.array_equal(again.predict(self.ten), latency))
+        self.assertEqual(self.predictor.predict([]).shape, (0,))
+
+    def test_everything_says_what_it_does(self):
+        members = [tenshot, *(getattr(tenshot, name) for name in dir(tenshot) if not name.startswith("_"))]
+        for kind in (tenshot.Predictor, tenshot.Space):
+            members += [getattr(kind, name) for name in dir(kind) if not name.startswith("_")]
+        for member in members:
+            if not (isinstance(member, type) and issubclass(member, Exception)):
+                self.assertGreater(len((member.__doc__ or "").split(") -> ")[-1].split()), 4, member)
+        self.assertEqual(repr(tenshot.Space("fbnet")), "<tenshot.Space 'fbnet'>")
+        self.assertIn("'structured' of latency", repr(self.predictor))
+
+    def test_spaces_count_what_their_networks_execute(self):
+        space = tenshot.Space("fbnet")
+        text = space.random(1)[0]
+        self.assertGreater(space.multiply_adds(text), 1e7)
+        self.assertGreater(space.parameters(text), 1e6)
+        self.assertTrue(space.operators(text)[0].startswith("convolution 3x3 stride 2x2 1x3x224x224"))
+        with self.assertRaises(tenshot.InputError):
+            tenshot.Space("nasbench201").multiply_adds(self.ten[0])
+
     def test_spaces_parse_what_they_list_and_draw(self):
         space = tenshot.Space("nasbench201")
         self.assertIn("nasbench201", tenshot.spaces())
@@ -146,15 +215,42 @@ class ModuleTest(unittest.TestCase):
         with self.assertRaises(Enough):
             tenshot.adapt(network, measured, on_progress=stop)
 
-    def test_the_types_name_what_the_module_has(self):
+    def test_the_types_are_those_of_the_module(self):
+        """Same names, and of every function the same arguments in the same order."""
         stub = ast.parse((pathlib.Path(MODULE_FOLDER) / "tenshot.pyi").read_text())
-        for node in stub.body:
-            if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
-                self.assertTrue(hasattr(tenshot, node.name), node.name)
-            if isinstance(node, ast.ClassDef):
-                for member in node.body:
-                    if isinstance(member, ast.FunctionDef):
-                        self.assertTrue(hasattr(getattr(tenshot, node.name), member.name), member.name)
+
+        def arguments_of(function):
+            """One tuple for each way to call it, as its docstring shows them."""
+            signatures = re.findall(r"^(?:\d+\. )?" + function.__name__ + r"\((.*)\) -> ", function.__doc__, re.MULTILINE)
+            found = set()
+            for text in signatures:
+                while "[" in text:  # types within types
+                    text = re.sub(r"\[[^\[\]]*\]", "", text)
+                names = [re.match(r"\w*", part).group() for part in text.split(", ")]
+                found.add(tuple(name for name in names if name not in ("self", "")))
+            return found
+
+        def compare(nodes, owner):
+            named = {}
+            for node in nodes:
+                if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
+                    named.setdefault(node.name, []).append(node)
+            public = {name for name in vars(owner) if not name.startswith("_") and not isinstance(vars(owner)[name], str)}
+            self.assertEqual({name for name in named if not name.startswith("_")}, public)
+            for name, versions in named.items():
+                if isinstance(versions[0], ast.ClassDef):
+                    if not issubclass(getattr(owner, name), Exception):
+                        compare(versions[0].body, getattr(owner, name))
+                    continue
+                if versions[0].decorator_list and versions[0].decorator_list[0].id == "property":
+                    self.assertIsInstance(vars(owner)[name], property)
+                    continue
+                if name.startswith("_") or name in ("space_from_modules", "spaces", "predictors"):
+                    continue
+                expected = {tuple(a.arg for a in v.args.args + v.args.kwonlyargs if a.arg != "self") for v in versions}
+                self.assertEqual(arguments_of(getattr(owner, name)), expected, name)
+
+        compare(stub.body, tenshot)
 
     def test_random_architectures_repeat_with_their_seed(self):
         drawn = tenshot.random_architectures("nasbench201", 5, seed=3)

@@ -17,6 +17,8 @@
 #include <variant>
 #include <vector>
 
+#include "datasets/kit/kit_results.h"
+#include "datasets/pool/pool.h"
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/network_sources.h"
 #include "datasets/tables/space_files.h"
@@ -35,7 +37,7 @@ namespace {
 using nasbench::Architecture;
 using nasbench::SearchSpace;
 using Strings = std::vector<std::string>;
-/// Latencies in milliseconds by architecture string, or a CSV file of them.
+/// Latencies in milliseconds by architecture string; or a CSV file of them, a device-runtime's folder, a kit.
 using MeasurementSource = std::variant<std::map<std::string, double>, std::filesystem::path>;
 
 py::object to_python(const nlohmann::json& json) { return py::module_::import("json").attr("loads")(json.dump()); }
@@ -47,6 +49,12 @@ py::array_t<double> to_array(const std::vector<double>& values) {
 /// Extents by the name of an ONNX file's input.
 using Shapes = std::map<std::string, std::vector<std::int64_t>>;
 
+nasbench::OnnxReadOptions read_options(const Shapes& shapes) {
+  nasbench::OnnxReadOptions options;
+  for (const auto& [input, extents] : shapes) options.shapes.emplace(input, extents);
+  return options;
+}
+
 /// The architecture, the network's name or the file *.onnx that `text` is.
 Architecture architecture_of(const SearchSpace& space, const std::string& text, const Shapes& shapes) {
   if (std::filesystem::path(text).extension() != ".onnx") return space.parse(text);
@@ -54,9 +62,7 @@ Architecture architecture_of(const SearchSpace& space, const std::string& text, 
     throw InputError(text + ": is an ONNX file, and this predictor is of the space " + std::string(space.name()) +
                      "; take one of the space networks");
   }
-  nasbench::OnnxReadOptions options;
-  for (const auto& [input, extents] : shapes) options.shapes.emplace(input, extents);
-  return datasets::read_networks(text, options).front();
+  return datasets::read_networks(text, read_options(shapes)).front();
 }
 
 std::vector<Architecture> parse_all(const SearchSpace& space, const Strings& strings, const Shapes& shapes = {}) {
@@ -78,29 +84,53 @@ std::optional<datasets::Quantity> quantity_of(const std::optional<std::string>& 
   return datasets::quantity_named(*name);
 }
 
+void require_same_space(const SearchSpace& found, const SearchSpace& expected, const std::string& path) {
+  if (&found == &expected) return;
+  throw InputError(path + ": is of the space " + std::string(found.name()) + ", the checkpoint is of " +
+                   std::string(expected.name()));
+}
+
+/// The rows of a CSV, of a device-runtime's folder or of a kit with results.
+std::vector<datasets::Measurement> rows_of(const std::filesystem::path& path, const SearchSpace& space,
+                                           datasets::Quantity quantity) {
+  if (datasets::is_kit(path)) {
+    const datasets::KitResults results = datasets::read_kit_results(path, quantity);
+    require_same_space(*results.manifest.space, space, path.string());
+    return results.latencies;
+  }
+  if (std::filesystem::is_directory(path) || path.filename() == "device.json") {
+    const datasets::DeviceOfSpace found = datasets::read_device(path, quantity);
+    require_same_space(*found.space, space, path.string());
+    return found.device.latencies;
+  }
+  return datasets::read_measurements(path, space, quantity).rows;
+}
+
+void require_positive(const std::string& text, double latency_ms, datasets::Quantity quantity) {
+  if (latency_ms > 0 && latency_ms <= 1e12) return;
+  throw InputError("the " + std::string(title(quantity)) + " of '" + text + "' is " + std::to_string(latency_ms) +
+                   ", expected a positive number of " +
+                   (quantity == datasets::Quantity::latency ? "milliseconds" : std::string(unit(quantity))));
+}
+
 /// Of the quantity that is asked for, or that the checkpoint's pool holds.
 trainer::AdaptationSet adaptation_set(const datasets::Pool& pool, const MeasurementSource& source,
                                       const std::optional<std::string>& quantity) {
   const SearchSpace& space = *pool.space;
   trainer::AdaptationSet set;
   set.quantity = trainer::adapted_quantity(pool, quantity_of(quantity));
-  if (const auto* file = std::get_if<std::filesystem::path>(&source)) {
-    const datasets::Measurements measured = datasets::read_measurements(*file, space, *set.quantity);
-    if (measured.rows.empty()) throw InputError(file->string() + ": holds no usable measurement");
-    set.architectures = measured.architectures();
-    set.latency_ms = measured.latencies_ms();
-    set.whole_milliseconds = measured.whole_milliseconds;
-    return set;
-  }
-  for (const auto& [text, latency_ms] : std::get<std::map<std::string, double>>(source)) {
-    if (!(latency_ms > 0) || latency_ms > 1e12) {
-      throw InputError(
-          "the " + std::string(title(*set.quantity)) + " of '" + text + "' is " + std::to_string(latency_ms) +
-          ", expected a positive number of " +
-          (*set.quantity == datasets::Quantity::latency ? "milliseconds" : std::string(unit(*set.quantity))));
+  if (const auto* path = std::get_if<std::filesystem::path>(&source)) {
+    for (const datasets::Measurement& row : rows_of(*path, space, *set.quantity)) {
+      set.architectures.push_back(row.architecture);
+      set.latency_ms.push_back(row.latency_ms);
     }
-    set.architectures.push_back(space.parse(text));
-    set.latency_ms.push_back(latency_ms);
+    if (set.architectures.empty()) throw InputError(path->string() + ": holds no usable measurement");
+  } else {
+    for (const auto& [text, latency_ms] : std::get<std::map<std::string, double>>(source)) {
+      require_positive(text, latency_ms, *set.quantity);
+      set.architectures.push_back(space.parse(text));
+      set.latency_ms.push_back(latency_ms);
+    }
   }
   set.whole_milliseconds = datasets::are_whole_milliseconds(set.latency_ms);
   return set;
@@ -237,9 +267,36 @@ class Space {
     return format_all(*space_, space_->all());
   }
 
+  std::int64_t multiply_adds(const std::string& text) const {
+    std::int64_t sum = 0;
+    for (const auto& specification : space_->operator_list(space_->parse(text))) {
+      sum += nasbench::multiply_adds(specification);
+    }
+    return sum;
+  }
+  std::int64_t parameters(const std::string& text) const {
+    std::int64_t sum = 0;
+    for (const auto& specification : space_->operator_list(space_->parse(text))) {
+      sum += nasbench::parameter_count(specification);
+    }
+    return sum;
+  }
+  Strings operators(const std::string& text) const {
+    Strings lines;
+    for (const auto& specification : space_->operator_list(space_->parse(text))) {
+      lines.push_back(nasbench::format(specification));
+    }
+    return lines;
+  }
+
  private:
   const SearchSpace* space_;
 };
+
+/// Makes the networks of a folder or file known, and gives their names.
+Strings networks(const std::filesystem::path& path, const Shapes& shapes) {
+  return format_all(nasbench::networks(), datasets::read_networks(path, read_options(shapes)));
+}
 
 Strings random_architectures(const std::string& space_name, std::size_t count, std::uint64_t seed) {
   return Space(space_name).random(count, seed);
@@ -268,45 +325,70 @@ void define_errors(py::module_& module) {
 
 void define_predictor(py::module_& module) {
   py::class_<LoadedPredictor>(module, "Predictor",
-                              "A latency predictor of one device-runtime, as `tenshot adapt` writes it.")
+                              "A latency predictor of one device-runtime: what `adapt` gives, and `tenshot adapt` writes. "
+                              "Any number of threads may call it at the same time.")
       .def("predict", &LoadedPredictor::predict_one, py::arg("architecture"), py::arg("shapes") = Shapes{},
-           "The latency of one architecture, in ms. In the space `networks` it may be a file such as 'model.onnx'; "
-           "`shapes` gives the extents of inputs that the file leaves open: {'image': [1, 3, 224, 224]}.")
+           "The latency of one architecture, a float in ms (or the predictor's quantity in its unit). In the space "
+           "`networks` it may be a file such as 'model.onnx'; `shapes` gives the extents of inputs that the file leaves "
+           "open: {'image': [1, 3, 224, 224]}.")
       .def("predict", &LoadedPredictor::predict, py::arg("architectures"), py::arg("shapes") = Shapes{},
-           "The latencies of N architectures: an array of shape [N], in ms. Raises InputError on a string that is no "
-           "architecture of the predictor's space, and what reading raises on a file *.onnx.")
+           "The latencies of N architectures: an array of shape [N], float64, in ms (or the predictor's quantity in its "
+           "unit). Raises InputError on a string that is no architecture of the predictor's space, and what reading "
+           "raises on a file *.onnx.")
       .def("predict_interval", &LoadedPredictor::predict_interval, py::arg("architectures"),
            py::arg("confidence") = 0.9, py::arg("shapes") = Shapes{},
-           "Three arrays of shape [N], in ms: the latencies, and the bounds between which each lies with the given "
-           "confidence. Raises InputError where the predictor has no intervals.")
-      .def("save", &LoadedPredictor::save, py::arg("path"), "Writes the predictor as a *.tenshot file, atomically.")
+           "Three arrays of shape [N], float64, in ms (or the predictor's quantity in its unit): the latencies, and the "
+           "lower and the upper bounds between which each lies with the given confidence, a share between 0 and 1. "
+           "Raises InputError where the predictor has no intervals.")
+      .def("save", &LoadedPredictor::save, py::arg("path"),
+           "Writes the predictor as a *.tenshot file, atomically. Raises FileError.")
       .def("export_torchscript", &LoadedPredictor::export_torchscript, py::arg("path"),
-           "Writes a file for torch.jit.load.")
-      .def("document", &LoadedPredictor::document, "The predictor's numbers as plain Python values.")
-      .def_property_readonly("card", &LoadedPredictor::card, "What the predictor was made from, as a dict.")
-      .def_property_readonly("kind", &LoadedPredictor::kind, "'structured', 'maple-edge' and so on.")
+           "Writes a file for torch.jit.load, whose predict(list) gives ms. Loads LibTorch. Raises FileError.")
+      .def("document", &LoadedPredictor::document,
+           "The predictor's numbers as plain Python values: what `tenshot export --document` writes. "
+           "experiments/read_document.py predicts from it.")
+      .def_property_readonly("card", &LoadedPredictor::card,
+                             "What the predictor was made from, as a dict: pool, measurements, versions, seed.")
+      .def_property_readonly("kind", &LoadedPredictor::kind, "'structured', 'operators', 'maple-edge' and so on.")
       .def_property_readonly("quantity", &LoadedPredictor::quantity, "'latency', 'cold', 'energy' or 'memory'.")
       .def_property_readonly("unit", &LoadedPredictor::unit, "Of what it predicts: 'ms', 'mJ' or 'MiB'.")
-      .def_property_readonly("space", [](const LoadedPredictor& p) { return std::string(p.space().name()); })
-      .def_property_readonly("has_intervals", &LoadedPredictor::has_intervals)
+      .def_property_readonly(
+          "space", [](const LoadedPredictor& p) { return std::string(p.space().name()); },
+          "The name of the search space whose architectures it predicts; 'networks' where they go by their names.")
+      .def_property_readonly("has_intervals", &LoadedPredictor::has_intervals,
+                             "Whether predict_interval says how sure the predictor is.")
       .def_property_readonly("explanation", &LoadedPredictor::explanation,
-                             "What adapting found out about the device, in sentences; may be empty.");
+                             "What adapting found out about the device, in sentences; may be empty.")
+      .def("__repr__", [](const LoadedPredictor& p) {
+        return "<tenshot.Predictor '" + p.kind() + "' of " + p.quantity() + " in the space " +
+               std::string(p.space().name()) + ">";
+      });
 }
 
 void define_space(py::module_& module) {
   py::class_<Space>(module, "Space",
                     "A search space: by name, or by its file FILE.json. tenshot.spaces() has the names.")
       .def(py::init<const std::string&>(), py::arg("name"), "Raises InputError, FileError, FormatError.")
-      .def_property_readonly("name", &Space::name)
+      .def_property_readonly("name", &Space::name, "What files and `--space` call it.")
       .def_property_readonly("size", &Space::size, "The number of architectures; None where it does not fit 64 bits.")
-      .def_property_readonly("decisions", &Space::decisions, "The number of options at each decision.")
+      .def_property_readonly("decisions", &Space::decisions, "The number of options at each decision, a list.")
       .def("parse", &Space::parse, py::arg("architecture"),
            "The option taken at each decision, from 0. Raises InputError on a string that is no architecture.")
-      .def("format", &Space::format, py::arg("choices"), "The string of an architecture; undoes parse.")
-      .def("__contains__", &Space::contains, py::arg("architecture"))
+      .def("format", &Space::format, py::arg("choices"),
+           "The string of an architecture; undoes parse. Raises InputError on choices that there are not.")
+      .def("__contains__", &Space::contains, py::arg("architecture"), "Whether a string is an architecture of it.")
+      .def("__repr__", [](const Space& space) { return "<tenshot.Space '" + space.name() + "'>"; })
       .def("random", &Space::random, py::arg("count"), py::arg("seed") = 1,
-           "Architectures drawn uniformly, as strings; the same for the same seed.")
-      .def("list", &Space::all, "All architectures, in the space's order. Raises InputError where they are too many.");
+           "`count` architectures drawn uniformly, as strings; the same for the same seed.")
+      .def("list", &Space::all, "All architectures, in the space's order. Raises InputError where they are too many.")
+      .def("multiply_adds", &Space::multiply_adds, py::arg("architecture"),
+           "Multiply-add operations of one inference, those of convolutions, linear layers and matrix products: what the "
+           "field publishes as FLOPs or MACs. Raises InputError for a space that does not list its operators.")
+      .def("parameters", &Space::parameters, py::arg("architecture"),
+           "The number of trained parameters. Raises InputError for a space that does not list its operators.")
+      .def("operators", &Space::operators, py::arg("architecture"),
+           "What the network executes, one line for each operator, in order. Raises InputError for a space that does "
+           "not list its operators.");
 }
 
 }  // namespace
@@ -327,16 +409,30 @@ PYBIND11_MODULE(tenshot, module) {
   module.def(
       "adapt", &adapt, py::arg("checkpoint"), py::arg("measurements"), py::arg("seed") = 1,
       py::arg("quantity") = py::none(), py::arg("on_progress") = py::none(),
-      "Adapts a checkpoint to a device. `measurements` is a dict of ms by architecture, or a CSV file. "
-      "`quantity` ('latency', 'cold', 'energy', 'memory') says what was measured, in ms, ms, mJ or MiB: what the "
-      "checkpoint is of unless told otherwise; one of latencies is a prior for every quantity. "
-      "`on_progress(epoch, epochs, loss)` is called while a network trains; what it raises stops the training.");
+      "Adapts a checkpoint to a device. `measurements` is a dict of ms by architecture; or a CSV file, the folder of a "
+      "device-runtime, or a kit with results. `quantity` ('latency', 'cold', 'energy', 'memory') says what was measured, "
+      "in ms, ms, mJ or MiB: what the checkpoint is of unless told otherwise; one of latencies is a prior for every "
+      "quantity. `on_progress(epoch, epochs, loss)` is called while a network trains; what it raises stops the "
+      "training. Raises InputError on measurements that cannot be used, FileError, FormatError.");
   module.def("plan", &plan, py::arg("checkpoint"), py::arg("samples") = 10, py::arg("sampler") = "information",
              py::arg("candidates") = py::none(), py::arg("measured") = py::none(), py::arg("seed") = 1,
              py::arg("quantity") = py::none(),
-             "The architectures to measure on a new device, the most informative first.");
+             "The architectures to measure on a new device, a list of `samples` strings, the most informative first. "
+             "`candidates` may be measured, by default what the pool measured; `measured`, as for `adapt`, has been "
+             "measured already. Raises InputError, FileError, FormatError.");
+  module.def("networks", &networks, py::arg("path"), py::arg("shapes") = Shapes{},
+             "Makes networks known by name, for plan, adapt and predict in the space `networks`, and gives their names. "
+             "`path` is a folder of *.onnx, one such file, a networks.json, or a CSV of operators; `shapes` gives the "
+             "extents of inputs that files leave open. Raises FileError, InputError, FormatError.");
   module.def("random_architectures", &random_architectures, py::arg("space"), py::arg("count"), py::arg("seed") = 1,
-             "Architectures drawn uniformly from a search space, as strings.");
+             "`count` architectures drawn uniformly from the search space of that name, as strings.");
+  module.def(
+      "space_from_modules",
+      [](const py::args& arguments, const py::kwargs& options) {
+        return py::module_::import("tenshot_modules").attr("space_from_modules")(*arguments, **options);
+      },
+      "space_from_modules(name, layers, *, input, stem=None, head=None, path=None) -> dict\n\n"
+      "A search space (`tenshot.space/1`) from torch modules; help(tenshot_modules.space_from_modules) says more.");
   module.def("predictors", &trainer::predictor_names, "Names of all predictors that `tenshot train` knows.");
   module.attr("__version__") = TENSHOT_VERSION;
 }

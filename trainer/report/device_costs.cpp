@@ -1,30 +1,15 @@
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
-#include "trainer/predictors/operators/network_costs.h"
-#include "trainer/predictors/operators/operators_predictor.h"
-#include "trainer/predictors/structured/explanation.h"
-#include "trainer/predictors/structured/structured_predictor.h"
+#include "trainer/predictors/insight.h"
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
 #include "trainer/report/text.h"
 
 namespace tenshot::trainer::report {
 namespace {
-
-using operators::PartCost;
-
-const StructuredPredictor* structured_of(const Device& device) {
-  const auto* predictor = dynamic_cast<const StructuredPredictor*>(&device.predictor);
-  return predictor != nullptr && predictor->has_intervals() ? predictor : nullptr;
-}
-
-const OperatorsPredictor* operators_of(const Device& device) {
-  return dynamic_cast<const OperatorsPredictor*>(&device.predictor);
-}
 
 /// Bars of costs, the first of them at the top.
 std::string bars_of(const std::vector<PartCost>& costs, const Device& device, const std::string& alternative_text) {
@@ -39,20 +24,13 @@ std::string bars_of(const std::vector<PartCost>& costs, const Device& device, co
   return bar_plot(labels, bars, device.unit(), alternative_text);
 }
 
-/// The pool's devices that the posterior takes this one for, the most probable first.
-template <class Components>
-std::string nearest_devices(const Components& components, const std::vector<std::string>& devices) {
+/// The pool's devices that this one is most like.
+std::string nearest_devices(const Device& device) {
   constexpr std::size_t most = 3;
-  std::map<std::size_t, double> probability;
-  for (const auto& component : components) probability[component.entry] += component.weight;
-  std::vector<std::pair<double, std::size_t>> ranked;
-  for (const auto& [entry, share] : probability) {
-    if (entry < devices.size()) ranked.emplace_back(-share, entry);
-  }
-  std::sort(ranked.begin(), ranked.end());
   std::vector<std::string> texts;
-  for (std::size_t i = 0; i < ranked.size() && i < most; ++i) {
-    texts.push_back(devices[ranked[i].second] + " (" + decimals(-100 * ranked[i].first, 0) + " %)");
+  for (const auto& [entry, probability] : nearest_of_pool(device.predictor)) {
+    if (texts.size() == most || entry >= device.pool_devices.size()) continue;
+    texts.push_back(device.pool_devices[entry] + " (" + decimals(100 * probability, 0) + " %)");
   }
   return joined(texts);
 }
@@ -71,11 +49,9 @@ std::vector<std::string> dearest_kinds(const std::vector<PartCost>& parts) {
   return kinds;
 }
 
-void add_explained_network(Page& page, const Device& device, const OperatorsPredictor& predictor,
-                           const Architecture& architecture) {
-  const std::vector<PartCost> parts =
-      operators::network_costs(predictor.posterior(), predictor.features(), device.space(), architecture);
-  const Predictions found = predictor.predict({architecture}, shown_confidence);
+void add_explained_network(Page& page, const Device& device, const Architecture& architecture,
+                           const std::vector<PartCost>& parts) {
+  const Predictions found = device.predictor.predict({architecture}, shown_confidence);
   const std::vector<std::string> groups = dearest_kinds(parts);
   std::vector<Column> columns;
   for (const PartCost& part : parts) {
@@ -87,7 +63,7 @@ void add_explained_network(Page& page, const Device& device, const OperatorsPred
   page.paragraph(device.value(found.latency_ms.front()) + ", with 90 % confidence " +
                  device.value(found.lower_ms.front()) + " to " + device.value(found.upper_ms.front()));
   std::vector<std::string> notes;
-  for (const Unfamiliar& unfamiliar : predictor.unfamiliar({architecture})) {
+  for (const Unfamiliar& unfamiliar : device.predictor.unfamiliar({architecture})) {
     if (unfamiliar.operators.empty()) continue;
     notes.push_back("No network of the pool has these operators, and others stand in for them: " +
                     joined(unfamiliar.operators));
@@ -116,55 +92,41 @@ void add_explained_network(Page& page, const Device& device, const OperatorsPred
 }  // namespace
 
 void add_costs(Page& page, const Device& device) {
-  if (const StructuredPredictor* predictor = structured_of(device)) {
-    std::vector<PartCost> costs;
-    for (const DeviceCosts::Cost& cost : structured::explain(predictor->posterior()).costs) {
-      costs.push_back({cost.name, "", cost.cost_ms, cost.deviation_ms});
-    }
-    page.heading("What operators cost");
-    page.figures({{"costs", bars_of(costs, device, "Bars of what each operator costs, with its standard deviation"),
-                   "Cost of one occurrence in the cell; lines are one standard deviation"}});
-  } else if (const OperatorsPredictor* predictor = operators_of(device)) {
-    if (device.used.architectures.empty()) return;
-    page.heading("What operators cost");
-    page.figures({{"costs",
-                   bars_of(operators::costs_by_kind(predictor->posterior(), predictor->features(), device.space(),
-                                                    device.used.architectures),
-                           device, "Bars of what each kind of operator costs, with its standard deviation"),
-                   "By kind, mean of the networks adapted on; lines are one standard deviation"}});
-  }
+  const std::vector<PartCost> costs = operator_costs(device.predictor, device.used.architectures);
+  if (costs.empty()) return;
+  const bool by_kind = !costs.front().kind.empty();
+  page.heading("What operators cost");
+  page.figures(
+      {{"costs", bars_of(costs, device, "Bars of what operators cost, with their standard deviation"),
+        std::string(by_kind ? "By kind, mean of the networks adapted on" : "Cost of one occurrence in the cell") +
+            "; lines are one standard deviation"}});
 }
 
 void add_found(Page& page, const Device& device) {
   std::vector<std::string> lines;
-  if (const StructuredPredictor* predictor = structured_of(device)) {
-    const structured::Explanation found = structured::explain(predictor->posterior());
-    for (const DeviceCosts::Structure& belief : found.structures) {
-      lines.push_back("What the runtime executes: " + belief.meaning + " (" + percent(belief.probability) + ")");
-    }
-    lines.push_back("Noise of a measurement: " + percent(found.noise));
-  } else if (const OperatorsPredictor* predictor = operators_of(device)) {
-    const std::string nearest = nearest_devices(predictor->posterior().components, device.pool_devices);
-    if (!nearest.empty()) lines.push_back("Most like these devices of the pool: " + nearest);
-    lines.push_back("Noise of a measurement: " + percent(std::sqrt(predictor->posterior().noise_variance())));
-  } else {
-    lines = device.lines;
+  for (const DeviceCosts::Structure& belief : device.predictor.device_costs().structures) {
+    lines.push_back("What the runtime executes: " + belief.meaning + " (" + percent(belief.probability) + ")");
   }
+  const std::string nearest = nearest_devices(device);
+  if (!nearest.empty()) lines.push_back("Most like these devices of the pool: " + nearest);
+  if (const std::optional<double> noise = measurement_noise(device.predictor)) {
+    lines.push_back("Noise of a measurement: " + percent(*noise));
+  }
+  if (lines.empty()) lines = device.lines;
   if (lines.empty()) return;
   page.heading("What was found");
   page.list(lines);
 }
 
 void add_explained(Page& page, const Device& device, const DeviceReportOptions& options) {
-  if (options.explained.empty()) return;
-  const OperatorsPredictor* predictor = operators_of(device);
-  if (predictor == nullptr) {
-    throw InputError("a predictor of kind '" + std::string(device.predictor.kind()) +
-                     "' does not say what single operators of a network cost; one of kind 'operators' does");
-  }
   for (const std::string& text : options.explained) {
-    add_explained_network(page, device, *predictor,
-                          options.parse ? options.parse(text, device.space()) : device.space().parse(text));
+    const Architecture architecture = options.parse ? options.parse(text, device.space()) : device.space().parse(text);
+    const std::vector<PartCost> parts = network_costs(device.predictor, architecture);
+    if (parts.empty()) {
+      throw InputError("a predictor of kind '" + std::string(device.predictor.kind()) +
+                       "' does not say what single operators of a network cost; one of kind 'operators' does");
+    }
+    add_explained_network(page, device, architecture, parts);
   }
 }
 

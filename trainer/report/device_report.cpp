@@ -60,7 +60,7 @@ Device device_of(const Predictor& predictor, const DeviceReportOptions& options)
   }
   device.pool_devices = card.at("pool").at("devices").texts(most_rows);
   for (const std::string& line : predictor.explanation()) {
-    const bool warns = line.compare(0, warning_mark.size(), warning_mark) == 0;
+    const bool warns = line.rfind(warning_mark, 0) == 0;
     (warns ? device.warnings : device.lines).push_back(warns ? line.substr(warning_mark.size()) : line);
   }
   if (datasets::are_whole_milliseconds(device.used.latency_ms)) {

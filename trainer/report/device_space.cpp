@@ -9,10 +9,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "sampling/architectures/information.h"
-#include "trainer/predictors/operators/cost_planning.h"
-#include "trainer/predictors/operators/operators_predictor.h"
-#include "trainer/predictors/structured/planning.h"
-#include "trainer/predictors/structured/structured_predictor.h"
+#include "trainer/predictors/insight.h"
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
 #include "trainer/report/text.h"
@@ -124,27 +121,6 @@ std::vector<Architecture> candidates_of(const Device& device, const Crowd& crowd
   return candidates;
 }
 
-struct View {
-  sampling::LatencyCovariance covariance;
-  double noise = 0;
-};
-
-/// What is uncertain about the candidates; nothing for predictors that do not say.
-std::optional<View> view_of(const Device& device, const std::vector<Architecture>& candidates) {
-  if (const auto* own = dynamic_cast<const StructuredPredictor*>(&device.predictor)) {
-    if (!own->has_intervals()) return std::nullopt;
-    const structured::StructuredPosterior& posterior = own->posterior();
-    return View{structured::posterior_covariance(posterior, structured::compacted(posterior.model->table(candidates))),
-                structured::noise_of(posterior)};
-  }
-  if (const auto* own = dynamic_cast<const OperatorsPredictor*>(&device.predictor)) {
-    const Eigen::MatrixXd features = operators::feature_table(own->features(), device.space(), candidates).rows();
-    return View{operators::posterior_covariance(own->posterior(), features),
-                std::sqrt(own->posterior().noise_variance())};
-  }
-  return std::nullopt;
-}
-
 }  // namespace
 
 Crowd crowd_of(const Device& device) {
@@ -226,12 +202,12 @@ void add_front(Page& page, const Device& device, const std::filesystem::path& ac
 void add_next(Page& page, const Device& device, const Crowd& crowd) {
   const std::vector<Architecture> candidates = candidates_of(device, crowd);
   if (candidates.size() < next_shown) return;
-  const std::optional<View> view = view_of(device, candidates);
+  const std::optional<PlanningView> view = uncertainty(device.predictor, candidates);
   if (!view) return;
   std::vector<std::size_t> all(candidates.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   sampling::InformationOptions options;
-  options.noise = view->noise;
+  if (view->noise) options.noise = *view->noise;
   options.random_half = false;
   Rng rng(1);
   const std::vector<std::size_t> chosen =
