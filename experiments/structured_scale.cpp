@@ -22,6 +22,7 @@
 #include "trainer/core/metrics.h"
 #include "trainer/evaluation/simulated_devices.h"
 #include "trainer/predictors/structured/calibration.h"
+#include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/prediction.h"
 

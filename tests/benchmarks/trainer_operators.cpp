@@ -14,6 +14,7 @@
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/random.h"
 #include "sampling/architectures/information.h"
+#include "trainer/core/planning_prior.h"
 #include "trainer/predictors/operators/operators_model.h"
 
 namespace tenshot::trainer {
@@ -92,7 +93,7 @@ void PlanTenOfFbnet(benchmark::State& state) {
   fbnet_model();
   for (auto _ : state) {
     Rng rng(1);
-    const operators::PlanningView view = operators::planning_view(fbnet_model(), candidates, {});
+    const PlanningView view = fbnet_model().planning_prior()->view(candidates, {});
     benchmark::DoNotOptimize(sampling::choose_informative(view.covariance, indices, {}, 10, rng));
   }
   state.SetComplexityN(state.range(0));

@@ -10,6 +10,7 @@
 #include "sampling/architectures/information.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/calibration.h"
+#include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/prediction.h"

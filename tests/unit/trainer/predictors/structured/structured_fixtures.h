@@ -7,6 +7,7 @@
 #include "nasbench/structures/structures.h"
 #include "nasbench/support/random.h"
 #include "trainer/predictors/library/library.h"
+#include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/posterior.h"
 
 namespace tenshot::test {
