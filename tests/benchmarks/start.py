@@ -64,7 +64,9 @@ def main(arguments):
     print(text, end="")
     if out:
         with open(out, "w") as file:
-            file.write(f"# Starting\n\n`tests/benchmarks/start.py build/tenshot {runs}`, the commands in turn.\n\n" + text)
+            file.write(f"# Starting\n\n`tests/benchmarks/start.py build/tenshot {runs}`, the commands in turn, on {os.cpu_count()} "
+                       f"processors. {os.getloadavg()[0]:.0f} programs ran or waited for them: with more than processors, "
+                       "wall times are long and processor times tell more.\n\n" + text)
 
 
 if __name__ == "__main__":

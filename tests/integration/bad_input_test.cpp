@@ -241,7 +241,9 @@ class BadFiles : public BadInput, public ::testing::WithParamInterface<FileOptio
     replace("CHECKPOINT", q("pool.tenshot"));
     replace("PREDICTOR", q("device.tenshot"));
     replace("MEASURED", q("measured.csv"));
+    replace("PREDICTIONS", q("predicted.csv"));
     replace("OUT", q("never"));
+    EXPECT_EQ(run("cut -d, -f1,2 " + q("measured.csv") + " >" + q("predicted.csv")).exit_code, 0);
     return run(command);
   }
 };
@@ -264,7 +266,7 @@ INSTANTIATE_TEST_SUITE_P(
                       FileOption{"predict --predictor FILE --out OUT", "empty"},
                       FileOption{"predict --predictor PREDICTOR --archs FILE --out OUT", "empty"},
                       FileOption{"evaluate --predictions FILE --measured MEASURED", "empty"},
-                      FileOption{"evaluate --predictions MEASURED --measured FILE", "empty"},
+                      FileOption{"evaluate --predictions PREDICTIONS --measured FILE", "empty"},
                       FileOption{"export --predictor FILE --torchscript OUT", "empty"},
                       FileOption{"dataset import --table FILE --out OUT", "empty"},
                       FileOption{"adapt --checkpoint CHECKPOINT --measurements MEASURED --descriptor FILE --out OUT",

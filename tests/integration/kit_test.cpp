@@ -179,6 +179,8 @@ TEST(KitOfACommand, TakesConvertedModelsAndAToolsAverages) {
   ASSERT_EQ(run("tenshot dataset import --kit " + path("kit") + " --id phone --out " + path("pool")).exit_code, 0);
   const nlohmann::json device = nlohmann::json::parse(slurp(folder.path() / "pool" / "phone" / "device.json"));
   EXPECT_EQ(device.at("environment").at("aggregated").at("measurements"), 4);
+  const Outcome info = run("tenshot info " + path("kit"));
+  EXPECT_NE(info.out.find("models: 40, 4 of them converted"), std::string::npos) << info.out;
   EXPECT_EQ(run("tenshot plan --converted " + path("tflite")).exit_code, 2);
   EXPECT_EQ(run("tenshot plan --kit " + path("tflite") + " --converted " + path("tflite")).exit_code, 1);
   EXPECT_EQ(run(plan + " --converted " + path("tflite")).exit_code, 0) << "a plan and its converted models at once";

@@ -36,8 +36,8 @@ TEST(Prompt, TheShortOptionShowsTheVersion) { EXPECT_EQ(run("tenshot -v").out, r
 /// The verbs and the sub-verbs that do work for a user, and an option set that is refused for nothing but what lacks.
 TEST(Prompt, HelpMarksWhatIsRequiredAndItIsRequired) {
   for (const char* verb :
-       {"train", "plan", "adapt", "evaluate", "experiment", "export", "predict", "collect", "info", "dataset import",
-        "network generate", "network describe", "kernels detect", "kernels find"}) {
+       {"train", "plan", "adapt", "evaluate", "report", "experiment", "export", "predict", "collect", "info",
+        "dataset import", "network generate", "network describe", "kernels detect", "kernels find"}) {
     const Outcome help = run(std::string("tenshot ") + verb + " --help"), bare = run(std::string("tenshot ") + verb);
     EXPECT_EQ(help.exit_code, 0) << verb;
     EXPECT_EQ(bare.exit_code, 2) << verb << " without any option";
@@ -99,7 +99,7 @@ TEST(Prompt, ARefusedRunLeavesNoFolderBehind) {
        {"adapt --checkpoint " + checkpoint + " --measurements " + empty + " --out " + out,
         "plan --checkpoint " + checkpoint + " --archs " + empty + " --out " + out,
         "predict --predictor " + checkpoint + " --out " + out,
-        "train --pool " + quoted(folder.path()) + " --out " + out,
+        "train --pool " + quoted(folder.path()) + " --out " + out, "report " + empty + " --out " + out,
         "export --predictor " + checkpoint + " --document " + out, "dataset import --table " + empty + " --out " + out,
         "collect --runtime none --out " + out, "collect --runtime libtorch-eager --archs " + empty + " --out " + out}) {
     EXPECT_NE(run("tenshot " + command).exit_code, 0) << command;

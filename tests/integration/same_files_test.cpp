@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
         Clash{"export --predictor device.tenshot --document new.x --torchscript ./new.x", "--torchscript"},
         Clash{"export --predictor device.tenshot --document - --torchscript -", "--torchscript"},
         Clash{"report device.tenshot --out device.tenshot", "the predictor"},
-        Clash{"report device.tenshot --measured measured.csv --out measured.csv", "--measured"},
+        Clash{"report device.tenshot --measured measured.csv --out measured.csv", "--measurements"},
         Clash{"report results --out results/results.json", "the experiment"},
         Clash{"plan --checkpoint pool.tenshot --after measured.csv --out measured.csv", "--measurements"},
         Clash{"plan --checkpoint pool.tenshot --candidates plan.csv --out plan.csv", "--archs"},

@@ -77,13 +77,17 @@ Facts describe_device(const fs::path& path) {
 
 Facts describe_kit(const fs::path& folder) {
   const datasets::KitManifest manifest = datasets::read_kit_manifest(folder);
-  std::size_t architectures = 0;
-  for (const datasets::KitModel& model : manifest.models) architectures += model.is_architecture() ? 1 : 0;
+  std::size_t architectures = 0, converted = 0;
+  for (const datasets::KitModel& model : manifest.models) {
+    architectures += model.is_architecture() ? 1 : 0;
+    converted += model.converted_sha256.empty() ? 0 : 1;
+  }
   return {{"what", "measurement kit"},
           {"id", manifest.id},
           {"space", std::string(manifest.space->name())},
           {"architectures", std::to_string(architectures)},
-          {"models", std::to_string(manifest.models.size())},
+          {"models", std::to_string(manifest.models.size()) +
+                         (converted == 0 ? "" : ", " + std::to_string(converted) + " of them converted")},
           {"batch", std::to_string(manifest.batch)},
           {"measured", fs::exists(folder / "results") ? "results/ is there" : "not yet: run measure.sh on the device"}};
 }

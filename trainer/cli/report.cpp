@@ -3,6 +3,7 @@
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/written.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 trainer::report::DeviceReportOptions report_options(const OptionParser& options) {
   trainer::report::DeviceReportOptions result;
-  if (options.has("measured")) result.measured = options.get("measured");
+  if (options.has("measurements")) result.measured = options.get("measurements");
   if (options.has("accuracies")) result.accuracies = options.get("accuracies");
   if (options.has("limit-ms")) {
     result.limit = options.get<double>("limit-ms");
@@ -35,12 +36,13 @@ void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "report", "Draws an experiment's results or a predictor as one HTML page that needs no network.",
       "  tenshot report out/pooling --out report.html --pictures pictures\n"
-      "  tenshot report device.tenshot --measured truth.csv --accuracies accuracies.csv --out report.html\n"
+      "  tenshot report device.tenshot --measurements truth.csv --accuracies accuracies.csv --out report.html\n"
       "  tenshot report board.tenshot --explain model.onnx --out report.html\n");
-  options.add_positional("what", "folder that `tenshot experiment` wrote, or file that `tenshot adapt` wrote");
-  options.add()("out", "page to write", cxxopts::value<std::string>())(
+  options.add_positional("what",
+                         "required: folder that `tenshot experiment` wrote, or file that `tenshot adapt` wrote");
+  options.add()("out", "required: page to write", cxxopts::value<std::string>())(
       "pictures", "folder to write the page's pictures to as well, as SVG files", cxxopts::value<std::string>())(
-      "measured",
+      "measurements",
       "of a predictor: further measurements of its device: a CSV, a device-runtime's folder, or a kit with results",
       cxxopts::value<std::string>())("accuracies",
                                      "of a predictor: CSV with the columns architecture,accuracy, for the Pareto front",
@@ -57,15 +59,16 @@ void run(const std::vector<std::string>& arguments) {
   } else {
     files.reads("the predictor", what);
   }
-  if (options.has("measured") && datasets::is_kit(options.get("measured"))) {
-    files.reads_kit("--measured", options.get("measured"));
-  } else if (options.has("measured")) {
-    files.reads("--measured", options.get("measured"));
+  if (options.has("measurements") && datasets::is_kit(options.get("measurements"))) {
+    files.reads_kit("--measurements", options.get("measurements"));
+  } else if (options.has("measurements")) {
+    files.reads("--measurements", options.get("measurements"));
   }
   if (options.has("accuracies")) files.reads("--accuracies", options.get("accuracies"));
   files.writes("--out", out);
   files.require_distinct();
-  require_writable_target(out);
+  MadeFolders made;
+  made.for_file(out);
   networks_of(options);
   const trainer::report::Page page = trainer::report::make_report(what, report_options(options));
   write_file_atomically(out, page.html());
