@@ -22,7 +22,8 @@ if missing:
 
 import numpy  # noqa: E402
 
-MODULE_FOLDER, PROGRAM, SOURCE = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
+MODULE_FOLDER, PROGRAM = (str(pathlib.Path(path).resolve()) for path in sys.argv[1:3])
+SOURCE = pathlib.Path(sys.argv[3]).resolve()
 sys.path.insert(0, MODULE_FOLDER)
 import tenshot  # noqa: E402
 

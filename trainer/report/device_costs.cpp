@@ -24,6 +24,14 @@ std::string bars_of(const std::vector<PartCost>& costs, const Device& device, co
   return bar_plot(labels, bars, device.unit(), alternative_text);
 }
 
+/// What would be a bar that nobody sees: the smallest of costs that are in descending order.
+void leave_out_negligible(std::vector<PartCost>& costs) {
+  constexpr double negligible = 0.005;
+  double sum_ms = 0;
+  for (const PartCost& cost : costs) sum_ms += cost.cost_ms;
+  while (costs.size() > 1 && costs.back().cost_ms < negligible * sum_ms) costs.pop_back();
+}
+
 /// The pool's devices that this one is most like.
 std::string nearest_devices(const Device& device) {
   constexpr std::size_t most = 3;
@@ -92,14 +100,15 @@ void add_explained_network(Page& page, const Device& device, const Architecture&
 }  // namespace
 
 void add_costs(Page& page, const Device& device) {
-  const std::vector<PartCost> costs = operator_costs(device.predictor, device.used.architectures);
+  std::vector<PartCost> costs = operator_costs(device.predictor, device.used.architectures);
   if (costs.empty()) return;
   const bool by_kind = !costs.front().kind.empty();
+  if (by_kind) leave_out_negligible(costs);
   page.heading("What operators cost");
-  page.figures(
-      {{"costs", bars_of(costs, device, "Bars of what operators cost, with their standard deviation"),
-        std::string(by_kind ? "By kind, mean of the networks adapted on" : "Cost of one occurrence in the cell") +
-            "; lines are one standard deviation"}});
+  page.figures({{"costs", bars_of(costs, device, "Bars of what operators cost, with their standard deviation"),
+                 std::string(by_kind ? "By kind, mean of the networks adapted on; without what is below 0.5 % of them"
+                                     : "Cost of one occurrence in the cell") +
+                     "; lines are one standard deviation"}});
 }
 
 void add_found(Page& page, const Device& device) {

@@ -98,7 +98,8 @@ void add_facts(Page& page, const Device& device) {
       {"predicts", device.quantity() + " in " + device.unit()},
       {"networks", "space " + std::string(device.space().name())},
       {"predictor", std::string(device.predictor.kind())},
-      {"pool", std::to_string(device.pool_devices.size()) + " device-runtimes"}};
+      {"pool", std::to_string(device.pool_devices.size()) +
+                   (device.pool_devices.size() == 1 ? " device-runtime" : " device-runtimes")}};
   if (!device.others.latency_ms.empty()) {
     const Predictions found = device.predictor.predict(device.others.architectures, shown_confidence);
     const Metrics metrics = evaluate(found.latency_ms, device.others.latency_ms, found.lower_ms, found.upper_ms);
