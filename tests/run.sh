@@ -25,7 +25,7 @@ if [ ! -f "$TENSHOT_EXPORTS/complete" ]; then
   /usr/bin/python3 tests/networks/export_networks.py "$TENSHOT_EXPORTS" && touch "$TENSHOT_EXPORTS/complete"
 fi
 ctest --test-dir "$build" --output-on-failure -j "${TENSHOT_TEST_JOBS:-2}" "$@"
-# The fuzzers that are built in minutes; those of archives and specs need LibTorch, and run with --long.
+# The fuzzers that are built in minutes; those of archives and specs need every predictor, and run with --long.
 if [ -z "$long" ]; then
   tests/fuzz/run.sh 10 light
 else

@@ -38,7 +38,7 @@ def main():
     parser.add_argument("--filter", default="*", help="as --gtest_filter")
     parser.add_argument("--seconds", type=float, default=3000, help="that a program may take")
     parser.add_argument("programs", nargs="*", default=PROGRAMS)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     passed, skipped, without, failed = 0, 0, [], []
     for program in options.programs:
         command = [*shlex.split(options.emulator), str(options.folder / "tests" / program), f"--gtest_filter={options.filter}"]

@@ -29,7 +29,7 @@ parser.add_argument("--architectures", type=int, default=20000)
 parser.add_argument("--every", type=int, default=10)
 parser.add_argument("--help-too", action="store_true")
 parser.add_argument("tests", nargs="*")
-options = parser.parse_args()
+options = parser.parse_intermixed_args()
 sys.path[:0] = [options.module, str(options.source / "experiments")]
 import read_document  # noqa: E402
 import tenshot  # noqa: E402
