@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <queue>
 #include <set>
 #include <string_view>
 #include <unordered_map>
@@ -12,6 +11,7 @@
 #include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_inference.h"
 #include "nasbench/graph/onnx_operators.h"
+#include "nasbench/graph/onnx_order.h"
 #include "nasbench/graph/onnx_values.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
@@ -20,100 +20,16 @@
 namespace tenshot::nasbench {
 namespace {
 
-using Names = std::unordered_map<std::string, std::size_t>;
-
 std::string text_of(const Shape& shape) {
   std::vector<std::string> dimensions;
   for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
   return dimensions.empty() ? "scalar" : joined(dimensions, "x");
 }
 
-/// "node 12 (Conv 'conv1')".
-std::string place_of(const onnx::NodeProto& node, std::size_t index) {
-  const std::string& name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
-  return "node " + std::to_string(index + 1) + " (" + node.op_type() + " '" + name + "')";
-}
-
-/// Calls `visit` with every name that a node reads: its inputs, and what its sub-graphs read from outside.
-void for_each_read(const onnx::NodeProto& node, bool nested, const std::function<void(const std::string&)>& visit) {
-  if (nested) {
-    for (const std::string& input : node.input()) visit(input);
-  }
-  const auto into = [&](const onnx::GraphProto& graph) {
-    for (const onnx::NodeProto& inner : graph.node()) for_each_read(inner, true, visit);
-    for (const onnx::ValueInfoProto& output : graph.output()) visit(output.name());
-  };
-  for (const onnx::AttributeProto& attribute : node.attribute()) {
-    if (attribute.has_g()) into(attribute.g());
-    for (const onnx::GraphProto& graph : attribute.graphs()) into(graph);
-  }
-}
-
 bool has_sub_graph(const onnx::NodeProto& node) {
   return std::any_of(node.attribute().begin(), node.attribute().end(),
                      [](const onnx::AttributeProto& a) { return a.has_g() || a.graphs_size() > 0; });
 }
-
-/// An order of execution, that of the file where it is one.
-class ExecutionOrder {
- public:
-  ExecutionOrder(const std::vector<onnx::NodeProto>& nodes, const std::set<std::string>& given)
-      : nodes_(nodes), readers_(nodes.size()), waiting_(nodes.size(), 0) {
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      for (const std::string& output : nodes[i].output()) {
-        if (output.empty()) continue;
-        if (!producers_.emplace(output, i).second || given.count(output) != 0) {
-          throw FormatError(place_of(nodes[i], i) + ": another node, input or constant gives '" + output + "' already");
-        }
-      }
-    }
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      for (const std::string& input : nodes[i].input()) {
-        if (!input.empty() && given.count(input) == 0 && producers_.count(input) == 0) {
-          throw FormatError(place_of(nodes[i], i) + " reads '" + input + "', which no node, input or constant gives");
-        }
-        wait(i, input);
-      }
-      for_each_read(nodes[i], false, [&](const std::string& name) { wait(i, name); });
-    }
-  }
-
-  std::vector<std::size_t> order() {
-    std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
-    for (std::size_t i = 0; i < nodes_.size(); ++i) {
-      if (waiting_[i] == 0) ready.push(i);
-    }
-    std::vector<std::size_t> order;
-    while (!ready.empty()) {
-      const std::size_t next = ready.top();
-      ready.pop();
-      order.push_back(next);
-      for (const std::size_t reader : readers_[next]) {
-        if (--waiting_[reader] == 0) ready.push(reader);
-      }
-    }
-    if (order.size() < nodes_.size()) {
-      const auto stuck = static_cast<std::size_t>(
-          std::find_if(waiting_.begin(), waiting_.end(), [](std::size_t count) { return count > 0; }) -
-          waiting_.begin());
-      throw FormatError(place_of(nodes_[stuck], stuck) + " waits for itself: the graph has a cycle");
-    }
-    return order;
-  }
-
- private:
-  void wait(std::size_t reader, const std::string& name) {
-    const auto producer = producers_.find(name);
-    if (producer == producers_.end()) return;
-    readers_[producer->second].push_back(reader);
-    ++waiting_[reader];
-  }
-
-  const std::vector<onnx::NodeProto>& nodes_;
-  Names producers_;
-  std::vector<std::vector<std::size_t>> readers_;
-  std::vector<std::size_t> waiting_;
-};
 
 class NetworkReader {
  public:
@@ -131,7 +47,7 @@ class NetworkReader {
     for (const onnx::ValueInfoProto& value : file_.outputs) declared_.emplace(value.name(), &value);
     std::set<std::string> given;
     for (const auto& [name, value] : values_) given.insert(name);
-    for (const std::size_t index : ExecutionOrder(file_.nodes, given).order()) {
+    for (const std::size_t index : execution_order(file_.nodes, given)) {
       onnx::NodeProto& node = file_.nodes[index];
       if (node.domain() == "ai.onnx") node.clear_domain();
       try {
@@ -465,43 +381,6 @@ Network read_onnx(const std::filesystem::path& path, const OnnxReadOptions& opti
   } catch (const FormatError& error) {
     throw FormatError("'" + path.string() + "': " + excerpt(error.what(), longest_message));
   }
-}
-
-std::vector<std::filesystem::path> external_files(const std::filesystem::path& model) {
-  std::set<std::filesystem::path> files;
-  for (const onnx::TensorProto& tensor : read_onnx_file(model).initializers) {
-    for (const onnx::StringStringEntryProto& entry : tensor.external_data()) {
-      if (entry.key() != "location") continue;
-      const std::filesystem::path location = std::filesystem::path(entry.value()).lexically_normal();
-      std::error_code failed;
-      const std::filesystem::path folder = std::filesystem::weakly_canonical(model.parent_path() / ".", failed);
-      const std::filesystem::path real = std::filesystem::weakly_canonical(folder / location, failed);
-      const std::filesystem::path inside = real.lexically_relative(folder);
-      if (failed || location.empty() || location.is_absolute() || inside.empty() || *inside.begin() == "..") {
-        throw FormatError("'" + model.string() + "': constant '" + tensor.name() + "' lies in '" + entry.value() +
-                          "'; expected a file in the model's own folder");
-      }
-      files.insert(location);
-    }
-  }
-  return {files.begin(), files.end()};
-}
-
-std::pair<std::string, Shape> parse_input_shape(std::string_view text) {
-  const std::size_t equals = text.rfind('=');
-  Shape shape;
-  bool valid = equals != std::string_view::npos && equals > 0 && equals + 1 < text.size();
-  for (std::size_t start = equals + 1; valid && start <= text.size();) {
-    const std::size_t end = std::min(text.find('x', start), text.size());
-    const std::optional<long long> number = parse_integer(text.substr(start, end - start));
-    valid = number.has_value() && *number > 0;
-    if (valid) shape.push_back(*number);
-    start = end + 1;
-  }
-  if (!valid) {
-    throw InputError("'" + std::string(text) + "' is no shape of an input; a correct one is input=1x3x224x224");
-  }
-  return {std::string(text.substr(0, equals)), shape};
 }
 
 }  // namespace tenshot::nasbench

@@ -31,10 +31,6 @@ struct OnnxReadOptions {
 /// the file nor the options say.
 Network read_onnx(const std::filesystem::path& path, const OnnxReadOptions& options = {});
 
-/// The files beside the model that hold its weights, relative to the model's folder, each once. Throws as read_onnx
-/// does, and FormatError where one of them is named by an absolute path, or lies outside the model's folder.
-std::vector<std::filesystem::path> external_files(const std::filesystem::path& model);
-
 /// "input=1x3x224x224" as it is given on the command line. Throws InputError that shows a correct one.
 std::pair<std::string, Shape> parse_input_shape(std::string_view text);
 

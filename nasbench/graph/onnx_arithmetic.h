@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "nasbench/graph/onnx_values.h"
+
+namespace tenshot::nasbench {
+
+// Arithmetic of constants, for onnx_folding.h. Needs ONNX's headers.
+
+/// A constant of these numbers.
+OnnxValue constant_of(Shape shape, int element, Numbers numbers);
+
+/// Index into a tensor of `shape` that broadcasts to `target`, of the target's element `index`.
+std::size_t broadcast_index(const Shape& shape, const Shape& target, std::size_t index);
+
+/// Add, Sub, Mul, Div, Mod, Pow, Min, Max and comparisons of two constants; nothing where the result is too large to
+/// keep. Throws FormatError where integers overflow.
+std::optional<OnnxValue> arithmetic(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+
+/// Not, Neg, Floor, Ceil, Sqrt and Identity of one constant.
+std::optional<OnnxValue> one_by_one(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,99 @@
+#include "nasbench/graph/onnx_order.h"
+
+#include <algorithm>
+#include <queue>
+#include <unordered_map>
+
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+/// An order of execution, that of the file where it is one.
+class ExecutionOrder {
+ public:
+  ExecutionOrder(const std::vector<onnx::NodeProto>& nodes, const std::set<std::string>& given)
+      : nodes_(nodes), readers_(nodes.size()), waiting_(nodes.size(), 0) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      for (const std::string& output : nodes[i].output()) {
+        if (output.empty()) continue;
+        if (!producers_.emplace(output, i).second || given.count(output) != 0) {
+          throw FormatError(place_of(nodes[i], i) + ": another node, input or constant gives '" + output + "' already");
+        }
+      }
+    }
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      for (const std::string& input : nodes[i].input()) {
+        if (!input.empty() && given.count(input) == 0 && producers_.count(input) == 0) {
+          throw FormatError(place_of(nodes[i], i) + " reads '" + input + "', which no node, input or constant gives");
+        }
+        wait(i, input);
+      }
+      for_each_read(nodes[i], false, [&](const std::string& name) { wait(i, name); });
+    }
+  }
+
+  std::vector<std::size_t> order() {
+    std::priority_queue<std::size_t, std::vector<std::size_t>, std::greater<>> ready;
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      if (waiting_[i] == 0) ready.push(i);
+    }
+    std::vector<std::size_t> order;
+    while (!ready.empty()) {
+      const std::size_t next = ready.top();
+      ready.pop();
+      order.push_back(next);
+      for (const std::size_t reader : readers_[next]) {
+        if (--waiting_[reader] == 0) ready.push(reader);
+      }
+    }
+    if (order.size() < nodes_.size()) {
+      const auto stuck = static_cast<std::size_t>(
+          std::find_if(waiting_.begin(), waiting_.end(), [](std::size_t count) { return count > 0; }) -
+          waiting_.begin());
+      throw FormatError(place_of(nodes_[stuck], stuck) + " waits for itself: the graph has a cycle");
+    }
+    return order;
+  }
+
+ private:
+  void wait(std::size_t reader, const std::string& name) {
+    const auto producer = producers_.find(name);
+    if (producer == producers_.end()) return;
+    readers_[producer->second].push_back(reader);
+    ++waiting_[reader];
+  }
+
+  const std::vector<onnx::NodeProto>& nodes_;
+  std::unordered_map<std::string, std::size_t> producers_;
+  std::vector<std::vector<std::size_t>> readers_;
+  std::vector<std::size_t> waiting_;
+};
+
+}  // namespace
+
+std::string place_of(const onnx::NodeProto& node, std::size_t index) {
+  const std::string& name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+  return "node " + std::to_string(index + 1) + " (" + node.op_type() + " '" + name + "')";
+}
+
+void for_each_read(const onnx::NodeProto& node, bool nested, const std::function<void(const std::string&)>& visit) {
+  if (nested) {
+    for (const std::string& input : node.input()) visit(input);
+  }
+  const auto into = [&](const onnx::GraphProto& graph) {
+    for (const onnx::NodeProto& inner : graph.node()) for_each_read(inner, true, visit);
+    for (const onnx::ValueInfoProto& output : graph.output()) visit(output.name());
+  };
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (attribute.has_g()) into(attribute.g());
+    for (const onnx::GraphProto& graph : attribute.graphs()) into(graph);
+  }
+}
+
+std::vector<std::size_t> execution_order(const std::vector<onnx::NodeProto>& nodes,
+                                         const std::set<std::string>& given) {
+  return ExecutionOrder(nodes, given).order();
+}
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,184 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "nasbench/graph/onnx_conversion.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench::onnx_conversions {
+
+bool with_axis(Conversion& c) {
+  const bool concatenates = c.result.operation.kind == OperatorKind::concatenate;
+  if (c.shape(0).empty()) return false;
+  c.result.attributes.axes = {c.axis("axis", concatenates ? 1 : -1)};
+  if (c.node.op_type() == "LogSoftmax") c.result.operation.name = "log";
+  if (concatenates) c.result.attributes.constant_first = c.is_constant(0) && c.result.inputs.size() == 1;
+  return true;
+}
+
+bool split(Conversion& c) {
+  if (!c.is_computed(0)) return false;
+  keep_first_input(c);
+  c.result.attributes.axes = {c.axis("axis", 0)};
+  return true;
+}
+
+/// Starts within the tensor; ends follow from the output's shape.
+bool slice(Conversion& c) {
+  OperatorAttributes& a = c.result.attributes;
+  a.starts = c.list("starts", 1);
+  a.axes = c.list("axes", 3);
+  a.steps = c.numbers(4);
+  if (a.starts.empty() || c.is_computed(1) || c.is_computed(3) || c.is_computed(4)) return false;
+  const auto rank = static_cast<std::int64_t>(c.shape(0).size());
+  for (std::size_t i = a.axes.size(); i < a.starts.size(); ++i) a.axes.push_back(static_cast<std::int64_t>(i));
+  a.axes.resize(a.starts.size());
+  a.steps.resize(a.starts.size(), 1);
+  for (std::size_t i = 0; i < a.starts.size(); ++i) {
+    if (a.axes[i] < 0) a.axes[i] += rank;
+    if (a.axes[i] < 0 || a.axes[i] >= rank) throw FormatError("there is no axis " + std::to_string(a.axes[i]));
+    const std::int64_t extent = c.shape(0)[static_cast<std::size_t>(a.axes[i])];
+    if (a.starts[i] < 0) a.starts[i] += extent;
+    a.starts[i] = std::clamp<std::int64_t>(a.starts[i], 0, a.steps[i] < 0 ? extent - 1 : extent);
+  }
+  c.result.operation.name = "slice";
+  c.result.operation.constants.clear();
+  keep_first_input(c);
+  return true;
+}
+
+/// One constant index is a slice; the rows of a table are an opaque look-up.
+bool gather(Conversion& c) {
+  if (!c.is_computed(0) || !c.known(1) || c.inputs[1]->numbers->size() != 1 || c.shape(0).empty()) return false;
+  const std::int64_t axis = c.axis("axis", 0), index = c.inputs[1]->numbers->whole(0);
+  if (axis < 0 || axis >= static_cast<std::int64_t>(c.shape(0).size()))
+    throw FormatError("there is no axis " + std::to_string(axis));
+  const std::int64_t extent = c.shape(0)[static_cast<std::size_t>(axis)];
+  if (index < -extent || index >= extent)
+    throw FormatError("index " + std::to_string(index) + " lies beyond the tensor");
+  c.result.operation.kind = OperatorKind::split;
+  c.result.operation.name = "slice";
+  c.result.attributes.axes = {axis};
+  c.result.attributes.starts = {index < 0 ? index + extent : index};
+  c.result.attributes.steps = {1};
+  keep_first_input(c);
+  return true;
+}
+
+bool first_input_alone(Conversion& c) {
+  if (!c.is_computed(0)) return false;
+  keep_first_input(c);
+  c.result.operation.constants.clear();
+  return true;
+}
+
+bool pad(Conversion& c) {
+  const std::vector<std::int64_t> pads = c.list("pads", 1);
+  const std::size_t rank = c.shape(0).size();
+  if (!first_input_alone(c) || pads.size() != 2 * rank || c.has(3)) return false;
+  c.result.attributes.starts = {pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(rank)};
+  c.result.attributes.ends = {pads.begin() + static_cast<std::ptrdiff_t>(rank), pads.end()};
+  c.result.attributes.mode = text_attribute(c.node, "mode", "constant");
+  c.result.attributes.alpha = c.known(2) && c.inputs[2]->numbers->size() == 1 ? c.inputs[2]->numbers->real(0)
+                                                                              : real_attribute(c.node, "value", 0);
+  return true;
+}
+
+bool resize(Conversion& c) {
+  if (!first_input_alone(c)) return false;
+  std::string mode = text_attribute(c.node, "mode", "nearest");
+  const std::string at = text_attribute(c.node, "coordinate_transformation_mode",
+                                        c.node.op_type() == "Resize" ? "half_pixel" : "asymmetric");
+  const std::string rounding = text_attribute(c.node, "nearest_mode", "round_prefer_floor");
+  const bool half_pixel = at == "half_pixel" || at == "pytorch_half_pixel";
+  if (mode == "nearest") {
+    mode = at == "asymmetric" && (rounding == "floor" || c.node.op_type() != "Resize") ? "nearest" : "other";
+  } else if (mode == "linear") {
+    mode = half_pixel ? "linear" : at == "align_corners" ? "linear_aligned" : "other";
+  } else {
+    mode = mode == "cubic" && half_pixel && real_attribute(c.node, "cubic_coeff_a", -0.75) == -0.75 ? "cubic" : "other";
+  }
+  c.result.attributes.mode = mode;
+  return true;
+}
+
+bool transpose(Conversion& c) {
+  std::vector<std::int64_t> axes = integers_attribute(c.node, "perm");
+  if (axes.empty()) {
+    for (std::size_t i = c.shape(0).size(); i > 0; --i) axes.push_back(static_cast<std::int64_t>(i) - 1);
+  }
+  std::vector<std::int64_t> sorted = axes;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t i = 0; i < sorted.size(); ++i) {
+    if (sorted[i] != static_cast<std::int64_t>(i) || sorted.size() != c.shape(0).size()) {
+      throw FormatError("its attribute 'perm' is no permutation of " + std::to_string(c.shape(0).size()) + " axes");
+    }
+  }
+  c.result.attributes.axes = std::move(axes);
+  return c.is_computed(0);
+}
+
+bool batch_norm(Conversion& c) {
+  for (std::size_t i = 1; i < 5; ++i) {
+    if (!c.is_constant(i)) return false;
+  }
+  if (!first_input_alone(c) || c.shape(0).size() < 2 || c.result.operation.output.size() != c.shape(0).size())
+    return false;
+  c.result.outputs.resize(1);  // the others are of training
+  c.result.attributes.alpha = real_attribute(c.node, "epsilon", 1e-5F);
+  return element_count(c.shape(1)) == c.shape(0)[1];
+}
+
+bool layer_norm(Conversion& c) {
+  if (!c.is_computed(0) || !c.is_constant(1) ||
+      c.axis("axis", -1) + 1 != static_cast<std::int64_t>(c.shape(0).size())) {
+    return false;
+  }
+  if (!first_input_alone(c)) return false;
+  c.result.outputs.resize(1);
+  c.result.attributes.axes = {c.axis("axis", -1)};
+  c.result.attributes.alpha = real_attribute(c.node, "epsilon", 1e-5F);
+  return true;
+}
+
+bool group_norm(Conversion& c) {
+  if (!c.is_constant(1) || c.shape(0).size() < 3) return false;
+  const std::int64_t channels = c.shape(0)[1];
+  const bool of_instances = c.node.op_type() == "InstanceNormalization";
+  const std::int64_t groups = of_instances ? channels : integer_attribute(c.node, "num_groups", 1);
+  if (groups < 1 || groups > channels || channels % groups != 0) {
+    throw FormatError(std::to_string(groups) + " groups do not divide " + std::to_string(channels) + " channels");
+  }
+  if (element_count(c.shape(1)) != channels || !first_input_alone(c)) return false;
+  c.result.operation.groups = small(groups);
+  c.result.attributes.alpha = real_attribute(c.node, "epsilon", 1e-5F);
+  return true;
+}
+
+const std::map<std::string, std::string>& reduction_names() {
+  static const std::map<std::string, std::string> names = {{"ReduceMean", "mean"},    {"ReduceSum", "sum"},
+                                                           {"ReduceMax", "max"},      {"ReduceMin", "min"},
+                                                           {"ReduceProd", "product"}, {"ReduceL2", "l2"}};
+  return names;
+}
+
+/// The mean over the two axes of an image is a global pool, whoever wrote it.
+bool reduce(Conversion& c) {
+  std::vector<std::int64_t> axes = c.list("axes", 1);
+  if (!first_input_alone(c)) return false;
+  const auto rank = static_cast<std::int64_t>(c.shape(0).size());
+  for (std::int64_t& axis : axes) axis = axis < 0 ? axis + rank : axis;
+  for (std::int64_t axis = 0; axes.empty() && axis < rank; ++axis) axes.push_back(axis);
+  std::sort(axes.begin(), axes.end());
+  c.result.operation.name = reduction_names().at(c.node.op_type());
+  if (rank == 4 && axes == std::vector<std::int64_t>{2, 3} &&
+      (c.result.operation.name == "mean" || c.result.operation.name == "max")) {
+    c.result.operation.kind = OperatorKind::global_pool;
+    if (c.result.operation.name == "mean") c.result.operation.name.clear();
+    return true;
+  }
+  c.result.attributes.axes = std::move(axes);
+  return true;
+}
+
+}  // namespace tenshot::nasbench::onnx_conversions

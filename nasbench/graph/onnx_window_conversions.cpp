@@ -1,0 +1,133 @@
+#include <algorithm>
+#include <string>
+
+#include "nasbench/graph/onnx_conversion.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::nasbench::onnx_conversions {
+namespace {
+
+std::string text_of(const Shape& shape) {
+  std::vector<std::string> dimensions;
+  for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
+  return dimensions.empty() ? "scalar" : joined(dimensions, "x");
+}
+
+/// ONNX inputs of QLinearConv and QLinearMatMul are (x, scale, zero point, weight, scale, zero point, …, bias).
+std::size_t weight_index(const onnx::NodeProto& node) { return node.op_type().rfind("QLinear", 0) == 0 ? 3 : 1; }
+std::size_t bias_index(const onnx::NodeProto& node) {
+  if (node.op_type() == "ConvInteger") return 99;  // its third input is a zero point
+  return node.op_type().rfind("QLinear", 0) == 0 ? 8 : 2;
+}
+
+/// Attribute `name` of a window over one or two axes, as height and width.
+Extent extent_of(const std::vector<std::int64_t>& numbers) {
+  if (numbers.empty()) return {};
+  return numbers.size() == 1 ? Extent{1, small(numbers[0])} : Extent{small(numbers[0]), small(numbers[1])};
+}
+
+/// Zeros around the image: given, or what auto_pad asks for.
+Padding padding_of(const Conversion& c, const OperatorSpecification& s) {
+  const std::vector<std::int64_t> pads = integers_attribute(c.node, "pads");
+  if (pads.size() == 4) return {small(pads[0]), small(pads[1]), small(pads[2]), small(pads[3])};
+  if (pads.size() == 2) return {0, small(pads[0]), 0, small(pads[1])};
+  const std::string mode = text_attribute(c.node, "auto_pad", "NOTSET");
+  if (mode != "SAME_UPPER" && mode != "SAME_LOWER") return {};
+  const auto total = [](std::int64_t in, std::int64_t out, int kernel, int stride, int dilation) {
+    return small(std::max<std::int64_t>(0, (out - 1) * stride + std::int64_t{dilation} * (kernel - 1) + 1 - in));
+  };
+  const Shape& in = s.inputs[0];
+  const std::size_t rank = in.size();
+  const bool flat = rank < 4;
+  const int height = flat ? 0 : total(in[2], s.output[2], s.kernel.height, s.stride.height, s.dilation.height);
+  const int width = total(in[rank - 1], s.output[rank - 1], s.kernel.width, s.stride.width, s.dilation.width);
+  const int more = mode == "SAME_LOWER" ? 1 : 0;
+  const Padding half = {(height + more) / 2, (width + more) / 2, 0, 0};
+  return {half.top, half.left, height - half.top, width - half.left};
+}
+
+void read_window(Conversion& c, const std::vector<std::int64_t>& kernel) {
+  OperatorSpecification& s = c.result.operation;
+  s.kernel = extent_of(kernel);
+  s.stride = extent_of(integers_attribute(c.node, "strides"));
+  s.dilation = extent_of(integers_attribute(c.node, "dilations"));
+  c.result.attributes.padding = padding_of(c, s);
+}
+
+/// Images, and signals as images of one row.
+bool is_image(const Conversion& c) {
+  const std::size_t rank = c.shape(0).size();
+  return (rank == 4 || rank == 3) && c.result.operation.output.size() == rank;
+}
+
+/// A product with constant weights; `out` is their dimension that the output has.
+bool set_linear(Conversion& c, std::size_t weight, std::size_t out, bool bias) {
+  const Shape& shape = c.shape(weight);
+  const Shape& output = c.result.operation.output;
+  if (shape.size() != 2 || c.shape(0).empty() || output.empty() || shape[1 - out] != c.shape(0).back() ||
+      shape[out] != output.back()) {
+    return false;
+  }
+  keep_first_input(c);
+  c.result.operation.bias = bias;
+  return true;
+}
+
+}  // namespace
+
+bool convolution(Conversion& c) {
+  const std::size_t weight = weight_index(c.node), bias = bias_index(c.node);
+  if (!c.is_computed(0) || !c.is_constant(weight) || (c.has(bias) && !c.is_constant(bias)) || !is_image(c))
+    return false;
+  const Shape& kernel = c.shape(weight);
+  const std::int64_t groups = integer_attribute(c.node, "group", 1);
+  const bool transposed = c.node.op_type() == "ConvTranspose";
+  const std::int64_t in = c.shape(0)[1], out = c.result.operation.output[1];
+  if (kernel.size() != c.shape(0).size() || in % groups != 0 || out % groups != 0 ||
+      kernel[0] != (transposed ? in : out) || kernel[1] != (transposed ? out : in) / groups) {
+    throw FormatError("weights of " + text_of(kernel) + " and " + std::to_string(groups) + " groups do not fit " +
+                      std::to_string(in) + " channels");
+  }
+  keep_first_input(c);
+  c.result.operation.groups = small(groups);
+  c.result.operation.bias = c.has(bias);
+  read_window(c, {kernel.begin() + 2, kernel.end()});
+  return true;
+}
+
+bool gemm(Conversion& c) {
+  const bool plain = integer_attribute(c.node, "transA", 0) == 0 && real_attribute(c.node, "alpha", 1) == 1 &&
+                     real_attribute(c.node, "beta", 1) == 1;
+  if (!plain || !c.is_computed(0) || !c.is_constant(1) || (c.has(2) && !c.is_constant(2))) return false;
+  return set_linear(c, 1, integer_attribute(c.node, "transB", 0) != 0 ? 0 : 1, c.has(2));
+}
+
+bool matrix_product(Conversion& c) {
+  const std::size_t weight = weight_index(c.node);
+  if (!c.is_computed(0) || !c.has(weight)) return false;
+  if (c.is_constant(weight)) {
+    c.result.operation.kind = OperatorKind::linear;
+    return set_linear(c, weight, 1, false);
+  }
+  c.result.inputs = {c.inputs[0]->source, c.inputs[weight]->source};
+  c.result.operation.inputs = {c.shape(0), c.shape(weight)};
+  return true;
+}
+
+bool pool(Conversion& c) {
+  if (!is_image(c) || c.outputs.size() != 1) return false;
+  read_window(c, integers_attribute(c.node, "kernel_shape"));
+  c.result.attributes.ceil_mode = integer_attribute(c.node, "ceil_mode", 0) != 0;
+  c.result.attributes.count_padding = integer_attribute(c.node, "count_include_pad", 0) != 0;
+  return true;
+}
+
+bool global_pool(Conversion& c) {
+  if (c.shape(0).size() < 3) return false;
+  keep_first_input(c);
+  if (c.node.op_type() == "GlobalMaxPool") c.result.operation.name = "max";
+  return true;
+}
+
+}  // namespace tenshot::nasbench::onnx_conversions

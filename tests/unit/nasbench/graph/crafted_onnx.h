@@ -1,0 +1,157 @@
+#pragma once
+
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+
+#include <fstream>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/temporary_folder.h"
+
+// ONNX models that tests of the reader build by hand.
+
+namespace tenshot::nasbench {
+
+using onnx::TensorProto;
+
+/// Builds small models by hand.
+class Model {
+ public:
+  explicit Model(std::int64_t opset = 13) {
+    model_.set_ir_version(7);
+    model_.add_opset_import()->set_version(opset);
+    model_.mutable_graph()->set_name("crafted");
+  }
+
+  onnx::GraphProto& graph() { return *model_.mutable_graph(); }
+  onnx::ModelProto& proto() { return model_; }
+
+  Model& input(const std::string& name, const std::vector<std::int64_t>& shape, int type = TensorProto::FLOAT) {
+    declare(*graph().add_input(), name, shape, type);
+    return *this;
+  }
+  Model& output(const std::string& name) {
+    graph().add_output()->set_name(name);
+    return *this;
+  }
+  Model& value(const std::string& name, const std::vector<std::int64_t>& shape) {
+    declare(*graph().add_value_info(), name, shape, TensorProto::FLOAT);
+    return *this;
+  }
+  onnx::NodeProto& node(const std::string& type, const std::vector<std::string>& inputs,
+                        const std::vector<std::string>& outputs) {
+    onnx::NodeProto& node = *graph().add_node();
+    node.set_op_type(type);
+    node.set_name("n_" + outputs.front());
+    for (const std::string& input : inputs) node.add_input(input);
+    for (const std::string& output : outputs) node.add_output(output);
+    return node;
+  }
+  /// Weights without data, as where it lies in another file.
+  Model& weights(const std::string& name, const std::vector<std::int64_t>& shape, int type = TensorProto::FLOAT) {
+    TensorProto& tensor = *graph().add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(type);
+    for (const std::int64_t dimension : shape) tensor.add_dims(dimension);
+    tensor.set_data_location(TensorProto::EXTERNAL);
+    return *this;
+  }
+  Model& integers(const std::string& name, const std::vector<std::int64_t>& values) {
+    TensorProto& tensor = *graph().add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(TensorProto::INT64);
+    tensor.add_dims(static_cast<std::int64_t>(values.size()));
+    for (const std::int64_t value : values) tensor.add_int64_data(value);
+    return *this;
+  }
+  Model& scalar(const std::string& name, float value) {
+    TensorProto& tensor = *graph().add_initializer();
+    tensor.set_name(name);
+    tensor.set_data_type(TensorProto::FLOAT);
+    tensor.add_float_data(value);
+    return *this;
+  }
+
+  std::string bytes() const { return model_.SerializeAsString(); }
+
+  static void declare(onnx::ValueInfoProto& value, const std::string& name, const std::vector<std::int64_t>& shape,
+                      int type) {
+    value.set_name(name);
+    value.mutable_type()->mutable_tensor_type()->set_elem_type(type);
+    for (const std::int64_t dimension : shape) {
+      auto& added = *value.mutable_type()->mutable_tensor_type()->mutable_shape()->add_dim();
+      if (dimension != dynamic) added.set_dim_value(dimension);
+    }
+  }
+
+  static constexpr std::int64_t dynamic = -99;
+
+ private:
+  onnx::ModelProto model_;
+};
+
+inline void set_integers(onnx::NodeProto& node, const char* name, const std::vector<std::int64_t>& values) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::INTS);
+  for (const std::int64_t value : values) attribute.add_ints(value);
+}
+
+inline void set_integer(onnx::NodeProto& node, const char* name, std::int64_t value) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::INT);
+  attribute.set_i(value);
+}
+
+inline Network read_bytes(const std::string& bytes, const OnnxReadOptions& options = {}) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "model.onnx";
+  std::ofstream(path, std::ios::binary) << bytes;
+  return read_onnx(path, options);
+}
+
+inline Network read(const Model& model, const OnnxReadOptions& options = {}) {
+  return read_bytes(model.bytes(), options);
+}
+
+/// The message of the error that reading gives; it is one line that names the file.
+inline std::string refusal(const std::string& bytes, const OnnxReadOptions& options = {}) {
+  try {
+    read_bytes(bytes, options);
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("model.onnx'"), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    return message;
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+inline void expect_refusal(const Model& model, const std::vector<std::string>& parts,
+                           const OnnxReadOptions& options = {}) {
+  const std::string message = refusal(model.bytes(), options);
+  for (const std::string& part : parts) EXPECT_NE(message.find(part), std::string::npos) << message;
+}
+
+inline std::vector<std::string> lines(const Network& network) {
+  std::vector<std::string> result;
+  for (const NetworkNode& node : network.nodes) result.push_back(format(node.operation));
+  return result;
+}
+
+/// 1×3×8×8 → convolution to 4 channels, 3×3 → ReLU.
+inline Model small_model(const std::vector<std::int64_t>& input = {1, 3, 8, 8}) {
+  Model model;
+  model.input("input", input).weights("w", {4, 3, 3, 3}).weights("b", {4}).output("output");
+  set_integers(model.node("Conv", {"input", "w", "b"}, {"features"}), "pads", {1, 1, 1, 1});
+  model.node("Relu", {"features"}, {"output"});
+  return model;
+}
+
+}  // namespace tenshot::nasbench

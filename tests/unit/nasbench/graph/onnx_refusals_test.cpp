@@ -1,0 +1,172 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "nasbench/graph/onnx_external.h"
+#include "nasbench/support/files.h"
+#include "tests/unit/nasbench/graph/crafted_onnx.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+TEST(OnnxReaderRefuses, WhatIsNoOnnxFile) {
+  EXPECT_NE(refusal("").find("is empty"), std::string::npos);
+  EXPECT_NE(refusal("architecture,latency_ms\n1,2\n").find("no ONNX model"), std::string::npos);
+  EXPECT_NE(refusal(std::string(300, '\0')).find("no ONNX model"), std::string::npos);
+  EXPECT_THROW(read_onnx("/nowhere/model.onnx"), FileError);
+  const TemporaryFolder folder;
+  EXPECT_THROW(read_onnx(folder.path()), FileError);
+}
+
+TEST(OnnxReaderRefuses, AFileThatIsCutShortAnywhere) {
+  const std::string bytes = small_model().bytes();
+  const Network whole = read_bytes(bytes);
+  for (std::size_t length = 1; length < bytes.size(); ++length) {
+    try {
+      read_bytes(bytes.substr(0, length));
+      // The opset's version stands behind the graph: a file without it is a model still.
+      EXPECT_GE(length + 8, bytes.size());
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("model.onnx'"), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(OnnxReaderRefuses, BytesAtRandomWithoutACrash) {
+  const std::string bytes = small_model().bytes();
+  std::uint64_t state = 1;
+  for (int i = 0; i < 500; ++i) {
+    std::string damaged = bytes;
+    for (int k = 0; k < 3; ++k) {
+      state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+      damaged[(state >> 33) % damaged.size()] = static_cast<char>(state >> 56);
+    }
+    try {
+      read_bytes(damaged);
+    } catch (const Error&) {
+    }
+  }
+}
+
+TEST(OnnxReaderRefuses, ACycle) {
+  Model model = small_model();
+  model.node("Add", {"output", "b2"}, {"b1"});
+  model.node("Neg", {"b1"}, {"b2"});
+  expect_refusal(model, {"node 3 (Add 'n_b1')", "cycle"});
+}
+
+TEST(OnnxReaderRefuses, NamesThatNothingGivesOrThatTwoGive) {
+  Model model = small_model();
+  model.node("Neg", {"nothing"}, {"negative"});
+  expect_refusal(model, {"node 3 (Neg 'n_negative')", "'nothing'"});
+  Model twice = small_model();
+  twice.node("Neg", {"features"}, {"output"});
+  expect_refusal(twice, {"node 3", "'output' already"});
+  Model unknown_output = small_model();
+  unknown_output.output("nowhere");
+  expect_refusal(unknown_output, {"output 'nowhere'"});
+}
+
+TEST(OnnxReaderRefuses, NegativeAndOverflowingDimensions) {
+  Model negative = small_model();
+  negative.graph().mutable_initializer(0)->set_dims(0, -4);
+  expect_refusal(negative, {"constant 'w'", "-4"});
+  Model large = small_model();
+  for (int i = 0; i < 4; ++i) large.graph().mutable_initializer(0)->set_dims(i, 2147483647);
+  expect_refusal(large, {"constant 'w'", "2^36"});
+  expect_refusal(small_model({1, 3, -8, 8}), {"input 'input'", "-8"});
+  expect_refusal(small_model({std::int64_t{1} << 40, 3, 8, 8}), {"input 'input'", "1099511627776"});
+  expect_refusal(small_model({1, 3, 1 << 20, 1 << 20}), {"input 'input'", "2^36"});
+}
+
+TEST(OnnxReaderRefuses, ShapesThatContradictEachOther) {
+  Model model;
+  model.input("input", {1, 5, 8, 8}).weights("w", {4, 3, 3, 3}).output("output");
+  model.node("Conv", {"input", "w"}, {"output"});
+  expect_refusal(model, {"node 1 (Conv 'n_output')", "4x3x3x3", "5 channels"});
+}
+
+TEST(OnnxReaderRefuses, StridesAndGroupsOfNothing) {
+  for (const char* name : {"strides", "dilations"}) {
+    Model model = small_model();
+    set_integers(*model.graph().mutable_node(0), name, {1, 0});
+    expect_refusal(model, {"node 1 (Conv", name, "0"});
+  }
+  Model model = small_model();
+  set_integer(*model.graph().mutable_node(0), "group", 0);
+  expect_refusal(model, {"'group'"});
+}
+
+TEST(OnnxReaderRefuses, AMillionNodes) {
+  Model model;
+  model.input("input", {1}).output("x0");
+  std::string last = "input";
+  for (int i = 0; i < 1'000'000; ++i) {
+    onnx::NodeProto& node = *model.graph().add_node();
+    node.set_op_type("Relu");
+    node.add_input(last);
+    node.add_output(last = "x" + std::to_string(i));
+  }
+  expect_refusal(model, {"more than 100000 nodes"});
+}
+
+TEST(OnnxReaderRefuses, GraphsInsideGraphsWithoutEnd) {
+  onnx::GraphProto inner;
+  inner.add_node()->set_op_type(std::string(5000, 'x'));
+  for (int depth = 0; depth < 200; ++depth) {
+    onnx::GraphProto outer;
+    outer.add_node()->set_op_type("If");
+    *outer.mutable_node(0)->add_attribute()->mutable_g() = inner;
+    inner = outer;
+  }
+  Model model = small_model();
+  *model.graph().add_node() = inner.node(0);
+  EXPECT_NE(refusal(model.bytes()).find("nested"), std::string::npos);
+}
+
+TEST(OnnxReaderRefuses, AnOpsetThatIsTooOld) {
+  Model model = small_model();
+  model.proto().mutable_opset_import(0)->set_version(6);
+  expect_refusal(model, {"opset 6", "7 or newer"});
+}
+
+TEST(ExternalFiles, AreListedOnceAndOnlyInsideTheFolder) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "model.onnx";
+  const auto located = [&](const std::vector<std::string>& locations) {
+    Model model = small_model();
+    for (std::size_t i = 0; i < locations.size(); ++i) {
+      onnx::StringStringEntryProto& entry =
+          *model.graph().mutable_initializer(static_cast<int>(i))->add_external_data();
+      entry.set_key("location");
+      entry.set_value(locations[i]);
+    }
+    std::ofstream(path, std::ios::binary) << model.bytes();
+    return external_data_files(path);
+  };
+  EXPECT_TRUE(located({}).empty());
+  EXPECT_EQ(located({"weights/a.bin", "weights/a.bin"}), std::vector<std::filesystem::path>{"weights/a.bin"});
+  for (const char* outside : {"../secret", "/etc/passwd", "weights/../../secret", ""}) {
+    EXPECT_THROW(located({outside}), FormatError) << outside;
+  }
+  std::filesystem::create_directory_symlink("/etc", folder.path() / "link");
+  EXPECT_THROW(located({"link/passwd"}), FormatError);
+}
+
+TEST(ParseInputShape, ReadsNameAndDimensions) {
+  const auto [name, shape] = parse_input_shape("images=1x3x224x224");
+  EXPECT_EQ(name, "images");
+  EXPECT_EQ(shape, (Shape{1, 3, 224, 224}));
+  for (const char* wrong : {"", "images", "=1x3", "images=", "images=1x", "images=1xa", "images=0x3", "images=-1x3"}) {
+    EXPECT_THROW(parse_input_shape(wrong), InputError) << wrong;
+  }
+}
+
+TEST(OnnxReader, NamesWithControlCharactersStayInOneLine) {
+  const std::string path = std::string(TENSHOT_SOURCE_DIR) + "/tests/fuzz/seeds/onnx/control_characters";
+  const std::string message = refusal(read_file(path));
+  for (const char c : message) EXPECT_FALSE(c >= 0 && c < ' ') << message;
+}
+
+}  // namespace
+}  // namespace tenshot::nasbench
