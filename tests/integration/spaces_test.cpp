@@ -280,7 +280,7 @@ TEST_F(NamedNetworks, ChangedNetworkOfAKnownName_IsRefusedNamingBoth) {
 }
 
 TEST_F(NamedNetworks, PredictorsOfDecisions_AreRefused) {
-  expect_refused(run("tenshot train --predictor flops --pool " + q("pool") + " --out " + q("flops.tenshot")),
+  expect_refused(run("tenshot train --predictor additive --pool " + q("pool") + " --out " + q("additive.tenshot")),
                  {"networks", "not made of decisions"});
 }
 
