@@ -137,7 +137,7 @@ void run(const std::vector<std::string>& arguments) {
   }
   trainer::save(predictor->to_archive(), out);
   forget_training(out);
-  say(verdict(*model, *predictor, set.architectures.size()), quiet);
+  say(verdict(*model, *predictor, set.architectures), quiet);
   for (const std::string& line : predictor->explanation()) say(line, quiet);
   const bool by_name = &predictor->space() == &nasbench::networks();
   say_written(out, "predictor",
