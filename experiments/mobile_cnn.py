@@ -83,11 +83,12 @@ def table(rows):
     for (method, setting), group in by_setting.items():
         cells = []
         for key, _, factor, digits in MEASURES:
-            if not group[0][key]:  # the method has no intervals
+            measured = [row for row in group if row[key]]  # no intervals, or no rank correlation of constant predictions
+            if not measured:
                 cells.append("–")
                 continue
-            means = [statistics.mean(factor * float(row[key]) for row in group if row["split"] == split)
-                     for split in sorted({row["split"] for row in group})]
+            means = [statistics.mean(factor * float(row[key]) for row in measured if row["split"] == split)
+                     for split in sorted({row["split"] for row in measured})]
             spread = statistics.stdev(means) if len(means) > 1 else 0.0
             cells.append(f"{statistics.mean(means):.{digits}f} ± {spread:.{digits}f}")
         targets = len({row["target"] for row in group})
