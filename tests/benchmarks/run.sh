@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
 # Runs every benchmark on one thread and writes experiments/results/benchmarks/README.md. For figures worth keeping, let
 # nothing else run. TENSHOT_TABLES names the folder of public latency tables (the import benchmark needs it).
+#
+#   tests/benchmarks/run.sh              all, into README.md and operators.md
+#   tests/benchmarks/run.sh operators    the predictor `operators` and the reader of ONNX alone, into operators.md
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=experiments/set_up.sh
@@ -12,6 +15,7 @@ results=experiments/results/benchmarks work=$build/benchmarks
 mkdir -p $results "$work"
 run() { "$build/tests/benchmarks/bench_$1" --benchmark_counters_tabular=true "${@:2}" 2>/dev/null; }
 
+if [ "${1:-}" != operators ]; then
 if [ ! -d "$work/pool" ]; then  # a pool of the paper's size, so that `adapt` is measured on what it is for
   if [ -n "${TENSHOT_TABLES:-}" ]; then
     rm -rf "$work/pool.new"
@@ -49,19 +53,6 @@ devices=$(find "$work/pool" -name latencies.csv | wc -l)
   run trainer --benchmark_filter='FitLibrary|Calibrate|ChooseTen|AdaptToTen|PredictAllFromStrings'
   echo '```'
   echo
-  echo "## Operators: FBNet's strings and candidates; the measured pool of networks"
-  echo
-  echo '```'
-  run trainer --benchmark_filter='Fbnet|Networks'
-  echo '```'
-  echo
-  echo "## Reading MobileNetV2's ONNX file, beside libonnx's own parser and shape inference"
-  echo
-  echo '```'
-  TENSHOT_EXPORTS=${TENSHOT_EXPORTS:-$(realpath "$build")/exports} run nasbench --benchmark_filter=MobileNet \
-    --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
-  echo '```'
-  echo
   echo "## Strings and tables"
   echo
   echo '```'
@@ -90,3 +81,25 @@ devices=$(find "$work/pool" -name latencies.csv | wc -l)
 } >"$work/README.md"
 mv "$work/README.md" $results/README.md
 cat $results/README.md
+fi
+{
+  echo "# Benchmarks of networks by their operators"
+  echo
+  echo "\`tests/benchmarks/run.sh operators\`, one thread. $("$tenshot" --version | sed -n 2p). $(grep -m 1 'model name' /proc/cpuinfo | cut -d: -f2- | xargs)."
+  echo
+  echo "## Operators: FBNet's strings and candidates; the measured pool of networks"
+  echo
+  echo '```'
+  run trainer --benchmark_filter='Fbnet|Networks'
+  echo '```'
+  echo
+  echo "## Reading MobileNetV2's ONNX file, beside libonnx's own parser and shape inference"
+  echo
+  echo '```'
+  TENSHOT_EXPORTS=${TENSHOT_EXPORTS:-$(realpath "$build")/exports} run nasbench --benchmark_filter=MobileNet \
+    --benchmark_repetitions=5 --benchmark_report_aggregates_only=true
+  echo '```'
+  echo
+} >"$work/operators.md"
+mv "$work/operators.md" $results/operators.md
+cat $results/operators.md
