@@ -62,6 +62,14 @@ def median_errors(cells):
         yield statistics.median(errors), cell["metrics"]["acc10"]
 
 
+def rounded(value):
+    """Six digits of what is no whole number: there are thousands of rows."""
+    try:
+        return f"{float(value):.6g}" if "." in value else value
+    except ValueError:
+        return value
+
+
 def joined(work):
     rows = []
     for folder in sorted(path.parent for path in work.glob("*/results.csv")):
@@ -70,7 +78,8 @@ def joined(work):
         for row, (median_error, acc10) in zip(own, median_errors(folder / "cells"), strict=True):
             if abs(float(row["acc10"]) - acc10) > 1e-6:
                 raise SystemExit(f"{folder}: the cells are in another order than results.csv")
-            rows.append({"split": folder.name, **row, "median_error": f"{median_error:.6g}"})
+            rows.append({"split": folder.name, **{key: rounded(value) for key, value in row.items()},
+                         "median_error": f"{median_error:.6g}"})
     return rows
 
 
