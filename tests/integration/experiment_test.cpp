@@ -64,6 +64,11 @@ TEST_F(ExperimentProgram, PrintsJsonAndRefusesWhatItCannotDo) {
   for (const char* file : {"README.md", "results.csv", "results.json"}) {
     EXPECT_NE(slurp(path(std::string("quick/") + file)).find("(quick)"), std::string::npos) << file;
   }
+  for (const char* folder : {"quick/cells", "quick/models"}) {
+    for (const auto& file : std::filesystem::directory_iterator(path(folder))) {
+      EXPECT_NE(slurp(file.path()).find("(quick)"), std::string::npos) << file.path();
+    }
+  }
   EXPECT_EQ(run("tenshot experiment").exit_code, 2);
   EXPECT_EQ(run("tenshot experiment " + q("spec.json")).exit_code, 2);
   EXPECT_EQ(run(experiment("x") + " --shard 3/2").exit_code, 2);

@@ -155,7 +155,9 @@ void run_experiment(const ExperimentSpec& spec, const ExperimentOptions& options
     const LibTorchThreads one(1);
     const ModelTask& task = grid.models[open.models[i]];
     const fs::path file = folder.model(task), state = file.string() + ".partial";
-    save(train_model(spec, data, task, state)->to_archive(), file);
+    Archive archive = train_model(spec, data, task, state)->to_archive();
+    archive.card["experiment"] = spec.name;  // which says whether it was a quick one
+    save(archive, file);
     std::error_code ignored;
     fs::remove(state, ignored);
   };
@@ -188,8 +190,9 @@ void run_experiment(const ExperimentSpec& spec, const ExperimentOptions& options
     const Cell& cell = grid.cells[open.cells[i]];
     const ModelTask& task = grid.models[cell.model];
     const std::unique_ptr<PoolModel> model = load_pool_model(folder.model(task));
-    write_file_atomically(folder.cell(open.cells[i]),
-                          to_json(run_cell(spec, data, task, *model, cell, priors)).dump() + "\n");
+    json result = to_json(run_cell(spec, data, task, *model, cell, priors));
+    result["experiment"] = spec.name;
+    write_file_atomically(folder.cell(open.cells[i]), result.dump() + "\n");
   };
   cells.on_killed = [&](std::size_t i, pid_t process) { remove_temporary_of(folder.cell(open.cells[i]), process); };
   cells.on_finished = [&](std::size_t i) { progress.finished(cell_name(i)); };
