@@ -1,0 +1,62 @@
+#include <gtest/gtest.h>
+#include <onnx/onnx_pb.h>
+
+#include "datasets/kit/kit.h"
+#include "datasets/tables/network_sources.h"
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/onnx.h"
+#include "nasbench/spaces/networks.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "tests/unit/datasets/fixtures.h"
+
+namespace tenshot::datasets {
+namespace {
+
+/// Writes a network of one convolution whose weights lie in `location` beside the model.
+void write_model_with_external_weights(const std::filesystem::path& model, const std::string& location) {
+  nasbench::NetworkBuilder builder;
+  const nasbench::Source image = builder.input("input", {1, 3, 8, 8});
+  builder.output(builder.convolution("convolution", image, 4, {nasbench::same_window(3), 1, false}));
+  onnx::ModelProto proto;
+  ASSERT_TRUE(proto.ParseFromString(nasbench::onnx_model(builder.take(), {1, 1, "external"})));
+  for (onnx::TensorProto& tensor : *proto.mutable_graph()->mutable_initializer()) {
+    if (tensor.dims_size() != 4) continue;
+    const std::string weights(reinterpret_cast<const char*>(tensor.float_data().data()),
+                              static_cast<std::size_t>(tensor.float_data_size()) * sizeof(float));
+    if (location == "weights.data") write_file_quickly(model.parent_path() / location, weights);
+    tensor.clear_float_data();
+    tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+    onnx::StringStringEntryProto& entry = *tensor.add_external_data();
+    entry.set_key("location");
+    entry.set_value(location);
+  }
+  write_file_quickly(model, proto.SerializeAsString());
+}
+
+KitRequest kit_of(const std::filesystem::path& model) {
+  KitRequest request;
+  request.space = &nasbench::networks();
+  request.architectures = read_networks(model.string());
+  return request;
+}
+
+TEST(Kit, ExternalDataOfANetworkAreCopiedBesideItsModel) {
+  const TemporaryFolder folder;
+  write_model_with_external_weights(folder.path() / "kit-external.onnx", "weights.data");
+  write_kit(folder.path() / "kit", kit_of(folder.path() / "kit-external.onnx"));
+  EXPECT_EQ(read_file(folder.path() / "kit/models/weights.data"), read_file(folder.path() / "weights.data"));
+  EXPECT_EQ(read_file(folder.path() / "weights.data").size(), 4 * 3 * 3 * 3 * sizeof(float));
+}
+
+TEST(Kit, ExternalDataOutOfTheModelsFolderAreRefused) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder.path() / "models");
+  write_file_quickly(folder.path() / "secret.data", "secret");
+  write_model_with_external_weights(folder.path() / "models/kit-secret.onnx", "../secret.data");
+  EXPECT_THROW(write_kit(folder.path() / "kit", kit_of(folder.path() / "models/kit-secret.onnx")), Error);
+  EXPECT_FALSE(is_kit(folder.path() / "kit"));
+}
+
+}  // namespace
+}  // namespace tenshot::datasets
