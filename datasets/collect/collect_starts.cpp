@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <unordered_map>
 
 #include "datasets/collect/collect_record.h"
-#include "datasets/collect/fresh_start.h"
+#include "datasets/collect/start_process.h"
+#include "datasets/collect/start_table.h"
 #include "datasets/pool/device_file.h"
-#include "datasets/tables/architecture_column.h"
-#include "datasets/tables/csv.h"
 #include "datasets/tables/space_files.h"
-#include "descriptor/machine/child_process.h"
 #include "descriptor/machine/instruction_set.h"
 #include "descriptor/machine/machine.h"
 #include "descriptor/runtimes/libtorch_runtime.h"
@@ -20,7 +17,6 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
-#include "nasbench/support/temporaries.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::datasets {
@@ -28,18 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-/// A network's starts: medians of their parts.
-struct StartRow {
-  descriptor::Timing value;   ///< of the quantity
-  std::vector<double> parts;  ///< as part_columns
-};
-
-const std::vector<std::string>& part_columns(Quantity quantity) {
-  static const std::vector<std::string> of_cold = {"load_ms", "prepare_ms", "first_ms", "warm_ms", "memory_mib"};
-  static const std::vector<std::string> none;
-  return quantity == Quantity::cold ? of_cold : none;
-}
 
 double median_of(const std::vector<FreshStart>& starts, double FreshStart::*part) {
   std::vector<double> values;
@@ -55,38 +39,14 @@ bool precise(std::vector<double> values, double relative_precision) {
   return std::max(interval.upper - median, median - interval.lower) <= relative_precision * median;
 }
 
-/// The last line that says something.
-std::string last_line(std::string text) {
-  while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  const std::size_t end = text.rfind('\n');
-  return end == std::string::npos ? text : text.substr(end + 1);
-}
-
-/// A file that somebody else writes: removed with this, or when a signal ends the process.
-class PassingFile {
- public:
-  explicit PassingFile(const fs::path& path) : path_(path), registered_(path, [] {}) {}
-  ~PassingFile() {
-    registered_.finish([this] {
-      std::error_code ignored;
-      fs::remove(path_, ignored);
-    });
-  }
-  PassingFile(const PassingFile&) = delete;
-  PassingFile& operator=(const PassingFile&) = delete;
-
- private:
-  fs::path path_;
-  RegisteredTemporary registered_;
-};
-
 class Starts {
  public:
   Starts(const CollectStartsOptions& options, const SearchSpace& space, const CollectProgress& progress)
       : options_(options),
         space_(space),
         progress_(progress),
-        runtime_(descriptor::make_runtime(options.collect.runtime)) {
+        runtime_(descriptor::make_runtime(options.collect.runtime)),
+        starts_(options.quantity) {
     for (const Architecture& architecture : options.collect.architectures) {
       if (std::find(wanted_.begin(), wanted_.end(), architecture) == wanted_.end()) wanted_.push_back(architecture);
     }
@@ -105,7 +65,7 @@ class Starts {
     leave_out_unsupported();
     measure_empty();
     for (const Architecture& architecture : wanted_) {
-      if (rows_.count(architecture) == 0) measure(architecture);
+      if (!starts_.has(architecture)) measure(architecture);
     }
     environment_["complete"] = true;
     save();
@@ -198,31 +158,8 @@ class Starts {
       throw InputError(file.string() + ": was measured with " + different + "; choose another folder or id");
     }
     environment_ = environment;
-    read_rows();
+    starts_.read(table(), space_);
     device_.latencies = found.latencies;
-  }
-
-  void read_rows() {
-    const std::string text = read_file(table());
-    CsvReader csv(text, table().string());
-    const std::string value = column(options_.quantity), spread = column("stddev", options_.quantity);
-    ArchitectureColumn architectures(csv, space_, "architecture," + value);
-    Findings ignored;
-    const auto number = [&](const std::string& name) {
-      return parse_number(csv.fields()[csv.require(name, "architecture," + value)]).value_or(std::nan(""));
-    };
-    while (csv.next()) {
-      const auto architecture = architectures.read(ignored);
-      if (!architecture) continue;
-      StartRow row;
-      row.value.median_ms = number(value);
-      row.value.stddev_ms = number(spread);
-      row.value.runs = static_cast<std::int64_t>(number("runs"));
-      for (const std::string& part : part_columns(options_.quantity)) row.parts.push_back(number(part));
-      if (!(row.value.median_ms > 0)) continue;
-      order_.push_back(*architecture);
-      rows_.emplace(*architecture, row);
-    }
   }
 
   /// Networks that the runtime does not run, and why, go into the environment.
@@ -245,28 +182,16 @@ class Starts {
 
   std::size_t missing() const {
     return static_cast<std::size_t>(
-        std::count_if(wanted_.begin(), wanted_.end(), [&](const auto& a) { return rows_.count(a) == 0; }));
+        std::count_if(wanted_.begin(), wanted_.end(), [&](const auto& a) { return !starts_.has(a); }));
   }
 
   void save() {
     environment_["saved_utc"] = utc_now();
     device_.environment = environment_.dump();
-    std::string text =
-        "architecture," + column(options_.quantity) + "," + column("stddev", options_.quantity) + ",runs";
-    for (const std::string& part : part_columns(options_.quantity)) text += "," + part;
-    text += "\n";
-    device_.latencies.clear();
-    for (const Architecture& architecture : order_) {
-      const StartRow& row = rows_.at(architecture);
-      text += space_.format(architecture) + "," + shortest(row.value.median_ms) + "," + shortest(row.value.stddev_ms) +
-              "," + std::to_string(row.value.runs);
-      for (const double part : row.parts) text += "," + (std::isnan(part) ? std::string() : shortest(part));
-      text += "\n";
-      device_.latencies.push_back({architecture, row.value.median_ms, row.value.stddev_ms, row.value.runs});
-    }
+    device_.latencies = starts_.measurements();
     make_folder(folder());
-    write_space_files(options_.collect.folder, space_, order_);
-    write_file_atomically(table(), text);
+    write_space_files(options_.collect.folder, space_, starts_.order());
+    write_file_atomically(table(), starts_.to_csv(space_));
     write_file_atomically(folder() / "device.json", to_json(device_, space_).dump(2) + "\n");
   }
 
@@ -283,31 +208,19 @@ class Starts {
   }
 
   FreshStart start(const fs::path& weights, const Architecture& architecture, bool empty) {
-    descriptor::ChildProcess child;
-    child.command = options_.command;
-    child.command.insert(child.command.end(), {"--weights", weights.string()});
-    if (empty) child.command.emplace_back("--empty");
-    child.command.push_back(space_.composed() ? space_.format(architecture)
-                                              : fs::absolute(nasbench::named_network(architecture).onnx_file).string());
-    child.output = folder() / "start.txt";
-    child.time_limit_s = options_.time_limit_s;
-    bool stopped = false;
-    child.go_on = [&] {
-      stopped = progress_ && !progress_(wanted_.size() - missing(), wanted_.size(), "");
-      return !stopped;
-    };
-    const PassingFile output(child.output);
+    StartProcess process;
+    process.command = options_.command;
+    process.weights = weights;
+    process.empty = empty;
+    process.network = space_.composed() ? space_.format(architecture)
+                                        : fs::absolute(nasbench::named_network(architecture).onnx_file).string();
+    process.output = folder() / "start.txt";
+    process.time_limit_s = options_.time_limit_s;
+    process.go_on = [&] { return !progress_ || progress_(wanted_.size() - missing(), wanted_.size(), ""); };
     try {
-      descriptor::run_child(child);
+      return start_in_process(process);
     } catch (const Interrupted&) {
       stop();
-    }
-    const std::string text = read_file(child.output);
-    const json said = json::parse(last_line(text), nullptr, false);
-    try {
-      return start_from_json(said);
-    } catch (const json::exception&) {
-      throw Error(child.command[0] + " did not say what the start took: '" + excerpt(text, 200) + "'");
     }
   }
 
@@ -395,8 +308,7 @@ class Starts {
                   std::string(unit(options_.quantity)) +
                   " more than the runtime with an empty network: nothing to say");
     }
-    order_.push_back(architecture);
-    rows_.emplace(architecture, std::move(row));
+    starts_.add(architecture, std::move(row));
     save();
   }
 
@@ -404,8 +316,8 @@ class Starts {
   const SearchSpace& space_;
   const CollectProgress& progress_;
   std::unique_ptr<descriptor::Runtime> runtime_;
-  std::vector<Architecture> wanted_, order_;
-  std::unordered_map<Architecture, StartRow, nasbench::ArchitectureHash> rows_;
+  std::vector<Architecture> wanted_;
+  StartTable starts_;
   DeviceRuntime device_;
   json environment_, conditions_;
 };

@@ -63,4 +63,14 @@ std::vector<nasbench::Architecture> read_networks(const fs::path& path, const na
   return identities;
 }
 
+nasbench::Architecture architecture_or_file(const std::string& text, const nasbench::SearchSpace& space,
+                                            const nasbench::OnnxReadOptions& options) {
+  if (std::filesystem::path(text).extension() != ".onnx") return space.parse(text);
+  if (&space != &nasbench::networks()) {
+    throw InputError(text + ": is an ONNX file, and this predictor is of the space " + std::string(space.name()) +
+                     "; take one of the space networks, or write an architecture such as " + space.example());
+  }
+  return read_networks(text, options).front();
+}
+
 }  // namespace tenshot::datasets

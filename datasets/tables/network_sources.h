@@ -20,6 +20,11 @@ namespace tenshot::datasets {
 std::vector<nasbench::Architecture> read_networks(const std::filesystem::path& path,
                                                   const nasbench::OnnxReadOptions& options = {});
 
+/// The architecture, the network's name or the file *.onnx that `text` is, in a space. Throws InputError where it is
+/// none, or an ONNX file in a space of architectures; FileError and FormatError as reading the file does.
+nasbench::Architecture architecture_or_file(const std::string& text, const nasbench::SearchSpace& space,
+                                            const nasbench::OnnxReadOptions& options = {});
+
 /// The networks of such a CSV. `operation` is conv_2d, conv_2d_group, depthwise_conv_2d (`filters` is then what
 /// multiplies the channels), fully_connected, max_pool_2d, average_pool_2d, mean (over all positions), concatenation
 /// (`kernel` is the number of inputs), add, multiply or an activation such as relu; anything else is an operator of

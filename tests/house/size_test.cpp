@@ -22,9 +22,7 @@ constexpr std::size_t longest_file = 400;     ///< lines
 
 /// Files that may be longer, with the reason.
 const std::map<std::string, std::string> longer_files = {
-    {"datasets/collect/collect_starts.cpp", "starts, and what is watched while they run, share one loop"},
-    {"descriptor/onednn/cold_measure.cpp", "the stages of one measurement, which share what they prepare"},
-    {"trainer/python/module.cpp", "the bindings of one module"}};
+    {"descriptor/onednn/cold_measure.cpp", "the stages of one measurement, which share what they prepare"}};
 
 /// Files with a function that is longer: still to be cut, and no others are to join them.
 const std::set<std::string> with_longer_function = {

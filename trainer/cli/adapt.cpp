@@ -29,8 +29,8 @@ void require_strict(const OptionParser& options, const std::string& file, std::s
 void add_measurements(const OptionParser& options, const trainer::PoolModel& model, bool quiet,
                       trainer::AdaptationSet& set) {
   const std::string path = options.get("measurements");
-  MeasuredFile measured = read_measured(path, *model.pool().space, *set.quantity, quiet);
-  require_strict(options, path, measured.left_out);
+  datasets::MeasuredSource measured = read_measured(path, *model.pool().space, *set.quantity, quiet);
+  require_strict(options, path, measured.left_out());
   set.architectures = std::move(measured.architectures);
   set.latency_ms = std::move(measured.latency_ms);
   set.whole_milliseconds = measured.whole_milliseconds;

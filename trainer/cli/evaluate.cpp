@@ -27,7 +27,7 @@ struct Joined {
   datasets::Quantity quantity = datasets::Quantity::latency;
 };
 
-Joined join(const trainer::PredictionTable& table, const MeasuredFile& truth) {
+Joined join(const trainer::PredictionTable& table, const datasets::MeasuredSource& truth) {
   std::unordered_map<nasbench::Architecture, std::size_t, nasbench::ArchitectureHash> row_of;
   for (std::size_t i = 0; i < table.architectures.size(); ++i) row_of.emplace(table.architectures[i], i);
   Joined joined;
@@ -47,8 +47,8 @@ Joined join(const trainer::PredictionTable& table, const MeasuredFile& truth) {
 }
 
 /// Takes out of `truth` what is in `excluded`; how many that were.
-std::size_t leave_out(MeasuredFile& truth, const ArchitectureSet& excluded) {
-  MeasuredFile kept;
+std::size_t leave_out(datasets::MeasuredSource& truth, const ArchitectureSet& excluded) {
+  datasets::MeasuredSource kept;
   for (std::size_t i = 0; i < truth.architectures.size(); ++i) {
     if (excluded.count(truth.architectures[i]) != 0) continue;
     kept.architectures.push_back(truth.architectures[i]);
@@ -87,7 +87,8 @@ void print(const trainer::Metrics& m, datasets::Quantity quantity) {
   }
 }
 
-void leave_out_excluded(const OptionParser& options, const nasbench::SearchSpace& space, MeasuredFile& truth) {
+void leave_out_excluded(const OptionParser& options, const nasbench::SearchSpace& space,
+                        datasets::MeasuredSource& truth) {
   if (!options.has("exclude")) return;
   const auto list = datasets::read_architectures(options.get("exclude"), space).architectures;
   leave_out(truth, ArchitectureSet(list.begin(), list.end()));
@@ -101,7 +102,7 @@ Joined compare_predictor(const OptionParser& options) {
   const auto predictor = trainer::load_predictor(file);
   require_quantity(options, *predictor, file);
   networks_of(options);
-  MeasuredFile truth = read_measured(measured, predictor->space(), predictor->quantity(), quiet);
+  datasets::MeasuredSource truth = read_measured(measured, predictor->space(), predictor->quantity(), quiet);
   const std::size_t used = leave_out(truth, adapted_on(*predictor));
   if (used > 0) say(std::to_string(used) + " measured architectures were adapted on and are left out", quiet);
   leave_out_excluded(options, predictor->space(), truth);
@@ -130,10 +131,10 @@ Joined compare_table(const OptionParser& options) {
   const nasbench::SearchSpace& space = datasets::named_space(options.get("space"));
   networks_of(options);
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
-  require_no_swap(predictions, {column("stddev", quantity), "runs"}, "predictions, but measurements");
+  datasets::require_no_swap(predictions, {column("stddev", quantity), "runs"}, "predictions, but measurements");
   const trainer::PredictionTable table = trainer::read_predictions(predictions, space, quantity);
   report(table.findings, quiet);
-  MeasuredFile truth = read_measured(measured, space, quantity, quiet);
+  datasets::MeasuredSource truth = read_measured(measured, space, quantity, quiet);
   leave_out_excluded(options, space, truth);
   Joined joined = join(table, truth);
   joined.quantity = quantity;

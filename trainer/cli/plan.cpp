@@ -151,7 +151,7 @@ void run(const std::vector<std::string>& arguments) {
     request.candidates = usable_architectures(options.get("archs"), space, quiet);
   }
   if (options.has("measurements")) {
-    MeasuredFile measured = read_measured(options.get("measurements"), space, quantity, quiet);
+    datasets::MeasuredSource measured = read_measured(options.get("measurements"), space, quantity, quiet);
     request.measured.architectures = std::move(measured.architectures);
     request.measured.latency_ms = std::move(measured.latency_ms);
     request.measured.whole_milliseconds = measured.whole_milliseconds;

@@ -89,7 +89,7 @@ std::vector<nasbench::Architecture> architectures_of(const OptionParser& options
   const std::vector<nasbench::Architecture> networks = networks_of(options);
   std::vector<nasbench::Architecture> architectures;
   for (const std::string& text : options.rest()) {
-    architectures.push_back(architecture_or_file(text, space, onnx_options(options)));
+    architectures.push_back(datasets::architecture_or_file(text, space, onnx_options(options)));
   }
   if (!architectures.empty()) return architectures;
   if (!networks.empty() && &space != &nasbench::networks()) {

@@ -19,16 +19,7 @@ trainer::report::DeviceReportOptions report_options(const OptionParser& options)
     if (!(*result.limit > 0)) throw UsageError("--limit-ms is a positive number of milliseconds");
   }
   if (options.has("explain")) result.explained = options.get<std::vector<std::string>>("explain");
-  result.read_measured = [&options](const std::filesystem::path& path, const nasbench::SearchSpace& space,
-                                    datasets::Quantity quantity) {
-    MeasuredFile file = read_measured(path.string(), space, quantity, options.has("quiet"));
-    const std::string left_out =
-        file.left_out == 0 ? "" : std::to_string(file.left_out) + (file.left_out == 1 ? " entry" : " entries");
-    return trainer::report::Measured{std::move(file.architectures), std::move(file.latency_ms), left_out};
-  };
-  result.parse = [&options](const std::string& text, const nasbench::SearchSpace& space) {
-    return architecture_or_file(text, space, onnx_options(options));
-  };
+  result.onnx = onnx_options(options);
   return result;
 }
 

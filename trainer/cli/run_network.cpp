@@ -36,7 +36,7 @@ void run(const std::vector<std::string>& arguments) {
   const bool by_name = std::filesystem::path(text).extension() == ".onnx";
   const nasbench::SearchSpace& space = by_name ? nasbench::networks() : *choice.space;
   nasbench::Network network =
-      space.computation(architecture_or_file(text, space, read), choice.shape, choice.options.batch);
+      space.computation(datasets::architecture_or_file(text, space, read), choice.shape, choice.options.batch);
   if (options.has("empty")) network = datasets::empty_network(network);
   std::cout << datasets::to_json(datasets::start_network(*runtime, network, request)).dump() << std::endl;
 }

@@ -9,10 +9,9 @@ namespace tenshot::cli {
 
 /// One line that says how far a predictor is to be trusted: "Good: expect nine of ten predictions within ±6 % (from 10
 /// measurements; three more would narrow that to ±5 %)", by the median width of its 90 % intervals over the pool's
-/// networks; good up to 10 %, fair up to 20
-/// %, else poor, and doubtful where its explanation has warnings. Empty for predictors without intervals.
-/// What three more would do is the ratio of the root mean variances of log latency over the pool's networks, noise
-/// included, before and after the three most informative of these (sampling::expected_variance).
+/// networks (trainer::Trust). Empty for predictors without intervals.
+/// What three more would do is what the three most informative of the pool's networks would
+/// (trainer::next_measurements).
 std::string verdict(const trainer::PoolModel& model, const trainer::Predictor& predictor,
                     const std::vector<nasbench::Architecture>& measured);
 

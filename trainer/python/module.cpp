@@ -9,25 +9,20 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "datasets/kit/kit_results.h"
-#include "datasets/pool/pool.h"
-#include "datasets/tables/measurements.h"
 #include "datasets/tables/network_sources.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "trainer/core/archive.h"
-#include "trainer/core/quantity_card.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
+#include "trainer/python/inputs.h"
 
 namespace py = pybind11;
 
@@ -36,104 +31,11 @@ namespace {
 
 using nasbench::Architecture;
 using nasbench::SearchSpace;
-using Strings = std::vector<std::string>;
-/// Latencies in milliseconds by architecture string; or a CSV file of them, a device-runtime's folder, a kit.
-using MeasurementSource = std::variant<std::map<std::string, double>, std::filesystem::path>;
 
 py::object to_python(const nlohmann::json& json) { return py::module_::import("json").attr("loads")(json.dump()); }
 
 py::array_t<double> to_array(const std::vector<double>& values) {
   return py::array_t<double>(values.size(), values.data());
-}
-
-/// Extents by the name of an ONNX file's input.
-using Shapes = std::map<std::string, std::vector<std::int64_t>>;
-
-nasbench::OnnxReadOptions read_options(const Shapes& shapes) {
-  nasbench::OnnxReadOptions options;
-  for (const auto& [input, extents] : shapes) options.shapes.emplace(input, extents);
-  return options;
-}
-
-/// The architecture, the network's name or the file *.onnx that `text` is.
-Architecture architecture_of(const SearchSpace& space, const std::string& text, const Shapes& shapes) {
-  if (std::filesystem::path(text).extension() != ".onnx") return space.parse(text);
-  if (&space != &nasbench::networks()) {
-    throw InputError(text + ": is an ONNX file, and this predictor is of the space " + std::string(space.name()) +
-                     "; take one of the space networks");
-  }
-  return datasets::read_networks(text, read_options(shapes)).front();
-}
-
-std::vector<Architecture> parse_all(const SearchSpace& space, const Strings& strings, const Shapes& shapes = {}) {
-  std::vector<Architecture> architectures;
-  architectures.reserve(strings.size());
-  for (const std::string& text : strings) architectures.push_back(architecture_of(space, text, shapes));
-  return architectures;
-}
-
-Strings format_all(const SearchSpace& space, const std::vector<Architecture>& architectures) {
-  Strings strings;
-  strings.reserve(architectures.size());
-  for (const Architecture& architecture : architectures) strings.push_back(space.format(architecture));
-  return strings;
-}
-
-std::optional<datasets::Quantity> quantity_of(const std::optional<std::string>& name) {
-  if (!name) return std::nullopt;
-  return datasets::quantity_named(*name);
-}
-
-void require_same_space(const SearchSpace& found, const SearchSpace& expected, const std::string& path) {
-  if (&found == &expected) return;
-  throw InputError(path + ": is of the space " + std::string(found.name()) + ", the checkpoint is of " +
-                   std::string(expected.name()));
-}
-
-/// The rows of a CSV, of a device-runtime's folder or of a kit with results.
-std::vector<datasets::Measurement> rows_of(const std::filesystem::path& path, const SearchSpace& space,
-                                           datasets::Quantity quantity) {
-  if (datasets::is_kit(path)) {
-    const datasets::KitResults results = datasets::read_kit_results(path, quantity);
-    require_same_space(*results.manifest.space, space, path.string());
-    return results.latencies;
-  }
-  if (std::filesystem::is_directory(path) || path.filename() == "device.json") {
-    const datasets::DeviceOfSpace found = datasets::read_device(path, quantity);
-    require_same_space(*found.space, space, path.string());
-    return found.device.latencies;
-  }
-  return datasets::read_measurements(path, space, quantity).rows;
-}
-
-void require_positive(const std::string& text, double latency_ms, datasets::Quantity quantity) {
-  if (latency_ms > 0 && latency_ms <= 1e12) return;
-  throw InputError("the " + std::string(title(quantity)) + " of '" + text + "' is " + std::to_string(latency_ms) +
-                   ", expected a positive number of " +
-                   (quantity == datasets::Quantity::latency ? "milliseconds" : std::string(unit(quantity))));
-}
-
-/// Of the quantity that is asked for, or that the checkpoint's pool holds.
-trainer::AdaptationSet adaptation_set(const datasets::Pool& pool, const MeasurementSource& source,
-                                      const std::optional<std::string>& quantity) {
-  const SearchSpace& space = *pool.space;
-  trainer::AdaptationSet set;
-  set.quantity = trainer::adapted_quantity(pool, quantity_of(quantity));
-  if (const auto* path = std::get_if<std::filesystem::path>(&source)) {
-    for (const datasets::Measurement& row : rows_of(*path, space, *set.quantity)) {
-      set.architectures.push_back(row.architecture);
-      set.latency_ms.push_back(row.latency_ms);
-    }
-    if (set.architectures.empty()) throw InputError(path->string() + ": holds no usable measurement");
-  } else {
-    for (const auto& [text, latency_ms] : std::get<std::map<std::string, double>>(source)) {
-      require_positive(text, latency_ms, *set.quantity);
-      set.architectures.push_back(space.parse(text));
-      set.latency_ms.push_back(latency_ms);
-    }
-  }
-  set.whole_milliseconds = datasets::are_whole_milliseconds(set.latency_ms);
-  return set;
 }
 
 /// A predictor of one device-runtime.
@@ -324,22 +226,26 @@ void define_errors(py::module_& module) {
 }
 
 void define_predictor(py::module_& module) {
-  py::class_<LoadedPredictor>(module, "Predictor",
-                              "A latency predictor of one device-runtime: what `adapt` gives, and `tenshot adapt` writes. "
-                              "Any number of threads may call it at the same time.")
-      .def("predict", &LoadedPredictor::predict_one, py::arg("architecture"), py::arg("shapes") = Shapes{},
-           "The latency of one architecture, a float in ms (or the predictor's quantity in its unit). In the space "
-           "`networks` it may be a file such as 'model.onnx'; `shapes` gives the extents of inputs that the file leaves "
-           "open: {'image': [1, 3, 224, 224]}.")
-      .def("predict", &LoadedPredictor::predict, py::arg("architectures"), py::arg("shapes") = Shapes{},
-           "The latencies of N architectures: an array of shape [N], float64, in ms (or the predictor's quantity in its "
-           "unit). Raises InputError on a string that is no architecture of the predictor's space, and what reading "
-           "raises on a file *.onnx.")
-      .def("predict_interval", &LoadedPredictor::predict_interval, py::arg("architectures"),
-           py::arg("confidence") = 0.9, py::arg("shapes") = Shapes{},
-           "Three arrays of shape [N], float64, in ms (or the predictor's quantity in its unit): the latencies, and the "
-           "lower and the upper bounds between which each lies with the given confidence, a share between 0 and 1. "
-           "Raises InputError where the predictor has no intervals.")
+  py::class_<LoadedPredictor>(
+      module, "Predictor",
+      "A latency predictor of one device-runtime: what `adapt` gives, and `tenshot adapt` writes. "
+      "Any number of threads may call it at the same time.")
+      .def(
+          "predict", &LoadedPredictor::predict_one, py::arg("architecture"), py::arg("shapes") = Shapes{},
+          "The latency of one architecture, a float in ms (or the predictor's quantity in its unit). In the space "
+          "`networks` it may be a file such as 'model.onnx'; `shapes` gives the extents of inputs that the file leaves "
+          "open: {'image': [1, 3, 224, 224]}.")
+      .def(
+          "predict", &LoadedPredictor::predict, py::arg("architectures"), py::arg("shapes") = Shapes{},
+          "The latencies of N architectures: an array of shape [N], float64, in ms (or the predictor's quantity in its "
+          "unit). Raises InputError on a string that is no architecture of the predictor's space, and what reading "
+          "raises on a file *.onnx.")
+      .def(
+          "predict_interval", &LoadedPredictor::predict_interval, py::arg("architectures"), py::arg("confidence") = 0.9,
+          py::arg("shapes") = Shapes{},
+          "Three arrays of shape [N], float64, in ms (or the predictor's quantity in its unit): the latencies, and the "
+          "lower and the upper bounds between which each lies with the given confidence, a share between 0 and 1. "
+          "Raises InputError where the predictor has no intervals.")
       .def("save", &LoadedPredictor::save, py::arg("path"),
            "Writes the predictor as a *.tenshot file, atomically. Raises FileError.")
       .def("export_torchscript", &LoadedPredictor::export_torchscript, py::arg("path"),
@@ -382,7 +288,8 @@ void define_space(py::module_& module) {
            "`count` architectures drawn uniformly, as strings; the same for the same seed.")
       .def("list", &Space::all, "All architectures, in the space's order. Raises InputError where they are too many.")
       .def("multiply_adds", &Space::multiply_adds, py::arg("architecture"),
-           "Multiply-add operations of one inference, those of convolutions, linear layers and matrix products: what the "
+           "Multiply-add operations of one inference, those of convolutions, linear layers and matrix products: what "
+           "the "
            "field publishes as FLOPs or MACs. Raises InputError for a space that does not list its operators.")
       .def("parameters", &Space::parameters, py::arg("architecture"),
            "The number of trained parameters. Raises InputError for a space that does not list its operators.")
@@ -410,7 +317,8 @@ PYBIND11_MODULE(tenshot, module) {
       "adapt", &adapt, py::arg("checkpoint"), py::arg("measurements"), py::arg("seed") = 1,
       py::arg("quantity") = py::none(), py::arg("on_progress") = py::none(),
       "Adapts a checkpoint to a device. `measurements` is a dict of ms by architecture; or a CSV file, the folder of a "
-      "device-runtime, or a kit with results. `quantity` ('latency', 'cold', 'energy', 'memory') says what was measured, "
+      "device-runtime, or a kit with results. `quantity` ('latency', 'cold', 'energy', 'memory') says what was "
+      "measured, "
       "in ms, ms, mJ or MiB: what the checkpoint is of unless told otherwise; one of latencies is a prior for every "
       "quantity. `on_progress(epoch, epochs, loss)` is called while a network trains; what it raises stops the "
       "training. Raises InputError on measurements that cannot be used, FileError, FormatError.");
@@ -420,10 +328,11 @@ PYBIND11_MODULE(tenshot, module) {
              "The architectures to measure on a new device, a list of `samples` strings, the most informative first. "
              "`candidates` may be measured, by default what the pool measured; `measured`, as for `adapt`, has been "
              "measured already. Raises InputError, FileError, FormatError.");
-  module.def("networks", &networks, py::arg("path"), py::arg("shapes") = Shapes{},
-             "Makes networks known by name, for plan, adapt and predict in the space `networks`, and gives their names. "
-             "`path` is a folder of *.onnx, one such file, a networks.json, or a CSV of operators; `shapes` gives the "
-             "extents of inputs that files leave open. Raises FileError, InputError, FormatError.");
+  module.def(
+      "networks", &networks, py::arg("path"), py::arg("shapes") = Shapes{},
+      "Makes networks known by name, for plan, adapt and predict in the space `networks`, and gives their names. "
+      "`path` is a folder of *.onnx, one such file, a networks.json, or a CSV of operators; `shapes` gives the "
+      "extents of inputs that files leave open. Raises FileError, InputError, FormatError.");
   module.def("random_architectures", &random_architectures, py::arg("space"), py::arg("count"), py::arg("seed") = 1,
              "`count` architectures drawn uniformly from the search space of that name, as strings.");
   module.def(

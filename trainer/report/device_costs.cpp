@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "datasets/tables/network_sources.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 #include "trainer/predictors/insight.h"
@@ -129,7 +130,7 @@ void add_found(Page& page, const Device& device) {
 
 void add_explained(Page& page, const Device& device, const DeviceReportOptions& options) {
   for (const std::string& text : options.explained) {
-    const Architecture architecture = options.parse ? options.parse(text, device.space()) : device.space().parse(text);
+    const Architecture architecture = datasets::architecture_or_file(text, device.space(), options.onnx);
     const std::vector<PartCost> parts = network_costs(device.predictor, architecture);
     if (parts.empty()) {
       throw InputError("a predictor of kind '" + std::string(device.predictor.kind()) +

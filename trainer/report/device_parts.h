@@ -4,12 +4,19 @@
 #include <vector>
 
 #include "trainer/core/predictor.h"
+#include "trainer/predictors/trust.h"
 #include "trainer/report/page.h"
 #include "trainer/report/report.h"
 
 namespace tenshot::trainer::report {
 
-constexpr double shown_confidence = 0.9;
+constexpr double shown_confidence = judged_confidence;
+
+/// Latencies of architectures, measured; or another quantity, in its unit.
+struct Measured {
+  std::vector<nasbench::Architecture> architectures;
+  std::vector<double> latency_ms;
+};
 
 /// What the sections of a page on a predictor are made from.
 struct Device {
@@ -35,9 +42,6 @@ struct Crowd {
   std::string words;  ///< "All 15625 architectures", "2000 architectures drawn from the space"
 };
 Crowd crowd_of(const Device& device);
-
-/// Half the width of the intervals relative to the prediction, the median; NaN without intervals.
-double typical_half_width(const Predictions& predictions);
 
 // Sections, each of one card or none.
 void add_found(Page& page, const Device& device);

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "datasets/kit/measured_source.h"
 #include "datasets/tables/measurements.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
@@ -21,7 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t most_rows = 100'000'000;
-constexpr double good_width = 0.1, fair_width = 0.2;  ///< as `tenshot adapt` says it
 
 Measured adaptation_set(const CardField& card, const SearchSpace& space) {
   Measured measured;
@@ -45,9 +45,12 @@ Measured others_of(const Measured& all, const Measured& used) {
   return others;
 }
 
-Measured read_table(const fs::path& file, const SearchSpace& space, datasets::Quantity quantity) {
-  const datasets::Measurements rows = datasets::read_measurements(file, space, quantity);
-  return {rows.architectures(), rows.latencies_ms(), rows.findings.empty() ? "" : rows.findings.summary()};
+/// What could not be used of a file, for the page; empty: nothing.
+std::string left_out_of(const datasets::MeasuredSource& source) {
+  if (!source.kit || source.kit->findings.empty()) return source.findings.summary();
+  const std::size_t count = source.left_out();
+  return std::to_string(count) + (count == 1 ? " doubtful or unusable result, " : " doubtful or unusable results, ") +
+         source.kit->findings.front().message;
 }
 
 Device device_of(const Predictor& predictor, const DeviceReportOptions& options) {
@@ -68,12 +71,11 @@ Device device_of(const Predictor& predictor, const DeviceReportOptions& options)
                               ": on fast networks one step of this clock is a large relative error");
   }
   if (!options.measured) return device;
-  const Measured all = options.read_measured
-                           ? options.read_measured(*options.measured, predictor.space(), predictor.quantity())
-                           : read_table(*options.measured, predictor.space(), predictor.quantity());
-  device.others = others_of(all, device.used);
-  const std::string name = options.measured->filename().string();
-  if (!all.left_out.empty()) device.warnings.push_back(name + ": left out: " + all.left_out);
+  const datasets::MeasuredSource source =
+      datasets::read_measured(*options.measured, predictor.space(), predictor.quantity());
+  device.others = others_of({source.architectures, source.latency_ms}, device.used);
+  const std::string name = options.measured->filename().string(), left_out = left_out_of(source);
+  if (!left_out.empty()) device.warnings.push_back(name + ": left out: " + left_out);
   if (device.others.latency_ms.empty()) device.warnings.push_back(name + ": holds nothing that was not adapted on");
   return device;
 }
@@ -86,10 +88,11 @@ void add_verdict(Page& page, const Device& device, const Predictions& of_crowd) 
   if (std::isnan(width)) {
     return page.verdict(Grade::fair, "Adapted to " + from + "; this kind of predictor does not say how sure it is");
   }
-  const bool doubtful = !device.warnings.empty();
-  const Grade grade = width <= good_width && !doubtful ? Grade::good : width <= fair_width ? Grade::fair : Grade::poor;
-  const char* word = doubtful ? "Doubtful" : grade == Grade::good ? "Good" : grade == Grade::fair ? "Fair" : "Poor";
-  page.verdict(grade, std::string(word) + ": expect nine of ten predictions within ±" + two_digits(100 * width) +
+  const Trust found = trust(width, !device.warnings.empty());
+  const Grade grade = found == Trust::good                 ? Grade::good
+                      : trust(width, false) == Trust::poor ? Grade::poor
+                                                           : Grade::fair;
+  page.verdict(grade, std::string(word(found)) + ": expect nine of ten predictions within ±" + two_digits(100 * width) +
                           " %, from " + from);
 }
 
@@ -161,17 +164,6 @@ void add_intervals(Page& page, const Device& device) {
 }  // namespace
 
 std::string Device::value(double number) const { return significant(number) + " " + unit(); }
-
-double typical_half_width(const Predictions& predictions) {
-  std::vector<double> widths;
-  for (std::size_t i = 0; i < predictions.lower_ms.size(); ++i) {
-    widths.push_back((predictions.upper_ms[i] - predictions.lower_ms[i]) / (2 * predictions.latency_ms[i]));
-  }
-  if (widths.empty()) return std::nan("");
-  const auto middle = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2);
-  std::nth_element(widths.begin(), middle, widths.end());
-  return *middle;
-}
 
 Page device_report(const fs::path& file, const DeviceReportOptions& options) {
   const std::unique_ptr<Predictor> predictor = load_predictor(file);

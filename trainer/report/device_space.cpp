@@ -8,8 +8,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
-#include "sampling/architectures/information.h"
-#include "trainer/predictors/insight.h"
+#include "trainer/predictors/trust.h"
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
 #include "trainer/report/text.h"
@@ -201,24 +200,13 @@ void add_front(Page& page, const Device& device, const std::filesystem::path& ac
 
 void add_next(Page& page, const Device& device, const Crowd& crowd) {
   const std::vector<Architecture> candidates = candidates_of(device, crowd);
-  if (candidates.size() < next_shown) return;
-  const std::optional<PlanningView> view = uncertainty(device.predictor, candidates);
-  if (!view) return;
-  std::vector<std::size_t> all(candidates.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  sampling::InformationOptions options;
-  if (view->noise) options.noise = *view->noise;
-  options.random_half = false;
-  Rng rng(1);
-  const std::vector<std::size_t> chosen =
-      sampling::choose_informative(view->covariance, all, {}, next_shown, rng, options);
-  const std::vector<double> variance = sampling::expected_variance(view->covariance, chosen, options);
+  const std::optional<NextMeasurements> worth = next_measurements(device.predictor, candidates, next_shown);
+  if (!worth) return;
   page.heading("What to measure next");
-  page.paragraph("Predictions are uncertain by " + percent(std::sqrt(std::max(variance.front(), 0.0))) +
-                 " beside the noise; these " + std::to_string(chosen.size()) + " would leave " +
-                 percent(std::sqrt(std::max(variance.back(), 0.0))) + ".");
+  page.paragraph("Predictions are uncertain by " + percent(worth->before) + " beside the noise; these " +
+                 std::to_string(worth->chosen.size()) + " would leave " + percent(worth->after) + ".");
   std::vector<Architecture> next;
-  for (const std::size_t i : chosen) next.push_back(candidates[i]);
+  for (const std::size_t i : worth->chosen) next.push_back(candidates[i]);
   const Predictions predictions = device.predictor.predict(next, shown_confidence);
   std::vector<Page::Entry> entries;
   for (std::size_t i = 0; i < next.size(); ++i) entries.push_back(entry_of(device, next[i], predictions, i));

@@ -1,0 +1,89 @@
+#include "datasets/kit/measured_source.h"
+
+#include <fstream>
+#include <string>
+#include <utility>
+
+#include "datasets/tables/architecture_column.h"
+#include "datasets/tables/csv.h"
+#include "datasets/tables/measurements.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::datasets {
+namespace {
+
+namespace fs = std::filesystem;
+
+void require_same_space(const SearchSpace& found, const SearchSpace& expected, const fs::path& path,
+                        const std::string& kind) {
+  if (&found == &expected) return;
+  const bool one_name = found.name() == expected.name();
+  throw InputError(path.string() + ": is a " + kind + " of " + std::string(found.name()) + ", the checkpoint is of " +
+                   (one_name ? "another space of that name" : std::string(expected.name())));
+}
+
+void set_rows(MeasuredSource& source, const std::vector<Measurement>& rows) {
+  for (const Measurement& row : rows) {
+    source.architectures.push_back(row.architecture);
+    source.latency_ms.push_back(row.latency_ms);
+  }
+  source.whole_milliseconds = are_whole_milliseconds(source.latency_ms);
+}
+
+MeasuredSource read_kit(const fs::path& path, const SearchSpace& space, Quantity quantity) {
+  MeasuredSource source;
+  source.kit = read_kit_results(path, quantity);
+  require_same_space(*source.kit->manifest.space, space, path, "kit");
+  set_rows(source, source.kit->latencies);
+  source.descriptor = source.kit->descriptor;
+  return source;
+}
+
+MeasuredSource read_device_folder(const fs::path& path, const SearchSpace& space, Quantity quantity) {
+  DeviceOfSpace found = read_device(path, quantity);
+  require_same_space(*found.space, space, path, "device");
+  if (found.device.latencies.empty()) throw_nothing_usable(path.string(), "measurement", found.findings, space);
+  MeasuredSource source;
+  set_rows(source, found.device.latencies);
+  source.descriptor = std::move(found.device.descriptor);
+  source.findings = std::move(found.findings);
+  return source;
+}
+
+MeasuredSource read_csv(const fs::path& path, const SearchSpace& space, Quantity quantity) {
+  require_no_swap(path, {column("lower", quantity), column("upper", quantity)}, "measurements, but predictions");
+  Measurements read = read_measurements(path, space, quantity);
+  if (read.rows.empty()) throw_nothing_usable(path.string(), "measurement", read.findings, space);
+  MeasuredSource source;
+  set_rows(source, read.rows);
+  source.whole_milliseconds = read.whole_milliseconds;
+  source.findings = std::move(read.findings);
+  return source;
+}
+
+}  // namespace
+
+void require_no_swap(const fs::path& path, const std::vector<std::string>& others, const std::string& what) {
+  std::error_code ignored;
+  if (path == "-" || !fs::is_regular_file(path, ignored)) return;
+  std::ifstream file(path);
+  std::string header;
+  std::getline(file, header);
+  if (header.empty()) return;  // whoever reads the file says so
+  const CsvReader csv(header, path.string());
+  for (const std::string& name : others) {
+    if (!csv.find(name)) continue;
+    throw InputError(path.string() + ": has the column " + name + ", so it holds no " + what +
+                     "; are two files swapped?");
+  }
+}
+
+MeasuredSource read_measured(const fs::path& path, const SearchSpace& space, Quantity quantity) {
+  if (is_kit(path)) return read_kit(path, space, quantity);
+  std::error_code ignored;
+  const bool device = path.filename() == "device.json" ||
+                      (fs::is_directory(path, ignored) && fs::exists(path / "device.json", ignored));
+  return device ? read_device_folder(path, space, quantity) : read_csv(path, space, quantity);
+}
+
+}  // namespace tenshot::datasets

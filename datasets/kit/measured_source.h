@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/kit/kit_results.h"
+#include "datasets/pool/pool.h"
+#include "datasets/tables/findings.h"
+#include "datasets/tables/quantity.h"
+
+namespace tenshot::datasets {
+
+/// Measurements of one device-runtime, wherever a user keeps them.
+struct MeasuredSource {
+  std::vector<nasbench::Architecture> architectures;
+  std::vector<double> latency_ms;  ///< of each, or another quantity in its unit
+  bool whole_milliseconds = false;
+  HardwareDescriptor descriptor;  ///< "none" for a CSV
+  Findings findings;              ///< what is left out of a CSV or of a device-runtime's folder
+  std::optional<KitResults> kit;  ///< of a kit: what it says, its findings among it
+
+  /// Entries that are left out, and what is doubtful about a kit.
+  std::size_t left_out() const { return kit ? kit->findings.size() : findings.total(); }
+};
+
+/// Reads a CSV of measurements (datasets/tables/measurements.h), a device-runtime's folder or its device.json
+/// (datasets/pool/device_file.h), or a kit with results. Throws InputError where they are of another space or quantity,
+/// where none is usable, or where a CSV holds predictions; FileError and FormatError as reading the file does.
+MeasuredSource read_measured(const std::filesystem::path& path, const SearchSpace& space, Quantity quantity);
+
+/// Throws InputError when the header of a CSV has one of the columns `others`, which only another kind of file has;
+/// `what` says it: "measurements, but predictions". Folders and standard input pass.
+void require_no_swap(const std::filesystem::path& path, const std::vector<std::string>& others,
+                     const std::string& what);
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,48 @@
+#include "trainer/predictors/trust.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/unit/trainer/fixtures.h"
+#include "trainer/predictors/registry.h"
+
+namespace tenshot::trainer {
+namespace {
+
+TEST(Trust, IsTheMedianHalfWidthOfTheIntervals) {
+  EXPECT_DOUBLE_EQ(typical_half_width({{10, 10, 10}, {9, 5, 9.8}, {11, 15, 10.2}}), 0.1);
+  EXPECT_TRUE(std::isnan(typical_half_width({{10, 10}, {}, {}})));
+  EXPECT_EQ(trust(0.1, false), Trust::good);
+  EXPECT_EQ(trust(0.15, false), Trust::fair);
+  EXPECT_EQ(trust(0.25, false), Trust::poor);
+  EXPECT_EQ(word(trust(0.01, true)), "Doubtful");
+}
+
+TEST(Trust, NextMeasurementsNarrowWhatIsUncertain) {
+  const auto device = test::synthetic_device("new", 5, 1.0, 0.01, 60, 9);
+  AdaptationSet set;
+  std::vector<Architecture> candidates;
+  for (std::size_t i = 0; i < device.latencies.size(); ++i) {
+    if (i >= 4) {
+      candidates.push_back(device.latencies[i].architecture);
+      continue;
+    }
+    set.architectures.push_back(device.latencies[i].architecture);
+    set.latency_ms.push_back(device.latencies[i].latency_ms);
+  }
+  const auto predictor = train_pool_model("structured", test::synthetic_pool(80), {}, {})->adapt(set, {});
+  const auto three = next_measurements(*predictor, candidates, 3), ten = next_measurements(*predictor, candidates, 10);
+  ASSERT_TRUE(three && ten);
+  EXPECT_EQ(three->chosen.size(), 3u);
+  EXPECT_LT(three->after, three->before);
+  EXPECT_LT(ten->after, three->after);
+  EXPECT_LT(ten->narrowing(), three->narrowing());
+  EXPECT_LT(three->narrowing(), 1);
+  EXPECT_FALSE(next_measurements(*predictor, {candidates[0], candidates[1]}, 2)) << "no more than asked for";
+  const auto peer = train_pool_model("flops", test::synthetic_pool(80), {}, {})->adapt(set, {});
+  EXPECT_FALSE(next_measurements(*peer, candidates, 3)) << "it does not say what it is uncertain about";
+}
+
+}  // namespace
+}  // namespace tenshot::trainer

@@ -1,0 +1,67 @@
+#include "trainer/predictors/trust.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "sampling/architectures/information.h"
+#include "trainer/predictors/insight.h"
+
+namespace tenshot::trainer {
+
+double typical_half_width(const Predictions& predictions) {
+  std::vector<double> widths;
+  for (std::size_t i = 0; i < predictions.lower_ms.size(); ++i) {
+    widths.push_back((predictions.upper_ms[i] - predictions.lower_ms[i]) / (2 * predictions.latency_ms[i]));
+  }
+  if (widths.empty()) return std::nan("");
+  const auto middle = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2);
+  std::nth_element(widths.begin(), middle, widths.end());
+  return *middle;
+}
+
+Trust trust(double half_width, bool warned) {
+  constexpr double good = 0.1, fair = 0.2;
+  if (warned) return Trust::doubtful;
+  return half_width <= good ? Trust::good : half_width <= fair ? Trust::fair : Trust::poor;
+}
+
+std::string_view word(Trust trust) {
+  switch (trust) {
+    case Trust::good:
+      return "Good";
+    case Trust::fair:
+      return "Fair";
+    case Trust::poor:
+      return "Poor";
+    case Trust::doubtful:
+      break;
+  }
+  return "Doubtful";
+}
+
+double NextMeasurements::narrowing() const {
+  return std::sqrt((after * after + noise * noise) / (before * before + noise * noise));
+}
+
+std::optional<NextMeasurements> next_measurements(const Predictor& predictor,
+                                                  const std::vector<Architecture>& candidates, std::size_t count) {
+  if (candidates.size() <= count) return std::nullopt;
+  const std::optional<PlanningView> view = uncertainty(predictor, candidates);
+  if (!view) return std::nullopt;
+  sampling::InformationOptions options;
+  if (view->noise) options.noise = *view->noise;
+  options.random_half = false;
+  std::vector<std::size_t> all(candidates.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  Rng rng(1);  // draws nothing where all candidates are considered
+  NextMeasurements next;
+  next.chosen = sampling::choose_informative(view->covariance, all, {}, count, rng, options);
+  const std::vector<double> variance = sampling::expected_variance(view->covariance, next.chosen, options);
+  next.before = std::sqrt(std::max(variance.front(), 0.0));
+  next.after = std::sqrt(std::max(variance.back(), 0.0));
+  next.noise = options.noise;
+  return next;
+}
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "datasets/pool/pool.h"
+#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/spaces/search_space.h"
+#include "trainer/core/predictor.h"
+
+namespace tenshot::python {
+
+// What Python gives, as the library takes it.
+
+using Strings = std::vector<std::string>;
+/// Latencies in milliseconds by architecture string; or a CSV file of them, a device-runtime's folder, a kit.
+using MeasurementSource = std::variant<std::map<std::string, double>, std::filesystem::path>;
+/// Extents by the name of an ONNX file's input.
+using Shapes = std::map<std::string, std::vector<std::int64_t>>;
+
+nasbench::OnnxReadOptions read_options(const Shapes& shapes);
+
+/// Architectures, names of networks or files *.onnx. Throws InputError, FileError, FormatError.
+std::vector<nasbench::Architecture> parse_all(const nasbench::SearchSpace& space, const Strings& strings,
+                                              const Shapes& shapes = {});
+Strings format_all(const nasbench::SearchSpace& space, const std::vector<nasbench::Architecture>& architectures);
+
+/// Of the quantity that is asked for by name, or that the checkpoint's pool holds. Throws InputError on measurements
+/// that cannot be used, and what reading a file throws.
+trainer::AdaptationSet adaptation_set(const datasets::Pool& pool, const MeasurementSource& source,
+                                      const std::optional<std::string>& quantity);
+
+}  // namespace tenshot::python
