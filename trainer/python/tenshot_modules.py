@@ -101,6 +101,9 @@ def _module_entry(module):
                      "batch norms, activations, shuffles, softmax and flatten")
 
 
+INPUT_NODE = "placeholder"  # torch.fx's name of a node that is an input of the graph
+
+
 class _Trace:
     """A module as a graph with one input and one output, and the operators on the ways through it."""
 
@@ -110,7 +113,7 @@ class _Trace:
         except Exception as error:
             raise ValueError(f"torch.fx cannot follow {type(module).__name__}: {error}") from error
         self.modules = dict(self.traced.named_modules())
-        inputs = [node for node in self.traced.graph.nodes if node.op == "placeholder"]
+        inputs = [node for node in self.traced.graph.nodes if node.op == INPUT_NODE]
         if len(inputs) != 1:
             raise ValueError(f"{type(module).__name__} takes {len(inputs)} inputs, expected one tensor")
         self.input = inputs[0]

@@ -28,7 +28,7 @@ TEST(MeasuredSource, IsATableADeviceFolderOrAKit) {
     const MeasuredSource source = read_measured(folder.path() / name, space(), Quantity::latency);
     EXPECT_EQ(source.architectures, from_kit.architectures) << name;
     EXPECT_EQ(source.latency_ms, from_kit.latency_ms) << name;
-    EXPECT_TRUE(source.whole_milliseconds) << name;
+    EXPECT_FALSE(source.whole_milliseconds) << name << ": three are too few to tell";
     EXPECT_EQ(source.left_out(), 0u) << name;
   }
   EXPECT_EQ(read_measured(folder.path() / "board", space(), Quantity::latency).descriptor.has_latencies(),
