@@ -255,6 +255,7 @@ TEST_F(CounterGroupTest, CountsTheSixWhereTheMachineHasThem) {
 }
 
 TEST_F(CounterGroupTest, NamesAnEventThatDoesNotExist) {
+  START_OR_SKIP({"task-clock"});
   try {
     CounterGroup::open({"task-clock", "no-such-event"});
     FAIL() << "opened an event that does not exist";
