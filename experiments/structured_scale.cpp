@@ -153,18 +153,23 @@ std::string row_of(const Run& run) {
          with_digits(100 * a.coverage, 2) + "," + with_digits(peak_mb(), 0) + "\n";
 }
 
-void run(int argc, char** argv) {
+cxxopts::ParseResult parsed_options(int argc, char** argv) {
   cxxopts::Options options("structured_scale", "how structured grows with its pool");
-  options.add_options()("devices", "of the pool", cxxopts::value<std::size_t>()->default_value("100"))(
-      "targets", "other devices, adapted to", cxxopts::value<std::size_t>()->default_value("100"))(
-      "architectures", "measured on each", cxxopts::value<std::size_t>()->default_value("900"))(
-      "exhaustive", "targets that are also adapted to by looking at every entry",
-      cxxopts::value<std::size_t>()->default_value("100"))("exhaustive-calibration",
-                                                           "hold out every device of the pool in turn too")(
-      "seed", "of the draws", cxxopts::value<std::uint64_t>()->default_value("1"))(
-      "out", "folder of the results", cxxopts::value<std::string>())("pool", "table of the drawn pool to write instead",
-                                                                     cxxopts::value<std::string>());
-  const auto parsed = options.parse(argc, argv);
+  auto add = options.add_options();
+  add("devices", "of the pool", cxxopts::value<std::size_t>()->default_value("100"));
+  add("targets", "other devices, adapted to", cxxopts::value<std::size_t>()->default_value("100"));
+  add("architectures", "measured on each", cxxopts::value<std::size_t>()->default_value("900"));
+  add("exhaustive", "targets that are also adapted to by looking at every entry",
+      cxxopts::value<std::size_t>()->default_value("100"));
+  add("exhaustive-calibration", "hold out every device of the pool in turn too");
+  add("seed", "of the draws", cxxopts::value<std::uint64_t>()->default_value("1"));
+  add("out", "folder of the results", cxxopts::value<std::string>());
+  add("pool", "table of the drawn pool to write instead", cxxopts::value<std::string>());
+  return options.parse(argc, argv);
+}
+
+void run(int argc, char** argv) {
+  const cxxopts::ParseResult parsed = parsed_options(argc, argv);
   const auto seed = parsed["seed"].as<std::uint64_t>();
   Run near{parsed["devices"].as<std::size_t>(),
            parsed["architectures"].as<std::size_t>(),

@@ -35,8 +35,8 @@ void measure_latencies(HardwareDescriptor& descriptor, const CollectOptions& opt
                        CollectTimer& timer, const std::function<void(const std::string&)>& step) {
   std::vector<OperatorProfile> operators;
   for (const nasbench::Operator& op : space.operators(options.shape)) {
-    operators.push_back({op.name, op.channels, op.resolution, timer.operator_ms(op), {}});
-    step("operator " + op.name + " of " + std::to_string(op.channels) + " channels");
+    operators.push_back({op.name, op.key, timer.operator_ms(op), {}});
+    step("operator " + op.name + " of " + std::to_string(op.key.channels()) + " channels");
   }
   descriptor = {};
   descriptor.source = "latency_only";

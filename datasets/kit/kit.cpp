@@ -44,17 +44,16 @@ std::vector<ModelSource> sources_of(const KitRequest& request) {
   }
   for (nasbench::Operator& op : request.space->operators(request.shape)) {
     KitModel model;
-    model.id = "op_" + op.name + "_" + std::to_string(op.channels);
+    model.id = "op_" + op.name + "_" + std::to_string(op.key.channels());
     model.runs = request.operator_runs;
     model.operator_name = op.name;
-    model.channels = op.channels;
-    model.resolution = op.resolution;
+    model.key = op.key;
     sources.push_back({std::move(model), std::move(op.graph)});
   }
   for (ChainGraph& chain : chain_graphs(request.space->operation_chains(request.shape))) {
     KitModel model;
     const std::string prefix = chain.network.is_surroundings() ? "around" : "chain_" + chain.network.operation;
-    model.id = prefix + "_" + std::to_string(chain.network.channels);
+    model.id = prefix + "_" + std::to_string(chain.network.key.channels());
     model.runs = request.operator_runs;
     model.chain = std::move(chain.network);
     sources.push_back({std::move(model), std::move(chain.graph)});
@@ -73,7 +72,7 @@ std::string request_id(const KitRequest& request) {
   }
   for (const Architecture& architecture : request.architectures) text += '\n' + request.space->format(architecture);
   for (const nasbench::OperationChain& chain : request.space->operation_chains(request.shape)) {
-    text += '\n' + chain.name + ' ' + std::to_string(chain.channels) + ' ' + std::to_string(chain.repeats);
+    text += '\n' + chain.name + ' ' + std::to_string(chain.key.channels()) + ' ' + std::to_string(chain.repeats);
   }
   return sha256_hex(text).substr(0, 16);
 }

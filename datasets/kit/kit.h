@@ -30,8 +30,7 @@ struct KitModel {
   Architecture architecture;      ///< empty unless it is one
   // Of an operator.
   std::string operator_name;
-  int channels = 0;
-  int resolution = 0;
+  nasbench::OperatorSequence key;
   std::optional<ChainNetwork> chain;  ///< of a chain of an operation, and of surroundings of chains
 
   bool is_operator() const { return !operator_name.empty(); }

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "datasets/pool/operator_label.h"
 #include "datasets/tables/json_reader.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/graph/onnx.h"
@@ -32,13 +33,15 @@ std::string kind_of(const KitModel& model) {
 json description_of(const KitModel& model, const SearchSpace& space) {
   if (model.is_architecture()) return space.format(model.architecture);
   if (model.is_operator()) {
-    return {{"name", model.operator_name}, {"channels", model.channels}, {"resolution", model.resolution}};
+    json described = json::object();
+    put_operator(described, model.operator_name, model.key, space);
+    return described;
   }
-  json chain = {{"channels", model.chain->channels}, {"resolution", model.chain->resolution}};
-  if (!model.chain->is_surroundings()) {
-    chain["name"] = model.chain->operation;
-    chain["repeats"] = model.chain->repeats;
-  }
+  const ChainNetwork& network = *model.chain;
+  if (network.is_surroundings())
+    return {{"channels", network.key.channels()}, {"resolution", network.key.resolution()}};
+  json chain = {{"repeats", network.repeats}};
+  put_operator(chain, network.operation, network.key, space);
   return chain;
 }
 
@@ -69,14 +72,15 @@ std::string read_operation(const JsonReader& reader) {
 
 ChainNetwork read_surroundings(const JsonReader& reader) {
   ChainNetwork network;
-  network.channels = reader.whole_number("channels", 0, 0);
-  network.resolution = reader.whole_number("resolution", 0, 0);
+  const int channels = reader.whole_number("channels", 0, 0), resolution = reader.whole_number("resolution", 0, 0);
+  network.key.input = {1, channels, resolution, resolution};
   return network;
 }
 
-ChainNetwork read_chain(const JsonReader& reader) {
-  ChainNetwork network = read_surroundings(reader);
+ChainNetwork read_chain(const JsonReader& reader, const SearchSpace& space) {
+  ChainNetwork network;
   network.operation = read_operation(reader);
+  network.key = read_operator_key(reader, network.operation, space);
   const json& repeats = reader.require("repeats", "how often the operation stands in the chain");
   network.repeats = reader.whole_number_of(repeats, reader.full("repeats"), 1);
   return network;
@@ -107,12 +111,11 @@ KitModel read_model(const JsonReader& reader, const SearchSpace& space) {
   if (const json* op = reader.find("operator")) {
     const JsonReader entry(*op, reader.file(), reader.full("operator"));
     model.operator_name = read_operation(entry);
-    model.channels = entry.whole_number("channels", 0, 0);
-    model.resolution = entry.whole_number("resolution", 0, 0);
+    model.key = read_operator_key(entry, model.operator_name, space);
     return model;
   }
   if (const json* chain = reader.find("chain")) {
-    model.chain = read_chain({*chain, reader.file(), reader.full("chain")});
+    model.chain = read_chain({*chain, reader.file(), reader.full("chain")}, space);
     return model;
   }
   if (const json* surroundings = reader.find("surroundings")) {
@@ -138,8 +141,8 @@ void require_surroundings(const std::vector<KitModel>& models, const std::string
     });
     if (surrounded) continue;
     throw FormatError(file + ": model '" + model.id + "' has no surroundings of " +
-                      std::to_string(model.chain->channels) + " channels at resolution " +
-                      std::to_string(model.chain->resolution) + " among the models");
+                      std::to_string(model.chain->key.channels()) + " channels at resolution " +
+                      std::to_string(model.chain->key.resolution()) + " among the models");
   }
 }
 

@@ -78,7 +78,7 @@ class Reader {
       const std::optional<descriptor::Timing> timing = read_model(model);
       if (!timing) continue;
       if (model.is_operator()) {
-        operators_.push_back({model.operator_name, model.channels, model.resolution, timing->median_ms, {}});
+        operators_.push_back({model.operator_name, model.key, timing->median_ms, {}});
       } else if (model.chain) {
         chains_.push_back({*model.chain, timing->median_ms});
       } else if (results_.quantity != Quantity::latency) {

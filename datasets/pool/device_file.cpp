@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "datasets/pool/operator_label.h"
 #include "datasets/tables/json_reader.h"
 #include "nasbench/support/error.h"
 
@@ -48,18 +49,17 @@ std::string read_environment(const JsonReader& reader) {
 
 /// What an OperatorProfile and an OperationLatency have in common.
 template <class Row>
-Row read_row(const JsonReader& reader) {
+Row read_row(const JsonReader& reader, const SearchSpace& space) {
   Row row;
   row.name = reader.text("name", "");
   if (row.name.empty()) reader.fail("name", "a name", reader.require("name", "a name"));
-  row.channels = reader.whole_number("channels", 0, 0);
-  row.resolution = reader.whole_number("resolution", 0, 0);
+  row.key = read_operator_key(reader, row.name, space);
   row.latency_ms = reader.non_negative_of(reader.require("latency_ms", "a number of ms"), reader.full("latency_ms"));
   return row;
 }
 
-OperatorProfile read_operator(const JsonReader& reader, std::size_t counters) {
-  auto profile = read_row<OperatorProfile>(reader);
+OperatorProfile read_operator(const JsonReader& reader, std::size_t counters, const SearchSpace& space) {
+  auto profile = read_row<OperatorProfile>(reader, space);
   const json& counts = reader.array("counts");
   if (counts.size() != counters) {
     throw FormatError(reader.file() + ": " + reader.full("counts") + " has " + std::to_string(counts.size()) +
@@ -80,7 +80,7 @@ void require_nothing_measured(const HardwareDescriptor& descriptor, const std::s
   }
 }
 
-HardwareDescriptor read_descriptor(const JsonReader& device) {
+HardwareDescriptor read_descriptor(const JsonReader& device, const SearchSpace& space) {
   HardwareDescriptor descriptor;
   const json* object = device.find("descriptor");
   if (object == nullptr) return descriptor;
@@ -105,12 +105,12 @@ HardwareDescriptor read_descriptor(const JsonReader& device) {
   const json& operators = reader.array("operators");
   for (std::size_t i = 0; i < operators.size(); ++i) {
     const JsonReader entry(operators[i], device.file(), "descriptor.operators[" + std::to_string(i) + "]");
-    descriptor.operators.push_back(read_operator(entry, descriptor.counters.size()));
+    descriptor.operators.push_back(read_operator(entry, descriptor.counters.size(), space));
   }
   const json& in_network = reader.array("in_network");
   for (std::size_t i = 0; i < in_network.size(); ++i) {
     const JsonReader entry(in_network[i], device.file(), "descriptor.in_network[" + std::to_string(i) + "]");
-    descriptor.in_network.push_back(read_row<OperationLatency>(entry));
+    descriptor.in_network.push_back(read_row<OperationLatency>(entry, space));
   }
   if (counts == descriptor.counters.empty()) {
     throw FormatError(device.file() + ": descriptor.counters has " + std::to_string(descriptor.counters.size()) +
@@ -149,31 +149,33 @@ DeviceFile read_device_object(const json& object, const std::string& file, const
   device.threads = reader.whole_number("threads", 0, 0);
   device.input_shape = read_input_shape(reader);
   device.environment = read_environment(reader);
-  device.descriptor = read_descriptor(reader);
+  device.descriptor = read_descriptor(reader, *result.space);
   device.quantity = read_quantity(reader);
   result.latencies = read_latencies_name(reader);
   return result;
 }
 
 template <class Row>
-json row_json(const Row& row) {
-  return {
-      {"name", row.name}, {"channels", row.channels}, {"resolution", row.resolution}, {"latency_ms", row.latency_ms}};
+json row_json(const Row& row, const SearchSpace& space) {
+  json object = {{"latency_ms", row.latency_ms}};
+  put_operator(object, row.name, row.key, space);
+  return object;
 }
 
-json to_json(const OperatorProfile& profile) {
+json to_json(const OperatorProfile& profile, const SearchSpace& space) {
   json counts = json::array();
   for (const double count : profile.counts) counts.push_back(std::isnan(count) ? json() : json(count));
-  json object = row_json(profile);
+  json object = row_json(profile, space);
   object["counts"] = std::move(counts);
   return object;
 }
 
-json to_json(const HardwareDescriptor& descriptor) {
+json to_json(const HardwareDescriptor& descriptor, const SearchSpace& space) {
   json operators = json::array();
-  for (const OperatorProfile& profile : descriptor.operators) operators.push_back(to_json(profile));
+  for (const OperatorProfile& profile : descriptor.operators) operators.push_back(to_json(profile, space));
   json object = {{"source", descriptor.source}, {"counters", descriptor.counters}, {"operators", std::move(operators)}};
-  for (const OperationLatency& latency : descriptor.in_network) object["in_network"].push_back(row_json(latency));
+  for (const OperationLatency& latency : descriptor.in_network)
+    object["in_network"].push_back(row_json(latency, space));
   if (descriptor.simulated()) object["simulated"] = true;
   if (!descriptor.conditions.empty()) object["conditions"] = descriptor.conditions;
   return object;
@@ -216,7 +218,7 @@ json to_json(const DeviceRuntime& device, const SearchSpace& space) {
                  {"threads", device.threads},
                  {"input_shape", device.input_shape},
                  {"environment", parse_json(device.environment, "the environment of device '" + device.id + "'")},
-                 {"descriptor", to_json(device.descriptor)},
+                 {"descriptor", to_json(device.descriptor, space)},
                  {"latencies", measurements_name(device.quantity)}};
   if (device.quantity != Quantity::latency) {
     object["quantity"] = name(device.quantity);

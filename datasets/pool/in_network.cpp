@@ -9,10 +9,10 @@ namespace tenshot::datasets {
 std::vector<ChainGraph> chain_graphs(const std::vector<nasbench::OperationChain>& chains) {
   std::vector<ChainGraph> graphs;
   for (const nasbench::OperationChain& chain : chains) {
-    const ChainNetwork network{chain.name, chain.channels, chain.resolution, chain.repeats};
+    const ChainNetwork network{chain.name, chain.key, chain.repeats};
     const bool known = std::any_of(graphs.begin(), graphs.end(),
                                    [&](const ChainGraph& other) { return network.is_surrounded_by(other.network); });
-    const ChainNetwork surroundings{"", chain.channels, chain.resolution, 0};
+    const ChainNetwork surroundings{"", {chain.key.input, {}}, 0};
     if (!known) graphs.push_back({surroundings, chain.surroundings});
     graphs.push_back({network, chain.graph});
   }
@@ -31,11 +31,11 @@ std::vector<OperationLatency> in_network_latencies(const std::vector<ChainLatenc
         std::find_if(networks.begin(), networks.end(),
                      [&chain = chain](const ChainLatency& other) { return chain.is_surrounded_by(other.network); });
     if (surroundings == networks.end()) {
-      throw InputError("the chain of " + chain.operation + " of " + std::to_string(chain.channels) +
+      throw InputError("the chain of " + chain.operation + " of " + std::to_string(chain.key.channels()) +
                        " channels was measured without its surroundings");
     }
     const double added_ms = std::max(0.0, chain_ms - surroundings->latency_ms);
-    latencies.push_back({chain.operation, chain.channels, chain.resolution, added_ms / chain.repeats});
+    latencies.push_back({chain.operation, chain.key, added_ms / chain.repeats});
   }
   return latencies;
 }

@@ -12,15 +12,14 @@ namespace tenshot::datasets {
 /// A network by which OperationLatency is measured: a chain of an operation, or what surrounds it
 /// (nasbench::OperationChain).
 struct ChainNetwork {
-  std::string operation;  ///< empty for surroundings
-  int channels = 0;
-  int resolution = 0;
-  int repeats = 0;  ///< of the operation; 0 for surroundings
+  std::string operation;           ///< empty for surroundings
+  nasbench::OperatorSequence key;  ///< of one instance; of surroundings, none on the shape that instances would read
+  int repeats = 0;                 ///< of the operation; 0 for surroundings
 
   bool is_surroundings() const { return operation.empty(); }
   /// Whether `other` is what surrounds this chain.
   bool is_surrounded_by(const ChainNetwork& other) const {
-    return other.is_surroundings() && other.channels == channels && other.resolution == resolution;
+    return other.is_surroundings() && other.key.input == key.input;
   }
 };
 
@@ -29,8 +28,8 @@ struct ChainGraph {
   nasbench::LayerGraph graph;
 };
 
-/// The chains in their order, and the surroundings of chains of equal channels and resolution once, before the first of
-/// them.
+/// The chains in their order, and the surroundings of chains whose instances read the same shape once, before the first
+/// of them.
 std::vector<ChainGraph> chain_graphs(const std::vector<nasbench::OperationChain>& chains);
 
 /// "chains of 8 between two convolution blocks": how in_network was measured, for HardwareDescriptor::conditions.

@@ -11,6 +11,7 @@
 #include "datasets/tables/findings.h"
 #include "datasets/tables/measurements.h"
 #include "descriptor/counters/operator_counts.h"
+#include "nasbench/graph/operator_sequence.h"
 
 namespace tenshot::datasets {
 
@@ -18,20 +19,18 @@ using descriptor::default_counters;
 
 /// One operator's row of a hardware descriptor.
 struct OperatorProfile {
-  std::string name;
-  int channels = 0;
-  int resolution = 0;
+  std::string name;  ///< for people and files; `key` says which operator it is
+  nasbench::OperatorSequence key;
   double latency_ms = 0;
-  std::vector<double>
-      counts;  ///< one a counter of the descriptor, events per run; NaN where the core has no such counter
+  std::vector<double> counts;  ///< one for each counter of the descriptor, events per run; NaN where the core has no
+                               ///< such counter
 };
 
 /// What one more instance of an operation costs inside a network (nasbench::OperationChain).
 struct OperationLatency {
-  std::string name;
-  int channels = 0;
-  int resolution = 0;
-  double latency_ms = 0;  ///< 0 where the runtime leaves it out
+  std::string name;                ///< for people and files
+  nasbench::OperatorSequence key;  ///< of one instance
+  double latency_ms = 0;           ///< 0 where the runtime leaves it out
 };
 
 /// What a device-runtime looks like from its operators (MAPLE-Edge §2.1.2, §2.3).

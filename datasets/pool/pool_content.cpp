@@ -5,6 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "datasets/pool/operator_label.h"
 #include "datasets/pool/pool.h"
 #include "nasbench/support/numbers.h"
 
@@ -37,15 +38,22 @@ class Bytes {
   std::string bytes_;
 };
 
-void add_descriptor(Bytes& bytes, const HardwareDescriptor& descriptor) {
+/// The hashes of pools whose operators are known by name are in many files.
+void add_operator(Bytes& bytes, const std::string& name, const nasbench::OperatorSequence& key,
+                  const SearchSpace* space) {
+  bytes.add(name);
+  bytes.add(static_cast<std::uint64_t>(key.channels()));
+  bytes.add(static_cast<std::uint64_t>(key.resolution()));
+  if (space != nullptr && !is_known_by_name(name, key, *space)) bytes.add(nasbench::format(key));
+}
+
+void add_descriptor(Bytes& bytes, const HardwareDescriptor& descriptor, const SearchSpace* space) {
   bytes.add(descriptor.source);
   bytes.add(std::uint64_t{descriptor.counters.size()});
   for (const std::string& counter : descriptor.counters) bytes.add(counter);
   bytes.add(std::uint64_t{descriptor.operators.size()});
   for (const OperatorProfile& profile : descriptor.operators) {
-    bytes.add(profile.name);
-    bytes.add(static_cast<std::uint64_t>(profile.channels));
-    bytes.add(static_cast<std::uint64_t>(profile.resolution));
+    add_operator(bytes, profile.name, profile.key, space);
     bytes.add(profile.latency_ms);
     bytes.add(std::uint64_t{profile.counts.size()});
     for (const double count : profile.counts) bytes.add(count);
@@ -54,9 +62,7 @@ void add_descriptor(Bytes& bytes, const HardwareDescriptor& descriptor) {
   bytes.add(std::string_view("in_network"));
   bytes.add(std::uint64_t{descriptor.in_network.size()});
   for (const OperationLatency& latency : descriptor.in_network) {
-    bytes.add(latency.name);
-    bytes.add(static_cast<std::uint64_t>(latency.channels));
-    bytes.add(static_cast<std::uint64_t>(latency.resolution));
+    add_operator(bytes, latency.name, latency.key, space);
     bytes.add(latency.latency_ms);
   }
 }
@@ -116,7 +122,7 @@ std::string content_hash(const Pool& pool) {
     bytes.add(device->id);
     // The hashes of pools of latencies are in many files.
     if (device->quantity != Quantity::latency) bytes.add(name(device->quantity));
-    add_descriptor(bytes, device->descriptor);
+    add_descriptor(bytes, device->descriptor, pool.space);
     add_latencies(bytes, device->latencies);
   }
   return sha256_hex(bytes.text());

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
-#include <tuple>
 #include <utility>
 
 #include "datasets/pool/device_file.h"
@@ -51,15 +50,15 @@ void check_all_keys(const nlohmann::json& device, const std::string& file, Valid
 
 void check_operators(const DeviceRuntime& device, const SearchSpace& space, const std::string& file,
                      ValidationReport& report) {
-  using Key = std::pair<std::string, int>;
-  std::set<Key> expected;
-  for (const nasbench::Operator& op : space.operators({})) expected.insert({op.name, op.channels});
+  std::set<std::string> expected, found;
+  for (const nasbench::Operator& op : space.operators(space.default_shape())) {
+    expected.insert(nasbench::format(op.key, true));
+  }
   const std::vector<OperatorProfile>& operators = device.descriptor.operators;
-  std::set<Key> found;
-  for (const OperatorProfile& op : operators) found.insert({op.name, op.channels});
+  for (const OperatorProfile& op : operators) found.insert(nasbench::format(op.key, true));
   if (found != expected || operators.size() != expected.size()) {
     const auto known =
-        std::count_if(found.begin(), found.end(), [&](const Key& key) { return expected.count(key) > 0; });
+        std::count_if(found.begin(), found.end(), [&](const std::string& key) { return expected.count(key) > 0; });
     report.problems.push_back(file + ": descriptor has " + std::to_string(operators.size()) + " operators, " +
                               std::to_string(known) + " of the " + std::to_string(expected.size()) + " of space '" +
                               std::string(space.name()) + "'; measure them all, each once");
@@ -76,12 +75,11 @@ void check_operators(const DeviceRuntime& device, const SearchSpace& space, cons
 
 void check_in_network(const DeviceRuntime& device, const SearchSpace& space, const std::string& file,
                       ValidationReport& report) {
-  using Key = std::tuple<std::string, int, int>;
   const bool shape_known = !device.input_shape.empty();
-  nasbench::NetworkShape shape;
+  nasbench::NetworkShape shape = space.default_shape();
   if (shape_known) shape.resolution = device.input_shape[1];
-  const auto key = [&](const auto& row) { return Key(row.name, row.channels, shape_known ? row.resolution : 0); };
-  std::set<Key> expected, found;
+  const auto key = [&](const auto& row) { return nasbench::format(row.key, !shape_known); };
+  std::set<std::string> expected, found;
   try {
     for (const nasbench::OperationChain& chain : space.operation_chains(shape)) expected.insert(key(chain));
   } catch (const InputError& error) {
@@ -91,8 +89,8 @@ void check_in_network(const DeviceRuntime& device, const SearchSpace& space, con
   const std::vector<OperationLatency>& in_network = device.descriptor.in_network;
   for (const OperationLatency& latency : in_network) found.insert(key(latency));
   if (found == expected && in_network.size() == expected.size()) return;
-  const auto known =
-      std::count_if(found.begin(), found.end(), [&](const Key& latency) { return expected.count(latency) > 0; });
+  const auto known = std::count_if(found.begin(), found.end(),
+                                   [&](const std::string& known_key) { return expected.count(known_key) > 0; });
   report.problems.push_back(file + ": descriptor has " + std::to_string(in_network.size()) +
                             " operations inside a network, " + std::to_string(known) + " of the " +
                             std::to_string(expected.size()) + " of space '" + std::string(space.name()) +

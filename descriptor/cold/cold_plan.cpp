@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "descriptor/cold/cold_json.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 
@@ -40,19 +41,11 @@ ColdPlan plan_from(const json& value, const std::string& file) {
   if (plan.preparing_cores > most_cores) {
     reader.fail("preparing_cores", "at most " + std::to_string(most_cores), reader.require("preparing_cores", ""));
   }
-  const auto milliseconds = [&](const char* key) {
-    return reader.non_negative_of(reader.require(key, "milliseconds"), key);
-  };
-  plan.predicted_ms = milliseconds("predicted_ms");
-  plan.lower_bound_ms = milliseconds("lower_bound_ms");
-  plan.warm_ms = milliseconds("warm_ms");
+  plan.predicted_ms = milliseconds(reader, "predicted_ms");
+  plan.lower_bound_ms = milliseconds(reader, "lower_bound_ms");
+  plan.warm_ms = milliseconds(reader, "warm_ms");
   plan.network = cold_network_from(reader.require("network", "a network"), file);
-  const json& layers = reader.array("layers");
-  if (layers.size() != plan.network.layers.size() || layers.empty()) {
-    reader.fail("layers",
-                "one entry for each of the network's " + std::to_string(plan.network.layers.size()) + " layers",
-                layers);
-  }
+  const json& layers = entries_of_layers(reader, "layers", plan.network);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     plan.layers.push_back(layer_from(layers[i], file, "layers[" + std::to_string(i) + "]", plan.preparing_cores));
   }

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "descriptor/cold/cold_json.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 
@@ -26,10 +27,6 @@ json to_json(const KernelStages& k) {
           {"first_ms", k.first_ms},
           {"execute_ms", k.execute_ms},
           {"once_ms", k.once_ms}};
-}
-
-double milliseconds(const JsonReader& reader, const char* key) {
-  return reader.non_negative_of(reader.require(key, "milliseconds"), reader.full(key));
 }
 
 std::uint64_t byte_count(const JsonReader& reader, const char* key) {
@@ -89,12 +86,7 @@ ColdStages stages_from(const json& value, const std::string& file) {
   stages.start_ms = milliseconds(reader, "start_ms");
   stages.interference = {factor_of(reader, "interference_preparing"), factor_of(reader, "interference_executing")};
   stages.network = cold_network_from(reader.require("network", "a network"), file);
-  const json& layers = reader.array("stages");
-  if (layers.size() != stages.network.layers.size() || layers.empty()) {
-    reader.fail("stages",
-                "one entry for each of the network's " + std::to_string(stages.network.layers.size()) + " layers",
-                layers);
-  }
+  const json& layers = entries_of_layers(reader, "stages", stages.network);
   for (std::size_t i = 0; i < layers.size(); ++i) {
     stages.layers.push_back(layer_from(layers[i], file, "stages[" + std::to_string(i) + "]"));
   }

@@ -208,6 +208,14 @@ at::Tensor global_pool(const RunnableNode& own, const at::Tensor& x) {
   return own.node.operation.name == "max" ? at::amax(x, positions(x), keep) : at::mean(x, positions(x), keep);
 }
 
+/// An operation of a tensor and a number, or a constant tensor.
+at::Tensor with_constant(const RunnableNode& own, const at::Tensor& x) {
+  const std::string& function = own.node.operation.name;
+  const OperatorAttributes& a = own.node.attributes;
+  if (!own.tensors.weight.defined()) return with_number(function, x, a.alpha, a.constant_first);
+  return a.constant_first ? combined(function, own.tensors.weight, x) : combined(function, x, own.tensors.weight);
+}
+
 at::Tensor single_output(const RunnableNode& own, const std::vector<at::Tensor>& values) {
   const auto input = [&](std::size_t i) -> const at::Tensor& { return values[own.inputs[i]]; };
   const OperatorSpecification& s = own.node.operation;
@@ -233,12 +241,8 @@ at::Tensor single_output(const RunnableNode& own, const std::vector<at::Tensor>&
     case OperatorKind::add:
     case OperatorKind::multiply:
       return sum_or_product(own, values);
-    case OperatorKind::elementwise: {
-      if (own.inputs.size() == 2) return combined(s.name, input(0), input(1));
-      if (!own.tensors.weight.defined()) return with_number(s.name, input(0), a.alpha, a.constant_first);
-      return a.constant_first ? combined(s.name, own.tensors.weight, input(0))
-                              : combined(s.name, input(0), own.tensors.weight);
-    }
+    case OperatorKind::elementwise:
+      return own.inputs.size() == 2 ? combined(s.name, input(0), input(1)) : with_constant(own, input(0));
     case OperatorKind::concatenate: {
       std::vector<at::Tensor> parts;
       for (std::size_t i = 0; i < own.inputs.size(); ++i) parts.push_back(input(i));

@@ -148,6 +148,10 @@ class NasBench201 final : public SearchSpace {
     return cell_operation_chains(shape);
   }
 
+  std::optional<OperatorSequence> named_operation(std::string_view name, int channels, int resolution) const override {
+    return cell_operation(name, channels, resolution);
+  }
+
   std::vector<double> operator_occurrences(const Architecture& architecture) const override {
     return cell_operator_occurrences(cell_of(architecture));
   }

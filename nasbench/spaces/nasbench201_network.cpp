@@ -130,6 +130,36 @@ std::int64_t cell_network_flop_count(const Cell& cell, const NetworkShape& shape
   return count + (classifier_inputs + 1) * shape.classes;
 }
 
+std::optional<OperatorSequence> cell_operation(std::string_view name, int channels, int resolution) {
+  constexpr int largest = 1 << 20;
+  if (channels < 1 || resolution < 1 || channels > largest || resolution > largest) return std::nullopt;
+  const Shape image = {1, channels, resolution, resolution};
+  const auto plain = [&image](OperatorKind kind) {
+    OperatorSpecification op;
+    op.kind = kind;
+    op.inputs = {image};
+    op.output = image;
+    return op;
+  };
+  const auto windowed = [&plain](OperatorKind kind, int size) {
+    OperatorSpecification op = plain(kind);
+    op.kernel = {size, size};
+    return op;
+  };
+  OperatorSpecification relu = plain(OperatorKind::activation), add = plain(OperatorKind::add);
+  relu.name = "relu";
+  add.inputs.push_back(image);
+  const OperatorSpecification norm = plain(OperatorKind::batch_norm);
+  if (name == "skip_connect") return OperatorSequence{image, {}};
+  if (name == "nor_conv_1x1") return OperatorSequence{image, {relu, windowed(OperatorKind::convolution, 1), norm}};
+  if (name == "nor_conv_3x3") return OperatorSequence{image, {relu, windowed(OperatorKind::convolution, 3), norm}};
+  if (name == "avg_pool_3x3") return OperatorSequence{image, {windowed(OperatorKind::average_pool, 3)}};
+  if (name == "none" || name == "multiply") return OperatorSequence{image, {plain(OperatorKind::multiply)}};
+  if (name == "add") return OperatorSequence{image, {add}};
+  if (name == "relu") return OperatorSequence{image, {relu}};
+  return std::nullopt;
+}
+
 std::vector<Operator> cell_operators(const NetworkShape& shape) {
   std::vector<Operator> operators;
   for (std::size_t o = 0; o < operation_count; ++o) {
@@ -137,7 +167,7 @@ std::vector<Operator> cell_operators(const NetworkShape& shape) {
       LayerGraphBuilder builder({channels, resolution, resolution});
       const std::string name(operation_names[o]);
       apply(builder, static_cast<Operation>(o), name, builder.input(), channels);
-      operators.push_back({name, channels, resolution, builder.take()});
+      operators.push_back({name, *cell_operation(name, channels, resolution), builder.take()});
     }
   }
   return operators;
@@ -173,8 +203,8 @@ std::vector<OperationChain> cell_operation_chains(const NetworkShape& shape) {
   std::vector<OperationChain> chains;
   for (const auto& [name, append] : operations) {
     for (const Stage& stage : stages_of(shape)) {
-      chains.push_back({name, stage.channels, stage.resolution, repeats, chain(stage, name, append, repeats),
-                        chain(stage, name, append, 0)});
+      chains.push_back({name, *cell_operation(name, stage.channels, stage.resolution), repeats,
+                        chain(stage, name, append, repeats), chain(stage, name, append, 0)});
     }
   }
   return chains;

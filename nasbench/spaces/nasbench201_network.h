@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "nasbench/graph/layer_graph.h"
@@ -20,6 +22,10 @@ std::int64_t cell_network_flop_count(const Cell& cell, const NetworkShape& shape
 
 /// The 5 operations at the channels and resolutions of the 3 stages, operation by operation.
 std::vector<Operator> cell_operators(const NetworkShape& shape);
+
+/// What an operation of the cell, or one of "add", "relu" and "multiply", executes on an image of these extents, as
+/// nasbench::network_of() says it; nothing for another name, and where an extent is not positive or beyond 2^20.
+std::optional<OperatorSequence> cell_operation(std::string_view name, int channels, int resolution);
 
 /// How often each of cell_operators() occurs in the network of `cell`, shape [15].
 std::vector<double> cell_operator_occurrences(const Cell& cell);

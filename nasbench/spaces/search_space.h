@@ -8,6 +8,7 @@
 
 #include "nasbench/graph/layer_graph.h"
 #include "nasbench/graph/network.h"
+#include "nasbench/graph/operator_sequence.h"
 #include "nasbench/graph/operator_specification.h"
 #include "nasbench/spaces/architecture.h"
 #include "nasbench/support/random.h"
@@ -20,11 +21,10 @@ struct NetworkShape {
   int classes = 10;
 };
 
-/// One operator measured alone: its name, its channels, the height and width it runs at, and its one-operator graph.
+/// One operation of a space measured alone: what the space calls it, what it executes, and that as a graph.
 struct Operator {
   std::string name;
-  int channels = 0;
-  int resolution = 0;
+  OperatorSequence key;
   LayerGraph graph;
 };
 
@@ -33,12 +33,11 @@ struct Operator {
 /// inside a network: without entering and leaving the runtime (bytes for floats, blocked for plain layouts), which an
 /// operator alone pays for every time.
 struct OperationChain {
-  std::string name;  ///< a counted operation of the space, or what joins them ("add", "relu", "multiply")
-  int channels = 0;
-  int resolution = 0;
+  std::string name;      ///< a counted operation of the space, or what joins them ("add", "relu", "multiply")
+  OperatorSequence key;  ///< of one instance
   int repeats = 0;
   LayerGraph graph;
-  LayerGraph surroundings;  ///< the same for every chain of these channels and resolution
+  LayerGraph surroundings;  ///< the same for every chain whose instances read the same shape
 };
 
 /// The seam between what tenshot does and the networks it does it for. A space defines the meaning of Architecture
@@ -108,6 +107,12 @@ class SearchSpace {
   /// Every operation that has a cost, at every width and resolution it occurs at, as it runs inside a network; empty
   /// for a space that says nothing of it. Throws InputError on a shape the space cannot have.
   virtual std::vector<OperationChain> operation_chains(const NetworkShape&) const { return {}; }
+  /// What the operation of that name executes on an image of so many channels and that height and width: files call
+  /// the operators and chain instances of the space so. Nothing where the space has none of that name.
+  virtual std::optional<OperatorSequence> named_operation(std::string_view /*name*/, int /*channels*/,
+                                                          int /*resolution*/) const {
+    return std::nullopt;
+  }
 
   // What follows from the decisions alone. All that take an architecture throw InputError when it is none of the space.
 

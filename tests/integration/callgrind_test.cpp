@@ -56,10 +56,11 @@ TEST(SimulatedCounters, OfEveryOperatorAndRepeatable) {
   std::map<std::pair<std::string, int>, double> executed;
   for (std::size_t i = 0; i < operators.size(); ++i) {
     const double count = counts.per_run[i][instructions];
-    executed[{operators[i].name, operators[i].channels}] = count;
+    executed[{operators[i].name, operators[i].key.channels()}] = count;
     EXPECT_GT(count, 0) << operators[i].name;
     // Addresses differ a little from one process to the next, and some code depends on alignment.
-    EXPECT_NEAR(again.per_run[i][instructions] / count, 1, 1e-3) << operators[i].name << " " << operators[i].channels;
+    EXPECT_NEAR(again.per_run[i][instructions] / count, 1, 1e-3)
+        << operators[i].name << " " << operators[i].key.channels();
     EXPECT_NEAR(again.per_run[i][loads] / counts.per_run[i][loads], 1, 1e-3) << operators[i].name;
   }
   for (const int channels : {16, 32, 64}) {

@@ -84,6 +84,27 @@ void require_distinct_files(const OptionParser& options) {
   files.require_distinct();
 }
 
+void add_adapt_options(OptionParser& options) {
+  auto add = options.add();
+  add("checkpoint", "required: what `tenshot train` wrote; pool.tenshot is shipped", cxxopts::value<std::string>());
+  add("measurements",
+      "required, or --descriptor: CSV with architecture,latency_ms (or the quantity's column); a device-runtime's "
+      "folder; or a kit's folder with its results/",
+      cxxopts::value<std::string>());
+  add("descriptor", "the new device's device.json", cxxopts::value<std::string>());
+  add("strict", "refuse measurements with any unusable or doubtful entry");
+  add("clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)",
+      cxxopts::value<std::string>());
+  add("mode", "maple-edge: joint (from scratch on pool and measurements) or fine-tune",
+      cxxopts::value<std::string>()->default_value("joint"));
+  add("seed", "seed of every random draw", cxxopts::value<std::string>()->default_value("1"));
+  add("out", "required: predictor to write", cxxopts::value<std::string>());
+  add("threads", "processor threads; one gives the same bytes every time",
+      cxxopts::value<std::string>()->default_value("1"));
+  add_network_options(options, "that were measured");
+  add_quantity_option(options, "what the checkpoint is of; one of latencies is a prior for every quantity");
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "adapt", "Adapts a checkpoint to a new device from a few measurements.",
@@ -91,22 +112,7 @@ void run(const std::vector<std::string>& arguments) {
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements kit/ --out device.tenshot\n"
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --quantity energy --measurements energy.csv --out "
       "energy.tenshot\n");
-  options.add()("checkpoint", "required: what `tenshot train` wrote; pool.tenshot is shipped",
-                cxxopts::value<std::string>())(
-      "measurements",
-      "required, or --descriptor: CSV with architecture,latency_ms (or the quantity's column); a device-runtime's "
-      "folder; or a kit's folder with its results/",
-      cxxopts::value<std::string>())("descriptor", "the new device's device.json", cxxopts::value<std::string>())(
-      "strict", "refuse measurements with any unusable or doubtful entry")(
-      "clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)",
-      cxxopts::value<std::string>())("mode", "maple-edge: joint (from scratch on pool and measurements) or fine-tune",
-                                     cxxopts::value<std::string>()->default_value("joint"))(
-      "seed", "seed of every random draw", cxxopts::value<std::string>()->default_value("1"))(
-      "out", "required: predictor to write", cxxopts::value<std::string>())(
-      "threads", "processor threads; one gives the same bytes every time",
-      cxxopts::value<std::string>()->default_value("1"));
-  add_network_options(options, "that were measured");
-  add_quantity_option(options, "what the checkpoint is of; one of latencies is a prior for every quantity");
+  add_adapt_options(options);
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
   const std::string checkpoint = given_or_shipped(options.required("checkpoint")), out = options.required("out");

@@ -133,47 +133,39 @@ void report_left_out(const datasets::CollectRecord& record, bool quiet) {
 void add_collect_options(OptionParser& options) {
   add_runtime_options(options, "of the draw of architectures and of the weights");
   add_network_options(options, "to measure end to end, their ONNX files being there");
-  options.add()("archs", "CSV with an architecture column, or how many to draw (of --networks: all, or the first N)",
-                cxxopts::value<std::string>()->default_value("50"))(
-      "runs", "of a network at most; it stops earlier, after half of them, once its median is known to 1 %",
-      cxxopts::value<std::string>()->default_value("60"))("descriptor",
-                                                          "measure the space's operators too: a hardware descriptor of "
-                                                          "latencies, alone and inside a network, and counters; "
-                                                          "a device-runtime that lacks a part of it gets that part")(
-      "counters", "where counters come from: auto, perf_event, callgrind (simulated), latency_only",
-      cxxopts::value<std::string>()->default_value("auto"))(
-      "events", "to count, comma-separated, by perf's or libpfm's names (the six of MAPLE-Edge unless said)",
-      cxxopts::value<std::string>())("passes", "of counting; 0: as many as leave at most four events in each",
-                                     cxxopts::value<std::string>()->default_value("0"))(
-      "rounds", "measure the networks of a batch in turn, this often (1: one after the other)",
-      cxxopts::value<std::string>()->default_value("6"))("turn",
-                                                         "how many networks make a batch, which one sentinel goes with",
-                                                         cxxopts::value<std::string>()->default_value("20"))(
-      "tolerance", "by what fraction the sentinel may move before a measurement counts as disturbed",
-      cxxopts::value<double>()->default_value("0.05"))(
-      "attempts", "how often to measure what was disturbed, in all (1: keep it as it is)",
-      cxxopts::value<std::string>()->default_value("3"))(
-      "patience", "seconds in all to spend on what a disturbed machine spoils, and on waiting for it to settle",
-      cxxopts::value<std::string>()->default_value("300"))(
-      "json", "print what was measured, the conditions and the costs as JSON")(
-      "repeat-check", "measure 5 % of the architectures again at the end")(
-      "out", "required: folder to write <id>/device.json to", cxxopts::value<std::string>());
+  auto add = options.add();
+  add("archs", "CSV with an architecture column, or how many to draw (of --networks: all, or the first N)",
+      cxxopts::value<std::string>()->default_value("50"));
+  add("runs", "of a network at most; it stops earlier, after half of them, once its median is known to 1 %",
+      cxxopts::value<std::string>()->default_value("60"));
+  add("descriptor",
+      "measure the space's operators too: a hardware descriptor of "
+      "latencies, alone and inside a network, and counters; "
+      "a device-runtime that lacks a part of it gets that part");
+  add("counters", "where counters come from: auto, perf_event, callgrind (simulated), latency_only",
+      cxxopts::value<std::string>()->default_value("auto"));
+  add("events", "to count, comma-separated, by perf's or libpfm's names (the six of MAPLE-Edge unless said)",
+      cxxopts::value<std::string>());
+  add("passes", "of counting; 0: as many as leave at most four events in each",
+      cxxopts::value<std::string>()->default_value("0"));
+  add("rounds", "measure the networks of a batch in turn, this often (1: one after the other)",
+      cxxopts::value<std::string>()->default_value("6"));
+  add("turn", "how many networks make a batch, which one sentinel goes with",
+      cxxopts::value<std::string>()->default_value("20"));
+  add("tolerance", "by what fraction the sentinel may move before a measurement counts as disturbed",
+      cxxopts::value<double>()->default_value("0.05"));
+  add("attempts", "how often to measure what was disturbed, in all (1: keep it as it is)",
+      cxxopts::value<std::string>()->default_value("3"));
+  add("patience", "seconds in all to spend on what a disturbed machine spoils, and on waiting for it to settle",
+      cxxopts::value<std::string>()->default_value("300"));
+  add("json", "print what was measured, the conditions and the costs as JSON");
+  add("repeat-check", "measure 5 % of the architectures again at the end");
+  add("out", "required: folder to write <id>/device.json to", cxxopts::value<std::string>());
   add_collected_quantity(options);
 }
 
-void run(const std::vector<std::string>& arguments) {
-  OptionParser options("collect", "Measures architectures on this machine and writes a device-runtime.",
-                       "  tenshot collect --runtime libtorch-frozen --descriptor --archs 50 --out dev/\n"
-                       "  tenshot collect --runtime libtorch-frozen --networks models/ --out dev/\n"
-                       "  tenshot collect --runtime libtorch-frozen --cold --archs 50 --out dev/\n"
-                       "  tenshot collect --runtime libtorch-frozen --quantity memory --networks models/ --out dev/\n");
-  add_collect_options(options);
-  if (!options.parse(arguments)) return;
-  const datasets::Quantity quantity = collected_quantity(options);
-  const bool quiet = options.has("quiet");
-  const RuntimeChoice choice = runtime_choice(options);
-  const bool by_name = options.has("networks");
-  const nasbench::SearchSpace& space = by_name ? nasbench::networks() : *choice.space;
+datasets::CollectOptions collect_options(const OptionParser& options, const RuntimeChoice& choice,
+                                         const nasbench::SearchSpace& space, bool quiet) {
   datasets::CollectOptions collect;
   collect.folder = options.required("out");
   require_distinct_files(options, collect.folder);
@@ -189,9 +181,27 @@ void run(const std::vector<std::string>& arguments) {
   collect.patience_s = options.integer("patience", 0);
   collect.descriptor = descriptor_options(options);
   collect.repeat_check = options.has("repeat-check");
-  collect.architectures = by_name ? named_networks(options, choice, quiet)
-                                  : architectures_of(options.get("archs"), space, choice.options.weight_seed, quiet);
+  collect.architectures = options.has("networks")
+                              ? named_networks(options, choice, quiet)
+                              : architectures_of(options.get("archs"), space, choice.options.weight_seed, quiet);
   collect.instruction_set = choice.instruction_set;
+  return collect;
+}
+
+void run(const std::vector<std::string>& arguments) {
+  OptionParser options("collect", "Measures architectures on this machine and writes a device-runtime.",
+                       "  tenshot collect --runtime libtorch-frozen --descriptor --archs 50 --out dev/\n"
+                       "  tenshot collect --runtime libtorch-frozen --networks models/ --out dev/\n"
+                       "  tenshot collect --runtime libtorch-frozen --cold --archs 50 --out dev/\n"
+                       "  tenshot collect --runtime libtorch-frozen --quantity memory --networks models/ --out dev/\n");
+  add_collect_options(options);
+  if (!options.parse(arguments)) return;
+  const datasets::Quantity quantity = collected_quantity(options);
+  const bool quiet = options.has("quiet");
+  const RuntimeChoice choice = runtime_choice(options);
+  const bool by_name = options.has("networks");
+  const nasbench::SearchSpace& space = by_name ? nasbench::networks() : *choice.space;
+  datasets::CollectOptions collect = collect_options(options, choice, space, quiet);
   if (collect.descriptor.wanted) {
     const datasets::CounterChoice counters = datasets::choose_counters(collect.descriptor);
     collect.descriptor.counters = counters.source;

@@ -19,6 +19,7 @@
 #include "nasbench/support/text.h"
 #include "trainer/cli/signals.h"
 #include "trainer/cli/suggestion.h"
+#include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
 namespace {
@@ -187,7 +188,8 @@ void remark_on_descriptor(const trainer::PoolModel& model, const datasets::Hardw
     say("the descriptor is not used: this checkpoint describes devices by their measured networks", quiet);
   } else if (model.descriptor_kind() == "in-network" && !descriptor.has_in_network()) {
     say("the descriptor is not used: it does not say what operations cost inside a network (in_network)", quiet);
-  } else if (model.descriptor_kind() == "latency" && model.kind() != "structured" && descriptor.has_counters()) {
+  } else if (model.descriptor_kind() == "latency" && descriptor.has_counters() &&
+             trainer::richest_descriptor(std::string(model.kind())) == "counters") {
     say("of the descriptor only the operator latencies are used: this checkpoint's pool has no counters", quiet);
   }
 }

@@ -52,16 +52,17 @@ void import_kit(const OptionParser& options, const std::string& out) {
 void import_measurements(const Arguments& arguments) {
   OptionParser options("dataset import", "Reads a wide latency table, or a measured kit, into a pool.", import_example);
   add_network_options(options, "of the table");
-  options.add()("table",
-                "required, or --kit: CSV with architecture, an optional index, one column of ms per device-runtime",
-                cxxopts::value<std::string>())("space", "search space of the architectures: a name, or FILE.json",
-                                               cxxopts::value<std::string>()->default_value("nasbench201"))(
-      "devices", "columns to read, comma-separated (default: all)", cxxopts::value<std::string>())(
-      "rows", "a:b, rows whose index is a … b − 1 (default: all)", cxxopts::value<std::string>())(
-      "kit", "folder of a kit with the results/ of its measure.sh: becomes one device-runtime",
-      cxxopts::value<std::string>())("id", "of that device-runtime (default: its backend and settings)",
-                                     cxxopts::value<std::string>())("out", "required: pool folder to write",
-                                                                    cxxopts::value<std::string>());
+  auto add = options.add();
+  add("table", "required, or --kit: CSV with architecture, an optional index, one column of ms per device-runtime",
+      cxxopts::value<std::string>());
+  add("space", "search space of the architectures: a name, or FILE.json",
+      cxxopts::value<std::string>()->default_value("nasbench201"));
+  add("devices", "columns to read, comma-separated (default: all)", cxxopts::value<std::string>());
+  add("rows", "a:b, rows whose index is a … b − 1 (default: all)", cxxopts::value<std::string>());
+  add("kit", "folder of a kit with the results/ of its measure.sh: becomes one device-runtime",
+      cxxopts::value<std::string>());
+  add("id", "of that device-runtime (default: its backend and settings)", cxxopts::value<std::string>());
+  add("out", "required: pool folder to write", cxxopts::value<std::string>());
   add_quantity_option(options, "latency");
   if (!options.parse(arguments)) return;
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);

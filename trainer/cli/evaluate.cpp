@@ -151,18 +151,19 @@ void run(const std::vector<std::string>& arguments) {
   OptionParser options("evaluate", "Compares predictions with measurements.",
                        "  tenshot evaluate --predictor device.tenshot --measurements truth.csv\n"
                        "  tenshot evaluate --predictions predictions.csv --measurements truth.csv --json\n");
-  options.add()("predictor",
-                "required, or --predictions: what `tenshot adapt` wrote; leaves out what it was adapted on",
-                cxxopts::value<std::string>())(
-      "predictions", "required, or --predictor: CSV that `tenshot predict` wrote", cxxopts::value<std::string>())(
-      "measurements",
+  auto add = options.add();
+  add("predictor", "required, or --predictions: what `tenshot adapt` wrote; leaves out what it was adapted on",
+      cxxopts::value<std::string>());
+  add("predictions", "required, or --predictor: CSV that `tenshot predict` wrote", cxxopts::value<std::string>());
+  add("measurements",
       "required: CSV with architecture,latency_ms (or the quantity's column); a device-runtime's folder; or a kit with "
       "its results/",
-      cxxopts::value<std::string>())("exclude", "CSV with further architectures to leave out",
-                                     cxxopts::value<std::string>())("confidence", "of the intervals, with --predictor",
-                                                                    cxxopts::value<double>()->default_value("0.9"))(
-      "space", "with --predictions: search space of both files, a name or FILE.json",
-      cxxopts::value<std::string>()->default_value("nasbench201"))("json", "metrics as JSON on standard output");
+      cxxopts::value<std::string>());
+  add("exclude", "CSV with further architectures to leave out", cxxopts::value<std::string>());
+  add("confidence", "of the intervals, with --predictor", cxxopts::value<double>()->default_value("0.9"));
+  add("space", "with --predictions: search space of both files, a name or FILE.json",
+      cxxopts::value<std::string>()->default_value("nasbench201"));
+  add("json", "metrics as JSON on standard output");
   add_network_options(options, "that were measured");
   add_quantity_option(options, "the predictor's; with --predictions latency");
   if (!options.parse(arguments)) return;

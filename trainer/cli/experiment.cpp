@@ -37,14 +37,16 @@ void run(const std::vector<std::string>& arguments) {
       "  tenshot experiment experiments/pooling.json --out out/pooling --shard 2/8   (one of eight jobs of a batch)\n"
       "  tenshot experiment experiments/pooling.json --out out/pooling --merge       (once all eight are done)\n");
   options.add_positional("spec", "required: the experiment's JSON file");
-  options.add()("out",
-                "required: folder of the results: README.md (tables), results.csv, results.json, predictions.csv",
-                cxxopts::value<std::string>())(
-      "shard", "i/n: only this part of the grid; shards share --out, or have their cells/ copied together",
-      cxxopts::value<std::string>())("merge", "write the results of finished shards, run nothing")(
-      "resume", "keep what is finished in --out and go on")("quick", "the small grid of the spec's key 'quick'")(
-      "jobs", "processes at a time, of one thread each (default: one a processor)", cxxopts::value<std::string>())(
-      "json", "results.json on standard output when done");
+  auto add = options.add();
+  add("out", "required: folder of the results: README.md (tables), results.csv, results.json, predictions.csv",
+      cxxopts::value<std::string>());
+  add("shard", "i/n: only this part of the grid; shards share --out, or have their cells/ copied together",
+      cxxopts::value<std::string>());
+  add("merge", "write the results of finished shards, run nothing");
+  add("resume", "keep what is finished in --out and go on");
+  add("quick", "the small grid of the spec's key 'quick'");
+  add("jobs", "processes at a time, of one thread each (default: one a processor)", cxxopts::value<std::string>());
+  add("json", "results.json on standard output when done");
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
   const std::string spec_file = options.required("spec"), out = options.required("out");

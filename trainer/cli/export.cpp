@@ -14,9 +14,10 @@ void run(const std::vector<std::string>& arguments) {
   OptionParser options("export", "Writes a predictor in a form that needs nothing of tenshot.",
                        "  tenshot export --predictor device.tenshot --torchscript device.pt\n"
                        "  tenshot export --predictor device.tenshot --document device.json\n");
-  options.add()("predictor", "required: what `tenshot adapt` wrote", cxxopts::value<std::string>())(
-      "torchscript", "TorchScript file to write: torch.jit.load(…).predict([strings])", cxxopts::value<std::string>())(
-      "document", "JSON file to write: the same numbers, for any language", cxxopts::value<std::string>());
+  auto add = options.add();
+  add("predictor", "required: what `tenshot adapt` wrote", cxxopts::value<std::string>());
+  add("torchscript", "TorchScript file to write: torch.jit.load(…).predict([strings])", cxxopts::value<std::string>());
+  add("document", "JSON file to write: the same numbers, for any language", cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
   const std::string file = options.required("predictor");
   if (!options.has("torchscript") && !options.has("document")) {

@@ -77,43 +77,36 @@ void require_distinct_files(const OptionParser& options) {
   files.require_distinct();
 }
 
-void run(const std::vector<std::string>& arguments) {
-  OptionParser options(
-      "plan", "Chooses which architectures to measure on a new device.",
-      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv\n"
-      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --measurements measured.csv --out more.csv\n"
-      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv --kit kit/\n"
-      "  tenshot plan --kit kit/ --converted tflite/    adds tflite/arch_01.tflite, … to the kit that is there\n");
-  options.add()("checkpoint", "required: what `tenshot train` wrote; pool.tenshot is shipped",
-                cxxopts::value<std::string>())("samples", "how many to choose",
-                                               cxxopts::value<std::string>()->default_value("10"))(
-      "sampler", "information, targeted-uniform, random, or listed: the candidates as they stand",
-      cxxopts::value<std::string>()->default_value("information"))(
-      "archs", "CSV with the architectures that may be chosen (default: those the pool has measured)",
-      cxxopts::value<std::string>())("measurements",
-                                     "measurements made already (CSV, device-runtime or kit): plan further ones",
-                                     cxxopts::value<std::string>())(
-      "descriptor", "the new device's device.json: plan knowing what it says of costs", cxxopts::value<std::string>())(
-      "seed", "seed of the draw", cxxopts::value<std::string>()->default_value("1"))(
-      "out", "required: plan to write, - for standard output", cxxopts::value<std::string>())(
-      "kit",
+void add_plan_options(OptionParser& options) {
+  auto add = options.add();
+  add("checkpoint", "required: what `tenshot train` wrote; pool.tenshot is shipped", cxxopts::value<std::string>());
+  add("samples", "how many to choose", cxxopts::value<std::string>()->default_value("10"));
+  add("sampler", "information, targeted-uniform, random, or listed: the candidates as they stand",
+      cxxopts::value<std::string>()->default_value("information"));
+  add("archs", "CSV with the architectures that may be chosen (default: those the pool has measured)",
+      cxxopts::value<std::string>());
+  add("measurements", "measurements made already (CSV, device-runtime or kit): plan further ones",
+      cxxopts::value<std::string>());
+  add("descriptor", "the new device's device.json: plan knowing what it says of costs", cxxopts::value<std::string>());
+  add("seed", "seed of the draw", cxxopts::value<std::string>()->default_value("1"));
+  add("out", "required: plan to write, - for standard output", cxxopts::value<std::string>());
+  add("kit",
       "folder for a measurement kit: the plan and the operators, alone and in chains, as ONNX files, and measure.sh to "
       "run on the device",
-      cxxopts::value<std::string>())(
-      "converted",
+      cxxopts::value<std::string>());
+  add("converted",
       "folder of the kit's models as you converted them, each named as in the kit's models/: arch_01.tflite (or "
       ".param + .bin, .xml + .bin, .pte, .engine, …); they are copied, hashed, and what measure.sh then runs",
-      cxxopts::value<std::string>())("batch", "of the kit: images an inference",
-                                     cxxopts::value<std::string>()->default_value("1"))(
-      "resolution", "of the kit: height and width of the image, pixels (default: the space's own)",
-      cxxopts::value<std::string>())("runs", "of the kit: of an architecture",
-                                     cxxopts::value<std::string>()->default_value("200"));
+      cxxopts::value<std::string>());
+  add("batch", "of the kit: images an inference", cxxopts::value<std::string>()->default_value("1"));
+  add("resolution", "of the kit: height and width of the image, pixels (default: the space's own)",
+      cxxopts::value<std::string>());
+  add("runs", "of the kit: of an architecture", cxxopts::value<std::string>()->default_value("200"));
   add_network_options(options, "that may be chosen");
   add_quantity_option(options, "what the checkpoint is of");
-  if (!options.parse(arguments)) return;
-  const bool quiet = options.has("quiet");
-  if (adds_to_kit(options)) return add_converted(options, quiet);
-  const std::string checkpoint = given_or_shipped(options.required("checkpoint")), out = options.required("out");
+}
+
+trainer::PlanRequest plan_request(const OptionParser& options) {
   trainer::PlanRequest request;
   request.samples = static_cast<std::size_t>(options.integer("samples", 1));
   request.sampler = options.get("sampler");
@@ -126,22 +119,24 @@ void run(const std::vector<std::string>& arguments) {
   }
   quantity_option(options);
   request.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+  return request;
+}
+
+datasets::KitRequest kit_request(const OptionParser& options, std::uint64_t seed) {
   datasets::KitRequest kit;
-  kit.weight_seed = request.seed;
+  kit.weight_seed = seed;
   kit.batch = options.integer("batch", 1);
   kit.runs = options.integer("runs", 1);
   for (const char* option : {"batch", "resolution", "runs"}) {
     if (options.has(option) && !options.has("kit")) throw UsageError("--" + std::string(option) + " is of a --kit");
   }
-  require_distinct_files(options);
-  MadeFolders made;
-  made.for_file(out);
-  const auto model = trainer::load_pool_model(checkpoint);
-  const nasbench::SearchSpace& space = *model->pool().space;
-  const datasets::Quantity quantity = trainer::adapted_quantity(model->pool(), quantity_option(options));
-  kit.space = &space;
-  kit.shape = space.default_shape();
-  if (options.has("resolution")) kit.shape.resolution = options.integer("resolution", 4);
+  return kit;
+}
+
+/// Candidates, measurements that were made already, and the descriptor.
+void add_what_is_known(const OptionParser& options, const trainer::PoolModel& model, datasets::Quantity quantity,
+                       bool quiet, trainer::PlanRequest& request) {
+  const nasbench::SearchSpace& space = *model.pool().space;
   request.candidates = networks_of(options);
   if (options.has("networks") && &space != &nasbench::networks()) {
     throw InputError("--networks: the checkpoint is of the space " + std::string(space.name()) +
@@ -159,8 +154,34 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("descriptor")) {
     require_latency_descriptor(quantity);
     request.measured.descriptor = read_descriptor(options.get("descriptor"), space);
-    if (model->kind() == "structured") remark_on_descriptor(*model, *request.measured.descriptor, quiet);
+    if (model.planning_prior() != nullptr) remark_on_descriptor(model, *request.measured.descriptor, quiet);
   }
+}
+
+void run(const std::vector<std::string>& arguments) {
+  OptionParser options(
+      "plan", "Chooses which architectures to measure on a new device.",
+      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv\n"
+      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --measurements measured.csv --out more.csv\n"
+      "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv --kit kit/\n"
+      "  tenshot plan --kit kit/ --converted tflite/    adds tflite/arch_01.tflite, … to the kit that is there\n");
+  add_plan_options(options);
+  if (!options.parse(arguments)) return;
+  const bool quiet = options.has("quiet");
+  if (adds_to_kit(options)) return add_converted(options, quiet);
+  const std::string checkpoint = given_or_shipped(options.required("checkpoint")), out = options.required("out");
+  trainer::PlanRequest request = plan_request(options);
+  datasets::KitRequest kit = kit_request(options, request.seed);
+  require_distinct_files(options);
+  MadeFolders made;
+  made.for_file(out);
+  const auto model = trainer::load_pool_model(checkpoint);
+  const nasbench::SearchSpace& space = *model->pool().space;
+  const datasets::Quantity quantity = trainer::adapted_quantity(model->pool(), quantity_option(options));
+  kit.space = &space;
+  kit.shape = space.default_shape();
+  if (options.has("resolution")) kit.shape.resolution = options.integer("resolution", 4);
+  add_what_is_known(options, *model, quantity, quiet, request);
   const std::vector<nasbench::Architecture> plan = trainer::plan(*model, request);
   trainer::write_plan(out, plan, space);
   if (!options.has("kit")) {

@@ -109,22 +109,27 @@ std::vector<nasbench::Architecture> architectures_of(const OptionParser& options
                    " by --archs candidates.csv or as arguments, such as " + space.example());
 }
 
+void add_predict_options(OptionParser& options) {
+  auto add = options.add();
+  add("predictor", "required: what `tenshot adapt` wrote", cxxopts::value<std::string>());
+  add("archs", "CSV with an architecture column (default: the whole space)", cxxopts::value<std::string>());
+  add("confidence", "of the intervals, for predictors that have them", cxxopts::value<double>()->default_value("0.9"));
+  add("limit-ms", "keep what is predicted to take no longer, the fastest first", cxxopts::value<double>());
+  add("fastest", "keep this many, the fastest first", cxxopts::value<std::string>());
+  add("out", "predictions to write as CSV, - for standard output (default: a line for each, for people)",
+      cxxopts::value<std::string>());
+  add_network_options(options, "to predict");
+  add_quantity_option(options, "the predictor's; another one is refused");
+  options.add_rest("architecture", "architectures, names of networks, or files *.onnx: prints a line for each");
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("predict", "Predicts latencies of architectures, of ONNX files, or of the whole space.",
                        "  tenshot predict --predictor device.tenshot --out predictions.csv\n"
                        "  tenshot predict --predictor device.tenshot --archs candidates.csv --out -\n"
                        "  tenshot predict --predictor board.tenshot model.onnx\n"
                        "  tenshot predict --predictor device.tenshot --limit-ms 5 --fastest 10\n");
-  options.add()("predictor", "required: what `tenshot adapt` wrote", cxxopts::value<std::string>())(
-      "archs", "CSV with an architecture column (default: the whole space)", cxxopts::value<std::string>())(
-      "confidence", "of the intervals, for predictors that have them", cxxopts::value<double>()->default_value("0.9"))(
-      "limit-ms", "keep what is predicted to take no longer, the fastest first", cxxopts::value<double>())(
-      "fastest", "keep this many, the fastest first", cxxopts::value<std::string>())(
-      "out", "predictions to write as CSV, - for standard output (default: a line for each, for people)",
-      cxxopts::value<std::string>());
-  add_network_options(options, "to predict");
-  add_quantity_option(options, "the predictor's; another one is refused");
-  options.add_rest("architecture", "architectures, names of networks, or files *.onnx: prints a line for each");
+  add_predict_options(options);
   if (!options.parse(arguments)) return;
   const std::string file = options.required("predictor");
   if (!options.rest().empty() && options.has("archs")) {

@@ -31,15 +31,16 @@ void run(const std::vector<std::string>& arguments) {
       "  tenshot report board.tenshot --explain model.onnx --out report.html\n");
   options.add_positional("what",
                          "required: folder that `tenshot experiment` wrote, or file that `tenshot adapt` wrote");
-  options.add()("out", "required: page to write", cxxopts::value<std::string>())(
-      "pictures", "folder to write the page's pictures to as well, as SVG files", cxxopts::value<std::string>())(
-      "measurements",
+  auto add = options.add();
+  add("out", "required: page to write", cxxopts::value<std::string>());
+  add("pictures", "folder to write the page's pictures to as well, as SVG files", cxxopts::value<std::string>());
+  add("measurements",
       "of a predictor: further measurements of its device: a CSV, a device-runtime's folder, or a kit with results",
-      cxxopts::value<std::string>())("accuracies",
-                                     "of a predictor: CSV with the columns architecture,accuracy, for the Pareto front",
-                                     cxxopts::value<std::string>())(
-      "limit-ms", "of a predictor: latency not to exceed (or its quantity, in its unit)", cxxopts::value<double>())(
-      "explain", "of a predictor `operators`: a network or file *.onnx whose prediction is taken apart; once for each",
+      cxxopts::value<std::string>());
+  add("accuracies", "of a predictor: CSV with the columns architecture,accuracy, for the Pareto front",
+      cxxopts::value<std::string>());
+  add("limit-ms", "of a predictor: latency not to exceed (or its quantity, in its unit)", cxxopts::value<double>());
+  add("explain", "of a predictor `operators`: a network or file *.onnx whose prediction is taken apart; once for each",
       cxxopts::value<std::vector<std::string>>());
   add_network_options(options, "to measure or to explain");
   if (!options.parse(arguments)) return;

@@ -40,14 +40,14 @@ void restart_under(const std::string& instruction_set) {
 }  // namespace
 
 void add_runtime_options(OptionParser& options, const std::string& seed_help) {
-  options.add()("runtime", joined(descriptor::runtime_names()),
-                cxxopts::value<std::string>()->default_value("libtorch-eager"))(
-      "threads", "processor threads of the runtime", cxxopts::value<std::string>()->default_value("1"))(
-      "batch", "images an inference", cxxopts::value<std::string>()->default_value("1"))(
-      "seed", seed_help, cxxopts::value<std::string>()->default_value("1"))(
-      "space", "search space: a name, or FILE.json", cxxopts::value<std::string>()->default_value("nasbench201"))(
-      "resolution", "of the input image (default: the space's own)", cxxopts::value<std::string>())(
-      "isa", "newest instructions the libraries may use: " + joined(descriptor::instruction_sets()),
+  auto add = options.add();
+  add("runtime", joined(descriptor::runtime_names()), cxxopts::value<std::string>()->default_value("libtorch-eager"));
+  add("threads", "processor threads of the runtime", cxxopts::value<std::string>()->default_value("1"));
+  add("batch", "images an inference", cxxopts::value<std::string>()->default_value("1"));
+  add("seed", seed_help, cxxopts::value<std::string>()->default_value("1"));
+  add("space", "search space: a name, or FILE.json", cxxopts::value<std::string>()->default_value("nasbench201"));
+  add("resolution", "of the input image (default: the space's own)", cxxopts::value<std::string>());
+  add("isa", "newest instructions the libraries may use: " + joined(descriptor::instruction_sets()),
       cxxopts::value<std::string>()->default_value("native"));
 }
 

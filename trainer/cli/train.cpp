@@ -49,35 +49,42 @@ void require_options_of(const std::string& predictor, const OptionParser& option
   }
 }
 
+void add_train_options(OptionParser& options) {
+  auto add = options.add();
+  add("pool", "required: folder of device-runtimes; data is shipped", cxxopts::value<std::string>());
+  add("without", "device-runtimes of the pool to leave out, comma-separated", cxxopts::value<std::string>());
+  add("predictor",
+      "structured (costs and execution structure; the default for nasbench201), operators (costs of kinds of "
+      "operators; "
+      "the default for every other space), maple-edge (network taught by simulated devices); to compare with: "
+      "maple-edge-plain (the paper's network), maple (without MAPLE-Edge's additions), help, flops, flops-memory, "
+      "look-up, additive, transfer, forest",
+      cxxopts::value<std::string>());
+  add("seed", "seed of every random draw", cxxopts::value<std::string>()->default_value("1"));
+  add("out", "required: checkpoint to write", cxxopts::value<std::string>());
+  add("epochs", "networks: passes over the pool (200), of maple-edge over as many simulated samples",
+      cxxopts::value<std::string>());
+  add("batch", "networks: samples a step (128)", cxxopts::value<std::string>());
+  add("learning-rate", "networks: Adam's, at the start (0.001)", cxxopts::value<double>());
+  add("hidden", "networks: widths of the hidden layers (512,128)", cxxopts::value<std::string>());
+  add("descriptor-kind",
+      "what of a device's descriptor counts: auto, in-network (structured) or counters (networks), latency, inferred "
+      "(nothing)",
+      cxxopts::value<std::string>()->default_value("auto"));
+  add("no-normalisation", "descriptors in absolute units (MAPLE)");
+  add("no-scaling", "targets in milliseconds (MAPLE)");
+  add("threads", "processor threads; one gives the same bytes every time",
+      cxxopts::value<std::string>()->default_value("1"));
+  add_quantity_option(options, "what the pool's devices hold");
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("train", "Trains a predictor on a pool of device-runtimes.",
                        "  tenshot train --pool datasets/data --out pool.tenshot\n"
                        "  tenshot train --pool datasets/data --without libtorch-frozen_t1_b1 --predictor maple-edge "
                        "--out network.tenshot\n"
                        "  tenshot train --pool boards --quantity energy --out energy.tenshot\n");
-  options.add()("pool", "required: folder of device-runtimes; data is shipped", cxxopts::value<std::string>())(
-      "without", "device-runtimes of the pool to leave out, comma-separated", cxxopts::value<std::string>())(
-      "predictor",
-      "structured (costs and execution structure; the default for nasbench201), operators (costs of kinds of "
-      "operators; "
-      "the default for every other space), maple-edge (network taught by simulated devices); to compare with: "
-      "maple-edge-plain (the paper's network), maple (without MAPLE-Edge's additions), help, flops, flops-memory, "
-      "look-up, additive, transfer, forest",
-      cxxopts::value<std::string>())("seed", "seed of every random draw",
-                                     cxxopts::value<std::string>()->default_value("1"))(
-      "out", "required: checkpoint to write", cxxopts::value<std::string>())(
-      "epochs", "networks: passes over the pool (200), of maple-edge over as many simulated samples",
-      cxxopts::value<std::string>())("batch", "networks: samples a step (128)", cxxopts::value<std::string>())(
-      "learning-rate", "networks: Adam's, at the start (0.001)", cxxopts::value<double>())(
-      "hidden", "networks: widths of the hidden layers (512,128)", cxxopts::value<std::string>())(
-      "descriptor-kind",
-      "what of a device's descriptor counts: auto, in-network (structured) or counters (networks), latency, inferred "
-      "(nothing)",
-      cxxopts::value<std::string>()->default_value("auto"))(
-      "no-normalisation", "descriptors in absolute units (MAPLE)")("no-scaling", "targets in milliseconds (MAPLE)")(
-      "threads", "processor threads; one gives the same bytes every time",
-      cxxopts::value<std::string>()->default_value("1"));
-  add_quantity_option(options, "what the pool's devices hold");
+  add_train_options(options);
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
   const std::string folder = given_or_shipped(options.required("pool")), out = options.required("out");

@@ -6,9 +6,7 @@
 
 #include "nasbench/support/error.h"
 #include "trainer/planning/planning.h"
-#include "trainer/predictors/operators/operators_model.h"
 #include "trainer/predictors/registry.h"
-#include "trainer/predictors/structured/structured_model.h"
 
 namespace tenshot::trainer::evaluation {
 namespace {
@@ -24,7 +22,7 @@ LatencyOf latencies_of(const datasets::DeviceRuntime& device) {
   return latency_ms;
 }
 
-std::uint64_t seed_of(const ExperimentSpec& spec, const Cell& cell) {
+std::uint64_t seed_of(const ExperimentSpec& spec, const GridCell& cell) {
   return spec.seed + static_cast<std::uint64_t>(cell.trial);
 }
 
@@ -68,7 +66,7 @@ const PlanningPrior& PlanningPriors::of(const std::vector<std::string>& members)
   return *known.prior;
 }
 
-bool chooses_by_pool_prior(const ExperimentSpec& spec, const Cell& cell) {
+bool chooses_by_pool_prior(const ExperimentSpec& spec, const GridCell& cell) {
   const bool chosen = cell.samples != 0 && cell.samples != every_sample;
   return chosen && chooses_by_prior(cell.sampler) && !spec.methods[cell.method].sampler;
 }
@@ -110,13 +108,11 @@ std::unique_ptr<PoolModel> train_model(const ExperimentSpec& spec, const Experim
   TrainingControl control;
   control.state_file = state_file;
   const datasets::Pool pool = subset(data.known(), task.members);
-  if (method.predictor == "structured") return train_structured(pool, spec.seed, method.posterior, task.descriptor);
-  if (method.predictor == "operators") return train_operators(pool, spec.seed, method.costs);
-  return train_pool_model(method.predictor, pool, settings, control);
+  return train_pool_model(method.predictor, pool, settings, control, method.posterior);
 }
 
 std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
-                                         const Cell& cell, PlanningPriors& priors, const PoolModel* model) {
+                                         const GridCell& cell, PlanningPriors& priors, const PoolModel* model) {
   const datasets::Pool pool = subset(data.known(), task.members);
   PlanRequest request;
   const datasets::DeviceRuntime& target = *data.train.find(cell.target);
@@ -154,7 +150,7 @@ std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const Exper
 }
 
 CellResult run_cell(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
-                    const PoolModel& model, const Cell& cell, PlanningPriors& priors) {
+                    const PoolModel& model, const GridCell& cell, PlanningPriors& priors) {
   const Method& method = spec.methods[cell.method];
   const datasets::DeviceRuntime& target = *data.train.find(cell.target);
   const AdaptationSet set =

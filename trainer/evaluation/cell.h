@@ -57,18 +57,19 @@ class PlanningPriors {
 };
 
 /// Whether the cell's samples are chosen by the planning prior of its pool, and not by what its own method has learned.
-bool chooses_by_pool_prior(const ExperimentSpec& spec, const Cell& cell);
+bool chooses_by_pool_prior(const ExperimentSpec& spec, const GridCell& cell);
 
 /// Samples the target, adapts `model` to it, predicts its test rows and compares. The samples are a function of pool,
 /// sampler, number and trial: the same for every method. Throws InputError (too few candidates) and what adapting
 /// throws.
 CellResult run_cell(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
-                    const PoolModel& model, const Cell& cell, PlanningPriors& priors);
+                    const PoolModel& model, const GridCell& cell, PlanningPriors& priors);
 
 /// What the target would be asked to measure: distinct architectures of its training rows that the whole pool has
 /// measured too. A method that has a sampler of its own is planned under its own assumptions: by what `model` has
 /// learned, where there is one and planning can use that.
 std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
-                                         const Cell& cell, PlanningPriors& priors, const PoolModel* model = nullptr);
+                                         const GridCell& cell, PlanningPriors& priors,
+                                         const PoolModel* model = nullptr);
 
 }  // namespace tenshot::trainer::evaluation

@@ -119,6 +119,79 @@ OpenWork open_work(const Grid& grid, const Folder& folder, const Shard& shard) {
   return work;
 }
 
+/// What an experiment has to do.
+struct Work {
+  const ExperimentSpec& spec;
+  const ExperimentData& data;
+  const Grid& grid;
+  const Folder& folder;
+  OpenWork open;
+  int jobs = 1;
+};
+
+void train_models(const Work& work, Progress& progress) {
+  ProcessWork training;
+  training.tasks = work.open.models.size();
+  training.jobs = work.jobs;
+  const auto model_name = [&](std::size_t i) {
+    const ModelTask& task = work.grid.models[work.open.models[i]];
+    return "training " + work.spec.methods[task.method].name + " on " + std::to_string(task.members.size()) +
+           " device-runtimes";
+  };
+  training.name = model_name;
+  training.run = [&](std::size_t i) {
+    const LibTorchThreads one(1);
+    const ModelTask& task = work.grid.models[work.open.models[i]];
+    const fs::path file = work.folder.model(task), state = file.string() + ".partial";
+    Archive archive = train_model(work.spec, work.data, task, state)->to_archive();
+    archive.card["experiment"] = work.spec.name;  // which says whether it was a quick one
+    save(archive, file);
+    std::error_code ignored;
+    fs::remove(state, ignored);
+  };
+  training.on_killed = [&](std::size_t i, pid_t process) {
+    const fs::path file = work.folder.model(work.grid.models[work.open.models[i]]);
+    remove_temporary_of(file, process);
+    remove_temporary_of(file.string() + ".partial", process);
+  };
+  training.on_finished = [&](std::size_t i) { progress.finished(model_name(i)); };
+  training.go_on = [&] { return progress.go_on(); };
+  run_in_processes(training);
+}
+
+void run_cells(const Work& work, Progress& progress) {
+  PlanningPriors priors(work.data);
+  for (const std::size_t c : work.open.cells) {
+    // Here, so that the processes of the cells find it; what is wrong with a pool is their cells' to say.
+    if (!progress.go_on() || !chooses_by_pool_prior(work.spec, work.grid.cells[c])) continue;
+    try {
+      priors.of(work.grid.models[work.grid.cells[c].model].members);
+    } catch (const InputError&) {
+    }
+  }
+
+  ProcessWork cells;
+  cells.tasks = work.open.cells.size();
+  cells.jobs = work.jobs;
+  const auto cell_name = [&](std::size_t i) { return describe(work.spec, work.grid.cells[work.open.cells[i]]); };
+  cells.name = cell_name;
+  cells.run = [&](std::size_t i) {
+    const LibTorchThreads one(1);
+    const GridCell& cell = work.grid.cells[work.open.cells[i]];
+    const ModelTask& task = work.grid.models[cell.model];
+    const std::unique_ptr<PoolModel> model = load_pool_model(work.folder.model(task));
+    json result = to_json(run_cell(work.spec, work.data, task, *model, cell, priors));
+    result["experiment"] = work.spec.name;
+    write_file_atomically(work.folder.cell(work.open.cells[i]), result.dump() + "\n");
+  };
+  cells.on_killed = [&](std::size_t i, pid_t process) {
+    remove_temporary_of(work.folder.cell(work.open.cells[i]), process);
+  };
+  cells.on_finished = [&](std::size_t i) { progress.finished(cell_name(i)); };
+  cells.go_on = [&] { return progress.go_on(); };
+  run_in_processes(cells);
+}
+
 }  // namespace
 
 Shard parse_shard(const std::string& text) {
@@ -137,67 +210,12 @@ void run_experiment(const ExperimentSpec& spec, const ExperimentOptions& options
   const Grid grid = make_grid(spec, data);
   const Folder folder{options.out};
   claim(folder, description_of(spec, data, grid), options.resume || options.shard.count > 1);
-  const OpenWork open = open_work(grid, folder, options.shard);
-  Progress progress(options, open.models.size() + open.cells.size());
+  const Work work{spec, data, grid, folder, open_work(grid, folder, options.shard), options.jobs};
+  Progress progress(options, work.open.models.size() + work.open.cells.size());
 
   const LibTorchThreads loads_libtorch(1);  // now, or each of the processes that are forked would
-
-  ProcessWork training;
-  training.tasks = open.models.size();
-  training.jobs = options.jobs;
-  const auto model_name = [&](std::size_t i) {
-    const ModelTask& task = grid.models[open.models[i]];
-    return "training " + spec.methods[task.method].name + " on " + std::to_string(task.members.size()) +
-           " device-runtimes";
-  };
-  training.name = model_name;
-  training.run = [&](std::size_t i) {
-    const LibTorchThreads one(1);
-    const ModelTask& task = grid.models[open.models[i]];
-    const fs::path file = folder.model(task), state = file.string() + ".partial";
-    Archive archive = train_model(spec, data, task, state)->to_archive();
-    archive.card["experiment"] = spec.name;  // which says whether it was a quick one
-    save(archive, file);
-    std::error_code ignored;
-    fs::remove(state, ignored);
-  };
-  training.on_killed = [&](std::size_t i, pid_t process) {
-    const fs::path file = folder.model(grid.models[open.models[i]]);
-    remove_temporary_of(file, process);
-    remove_temporary_of(file.string() + ".partial", process);
-  };
-  training.on_finished = [&](std::size_t i) { progress.finished(model_name(i)); };
-  training.go_on = [&] { return progress.go_on(); };
-  run_in_processes(training);
-
-  PlanningPriors priors(data);
-  for (const std::size_t c : open.cells) {
-    // Here, so that the processes of the cells find it; what is wrong with a pool is their cells' to say.
-    if (!progress.go_on() || !chooses_by_pool_prior(spec, grid.cells[c])) continue;
-    try {
-      priors.of(grid.models[grid.cells[c].model].members);
-    } catch (const InputError&) {
-    }
-  }
-
-  ProcessWork cells;
-  cells.tasks = open.cells.size();
-  cells.jobs = options.jobs;
-  const auto cell_name = [&](std::size_t i) { return describe(spec, grid.cells[open.cells[i]]); };
-  cells.name = cell_name;
-  cells.run = [&](std::size_t i) {
-    const LibTorchThreads one(1);
-    const Cell& cell = grid.cells[open.cells[i]];
-    const ModelTask& task = grid.models[cell.model];
-    const std::unique_ptr<PoolModel> model = load_pool_model(folder.model(task));
-    json result = to_json(run_cell(spec, data, task, *model, cell, priors));
-    result["experiment"] = spec.name;
-    write_file_atomically(folder.cell(open.cells[i]), result.dump() + "\n");
-  };
-  cells.on_killed = [&](std::size_t i, pid_t process) { remove_temporary_of(folder.cell(open.cells[i]), process); };
-  cells.on_finished = [&](std::size_t i) { progress.finished(cell_name(i)); };
-  cells.go_on = training.go_on;
-  run_in_processes(cells);
+  train_models(work, progress);
+  run_cells(work, progress);
 
   if (options.shard.count == 1) merge_experiment(spec, options.out);
 }

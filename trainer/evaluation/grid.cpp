@@ -135,7 +135,7 @@ class GridBuilder {
         continue;
       }
       for (std::size_t m = 0; m < spec_.methods.size(); ++m) {
-        Cell cell;
+        GridCell cell;
         cell.target = target;
         cell.pool = p;
         if (strategy.one_at_a_time) cell.pool_device = members.front();
@@ -146,7 +146,7 @@ class GridBuilder {
     }
   }
 
-  void add_choices(Cell cell) {
+  void add_choices(GridCell cell) {
     const Method& method = spec_.methods[cell.method];
     const bool network = is_network(method.predictor);
     std::vector<std::string> samplers = method.sampler ? std::vector<std::string>{*method.sampler} : spec_.samplers;
@@ -200,7 +200,6 @@ class GridBuilder {
                                n.hidden,         n.fit.epochs,      n.fit.batch,        n.fit.learning_rate,
                                n.normalise,      n.scale_latencies, n.fine_tune_epochs, method.posterior,
                                n.simulation};
-    if (method.predictor == "operators") identity.push_back(method.costs);
     task.key = sha256_hex(identity.dump() + data_.sha256).substr(0, 16);
     const auto [place, added] = models_.emplace(task.key, grid_.models.size());
     if (added) grid_.models.push_back(task);
@@ -249,7 +248,7 @@ ExperimentData load_data(const ExperimentSpec& spec) {
 
 Grid make_grid(const ExperimentSpec& spec, const ExperimentData& data) { return GridBuilder(spec, data).build(); }
 
-std::string describe(const ExperimentSpec& spec, const Cell& cell) {
+std::string describe(const ExperimentSpec& spec, const GridCell& cell) {
   std::string text = spec.methods[cell.method].name + " on " + cell.target + ", pool " + spec.pools[cell.pool].name;
   if (!cell.pool_device.empty()) text += " (" + cell.pool_device + ")";
   if (cell.samples != every_sample) text += ", " + std::to_string(cell.samples) + " samples by " + cell.sampler;

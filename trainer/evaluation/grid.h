@@ -15,7 +15,7 @@ namespace tenshot::trainer::evaluation {
 struct ExperimentData {
   datasets::Pool train;
   datasets::Pool test;
-  std::string sha256;                 ///< of the content of all
+  std::string sha256;                  ///< of the content of all
   std::optional<datasets::Pool> pool;  ///< Split::pool, where it is said
 
   /// What pools are made of.
@@ -37,7 +37,7 @@ struct ModelTask {
 constexpr std::size_t every_sample = std::numeric_limits<std::size_t>::max();
 
 /// One row of the results: a method, adapted to a target from the samples of a trial.
-struct Cell {
+struct GridCell {
   std::string target;
   std::size_t pool = 0;     ///< strategy
   std::string pool_device;  ///< of a strategy that takes one at a time
@@ -51,7 +51,7 @@ struct Cell {
 
 /// All that a spec asks for, in the order of the results.
 struct Grid {
-  std::vector<Cell> cells;
+  std::vector<GridCell> cells;
   std::vector<ModelTask> models;
   std::vector<std::string> notes;  ///< what the data had no pool for
 };
@@ -60,7 +60,7 @@ struct Grid {
 Grid make_grid(const ExperimentSpec& spec, const ExperimentData& data);
 
 /// "maple-edge on raspi4, pool others, trial 2"
-std::string describe(const ExperimentSpec& spec, const Cell& cell);
+std::string describe(const ExperimentSpec& spec, const GridCell& cell);
 
 /// Those of `pool` that `ids` name, in their order.
 datasets::Pool subset(const datasets::Pool& pool, const std::vector<std::string>& ids);

@@ -27,13 +27,13 @@ std::string field(const std::string& text) {
 std::string field(double value) { return std::isnan(value) ? std::string() : shortest(value); }
 
 /// The fields that say which cell a row is of.
-std::string choice_fields(const ExperimentResults& results, const Cell& cell) {
+std::string choice_fields(const ExperimentResults& results, const GridCell& cell) {
   return field(cell.target) + ',' + field(results.spec.pools[cell.pool].name) + ',' + field(cell.pool_device) + ',' +
          cell.sampler + ',' + (cell.samples == every_sample ? "all" : std::to_string(cell.samples)) + ',' +
          (cell.clones ? std::to_string(*cell.clones) : std::string());
 }
 
-Variant variant_of(const Cell& cell) { return {cell.method, cell.pool, cell.sampler, cell.samples, cell.clones}; }
+Variant variant_of(const GridCell& cell) { return {cell.method, cell.pool, cell.sampler, cell.samples, cell.clones}; }
 
 /// Which parts of a variant take more than one value in this grid, and so belong into its label.
 struct Varying {
@@ -141,7 +141,7 @@ Summary summarise(const ExperimentResults& results) {
   Summary summary;
   std::vector<Accumulator> acc5, acc10, spearman;
   for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
-    const Cell& cell = results.grid.cells[c];
+    const GridCell& cell = results.grid.cells[c];
     auto target = std::find(summary.targets.begin(), summary.targets.end(), cell.target);
     if (target == summary.targets.end()) target = summary.targets.insert(target, cell.target);
     const auto t = static_cast<std::size_t>(target - summary.targets.begin());
@@ -184,7 +184,7 @@ std::string results_csv(const ExperimentResults& results) {
       datasets::column("rmse", results.data.test.quantity()) +
       ",rmspe,mape,spearman,kendall,coverage90,relative_width90,data_sha256,tenshot,libtorch\n";
   for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
-    const Cell& cell = results.grid.cells[c];
+    const GridCell& cell = results.grid.cells[c];
     const Method& method = results.spec.methods[cell.method];
     const Metrics& m = results.cells[c].metrics;
     const bool network = is_network(method.predictor);
@@ -245,7 +245,7 @@ std::string predictions_csv(const ExperimentResults& results) {
   }
   text += "\n";
   for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
-    const Cell& cell = results.grid.cells[c];
+    const GridCell& cell = results.grid.cells[c];
     const CellResult& result = results.cells[c];
     const std::string start = field(results.spec.name) + ',' + choice_fields(results, cell) + ',' + field(results.spec.methods[cell.method].name) + ',';
     const auto& rows = results.data.test.find(cell.target)->latencies;

@@ -121,22 +121,25 @@ PoolStrategy pool_of(const SpecValue& value) {
 
 int whole(const SpecValue& value, int least, int most) { return static_cast<int>(value.integer(least, most)); }
 
-/// Options that a method sets some keys of; the others keep their defaults.
-template <class Options>
-Options options_of(const SpecValue& value) {
-  const json defaults = Options{};
+/// Options that a method sets some keys of; the others keep their `defaults`. `checked` fills them in and throws where
+/// a value is wrong.
+template <class Checked>
+auto options_of(const SpecValue& value, const json& defaults, Checked checked) {
   std::vector<std::string> names;
   for (const auto& item : defaults.items()) names.push_back(item.key());
   value.only_keys(names);
-  Options options;
   try {
-    options = value.json().get<Options>();
-    require_valid(options);
+    return checked(value.json());
   } catch (const json::exception&) {
     value.fail("numbers, or lists of them, like the defaults " + defaults.dump());
   } catch (const InputError& error) {
     value.fail(std::string("valid values: ") + error.what());
   }
+}
+
+SimulationOptions checked_simulation(const json& given) {
+  const auto options = given.get<SimulationOptions>();
+  require_valid(options);
   return options;
 }
 
@@ -153,7 +156,9 @@ MapleEdgeSettings network_of(const SpecValue& value, const std::string& predicto
     settings.descriptor = v->one_of({"auto", richest, "latency", "inferred"});
   }
   if (const auto v = value.find("batch")) settings.fit.batch = whole(*v, 1, 1'000'000);
-  if (const auto v = value.find("simulation")) settings.simulation = options_of<SimulationOptions>(*v);
+  if (const auto v = value.find("simulation")) {
+    settings.simulation = options_of(*v, SimulationOptions{}, checked_simulation);
+  }
   if (const auto v = value.find("hidden")) {
     settings.hidden.clear();
     for (const SpecValue& width : v->list()) settings.hidden.push_back(whole(width, 1, 65536));
@@ -161,55 +166,26 @@ MapleEdgeSettings network_of(const SpecValue& value, const std::string& predicto
   return settings;
 }
 
-Method method_of(const SpecValue& value) {
-  const std::vector<std::string> of_every_method = {"name",   "predictor",  "sampler",        "samples",
-                                                    "rounds", "descriptor", "planning_noise", "planning_descriptor"};
-  const std::vector<std::string> of_networks = {
-      "mode",          "clones", "normalise",      "scale_latencies", "epochs", "fine_tune_epochs",
-      "learning_rate", "hidden", "descriptor_kind"};
-  Method method;
-  if (!value.is_object()) {
-    method.name = method.predictor = value.one_of(predictor_names());
-    method.network = network_of(SpecValue(json::object(), ""), method.predictor);
-    return method;
+/// Whether planning knows the target's descriptor.
+bool planning_descriptor_of(const SpecValue& value, const Method& method) {
+  const auto v = value.find("planning_descriptor");
+  if (!v || !v->boolean()) return false;
+  const bool planned = value.find("sampler") && value.at("sampler").json() == "information";
+  if (!planned) v->fail("\"sampler\": \"information\" beside it, the only one that looks at descriptors");
+  const bool richest = method.network.descriptor == "auto" || method.network.descriptor == "in-network";
+  if (!method.descriptor || !richest) {
+    v->fail("neither \"descriptor\": false nor a poorer \"descriptor_kind\" beside it: planning knows all there is");
   }
-  method.predictor = value.at("predictor").one_of(predictor_names());
-  std::vector<std::string> keys = of_every_method;
-  if (is_network(method.predictor)) {
-    keys.insert(keys.end(), of_networks.begin(), of_networks.end());
-  }
-  if (method.predictor == "structured") keys.insert(keys.end(), {"posterior", "descriptor_kind"});
-  if (method.predictor == "operators") keys.push_back("posterior");
-  if (method.predictor == "maple-edge") keys.insert(keys.end(), {"simulation", "batch"});
-  value.only_keys(keys);
-  method.name = value.find("name") ? value.at("name").text() : method.predictor;
-  method.network = network_of(value, method.predictor);
-  if (const auto v = value.find("mode")) method.mode = v->one_of({"joint", "fine-tune"});
-  if (const auto v = value.find("clones")) method.clones = whole(*v, 1, 10'000);
-  if (const auto v = value.find("descriptor")) method.descriptor = v->boolean();
-  if (const auto v = value.find("planning_descriptor")) {
-    method.planning_descriptor = v->boolean();
-    const bool planned = value.find("sampler") && value.at("sampler").json() == "information";
-    if (method.planning_descriptor && !planned) {
-      v->fail("\"sampler\": \"information\" beside it, the only one that looks at descriptors");
-    }
-    const bool richest = method.network.descriptor == "auto" || method.network.descriptor == "in-network";
-    if (method.planning_descriptor && (!method.descriptor || !richest)) {
-      v->fail("neither \"descriptor\": false nor a poorer \"descriptor_kind\" beside it: planning knows all there is");
-    }
-  }
+  return true;
+}
+
+/// How the method's own samples are chosen, and how many.
+void read_samples(const SpecValue& value, Method& method) {
   if (const auto v = value.find("sampler")) method.sampler = v->one_of(plan_samplers());
+  if (const auto v = value.find("planning_noise")) method.planning_noise = v->number(0, 10);
   if (const auto v = value.find("samples")) {
     method.all_samples = v->json() == "all";
     if (!method.all_samples) method.samples = static_cast<std::size_t>(v->integer(0, most_rows));
-  }
-  if (const auto v = value.find("planning_noise")) method.planning_noise = v->number(0, 10);
-  if (const auto v = value.find("posterior")) {
-    if (method.predictor == "operators") {
-      method.costs = options_of<operators::PosteriorOptions>(*v);
-    } else {
-      method.posterior = options_of<structured::PosteriorOptions>(*v);
-    }
   }
   if (const auto v = value.find("rounds")) {
     if (method.sampler != "information" || value.find("samples")) {
@@ -221,6 +197,32 @@ Method method_of(const SpecValue& value) {
       samples += method.rounds.back();
     }
     method.samples = samples;
+  }
+}
+
+Method method_of(const SpecValue& value) {
+  Method method;
+  method.predictor = (value.is_object() ? value.at("predictor") : value).one_of(predictor_names());
+  const PredictorRow& row = predictor_row(method.predictor);
+  if (row.posterior_options != nullptr) method.posterior = row.posterior_options(nullptr);
+  if (!value.is_object()) {
+    method.name = method.predictor;
+    method.network = network_of(SpecValue(json::object(), ""), method.predictor);
+    return method;
+  }
+  std::vector<std::string> keys = {"name",   "predictor",  "sampler",        "samples",
+                                   "rounds", "descriptor", "planning_noise", "planning_descriptor"};
+  keys.insert(keys.end(), row.method_keys.begin(), row.method_keys.end());
+  value.only_keys(keys);
+  method.name = value.find("name") ? value.at("name").text() : method.predictor;
+  method.network = network_of(value, method.predictor);
+  if (const auto v = value.find("mode")) method.mode = v->one_of({"joint", "fine-tune"});
+  if (const auto v = value.find("clones")) method.clones = whole(*v, 1, 10'000);
+  if (const auto v = value.find("descriptor")) method.descriptor = v->boolean();
+  method.planning_descriptor = planning_descriptor_of(value, method);
+  read_samples(value, method);
+  if (const auto v = value.find("posterior")) {
+    method.posterior = options_of(*v, method.posterior, row.posterior_options);
   }
   return method;
 }

@@ -10,8 +10,6 @@
 #include "datasets/pool/pool.h"
 #include "datasets/tables/quantity.h"
 #include "trainer/predictors/maple_edge/maple_edge.h"
-#include "trainer/predictors/operators/cost_prior.h"
-#include "trainer/predictors/structured/posterior.h"
 
 namespace tenshot::trainer::evaluation {
 
@@ -56,11 +54,11 @@ struct Method {
   std::string name;
   std::string predictor;
   std::string mode = "joint";
-  MapleEdgeSettings network;               ///< of the network predictors
-  structured::PosteriorOptions posterior;  ///< of `structured`
-  operators::PosteriorOptions costs;       ///< of `operators`
-  bool descriptor = true;                  ///< the target's hardware descriptor may be used
-  bool planning_descriptor = false;        ///< and planning knows it; `information` only
+  MapleEdgeSettings network;  ///< of the network predictors
+  /// Of predictors whose row has posterior_options: all of them (trainer/predictors/registry.h); null for the others.
+  nlohmann::json posterior;
+  bool descriptor = true;            ///< the target's hardware descriptor may be used
+  bool planning_descriptor = false;  ///< and planning knows it; `information` only
   std::optional<int> clones;
   std::optional<std::string> sampler;
   std::optional<std::size_t> samples;

@@ -21,10 +21,10 @@ struct TrainingSet {
 };
 
 struct FitOptions {
-  int epochs = 200;  ///< MAPLE-Edge §2.4
-  int batch = 128;   ///< MAPLE-Edge §2.4
-  double learning_rate = 1e-3;
-  std::uint64_t seed = 1;  ///< of the order of samples in each epoch
+  int epochs = 200;             ///< passes over the samples (MAPLE-Edge §2.4); more take longer and follow noise
+  int batch = 128;              ///< samples in a step (MAPLE-Edge §2.4); larger is faster and takes fewer steps
+  double learning_rate = 1e-3;  ///< Adam's, at the start; larger learns faster, and too large never settles
+  std::uint64_t seed = 1;       ///< of the order of samples in each epoch
 };
 
 /// The samples of an epoch; the same set every time for plain training, another draw where the set is augmented. Must

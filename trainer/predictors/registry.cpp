@@ -23,23 +23,36 @@ namespace {
 
 using Model = std::unique_ptr<PoolModel>;
 
+template <class Options>
+Options options_of(const nlohmann::json& given) {
+  return given.is_null() ? Options{} : given.get<Options>();
+}
+
+template <class Options>
+nlohmann::json posterior_options(const nlohmann::json& given) {
+  const auto options = options_of<Options>(given);
+  require_valid(options);
+  return options;
+}
+
 Model train_structured_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
-                           const TrainingControl&) {
-  return train_structured(pool, settings.fit.seed, {}, settings.descriptor);
+                           const TrainingControl&, const nlohmann::json& posterior) {
+  return train_structured(pool, settings.fit.seed, options_of<structured::PosteriorOptions>(posterior),
+                          settings.descriptor);
 }
 
 Model train_operators_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
-                          const TrainingControl&) {
-  return train_operators(pool, settings.fit.seed);
+                          const TrainingControl&, const nlohmann::json& posterior) {
+  return train_operators(pool, settings.fit.seed, options_of<operators::PosteriorOptions>(posterior));
 }
 
 Model train_network_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
-                        const TrainingControl& control) {
+                        const TrainingControl& control, const nlohmann::json&) {
   return train_maple_edge(pool, settings, control);
 }
 
 Model train_simulated_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
-                          const TrainingControl&) {
+                          const TrainingControl&, const nlohmann::json&) {
   return train_simulated_network(pool, settings);
 }
 
@@ -49,24 +62,24 @@ Model load_maple_edge_row(const Archive& archive) {
 }
 
 Model train_help_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
-                     const TrainingControl& control) {
+                     const TrainingControl& control, const nlohmann::json&) {
   HelpSettings help;
   help.seed = settings.fit.seed;
   return train_help(pool, help, control);
 }
 
 Model train_transfer_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings&,
-                         const TrainingControl&) {
+                         const TrainingControl&, const nlohmann::json&) {
   return make_transfer(pool);
 }
 
-Model train_forest_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings&,
-                       const TrainingControl&) {
+Model train_forest_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings&, const TrainingControl&,
+                       const nlohmann::json&) {
   return make_forest(pool);
 }
 
 Model train_linear_row(const std::string& name, const datasets::Pool& pool, const MapleEdgeSettings&,
-                       const TrainingControl&) {
+                       const TrainingControl&, const nlohmann::json&) {
   return make_linear_peer(name, pool);
 }
 
@@ -74,85 +87,97 @@ std::unique_ptr<Predictor> load_feed_forward(const Archive& archive) {
   return std::make_unique<FeedForwardPredictor>(archive);
 }
 
-/// A line that also takes networks by name.
-PredictorRow line_row(const char* name, const char* meaning) {
-  PredictorRow row{name, meaning, {}, {}, train_linear_row, load_linear_peer, load_linear_predictor};
-  row.needs_decisions = false;
-  return row;
-}
-
 const std::vector<std::string> network_train_options = {
     "epochs", "batch", "learning-rate", "hidden", "descriptor-kind", "no-normalisation", "no-scaling"};
 const std::vector<std::string> simulated_train_options = {"epochs", "batch", "learning-rate", "hidden",
                                                           "descriptor-kind"};
 const std::vector<std::string> network_adapt_options = {"clones", "mode"};
+const std::vector<std::string> network_method_keys = {
+    "mode",          "clones", "normalise",      "scale_latencies", "epochs", "fine_tune_epochs",
+    "learning_rate", "hidden", "descriptor_kind"};
+
+/// A row whose predictor has no settings of its own.
+PredictorRow plain_row(const char* name, const char* meaning, PredictorRow::Train train,
+                       PredictorRow::LoadModel load_model, PredictorRow::LoadPredictor load_predictor) {
+  PredictorRow row;
+  row.name = name;
+  row.meaning = meaning;
+  row.train = train;
+  row.load_model = load_model;
+  row.load_predictor = load_predictor;
+  return row;
+}
+
+PredictorRow structured_row() {
+  PredictorRow row =
+      plain_row("structured", "operator costs and the runtime's execution structure; intervals (the default)",
+                train_structured_row, load_structured, load_structured_predictor);
+  row.train_options = {"descriptor-kind"};
+  row.richest_descriptor = "in-network";
+  row.method_keys = {"posterior", "descriptor_kind"};
+  row.posterior_options = posterior_options<structured::PosteriorOptions>;
+  return row;
+}
+
+PredictorRow operators_row() {
+  PredictorRow row = plain_row("operators", "costs of each kind of operator, for networks of any space; intervals",
+                               train_operators_row, load_operators, load_operators_predictor);
+  row.needs_decisions = false;
+  row.method_keys = {"posterior"};
+  row.posterior_options = posterior_options<operators::PosteriorOptions>;
+  return row;
+}
+
+PredictorRow simulated_row() {
+  PredictorRow row = plain_row("maple-edge", "the regression network of MAPLE-Edge, taught by simulated devices",
+                               train_simulated_row, load_maple_edge_row, load_feed_forward);
+  row.train_options = simulated_train_options;
+  row.adapt_options = {"clones"};
+  row.richest_descriptor = "in-network";
+  row.settings = simulated_network_settings;
+  row.method_keys = network_method_keys;
+  row.method_keys.insert(row.method_keys.end(), {"simulation", "batch"});
+  return row;
+}
+
+PredictorRow network_row(const char* name, const char* meaning, PredictorRow::Settings settings) {
+  PredictorRow row = plain_row(name, meaning, train_network_row, load_maple_edge, load_feed_forward);
+  row.train_options = network_train_options;
+  row.adapt_options = network_adapt_options;
+  row.settings = settings;
+  row.method_keys = network_method_keys;
+  return row;
+}
+
+PredictorRow linear_row(const char* name, const char* meaning) {
+  return plain_row(name, meaning, train_linear_row, load_linear_peer, load_feed_forward);
+}
+
+/// A line that also takes networks by name.
+PredictorRow line_row(const char* name, const char* meaning) {
+  PredictorRow row = plain_row(name, meaning, train_linear_row, load_linear_peer, load_linear_predictor);
+  row.needs_decisions = false;
+  return row;
+}
 
 std::vector<PredictorRow> make_registry() {
   return {
-      {"structured",
-       "operator costs and the runtime's execution structure; intervals (the default)",
-       {"descriptor-kind"},
-       {},
-       train_structured_row,
-       load_structured,
-       load_structured_predictor,
-       "in-network"},
-      {"operators",
-       "costs of each kind of operator, for networks of any space; intervals",
-       {},
-       {},
-       train_operators_row,
-       load_operators,
-       load_operators_predictor,
-       "counters",
-       nullptr,
-       false},
-      {"maple-edge",
-       "the regression network of MAPLE-Edge, taught by simulated devices",
-       simulated_train_options,
-       {"clones"},
-       train_simulated_row,
-       load_maple_edge_row,
-       load_feed_forward,
-       "in-network",
-       simulated_network_settings},
-      {"maple-edge-plain", "the same network taught by the pool alone, as in the paper", network_train_options,
-       network_adapt_options, train_network_row, load_maple_edge, load_feed_forward, "counters", plain_settings},
-      {"maple", "that network without MAPLE-Edge's additions", network_train_options, network_adapt_options,
-       train_network_row, load_maple_edge, load_feed_forward, "counters", maple_settings},
-      {"help", "HELP's meta-learned network", {}, {}, train_help_row, load_help, load_feed_forward},
-      {"transfer",
-       "a line through the latencies of the pool's device-runtime that ranks most alike",
-       {},
-       {},
-       train_transfer_row,
-       load_transfer,
-       load_structured_predictor},
-      {"forest",
-       "a random forest on the device's own measurements",
-       {},
-       {},
-       train_forest_row,
-       load_forest,
-       load_forest_predictor},
+      structured_row(),
+      operators_row(),
+      simulated_row(),
+      network_row("maple-edge-plain", "the same network taught by the pool alone, as in the paper", plain_settings),
+      network_row("maple", "that network without MAPLE-Edge's additions", maple_settings),
+      plain_row("help", "HELP's meta-learned network", train_help_row, load_help, load_feed_forward),
+      plain_row("transfer", "a line through the latencies of the pool's device-runtime that ranks most alike",
+                train_transfer_row, load_transfer, load_structured_predictor),
+      plain_row("forest", "a random forest on the device's own measurements", train_forest_row, load_forest,
+                load_forest_predictor),
       line_row("flops", "a line through FLOPs"),
       line_row("flops-memory", "a line through FLOPs and bytes read and written"),
       line_row("lasso", "a non-negative Lasso on what the operators do, on the device's own measurements"),
       line_row("constant", "the one latency that is within ±10 % of most measurements"),
-      {"look-up",
-       "the sum of the operators' own latencies and a fitted backbone",
-       {},
-       {},
-       train_linear_row,
-       load_linear_peer,
-       load_feed_forward},
-      {"additive",
-       "a cost for every option, fitted to the device's own measurements by ridge regression",
-       {},
-       {},
-       train_linear_row,
-       load_linear_peer,
-       load_feed_forward},
+      linear_row("look-up", "the sum of the operators' own latencies and a fitted backbone"),
+      linear_row("additive", "a cost for every option, fitted to the device's own measurements by ridge regression"),
   };
 }
 
@@ -223,6 +248,12 @@ std::vector<std::string> predictor_names() {
   return names;
 }
 
+const PredictorRow& predictor_row(const std::string& name) {
+  const PredictorRow* row = find_row(name);
+  if (row != nullptr) return *row;
+  throw InputError("there is no predictor '" + name + "'; there are: " + joined(predictor_names()));
+}
+
 MapleEdgeSettings default_settings(const std::string& name) {
   const PredictorRow* row = find_row(name);
   return row != nullptr && row->settings != nullptr ? row->settings() : MapleEdgeSettings{};
@@ -243,13 +274,11 @@ std::string default_predictor(const nasbench::SearchSpace& space) {
 }
 
 std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datasets::Pool& pool,
-                                            const MapleEdgeSettings& settings, const TrainingControl& control) {
-  const PredictorRow* row = find_row(name);
-  if (row == nullptr) {
-    throw InputError("there is no predictor '" + name + "'; there are: " + joined(predictor_names()));
-  }
-  if (row->needs_decisions && pool.space != nullptr) nasbench::require_composed(*pool.space);
-  return row->train(name, pool, settings, control);
+                                            const MapleEdgeSettings& settings, const TrainingControl& control,
+                                            const nlohmann::json& posterior) {
+  const PredictorRow& row = predictor_row(name);
+  if (row.needs_decisions && pool.space != nullptr) nasbench::require_composed(*pool.space);
+  return row.train(name, pool, settings, control, posterior);
 }
 
 std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path) {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,7 +16,9 @@ namespace tenshot::trainer {
 /// else tests a predictor's name.
 struct PredictorRow {
   using Train = std::unique_ptr<PoolModel> (*)(const std::string& name, const datasets::Pool& pool,
-                                               const MapleEdgeSettings& settings, const TrainingControl& control);
+                                               const MapleEdgeSettings& settings, const TrainingControl& control,
+                                               const nlohmann::json& posterior);
+  using PosteriorOptions = nlohmann::json (*)(const nlohmann::json& given);
   using LoadModel = std::unique_ptr<PoolModel> (*)(const Archive& archive);
   using Settings = MapleEdgeSettings (*)();
   using LoadPredictor = std::unique_ptr<Predictor> (*)(const Archive& archive);
@@ -30,6 +33,11 @@ struct PredictorRow {
   std::string richest_descriptor = "counters";  ///< what of a descriptor it can use at most
   Settings settings = nullptr;  ///< of a regression network, unless told otherwise; nothing for the others
   bool needs_decisions = true;  ///< false where networks by name will do (nasbench::SearchSpace::composed)
+  /// Keys of an experiment's method (trainer/evaluation/spec.h) that only some predictors have.
+  std::vector<std::string> method_keys = {};
+  /// What adaptation assumes, the key "posterior" of a method: all of it, the default where `given` says nothing.
+  /// Throws nlohmann::json::exception, or InputError that names the first value out of range. Nothing for the others.
+  PosteriorOptions posterior_options = nullptr;
 };
 
 /// All predictors, the default first.
@@ -51,11 +59,15 @@ std::string richest_descriptor(const std::string& name);
 /// structures are known, else `operators`.
 std::string default_predictor(const nasbench::SearchSpace& space);
 
+/// The row of the predictor called `name`. Throws InputError that lists the names.
+const PredictorRow& predictor_row(const std::string& name);
+
 /// Trains the predictor called `name` on a pool. The seed of `settings` seeds every predictor; the rest of it concerns
-/// the predictors whose row names its options. Throws InputError (no such predictor, a pool it cannot learn from),
-/// Interrupted.
+/// the predictors whose row names its options, and `posterior` those whose row has posterior_options. Throws InputError
+/// (no such predictor, a pool it cannot learn from), Interrupted.
 std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datasets::Pool& pool,
-                                            const MapleEdgeSettings& settings, const TrainingControl& control);
+                                            const MapleEdgeSettings& settings, const TrainingControl& control,
+                                            const nlohmann::json& posterior = nullptr);
 
 /// Load a pool checkpoint or a predictor by the name in its card. Throw FileError, FormatError.
 std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path);

@@ -45,10 +45,10 @@ inline void describe(datasets::DeviceRuntime& device) {
   device.descriptor = {};
   device.descriptor.source = "latency_only";
   for (const auto& op : space.operators({})) {
-    device.descriptor.operators.push_back({op.name, op.channels, op.resolution, 0.1, {}});
+    device.descriptor.operators.push_back({op.name, op.key, 0.1, {}});
   }
   for (const auto& chain : space.operation_chains({})) {
-    device.descriptor.in_network.push_back({chain.name, chain.channels, chain.resolution, 0.1});
+    device.descriptor.in_network.push_back({chain.name, chain.key, 0.1});
   }
 }
 

@@ -18,7 +18,6 @@ using nasbench::StructureFeature;
 using nasbench::StructureModel;
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
-constexpr std::string_view empty_call = "skip_connect";  ///< measured alone, an operator that computes nothing
 constexpr std::array<std::string_view, 3> source_names = {"inferred", "in-network", "latency"};
 
 /// Whether costs are counted apart by some structures only: what joins operations.
@@ -33,13 +32,18 @@ double cost_of_operations(const Eigen::VectorXd& costs, const StructureModel& mo
   return sum;
 }
 
-/// Whether `measured` has every name and channels of `expected` once and nothing else; resolutions follow the device's.
+/// Whether `measured` has every operation of `expected` once and nothing else; resolutions follow the device's.
 template <class Measured, class Expected>
 bool are_those(const std::vector<Measured>& measured, const std::vector<Expected>& expected) {
-  std::set<std::pair<std::string, int>> found, wanted;
-  for (const Measured& entry : measured) found.emplace(entry.name, entry.channels);
-  for (const Expected& entry : expected) wanted.emplace(entry.name, entry.channels);
+  std::set<std::string> found, wanted;
+  for (const Measured& entry : measured) found.insert(nasbench::format(entry.key, true));
+  for (const Expected& entry : expected) wanted.insert(nasbench::format(entry.key, true));
   return found == wanted && measured.size() == expected.size();
+}
+
+/// Whether the space's operation that the feature counts executes just this.
+bool is_of(const StructureFeature& feature, const nasbench::OperatorSequence& key, const StructureModel& model) {
+  return model.space().named_operation(feature.name, key.channels(), key.resolution()) == key;
 }
 
 }  // namespace
@@ -57,33 +61,37 @@ Eigen::VectorXd described_costs_ms(const HardwareDescriptor& descriptor, const S
                                    DescriptorSource source) {
   const auto& features = model.features();
   Eigen::VectorXd costs = Eigen::VectorXd::Constant(static_cast<Eigen::Index>(features.size()), nothing);
-  const auto add = [&](const std::string& operation, double latency_ms) {
+  const auto add = [&](const nasbench::OperatorSequence& key, double latency_ms) {
     for (std::size_t f = 0; f < features.size(); ++f) {
-      if (features[f].name != operation) continue;
+      // What joins operations costs something else alone than between them.
+      if (source == DescriptorSource::alone && optional(features[f])) continue;
+      if (!is_of(features[f], key, model)) continue;
       costs[f] = (std::isnan(costs[f]) ? 0 : costs[f]) + model.instances_per_shape() * latency_ms;
     }
   };
   if (source == DescriptorSource::in_network) {
-    for (const datasets::OperationLatency& operation : descriptor.in_network) add(operation.name, operation.latency_ms);
-    if (!descriptor.in_network.empty()) add(std::string(empty_call), 0);
+    for (const datasets::OperationLatency& operation : descriptor.in_network) add(operation.key, operation.latency_ms);
+    // Inside a network, what computes nothing costs nothing.
+    if (!descriptor.in_network.empty()) add({descriptor.in_network.front().key.input, {}}, 0);
   }
   if (source != DescriptorSource::alone) return costs;
   for (const datasets::OperatorProfile& profile : descriptor.operators) {
-    if (profile.name == empty_call) continue;
+    if (profile.key.is_empty_call()) continue;
     const auto call = std::find_if(descriptor.operators.begin(), descriptor.operators.end(), [&](const auto& other) {
-      return other.name == empty_call && other.channels == profile.channels && other.resolution == profile.resolution;
+      return other.key.is_empty_call() && other.key.input == profile.key.input;
     });
     const double empty_ms = call == descriptor.operators.end() ? 0 : call->latency_ms;
-    add(profile.name, std::max(profile.latency_ms - empty_ms, 0.0));
+    add(profile.key, std::max(profile.latency_ms - empty_ms, 0.0));
   }
   return costs;
 }
 
 bool says_something(const HardwareDescriptor& descriptor, const StructureModel& model, DescriptorSource source) {
   if (source == DescriptorSource::none) return false;
+  const nasbench::SearchSpace& space = model.space();
   const bool whole = source == DescriptorSource::in_network
-                         ? are_those(descriptor.in_network, model.space().operation_chains({}))
-                         : are_those(descriptor.operators, model.space().operators({}));
+                         ? are_those(descriptor.in_network, space.operation_chains(space.default_shape()))
+                         : are_those(descriptor.operators, space.operators(space.default_shape()));
   return whole && cost_of_operations(described_costs_ms(descriptor, model, source), model) > 0;
 }
 
@@ -108,9 +116,9 @@ std::vector<double> log_rates(const HardwareDescriptor& descriptor, const Struct
                               const std::vector<std::string>& counters) {
   if (descriptor.counters != counters) return {};
   std::vector<double> rates;
-  for (const nasbench::Operator& op : model.space().operators({})) {
+  for (const nasbench::Operator& op : model.space().operators(model.space().default_shape())) {
     const auto profile = std::find_if(descriptor.operators.begin(), descriptor.operators.end(), [&](const auto& own) {
-      return own.name == op.name && own.channels == op.channels;
+      return nasbench::same_at_any_resolution(own.key, op.key);
     });
     if (profile == descriptor.operators.end()) return {};
     for (const double count : profile->counts) rates.push_back(std::log1p(count / std::max(profile->latency_ms, 1e-6)));

@@ -20,7 +20,7 @@ std::string_view name(DescriptorSource source);
 /// Throws InputError that lists the names.
 DescriptorSource descriptor_source(std::string_view name);
 
-/// Of all described costs: less is taken for that.
+/// Floor for one cost, as a fraction of the sum of the described costs.
 constexpr double smallest_share = 1e-3;
 
 /// What a descriptor says of the cost of one unit of each feature, ms; NaN where it says nothing, all NaN where it

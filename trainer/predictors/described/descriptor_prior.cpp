@@ -17,7 +17,6 @@ using datasets::HardwareDescriptor;
 using nasbench::StructureModel;
 using nasbench::StructureTable;
 
-constexpr double smallest_relative = 0.02;     ///< of the median
 constexpr double least_own_share = 0.1;        ///< of a cost that is left without what it contains
 constexpr std::size_t rows_of_a_device = 200;  ///< networks to learn from; evenly spaced ones speak for all
 

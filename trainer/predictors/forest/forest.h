@@ -21,10 +21,10 @@ struct RegressionTree {
 };
 
 struct ForestOptions {
-  int trees = 200;
-  std::size_t smallest_leaf = 2;
+  int trees = 200;                ///< more are steadier, slower and larger
+  std::size_t smallest_leaf = 2;  ///< least measurements in a leaf; larger is smoother
   /// Features that each split chooses among, drawn anew for it; 0 = a third of them, at least one (the custom in
-  /// regression since Breiman 2001).
+  /// regression since Breiman 2001). More make the trees alike.
   std::size_t features_per_split = 0;
 };
 

@@ -8,13 +8,13 @@ namespace tenshot::trainer {
 
 /// How HELP is meta-trained.
 struct HelpSettings {
-  int episodes = 1500;
-  int devices_per_episode = 4;
-  int support = 10;           ///< measured architectures of a device in an episode
-  int query = 64;             ///< architectures that the adapted predictor is judged on
-  int inner_steps = 2;        ///< gradient steps of adaptation in an episode
-  int adaptation_steps = 20;  ///< … and on the new device
-  double learning_rate = 3e-3;
+  int episodes = 1500;          ///< of meta-training; more take longer
+  int devices_per_episode = 4;  ///< of the pool; more are steadier and take longer
+  int support = 10;             ///< measured architectures of a device in an episode: as many as a new device will have
+  int query = 64;               ///< architectures that the adapted predictor is judged on; more are steadier
+  int inner_steps = 2;          ///< gradient steps of adaptation in an episode; more take longer and more memory
+  int adaptation_steps = 20;    ///< gradient steps on the new device; more follow its few measurements further
+  double learning_rate = 3e-3;  ///< of meta-training; too large never settles
   std::uint64_t seed = 1;
 };
 

@@ -27,6 +27,9 @@ struct IntervalCalibration {
   std::vector<double> quantiles;      ///< ascending
 };
 
+/// Floor of an expected latency, as a fraction of the device's median latency: costs of a fit may sum to less.
+constexpr double smallest_relative = 0.02;
+
 /// Adaptation looks at every entry of a library of at most so many; of a larger one at those nearest to the evidence.
 constexpr std::size_t exhaustive_entries = 64;
 

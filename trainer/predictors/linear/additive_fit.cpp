@@ -5,6 +5,8 @@
 #include <array>
 #include <cmath>
 
+#include "trainer/core/median.h"
+
 namespace tenshot::trainer {
 namespace {
 
@@ -51,12 +53,6 @@ Eigen::MatrixXd scaled_encodings(const SearchSpace& space, const AdaptationSet& 
   return rows;
 }
 
-double median_of(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 /// Every `folds`-th row from `fold` on, or all the others.
 Eigen::MatrixXd part_of(const Eigen::MatrixXd& rows, std::size_t fold, bool inside) {
   std::vector<Eigen::Index> chosen;
@@ -84,7 +80,7 @@ double chosen_penalty(const Eigen::MatrixXd& rows) {
 }  // namespace
 
 AdditiveFit fit_additive(const SearchSpace& space, const AdaptationSet& set) {
-  const double median_ms = median_of(set.latency_ms);
+  const double median_ms = upper_median(set.latency_ms);
   const Eigen::MatrixXd rows = scaled_encodings(space, set, median_ms);
   AdditiveFit fit;
   fit.penalty = chosen_penalty(rows);

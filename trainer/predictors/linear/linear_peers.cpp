@@ -128,7 +128,7 @@ std::vector<double> operator_latencies_ms(const SearchSpace& space, const datase
   for (const nasbench::Operator& op : space.operators(space.default_shape())) {
     const auto profile = std::find_if(
         descriptor.operators.begin(), descriptor.operators.end(),
-        [&](const datasets::OperatorProfile& p) { return p.name == op.name && p.channels == op.channels; });
+        [&](const datasets::OperatorProfile& p) { return nasbench::same_at_any_resolution(p.key, op.key); });
     latencies_ms.push_back(profile == descriptor.operators.end() ? 0 : profile->latency_ms);
   }
   return latencies_ms;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <unordered_map>
 
 #include "nasbench/support/error.h"
@@ -14,6 +13,7 @@
 #include "trainer/core/libtorch.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
+#include "trainer/predictors/maple_edge/maple_edge_settings.h"
 #include "trainer/predictors/maple_edge/sample_table.h"
 
 namespace tenshot::trainer {
@@ -40,21 +40,6 @@ std::vector<std::size_t> common_architectures(const LatencyMatrix& matrix, const
   return common;
 }
 
-nlohmann::json to_json(const MapleEdgeSettings& s) {
-  return {{"hidden", s.hidden},
-          {"epochs", s.fit.epochs},
-          {"batch", s.fit.batch},
-          {"learning_rate", s.fit.learning_rate},
-          {"fine_tune_epochs", s.fine_tune_epochs},
-          {"fine_tune_learning_rate", s.fine_tune_learning_rate},
-          {"default_clones", s.default_clones},
-          {"reference_samples", s.reference_samples},
-          {"normalise", s.normalise},
-          {"scale_latencies", s.scale_latencies},
-          {"redraw_references", s.redraw_references},
-          {"descriptor", s.descriptor}};
-}
-
 /// What the card says of the numbers that describe a device.
 std::string descriptor_source(DescriptorKind kind, const datasets::HardwareDescriptor& descriptor) {
   if (kind == DescriptorKind::inferred) return "inferred from networks";
@@ -62,29 +47,9 @@ std::string descriptor_source(DescriptorKind kind, const datasets::HardwareDescr
   return counters ? descriptor.source + (descriptor.simulated() ? ", simulated" : "") : "operator latencies";
 }
 
-MapleEdgeSettings settings_of(const CardField& card) {
-  const CardField given = card.at("settings");
-  constexpr int many = 100'000'000, most_layers = 64, widest_layer = 1'000'000;
-  const auto count = [&](const char* key) { return static_cast<int>(given.at(key).whole_number(1, many)); };
-  MapleEdgeSettings s;
-  s.kind = card.at("predictor").text();
-  s.hidden.clear();
-  for (const CardField& width : given.at("hidden").list(most_layers)) {
-    s.hidden.push_back(static_cast<int>(width.whole_number(1, widest_layer)));
-  }
-  s.fit.epochs = count("epochs");
-  s.fit.batch = count("batch");
-  s.fit.learning_rate = given.at("learning_rate").number(not_negative);
-  s.fit.seed = static_cast<std::uint64_t>(card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max()));
-  s.fine_tune_epochs = count("fine_tune_epochs");
-  s.fine_tune_learning_rate = given.at("fine_tune_learning_rate").number(not_negative);
-  s.default_clones = count("default_clones");
-  s.reference_samples = count("reference_samples");
-  s.normalise = given.at("normalise").boolean();
-  s.scale_latencies = given.at("scale_latencies").boolean();
-  s.redraw_references = given.at("redraw_references").boolean();
-  s.descriptor = given.at("descriptor").text();
-  return s;
+void require_mode(const std::string& mode) {
+  if (mode == "joint" || mode == "fine-tune") return;
+  throw InputError("there is no adaptation mode '" + mode + "'; there are: joint, fine-tune");
 }
 
 class MapleEdgeModel : public PoolModel {
@@ -120,19 +85,23 @@ class MapleEdgeModel : public PoolModel {
   /// Device `d` of the pool on the architectures of the adaptation set; where it has not measured one, what the
   /// network expects of it.
   std::vector<Reference> pool_references(const std::vector<Architecture>& architectures) const;
+  /// From scratch the network can use the new device's place among the pool's; fine-tuned it keeps what it has learned.
+  Standardisation joint_standardisation(const std::vector<Reference>& references,
+                                        const datasets::HardwareDescriptor& descriptor,
+                                        const Reference& measured) const;
   std::vector<double> features_of(const datasets::HardwareDescriptor& descriptor, const Reference& reference) const {
     return device_features(descriptor_, settings_.normalise, descriptor, reference, space(),
                            reference_scale_ms(reference, space()));
   }
-  DescribedDevice described(const datasets::HardwareDescriptor& descriptor, const Reference& reference,
-                            const Standardisation& standardisation) const {
+  DeviceInputs described(const datasets::HardwareDescriptor& descriptor, const Reference& reference,
+                         const Standardisation& standardisation) const {
     const double scale_ms = reference_scale_ms(reference, space());
     return {scale_ms, settings_.scale_latencies ? scale_ms : 1,
             standardisation.apply(features_of(descriptor, reference))};
   }
   /// The pool's devices, each described by the same random draw of `samples` common architectures.
-  std::vector<DescribedDevice> described_by_draw(std::uint64_t seed, int epoch, std::size_t samples,
-                                                 const Standardisation& standardisation) const;
+  std::vector<DeviceInputs> described_by_draw(std::uint64_t seed, int epoch, std::size_t samples,
+                                              const Standardisation& standardisation) const;
 
   datasets::Pool pool_;
   MapleEdgeSettings settings_;
@@ -153,13 +122,13 @@ Reference MapleEdgeModel::all_of(std::size_t d) const {
   return reference;
 }
 
-std::vector<DescribedDevice> MapleEdgeModel::described_by_draw(std::uint64_t seed, int epoch, std::size_t samples,
-                                                               const Standardisation& standardisation) const {
+std::vector<DeviceInputs> MapleEdgeModel::described_by_draw(std::uint64_t seed, int epoch, std::size_t samples,
+                                                            const Standardisation& standardisation) const {
   Rng rng(stream_seed(seed, reference_stream), static_cast<std::uint64_t>(epoch));
   std::vector<std::size_t> draw = common_;
   rng.shuffle(draw);
   draw.resize(std::min(draw.size(), samples));
-  std::vector<DescribedDevice> devices;
+  std::vector<DeviceInputs> devices;
   for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
     Reference reference;
     for (const std::size_t a : draw) {
@@ -184,7 +153,7 @@ void MapleEdgeModel::train(const TrainingControl& control) {
   FitOptions fit_options = settings_.fit;
   fit_options.seed = stream_seed(settings_.fit.seed, order_stream);
   const std::string fingerprint = training_fingerprint(
-      {{"train", to_json(settings_)}, {"seed", settings_.fit.seed}, {"kind", settings_.kind}}, pool_);
+      {{"train", settings_json(settings_)}, {"seed", settings_.fit.seed}, {"kind", settings_.kind}}, pool_);
   const auto samples = static_cast<std::size_t>(settings_.reference_samples);
   const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& {
     return table.described_by(described_by_draw(settings_.fit.seed, epoch, samples, standardisation_));
@@ -196,7 +165,7 @@ void MapleEdgeModel::train(const TrainingControl& control) {
 std::vector<std::vector<double>> MapleEdgeModel::predict_pool(const std::vector<Architecture>& architectures) const {
   std::vector<std::vector<double>> latency;
   for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
-    const DescribedDevice device = described(pool_.devices[d].descriptor, all_of(d), standardisation_);
+    const DeviceInputs device = described(pool_.devices[d].descriptor, all_of(d), standardisation_);
     const FeedForward network{
         fold_constant_inputs(layers_, static_cast<int>(space().encoding_width()), device.features), device.unit_ms,
         device.scale_ms * 1e-3};
@@ -234,7 +203,7 @@ void require_same_features(DescriptorKind kind, const datasets::HardwareDescript
     throw InputError("the device's descriptor has other counters than the pool's, or in another order");
   }
   const auto same = [](const datasets::OperatorProfile& a, const datasets::OperatorProfile& b) {
-    return a.name == b.name && a.channels == b.channels;
+    return nasbench::same_at_any_resolution(a.key, b.key);
   };
   if (!std::equal(expected.operators.begin(), expected.operators.end(), found.operators.begin(), found.operators.end(),
                   same)) {
@@ -254,7 +223,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::from_descriptor(const datasets::Hardw
   const std::vector<float> features = standardisation_.apply(
       device_features(descriptor_, settings_.normalise, descriptor, Reference{}, space(), scale_ms));
   nlohmann::json card = predictor_card(*this, set, seed);
-  card["settings"] = to_json(settings_);
+  card["settings"] = settings_json(settings_);
   card["descriptor_source"] = descriptor_source(descriptor_, descriptor);
   card["expected_scale_ms"] = scale_ms;
   return std::make_unique<FeedForwardPredictor>(
@@ -263,15 +232,24 @@ std::unique_ptr<Predictor> MapleEdgeModel::from_descriptor(const datasets::Hardw
       card);
 }
 
+Standardisation MapleEdgeModel::joint_standardisation(const std::vector<Reference>& references,
+                                                      const datasets::HardwareDescriptor& descriptor,
+                                                      const Reference& measured) const {
+  std::vector<std::vector<double>> features;
+  for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+    features.push_back(features_of(pool_.devices[d].descriptor, references[d]));
+  }
+  features.push_back(features_of(descriptor, measured));
+  return standardisation_of(features);
+}
+
 std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const AdaptOptions& options) const {
   if (descriptor_ == DescriptorKind::inferred) {
     require_measurements(set, kind());
   } else if (!set.descriptor) {
     require_measurements(set, kind(), ", or the new device's hardware descriptor");
   }
-  if (options.mode != "joint" && options.mode != "fine-tune") {
-    throw InputError("there is no adaptation mode '" + options.mode + "'; there are: joint, fine-tune");
-  }
+  require_mode(options.mode);
   const bool joint = options.mode == "joint";
   const int clones = options.clones.value_or(settings_.default_clones);
   const Reference measured{set.architectures, set.latency_ms};
@@ -281,17 +259,9 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
   const LibTorchThreads threads(options.control.threads);
   const std::vector<Reference> references = pool_references(set.architectures);
 
-  // From scratch the network can use the new device's place among the pool's; fine-tuned it keeps what it has learned.
-  Standardisation standardisation = standardisation_;
-  if (joint) {
-    std::vector<std::vector<double>> features;
-    for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
-      features.push_back(features_of(pool_.devices[d].descriptor, references[d]));
-    }
-    features.push_back(features_of(descriptor, measured));
-    standardisation = standardisation_of(features);
-  }
-  std::vector<DescribedDevice> devices;
+  const Standardisation standardisation =
+      joint ? joint_standardisation(references, descriptor, measured) : standardisation_;
+  std::vector<DeviceInputs> devices;
   for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
     devices.push_back(described(pool_.devices[d].descriptor, references[d], standardisation));
   }
@@ -303,7 +273,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
   }
   const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& {
     if (!joint || !settings_.redraw_references) return table.described_by(devices);
-    std::vector<DescribedDevice> redrawn =
+    std::vector<DeviceInputs> redrawn =
         described_by_draw(options.seed, epoch, set.architectures.size(), standardisation);
     redrawn.push_back(devices.back());
     return table.described_by(redrawn);
@@ -319,14 +289,14 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
     fit_options.learning_rate = settings_.fine_tune_learning_rate;
   }
   nlohmann::json card = predictor_card(*this, set, options.seed);
-  card["settings"] = to_json(settings_);
+  card["settings"] = settings_json(settings_);
   card["descriptor_source"] = descriptor_source(descriptor_, descriptor);
   card["mode"] = options.mode;
   card["clones"] = clones;
   const std::string fingerprint = training_fingerprint({card, to_archive().card, devices.back().features}, pool_);
   card["scores"]["training_loss"] = fit(network, samples_of_epoch, fit_options, fingerprint, options.control);
 
-  const DescribedDevice& device = devices.back();
+  const DeviceInputs& device = devices.back();
   return std::make_unique<FeedForwardPredictor>(
       FeedForward{fold_constant_inputs(network.layers(), static_cast<int>(space().encoding_width()), device.features),
                   device.unit_ms, smallest_prediction_ms(set)},
@@ -335,7 +305,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
 
 Archive MapleEdgeModel::to_archive() const {
   Archive archive = checkpoint_archive(pool_, settings_.kind);
-  archive.card["settings"] = to_json(settings_);
+  archive.card["settings"] = settings_json(settings_);
   archive.card["descriptor_source"] = descriptor_source(descriptor_, pool_.devices.front().descriptor);
   archive.card["seed"] = settings_.fit.seed;
   archive.card["scores"]["training_loss"] = loss_;
@@ -363,22 +333,6 @@ void MapleEdgeModel::load(const Archive& archive) {
 }
 
 }  // namespace
-
-MapleEdgeSettings plain_settings() {
-  MapleEdgeSettings settings;
-  settings.kind = "maple-edge-plain";
-  return settings;
-}
-
-MapleEdgeSettings maple_settings() {
-  MapleEdgeSettings settings;
-  settings.kind = "maple";
-  settings.default_clones = 1;
-  settings.normalise = false;
-  settings.scale_latencies = false;
-  settings.redraw_references = false;
-  return settings;
-}
 
 std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const MapleEdgeSettings& settings,
                                             const TrainingControl& control) {

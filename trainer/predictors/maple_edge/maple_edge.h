@@ -16,16 +16,22 @@ namespace tenshot::trainer {
 /// the third, targeted uniform sampling, is a choice of sampler when planning (Table 4).
 struct MapleEdgeSettings {
   std::string kind = "maple-edge";  ///< what the checkpoint calls itself
+  /// Widths of the hidden layers. Wider ones express more, take longer and know a small pool by heart.
   std::vector<int> hidden = {512, 128};
   FitOptions fit;
+  /// Of adaptation from the checkpoint's weights. More epochs, or larger steps, follow the few measurements further.
   int fine_tune_epochs = 20;
   double fine_tune_learning_rate = 5e-4;
-  int default_clones = 7;       ///< augmentation factor K (§2.4)
-  int reference_samples = 10;   ///< architectures that describe a pool device in an epoch of the pool's own training
+  /// Augmentation factor K (§2.4): each measured architecture is present K times. Larger weighs the new device against
+  /// the pool.
+  int default_clones = 7;
+  /// Architectures that describe a pool device in an epoch of the pool's own training: as many as a new device will
+  /// have measured. More describe it better than the new device will be.
+  int reference_samples = 10;
   bool normalise = true;        ///< counters by operator latency (§2.1.2), costs by the device's scale
   bool scale_latencies = true;  ///< targets are latencies over the device's scale, not milliseconds
-  bool redraw_references =
-      true;  ///< when adapting from scratch, describe pool devices anew in every epoch, as in training
+  /// When adapting from scratch, describe pool devices anew in every epoch, as in training.
+  bool redraw_references = true;
   std::string descriptor = "auto";  ///< a DescriptorKind's name, or the richest that the pool has
   SimulationOptions simulation;     ///< of the network that learns from simulated devices alone
 };

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
+#include "trainer/core/median.h"
+#include "trainer/core/options_json.h"
 #include "trainer/networks/live_encoding.h"
 #include "trainer/predictors/structured/cost_prior.h"
 
@@ -35,42 +37,29 @@ double student_t4(Rng& rng) {
   return z / std::sqrt(chi_squared / 4);
 }
 
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-template <class Value>
-void read(const nlohmann::json& json, const char* key, Value& value) {
-  if (json.contains(key)) value = json.at(key).get<Value>();
-}
-
 }  // namespace
 
-void to_json(nlohmann::json& json, const SimulationOptions& options) {
-  json = {{"described_share", options.described_share}, {"cost_spreads", options.cost_spreads},
-          {"wild_share", options.wild_share},           {"least_noise", options.least_noise},
-          {"most_noise", options.most_noise},           {"residual_share", options.residual_share},
-          {"two_speed_share", options.two_speed_share}, {"slow_step", options.slow_step},
-          {"acceptance", options.acceptance},           {"rows", options.rows},
-          {"pool_share", options.pool_share},           {"error_unit", options.error_unit}};
+/// For options_json.h, which finds it by the type of the options.
+template <class Options, class Visit>
+void each_option(Options& options, const Visit& visit) {
+  visit("described_share", options.described_share);
+  visit("cost_spreads", options.cost_spreads);
+  visit("wild_share", options.wild_share);
+  visit("least_noise", options.least_noise);
+  visit("most_noise", options.most_noise);
+  visit("residual_share", options.residual_share);
+  visit("two_speed_share", options.two_speed_share);
+  visit("slow_step", options.slow_step);
+  visit("acceptance", options.acceptance);
+  visit("rows", options.rows);
+  visit("pool_share", options.pool_share);
+  visit("error_unit", options.error_unit);
 }
 
+void to_json(nlohmann::json& json, const SimulationOptions& options) { json = options_json(options); }
+
 void from_json(const nlohmann::json& json, SimulationOptions& options) {
-  options = {};
-  read(json, "described_share", options.described_share);
-  read(json, "cost_spreads", options.cost_spreads);
-  read(json, "wild_share", options.wild_share);
-  read(json, "least_noise", options.least_noise);
-  read(json, "most_noise", options.most_noise);
-  read(json, "residual_share", options.residual_share);
-  read(json, "two_speed_share", options.two_speed_share);
-  read(json, "slow_step", options.slow_step);
-  read(json, "acceptance", options.acceptance);
-  read(json, "rows", options.rows);
-  read(json, "pool_share", options.pool_share);
-  read(json, "error_unit", options.error_unit);
+  options = options_from<SimulationOptions>(json);
 }
 
 void require_valid(const SimulationOptions& o) {
@@ -195,7 +184,7 @@ double draw_noise(const SimulatedDevice& device, Rng& rng) {
 double log_distance(const std::vector<double>& a, const std::vector<double>& b) {
   std::vector<double> differences(a.size());
   for (std::size_t i = 0; i < a.size(); ++i) differences[i] = a[i] - b[i];
-  const double centre = median(differences);
+  const double centre = upper_median(differences);
   double squares = 0;
   for (const double difference : differences) {
     squares += std::pow(std::min(std::abs(difference - centre), most_difference), 2);

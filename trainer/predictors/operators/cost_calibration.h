@@ -9,10 +9,11 @@
 namespace tenshot::trainer::operators {
 
 struct CalibrationOptions {
-  std::size_t samples = 10;         ///< measurements of a held-out device
-  std::size_t repeats = 2;          ///< plans, or splits of the networks, for each
-  std::size_t most_devices = 24;    ///< held out; evenly spaced ones of a larger pool
-  std::size_t most_networks = 500;  ///< predicted for each
+  /// Measurements of a held-out device. Intervals are calibrated for about so many: with more they turn out too wide.
+  std::size_t samples = 10;
+  std::size_t repeats = 2;          ///< plans, or splits of the networks, for each; more are steadier and take longer
+  std::size_t most_devices = 24;    ///< held out; evenly spaced ones of a larger pool; more take longer
+  std::size_t most_networks = 500;  ///< predicted for each; more take longer
   std::uint64_t seed = 1;
 };
 

@@ -7,24 +7,18 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
+#include "trainer/core/median.h"
 #include "trainer/core/nnls.h"
+#include "trainer/predictors/library/library.h"
 
 namespace tenshot::trainer::operators {
 namespace {
 
 using Eigen::Index;
 
-constexpr double smallest_relative = 0.02;  ///< latencies are never taken for less, in units of the median
+using structured::smallest_relative;
 constexpr double student_freedom = 4;
 constexpr double smallest_noise = 0.02;
-
-double median(std::vector<double> values) {
-  const std::size_t middle = values.size() / 2;
-  std::nth_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle), values.end());
-  if (values.size() % 2 == 1) return values[middle];
-  return 0.5 *
-         (values[middle] + *std::max_element(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(middle)));
-}
 
 /// The networks that one device has measured.
 struct Measured {

@@ -10,7 +10,7 @@ using Eigen::Index;
 using sampling::CovarianceBlock;
 using sampling::LatencyCovariance;
 
-constexpr double smallest_relative = 0.02;
+using structured::smallest_relative;
 /// Columns that a covariance has at most, about: of a large pool, the entries that represent it are considered.
 constexpr Index column_budget = 2048;
 constexpr Index least_entries = 4;

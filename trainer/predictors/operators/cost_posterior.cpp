@@ -7,6 +7,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/core/median.h"
 #include "trainer/predictors/operators/latency_solver.h"
 
 namespace tenshot::trainer::operators {
@@ -14,8 +15,8 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double smallest_relative = 0.02;  ///< of the median latency: no entry predicts less
-constexpr double floor_share = 0.3;         ///< of the smallest measured latency: no prediction is below it
+using structured::smallest_relative;
+constexpr double floor_share = 0.3;  ///< of the smallest measured latency: no prediction is below it
 constexpr Index spread_rank = 64;
 
 /// The measured networks under one entry: its prior, what it says of them, and how the device's scale follows.
@@ -46,11 +47,7 @@ void check(const Evidence& evidence) {
   }
 }
 
-double median(Eigen::ArrayXd values) {
-  std::sort(values.data(), values.data() + values.size());
-  const Index middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : 0.5 * (values[middle - 1] + values[middle]);
-}
+double median_of(const Eigen::ArrayXd& values) { return median({values.data(), values.data() + values.size()}); }
 
 EntryView view_of(const CostPrior& prior, const Eigen::MatrixXd& features, const Eigen::VectorXd& log_offset,
                   const Eigen::VectorXd& log_latency) {
@@ -60,7 +57,7 @@ EntryView view_of(const CostPrior& prior, const Eigen::MatrixXd& features, const
   view.latency = (view.rows * prior.mean).cwiseMax(smallest_relative);
   const Eigen::MatrixXd rooted = view.rows * prior.root.transpose();
   view.covariance = rooted * rooted.transpose() + view.rows * prior.variance.asDiagonal() * view.rows.transpose();
-  view.scale_ms = std::exp(median(log_latency.array() - view.latency.array().log()));
+  view.scale_ms = std::exp(median_of(log_latency.array() - view.latency.array().log()));
   return view;
 }
 

@@ -5,16 +5,10 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "nasbench/support/error.h"
+#include "trainer/core/options_json.h"
 
 namespace tenshot::trainer::operators {
-namespace {
-
-void require(bool valid, const std::string& what, const std::string& range) {
-  if (!valid) throw InputError(what + " must be " + range);
-}
-
-/// visit(name, value) for each option.
+/// For options_json.h, which finds it by the type of the options.
 template <class Options, class Visit>
 void each_option(Options& options, const Visit& visit) {
   visit("noises", options.noises);
@@ -32,39 +26,31 @@ void each_option(Options& options, const Visit& visit) {
   visit("kept", options.kept);
 }
 
-}  // namespace
-
 void require_valid(const PosteriorOptions& options) {
   const auto all_between = [](const std::vector<double>& values, double least, double most) {
     return !values.empty() && values.size() <= 32 &&
            std::all_of(values.begin(), values.end(), [&](double v) { return v >= least && v <= most; });
   };
   const auto between = [](double value, double least, double most) { return value >= least && value <= most; };
-  require(all_between(options.noises, 1e-4, 10), "noises", "1 to 32 standard deviations, .0001 to 10");
-  require(all_between(options.closeness, 1e-3, 1e3), "closeness", "1 to 32 factors, .001 to 1000");
-  require(between(options.library_share, 0, 1e3), "library_share", "from 0 to 1000");
-  require(between(options.cost_spread, 0, 1e3), "cost_spread", "from 0 to 1000");
-  require(between(options.typical_spread, 0, 1e3), "typical_spread", "from 0 to 1000");
-  require(between(options.spread_floor, 1e-6, 1e3), "spread_floor", "from 1e-6 to 1000");
-  require(between(options.residual_share, 0, 10), "residual_share", "from 0 to 10");
-  require(between(options.student_freedom, 1, 1e3), "student_freedom", "from 1 to 1000");
-  require(between(options.gross_share, 0, 0.5), "gross_share", "from 0 to .5");
-  require(between(options.gross_spread, 1e-3, 10), "gross_spread", "from .001 to 10");
-  require(between(options.evidence_power, 1e-3, 1), "evidence_power", "from .001 to 1");
-  require(options.newton_steps >= 1 && options.newton_steps <= 1000, "newton_steps", "from 1 to 1000");
-  require(options.kept >= 1 && options.kept <= 10000, "kept", "from 1 to 10000");
+  require_option(all_between(options.noises, 1e-4, 10), "noises", "1 to 32 standard deviations, .0001 to 10");
+  require_option(all_between(options.closeness, 1e-3, 1e3), "closeness", "1 to 32 factors, .001 to 1000");
+  require_option(between(options.library_share, 0, 1e3), "library_share", "from 0 to 1000");
+  require_option(between(options.cost_spread, 0, 1e3), "cost_spread", "from 0 to 1000");
+  require_option(between(options.typical_spread, 0, 1e3), "typical_spread", "from 0 to 1000");
+  require_option(between(options.spread_floor, 1e-6, 1e3), "spread_floor", "from 1e-6 to 1000");
+  require_option(between(options.residual_share, 0, 10), "residual_share", "from 0 to 10");
+  require_option(between(options.student_freedom, 1, 1e3), "student_freedom", "from 1 to 1000");
+  require_option(between(options.gross_share, 0, 0.5), "gross_share", "from 0 to .5");
+  require_option(between(options.gross_spread, 1e-3, 10), "gross_spread", "from .001 to 10");
+  require_option(between(options.evidence_power, 1e-3, 1), "evidence_power", "from .001 to 1");
+  require_option(options.newton_steps >= 1 && options.newton_steps <= 1000, "newton_steps", "from 1 to 1000");
+  require_option(options.kept >= 1 && options.kept <= 10000, "kept", "from 1 to 10000");
 }
 
-void to_json(nlohmann::json& json, const PosteriorOptions& options) {
-  json = nlohmann::json::object();
-  each_option(options, [&](const char* name, const auto& value) { json[name] = value; });
-}
+void to_json(nlohmann::json& json, const PosteriorOptions& options) { json = options_json(options); }
 
 void from_json(const nlohmann::json& json, PosteriorOptions& options) {
-  options = {};
-  each_option(options, [&](const char* name, auto& value) {
-    if (json.contains(name)) json.at(name).get_to(value);
-  });
+  options = options_from<PosteriorOptions>(json);
 }
 
 Eigen::MatrixXd CostPrior::covariance() const {

@@ -11,21 +11,34 @@ namespace tenshot::trainer::operators {
 /// What adaptation assumes and no measurement tells it. The defaults were chosen inside pools, devices of a family
 /// held out.
 struct PosteriorOptions {
-  std::vector<double> noises = {0.015, 0.03, 0.06, 0.12};  ///< σ of log latency, tried in turn
-  /// How far a device may be from its library entry, in units of the spread below, tried in turn.
+  /// Standard deviations of log latency about the costs, tried in turn. More of them cost time in proportion.
+  std::vector<double> noises = {0.015, 0.03, 0.06, 0.12};
+  /// How far a device may be from its library entry, in units of the spread below, tried in turn. More of them cost
+  /// time in proportion; larger ones let a device be unlike the pool.
   std::vector<double> closeness = {0.1, 0.3, 1, 2};
-  double library_share = 1;     ///< h: the spread of devices like the entry counts h-fold
-  double cost_spread = 0.3;     ///< a cost's own standard deviation: this share of the entry's cost,
-  double typical_spread = 0.3;  ///< and this share of the mean cost of devices like it,
-  double spread_floor = 0.003;  ///< and this, in units of the median latency
-  double residual_share = 1.5;  ///< what alike networks share beside costs: standard deviation residual_share · σ
-  double student_freedom = 4;   ///< ν of the noise
-  double gross_share = 0.02;    ///< of measurements that are simply wrong, and
-  double gross_spread = 1;      ///< by how much: the standard deviation of their log latency
-  /// Power of the evidence when components are weighted; below 1, as no hypothesis is quite right.
+  /// h: the spread of devices like the entry counts h-fold. Larger trusts measurements more and the pool less.
+  double library_share = 1;
+  /// A cost's own standard deviation: a share of the entry's cost, a share of the mean cost of devices like it, and a
+  /// floor in units of the median latency. Larger trusts measurements more; the floor lets a cost appear that no device
+  /// of the pool has.
+  double cost_spread = 0.3;
+  double typical_spread = 0.3;
+  double spread_floor = 0.003;
+  /// What alike networks share beside costs has the standard deviation residual_share · σ. Larger predicts networks
+  /// nearer to what alike ones measured, and follows their noise.
+  double residual_share = 1.5;
+  /// ν of the Student distribution of the noise. Larger lets single measurements that are far off pull the costs
+  /// further.
+  double student_freedom = 4;
+  /// Share of measurements that are simply wrong, and the standard deviation of their log latency. Larger shares
+  /// protect from more mistakes, and make less of a true measurement that surprises.
+  double gross_share = 0.02;
+  double gross_spread = 1;
+  /// Power of the evidence when components are weighted; below 1, as no hypothesis is quite right. Nearer to 1 decides
+  /// sooner for one entry, nearer to 0 averages over all.
   double evidence_power = 0.5;
-  int newton_steps = 5;
-  std::size_t kept = 60;  ///< components kept
+  int newton_steps = 5;   ///< of Gauss–Newton for each hypothesis; more cost time
+  std::size_t kept = 60;  ///< components kept: more make predictions slower and files larger
 };
 
 /// Throws InputError that names the first value out of range.

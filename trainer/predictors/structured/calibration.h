@@ -15,14 +15,17 @@ constexpr std::size_t least_calibrated = 3;
 
 /// How calibration measures what intervals are worth.
 struct CalibrationOptions {
-  std::size_t samples = 10;  ///< measurements a held-out device is adapted with, chosen by information
-  std::size_t repeats = 3;   ///< times, each from another random half of the architectures
+  /// Measurements that a held-out device is adapted with, chosen by information. Intervals are calibrated for about so
+  /// many: with more they turn out too wide, with fewer too narrow.
+  std::size_t samples = 10;
+  std::size_t repeats = 3;  ///< each from another random half of the architectures; more are steadier and take longer
   std::uint64_t seed = 1;
   /// Of a library that adaptation does not look at entry by entry (exhaustive_entries), so many devices are held out:
   /// more say more exactly what intervals are worth, and take longer.
   std::size_t most_devices = 48;
-  std::size_t most_architectures = 1000;  ///< of each of these, evenly spaced, are predicted
-  /// Numbers of the families, one a device; then each device is held out with its whole family. Empty: each alone.
+  std::size_t most_architectures = 1000;  ///< of each of these, evenly spaced, are predicted; more take longer
+  /// Numbers of the families, one for each device; then each device is held out with its whole family. Empty: each
+  /// alone.
   std::vector<std::size_t> families;
 };
 

@@ -22,7 +22,6 @@ constexpr std::size_t entries_judged = 1024;  ///< of the clusters that explain 
 constexpr std::size_t best_of_all = 20;       ///< entries that are kept under whatever structure,
 constexpr std::size_t best_of_each = 2;       ///< and under each
 constexpr std::size_t measurements_judged = 40;
-constexpr double smallest_relative = 0.02;
 constexpr double largest_residual = 0.7;  ///< of log latency: one wrong measurement does not decide
 constexpr double scale_variance = 1;      ///< of log latency: the scale of a device is unknown
 

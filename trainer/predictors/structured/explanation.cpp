@@ -98,7 +98,8 @@ PoolScale pool_scale(const StructuredLibrary& library, const Evidence& evidence)
     for (std::size_t a = 0; a < table.size; ++a) {
       const double* row = slowest_row(table, entry.structure, a, paths);
       const Eigen::Map<const Eigen::VectorXd> features(row, entry.costs.size());
-      ratios.push_back(evidence.latency_ms[a] / (entry.median_ms * std::max(features.dot(entry.costs), 0.02)));
+      ratios.push_back(evidence.latency_ms[a] /
+                       (entry.median_ms * std::max(features.dot(entry.costs), smallest_relative)));
     }
     const double ratio = geometric_mean(ratios);
     scale.fastest_ratio = std::min(scale.fastest_ratio, ratio);

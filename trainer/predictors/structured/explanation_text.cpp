@@ -24,13 +24,13 @@ std::string in_ms(double value_ms) {
   return text;
 }
 
-/// What one measured an operator at, and the other another resolution of the same operator and channels; 0: none.
+/// What one measured an operator at, and the other another resolution of the same operator; 0: none.
 template <class Measured>
 std::pair<int, int> unlike_resolutions(const std::vector<Measured>& own, const std::vector<Measured>& others) {
   for (const Measured& entry : own) {
     for (const Measured& other : others) {
-      if (entry.name != other.name || entry.channels != other.channels) continue;
-      if (entry.resolution != other.resolution) return {entry.resolution, other.resolution};
+      if (!nasbench::same_at_any_resolution(entry.key, other.key) || entry.key == other.key) continue;
+      return {entry.key.resolution(), other.key.resolution()};
     }
   }
   return {0, 0};

@@ -6,6 +6,8 @@
 #include <map>
 #include <tuple>
 
+#include "trainer/core/median.h"
+
 namespace tenshot::trainer::structured {
 namespace {
 
@@ -14,12 +16,7 @@ using nasbench::StructureTable;
 constexpr int path_rounds = 2;
 constexpr double screening_gap = 20;  ///< of log evidence
 
-double median(Eigen::ArrayXd values) {
-  const Eigen::Index middle = values.size() / 2;
-  std::nth_element(values.data(), values.data() + middle, values.data() + values.size());
-  if (values.size() % 2 == 1) return values[middle];
-  return 0.5 * (values[middle] + *std::max_element(values.data(), values.data() + middle));
-}
+double median_of(const Eigen::ArrayXd& values) { return median({values.data(), values.data() + values.size()}); }
 
 }  // namespace
 
@@ -65,7 +62,7 @@ LatencyPrior latency_mean(const Eigen::VectorXd& log_latency, const FeatureRows&
   prior.mean = rows * costs.mean;
   const double smallest = 0.02;
   prior.mean = prior.mean.cwiseMax(smallest);
-  prior.scale_ms = std::exp(median(log_latency.array() - prior.mean.array().log()));
+  prior.scale_ms = std::exp(median_of(log_latency.array() - prior.mean.array().log()));
   prior.mean *= prior.scale_ms;
   return prior;
 }
@@ -82,7 +79,7 @@ Eigen::MatrixXd prior_covariance_ms2(const CostPrior& prior, double scale_ms, do
   return variance_ms2 * (closeness * closeness * prior.covariance + prior.mean * prior.mean.transpose());
 }
 
-Eigen::VectorXd posterior_costs(const CostPrior& prior, const Candidate& candidate, const FeatureRows& rows) {
+Eigen::VectorXd posterior_costs(const CostPrior& prior, const HypothesisFit& candidate, const FeatureRows& rows) {
   return candidate.scale_ms * prior.mean +
          prior_covariance_ms2(prior, candidate.scale_ms, candidate.closeness) * (rows.transpose() * candidate.pull);
 }
@@ -100,12 +97,13 @@ std::vector<NoiseLevel> noise_levels(const PosteriorOptions& options) {
 namespace {
 
 /// Fits `candidate` at each of `levels` from one entry, and adds the results to `fitted`.
-void fit_levels(const Problem& problem, const CostPriors& priors, const Candidate& candidate, const FeatureRows& rows,
-                const std::vector<NoiseLevel>& levels, LatencySolver& solver, std::vector<Candidate>& fitted) {
+void fit_levels(const Problem& problem, const CostPriors& priors, const HypothesisFit& candidate,
+                const FeatureRows& rows, const std::vector<NoiseLevel>& levels, LatencySolver& solver,
+                std::vector<HypothesisFit>& fitted) {
   const LatencyPrior prior =
       latency_prior(problem, rows, priors.at(candidate.structure, candidate.entry), candidate.closeness);
   for (const NoiseLevel& level : levels) {
-    Candidate at_level = candidate;
+    HypothesisFit at_level = candidate;
     at_level.noise = level.noise;
     at_level.slow_step = level.slow_step;
     solver.solve(prior, at_level);
@@ -123,9 +121,9 @@ NoiseLevel screening_level(const PosteriorOptions& options) {
 
 /// Every structure with costs from every entry, as near to it as each closeness says, at one noise; without those that
 /// are so improbable there that no other noise would make up for it.
-std::vector<Candidate> screened(const Problem& problem, const CostPriors& priors, LatencySolver& solver) {
+std::vector<HypothesisFit> screened(const Problem& problem, const CostPriors& priors, LatencySolver& solver) {
   const auto& structures = problem.library.model->structures();
-  std::vector<Candidate> candidates;
+  std::vector<HypothesisFit> candidates;
   for (std::size_t s = 0; s < structures.size(); ++s) {
     if (!considers(problem.options, structures[s])) continue;
     const bool fixed_rows = structures[s].alternatives == 1;
@@ -134,7 +132,7 @@ std::vector<Candidate> screened(const Problem& problem, const CostPriors& priors
     for (std::size_t entry = 0; entry < priors.entries(); ++entry) {
       if (!fixed_rows) rows = rows_at(problem.table, s, path_costs(priors.at(s, entry).mean));
       for (const double closeness : problem.options.closeness) {
-        Candidate candidate;
+        HypothesisFit candidate;
         candidate.structure = s;
         candidate.entry = entry;
         candidate.closeness = closeness;
@@ -144,17 +142,17 @@ std::vector<Candidate> screened(const Problem& problem, const CostPriors& priors
     }
   }
   double best = -std::numeric_limits<double>::infinity();
-  for (const Candidate& candidate : candidates) best = std::max(best, candidate.log_evidence);  // NaN is no best
+  for (const HypothesisFit& candidate : candidates) best = std::max(best, candidate.log_evidence);  // NaN is no best
   candidates.erase(
       std::remove_if(candidates.begin(), candidates.end(),
-                     [&](const Candidate& candidate) { return !(candidate.log_evidence >= best - screening_gap); }),
+                     [&](const HypothesisFit& candidate) { return !(candidate.log_evidence >= best - screening_gap); }),
       candidates.end());
   return candidates;
 }
 
 /// The screened candidates at every noise.
-std::vector<Candidate> fit_candidates(const Problem& problem, const CostPriors& priors,
-                                      const std::vector<Candidate>& screened, LatencySolver& solver) {
+std::vector<HypothesisFit> fit_candidates(const Problem& problem, const CostPriors& priors,
+                                          const std::vector<HypothesisFit>& screened, LatencySolver& solver) {
   const NoiseLevel known = screening_level(problem.options);
   std::vector<NoiseLevel> others;
   bool uses_known = false;
@@ -163,9 +161,9 @@ std::vector<Candidate> fit_candidates(const Problem& problem, const CostPriors& 
     uses_known |= is_known;
     if (!is_known) others.push_back(level);
   }
-  std::vector<Candidate> candidates;
+  std::vector<HypothesisFit> candidates;
   if (uses_known) candidates = screened;
-  for (const Candidate& candidate : screened) {
+  for (const HypothesisFit& candidate : screened) {
     const FeatureRows rows =
         candidate.rows.size() > 0 ? candidate.rows : rows_at(problem.table, candidate.structure, {});
     fit_levels(problem, priors, candidate, rows, others, solver, candidates);
@@ -173,19 +171,19 @@ std::vector<Candidate> fit_candidates(const Problem& problem, const CostPriors& 
   return candidates;
 }
 
-void sort_by_evidence(std::vector<Candidate>& candidates) {
+void sort_by_evidence(std::vector<HypothesisFit>& candidates) {
   std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const Candidate& a, const Candidate& b) { return a.log_evidence > b.log_evidence; });
+                   [](const HypothesisFit& a, const HypothesisFit& b) { return a.log_evidence > b.log_evidence; });
 }
 
 /// Keeps the best entries per noise of each cost-dependent structure, and lets each find its own slowest paths; the
 /// candidates of other structures stay as they are.
-std::vector<Candidate> refit_paths(const Problem& problem, const CostPriors& priors, std::vector<Candidate> candidates,
-                                   LatencySolver& solver) {
+std::vector<HypothesisFit> refit_paths(const Problem& problem, const CostPriors& priors,
+                                       std::vector<HypothesisFit> candidates, LatencySolver& solver) {
   sort_by_evidence(candidates);
   std::map<std::tuple<std::size_t, double, double>, std::size_t> taken;  // by structure and noise
-  std::vector<Candidate> refitted;
-  for (Candidate& candidate : candidates) {
+  std::vector<HypothesisFit> refitted;
+  for (HypothesisFit& candidate : candidates) {
     if (candidate.rows.size() > 0) {
       std::size_t& count = taken[{candidate.structure, candidate.noise, candidate.slow_step}];
       if (count == problem.options.path_entries) continue;
@@ -203,8 +201,8 @@ std::vector<Candidate> refit_paths(const Problem& problem, const CostPriors& pri
   return refitted;
 }
 
-void keep_best(std::vector<Candidate>& candidates, std::size_t kept) {
-  const auto is_unusable = [](const Candidate& candidate) { return !std::isfinite(candidate.log_evidence); };
+void keep_best(std::vector<HypothesisFit>& candidates, std::size_t kept) {
+  const auto is_unusable = [](const HypothesisFit& candidate) { return !std::isfinite(candidate.log_evidence); };
   candidates.erase(std::remove_if(candidates.begin(), candidates.end(), is_unusable), candidates.end());
   sort_by_evidence(candidates);
   if (candidates.size() > kept) candidates.resize(kept);
@@ -212,9 +210,9 @@ void keep_best(std::vector<Candidate>& candidates, std::size_t kept) {
 
 }  // namespace
 
-std::vector<Candidate> fitted_candidates(const Problem& problem, const CostPriors& priors, std::size_t kept) {
+std::vector<HypothesisFit> fitted_candidates(const Problem& problem, const CostPriors& priors, std::size_t kept) {
   LatencySolver solver(problem);
-  std::vector<Candidate> candidates =
+  std::vector<HypothesisFit> candidates =
       refit_paths(problem, priors, fit_candidates(problem, priors, screened(problem, priors, solver), solver), solver);
   keep_best(candidates, kept);
   return candidates;

@@ -32,7 +32,7 @@ LatencyPrior latency_prior(const Problem& problem, const FeatureRows& rows, cons
 
 /// Prior covariance of the costs of a device of this scale, ms².
 Eigen::MatrixXd prior_covariance_ms2(const CostPrior& prior, double scale_ms, double closeness);
-Eigen::VectorXd posterior_costs(const CostPrior& prior, const Candidate& candidate, const FeatureRows& rows);
+Eigen::VectorXd posterior_costs(const CostPrior& prior, const HypothesisFit& candidate, const FeatureRows& rows);
 
 struct NoiseLevel {
   double noise = 0;
@@ -44,6 +44,6 @@ std::vector<NoiseLevel> noise_levels(const PosteriorOptions& options);
 
 /// Every explanation of the measurements that is not much less probable than the best, most probable first: structure ×
 /// library entry × closeness × noise. At most `kept` of them.
-std::vector<Candidate> fitted_candidates(const Problem& problem, const CostPriors& priors, std::size_t kept);
+std::vector<HypothesisFit> fitted_candidates(const Problem& problem, const CostPriors& priors, std::size_t kept);
 
 }  // namespace tenshot::trainer::structured

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "nasbench/support/error.h"
+#include "trainer/core/median.h"
 #include "trainer/predictors/structured/entry_clusters.h"
 
 namespace tenshot::trainer::structured {
@@ -15,19 +16,12 @@ using nasbench::StructureModel;
 using nasbench::StructureTable;
 
 constexpr double ridge = 1e-3;
-constexpr double smallest_relative = 0.25;  ///< below this share of the median, errors count as absolute ones
-constexpr double smallest_fitted = 0.02;    ///< a fitted latency is never below this share of the median
-constexpr double largest_residual = 0.5;    ///< of log latency: a few architectures far off do not decide the structure
+constexpr double absolute_below = 0.25;   ///< of the median latency: errors of faster networks count as absolute ones
+constexpr double largest_residual = 0.5;  ///< of log latency: a few architectures far off do not decide the structure
 constexpr int huber_rounds = 3;
 constexpr int path_rounds = 3;
 
 using FeatureRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 /// The measured architectures of one device: their latencies, and their rows in the table.
 struct Samples {
@@ -65,17 +59,17 @@ Eigen::VectorXd weighted_ridge(const FeatureRows& rows, const Eigen::VectorXd& l
 }
 
 Eigen::VectorXd relative_weights(const Eigen::VectorXd& latency) {
-  return latency.cwiseMax(smallest_relative).array().square().inverse();
+  return latency.cwiseMax(absolute_below).array().square().inverse();
 }
 
 Eigen::VectorXd log_residuals(const FeatureRows& rows, const Eigen::VectorXd& latency, const Eigen::VectorXd& costs) {
-  return (latency.array() / (rows * costs).array().max(smallest_fitted)).log();
+  return (latency.array() / (rows * costs).array().max(smallest_relative)).log();
 }
 
 /// Huber weights at two standard deviations, the deviation from the median absolute residual.
 Eigen::VectorXd huber_weights(const Eigen::VectorXd& residuals) {
   const Eigen::ArrayXd size = residuals.array().abs();
-  const double threshold = 2 * 1.48 * median({size.data(), size.data() + size.size()}) + 1e-9;
+  const double threshold = 2 * 1.48 * upper_median({size.data(), size.data() + size.size()}) + 1e-9;
   return (threshold / size.max(threshold)).matrix();
 }
 
@@ -115,7 +109,7 @@ LibraryEntry fit_entry(const StructureModel& model, const StructureTable& table,
   }
   LibraryEntry entry;
   entry.device = device;
-  entry.median_ms = median(relative);
+  entry.median_ms = upper_median(relative);
   entry.log_rms = std::numeric_limits<double>::infinity();
   relative.clear();
   for (const double latency : latency_ms) relative.push_back(latency / entry.median_ms);

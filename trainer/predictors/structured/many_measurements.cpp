@@ -67,7 +67,7 @@ Evidence most_informative(const StructuredLibrary& library, const PosteriorOptio
   return part_of(among, sampling::choose_informative(covariance, candidates, {}, count, rng, information));
 }
 
-SparseFit fit_of(const Candidate& candidate, const CostPriors& priors, const nasbench::StructureTable& table) {
+SparseFit fit_of(const HypothesisFit& candidate, const CostPriors& priors, const nasbench::StructureTable& table) {
   SparseFit fit;
   fit.structure = candidate.structure;
   fit.entry = candidate.entry;
@@ -218,7 +218,7 @@ StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPr
   const std::size_t count = all.architectures.size();
   const Problem judging = make_problem(library, most_informative(library, options, all, many.judged), options);
   std::vector<SparseFit> fits;
-  for (const Candidate& candidate : fitted_candidates(judging, priors, fits_judged)) {
+  for (const HypothesisFit& candidate : fitted_candidates(judging, priors, fits_judged)) {
     fits.push_back(fit_of(candidate, priors, judging.table));
   }
   const Refinement refinement(library, priors, options);

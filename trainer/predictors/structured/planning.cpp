@@ -17,7 +17,6 @@ using nasbench::StructureTable;
 using sampling::CovarianceBlock;
 using sampling::LatencyCovariance;
 
-constexpr double smallest_relative = 0.02;
 /// Pools are larger than what planning needs to see of them: beyond this many entries, evenly spaced ones speak for
 /// all.
 constexpr std::size_t entries_considered = 32;

@@ -22,7 +22,7 @@ constexpr std::size_t most_exact = 40;          ///< measurements that every hyp
 constexpr double described_floor_share = 0.02;  ///< of the median latency that a descriptor lets expect
 
 /// (slopes · prior covariance · slopes + residual + noise)⁻¹ over the measurements.
-Eigen::MatrixXd inverse_system(const Problem& problem, const Candidate& candidate, const FeatureRows& rows,
+Eigen::MatrixXd inverse_system(const Problem& problem, const HypothesisFit& candidate, const FeatureRows& rows,
                                const Eigen::MatrixXd& prior_covariance) {
   const double residual_scale = problem.options.residual_share * candidate.noise;
   const FeatureRows sloped = candidate.slopes.asDiagonal() * rows;
@@ -32,7 +32,7 @@ Eigen::MatrixXd inverse_system(const Problem& problem, const Candidate& candidat
   return system.llt().solve(Eigen::MatrixXd::Identity(system.rows(), system.cols()));
 }
 
-void add_component(const Problem& problem, const CostPriors& priors, const Candidate& candidate, double weight,
+void add_component(const Problem& problem, const CostPriors& priors, const HypothesisFit& candidate, double weight,
                    StructuredPosterior& posterior) {
   const CostPrior& prior = priors.at(candidate.structure, candidate.entry);
   const FeatureRows rows = candidate.rows.size() > 0 ? candidate.rows : rows_at(problem.table, candidate.structure, {});
@@ -131,7 +131,7 @@ Evidence without_removed(const nasbench::SearchSpace& space, const Evidence& evi
 StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPriors& priors, const Evidence& evidence,
                                   const PosteriorOptions& options) {
   const Problem problem = make_problem(library, evidence, options);
-  const std::vector<Candidate> candidates = fitted_candidates(problem, priors, options.kept);
+  const std::vector<HypothesisFit> candidates = fitted_candidates(problem, priors, options.kept);
   if (candidates.empty()) {
     throw InputError("no combination of costs and structure explains these latencies: are they really milliseconds?");
   }
@@ -145,8 +145,9 @@ StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPr
   posterior.residual_weights = Eigen::VectorXd::Zero(n);
   posterior.residual_reduction = Eigen::MatrixXd::Zero(n, n);
   double total = 0;
-  for (const Candidate& candidate : candidates) total += std::exp(candidate.log_evidence - candidates[0].log_evidence);
-  for (const Candidate& candidate : candidates) {
+  for (const HypothesisFit& candidate : candidates)
+    total += std::exp(candidate.log_evidence - candidates[0].log_evidence);
+  for (const HypothesisFit& candidate : candidates) {
     const double weight = std::exp(candidate.log_evidence - candidates[0].log_evidence) / total;
     add_component(problem, priors, candidate, weight, posterior);
   }

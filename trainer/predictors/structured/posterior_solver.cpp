@@ -64,7 +64,7 @@ LatencySolver::LatencySolver(const Problem& problem)
   system_.resize(n_, n_);
 }
 
-void LatencySolver::solve(const LatencyPrior& prior, Candidate& candidate) {
+void LatencySolver::solve(const LatencyPrior& prior, HypothesisFit& candidate) {
   const double residual_scale = problem_.options.residual_share * candidate.noise;
   const Eigen::VectorXd own_variance =
       problem_.clock_variance_ms2 * prior.mean.array().square().inverse() + candidate.noise * candidate.noise;

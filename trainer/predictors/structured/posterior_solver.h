@@ -31,7 +31,7 @@ struct LatencyPrior {
 };
 
 /// One component of the mixture while it is fitted: where it starts and how far the measurements moved it.
-struct Candidate {
+struct HypothesisFit {
   std::size_t structure = 0;
   std::size_t entry = 0;
   double noise = 0;
@@ -76,7 +76,7 @@ class LatencySolver {
  public:
   explicit LatencySolver(const Problem& problem);
   /// From the candidate's noise and the prior: its log evidence, and how far the measurements move it.
-  void solve(const LatencyPrior& prior, Candidate& candidate);
+  void solve(const LatencyPrior& prior, HypothesisFit& candidate);
 
  private:
   double log_evidence(const Eigen::VectorXd& own_variance, double slow_step) const;

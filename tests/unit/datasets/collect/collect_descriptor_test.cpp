@@ -98,8 +98,7 @@ TEST_F(Collect, OperatorsMakeALatencyOnlyDescriptor) {
   const std::vector<nasbench::Operator> operators = space_.operators(options_.shape);
   for (std::size_t i = 0; i < operators.size(); ++i) {
     EXPECT_EQ(descriptor.operators[i].name, operators[i].name);
-    EXPECT_EQ(descriptor.operators[i].channels, operators[i].channels);
-    EXPECT_EQ(descriptor.operators[i].resolution, operators[i].resolution);
+    EXPECT_EQ(descriptor.operators[i].key, operators[i].key);
     EXPECT_GT(descriptor.operators[i].latency_ms, 0);
   }
 }
@@ -126,8 +125,7 @@ TEST_F(Collect, OperationsAreMeasuredInsideANetworkOnARealRuntime) {
   ASSERT_EQ(descriptor.in_network.size(), chains.size());
   for (std::size_t i = 0; i < chains.size(); ++i) {
     EXPECT_EQ(descriptor.in_network[i].name, chains[i].name);
-    EXPECT_EQ(descriptor.in_network[i].channels, chains[i].channels);
-    EXPECT_EQ(descriptor.in_network[i].resolution, chains[i].resolution);
+    EXPECT_EQ(descriptor.in_network[i].key, chains[i].key);
   }
   const std::map<std::string, std::string>& conditions = descriptor.conditions;
   EXPECT_EQ(conditions.at("in_network"), "chains of 8 between two convolution blocks, 10 rounds");

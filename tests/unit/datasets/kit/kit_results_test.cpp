@@ -41,8 +41,8 @@ TEST(KitResults, AChainMinusItsSurroundingsIsWhatAnOperationCostsInsideANetwork)
   EXPECT_EQ(kit.manifest.models[24].id, "chain_nor_conv_3x3_16");
   const OperationLatency& latency = descriptor.in_network[3];
   EXPECT_EQ(latency.name, "nor_conv_3x3");
-  EXPECT_EQ(latency.channels, 16);
-  EXPECT_EQ(latency.resolution, 8);
+  EXPECT_EQ(latency.key.channels(), 16);
+  EXPECT_EQ(latency.key.resolution(), 8);
   EXPECT_DOUBLE_EQ(latency.latency_ms, (25.0 - 19.0) / 8) << "around_16 is model number 18";
   EXPECT_EQ(descriptor.conditions.at("in_network"), "chains of 8 between two convolution blocks, one after the other");
 }

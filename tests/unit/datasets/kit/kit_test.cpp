@@ -42,7 +42,7 @@ TEST(Kit, HoldsThePlanAndEveryOperatorAloneAndInChains) {
   EXPECT_EQ(manifest.models[0].id, "arch_01");
   EXPECT_EQ(manifest.models[3].id, "op_none_16");
   EXPECT_EQ(manifest.models[17].id, "op_avg_pool_3x3_64");
-  EXPECT_EQ(manifest.models[17].resolution, 2);
+  EXPECT_EQ(manifest.models[17].key.resolution(), 2);
 }
 
 TEST(Kit, DescribesItsChainsAndTheirSurroundings) {
@@ -52,13 +52,13 @@ TEST(Kit, DescribesItsChainsAndTheirSurroundings) {
   const KitModel& surroundings = manifest.models[18];
   EXPECT_EQ(surroundings.id, "around_16");
   EXPECT_TRUE(surroundings.chain->is_surroundings());
-  EXPECT_EQ(surroundings.chain->channels, 16);
-  EXPECT_EQ(surroundings.chain->resolution, 8);
+  EXPECT_EQ(surroundings.chain->key.channels(), 16);
+  EXPECT_EQ(surroundings.chain->key.resolution(), 8);
   const KitModel& chain = manifest.models[38];
   EXPECT_EQ(chain.id, "chain_multiply_64");
   EXPECT_EQ(chain.chain->operation, "multiply");
-  EXPECT_EQ(chain.chain->channels, 64);
-  EXPECT_EQ(chain.chain->resolution, 2);
+  EXPECT_EQ(chain.chain->key.channels(), 64);
+  EXPECT_EQ(chain.chain->key.resolution(), 2);
   EXPECT_EQ(chain.chain->repeats, 8);
   const nlohmann::json models = nlohmann::json::parse(read_file(folder.path() / "manifest.json")).at("models");
   EXPECT_EQ(models[18].at("kind"), "surroundings");
@@ -179,6 +179,22 @@ TEST(Kit, AManifestThatIsNoneIsNamedWithTheKeyAtFault) {
   EXPECT_THROW(read_kit_manifest(folder.path()), FormatError);
   EXPECT_THROW(read_kit_manifest(folder.path() / "absent"), FileError);
   EXPECT_FALSE(is_kit(folder.path() / "absent"));
+}
+
+TEST(KitManifest, OfAnOldKitIsKeyedByOperatorSpecifications) {
+  const KitManifest manifest = read_kit_manifest(std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests/fixtures/1/kit");
+  const nasbench::NetworkShape shape = manifest.shape;
+  std::vector<nasbench::OperatorSequence> operators, chains;
+  for (const KitModel& model : manifest.models) {
+    if (model.is_operator()) operators.push_back(model.key);
+    if (model.chain && !model.chain->is_surroundings()) chains.push_back(model.chain->key);
+  }
+  std::vector<nasbench::OperatorSequence> expected;
+  for (const nasbench::Operator& op : manifest.space->operators(shape)) expected.push_back(op.key);
+  EXPECT_EQ(operators, expected);
+  expected.clear();
+  for (const nasbench::OperationChain& chain : manifest.space->operation_chains(shape)) expected.push_back(chain.key);
+  EXPECT_EQ(chains, expected);
 }
 
 }  // namespace

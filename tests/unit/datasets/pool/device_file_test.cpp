@@ -75,8 +75,8 @@ TEST(DeviceFile, KeepsWhatOperationsCostInsideANetwork) {
   ASSERT_EQ(read.size(), 2U);
   EXPECT_EQ(read[0].latency_ms, 0.0625);
   EXPECT_EQ(read[1].name, "relu");
-  EXPECT_EQ(read[1].channels, 64);
-  EXPECT_EQ(read[1].resolution, 8);
+  EXPECT_EQ(read[1].key.channels(), 64);
+  EXPECT_EQ(read[1].key.resolution(), 8);
   EXPECT_EQ(read[1].latency_ms, 0);
 }
 
@@ -179,6 +179,48 @@ TEST(ParseJson, RefusesWhatIsNestedTooDeep) {
   std::string objects;
   for (int i = 0; i < 100'000; ++i) objects += "{\"a\":";
   EXPECT_THROW(parse_json(objects, "d.json"), FormatError);
+}
+
+TEST(DeviceFileOperators, OfOldFilesAreKeyedByTheirSpecifications) {
+  const auto path = std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests/fixtures/1/pool/described";
+  const HardwareDescriptor descriptor = read_device(path).device.descriptor;
+  const std::vector<nasbench::Operator> operators = space().operators({8, 10});
+  ASSERT_EQ(descriptor.operators.size(), operators.size());
+  for (std::size_t i = 0; i < operators.size(); ++i) EXPECT_EQ(descriptor.operators[i].key, operators[i].key);
+  const std::vector<nasbench::OperationChain> chains = space().operation_chains({8, 10});
+  ASSERT_EQ(descriptor.in_network.size(), chains.size());
+  for (std::size_t i = 0; i < chains.size(); ++i) EXPECT_EQ(descriptor.in_network[i].key, chains[i].key);
+}
+
+TEST(DeviceFileOperators, ThatTheSpaceDoesNotNameAreWrittenByTheirSpecifications) {
+  nasbench::OperatorSpecification op;
+  op.kind = nasbench::OperatorKind::convolution;
+  op.kernel = {3, 5};
+  op.stride = {2, 2};
+  op.groups = 24;
+  op.dilation = {1, 2};
+  op.inputs = {{1, 24, 56, 112}};
+  op.output = {1, 48, 28, 56};
+  op.type = nasbench::ElementType::int8;
+  DeviceRuntime device;
+  device.id = "board";
+  device.descriptor.source = "latency_only";
+  device.descriptor.operators = {{"depthwise", {op.inputs[0], {op}}, 0.25, {}},
+                                 {"nor_conv_1x1", *space().named_operation("nor_conv_1x1", 16, 32), 0.5, {}}};
+  const nlohmann::json written = to_json(device, space());
+  const nlohmann::json& rows = written.at("descriptor").at("operators");
+  EXPECT_EQ(rows[0].at("operators").size(), 1U);
+  EXPECT_EQ(rows[1], nlohmann::json::parse(
+                         R"({"name": "nor_conv_1x1", "channels": 16, "resolution": 32, "latency_ms": 0.5,
+                             "counts": []})"));
+  const HardwareDescriptor read = device_from_json(written, "device.json").descriptor;
+  ASSERT_EQ(read.operators.size(), 2U);
+  EXPECT_EQ(read.operators[0].key, device.descriptor.operators[0].key);
+  EXPECT_EQ(read.operators[1].key, device.descriptor.operators[1].key);
+  EXPECT_EQ(to_json(device_from_json(written, "device.json"), space()), written);
+  nlohmann::json broken = written;
+  broken["descriptor"]["operators"][0]["operators"][0]["kernel"] = 3;
+  EXPECT_THROW(device_from_json(broken, "device.json"), FormatError);
 }
 
 }  // namespace

@@ -182,8 +182,8 @@ TEST(ContentHash, ChangesWithEveryPartOfTheContent) {
   changes([](Pool& p) { p.devices[1].descriptor.operators[2].counts[1] += 1; });
   changes([](Pool& p) { p.devices[1].descriptor.in_network.clear(); });
   changes([](Pool& p) { p.devices[1].descriptor.in_network[4].name = "relu6"; });
-  changes([](Pool& p) { p.devices[1].descriptor.in_network[4].channels += 1; });
-  changes([](Pool& p) { p.devices[1].descriptor.in_network[4].resolution += 1; });
+  changes([](Pool& p) { p.devices[1].descriptor.in_network[4].key.input[1] += 1; });
+  changes([](Pool& p) { p.devices[1].descriptor.in_network[4].key.operators[0].kernel.width += 1; });
   changes([](Pool& p) { p.devices[1].descriptor.in_network[4].latency_ms *= 2; });
 }
 

@@ -57,11 +57,18 @@ void expect_agreement(const std::string& runtime, const Network& network) {
 }
 
 /// A network whose outputs are one node each, of kinds and forms that the other networks have not.
-Network odd_nodes() {
-  NetworkBuilder builder;
-  const Source image = builder.input("first", {2, 6, 7, 9}), other = builder.input("second", {2, 6, 7, 9});
-  const auto append = [&](OperatorKind kind, const char* function, std::vector<Source> inputs, const Shape& shape,
-                          const OperatorAttributes& attributes, const std::vector<Shape>& constants = {}) {
+class OddNodes {
+ public:
+  Network take() {
+    append_moves();
+    append_pairs();
+    append_functions();
+    return builder_.take();
+  }
+
+ private:
+  void append(OperatorKind kind, const char* function, std::vector<Source> inputs, const Shape& shape,
+              const OperatorAttributes& attributes, const std::vector<Shape>& constants = {}) {
     NetworkNode node;
     node.operation.kind = kind;
     node.operation.name = function;
@@ -70,67 +77,82 @@ Network odd_nodes() {
     node.name = "odd";
     node.inputs = std::move(inputs);
     node.outputs = {{shape, ElementType::float32}};
-    builder.output(builder.append(node));
-  };
+    builder_.output(builder_.append(node));
+  }
+
+  void append_moves() {
+    OperatorAttributes a;
+    a.axes = {2, 3};
+    a.starts = {1, 2};
+    a.steps = {2, 3};
+    append(OperatorKind::split, "slice", {image}, {2, 6, 3, 3}, a);
+    a = {};
+    a.axes = {1};
+    a.starts = {4};
+    a.steps = {1};
+    append(OperatorKind::split, "slice", {image}, {2, 7, 9}, a);
+    for (const char* mode : {"reflect", "edge", "constant"}) {
+      a = {};
+      a.mode = mode;
+      a.alpha = 0.5;
+      a.starts = {0, 0, 1, 0};
+      a.ends = {0, 0, 2, 3};
+      append(OperatorKind::pad, "", {image}, {2, 6, 10, 12}, a);
+    }
+    for (const char* mode : {"nearest", "linear", "linear_aligned", "cubic"}) {
+      a = {};
+      a.mode = mode;
+      append(OperatorKind::resize, "", {image}, {2, 6, 14, 18}, a);
+    }
+  }
+
+  void append_pairs() {
+    OperatorAttributes a;
+    for (const char* operation : {"subtract", "divide", "minimum", "maximum", "prelu"}) {
+      a = {};
+      a.alpha = 2;
+      append(OperatorKind::elementwise, operation, {image}, same, a);
+      append(OperatorKind::elementwise, operation, {image}, same, {}, {{6, 1, 1}});
+      append(OperatorKind::elementwise, operation, {image, other}, same, {});
+    }
+    a.constant_first = true;
+    append(OperatorKind::elementwise, "subtract", {image}, same, a);
+    append(OperatorKind::elementwise, "power", {image}, same, a);
+    append(OperatorKind::add, "", {image}, same, {}, {{6, 1, 1}});
+    append(OperatorKind::add, "", {image, other, image}, same, {});
+    append(OperatorKind::multiply, "", {image, other}, same, {});
+    a = {};
+    a.axes = {1};
+    a.constant_first = true;
+    append(OperatorKind::concatenate, "", {image}, {2, 7, 7, 9}, a, {{1, 1, 7, 9}});
+    for (const char* function : {"mean", "sum", "max", "min"}) {
+      a = {};
+      a.axes = {1, 3};
+      append(OperatorKind::reduce, function, {image}, {2, 7}, a);
+    }
+  }
+
+  void append_functions() {
+    OperatorAttributes a;
+    append(OperatorKind::global_pool, "max", {image}, {2, 6, 1, 1}, {});
+    a = {};
+    a.axes = {1};
+    append(OperatorKind::softmax, "log", {image}, same, a);
+    for (const char* function : {"sigmoid", "gelu", "tanh", "selu", "softplus", "erf", "exp", "negate", "absolute",
+                                 "floor", "ceil", "round", "sign", "sin", "cos", "hard_sigmoid", "elu", "clip"}) {
+      a = {};
+      a.alpha = 0.25;
+      a.beta = 0.5;
+      append(OperatorKind::activation, function, {image}, same, a);
+    }
+  }
+
+  NetworkBuilder builder_;
   const Shape same = {2, 6, 7, 9};
-  OperatorAttributes a;
-  a.axes = {2, 3};
-  a.starts = {1, 2};
-  a.steps = {2, 3};
-  append(OperatorKind::split, "slice", {image}, {2, 6, 3, 3}, a);
-  a = {};
-  a.axes = {1};
-  a.starts = {4};
-  a.steps = {1};
-  append(OperatorKind::split, "slice", {image}, {2, 7, 9}, a);
-  for (const char* mode : {"reflect", "edge", "constant"}) {
-    a = {};
-    a.mode = mode;
-    a.alpha = 0.5;
-    a.starts = {0, 0, 1, 0};
-    a.ends = {0, 0, 2, 3};
-    append(OperatorKind::pad, "", {image}, {2, 6, 10, 12}, a);
-  }
-  for (const char* mode : {"nearest", "linear", "linear_aligned", "cubic"}) {
-    a = {};
-    a.mode = mode;
-    append(OperatorKind::resize, "", {image}, {2, 6, 14, 18}, a);
-  }
-  for (const char* operation : {"subtract", "divide", "minimum", "maximum", "prelu"}) {
-    a = {};
-    a.alpha = 2;
-    append(OperatorKind::elementwise, operation, {image}, same, a);
-    append(OperatorKind::elementwise, operation, {image}, same, {}, {{6, 1, 1}});
-    append(OperatorKind::elementwise, operation, {image, other}, same, {});
-  }
-  a.constant_first = true;
-  append(OperatorKind::elementwise, "subtract", {image}, same, a);
-  append(OperatorKind::elementwise, "power", {image}, same, a);
-  append(OperatorKind::add, "", {image}, same, {}, {{6, 1, 1}});
-  append(OperatorKind::add, "", {image, other, image}, same, {});
-  append(OperatorKind::multiply, "", {image, other}, same, {});
-  a = {};
-  a.axes = {1};
-  a.constant_first = true;
-  append(OperatorKind::concatenate, "", {image}, {2, 7, 7, 9}, a, {{1, 1, 7, 9}});
-  for (const char* function : {"mean", "sum", "max", "min"}) {
-    a = {};
-    a.axes = {1, 3};
-    append(OperatorKind::reduce, function, {image}, {2, 7}, a);
-  }
-  append(OperatorKind::global_pool, "max", {image}, {2, 6, 1, 1}, {});
-  a = {};
-  a.axes = {1};
-  append(OperatorKind::softmax, "log", {image}, same, a);
-  for (const char* function : {"sigmoid", "gelu", "tanh", "selu", "softplus", "erf", "exp", "negate", "absolute",
-                               "floor", "ceil", "round", "sign", "sin", "cos", "hard_sigmoid", "elu", "clip"}) {
-    a = {};
-    a.alpha = 0.25;
-    a.beta = 0.5;
-    append(OperatorKind::activation, function, {image}, same, a);
-  }
-  return builder.take();
-}
+  const Source image = builder_.input("first", same), other = builder_.input("second", same);
+};
+
+Network odd_nodes() { return OddNodes().take(); }
 
 class NetworkRuntime : public testing::TestWithParam<std::string> {};
 

@@ -162,7 +162,7 @@ TEST_P(EveryRuntime, AgreesWithEagerOnEveryOperator) {
     const std::vector<float> eager = infer("libtorch-eager", op.graph, input, 2);
     const std::vector<float> output = infer(GetParam(), op.graph, input, 2);
     ASSERT_EQ(output.size(), eager.size()) << op.name;
-    EXPECT_LT(relative_difference(eager, output), 1e-4) << op.name << " of " << op.channels << " channels";
+    EXPECT_LT(relative_difference(eager, output), 1e-4) << op.name << " of " << op.key.channels() << " channels";
   }
 }
 
@@ -257,7 +257,7 @@ TEST_P(ByteRuntime, AgreesWithEagerOnEveryOperator) {
   for (const nasbench::Operator& op : nasbench::nasbench201().operators(shape)) {
     const std::vector<float> input = random_input(op.graph, 1, 5);
     EXPECT_LT(relative_rms(infer("libtorch-eager", op.graph, input), infer(GetParam(), op.graph, input)), tolerance)
-        << op.name << " of " << op.channels << " channels";
+        << op.name << " of " << op.key.channels() << " channels";
   }
 }
 

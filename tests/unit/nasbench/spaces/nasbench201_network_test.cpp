@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "nasbench/graph/network_builder.h"
 #include "nasbench/spaces/cell.h"
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
@@ -205,9 +206,10 @@ TEST(NasBench201Operators, AreFiveOperationsAtThreeStages) {
   for (std::size_t i = 0; i < 15; ++i) {
     const int stage = static_cast<int>(i % 3);
     EXPECT_EQ(operators[i].name, operation_names[i / 3]);
-    EXPECT_EQ(operators[i].channels, 16 << stage);
-    EXPECT_EQ(operators[i].resolution, 64 >> stage);
-    const TensorShape shape = {operators[i].channels, operators[i].resolution, operators[i].resolution};
+    EXPECT_EQ(operators[i].key.channels(), 16 << stage);
+    EXPECT_EQ(operators[i].key.resolution(), 64 >> stage);
+    const TensorShape shape = {operators[i].key.channels(), operators[i].key.resolution(),
+                               operators[i].key.resolution()};
     EXPECT_EQ(operators[i].graph.input_shape(), shape);
     EXPECT_EQ(operators[i].graph.output().output, shape);
     expect_well_formed(operators[i].graph);
@@ -273,8 +275,8 @@ TEST(NasBench201Chains, AreOfEveryOperationThatCosts_AtEveryStage) {
   for (std::size_t i = 0; i < chains.size(); ++i) {
     const int channels = 16 << (i % 3), resolution = 64 >> (i % 3);
     EXPECT_EQ(chains[i].name, operations[i / 3]);
-    EXPECT_EQ(chains[i].channels, channels);
-    EXPECT_EQ(chains[i].resolution, resolution);
+    EXPECT_EQ(chains[i].key.channels(), channels);
+    EXPECT_EQ(chains[i].key.resolution(), resolution);
     EXPECT_EQ(chains[i].repeats, 8);
     for (const LayerGraph* graph : {&chains[i].graph, &chains[i].surroundings}) {
       expect_well_formed(*graph);
@@ -311,10 +313,11 @@ TEST(NasBench201Chains, HoldNothingButTheirRepeatsBetweenTheSurroundings) {
 TEST(NasBench201Chains, ComputeWhatTheOperatorsOfTheirNameDo) {
   const NetworkShape shape;
   std::map<std::pair<std::string, int>, std::int64_t> flops;
-  for (const Operator& op : nasbench201().operators(shape)) flops[{op.name, op.channels}] = flop_count(op.graph);
+  for (const Operator& op : nasbench201().operators(shape)) flops[{op.name, op.key.channels()}] = flop_count(op.graph);
   for (const OperationChain& chain : nasbench201().operation_chains(shape)) {
     const std::int64_t added = flop_count(chain.graph) - flop_count(chain.surroundings);
-    EXPECT_EQ(added, chain.repeats * flops[std::pair(chain.name, chain.channels)]) << chain.name << chain.channels;
+    EXPECT_EQ(added, chain.repeats * flops[std::pair(chain.name, chain.key.channels())])
+        << chain.name << chain.key.channels();
   }
 }
 
@@ -346,6 +349,46 @@ TEST(NasBench201Function, DependsOnTheImage_ExactlyWhenConnected) {
     disconnected += depends ? 0 : 1;
   }
   EXPECT_GE(disconnected, 4);
+}
+
+/// The operators of a graph for one image, in their order.
+std::vector<OperatorSpecification> specifications_of(const LayerGraph& graph) {
+  std::vector<OperatorSpecification> specifications;
+  for (const NetworkNode& node : network_of(graph, 1).nodes) specifications.push_back(node.operation);
+  return specifications;
+}
+
+TEST(NasBench201Operators, AreKeyedByWhatTheirGraphsExecute) {
+  for (const Operator& op : nasbench201().operators({64, 10})) {
+    EXPECT_EQ(op.key.operators, specifications_of(op.graph)) << op.name;
+    EXPECT_EQ(op.key.is_empty_call(), op.name == "skip_connect");
+    EXPECT_EQ(op.key.channels(), op.graph.input_shape().channels);
+    EXPECT_EQ(op.key.resolution(), op.graph.input_shape().height);
+  }
+}
+
+TEST(NasBench201Chains, AreKeyedByWhatOneInstanceAddsToTheGraph) {
+  const auto count = [](const std::vector<OperatorSpecification>& all, const OperatorSpecification& wanted) {
+    return std::count(all.begin(), all.end(), wanted);
+  };
+  for (const OperationChain& chain : nasbench201().operation_chains({})) {
+    const auto whole = specifications_of(chain.graph), around = specifications_of(chain.surroundings);
+    EXPECT_EQ(whole.size(), around.size() + static_cast<std::size_t>(chain.repeats) * chain.key.operators.size());
+    for (const OperatorSpecification& op : chain.key.operators) {
+      EXPECT_EQ(count(whole, op), count(around, op) + chain.repeats) << chain.name << ' ' << format(op);
+    }
+  }
+}
+
+TEST(OperatorSequence, IsTheSameAtAnotherResolutionOnly) {
+  const OperatorSequence key = *nasbench201().named_operation("nor_conv_3x3", 16, 32);
+  EXPECT_TRUE(same_at_any_resolution(key, *nasbench201().named_operation("nor_conv_3x3", 16, 8)));
+  EXPECT_FALSE(same_at_any_resolution(key, *nasbench201().named_operation("nor_conv_3x3", 32, 32)));
+  EXPECT_FALSE(same_at_any_resolution(key, *nasbench201().named_operation("nor_conv_1x1", 16, 32)));
+  EXPECT_EQ(format(key, true), format(*nasbench201().named_operation("nor_conv_3x3", 16, 8), true));
+  EXPECT_NE(format(key), format(*nasbench201().named_operation("nor_conv_3x3", 16, 8)));
+  EXPECT_FALSE(nasbench201().named_operation("nor_conv_5x5", 16, 32));
+  EXPECT_FALSE(nasbench201().named_operation("relu", 0, 32));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST_F(Experiment, SplitsRowsAndLeavesTheTargetOutOfItsPool) {
   EXPECT_GT(datasets::latency_matrix(data.test).architectures.size(), 50u);
   const Grid all = grid(s);
   EXPECT_EQ(all.cells.size(), 3u * 3u * 2u);
-  for (const Cell& cell : all.cells) {
+  for (const GridCell& cell : all.cells) {
     const auto& members = all.models[cell.model].members;
     EXPECT_EQ(members.size(), 2u);
     EXPECT_EQ(std::count(members.begin(), members.end(), cell.target), 0);
@@ -83,7 +83,7 @@ TEST_F(Experiment, PoolsFollowTheirStrategy) {
     const ExperimentSpec s = spec(R"({"methods": ["flops"], "trials": 1, "pools": [)" + pool + "]}");
     std::vector<std::string> ids;
     const Grid g = grid(s);
-    for (const Cell& cell : g.cells) {
+    for (const GridCell& cell : g.cells) {
       if (cell.target != target) continue;
       for (const auto& id : g.models[cell.model].members) ids.push_back(id);
     }
@@ -113,7 +113,7 @@ TEST_F(Experiment, EveryMethodOfATrialHasTheSameSamples) {
   PlanningPriors priors(data);
   const Grid g = make_grid(s, data);
   std::map<std::pair<std::string, int>, std::set<std::vector<Architecture>>> samples;
-  for (const Cell& cell : g.cells) {
+  for (const GridCell& cell : g.cells) {
     samples[{cell.target, cell.trial}].insert(choose_samples(s, data, g.models[cell.model], cell, priors));
   }
   for (const auto& [key, distinct] : samples) EXPECT_EQ(distinct.size(), 1u) << key.first;
@@ -154,7 +154,7 @@ TEST_F(Experiment, NoSampleIsForMethodsThatTheDescriptorAnswers) {
   const Grid g = make_grid(s, data);
   std::vector<std::string> cells;
   std::map<std::string, std::vector<Architecture>> samples;
-  for (const Cell& cell : g.cells) {
+  for (const GridCell& cell : g.cells) {
     cells.push_back(cell.target + " " + s.methods[cell.method].name + " " + std::to_string(cell.samples));
     samples[cells.back()] = choose_samples(s, data, g.models[cell.model], cell, priors);
     EXPECT_EQ(samples[cells.back()].size(), cell.samples) << cells.back();
@@ -275,7 +275,7 @@ TEST(ResultTables, PrintTheBestInBoldAndCeilingsNot) {
   const double acc10[] = {0.50, 0.60, 0.70, 0.90, 0.95, 0.95};  // method by method, two trials each
   for (std::size_t m = 0; m < 3; ++m) {
     for (int trial = 0; trial < 2; ++trial) {
-      Cell cell;
+      GridCell cell;
       cell.target = "fast";
       cell.sampler = m == 2 ? "all" : "random";
       cell.samples = m == 2 ? 0 : 1;
@@ -295,7 +295,7 @@ TEST(ResultTables, PrintTheBestInBoldAndCeilingsNot) {
   EXPECT_NE(text.find("| look-up | **80.0** ± 14.1 |"), std::string::npos) << text;
   EXPECT_NE(text.find("| own | 95.0 ± 0.0 |"), std::string::npos) << text;
   EXPECT_NE(text.find("| look-up | **20.0** ± 0.0 |"), std::string::npos) << text;  // within ±5 %
-  EXPECT_NE(text.find("| flops |  |"), std::string::npos) << text;  // no ρ
+  EXPECT_NE(text.find("| flops |  |"), std::string::npos) << text;                  // no ρ
 }
 
 TEST(WorkerProcesses, ReportTheFailureOfATaskByName) {

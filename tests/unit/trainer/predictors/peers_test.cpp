@@ -75,7 +75,7 @@ TEST(Peers, LookUpSumsTheDescriptorsOperatorsOverAllCellsAndFitsTheBackbone) {
   set.descriptor.emplace();
   double operator_ms = 0.01;
   for (const auto& op : space.operators({})) {
-    set.descriptor->operators.push_back({op.name, op.channels, op.resolution, operator_ms, {}});
+    set.descriptor->operators.push_back({op.name, op.key, operator_ms, {}});
     operator_ms += 0.01;
   }
   // By hand: all edges the second operation (skip_connect), whose three stages take .04, .05 and .06 ms: six edges of

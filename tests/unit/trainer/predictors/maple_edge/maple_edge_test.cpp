@@ -135,7 +135,8 @@ datasets::HardwareDescriptor described(double speed, double conv_weight) {
                                                              {"nor_conv_3x3", conv_weight},
                                                              {"avg_pool_3x3", 0.4}};
   for (const int channels : {16, 32, 64}) {
-    for (const auto& [name, cost] : costs) descriptor.operators.push_back({name, channels, 8, speed * cost, {}});
+    for (const auto& [name, cost] : costs)
+      descriptor.operators.push_back({name, nasbench::opaque_operator(name, channels, 8), speed * cost, {}});
   }
   return descriptor;
 }

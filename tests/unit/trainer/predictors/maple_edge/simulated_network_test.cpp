@@ -133,10 +133,10 @@ datasets::HardwareDescriptor described(double speed, double conv_weight) {
     return name == "avg_pool_3x3" ? 0.4 : 0.1;
   };
   for (const auto& op : space.operators({})) {
-    descriptor.operators.push_back({op.name, op.channels, op.resolution, speed * cost_of(op.name) / 15, {}});
+    descriptor.operators.push_back({op.name, op.key, speed * cost_of(op.name) / 15, {}});
   }
   for (const auto& chain : space.operation_chains({})) {
-    descriptor.in_network.push_back({chain.name, chain.channels, chain.resolution, speed * cost_of(chain.name) / 15});
+    descriptor.in_network.push_back({chain.name, chain.key, speed * cost_of(chain.name) / 15});
   }
   return descriptor;
 }

@@ -39,9 +39,9 @@ double accuracy(const StructuredPosterior& posterior, const std::string& structu
 }
 
 /// The likeliest candidate of exactly `structure`, after enough steps that nothing moves.
-Candidate converged_candidate(const Problem& problem, const CostPriors& priors, const std::string& structure) {
+HypothesisFit converged_candidate(const Problem& problem, const CostPriors& priors, const std::string& structure) {
   const std::size_t index = problem.library.model->structure_index(structure);
-  for (const Candidate& candidate : fitted_candidates(problem, priors, 400)) {
+  for (const HypothesisFit& candidate : fitted_candidates(problem, priors, 400)) {
     if (candidate.structure == index) return candidate;
   }
   return {};
@@ -56,7 +56,7 @@ TEST(SparseSolver, AgreesWithTheExactOneWhereEveryMeasurementIsAnAnchor) {
     evidence.latency_ms[7] *= 1.5;
     evidence.whole_milliseconds = whole_milliseconds;
     const Problem exact = make_problem(test::synthetic_library(), evidence, options);
-    const Candidate candidate = converged_candidate(exact, priors, "live");
+    const HypothesisFit candidate = converged_candidate(exact, priors, "live");
     ASSERT_GT(candidate.pull.size(), 0);
     const SparseProblem problem = make_sparse_problem(test::synthetic_library(), evidence, options, 30);
     const CostPrior& prior = priors.at(candidate.structure, candidate.entry);

@@ -43,15 +43,15 @@ HardwareDescriptor descriptor_of(const std::vector<double>& costs, double call_m
   if (counts) descriptor.counters.assign(datasets::default_counters.begin(), datasets::default_counters.end());
   constexpr double instances = 15;
   for (const auto& chain : space.operation_chains({})) {
-    descriptor.in_network.push_back({chain.name, chain.channels, chain.resolution,
-                                     costs[static_cast<std::size_t>(feature(chain.name))] / instances});
+    descriptor.in_network.push_back(
+        {chain.name, chain.key, costs[static_cast<std::size_t>(feature(chain.name))] / instances});
   }
   for (const auto& op : space.operators({})) {
     const bool costs_something = op.name != "none" && op.name != "skip_connect";
     const double own = costs_something ? costs[static_cast<std::size_t>(feature(op.name))] / instances : 0;
-    datasets::OperatorProfile profile{op.name, op.channels, op.resolution, own + call_ms, {}};
+    datasets::OperatorProfile profile{op.name, op.key, own + call_ms, {}};
     for (std::size_t c = 0; c < descriptor.counters.size(); ++c)
-      profile.counts.push_back(100.0 * (1 + c) * op.channels);
+      profile.counts.push_back(100.0 * (1 + c) * op.key.channels());
     descriptor.operators.push_back(std::move(profile));
   }
   return descriptor;
@@ -139,8 +139,10 @@ TEST(StructuredBadInput, OperatorsMeasuredAtAnotherResolutionAreWarnedOf) {
   HardwareDescriptor larger = descriptor_of(new_costs, 0.2, false);
   EXPECT_EQ(joined(trained().adapt(described_set(larger, 10), {})->explanation(), "\n").find("resolution"),
             std::string::npos);
-  const int before = larger.operators.front().resolution;
-  for (auto& profile : larger.operators) profile.resolution *= 2;
+  const int before = larger.operators.front().key.resolution();
+  for (auto& profile : larger.operators) {
+    profile.key = *space.named_operation(profile.name, profile.key.channels(), 2 * profile.key.resolution());
+  }
   const std::string explanation = joined(trained().adapt(described_set(larger, 10), {})->explanation(), "\n");
   EXPECT_NE(
       explanation.find("Warning: the descriptor's operators were measured at a resolution of " +
@@ -259,6 +261,7 @@ TEST(DescriptorNetwork, LearnsWhatAllDevicesHaveInCommonAndLeavesTheRest) {
 TEST(DescriptorPrior, NeedsTwoRuntimes) {
   datasets::Pool pool = described_pool();
   EXPECT_EQ(source_for(pool, "auto"), DescriptorSource::in_network);
+  EXPECT_EQ(source_for(pool, "latency"), DescriptorSource::alone);
   for (DeviceRuntime& device : pool.devices) device.descriptor.in_network.clear();
   EXPECT_EQ(source_for(pool, "auto"), DescriptorSource::alone);
   for (DeviceRuntime& device : pool.devices) device.runtime = "one";
