@@ -114,7 +114,9 @@ TEST(Size, AFileHoldsOneIdea) {
   for (const Source& source : sources_of(all)) {
     ++files;
     over_300 += source.lines.size() > 300 ? 1 : 0;
-    if (longer_files.count(source.name) == 0) EXPECT_LE(source.lines.size(), longest_file) << source.name;
+    if (longer_files.count(source.name) == 0) {
+      EXPECT_LE(source.lines.size(), longest_file) << source.name;
+    }
   }
   EXPECT_LT(over_300, files / 20) << "few files are over 300 lines";
 }
