@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <ctime>
 #include <cxxopts.hpp>
 #include <filesystem>
@@ -15,8 +14,9 @@
 #include <iostream>
 #include <numeric>
 
-#include "nasbench/support/error.h"
+#include "experiments/program.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "sampling/architectures/information.h"
 #include "trainer/core/metrics.h"
@@ -41,12 +41,6 @@ double seconds_of(const std::function<void()>& work) {
   const std::clock_t begin = std::clock();
   work();
   return static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
-}
-
-std::string with_digits(double value, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
 }
 
 double peak_mb() {
@@ -93,7 +87,7 @@ void write_table(const Drawn& drawn, const std::string& path) {
   for (const std::string& id : drawn.ids) text += "," + id;
   for (std::size_t a = 0; a < drawn.latencies.architectures.size(); ++a) {
     text += "\n" + drawn.model.space().format(drawn.latencies.architectures[a]);
-    for (const std::vector<double>& of_device : drawn.latencies.latency_ms) text += "," + with_digits(of_device[a], 5);
+    for (const std::vector<double>& of_device : drawn.latencies.latency_ms) text += "," + decimals(of_device[a], 5);
   }
   write_file_atomically(path, text + "\n");
 }
@@ -111,12 +105,12 @@ Accuracy accuracy_of(const StructuredLibrary& library, const Drawn& drawn, const
   const nasbench::StructureTable table = drawn.model.table(drawn.test);
   for (std::size_t t = 0; t < count; ++t) {
     const SimulatedDevice& target = drawn.targets[t];
-    trainer::structured::Evidence evidence;
-    for (const std::size_t c : chosen) evidence.architectures.push_back(drawn.latencies.architectures[c]);
-    evidence.latency_ms = trainer::evaluation::measure(drawn.model, target, evidence.architectures, seed + 2);
-    evidence.whole_milliseconds = target.whole_milliseconds;
+    trainer::AdaptationSet set;
+    for (const std::size_t c : chosen) set.architectures.push_back(drawn.latencies.architectures[c]);
+    set.latency_ms = trainer::evaluation::measure(drawn.model, target, set.architectures, seed + 2);
+    set.whole_milliseconds = target.whole_milliseconds;
     trainer::structured::StructuredPosterior posterior;
-    accuracy.milliseconds += 1e3 * seconds_of([&] { posterior = trainer::structured::adapt(library, evidence); });
+    accuracy.milliseconds += 1e3 * seconds_of([&] { posterior = trainer::structured::adapt(library, set); });
     const auto predicted = trainer::structured::predict_intervals(posterior, table, confidence);
     const trainer::Metrics metrics =
         trainer::evaluate(predicted.latency_ms, trainer::evaluation::measure(drawn.model, target, drawn.test, seed + 3),
@@ -146,11 +140,10 @@ struct Run {
 std::string row_of(const Run& run) {
   const Accuracy& a = run.accuracy;
   return std::to_string(run.devices) + "," + std::to_string(run.architectures) + "," + std::to_string(run.targets) +
-         "," + run.way + "," + with_digits(run.fit_s, 1) + "," +
-         (run.calibrate_s < 0 ? std::string() : with_digits(run.calibrate_s, 1)) + "," +
-         with_digits(a.milliseconds, 1) + "," + with_digits(100 * a.acc10, 2) + "," +
-         with_digits(100 * a.standard_error, 2) + "," + with_digits(a.spearman, 4) + "," +
-         with_digits(100 * a.coverage, 2) + "," + with_digits(peak_mb(), 0) + "\n";
+         "," + run.way + "," + decimals(run.fit_s, 1) + "," +
+         (run.calibrate_s < 0 ? std::string() : decimals(run.calibrate_s, 1)) + "," + decimals(a.milliseconds, 1) +
+         "," + decimals(100 * a.acc10, 2) + "," + decimals(100 * a.standard_error, 2) + "," + decimals(a.spearman, 4) +
+         "," + decimals(100 * a.coverage, 2) + "," + decimals(peak_mb(), 0) + "\n";
 }
 
 cxxopts::ParseResult parsed_options(int argc, char** argv) {
@@ -223,12 +216,4 @@ void run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    run(argc, argv);
-    return 0;
-  } catch (const std::exception& error) {
-    std::cerr << "structured_scale: " << error.what() << "\n";
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return tenshot::experiments::run_program("structured_scale", run, argc, argv); }

@@ -13,8 +13,9 @@
 
 #include "datasets/pool/pool.h"
 #include "datasets/tables/measurements.h"
-#include "nasbench/support/error.h"
+#include "experiments/program.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "sampling/architectures/information.h"
 #include "trainer/core/metrics.h"
@@ -27,8 +28,8 @@
 namespace {
 
 using namespace tenshot;
+using trainer::AdaptationSet;
 using trainer::evaluation::SimulatedDevice;
-using trainer::structured::Evidence;
 using trainer::structured::StructuredLibrary;
 using trainer::structured::StructuredPosterior;
 
@@ -90,14 +91,15 @@ Task make_task(const datasets::Pool& pool, const trainer::structured::PosteriorO
   return task;
 }
 
-Evidence evidence_of(const Task& task, const std::vector<double>& latency_ms, const std::vector<std::size_t>& chosen) {
-  Evidence evidence;
+AdaptationSet adaptation_set(const Task& task, const std::vector<double>& latency_ms,
+                             const std::vector<std::size_t>& chosen) {
+  AdaptationSet set;
   for (const std::size_t c : chosen) {
-    evidence.architectures.push_back(task.candidates[c]);
-    evidence.latency_ms.push_back(latency_ms[c]);
+    set.architectures.push_back(task.candidates[c]);
+    set.latency_ms.push_back(latency_ms[c]);
   }
-  evidence.whole_milliseconds = datasets::are_whole_milliseconds(evidence.latency_ms);
-  return evidence;
+  set.whole_milliseconds = datasets::are_whole_milliseconds(set.latency_ms);
+  return set;
 }
 
 /// Four, then the six that their posterior asks for.
@@ -105,7 +107,7 @@ std::vector<std::size_t> two_rounds(const Task& task, const SimulatedDevice& dev
                                     const std::vector<double>& latency_ms) {
   std::vector<std::size_t> chosen = task.first_rounds.at(4)[device.stream % plans];
   const StructuredPosterior posterior =
-      trainer::structured::adapt(task.library, evidence_of(task, latency_ms, chosen), task.posterior);
+      trainer::structured::adapt(task.library, adaptation_set(task, latency_ms, chosen), task.posterior);
   std::vector<std::size_t> open;
   for (const std::size_t c : indices(task.candidates.size())) {
     if (std::find(chosen.begin(), chosen.end(), c) == chosen.end()) open.push_back(c);
@@ -134,18 +136,12 @@ std::vector<Result> results_of(const Task& task, const SimulatedDevice& device, 
   std::vector<Result> results;
   for (const auto& [method, chosen] : methods) {
     const StructuredPosterior posterior =
-        trainer::structured::adapt(task.library, evidence_of(task, latency_ms, chosen), task.posterior);
+        trainer::structured::adapt(task.library, adaptation_set(task, latency_ms, chosen), task.posterior);
     const auto predicted = trainer::structured::predict_intervals(posterior, model.table(task.test), confidence);
     results.push_back(
         {&device, method, trainer::evaluate(predicted.latency_ms, truth_ms, predicted.lower_ms, predicted.upper_ms)});
   }
   return results;
-}
-
-std::string with_digits(double value, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.*f", digits, value);
-  return text;
 }
 
 std::string csv_of(const nasbench::StructureModel& model, const std::vector<Result>& results) {
@@ -154,8 +150,8 @@ std::string csv_of(const nasbench::StructureModel& model, const std::vector<Resu
     const SimulatedDevice& device = *result.device;
     csv += device.id + "," + model.structures()[device.structure].name + "," + device.costs + "," +
            shortest(device.noise) + "," + (device.whole_milliseconds ? "1" : "0") + ",\"" + result.method + "\"," +
-           with_digits(result.metrics.acc10, 4) + "," + with_digits(result.metrics.spearman, 4) + "," +
-           with_digits(result.metrics.coverage, 4) + "\n";
+           decimals(result.metrics.acc10, 4) + "," + decimals(result.metrics.spearman, 4) + "," +
+           decimals(result.metrics.coverage, 4) + "\n";
   }
   return csv;
 }
@@ -171,8 +167,8 @@ struct Summary {
     coverage += metrics.coverage;
   }
   std::string cell() const {
-    return with_digits(100 * acc10 / devices, 1) + " / " + with_digits(100 * unacceptable / devices, 1) + " / " +
-           with_digits(100 * coverage / devices, 1);
+    return decimals(100 * acc10 / devices, 1) + " / " + decimals(100 * unacceptable / devices, 1) + " / " +
+           decimals(100 * coverage / devices, 1);
   }
 };
 
@@ -197,7 +193,7 @@ std::string table_of(const std::vector<Result>& results, const std::string& head
   }
   text += line + "\n";
   for (const std::string& group : groups) {
-    text += "| " + group + " | " + with_digits(summaries[{group, methods.front()}].devices, 0) + " |";
+    text += "| " + group + " | " + decimals(summaries[{group, methods.front()}].devices, 0) + " |";
     for (const std::string& method : methods) text += " " + summaries[{group, method}].cell() + " |";
     text += "\n";
   }
@@ -265,12 +261,4 @@ void run(int argc, char** argv) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  try {
-    run(argc, argv);
-    return 0;
-  } catch (const std::exception& error) {
-    std::cerr << "structured_simulated: " << error.what() << "\n";
-    return 1;
-  }
-}
+int main(int argc, char** argv) { return tenshot::experiments::run_program("structured_simulated", run, argc, argv); }

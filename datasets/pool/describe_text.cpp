@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
 
 #include "datasets/pool/describe.h"
+#include "nasbench/support/number_text.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -36,16 +36,12 @@ std::string aligned(const Table& table) {
 
 std::string fixed(double value, int digits) {
   if (std::isnan(value)) return "-";
-  char buffer[400];  // The largest double has 309 digits before the point.
-  std::snprintf(buffer, sizeof buffer, "%.*f", digits, value);
-  return buffer;
+  return decimals(value, digits);
 }
 
 std::string milliseconds(double value) {
   if (std::isnan(value)) return "-";
-  char buffer[32];
-  std::snprintf(buffer, sizeof buffer, "%.4g", value);
-  return buffer;
+  return significant_digits(value, 4);
 }
 
 std::string device_table(const PoolSummary& summary) {

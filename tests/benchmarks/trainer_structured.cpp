@@ -63,36 +63,36 @@ StructuredLibrary make_library(std::size_t devices) {
   return fit_library(model(), pool.devices, pool.latencies);
 }
 
-Evidence make_evidence(std::size_t samples) {
+AdaptationSet make_set(std::size_t samples) {
   const BenchmarkPool pool = make_pool(3);
-  Evidence evidence;
+  AdaptationSet set;
   for (std::size_t i = 0; i < samples; ++i) {
-    evidence.architectures.push_back(pool.latencies.architectures[i * 7]);
-    evidence.latency_ms.push_back(pool.latencies.latency_ms[2][i * 7]);
+    set.architectures.push_back(pool.latencies.architectures[i * 7]);
+    set.latency_ms.push_back(pool.latencies.latency_ms[2][i * 7]);
   }
-  return evidence;
+  return set;
 }
 
 /// The first of all architectures in an order that is drawn, measured on a made-up device with 3 % noise.
-Evidence make_large_evidence(std::size_t samples, const std::string& structure) {
-  Evidence evidence;
-  evidence.architectures = nasbench::nasbench201().all();
+AdaptationSet make_large_set(std::size_t samples, const std::string& structure) {
+  AdaptationSet set;
+  set.architectures = nasbench::nasbench201().all();
   Rng rng(3);
-  rng.shuffle(evidence.architectures);
-  evidence.architectures.resize(samples);
+  rng.shuffle(set.architectures);
+  set.architectures.resize(samples);
   const std::size_t index = model().structure_index(structure);
   const std::size_t alternatives = model().structures()[index].alternatives;
   std::vector<double> costs, rows(alternatives * model().features().size());
   for (const auto& feature : model().features()) costs.push_back(10 * feature.typical_cost * (0.5 + rng.uniform()));
-  for (const auto& architecture : evidence.architectures) {
+  for (const auto& architecture : set.architectures) {
     model().evaluate(index, architecture, rows.data());
     double latency = 0.1;
     for (std::size_t a = 0; a < alternatives; ++a) {
       latency = std::max(latency, std::inner_product(costs.begin(), costs.end(), rows.begin() + a * costs.size(), 0.1));
     }
-    evidence.latency_ms.push_back(latency * std::exp(0.03 * rng.normal()));
+    set.latency_ms.push_back(latency * std::exp(0.03 * rng.normal()));
   }
-  return evidence;
+  return set;
 }
 
 void FitLibrary(benchmark::State& state) {
@@ -125,8 +125,8 @@ BENCHMARK(ChooseTen)->Arg(900)->Arg(4000)->Arg(15625)->Unit(benchmark::kMillisec
 
 void AdaptToTen(benchmark::State& state) {
   const StructuredLibrary library = make_library(static_cast<std::size_t>(state.range(0)));
-  const Evidence evidence = make_evidence(10);
-  for (auto _ : state) benchmark::DoNotOptimize(adapt(library, evidence));
+  const AdaptationSet set = make_set(10);
+  for (auto _ : state) benchmark::DoNotOptimize(adapt(library, set));
   state.SetComplexityN(state.range(0));
 }
 BENCHMARK(AdaptToTen)->Arg(1)->Arg(9)->Arg(13)->Arg(100)->Unit(benchmark::kMillisecond)->Complexity();
@@ -134,9 +134,9 @@ BENCHMARK(AdaptToTen)->Arg(1)->Arg(9)->Arg(13)->Arg(100)->Unit(benchmark::kMilli
 /// Few to all architectures of the space; under a structure of fixed rows, and under one whose rows depend on costs.
 void AdaptToMany(benchmark::State& state, const std::string& structure) {
   const StructuredLibrary library = make_library(13);
-  const Evidence evidence = make_large_evidence(static_cast<std::size_t>(state.range(0)), structure);
+  const AdaptationSet set = make_large_set(static_cast<std::size_t>(state.range(0)), structure);
   StructuredPosterior posterior;
-  for (auto _ : state) posterior = adapt(library, evidence);
+  for (auto _ : state) posterior = adapt(library, set);
   Archive archive;
   put_posterior(archive, posterior);
   state.counters["posterior_bytes"] = static_cast<double>(archive.serialise().size());
@@ -154,14 +154,14 @@ BENCHMARK_CAPTURE(AdaptToMany, critical, "critical")->Arg(100)->Arg(1000)->Arg(1
 
 void PredictAllAfterMany(benchmark::State& state) {
   const StructuredPosterior posterior =
-      adapt(make_library(13), make_large_evidence(static_cast<std::size_t>(state.range(0)), "critical"));
+      adapt(make_library(13), make_large_set(static_cast<std::size_t>(state.range(0)), "critical"));
   const nasbench::StructureTable table = model().table(nasbench::nasbench201().all());
   for (auto _ : state) benchmark::DoNotOptimize(predict_intervals(posterior, table, 0.9));
 }
 BENCHMARK(PredictAllAfterMany)->Arg(10)->Arg(40)->Arg(100)->Arg(1000)->Arg(15625)->Unit(benchmark::kMillisecond);
 
 void PredictAllFromStrings(benchmark::State& state) {
-  const StructuredPosterior posterior = adapt(make_library(13), make_evidence(10));
+  const StructuredPosterior posterior = adapt(make_library(13), make_set(10));
   std::vector<std::string> texts;
   for (const auto& architecture : nasbench::nasbench201().all()) {
     texts.push_back(nasbench::nasbench201().format(architecture));

@@ -144,7 +144,7 @@ void run(const std::vector<std::string>& arguments) {
   trainer::save(predictor->to_archive(), out);
   forget_training(out);
   say(verdict(*model, *predictor, set.architectures), quiet);
-  for (const std::string& line : predictor->explanation()) say(line, quiet);
+  for (const trainer::Remark& remark : predictor->explanation()) say(trainer::in_words(remark), quiet);
   const bool by_name = &predictor->space() == &nasbench::networks();
   say_written(out, "predictor",
               "tenshot predict --predictor " + out + (by_name ? " model.onnx" : " --out predictions.csv"), quiet);

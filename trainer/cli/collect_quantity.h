@@ -4,6 +4,7 @@
 
 #include "datasets/collect/collect.h"
 #include "datasets/tables/quantity.h"
+#include "nasbench/spaces/search_space.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/runtime_choice.h"
 

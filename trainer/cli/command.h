@@ -8,6 +8,7 @@
 
 #include "datasets/kit/kit_results.h"
 #include "datasets/tables/findings.h"
+#include "nasbench/spaces/search_space.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::cli {

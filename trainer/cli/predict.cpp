@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <iostream>
 #include <limits>
 #include <numeric>
@@ -9,6 +8,7 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
@@ -25,18 +25,14 @@ namespace {
 
 /// Three significant digits: "0.123", "1.30", "12.4", "1234".
 std::string three_digits(double value) {
-  const int decimals = value > 0 ? std::clamp(2 - static_cast<int>(std::floor(std::log10(value))), 0, 9) : 2;
-  char text[64];
-  std::snprintf(text, sizeof text, "%.*f", decimals, value);
-  return text;
+  return decimals(value, value > 0 ? std::clamp(2 - static_cast<int>(std::floor(std::log10(value))), 0, 9) : 2);
 }
 
 /// "1.30 ms (90 %: 1.24 to 1.38)" in the quantity's unit, a line for each; before it the architecture and a tab where
 /// `names` has them.
 void print(const trainer::Predictions& predictions, double confidence, const std::vector<std::string>& names,
            datasets::Quantity quantity) {
-  char percent[32];
-  std::snprintf(percent, sizeof percent, "%.4g", 100 * confidence);
+  const std::string percent = significant_digits(100 * confidence, 4);
   for (std::size_t i = 0; i < predictions.latency_ms.size(); ++i) {
     if (!names.empty()) std::cout << names[i] << "\t";
     std::cout << three_digits(predictions.latency_ms[i]) << " " << unit(quantity);

@@ -1,19 +1,12 @@
 #include "trainer/cli/unfamiliar.h"
 
-#include <cstdio>
-
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::cli {
 namespace {
 
 constexpr double far_outside = 2;  ///< times as costly as the most costly of the pool's networks, or the least
-
-std::string times(double ratio) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", ratio);
-  return text;
-}
 
 std::string note_on(const std::string& name, const trainer::Unfamiliar& unfamiliar) {
   std::string note;
@@ -24,9 +17,10 @@ std::string note_on(const std::string& name, const trainer::Unfamiliar& unfamili
   const bool large = unfamiliar.size > far_outside;
   if (!large && unfamiliar.size >= 1 / far_outside) return note;
   note += note.empty() ? name : "; it";
-  note += large
-              ? " costs about " + times(unfamiliar.size) + " times as much as the most costly network of the pool"
-              : " costs about 1/" + times(1 / unfamiliar.size) + " of what the least costly network of the pool costs";
+  note += large ? " costs about " + significant_digits(unfamiliar.size, 3) +
+                      " times as much as the most costly network of the pool"
+                : " costs about 1/" + significant_digits(1 / unfamiliar.size, 3) +
+                      " of what the least costly network of the pool costs";
   return note + ": the prediction extrapolates";
 }
 

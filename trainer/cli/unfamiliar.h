@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "nasbench/spaces/search_space.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::cli {

@@ -54,10 +54,9 @@ std::string verdict(const trainer::PoolModel& model, const trainer::Predictor& p
                     const std::vector<nasbench::Architecture>& measured) {
   if (!predictor.has_intervals()) return "";
   const double error = expected_error(model, predictor);
-  const std::vector<std::string> explanation = predictor.explanation();
-  const auto warnings = std::count_if(explanation.begin(), explanation.end(), [](const std::string& line) {
-    return line.rfind(trainer::warning_mark, 0) == 0;
-  });
+  const std::vector<trainer::Remark> explanation = predictor.explanation();
+  const auto warnings =
+      std::count_if(explanation.begin(), explanation.end(), [](const trainer::Remark& remark) { return remark.warns; });
   const std::string word(trainer::word(trainer::trust(error, warnings > 0)));
   char text[300];
   std::snprintf(text, sizeof text, "%s: expect nine of ten predictions within ±%.2g %% (from %zu %s%s%s)", word.c_str(),

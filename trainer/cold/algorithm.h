@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "trainer/cold/schedule.h"
 
 namespace tenshot::trainer {

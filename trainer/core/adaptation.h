@@ -3,6 +3,7 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/pool/pool.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {

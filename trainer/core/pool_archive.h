@@ -1,5 +1,9 @@
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+
 #include "datasets/pool/pool.h"
 #include "trainer/core/archive.h"
 

@@ -12,7 +12,9 @@
 
 #include "datasets/pool/pool.h"
 #include "nasbench/spaces/search_space.h"
+#include "trainer/core/adaptation_set.h"
 #include "trainer/core/archive.h"
+#include "trainer/core/remark.h"
 
 namespace tenshot::trainer {
 
@@ -25,15 +27,6 @@ struct Predictions {
   std::vector<double> latency_ms;
   std::vector<double> lower_ms;
   std::vector<double> upper_ms;
-};
-
-/// The few architectures measured on the new device-runtime, and its descriptor where there is one.
-struct AdaptationSet {
-  std::vector<Architecture> architectures;  ///< distinct
-  std::vector<double> latency_ms;           ///< finite and positive, one an architecture
-  bool whole_milliseconds = false;          ///< the device's clock counts whole milliseconds
-  std::optional<datasets::HardwareDescriptor> descriptor;
-  std::optional<datasets::Quantity> quantity = std::nullopt;  ///< of `latency_ms`; nothing: what the pool holds
 };
 
 /// How long work reports itself and is stopped.
@@ -66,9 +59,6 @@ struct Unfamiliar {
   /// How many times as costly it is as the most costly of them; below 1, as the least costly; 1 where it is in between.
   double size = 1;
 };
-
-/// How sentences of an explanation begin that say what is suspicious.
-constexpr std::string_view warning_mark = "Warning: ";
 
 /// What a device-runtime executes of a network, and what that costs it there.
 struct DeviceCosts {
@@ -107,9 +97,8 @@ class Predictor {
   virtual void export_torchscript(const std::filesystem::path& path) const = 0;
   /// The same predictor as plain numbers.
   virtual nlohmann::json to_document() const = 0;
-  /// What the predictor found out about the device when it was adapted, one sentence each, as `adapt` prints them; what
-  /// is suspicious begins with warning_mark. May be empty.
-  virtual std::vector<std::string> explanation() const { return {}; }
+  /// What the predictor found out about the device when it was adapted. May be empty.
+  virtual std::vector<Remark> explanation() const { return {}; }
   /// Nothing of predictors that do not know what the device executes.
   virtual DeviceCosts device_costs() const { return {}; }
 };

@@ -53,21 +53,6 @@ Quantity adapted_quantity(const datasets::Pool& pool, std::optional<Quantity> as
       ": quantities are not mixed; take a checkpoint of the same quantity, or one of latencies as a prior");
 }
 
-std::vector<std::string> explanation_of(const nlohmann::json& card) {
-  const auto found = card.find("explanation");
-  if (found == card.end()) return {};
-  if (found->is_string()) return {found->get<std::string>()};
-  std::vector<std::string> lines;
-  if (found->is_array()) found->get_to(lines);
-  return lines;
-}
-
-nlohmann::json lines_in_words_of(Quantity quantity, nlohmann::json lines) {
-  if (quantity == Quantity::latency) return lines;
-  for (nlohmann::json& line : lines) line = datasets::in_words_of(quantity, line.get<std::string>());
-  return lines;
-}
-
 nlohmann::json document_of(Quantity quantity, nlohmann::json document) {
   if (quantity == Quantity::latency) return document;
   document = with_renamed_keys(quantity, std::move(document));

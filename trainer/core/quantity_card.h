@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,6 @@ Quantity get_quantity(const nlohmann::json& card);
 /// What measurements adapt a model to: `asked`, or what its pool holds. Throws InputError on a mixture: a pool of
 /// latencies is a prior for every quantity, any other pool for its own alone.
 Quantity adapted_quantity(const datasets::Pool& pool, std::optional<Quantity> asked);
-
-/// The explanation that a card keeps, a sentence or a list of them; empty where there is none.
-std::vector<std::string> explanation_of(const nlohmann::json& card);
-
-/// Sentences of an explanation, in the words of a quantity (datasets::in_words_of).
-nlohmann::json lines_in_words_of(Quantity quantity, nlohmann::json lines);
 
 /// A predictor's document with the quantity's name and unit: keys such as "costs_ms" become "costs_mj", "latency_ms"
 /// becomes "energy_mj", and what it says it computes likewise. Unchanged for latencies.

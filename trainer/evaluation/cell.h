@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/pool/pool.h"
 #include "trainer/core/metrics.h"
 #include "trainer/core/planning_prior.h"
 #include "trainer/core/predictor.h"

@@ -181,8 +181,8 @@ class GridBuilder {
     if (!method.descriptor || method.network.descriptor == "inferred") return false;
     if (richest_descriptor(method.predictor) != "in-network")
       return may_start_unmeasured(method) && descriptor.has_latencies();
-    const structured::DescriptorSource source = structured::source_for(data_.train, method.network.descriptor);
-    return structured::says_something(descriptor, nasbench::structures_of(*data_.train.space), source);
+    const DescriptorKind kind = structured::kind_for(data_.train, method.network.descriptor);
+    return structured::says_something(descriptor, nasbench::structures_of(*data_.train.space), kind);
   }
 
   std::size_t model(const std::vector<std::string>& members, const std::string& target, std::size_t m) {

@@ -71,7 +71,7 @@ nlohmann::json FeedForwardPredictor::to_document() const {
   return document_of(quantity(), std::move(document));
 }
 
-std::vector<std::string> FeedForwardPredictor::explanation() const { return explanation_of(card_); }
+std::vector<Remark> FeedForwardPredictor::explanation() const { return explanation_of(card_); }
 
 nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed,
                               const std::string& pool_sha256) {

@@ -1,8 +1,14 @@
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "datasets/tables/quantity.h"
 #include "trainer/core/predictor.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/networks/feed_forward.h"
@@ -24,7 +30,7 @@ class FeedForwardPredictor : public Predictor {
   Archive to_archive() const override;
   void export_torchscript(const std::filesystem::path& path) const override;
   nlohmann::json to_document() const override;
-  std::vector<std::string> explanation() const override;
+  std::vector<Remark> explanation() const override;
 
  private:
   FeedForward network_;

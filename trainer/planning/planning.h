@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/pool/pool.h"
 #include "trainer/core/planning_prior.h"
 #include "trainer/core/predictor.h"
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/pool/pool.h"
+#include "nasbench/spaces/search_space.h"
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/maple_edge/maple_edge.h"
 

@@ -77,7 +77,11 @@ class LoadedPredictor {
   std::string unit() const { return std::string(datasets::unit(predictor_->quantity())); }
   std::string kind() const { return std::string(predictor_->kind()); }
   bool has_intervals() const { return predictor_->has_intervals(); }
-  std::string explanation() const { return joined(predictor_->explanation(), "\n"); }
+  std::string explanation() const {
+    std::vector<std::string> lines;
+    for (const trainer::Remark& remark : predictor_->explanation()) lines.push_back(trainer::in_words(remark));
+    return joined(lines, "\n");
+  }
 
  private:
   std::shared_ptr<trainer::Predictor> predictor_;

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "datasets/tables/quantity.h"
+#include "nasbench/spaces/search_space.h"
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/trust.h"
 #include "trainer/report/page.h"

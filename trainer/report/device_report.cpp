@@ -62,9 +62,8 @@ Device device_of(const Predictor& predictor, const DeviceReportOptions& options)
     device.known = nasbench::add_networks(*networks, "the card's networks");
   }
   device.pool_devices = card.at("pool").at("devices").texts(most_rows);
-  for (const std::string& line : predictor.explanation()) {
-    const bool warns = line.rfind(warning_mark, 0) == 0;
-    (warns ? device.warnings : device.lines).push_back(warns ? line.substr(warning_mark.size()) : line);
+  for (const Remark& remark : predictor.explanation()) {
+    (remark.warns ? device.warnings : device.lines).push_back(remark.text);
   }
   if (datasets::are_whole_milliseconds(device.used.latency_ms)) {
     device.warnings.push_back("the measurements are whole numbers of " + device.unit() +

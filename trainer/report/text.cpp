@@ -2,31 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 namespace tenshot::trainer::report {
-
-std::string decimals(double value, int count) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.*f", count, value);
-  return text;
-}
 
 std::string percent(double share) { return decimals(100 * share, 1) + " %"; }
 
 std::string significant(double value) {
   constexpr double in_full_from = 1e3, in_full_to = 1e7;
   if (std::abs(value) >= in_full_from && std::abs(value) < in_full_to) return decimals(value, 0);
-  char text[48];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
+  return significant_digits(value, 3);
 }
 
-std::string two_digits(double value) {
-  char text[48];
-  std::snprintf(text, sizeof text, "%.2g", value);
-  return text;
-}
+std::string two_digits(double value) { return significant_digits(value, 2); }
 
 Series error_distribution(const std::string& name, const std::vector<double>& measured_ms,
                           const std::vector<double>& predicted_ms) {

@@ -3,12 +3,11 @@
 #include <string>
 #include <vector>
 
+#include "nasbench/support/number_text.h"
 #include "trainer/report/plot.h"
 
 namespace tenshot::trainer::report {
 
-/// `value` with so many decimals.
-std::string decimals(double value, int count);
 /// "12.3 %" of a share.
 std::string percent(double share);
 /// `value` with three significant digits, from a thousand on with all before the point.

@@ -7,10 +7,19 @@
 #include "datasets/pool/pool.h"
 #include "nasbench/support/random.h"
 #include "nasbench/support/temporary_folder.h"
+#include "trainer/core/predictor.h"
+#include "trainer/core/remark.h"
 
 namespace tenshot::test {
 
 using Folder = TemporaryFolder;
+
+/// All that a predictor remarks, one remark a line.
+inline std::string explanation_text(const trainer::Predictor& predictor) {
+  std::string text;
+  for (const trainer::Remark& remark : predictor.explanation()) text += in_words(remark) + "\n";
+  return text;
+}
 
 inline void write(const std::filesystem::path& path, const std::string& text) {
   std::ofstream(path, std::ios::binary) << text;

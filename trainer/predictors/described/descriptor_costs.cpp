@@ -1,14 +1,10 @@
 #include "trainer/predictors/described/descriptor_costs.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
 #include <utility>
-
-#include "nasbench/support/error.h"
-#include "nasbench/support/text.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -18,7 +14,6 @@ using nasbench::StructureFeature;
 using nasbench::StructureModel;
 
 constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
-constexpr std::array<std::string_view, 3> source_names = {"inferred", "in-network", "latency"};
 
 /// Whether costs are counted apart by some structures only: what joins operations.
 bool optional(const StructureFeature& feature) { return feature.spread.has_value(); }
@@ -48,33 +43,28 @@ bool is_of(const StructureFeature& feature, const nasbench::OperatorSequence& ke
 
 }  // namespace
 
-std::string_view name(DescriptorSource source) { return source_names[static_cast<std::size_t>(source)]; }
-
-DescriptorSource descriptor_source(std::string_view text) {
-  for (const auto source : {DescriptorSource::none, DescriptorSource::in_network, DescriptorSource::alone}) {
-    if (name(source) == text) return source;
-  }
-  throw InputError("there is no descriptor kind '" + excerpt(text) + "'; there are: in-network, latency, inferred");
+DescriptorKind described_kind(std::string_view name) {
+  return descriptor_kind(name, {DescriptorKind::in_network, DescriptorKind::latency, DescriptorKind::inferred});
 }
 
 Eigen::VectorXd described_costs_ms(const HardwareDescriptor& descriptor, const StructureModel& model,
-                                   DescriptorSource source) {
+                                   DescriptorKind kind) {
   const auto& features = model.features();
   Eigen::VectorXd costs = Eigen::VectorXd::Constant(static_cast<Eigen::Index>(features.size()), nothing);
   const auto add = [&](const nasbench::OperatorSequence& key, double latency_ms) {
     for (std::size_t f = 0; f < features.size(); ++f) {
       // What joins operations costs something else alone than between them.
-      if (source == DescriptorSource::alone && optional(features[f])) continue;
+      if (kind == DescriptorKind::latency && optional(features[f])) continue;
       if (!is_of(features[f], key, model)) continue;
       costs[f] = (std::isnan(costs[f]) ? 0 : costs[f]) + model.instances_per_shape() * latency_ms;
     }
   };
-  if (source == DescriptorSource::in_network) {
+  if (kind == DescriptorKind::in_network) {
     for (const datasets::OperationLatency& operation : descriptor.in_network) add(operation.key, operation.latency_ms);
     // Inside a network, what computes nothing costs nothing.
     if (!descriptor.in_network.empty()) add({descriptor.in_network.front().key.input, {}}, 0);
   }
-  if (source != DescriptorSource::alone) return costs;
+  if (kind != DescriptorKind::latency) return costs;
   for (const datasets::OperatorProfile& profile : descriptor.operators) {
     if (profile.key.is_empty_call()) continue;
     const auto call = std::find_if(descriptor.operators.begin(), descriptor.operators.end(), [&](const auto& other) {
@@ -86,19 +76,19 @@ Eigen::VectorXd described_costs_ms(const HardwareDescriptor& descriptor, const S
   return costs;
 }
 
-bool says_something(const HardwareDescriptor& descriptor, const StructureModel& model, DescriptorSource source) {
-  if (source == DescriptorSource::none) return false;
+bool says_something(const HardwareDescriptor& descriptor, const StructureModel& model, DescriptorKind kind) {
+  if (kind == DescriptorKind::inferred) return false;
   const nasbench::SearchSpace& space = model.space();
-  const bool whole = source == DescriptorSource::in_network
+  const bool whole = kind == DescriptorKind::in_network
                          ? are_those(descriptor.in_network, space.operation_chains(space.default_shape()))
                          : are_those(descriptor.operators, space.operators(space.default_shape()));
-  return whole && cost_of_operations(described_costs_ms(descriptor, model, source), model) > 0;
+  return whole && cost_of_operations(described_costs_ms(descriptor, model, kind), model) > 0;
 }
 
 Eigen::VectorXd expected_costs_ms(const HardwareDescriptor& descriptor, const StructureModel& model,
-                                  DescriptorSource source) {
+                                  DescriptorKind kind) {
   const auto& features = model.features();
-  Eigen::VectorXd costs = described_costs_ms(descriptor, model, source);
+  Eigen::VectorXd costs = described_costs_ms(descriptor, model, kind);
   const double described = cost_of_operations(costs, model);
   double typical = 0;
   for (std::size_t f = 0; f < features.size(); ++f) {
@@ -127,18 +117,18 @@ std::vector<double> log_rates(const HardwareDescriptor& descriptor, const Struct
 }
 
 Eigen::MatrixXd structure_costs(const StructureModel& model, std::size_t structure,
-                                const HardwareDescriptor& descriptor, DescriptorSource source,
+                                const HardwareDescriptor& descriptor, DescriptorKind kind,
                                 const Eigen::VectorXd& mean_counts) {
   const auto& features = model.features();
   const std::vector<bool>& uses = model.structures()[structure].uses;
   const auto width = static_cast<Eigen::Index>(features.size());
-  const Eigen::VectorXd described = described_costs_ms(descriptor, model, source);
+  const Eigen::VectorXd described = described_costs_ms(descriptor, model, kind);
   Eigen::MatrixXd matrix = Eigen::MatrixXd::Identity(width, width);
   std::set<std::string> contained;
   for (const StructureFeature& feature : features) contained.insert(feature.contains);
   for (Eigen::Index f = 0; f < width; ++f) {
     for (Eigen::Index g = 0; g < width; ++g) {
-      if (features[f].contains == features[g].name && uses[g] && source == DescriptorSource::in_network) {
+      if (features[f].contains == features[g].name && uses[g] && kind == DescriptorKind::in_network) {
         matrix(f, g) = -1;
       }
     }

@@ -22,9 +22,9 @@ constexpr std::size_t rows_of_a_device = 200;  ///< networks to learn from; even
 
 /// The network's inputs before standardisation: logarithms of the described costs' shares, then of the rates; NaN where
 /// there are none.
-Eigen::VectorXd raw_inputs(const HardwareDescriptor& descriptor, const StructureModel& model, DescriptorSource source,
+Eigen::VectorXd raw_inputs(const HardwareDescriptor& descriptor, const StructureModel& model, DescriptorKind kind,
                            const std::vector<std::string>& counters, std::size_t rates) {
-  const Eigen::VectorXd costs = described_costs_ms(descriptor, model, source);
+  const Eigen::VectorXd costs = described_costs_ms(descriptor, model, kind);
   double sum = 0;
   for (const double cost : costs) sum += std::isnan(cost) ? 0 : cost;
   const std::vector<double> own = log_rates(descriptor, model, counters);
@@ -41,7 +41,7 @@ Eigen::VectorXd raw_inputs(const HardwareDescriptor& descriptor, const Structure
 Eigen::VectorXd inputs_of(const DescriptorPrior& prior, const StructureModel& model,
                           const HardwareDescriptor& descriptor) {
   const auto features = static_cast<Eigen::Index>(model.features().size());
-  const Eigen::VectorXd raw = raw_inputs(descriptor, model, prior.source, prior.counters,
+  const Eigen::VectorXd raw = raw_inputs(descriptor, model, prior.kind, prior.counters,
                                          static_cast<std::size_t>(prior.input_mean.size() - features));
   Eigen::VectorXd inputs = (raw - prior.input_mean).cwiseQuotient(prior.input_unit);
   for (double& input : inputs) input = std::isfinite(input) ? input : 0;
@@ -75,7 +75,7 @@ struct Lesson {
 };
 
 Lesson lesson_of(const StructuredLibrary& library, const LibraryEntry& entry, const DeviceRuntime& device,
-                 DescriptorSource source, const Eigen::VectorXd& mean_counts) {
+                 DescriptorKind kind, const Eigen::VectorXd& mean_counts) {
   std::vector<nasbench::Architecture> architectures;
   std::vector<double> latency_ms;
   const std::size_t step = std::max<std::size_t>(device.latencies.size() / rows_of_a_device, 1);
@@ -92,7 +92,7 @@ Lesson lesson_of(const StructuredLibrary& library, const LibraryEntry& entry, co
     const double* row = slowest_row(table, entry.structure, a, paths);
     lesson.rows.row(a) = Eigen::Map<const Eigen::RowVectorXd>(row, width);
   }
-  lesson.rows *= structure_costs(*library.model, entry.structure, device.descriptor, source, mean_counts);
+  lesson.rows *= structure_costs(*library.model, entry.structure, device.descriptor, kind, mean_counts);
   lesson.log_latency =
       Eigen::Map<const Eigen::VectorXd>(latency_ms.data(), static_cast<Eigen::Index>(latency_ms.size())).array().log();
   return lesson;
@@ -117,7 +117,7 @@ void standardise(const std::vector<Lesson>& lessons, const StructureModel& model
   prior.input_unit = Eigen::VectorXd::Ones(width);
   std::vector<Eigen::VectorXd> raw;
   for (const Lesson& lesson : lessons) {
-    raw.push_back(raw_inputs(lesson.device->descriptor, model, prior.source, prior.counters, rates));
+    raw.push_back(raw_inputs(lesson.device->descriptor, model, prior.kind, prior.counters, rates));
   }
   for (Eigen::Index i = 0; i < width; ++i) {
     double count = 0, sum = 0, square = 0;
@@ -152,7 +152,7 @@ void train(const std::vector<Lesson>& lessons, const StructureModel& model, cons
     const Lesson& lesson = lessons[static_cast<std::size_t>(d)];
     networks.inputs.row(d) = inputs_of(prior, model, lesson.device->descriptor).transpose();
     networks.log_costs.row(d) =
-        expected_costs_ms(lesson.device->descriptor, model, prior.source).array().log().matrix().transpose();
+        expected_costs_ms(lesson.device->descriptor, model, prior.kind).array().log().matrix().transpose();
     networks.rows.middleRows(n, lesson.rows.rows()) = lesson.rows;
     networks.log_latency.segment(n, lesson.rows.rows()) = lesson.log_latency;
     networks.device.insert(networks.device.end(), static_cast<std::size_t>(lesson.rows.rows()), d);
@@ -165,7 +165,7 @@ void train(const std::vector<Lesson>& lessons, const StructureModel& model, cons
 Eigen::VectorXd costs_ms(const DescriptorPrior& prior, const StructureModel& model,
                          const HardwareDescriptor& descriptor) {
   const Eigen::VectorXd change = prior.network(inputs_of(prior, model, descriptor));
-  return expected_costs_ms(descriptor, model, prior.source).array() * change.array().exp();
+  return expected_costs_ms(descriptor, model, prior.kind).array() * change.array().exp();
 }
 
 Eigen::VectorXd log_predicted(const Lesson& lesson, const Eigen::VectorXd& costs_ms) {
@@ -199,7 +199,7 @@ struct HeldOutErrors {
 Eigen::VectorXd of_structure_ms(const StructureModel& model, std::size_t structure,
                                 const HardwareDescriptor& descriptor, const DescriptorPrior& prior,
                                 const Eigen::VectorXd& costs_ms) {
-  const Eigen::MatrixXd matrix = structure_costs(model, structure, descriptor, prior.source, prior.mean_counts);
+  const Eigen::MatrixXd matrix = structure_costs(model, structure, descriptor, prior.kind, prior.mean_counts);
   Eigen::VectorXd costs = matrix * costs_ms;
   for (Eigen::Index f = 0; f < costs.size(); ++f) {
     if (model.structures()[structure].uses[f]) costs[f] = std::max(costs[f], least_own_share * costs_ms[f]);
@@ -238,37 +238,36 @@ void find_errors(const std::vector<Lesson>& lessons, const StructureModel& model
   prior.residual = std::sqrt(errors.residual_square / devices);
 }
 
-std::set<std::string> runtimes_with(const datasets::Pool& pool, DescriptorSource source) {
+std::set<std::string> runtimes_with(const datasets::Pool& pool, DescriptorKind kind) {
   std::set<std::string> runtimes;
   for (const DeviceRuntime& device : pool.devices) {
-    if (says_something(device.descriptor, nasbench::structures_of(*pool.space), source))
-      runtimes.insert(device.runtime);
+    if (says_something(device.descriptor, nasbench::structures_of(*pool.space), kind)) runtimes.insert(device.runtime);
   }
   return runtimes;
 }
 
 }  // namespace
 
-DescriptorSource source_for(const datasets::Pool& pool, const std::string& kind) {
-  if (kind != "auto") return descriptor_source(kind);
-  for (const DescriptorSource source : {DescriptorSource::in_network, DescriptorSource::alone}) {
-    if (runtimes_with(pool, source).size() >= 2) return source;
+DescriptorKind kind_for(const datasets::Pool& pool, const std::string& asked) {
+  if (asked != "auto") return described_kind(asked);
+  for (const DescriptorKind kind : {DescriptorKind::in_network, DescriptorKind::latency}) {
+    if (runtimes_with(pool, kind).size() >= 2) return kind;
   }
-  return DescriptorSource::none;
+  return DescriptorKind::inferred;
 }
 
 DescriptorPrior descriptor_prior_of(const StructuredLibrary& library, const datasets::Pool& pool,
-                                    const std::string& kind, std::uint64_t seed) {
+                                    const std::string& asked_kind, std::uint64_t seed) {
   DescriptorFitOptions options;
   options.seed = seed;
-  return fit_descriptor_prior(library, pool, source_for(pool, kind), options);
+  return fit_descriptor_prior(library, pool, kind_for(pool, asked_kind), options);
 }
 
-DescriptorPrior fit_descriptor_prior(const StructuredLibrary& library, const datasets::Pool& pool,
-                                     DescriptorSource source, const DescriptorFitOptions& options) {
+DescriptorPrior fit_descriptor_prior(const StructuredLibrary& library, const datasets::Pool& pool, DescriptorKind kind,
+                                     const DescriptorFitOptions& options) {
   DescriptorPrior prior;
-  if (source == DescriptorSource::none || runtimes_with(pool, source).size() < 2) return prior;
-  prior.source = source;
+  if (kind == DescriptorKind::inferred || runtimes_with(pool, kind).size() < 2) return prior;
+  prior.kind = kind;
   std::vector<nasbench::Architecture> connected;
   for (const nasbench::Architecture& architecture : datasets::latency_matrix(pool).architectures) {
     if (pool.space->connected(architecture)) connected.push_back(architecture);
@@ -277,11 +276,11 @@ DescriptorPrior fit_descriptor_prior(const StructuredLibrary& library, const dat
   prior.mean_counts = mean_counts_of(*library.model, library.model->table(connected));
   std::vector<Lesson> lessons;
   for (const DeviceRuntime& device : pool.devices) {
-    if (!says_something(device.descriptor, *library.model, source)) continue;
+    if (!says_something(device.descriptor, *library.model, kind)) continue;
     const auto entry = std::find_if(library.entries.begin(), library.entries.end(),
                                     [&](const LibraryEntry& e) { return e.device == device.id; });
     if (entry == library.entries.end()) throw InputError("the library has no entry for device " + device.id);
-    Lesson lesson = lesson_of(library, *entry, device, source, prior.mean_counts);
+    Lesson lesson = lesson_of(library, *entry, device, kind, prior.mean_counts);
     if (lesson.rows.rows() == 0) continue;  // nothing that connects was measured
     lessons.push_back(std::move(lesson));
     prior.from.push_back(device.id);
@@ -297,7 +296,7 @@ DescriptorPrior fit_descriptor_prior(const StructuredLibrary& library, const dat
 
 std::optional<DescribedDevice> describe(const DescriptorPrior& prior, const StructureModel& model,
                                         const HardwareDescriptor& descriptor) {
-  if (!prior.trained() || !says_something(descriptor, model, prior.source)) return std::nullopt;
+  if (!prior.trained() || !says_something(descriptor, model, prior.kind)) return std::nullopt;
   const Eigen::VectorXd all = costs_ms(prior, model, descriptor);
   DescribedDevice device;
   device.scale_deviation = prior.scale_deviation;

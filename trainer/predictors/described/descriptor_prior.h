@@ -31,7 +31,7 @@ struct DescribedDevice {
 /// What the pool teaches about descriptors: a network from a descriptor to costs, and how far off it is on runtimes
 /// that it was not trained on.
 struct DescriptorPrior {
-  DescriptorSource source = DescriptorSource::none;
+  DescriptorKind kind = DescriptorKind::inferred;
   std::vector<std::string> counters;  ///< whose rates it takes; empty: none
   Eigen::VectorXd input_mean;         ///< of the inputs over the pool
   Eigen::VectorXd input_unit;         ///< by which they are divided
@@ -42,23 +42,23 @@ struct DescriptorPrior {
   double residual = 0;            ///< of log latency, each network by itself
   std::vector<std::string> from;  ///< device-runtimes it was trained on
 
-  bool trained() const { return source != DescriptorSource::none; }
+  bool trained() const { return kind != DescriptorKind::inferred; }
 };
 
-/// Trains on the devices of `pool` that have `source`, and again without each runtime in turn, which is how far off it
-/// is found out. Not trained (source none) where they are of fewer than two runtimes.
-DescriptorPrior fit_descriptor_prior(const StructuredLibrary& library, const datasets::Pool& pool,
-                                     DescriptorSource source, const DescriptorFitOptions& options = {});
+/// Trains on the devices of `pool` that have entries of `kind`, and again without each runtime in turn, which is how
+/// far off it is found out. Not trained (kind inferred) where they are of fewer than two runtimes.
+DescriptorPrior fit_descriptor_prior(const StructuredLibrary& library, const datasets::Pool& pool, DescriptorKind kind,
+                                     const DescriptorFitOptions& options = {});
 
-/// The source that a pool teaches about when it is asked for by `kind`: "auto" (the richest that devices of two
-/// runtimes of the pool have), or a source's name. Throws InputError that lists the names.
-DescriptorSource source_for(const datasets::Pool& pool, const std::string& kind);
+/// The kind that a pool teaches about when it is asked for: "auto" (the richest that devices of two
+/// runtimes of the pool have), or a kind's name. Throws InputError that lists the names.
+DescriptorKind kind_for(const datasets::Pool& pool, const std::string& asked);
 
-/// fit_descriptor_prior() of that source: what every training asks for.
+/// fit_descriptor_prior() of that kind: what every training asks for.
 DescriptorPrior descriptor_prior_of(const StructuredLibrary& library, const datasets::Pool& pool,
-                                    const std::string& kind = "auto", std::uint64_t seed = 1);
+                                    const std::string& asked_kind = "auto", std::uint64_t seed = 1);
 
-/// Nothing where the prior is not trained or the descriptor lacks its source.
+/// Nothing where the prior is not trained or the descriptor lacks what it was trained on.
 std::optional<DescribedDevice> describe(const DescriptorPrior& prior, const nasbench::StructureModel& model,
                                         const datasets::HardwareDescriptor& descriptor);
 

@@ -17,7 +17,7 @@ constexpr Range weight_of_network{-100, 100};
 
 void put_descriptor_prior(Archive& archive, const DescriptorPrior& prior) {
   if (!prior.trained()) return;
-  archive.card["descriptor"] = {{"source", name(prior.source)},
+  archive.card["descriptor"] = {{"source", name(prior.kind)},
                                 {"counters", prior.counters},
                                 {"from", prior.from},
                                 {"hidden", prior.network.hidden.rows()},
@@ -42,7 +42,7 @@ DescriptorPrior get_descriptor_prior(const Archive& archive, const nasbench::Str
   if (!archive.has("descriptor")) return prior;
   const CardField card = CardField(archive).at("descriptor");
   constexpr std::size_t most_names = 100'000;
-  prior.source = descriptor_source(card.at("source").text());
+  prior.kind = described_kind(card.at("source").text());
   prior.counters = card.at("counters").texts(most_names);
   prior.from = card.at("from").texts(most_names);
   prior.scale_deviation = card.at("scale_deviation").number(deviation_of_log);

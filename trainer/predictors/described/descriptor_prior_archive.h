@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nasbench/structures/structures.h"
 #include "trainer/core/archive.h"
 #include "trainer/predictors/described/descriptor_prior.h"
 

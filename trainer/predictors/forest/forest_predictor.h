@@ -1,8 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "datasets/pool/pool.h"
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/forest/forest.h"
 

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
+#include "datasets/pool/pool.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/pool/pool.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {

@@ -93,7 +93,7 @@ class OperatorLine final : public OperatorsPredictor {
     for (const char* of_intervals : {"spread_ms", "rest_ms2", "calibration"}) document.erase(of_intervals);
     return document;
   }
-  std::vector<std::string> explanation() const override { return {}; }
+  std::vector<Remark> explanation() const override { return {}; }
 
  private:
   std::string kind_;

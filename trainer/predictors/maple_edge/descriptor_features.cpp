@@ -12,8 +12,8 @@ namespace tenshot::trainer {
 namespace {
 
 /// The reference without its disconnected architectures, or all of it where nothing else is left.
-Reference connected_part(const Reference& reference, const nasbench::SearchSpace& space) {
-  Reference connected;
+AdaptationSet connected_part(const AdaptationSet& reference, const nasbench::SearchSpace& space) {
+  AdaptationSet connected;
   for (std::size_t i = 0; i < reference.architectures.size(); ++i) {
     if (!space.connected(reference.architectures[i])) continue;
     connected.architectures.push_back(reference.architectures[i]);
@@ -71,25 +71,6 @@ void append_operator_latencies(std::vector<double>& features, const datasets::Ha
 
 }  // namespace
 
-std::string_view name(DescriptorKind kind) {
-  switch (kind) {
-    case DescriptorKind::counters:
-      return "counters";
-    case DescriptorKind::latency:
-      return "latency";
-    case DescriptorKind::inferred:
-      return "inferred";
-  }
-  return "";
-}
-
-DescriptorKind descriptor_kind(std::string_view text) {
-  for (const DescriptorKind kind : {DescriptorKind::counters, DescriptorKind::latency, DescriptorKind::inferred}) {
-    if (name(kind) == text) return kind;
-  }
-  throw InputError("there is no descriptor kind '" + excerpt(text) + "'; there are: counters, latency, inferred");
-}
-
 DescriptorKind common_descriptor_kind(const datasets::Pool& pool) {
   const auto all = [&](auto has) { return std::all_of(pool.devices.begin(), pool.devices.end(), has); };
   const std::vector<std::string>& counters = pool.devices.front().descriptor.counters;
@@ -100,12 +81,12 @@ DescriptorKind common_descriptor_kind(const datasets::Pool& pool) {
   return DescriptorKind::inferred;
 }
 
-double reference_scale_ms(const Reference& reference, const nasbench::SearchSpace& space) {
+double reference_scale_ms(const AdaptationSet& reference, const nasbench::SearchSpace& space) {
   return geometric_mean(connected_part(reference, space).latency_ms);
 }
 
-std::vector<double> inferred_costs_ms(const Reference& reference, const nasbench::SearchSpace& space) {
-  const Reference connected = connected_part(reference, space);
+std::vector<double> inferred_costs_ms(const AdaptationSet& reference, const nasbench::SearchSpace& space) {
+  const AdaptationSet connected = connected_part(reference, space);
   const auto rows = static_cast<Eigen::Index>(connected.architectures.size());
   const auto columns = static_cast<Eigen::Index>(1 + space.counted_operations().size());
   Eigen::MatrixXd occurrences = Eigen::MatrixXd::Ones(rows, columns);
@@ -119,7 +100,8 @@ std::vector<double> inferred_costs_ms(const Reference& reference, const nasbench
 }
 
 std::vector<double> device_features(DescriptorKind kind, bool normalise, const datasets::HardwareDescriptor& descriptor,
-                                    const Reference& reference, const nasbench::SearchSpace& space, double scale_ms) {
+                                    const AdaptationSet& reference, const nasbench::SearchSpace& space,
+                                    double scale_ms) {
   const double unit_ms = normalise ? scale_ms : 1;
   if (kind == DescriptorKind::inferred) {
     std::vector<double> costs = inferred_costs_ms(reference, space);

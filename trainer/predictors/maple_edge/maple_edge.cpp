@@ -41,7 +41,7 @@ std::vector<std::size_t> common_architectures(const LatencyMatrix& matrix, const
 }
 
 /// What the card says of the numbers that describe a device.
-std::string descriptor_source(DescriptorKind kind, const datasets::HardwareDescriptor& descriptor) {
+std::string described_by(DescriptorKind kind, const datasets::HardwareDescriptor& descriptor) {
   if (kind == DescriptorKind::inferred) return "inferred from networks";
   const bool counters = kind == DescriptorKind::counters;
   return counters ? descriptor.source + (descriptor.simulated() ? ", simulated" : "") : "operator latencies";
@@ -58,7 +58,8 @@ class MapleEdgeModel : public PoolModel {
       : pool_(std::move(pool)),
         settings_(std::move(settings)),
         matrix_(datasets::latency_matrix(pool_)),
-        descriptor_(trainer::descriptor_kind(settings_.descriptor)),
+        descriptor_(trainer::descriptor_kind(
+            settings_.descriptor, {DescriptorKind::counters, DescriptorKind::latency, DescriptorKind::inferred})),
         common_(common_architectures(matrix_, *pool_.space)) {}
 
   std::string_view kind() const override { return settings_.kind; }
@@ -81,19 +82,20 @@ class MapleEdgeModel : public PoolModel {
   std::unique_ptr<Predictor> from_descriptor(const datasets::HardwareDescriptor& descriptor, const AdaptationSet& set,
                                              std::uint64_t seed) const;
   /// All that device `d` of the pool has measured.
-  Reference all_of(std::size_t d) const;
+  AdaptationSet all_of(std::size_t d) const;
   /// Device `d` of the pool on the architectures of the adaptation set; where it has not measured one, what the
   /// network expects of it.
-  std::vector<Reference> pool_references(const std::vector<Architecture>& architectures) const;
+  std::vector<AdaptationSet> pool_references(const std::vector<Architecture>& architectures) const;
   /// From scratch the network can use the new device's place among the pool's; fine-tuned it keeps what it has learned.
-  Standardisation joint_standardisation(const std::vector<Reference>& references,
+  Standardisation joint_standardisation(const std::vector<AdaptationSet>& references,
                                         const datasets::HardwareDescriptor& descriptor,
-                                        const Reference& measured) const;
-  std::vector<double> features_of(const datasets::HardwareDescriptor& descriptor, const Reference& reference) const {
+                                        const AdaptationSet& measured) const;
+  std::vector<double> features_of(const datasets::HardwareDescriptor& descriptor,
+                                  const AdaptationSet& reference) const {
     return device_features(descriptor_, settings_.normalise, descriptor, reference, space(),
                            reference_scale_ms(reference, space()));
   }
-  DeviceInputs described(const datasets::HardwareDescriptor& descriptor, const Reference& reference,
+  DeviceInputs described(const datasets::HardwareDescriptor& descriptor, const AdaptationSet& reference,
                          const Standardisation& standardisation) const {
     const double scale_ms = reference_scale_ms(reference, space());
     return {scale_ms, settings_.scale_latencies ? scale_ms : 1,
@@ -113,8 +115,8 @@ class MapleEdgeModel : public PoolModel {
   double loss_ = 0;
 };
 
-Reference MapleEdgeModel::all_of(std::size_t d) const {
-  Reference reference;
+AdaptationSet MapleEdgeModel::all_of(std::size_t d) const {
+  AdaptationSet reference;
   for (const datasets::Measurement& measurement : pool_.devices[d].latencies) {
     reference.architectures.push_back(measurement.architecture);
     reference.latency_ms.push_back(measurement.latency_ms);
@@ -130,7 +132,7 @@ std::vector<DeviceInputs> MapleEdgeModel::described_by_draw(std::uint64_t seed, 
   draw.resize(std::min(draw.size(), samples));
   std::vector<DeviceInputs> devices;
   for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
-    Reference reference;
+    AdaptationSet reference;
     for (const std::size_t a : draw) {
       reference.architectures.push_back(matrix_.architectures[a]);
       reference.latency_ms.push_back(matrix_.latency_ms[d][a]);
@@ -174,13 +176,13 @@ std::vector<std::vector<double>> MapleEdgeModel::predict_pool(const std::vector<
   return latency;
 }
 
-std::vector<Reference> MapleEdgeModel::pool_references(const std::vector<Architecture>& architectures) const {
+std::vector<AdaptationSet> MapleEdgeModel::pool_references(const std::vector<Architecture>& architectures) const {
   const std::vector<std::vector<double>> expected_ms = predict_pool(architectures);
-  std::vector<Reference> references;
+  std::vector<AdaptationSet> references;
   for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
     std::unordered_map<Architecture, double, nasbench::ArchitectureHash> measured_ms;
     for (const auto& row : pool_.devices[d].latencies) measured_ms.emplace(row.architecture, row.latency_ms);
-    Reference reference{architectures, expected_ms[d]};
+    AdaptationSet reference{architectures, expected_ms[d]};
     for (std::size_t i = 0; i < architectures.size(); ++i) {
       const auto found = measured_ms.find(architectures[i]);
       if (found != measured_ms.end()) reference.latency_ms[i] = found->second;
@@ -221,10 +223,10 @@ std::unique_ptr<Predictor> MapleEdgeModel::from_descriptor(const datasets::Hardw
   const double scale_ms =
       std::exp(log_ratio / static_cast<double>(pool_.devices.size())) * total_operator_ms(descriptor);
   const std::vector<float> features = standardisation_.apply(
-      device_features(descriptor_, settings_.normalise, descriptor, Reference{}, space(), scale_ms));
+      device_features(descriptor_, settings_.normalise, descriptor, AdaptationSet{}, space(), scale_ms));
   nlohmann::json card = predictor_card(*this, set, seed);
   card["settings"] = settings_json(settings_);
-  card["descriptor_source"] = descriptor_source(descriptor_, descriptor);
+  card["descriptor_source"] = described_by(descriptor_, descriptor);
   card["expected_scale_ms"] = scale_ms;
   return std::make_unique<FeedForwardPredictor>(
       FeedForward{fold_constant_inputs(layers_, static_cast<int>(space().encoding_width()), features),
@@ -232,9 +234,9 @@ std::unique_ptr<Predictor> MapleEdgeModel::from_descriptor(const datasets::Hardw
       card);
 }
 
-Standardisation MapleEdgeModel::joint_standardisation(const std::vector<Reference>& references,
+Standardisation MapleEdgeModel::joint_standardisation(const std::vector<AdaptationSet>& references,
                                                       const datasets::HardwareDescriptor& descriptor,
-                                                      const Reference& measured) const {
+                                                      const AdaptationSet& measured) const {
   std::vector<std::vector<double>> features;
   for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
     features.push_back(features_of(pool_.devices[d].descriptor, references[d]));
@@ -252,12 +254,12 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
   require_mode(options.mode);
   const bool joint = options.mode == "joint";
   const int clones = options.clones.value_or(settings_.default_clones);
-  const Reference measured{set.architectures, set.latency_ms};
+  const AdaptationSet measured{set.architectures, set.latency_ms};
   const datasets::HardwareDescriptor descriptor = set.descriptor.value_or(datasets::HardwareDescriptor{});
   require_same_features(descriptor_, pool_.devices.front().descriptor, descriptor);
   if (set.architectures.empty()) return from_descriptor(descriptor, set, options.seed);
   const LibTorchThreads threads(options.control.threads);
-  const std::vector<Reference> references = pool_references(set.architectures);
+  const std::vector<AdaptationSet> references = pool_references(set.architectures);
 
   const Standardisation standardisation =
       joint ? joint_standardisation(references, descriptor, measured) : standardisation_;
@@ -290,7 +292,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
   }
   nlohmann::json card = predictor_card(*this, set, options.seed);
   card["settings"] = settings_json(settings_);
-  card["descriptor_source"] = descriptor_source(descriptor_, descriptor);
+  card["descriptor_source"] = described_by(descriptor_, descriptor);
   card["mode"] = options.mode;
   card["clones"] = clones;
   const std::string fingerprint = training_fingerprint({card, to_archive().card, devices.back().features}, pool_);
@@ -306,7 +308,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
 Archive MapleEdgeModel::to_archive() const {
   Archive archive = checkpoint_archive(pool_, settings_.kind);
   archive.card["settings"] = settings_json(settings_);
-  archive.card["descriptor_source"] = descriptor_source(descriptor_, pool_.devices.front().descriptor);
+  archive.card["descriptor_source"] = described_by(descriptor_, pool_.devices.front().descriptor);
   archive.card["seed"] = settings_.fit.seed;
   archive.card["scores"]["training_loss"] = loss_;
   const auto features = static_cast<std::int64_t>(feature_count());

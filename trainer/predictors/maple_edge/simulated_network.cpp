@@ -63,7 +63,7 @@ class SimulatedNetworkModel : public PoolModel {
 
   std::string_view kind() const override { return settings_.kind; }
   const datasets::Pool& pool() const override { return pool_; }
-  std::string descriptor_kind() const override { return std::string(structured::name(descriptor_prior_.source)); }
+  std::string descriptor_kind() const override { return std::string(name(descriptor_prior_.kind)); }
   int default_clones() const override { return settings_.default_clones; }
 
   Archive to_archive() const override {
@@ -133,7 +133,7 @@ std::unique_ptr<Predictor> SimulatedNetworkModel::adapt(const AdaptationSet& set
   nlohmann::json card = predictor_card(*this, set, options.seed);
   card["trained_on"] = trained_on;
   card["settings"] = to_json(settings_);
-  card["descriptor_source"] = described ? structured::name(descriptor_prior_.source) : "inferred";
+  card["descriptor_source"] = described ? name(descriptor_prior_.kind) : "inferred";
   card["clones"] = clones;
   const std::string fingerprint = training_fingerprint({card, to_archive().card}, pool_);
   const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& { return samples.epoch(epoch); };

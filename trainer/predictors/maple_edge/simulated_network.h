@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "datasets/pool/pool.h"
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/maple_edge/maple_edge.h"
 

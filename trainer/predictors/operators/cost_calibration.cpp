@@ -52,19 +52,18 @@ bool is_whole(double value) { return !std::isfinite(value) || value == std::floo
 void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const NetworkSplit& split,
                     const std::vector<std::size_t>& chosen, Index device, const PosteriorOptions& options,
                     std::vector<double>& errors) {
-  Evidence evidence;
+  AdaptationFeatures set;
   std::vector<Index> measured;
   const Eigen::VectorXd latency_ms = pool.latency_ms.row(device);
-  evidence.whole_milliseconds = std::all_of(latency_ms.data(), latency_ms.data() + latency_ms.size(), is_whole);
+  set.whole_milliseconds = std::all_of(latency_ms.data(), latency_ms.data() + latency_ms.size(), is_whole);
   for (const std::size_t c : chosen) {
     if (!std::isfinite(latency_ms[split.known[c]])) continue;
     measured.push_back(split.known[c]);
-    evidence.latency_ms.push_back(latency_ms[split.known[c]]);
+    set.latency_ms.push_back(latency_ms[split.known[c]]);
   }
   if (measured.empty()) return;
-  evidence.features = rows_of(pool.features, measured);
-  const LogLatency predicted =
-      predict(adapt(rest, evidence, options), table_of(rows_of(pool.features, split.predicted)));
+  set.features = rows_of(pool.features, measured);
+  const LogLatency predicted = predict(adapt(rest, set, options), table_of(rows_of(pool.features, split.predicted)));
   for (std::size_t i = 0; i < split.predicted.size(); ++i) {
     const double truth = latency_ms[split.predicted[i]];
     if (!std::isfinite(truth)) continue;

@@ -35,13 +35,13 @@ struct Hypothesis {
   LatencySolution solution;
 };
 
-void check(const Evidence& evidence) {
-  if (evidence.latency_ms.empty()) throw InputError("no measured network: expected at least one");
-  if (evidence.features.rows() != static_cast<Index>(evidence.latency_ms.size())) {
-    throw InputError(std::to_string(evidence.features.rows()) + " networks with " +
-                     std::to_string(evidence.latency_ms.size()) + " latencies: expected as many");
+void check(const AdaptationFeatures& set) {
+  if (set.latency_ms.empty()) throw InputError("no measured network: expected at least one");
+  if (set.features.rows() != static_cast<Index>(set.latency_ms.size())) {
+    throw InputError(std::to_string(set.features.rows()) + " networks with " + std::to_string(set.latency_ms.size()) +
+                     " latencies: expected as many");
   }
-  for (const double latency : evidence.latency_ms) {
+  for (const double latency : set.latency_ms) {
     if (std::isfinite(latency) && latency > 0) continue;
     throw InputError("measured latency " + shortest(latency) + " ms: expected a finite, positive number");
   }
@@ -188,25 +188,25 @@ double CostPosterior::noise_variance() const {
   return variance;
 }
 
-CostPosterior adapt(const CostLibrary& library, const Evidence& evidence, const PosteriorOptions& options) {
-  check(evidence);
-  const auto n = static_cast<Index>(evidence.latency_ms.size());
-  const Eigen::Map<const Eigen::VectorXd> latency(evidence.latency_ms.data(), n);
+CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options) {
+  check(set);
+  const auto n = static_cast<Index>(set.latency_ms.size());
+  const Eigen::Map<const Eigen::VectorXd> latency(set.latency_ms.data(), n);
   LatencyProblem problem;
   problem.log_latency = latency.array().log();
-  problem.clock_variance_ms2 = evidence.whole_milliseconds ? 1.0 / 12 : 0;
+  problem.clock_variance_ms2 = set.whole_milliseconds ? 1.0 / 12 : 0;
   problem.floor_ms = floor_share * latency.minCoeff();
   problem.kernel = Eigen::MatrixXd::Zero(n, n);
   Eigen::MatrixXd measured, offsets = Eigen::MatrixXd::Zero(n, static_cast<Index>(library.devices()));
   if (library.places.compared()) {
-    measured = library.places.of(evidence.features);
+    measured = library.places.of(set.features);
     problem.kernel = similarity(measured, measured);
     offsets = similarity(measured, library.known) * library.known_weights;
   }
   const std::vector<CostPrior> priors = cost_priors(library, options);
   std::vector<EntryView> views;
   for (std::size_t e = 0; e < priors.size(); ++e) {
-    views.push_back(view_of(priors[e], evidence.features, offsets.col(static_cast<Index>(e)), problem.log_latency));
+    views.push_back(view_of(priors[e], set.features, offsets.col(static_cast<Index>(e)), problem.log_latency));
   }
   const std::vector<Hypothesis> hypotheses = hypotheses_of(problem, views, options);
   const std::vector<double> weights = weights_of(hypotheses, options.evidence_power);

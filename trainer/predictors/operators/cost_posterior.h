@@ -11,8 +11,8 @@
 
 namespace tenshot::trainer::operators {
 
-/// Latencies measured on the new device-runtime.
-struct Evidence {
+/// An adaptation set (trainer/core/adaptation_set.h) as costs see it: networks are rows of features.
+struct AdaptationFeatures {
   Eigen::MatrixXd features;        ///< [n, features]
   std::vector<double> latency_ms;  ///< [n], finite and positive
   bool whole_milliseconds = false;
@@ -46,7 +46,7 @@ struct CostPosterior {
 /// The posterior given the measurements: a mixture over library entry × closeness × noise, each component a Gaussian,
 /// weighted by its evidence to the power of evidence_power. Throws InputError when there are no measurements or
 /// unusable ones.
-CostPosterior adapt(const CostLibrary& library, const Evidence& evidence, const PosteriorOptions& options = {});
+CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options = {});
 
 /// What a posterior says of networks: log latency (of ms) has this mean and standard deviation, before calibration.
 struct LogLatency {

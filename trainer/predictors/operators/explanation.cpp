@@ -2,21 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::trainer::operators {
 namespace {
 
 using Eigen::Index;
-
-std::string percent(double share) {
-  char text[16];
-  std::snprintf(text, sizeof text, "%.0f %%", 100 * share);
-  return text;
-}
 
 std::string nearest_devices(const CostPosterior& posterior, const std::vector<std::string>& devices) {
   std::map<std::size_t, double> probability;
@@ -28,30 +22,30 @@ std::string nearest_devices(const CostPosterior& posterior, const std::vector<st
   std::sort(ranked.begin(), ranked.end());
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < ranked.size() && i < 3; ++i) {
-    texts.push_back(devices[ranked[i].second] + " (" + percent(-ranked[i].first) + ")");
+    texts.push_back(devices[ranked[i].second] + " (" + whole_percent(-ranked[i].first) + ")");
   }
   return joined(texts);
 }
 
 /// Measured networks that the posterior explains by no less than three of its standard deviations.
-std::string badly_explained(const CostPosterior& posterior, const Evidence& evidence,
+std::string badly_explained(const CostPosterior& posterior, const AdaptationFeatures& set,
                             const std::vector<std::string>& names) {
-  const LogLatency predicted = predict(posterior, table_of(evidence.features));
+  const LogLatency predicted = predict(posterior, table_of(set.features));
   std::vector<std::string> texts;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto at = static_cast<Index>(i);
-    const double error = std::log(evidence.latency_ms[i]) - predicted.mean[at];
+    const double error = std::log(set.latency_ms[i]) - predicted.mean[at];
     if (std::abs(error) <= 3 * predicted.deviation[at]) continue;
-    texts.push_back(names[i] + " (measured " + percent(std::exp(error)) + " of what the others let expect)");
+    texts.push_back(names[i] + " (measured " + whole_percent(std::exp(error)) + " of what the others let expect)");
   }
   return joined(texts);
 }
 
 /// True where the measured networks are so alike that they say little of any other.
-bool all_alike(const Evidence& evidence) {
-  if (evidence.features.rows() < 2) return false;
-  const Eigen::RowVectorXd mean = evidence.features.colwise().mean();
-  const double spread = (evidence.features.rowwise() - mean).rowwise().norm().maxCoeff();
+bool all_alike(const AdaptationFeatures& set) {
+  if (set.features.rows() < 2) return false;
+  const Eigen::RowVectorXd mean = set.features.colwise().mean();
+  const double spread = (set.features.rowwise() - mean).rowwise().norm().maxCoeff();
   return spread <= 0.01 * mean.norm();
 }
 
@@ -78,21 +72,21 @@ std::vector<LatencyShare> latency_shares(const CostPosterior& posterior, const F
   return shares;
 }
 
-std::vector<std::string> explanation_lines(const CostPosterior& posterior, const FeatureMap& map,
-                                           const Evidence& evidence, const std::vector<std::string>& devices,
-                                           const std::vector<std::string>& names) {
-  std::vector<std::string> lines;
-  lines.push_back("Most like these devices of the pool: " + nearest_devices(posterior, devices));
+std::vector<Remark> explanation_lines(const CostPosterior& posterior, const FeatureMap& map,
+                                      const AdaptationFeatures& set, const std::vector<std::string>& devices,
+                                      const std::vector<std::string>& names) {
+  std::vector<Remark> lines;
+  lines.push_back({"Most like these devices of the pool: " + nearest_devices(posterior, devices)});
   std::vector<std::string> parts;
-  for (const LatencyShare& share : latency_shares(posterior, map, evidence.features.colwise().mean().transpose())) {
-    if (share.share >= 0.02) parts.push_back(share.what + " " + percent(share.share));
+  for (const LatencyShare& share : latency_shares(posterior, map, set.features.colwise().mean().transpose())) {
+    if (share.share >= 0.02) parts.push_back(share.what + " " + whole_percent(share.share));
   }
-  lines.push_back("Where the time of the measured networks goes: " + joined(parts));
-  lines.push_back("Noise of a measurement: " + percent(std::sqrt(posterior.noise_variance())));
-  const std::string bad = badly_explained(posterior, evidence, names);
-  if (!bad.empty()) lines.push_back("Warning: measurements that do not fit the others: " + bad);
-  if (all_alike(evidence)) {
-    lines.push_back("Warning: the measured networks are all alike: they say little of other networks");
+  lines.push_back({"Where the time of the measured networks goes: " + joined(parts)});
+  lines.push_back({"Noise of a measurement: " + whole_percent(std::sqrt(posterior.noise_variance()))});
+  const std::string bad = badly_explained(posterior, set, names);
+  if (!bad.empty()) lines.push_back({"measurements that do not fit the others: " + bad, true});
+  if (all_alike(set)) {
+    lines.push_back({"the measured networks are all alike: they say little of other networks", true});
   }
   return lines;
 }

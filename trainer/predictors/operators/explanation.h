@@ -1,8 +1,10 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <string>
 #include <vector>
 
+#include "trainer/core/remark.h"
 #include "trainer/predictors/operators/cost_posterior.h"
 
 namespace tenshot::trainer::operators {
@@ -16,10 +18,10 @@ struct LatencyShare {
 std::vector<LatencyShare> latency_shares(const CostPosterior& posterior, const FeatureMap& map,
                                          const Eigen::VectorXd& features);
 
-/// What a person wants to know of the device, a sentence each. `devices` are the pool's ids, `names` those of the
+/// What a person wants to know of the device. `devices` are the pool's ids, `names` those of the
 /// measured networks.
-std::vector<std::string> explanation_lines(const CostPosterior& posterior, const FeatureMap& map,
-                                           const Evidence& evidence, const std::vector<std::string>& devices,
-                                           const std::vector<std::string>& names);
+std::vector<Remark> explanation_lines(const CostPosterior& posterior, const FeatureMap& map,
+                                      const AdaptationFeatures& set, const std::vector<std::string>& devices,
+                                      const std::vector<std::string>& names);
 
 }  // namespace tenshot::trainer::operators

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nasbench/spaces/search_space.h"
 #include "trainer/core/archive.h"
 #include "trainer/predictors/operators/cost_features.h"
 #include "trainer/predictors/operators/cost_library.h"

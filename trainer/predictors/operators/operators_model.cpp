@@ -50,16 +50,15 @@ class OperatorsModel : public PoolModel {
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     require_measurements(set, kind());
-    const operators::Evidence evidence = operators::evidence_of(map_, *pool_.space, set);
-    operators::CostPosterior posterior = operators::adapt(library_, evidence, options_);
+    const operators::AdaptationFeatures features = operators::adaptation_features(map_, *pool_.space, set);
+    operators::CostPosterior posterior = operators::adapt(library_, features, options_);
     posterior.calibration = calibration_;
     nlohmann::json card = predictor_card(*this, set, options.seed);
     std::vector<std::string> devices;
     for (const datasets::DeviceRuntime& device : pool_.devices) devices.push_back(device.id);
     std::vector<std::string> names;
     for (const Architecture& architecture : set.architectures) names.push_back(pool_.space->format(architecture));
-    card["explanation"] =
-        lines_in_words_of(get_quantity(card), operators::explanation_lines(posterior, map_, evidence, devices, names));
+    put_explanation(card, get_quantity(card), operators::explanation_lines(posterior, map_, features, devices, names));
     return std::make_unique<OperatorsPredictor>(*pool_.space, map_, std::move(posterior), std::move(card));
   }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "datasets/pool/pool.h"
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/operators/cost_posterior.h"
 

@@ -191,6 +191,6 @@ nlohmann::json OperatorsPredictor::to_document() const {
   return document_of(quantity(), std::move(document));
 }
 
-std::vector<std::string> OperatorsPredictor::explanation() const { return explanation_of(card_); }
+std::vector<Remark> OperatorsPredictor::explanation() const { return explanation_of(card_); }
 
 }  // namespace tenshot::trainer

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "datasets/tables/quantity.h"
 #include "trainer/core/predictor.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/predictors/operators/cost_posterior.h"
@@ -26,7 +31,7 @@ class OperatorsPredictor : public Predictor {
   Archive to_archive() const override;
   void export_torchscript(const std::filesystem::path& path) const override;
   nlohmann::json to_document() const override;
-  std::vector<std::string> explanation() const override;
+  std::vector<Remark> explanation() const override;
 
   const operators::FeatureMap& features() const { return map_; }
   const operators::CostPosterior& posterior() const { return posterior_; }

@@ -19,7 +19,7 @@ class CostsPrior final : public PlanningPrior {
     if (measured.architectures.empty()) {
       return {prior_covariance(library_, features, options_), expected_noise(library_)};
     }
-    const CostPosterior known = adapt(library_, evidence_of(map_, space_, measured), options_);
+    const CostPosterior known = adapt(library_, adaptation_features(map_, space_, measured), options_);
     return {posterior_covariance(known, features), std::sqrt(known.noise_variance())};
   }
 

@@ -50,12 +50,8 @@ std::vector<std::vector<double>> latencies_of_pool(const FeatureMap& map, const 
   return latency_ms;
 }
 
-Evidence evidence_of(const FeatureMap& map, const SearchSpace& space, const AdaptationSet& set) {
-  Evidence evidence;
-  evidence.features = feature_table(map, space, set.architectures).rows();
-  evidence.latency_ms = set.latency_ms;
-  evidence.whole_milliseconds = set.whole_milliseconds;
-  return evidence;
+AdaptationFeatures adaptation_features(const FeatureMap& map, const SearchSpace& space, const AdaptationSet& set) {
+  return {feature_table(map, space, set.architectures).rows(), set.latency_ms, set.whole_milliseconds};
 }
 
 }  // namespace tenshot::trainer::operators

@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "datasets/pool/pool.h"
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/operators/cost_features.h"
 #include "trainer/predictors/operators/cost_library.h"
@@ -25,6 +26,6 @@ std::vector<std::vector<double>> latencies_of_pool(const FeatureMap& map, const 
                                                    const std::vector<Architecture>& architectures);
 
 /// The measurements as features.
-Evidence evidence_of(const FeatureMap& map, const SearchSpace& space, const AdaptationSet& set);
+AdaptationFeatures adaptation_features(const FeatureMap& map, const SearchSpace& space, const AdaptationSet& set);
 
 }  // namespace tenshot::trainer::operators

@@ -94,15 +94,15 @@ void collect_errors(const StructuredLibrary& rest, const datasets::LatencyMatrix
                     const nasbench::StructureTable& table, const std::vector<double>& latency_ms,
                     const std::vector<std::size_t>& chosen, const PosteriorOptions& options, std::size_t most_predicted,
                     std::vector<double>& errors) {
-  Evidence evidence;
-  evidence.whole_milliseconds = std::all_of(latency_ms.begin(), latency_ms.end(), is_whole);
+  AdaptationSet set;
+  set.whole_milliseconds = std::all_of(latency_ms.begin(), latency_ms.end(), is_whole);
   for (const std::size_t c : chosen) {
     if (!std::isfinite(latency_ms[c])) continue;
-    evidence.architectures.push_back(pool.architectures[c]);
-    evidence.latency_ms.push_back(latency_ms[c]);
+    set.architectures.push_back(pool.architectures[c]);
+    set.latency_ms.push_back(latency_ms[c]);
   }
-  if (evidence.architectures.empty()) return;
-  const StructuredPosterior posterior = adapt(rest, evidence, options);
+  if (set.architectures.empty()) return;
+  const StructuredPosterior posterior = adapt(rest, set, options);
   const std::vector<std::size_t> some = evenly_spaced(latency_ms.size(), most_predicted);
   const bool all = some.size() == latency_ms.size();
   const LogLatency predicted = predict(posterior, all ? table : part_of(pool, some, *rest.model));

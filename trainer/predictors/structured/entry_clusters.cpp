@@ -18,7 +18,7 @@ using Eigen::MatrixXd;
 using Eigen::VectorXd;
 
 constexpr int cluster_rounds = 8;
-constexpr std::size_t entries_judged = 1024;  ///< of the clusters that explain the evidence best
+constexpr std::size_t entries_judged = 1024;  ///< of the clusters that explain the measurements best
 constexpr std::size_t best_of_all = 20;       ///< entries that are kept under whatever structure,
 constexpr std::size_t best_of_each = 2;       ///< and under each
 constexpr std::size_t measurements_judged = 40;
@@ -78,9 +78,9 @@ std::vector<std::uint32_t> renumbered(std::vector<std::uint32_t> cluster_of, std
 /// L⁻¹ of the residuals' covariance L Lᵀ with its log determinant.
 class Judge {
  public:
-  Judge(const StructuredLibrary& library, const Evidence& evidence, const PosteriorOptions& options,
+  Judge(const StructuredLibrary& library, const AdaptationSet& set, const PosteriorOptions& options,
         const MatrixXd& spread)
-      : options_(options), problem_(make_problem(library, evidence, options)) {
+      : options_(options), problem_(make_problem(library, set, options)) {
     const std::size_t middle = options.noises.size() / 2;
     std::vector<double> noises = options.noises;
     std::sort(noises.begin(), noises.end());
@@ -151,14 +151,14 @@ class Judge {
 };
 
 /// Evenly spaced measurements where there are more than an entry is judged by.
-Evidence judged_part(const Evidence& evidence) {
-  const std::size_t count = evidence.architectures.size();
-  if (count <= measurements_judged) return evidence;
-  Evidence part;
-  part.whole_milliseconds = evidence.whole_milliseconds;
+AdaptationSet judged_part(const AdaptationSet& set) {
+  const std::size_t count = set.architectures.size();
+  if (count <= measurements_judged) return set;
+  AdaptationSet part;
+  part.whole_milliseconds = set.whole_milliseconds;
   for (std::size_t i = 0; i < measurements_judged; ++i) {
-    part.architectures.push_back(evidence.architectures[i * count / measurements_judged]);
-    part.latency_ms.push_back(evidence.latency_ms[i * count / measurements_judged]);
+    part.architectures.push_back(set.architectures[i * count / measurements_judged]);
+    part.latency_ms.push_back(set.latency_ms[i * count / measurements_judged]);
   }
   return part;
 }
@@ -185,7 +185,7 @@ std::vector<std::size_t> in_order(const Eigen::RowVectorXd& greatest) {
   return order;
 }
 
-/// Entries of the clusters that explain the evidence best.
+/// Entries of the clusters that explain the measurements best.
 std::vector<std::size_t> entries_to_judge(const StructuredLibrary& library, const Judge& judge,
                                           const PosteriorOptions& options, const MatrixXd& costs) {
   const std::size_t count = 1 + *std::max_element(library.cluster_of.begin(), library.cluster_of.end());
@@ -220,9 +220,9 @@ std::vector<std::uint32_t> cluster_entries(const StructuredLibrary& library) {
   return renumbered(std::move(cluster_of), static_cast<std::size_t>(count));
 }
 
-NearestEntries nearest_entries(const StructuredLibrary& library, const Evidence& evidence,
+NearestEntries nearest_entries(const StructuredLibrary& library, const AdaptationSet& set,
                                const PosteriorOptions& options, const MatrixXd& spread) {
-  const Judge judge(library, judged_part(evidence), options, spread);
+  const Judge judge(library, judged_part(set), options, spread);
   const MatrixXd costs = costs_of(library);
   const std::vector<std::size_t> judged = entries_to_judge(library, judge, options, costs);
   MatrixXd judged_costs(costs.rows(), static_cast<Index>(judged.size()));

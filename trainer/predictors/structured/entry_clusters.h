@@ -1,5 +1,6 @@
 #pragma once
 
+#include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -20,11 +21,12 @@ struct NearestEntries {
   std::vector<std::size_t> entry_of;
 };
 
-/// The entries that could explain the evidence: clusters in the order of how well their mean explains it until there
-/// are enough entries, then the best of those under any structure and the best few under each. Explaining is judged by
-/// the Gaussian evidence of log latency, linearised at the measured latencies, with a covariance of the costs that all
-/// entries share, so that an entry costs some hundred multiplications. `spread` is library_covariance(library).
-NearestEntries nearest_entries(const StructuredLibrary& library, const Evidence& evidence,
+/// The entries that could explain the measurements: clusters in the order of how well their mean explains it until
+/// there are enough entries, then the best of those under any structure and the best few under each. Explaining is
+/// judged by the Gaussian evidence of log latency, linearised at the measured latencies, with a covariance of the costs
+/// that all entries share, so that an entry costs some hundred multiplications. `spread` is
+/// library_covariance(library).
+NearestEntries nearest_entries(const StructuredLibrary& library, const AdaptationSet& set,
                                const PosteriorOptions& options, const Eigen::MatrixXd& spread);
 
 }  // namespace tenshot::trainer::structured

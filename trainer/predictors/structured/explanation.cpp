@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <numeric>
 
-#include "nasbench/support/numbers.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/prediction.h"
@@ -15,12 +13,6 @@ namespace tenshot::trainer::structured {
 namespace {
 
 constexpr double believed = 1e-3;
-
-std::string rounded(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
 
 std::vector<double> structure_weights(const StructuredPosterior& posterior) {
   std::vector<double> weights(posterior.model->structures().size(), 0);
@@ -88,8 +80,8 @@ struct PoolScale {
   double slowest_ratio = 0;  ///< to the fastest
 };
 
-PoolScale pool_scale(const StructuredLibrary& library, const Evidence& evidence) {
-  const nasbench::StructureTable table = library.model->table(evidence.architectures);
+PoolScale pool_scale(const StructuredLibrary& library, const AdaptationSet& set) {
+  const nasbench::StructureTable table = library.model->table(set.architectures);
   PoolScale scale = {HUGE_VAL, 0};
   for (const LibraryEntry& entry : library.entries) {
     if (std::isnan(entry.log_rms)) continue;
@@ -98,8 +90,7 @@ PoolScale pool_scale(const StructuredLibrary& library, const Evidence& evidence)
     for (std::size_t a = 0; a < table.size; ++a) {
       const double* row = slowest_row(table, entry.structure, a, paths);
       const Eigen::Map<const Eigen::VectorXd> features(row, entry.costs.size());
-      ratios.push_back(evidence.latency_ms[a] /
-                       (entry.median_ms * std::max(features.dot(entry.costs), smallest_relative)));
+      ratios.push_back(set.latency_ms[a] / (entry.median_ms * std::max(features.dot(entry.costs), smallest_relative)));
     }
     const double ratio = geometric_mean(ratios);
     scale.fastest_ratio = std::min(scale.fastest_ratio, ratio);
@@ -108,64 +99,45 @@ PoolScale pool_scale(const StructuredLibrary& library, const Evidence& evidence)
   return scale;
 }
 
-void warn_of_unit(const StructuredLibrary& library, const Evidence& evidence, std::vector<std::string>& warnings) {
+void suspect_unit(const StructuredLibrary& library, const AdaptationSet& set, std::vector<Suspicion>& found) {
   constexpr double unlike = 30;
-  const PoolScale scale = pool_scale(library, evidence);
+  const PoolScale scale = pool_scale(library, set);
   if (scale.slowest_ratio <= 0) return;
   if (scale.slowest_ratio < 1 / unlike) {
-    warnings.push_back("the latencies are " + rounded(1 / scale.slowest_ratio) +
-                       " times below the fastest device of the pool: are they in seconds? Milliseconds are expected");
+    found.push_back({Suspicion::Of::seconds, 0, 1 / scale.slowest_ratio});
   } else if (scale.fastest_ratio > unlike) {
-    warnings.push_back("the latencies are " + rounded(scale.fastest_ratio) +
-                       " times above the slowest device of the pool: are they in microseconds? Milliseconds are "
-                       "expected");
+    found.push_back({Suspicion::Of::microseconds, 0, scale.fastest_ratio});
   }
 }
 
-void warn_of_outliers(const Evidence& measured, const StructuredPosterior& posterior,
-                      std::vector<std::string>& warnings) {
+void suspect_outliers(const AdaptationSet& measured, const StructuredPosterior& posterior,
+                      std::vector<Suspicion>& found) {
   constexpr double unexplained = 0.35;  // of log latency: a factor of 1.4
-  const Evidence evidence = without_removed(posterior.model->space(), measured);
-  const std::size_t removed = measured.architectures.size() - evidence.architectures.size();
-  if (removed > 0) {
-    warnings.push_back(std::to_string(removed) +
-                       (removed == 1 ? " measured network connects" : " measured networks connect") +
-                       " no input to an output and took next to nothing: the runtime removes such networks, and they "
-                       "are left out");
-  }
+  const AdaptationSet set = without_removed(posterior.model->space(), measured);
+  const std::size_t removed = measured.architectures.size() - set.architectures.size();
+  if (removed > 0) found.push_back({Suspicion::Of::removed, removed});
   constexpr std::size_t most_named = 10;
   std::size_t outliers = 0;
-  const LogLatency predicted = predict(posterior, posterior.model->table(evidence.architectures));
-  for (std::size_t a = 0; a < evidence.architectures.size(); ++a) {
-    const double error = std::log(evidence.latency_ms[a]) - predicted.mean[a];
+  const LogLatency predicted = predict(posterior, posterior.model->table(set.architectures));
+  for (std::size_t a = 0; a < set.architectures.size(); ++a) {
+    const double error = std::log(set.latency_ms[a]) - predicted.mean[a];
     if (std::fabs(error) < std::max(unexplained, 4 * noise_of(posterior))) continue;
     if (++outliers > most_named) continue;
-    warnings.push_back(posterior.model->space().format(evidence.architectures[a]) + " measured " +
-                       rounded(evidence.latency_ms[a]) + " ms where the others suggest " +
-                       rounded(std::exp(predicted.mean[a])) + " ms: measure it again");
+    found.push_back(
+        {Suspicion::Of::outlier, 1, 0, set.latency_ms[a], std::exp(predicted.mean[a]), set.architectures[a]});
   }
-  if (outliers > most_named) {
-    warnings.push_back(std::to_string(outliers - most_named) +
-                       " more measurements are as far from what the others suggest");
-  }
+  if (outliers > most_named) found.push_back({Suspicion::Of::more_outliers, outliers - most_named});
 }
 
-void warn_of_content(const nasbench::SearchSpace& space, const Evidence& evidence, std::vector<std::string>& warnings) {
-  const std::size_t count = evidence.architectures.size();
-  if (count < 5) {
-    warnings.push_back(std::to_string(count) + (count == 1 ? " measurement" : " measurements") +
-                       ": the answer leans on the pool; ten are recommended");
-  }
-  const auto dead = std::count_if(evidence.architectures.begin(), evidence.architectures.end(),
-                                  [&](const auto& architecture) { return !space.connected(architecture); });
-  if (static_cast<std::size_t>(dead) == count) {
-    warnings.push_back("no measured network connects its input to its output: they say little about others");
-  }
-  const auto [least, most] = std::minmax_element(evidence.latency_ms.begin(), evidence.latency_ms.end());
-  if (count > 2 && *least == *most) {
-    warnings.push_back("all " + std::to_string(count) + " latencies are " + shortest(*least) +
-                       " ms: is something else than the network being timed?");
-  }
+void suspect_content(const nasbench::SearchSpace& space, const AdaptationSet& set, std::vector<Suspicion>& found) {
+  constexpr std::size_t enough = 5;
+  const std::size_t count = set.architectures.size();
+  if (count < enough) found.push_back({Suspicion::Of::few, count});
+  const bool connected = std::any_of(set.architectures.begin(), set.architectures.end(),
+                                     [&](const auto& architecture) { return space.connected(architecture); });
+  if (!connected) found.push_back({Suspicion::Of::unconnected, count});
+  const auto [least, most] = std::minmax_element(set.latency_ms.begin(), set.latency_ms.end());
+  if (count > 2 && *least == *most) found.push_back({Suspicion::Of::equal, count, 0, *least});
 }
 
 }  // namespace
@@ -190,35 +162,13 @@ Explanation explain(const StructuredPosterior& posterior, const StructuredLibrar
   return explanation;
 }
 
-std::vector<std::string> evidence_warnings(const StructuredLibrary& library, const Evidence& evidence,
-                                           const StructuredPosterior& posterior, bool milliseconds) {
-  std::vector<std::string> warnings;
-  if (milliseconds) warn_of_unit(library, evidence, warnings);
-  warn_of_content(library.model->space(), evidence, warnings);
-  warn_of_outliers(evidence, posterior, warnings);
-  return warnings;
-}
-
-MergedEvidence merge_duplicates(const Evidence& evidence, const nasbench::SearchSpace& space) {
-  std::map<nasbench::Architecture, std::vector<double>> latencies;
-  for (std::size_t a = 0; a < evidence.architectures.size(); ++a) {
-    latencies[evidence.architectures[a]].push_back(evidence.latency_ms[a]);
-  }
-  MergedEvidence merged;
-  merged.evidence.whole_milliseconds = evidence.whole_milliseconds;
-  for (const nasbench::Architecture& architecture : evidence.architectures) {
-    std::vector<double>& values = latencies[architecture];
-    if (values.empty()) continue;  // stood before
-    merged.evidence.architectures.push_back(architecture);
-    merged.evidence.latency_ms.push_back(geometric_mean(values));
-    if (values.size() > 1) {
-      const auto [least, most] = std::minmax_element(values.begin(), values.end());
-      merged.notes.push_back(space.format(architecture) + " measured " + std::to_string(values.size()) + " times, " +
-                             rounded(*least) + " to " + rounded(*most) + " ms: their geometric mean counts");
-    }
-    values.clear();
-  }
-  return merged;
+std::vector<Suspicion> suspicions(const StructuredLibrary& library, const AdaptationSet& set,
+                                  const StructuredPosterior& posterior, bool milliseconds) {
+  std::vector<Suspicion> found;
+  if (milliseconds) suspect_unit(library, set, found);
+  suspect_content(library.model->space(), set, found);
+  suspect_outliers(set, posterior, found);
+  return found;
 }
 
 }  // namespace tenshot::trainer::structured

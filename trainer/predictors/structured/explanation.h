@@ -1,8 +1,11 @@
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
+#include "nasbench/spaces/search_space.h"
+#include "trainer/core/adaptation_set.h"
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/posterior.h"
@@ -19,18 +22,31 @@ Explanation explain(const StructuredPosterior& posterior, const StructuredLibrar
 /// Without the nearest device, which only a library knows.
 Explanation explain(const StructuredPosterior& posterior);
 
-/// What is suspicious about measurements, one sentence each; empty when nothing is. Looks at the unit (the scale
-/// against the pool: seconds and microseconds are three orders away), at measurements that no structure explains, at
-/// measured networks that compute nothing, at latencies that do not differ, and at too few of them. Without
-/// `milliseconds`, where the measurements are not what the library's are or in another unit, not at the unit.
-std::vector<std::string> evidence_warnings(const StructuredLibrary& library, const Evidence& evidence,
-                                           const StructuredPosterior& posterior, bool milliseconds = true);
-
-/// Architectures once each, with the geometric mean of their latencies; says for each repeated one what was averaged.
-struct MergedEvidence {
-  Evidence evidence;
-  std::vector<std::string> notes;
+/// One thing that is suspicious about measurements.
+struct Suspicion {
+  enum class Of {
+    seconds,        ///< the latencies are `times` below the fastest device of the pool
+    microseconds,   ///< the latencies are `times` above the slowest device of the pool
+    few,            ///< there are only `count` measurements
+    unconnected,    ///< no measured network connects its input to its output
+    equal,          ///< all `count` latencies are `measured_ms`
+    removed,        ///< the runtime left next to nothing of `count` networks that connect no input to an output
+    outlier,        ///< `architecture` took `measured_ms` where the others suggest `expected_ms`
+    more_outliers,  ///< `count` further ones
+  };
+  Of of = Of::few;
+  std::size_t count = 0;
+  double times = 0;
+  double measured_ms = 0;
+  double expected_ms = 0;
+  nasbench::Architecture architecture = {};
 };
-MergedEvidence merge_duplicates(const Evidence& evidence, const nasbench::SearchSpace& space);
+
+/// What is suspicious about measurements; empty when nothing is. Looks at the unit (the scale against the pool: seconds
+/// and microseconds are three orders away), at measurements that no structure explains, at measured networks that
+/// compute nothing, at latencies that do not differ, and at too few of them. Without `milliseconds`, where the
+/// measurements are not what the library's are or in another unit, not at the unit.
+std::vector<Suspicion> suspicions(const StructuredLibrary& library, const AdaptationSet& set,
+                                  const StructuredPosterior& posterior, bool milliseconds = true);
 
 }  // namespace tenshot::trainer::structured

@@ -31,17 +31,17 @@ Eigen::MatrixXd kernel_matrix(const std::uint64_t* signatures, std::size_t count
   return kernel;
 }
 
-double clock_variance_ms2(const Evidence& evidence) {
-  const double clock_step_ms = evidence.whole_milliseconds ? 1 : 0;
+double clock_variance_ms2(const AdaptationSet& set) {
+  const double clock_step_ms = set.whole_milliseconds ? 1 : 0;
   return clock_step_ms * clock_step_ms / 12;
 }
 
-Problem make_problem(const StructuredLibrary& library, const Evidence& evidence, const PosteriorOptions& options) {
-  Problem problem = {library, options, library.model->table(evidence.architectures), {}, 0, {}, 0};
-  const Eigen::Map<const Eigen::VectorXd> latency(evidence.latency_ms.data(),
-                                                  static_cast<Eigen::Index>(evidence.latency_ms.size()));
+Problem make_problem(const StructuredLibrary& library, const AdaptationSet& set, const PosteriorOptions& options) {
+  Problem problem = {library, options, library.model->table(set.architectures), {}, 0, {}, 0};
+  const Eigen::Map<const Eigen::VectorXd> latency(set.latency_ms.data(),
+                                                  static_cast<Eigen::Index>(set.latency_ms.size()));
   problem.log_latency = latency.array().log();
-  problem.clock_variance_ms2 = clock_variance_ms2(evidence);
+  problem.clock_variance_ms2 = clock_variance_ms2(set);
   problem.kernel = kernel_matrix(problem.table.signatures.data(), problem.table.size, problem.table.signature_words,
                                  library.model->signature_scale());
   problem.floor_ms = floor_share * latency.minCoeff();

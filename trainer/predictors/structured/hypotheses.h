@@ -2,8 +2,10 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "nasbench/structures/structures.h"
 #include "trainer/predictors/structured/cost_prior.h"
 #include "trainer/predictors/structured/posterior_solver.h"
 
@@ -12,11 +14,11 @@ namespace tenshot::trainer::structured {
 /// Of the smallest latency: less is taken for nothing.
 constexpr double floor_share = 0.3;
 
-/// Variance of what a clock of whole milliseconds cuts off, where the evidence is of one; else 0.
-double clock_variance_ms2(const Evidence& evidence);
+/// Variance of what a clock of whole milliseconds cuts off, where the set is of one; else 0.
+double clock_variance_ms2(const AdaptationSet& set);
 
-/// The measurements as the solver wants them. `evidence` is what without_removed leaves.
-Problem make_problem(const StructuredLibrary& library, const Evidence& evidence, const PosteriorOptions& options);
+/// The measurements as the solver wants them. `set` is what without_removed leaves.
+Problem make_problem(const StructuredLibrary& library, const AdaptationSet& set, const PosteriorOptions& options);
 
 /// k(x, x') between all pairs of `count` signatures, [count, count].
 Eigen::MatrixXd kernel_matrix(const std::uint64_t* signatures, std::size_t count, std::size_t words, double scale);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "datasets/pool/pool.h"
+#include "nasbench/structures/structures.h"
 #include "trainer/predictors/library/library.h"
 
 namespace tenshot::trainer::structured {

@@ -25,36 +25,36 @@ constexpr std::size_t fits_refined = 12;  ///< that enter a further selection
 constexpr std::size_t fits_alike = 2;     ///< of one structure and noise, from other entries
 constexpr int path_rounds = 2;
 
-Evidence part_of(const Evidence& evidence, const std::vector<std::size_t>& indices) {
-  Evidence part;
-  part.whole_milliseconds = evidence.whole_milliseconds;
+AdaptationSet part_of(const AdaptationSet& set, const std::vector<std::size_t>& indices) {
+  AdaptationSet part;
+  part.whole_milliseconds = set.whole_milliseconds;
   for (const std::size_t i : indices) {
-    part.architectures.push_back(evidence.architectures[i]);
-    part.latency_ms.push_back(evidence.latency_ms[i]);
+    part.architectures.push_back(set.architectures[i]);
+    part.latency_ms.push_back(set.latency_ms[i]);
   }
   return part;
 }
 
-/// The evidence in an order that is drawn, and does not depend on the order it came in.
-Evidence shuffled(const Evidence& evidence) {
-  std::vector<std::size_t> order(evidence.architectures.size());
+/// The set in an order that is drawn, and does not depend on the order it came in.
+AdaptationSet shuffled(const AdaptationSet& set) {
+  std::vector<std::size_t> order(set.architectures.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(),
-            [&](std::size_t a, std::size_t b) { return evidence.architectures[a] < evidence.architectures[b]; });
+            [&](std::size_t a, std::size_t b) { return set.architectures[a] < set.architectures[b]; });
   Rng(1).shuffle(order);
-  return part_of(evidence, order);
+  return part_of(set, order);
 }
 
-Evidence first_of(const Evidence& evidence, std::size_t count) {
-  std::vector<std::size_t> indices(std::min(count, evidence.architectures.size()));
+AdaptationSet first_of(const AdaptationSet& set, std::size_t count) {
+  std::vector<std::size_t> indices(std::min(count, set.architectures.size()));
   std::iota(indices.begin(), indices.end(), std::size_t{0});
-  return part_of(evidence, indices);
+  return part_of(set, indices);
 }
 
 /// `count` of the first measurements, those that tell most before anything is known.
-Evidence most_informative(const StructuredLibrary& library, const PosteriorOptions& options, const Evidence& evidence,
-                          std::size_t count) {
-  const Evidence among = first_of(evidence, offered);
+AdaptationSet most_informative(const StructuredLibrary& library, const PosteriorOptions& options,
+                               const AdaptationSet& set, std::size_t count) {
+  const AdaptationSet among = first_of(set, offered);
   std::vector<std::size_t> candidates;
   for (std::size_t i = 0; i < among.architectures.size(); ++i) {
     if (library.model->space().connected(among.architectures[i])) candidates.push_back(i);
@@ -212,9 +212,9 @@ StructuredPosterior mixture_of(const StructuredLibrary& library, const SparsePro
 
 }  // namespace
 
-StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPriors& priors, const Evidence& evidence,
+StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
                                   const PosteriorOptions& options, const ManyMeasurements& many) {
-  const Evidence all = shuffled(evidence);
+  const AdaptationSet all = shuffled(set);
   const std::size_t count = all.architectures.size();
   const Problem judging = make_problem(library, most_informative(library, options, all, many.judged), options);
   std::vector<SparseFit> fits;

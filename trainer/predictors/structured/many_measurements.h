@@ -15,15 +15,15 @@ struct ManyMeasurements {
 };
 
 /// The posterior that adapt() gives from few measurements: every hypothesis sees them all, and each is an anchor of the
-/// residual process. Its time grows with the cube of their number. `evidence` is what without_removed leaves. Throws
+/// residual process. Its time grows with the cube of their number. `set` is what without_removed leaves. Throws
 /// InputError where nothing explains them.
-StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPriors& priors, const Evidence& evidence,
+StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
                                   const PosteriorOptions& options);
 
 /// The posterior that adapt() gives from many measurements. All hypotheses are judged on a few, the better ones are
-/// refined on more, until the best are fitted to all; the residual process has few anchors. `evidence` is what
+/// refined on more, until the best are fitted to all; the residual process has few anchors. `set` is what
 /// without_removed leaves, of more than `judged` measurements. Throws InputError where nothing explains them.
-StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPriors& priors, const Evidence& evidence,
+StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
                                   const PosteriorOptions& options, const ManyMeasurements& many = {});
 
 }  // namespace tenshot::trainer::structured

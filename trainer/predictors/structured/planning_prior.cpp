@@ -25,8 +25,7 @@ class LibraryPrior final : public PlanningPrior {
     if (measured.descriptor) known = describe(descriptor_prior(), *library_.model, *measured.descriptor);
     const DescribedDevice* described = known ? &*known : nullptr;
     if (measured.architectures.empty()) return {prior_covariance(library_, table, options_, described), std::nullopt};
-    const StructuredPosterior posterior = adapt(
-        library_, {measured.architectures, measured.latency_ms, measured.whole_milliseconds}, options_, described);
+    const StructuredPosterior posterior = adapt(library_, measured, options_, described);
     return {posterior_covariance(posterior, table), noise_of(posterior)};
   }
 

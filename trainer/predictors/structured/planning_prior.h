@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "datasets/pool/pool.h"
 #include "trainer/core/planning_prior.h"
 #include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/structured/posterior.h"

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "datasets/pool/pool.h"
+#include "nasbench/spaces/search_space.h"
 #include "trainer/predictors/library/library.h"
 
 namespace tenshot::trainer::structured {

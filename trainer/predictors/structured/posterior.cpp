@@ -85,13 +85,13 @@ StructuredPosterior as_described(const StructuredLibrary& library, const Posteri
   return posterior;
 }
 
-void check(const Evidence& evidence) {
-  if (evidence.architectures.empty()) throw InputError("no measured architecture: expected at least one");
-  if (evidence.architectures.size() != evidence.latency_ms.size()) {
-    throw InputError(std::to_string(evidence.architectures.size()) + " architectures with " +
-                     std::to_string(evidence.latency_ms.size()) + " latencies: expected as many");
+void check(const AdaptationSet& set) {
+  if (set.architectures.empty()) throw InputError("no measured architecture: expected at least one");
+  if (set.architectures.size() != set.latency_ms.size()) {
+    throw InputError(std::to_string(set.architectures.size()) + " architectures with " +
+                     std::to_string(set.latency_ms.size()) + " latencies: expected as many");
   }
-  for (const double latency : evidence.latency_ms) {
+  for (const double latency : set.latency_ms) {
     if (std::isfinite(latency) && latency > 0) continue;
     throw InputError("measured latency " + shortest(latency) + " ms: expected a finite, positive number");
   }
@@ -109,28 +109,28 @@ bool considers(const PosteriorOptions& options, const nasbench::Structure& struc
   return std::find(options.left_out.begin(), options.left_out.end(), structure.name) == options.left_out.end();
 }
 
-Evidence without_removed(const nasbench::SearchSpace& space, const Evidence& evidence) {
-  const std::size_t count = evidence.architectures.size();
+AdaptationSet without_removed(const nasbench::SearchSpace& space, const AdaptationSet& set) {
+  const std::size_t count = set.architectures.size();
   std::vector<bool> connected(count);
   double fastest_ms = std::numeric_limits<double>::infinity();
   for (std::size_t i = 0; i < count; ++i) {
-    connected[i] = space.connected(evidence.architectures[i]);
-    if (connected[i]) fastest_ms = std::min(fastest_ms, evidence.latency_ms[i]);
+    connected[i] = space.connected(set.architectures[i]);
+    if (connected[i]) fastest_ms = std::min(fastest_ms, set.latency_ms[i]);
   }
-  if (!std::isfinite(fastest_ms)) return evidence;
-  Evidence rest;
-  rest.whole_milliseconds = evidence.whole_milliseconds;
+  if (!std::isfinite(fastest_ms)) return set;
+  AdaptationSet rest;
+  rest.whole_milliseconds = set.whole_milliseconds;
   for (std::size_t i = 0; i < count; ++i) {
-    if (!connected[i] && evidence.latency_ms[i] < floor_share * fastest_ms) continue;
-    rest.architectures.push_back(evidence.architectures[i]);
-    rest.latency_ms.push_back(evidence.latency_ms[i]);
+    if (!connected[i] && set.latency_ms[i] < floor_share * fastest_ms) continue;
+    rest.architectures.push_back(set.architectures[i]);
+    rest.latency_ms.push_back(set.latency_ms[i]);
   }
   return rest;
 }
 
-StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPriors& priors, const Evidence& evidence,
+StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
                                   const PosteriorOptions& options) {
-  const Problem problem = make_problem(library, evidence, options);
+  const Problem problem = make_problem(library, set, options);
   const std::vector<HypothesisFit> candidates = fitted_candidates(problem, priors, options.kept);
   if (candidates.empty()) {
     throw InputError("no combination of costs and structure explains these latencies: are they really milliseconds?");
@@ -154,18 +154,18 @@ StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPr
   return posterior;
 }
 
-StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& measured, const PosteriorOptions& options,
-                          const DescribedDevice* described) {
+StructuredPosterior adapt(const StructuredLibrary& library, const AdaptationSet& measured,
+                          const PosteriorOptions& options, const DescribedDevice* described) {
   if (described != nullptr && measured.architectures.empty()) return as_described(library, options, *described);
   check(measured);
-  const Evidence evidence = without_removed(library.model->space(), measured);
+  const AdaptationSet set = without_removed(library.model->space(), measured);
   const auto adapt_to = [&](const StructuredLibrary& entries, const CostPriors& priors) {
-    if (evidence.architectures.size() > most_exact) return adapt_to_many(entries, priors, evidence, options);
-    return adapt_exactly(entries, priors, evidence, options);
+    if (set.architectures.size() > most_exact) return adapt_to_many(entries, priors, set, options);
+    return adapt_exactly(entries, priors, set, options);
   };
   if (library.cluster_of.empty()) return adapt_to(library, CostPriors(library, options, described));
   const Eigen::MatrixXd spread = library_covariance(library);
-  const NearestEntries nearest = nearest_entries(library, evidence, options, spread);
+  const NearestEntries nearest = nearest_entries(library, set, options, spread);
   const std::size_t count = nearest.entry_of.size();
   StructuredPosterior posterior =
       adapt_to(nearest.library, CostPriors(nearest.library, options, described, spread, library.entries.size()));

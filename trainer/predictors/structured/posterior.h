@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "nasbench/structures/structures.h"
+#include "trainer/core/adaptation_set.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/library/library.h"
@@ -69,17 +70,10 @@ void from_json(const nlohmann::json& json, PosteriorOptions& options);
 /// The same from a file, every value checked: throws FormatError, InputError that names the first one out of range.
 PosteriorOptions checked_options(const CardField& settings);
 
-/// Latencies measured on the new device-runtime.
-struct Evidence {
-  std::vector<nasbench::Architecture> architectures;  ///< distinct
-  std::vector<double> latency_ms;                     ///< finite, positive
-  bool whole_milliseconds = false;
-};
-
-/// The evidence without networks of which a runtime that removes dead code left next to nothing: those whose output
+/// The set without networks of which a runtime that removes dead code left next to nothing: those whose output
 /// does not depend on their input and that took under a third of the fastest of the others. Such a latency is no sum of
 /// the costs that the others share. Everything, where no network connects its input to its output.
-Evidence without_removed(const nasbench::SearchSpace& space, const Evidence& evidence);
+AdaptationSet without_removed(const nasbench::SearchSpace& space, const AdaptationSet& set);
 
 /// One explanation of the measurements: a structure, where its costs came from, its noise; its costs' posterior.
 struct Component {
@@ -108,10 +102,10 @@ struct StructuredPosterior {
 
 /// The posterior of a device-runtime given its measurements: a mixture over structure × library entry × noise, each
 /// component a Gaussian by Gauss–Newton, weighted by its Laplace evidence (MacKay, Neural Computation 1992). It learns
-/// from without_removed(evidence). Throws
-/// InputError when there are no measurements, or unusable ones. With `described`, the device's own descriptor is one
-/// more entry, and no measurement is needed: then every structure is as probable, and costs are the descriptor's.
-StructuredPosterior adapt(const StructuredLibrary& library, const Evidence& evidence,
+/// from without_removed(set). Throws InputError when there are no measurements, or unusable ones. With `described`, the
+/// device's own descriptor is one more entry, and no measurement is needed: then every structure is as probable, and
+/// costs are the descriptor's.
+StructuredPosterior adapt(const StructuredLibrary& library, const AdaptationSet& set,
                           const PosteriorOptions& options = {}, const DescribedDevice* described = nullptr);
 
 /// True unless `options` leaves the structure out.

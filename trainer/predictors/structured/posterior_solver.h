@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "nasbench/structures/structures.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/posterior.h"
 

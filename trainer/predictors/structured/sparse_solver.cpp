@@ -49,13 +49,13 @@ void choose_anchors(SparseProblem& problem, std::size_t at_most) {
 
 }  // namespace
 
-SparseProblem make_sparse_problem(const StructuredLibrary& library, const Evidence& evidence,
+SparseProblem make_sparse_problem(const StructuredLibrary& library, const AdaptationSet& set,
                                   const PosteriorOptions& options, std::size_t anchors) {
-  SparseProblem problem = {library, options, library.model->table(evidence.architectures), {}, 0, 0, {}, {}, {}, {}};
-  const Eigen::Map<const Eigen::VectorXd> latency(evidence.latency_ms.data(),
-                                                  static_cast<Eigen::Index>(evidence.latency_ms.size()));
+  SparseProblem problem = {library, options, library.model->table(set.architectures), {}, 0, 0, {}, {}, {}, {}};
+  const Eigen::Map<const Eigen::VectorXd> latency(set.latency_ms.data(),
+                                                  static_cast<Eigen::Index>(set.latency_ms.size()));
   problem.log_latency = latency.array().log();
-  problem.clock_variance_ms2 = clock_variance_ms2(evidence);
+  problem.clock_variance_ms2 = clock_variance_ms2(set);
   problem.floor_ms = floor_share * latency.minCoeff();
   choose_anchors(problem, options.residual_share > 0 ? anchors : 0);
   return problem;

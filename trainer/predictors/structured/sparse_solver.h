@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "nasbench/structures/structures.h"
 #include "trainer/predictors/structured/hypotheses.h"
 
 namespace tenshot::trainer::structured {
@@ -26,9 +27,9 @@ struct SparseProblem {
   Eigen::VectorXd unexplained;         ///< 1 − what the anchors tell of the process at each measurement, [n]
 };
 
-/// `evidence` is what without_removed leaves. At most `anchors` of them, each where the others tell least of the
+/// `set` is what without_removed leaves. At most `anchors` of them, each where the others tell least of the
 /// process (pivoted Cholesky; Harbrecht, Peters and Schneider, Applied Numerical Mathematics 2012).
-SparseProblem make_sparse_problem(const StructuredLibrary& library, const Evidence& evidence,
+SparseProblem make_sparse_problem(const StructuredLibrary& library, const AdaptationSet& set,
                                   const PosteriorOptions& options, std::size_t anchors);
 
 /// One component of the mixture on many measurements.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "nasbench/structures/structures.h"
 #include "trainer/core/archive.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/posterior.h"

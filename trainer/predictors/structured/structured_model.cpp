@@ -23,10 +23,10 @@ namespace {
 
 using structured::StructuredLibrary;
 
-class StructuredModel : public PoolModel {
+class StructuredPoolModel : public PoolModel {
  public:
-  StructuredModel(datasets::Pool pool, StructuredLibrary library, structured::DescriptorPrior descriptor_prior,
-                  std::uint64_t seed, structured::PosteriorOptions options)
+  StructuredPoolModel(datasets::Pool pool, StructuredLibrary library, structured::DescriptorPrior descriptor_prior,
+                      std::uint64_t seed, structured::PosteriorOptions options)
       : pool_(std::move(pool)),
         library_(std::move(library)),
         descriptor_prior_(std::move(descriptor_prior)),
@@ -34,7 +34,7 @@ class StructuredModel : public PoolModel {
         options_(std::move(options)) {}
 
   std::string_view kind() const override { return "structured"; }
-  std::string descriptor_kind() const override { return std::string(name(descriptor_prior_.source)); }
+  std::string descriptor_kind() const override { return std::string(name(descriptor_prior_.kind)); }
   const datasets::Pool& pool() const override { return pool_; }
 
   Archive to_archive() const override {
@@ -53,17 +53,15 @@ class StructuredModel : public PoolModel {
     std::optional<structured::DescribedDevice> described;
     if (set.descriptor) described = structured::describe(descriptor_prior_, *library_.model, *set.descriptor);
     if (!described) require_measurements(set, kind(), alternative_to_measurements());
-    const structured::Evidence evidence{set.architectures, set.latency_ms, set.whole_milliseconds};
     structured::StructuredPosterior posterior =
-        structured::adapt(library_, evidence, options_, described ? &*described : nullptr);
+        structured::adapt(library_, set, options_, described ? &*described : nullptr);
     nlohmann::json card = predictor_card(*this, set, options.seed, pool_hash());
     const Quantity quantity = get_quantity(card);
     const bool milliseconds = quantity == pool_.quantity() && datasets::unit(quantity) == "ms";
-    card["explanation"] = lines_in_words_of(
-        quantity, structured::explanation_lines(posterior, library_, evidence, not_measured(set), milliseconds));
-    for (const std::string& warning : structured::pool_warnings(pool_, described ? &*set.descriptor : nullptr)) {
-      card["explanation"].push_back(std::string(warning_mark) + warning);
-    }
+    put_explanation(card, quantity,
+                    structured::explanation_lines(posterior, library_, set, not_measured(set), milliseconds));
+    put_explanation(card, Quantity::latency,  // descriptors are of latencies, whatever is adapted to
+                    structured::pool_warnings(pool_, described ? &*set.descriptor : nullptr));
     return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card));
   }
 
@@ -101,7 +99,7 @@ class StructuredModel : public PoolModel {
 
   std::string alternative_to_measurements() const {
     if (!descriptor_prior_.trained()) return ": this checkpoint makes nothing of descriptors";
-    const bool in_network = descriptor_prior_.source == structured::DescriptorSource::in_network;
+    const bool in_network = descriptor_prior_.kind == DescriptorKind::in_network;
     return std::string(", or a descriptor that has ") +
            (in_network ? "the operations' latencies in a network (in_network)" : "operator latencies");
   }
@@ -129,7 +127,7 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uin
   library.calibration = structured::calibrate(library, structured::ids_of(pool), datasets::latency_matrix(pool),
                                               posterior_options, options);
   structured::DescriptorPrior prior = structured::descriptor_prior_of(library, pool, descriptor, seed);
-  return std::make_unique<StructuredModel>(pool, std::move(library), std::move(prior), seed, posterior_options);
+  return std::make_unique<StructuredPoolModel>(pool, std::move(library), std::move(prior), seed, posterior_options);
 }
 
 std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
@@ -139,7 +137,7 @@ std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
   structured::PosteriorOptions options;
   if (const auto settings = card.find("settings")) options = structured::checked_options(*settings);
   structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
-  return std::make_unique<StructuredModel>(
+  return std::make_unique<StructuredPoolModel>(
       std::move(pool), std::move(library), std::move(prior),
       static_cast<std::uint64_t>(card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max())), options);
 }

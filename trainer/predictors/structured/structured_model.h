@@ -4,6 +4,7 @@
 #include <memory>
 #include <string>
 
+#include "datasets/pool/pool.h"
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/structured/posterior.h"
 

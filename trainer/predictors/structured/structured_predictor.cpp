@@ -134,7 +134,7 @@ nlohmann::json StructuredPredictor::to_document() const {
   return document_of(quantity(), std::move(document));
 }
 
-std::vector<std::string> StructuredPredictor::explanation() const { return explanation_of(card_); }
+std::vector<Remark> StructuredPredictor::explanation() const { return explanation_of(card_); }
 
 DeviceCosts StructuredPredictor::device_costs() const {
   return has_intervals() ? structured::explain(posterior_) : DeviceCosts{};

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "datasets/pool/pool.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {

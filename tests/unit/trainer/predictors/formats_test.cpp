@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "datasets/kit/kit_results.h"
 #include "datasets/pool/pool.h"
@@ -93,6 +95,53 @@ TEST(EarlierFormats, DeviceFilesAndKitsAreRead) {
     const datasets::DeviceRuntime device = datasets::device_of(kit, "board");
     ASSERT_EQ(device.latencies.size(), 3U);
     EXPECT_DOUBLE_EQ(device.latencies[0].latency_ms, pool.find("described")->latencies[0].latency_ms);
+  }
+}
+
+TEST(EarlierFormats, OperatorsKnownByTheirNamesAreThoseOfTheSpace) {
+  for (const fs::path& folder : versions()) {
+    const datasets::Pool pool = datasets::read_pool(folder / "described" / "pool");
+    ASSERT_EQ(pool.devices.size(), 3U);
+    for (const datasets::DeviceRuntime& device : pool.devices) {
+      EXPECT_EQ(device.descriptor.operators.size(), 15U);
+      for (const datasets::OperatorProfile& profile : device.descriptor.operators) {
+        EXPECT_EQ(profile.key, *pool.space->named_operation(profile.name, profile.key.channels(), 32)) << profile.name;
+      }
+      EXPECT_FALSE(device.descriptor.in_network.empty());
+      for (const datasets::OperationLatency& entry : device.descriptor.in_network) {
+        EXPECT_NE(entry.key, nasbench::opaque_operator(entry.name, entry.key.channels(), entry.key.resolution()));
+      }
+      const fs::path file = folder / "described" / "pool" / device.id / "device.json";
+      EXPECT_EQ(datasets::to_json(device, *pool.space), nlohmann::json::parse(read_file(file))) << file;
+    }
+  }
+}
+
+TEST(EarlierFormats, DescribedDevicesArePredictedAsTheyWere) {
+  for (const fs::path& version : versions()) {
+    const fs::path folder = version / "described";
+    const datasets::Pool pool = datasets::read_pool(folder / "pool");
+    const datasets::DeviceRuntime& device = *pool.find("libtorch-eager_t1_b1");
+    AdaptationSet set;
+    for (std::size_t i = 0; i < 6; ++i) {
+      set.architectures.push_back(device.latencies[i].architecture);
+      set.latency_ms.push_back(device.latencies[i].latency_ms);
+    }
+    set.descriptor = device.descriptor;
+    for (const std::string name : {"look-up", "structured"}) {
+      const PredictionTable expected = read_predictions(folder / (name + ".csv"), *pool.space);
+      ASSERT_EQ(expected.architectures.size(), 5U) << name;
+      const auto loaded = load_predictor(folder / (name + "-device.tenshot"));
+      const auto adapted = load_pool_model(folder / (name + ".tenshot"))->adapt(set, {});
+      for (const Predictor* predictor : {loaded.get(), adapted.get()}) {
+        const Predictions found = predictor->predict(expected.architectures, 0.9);
+        for (std::size_t i = 0; i < 5; ++i) {
+          const double latency_ms = expected.predictions.latency_ms[i];
+          EXPECT_NEAR(found.latency_ms[i], latency_ms, 1e-9 * latency_ms) << folder << name;
+        }
+      }
+    }
+    EXPECT_EQ(load_pool_model(folder / "maple-edge-plain.tenshot")->descriptor_kind(), "counters");
   }
 }
 

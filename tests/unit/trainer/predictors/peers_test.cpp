@@ -96,8 +96,7 @@ TEST(Peers, TransferRanksAsTheMostSimilarDevice) {
   const auto predictor = train_pool_model("transfer", pool, {}, {})->adapt(set, {});
   AdaptationSet truth = some_of(pool.devices[1], 0, 1);
   for (double& latency_ms : truth.latency_ms) latency_ms = 3 + 2 * latency_ms;
-  EXPECT_NE(joined(predictor->explanation(), "\n").find("fast"), std::string::npos)
-      << joined(predictor->explanation(), "\n");
+  EXPECT_NE(test::explanation_text(*predictor).find("fast"), std::string::npos) << test::explanation_text(*predictor);
   EXPECT_GT(acc10(*predictor, truth), 0.95);
 }
 

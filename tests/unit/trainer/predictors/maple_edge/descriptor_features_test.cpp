@@ -53,8 +53,8 @@ TEST(NonNegativeLeastSquares, SatisfiesItsOptimalityConditions) {
   }
 }
 
-Reference reference_of(const datasets::DeviceRuntime& device, std::size_t count) {
-  Reference reference;
+AdaptationSet reference_of(const datasets::DeviceRuntime& device, std::size_t count) {
+  AdaptationSet reference;
   for (std::size_t i = 0; i < count; ++i) {
     reference.architectures.push_back(device.latencies[i].architecture);
     reference.latency_ms.push_back(device.latencies[i].latency_ms);
@@ -63,7 +63,7 @@ Reference reference_of(const datasets::DeviceRuntime& device, std::size_t count)
 }
 
 TEST(InferredCosts, FindTheCostsOfAnAdditiveDevice) {
-  const Reference reference = reference_of(test::synthetic_device("d", 2, 1.25, 0, 30, 1), 12);
+  const AdaptationSet reference = reference_of(test::synthetic_device("d", 2, 1.25, 0, 30, 1), 12);
   const std::vector<double> costs = inferred_costs_ms(reference, space);
   const std::vector<double> expected = {4, 0.2, 1, 2.5, 0.8};
   ASSERT_EQ(costs.size(), expected.size());
@@ -71,7 +71,7 @@ TEST(InferredCosts, FindTheCostsOfAnAdditiveDevice) {
 }
 
 TEST(InferredCosts, AreNotMovedByADisconnectedArchitecture) {
-  Reference reference = reference_of(test::synthetic_device("d", 2, 1.25, 0, 30, 1), 12);
+  AdaptationSet reference = reference_of(test::synthetic_device("d", 2, 1.25, 0, 30, 1), 12);
   const std::vector<double> before = inferred_costs_ms(reference, space);
   const double scale_before = reference_scale_ms(reference, space);
   reference.architectures.push_back(space.at(0));  // all none
@@ -81,7 +81,7 @@ TEST(InferredCosts, AreNotMovedByADisconnectedArchitecture) {
 }
 
 TEST(ReferenceScale, IsTheGeometricMean) {
-  const Reference reference{{space.at(15624), space.at(15623)}, {2, 8}};
+  const AdaptationSet reference{{space.at(15624), space.at(15623)}, {2, 8}};
   EXPECT_NEAR(reference_scale_ms(reference, space), 4, 1e-12);
 }
 
@@ -121,7 +121,7 @@ TEST(DeviceFeatures, AreAbsoluteWithoutNormalisation) {
 TEST(DeviceFeatures, SayWhatTheDescriptorLacks) {
   datasets::HardwareDescriptor latency_only = two_operators();
   latency_only.counters.clear();
-  const Reference reference{{space.at(15624)}, {1}};
+  const AdaptationSet reference{{space.at(15624)}, {1}};
   EXPECT_THROW(device_features(DescriptorKind::counters, true, latency_only, reference, space, 1), InputError);
   EXPECT_THROW(device_features(DescriptorKind::latency, true, {}, reference, space, 1), InputError);
   EXPECT_EQ(device_features(DescriptorKind::latency, true, latency_only, reference, space, 1).size(), 2u);

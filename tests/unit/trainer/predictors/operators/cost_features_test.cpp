@@ -4,21 +4,14 @@
 
 #include <algorithm>
 
+#include "tests/unit/trainer/predictors/operators/specifications.h"
+
 namespace tenshot::trainer::operators {
 namespace {
 
 using nasbench::OperatorKind;
 using nasbench::OperatorSpecification;
-
-OperatorSpecification convolution(int kernel, int groups, std::int64_t in, std::int64_t out, std::int64_t size) {
-  OperatorSpecification op;
-  op.kind = OperatorKind::convolution;
-  op.kernel = {kernel, kernel};
-  op.groups = groups;
-  op.inputs = {{1, in, size, size}};
-  op.output = {1, out, size, size};
-  return op;
-}
+using test::convolution;
 
 double value(const Eigen::VectorXd& features, const std::string& name) {
   for (std::size_t f = 0; f < raw_feature_count(); ++f) {

@@ -42,12 +42,12 @@ Bench bench_of(Index devices, Index networks, Index features, std::uint64_t seed
   return bench;
 }
 
-Evidence first_networks(const Bench& bench, Index count, const Eigen::VectorXd& costs) {
-  Evidence evidence;
-  evidence.features = bench.pool.features.topRows(count);
-  const Eigen::VectorXd latency_ms = evidence.features * costs;
-  evidence.latency_ms.assign(latency_ms.data(), latency_ms.data() + count);
-  return evidence;
+AdaptationFeatures first_networks(const Bench& bench, Index count, const Eigen::VectorXd& costs) {
+  AdaptationFeatures set;
+  set.features = bench.pool.features.topRows(count);
+  const Eigen::VectorXd latency_ms = set.features * costs;
+  set.latency_ms.assign(latency_ms.data(), latency_ms.data() + count);
+  return set;
 }
 
 TEST(CostLibrary, RecoversCostsFromExactLatencies) {
@@ -134,9 +134,9 @@ TEST(CostPosterior, IsUnmovedByOneGrossError) {
   const Bench bench = bench_of(8, 80, 5, 5);
   const CostLibrary library = fit_library(bench.pool);
   const Eigen::VectorXd costs = 2 * bench.costs.row(1).transpose();
-  Evidence evidence = first_networks(bench, 10, costs);
-  evidence.latency_ms[4] *= 3;
-  const LogLatency predicted = predict(adapt(library, evidence), table_of(bench.pool.features));
+  AdaptationFeatures set = first_networks(bench, 10, costs);
+  set.latency_ms[4] *= 3;
+  const LogLatency predicted = predict(adapt(library, set), table_of(bench.pool.features));
   const Eigen::ArrayXd error = predicted.mean.array() - (bench.pool.features * costs).array().log();
   EXPECT_LT(std::sqrt(error.square().mean()), 0.05);
 }
@@ -161,12 +161,12 @@ TEST(CostPosterior, OfOneMeasurementKeepsItsScale) {
 TEST(CostPosterior, RefusesLatenciesThatAreNone) {
   const Bench bench = bench_of(3, 30, 3, 8);
   const CostLibrary library = fit_library(bench.pool);
-  Evidence evidence = first_networks(bench, 3, bench.costs.row(0));
+  AdaptationFeatures set = first_networks(bench, 3, bench.costs.row(0));
   for (const double bad : {0.0, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
-    evidence.latency_ms[1] = bad;
-    EXPECT_THROW(adapt(library, evidence), InputError) << bad;
+    set.latency_ms[1] = bad;
+    EXPECT_THROW(adapt(library, set), InputError) << bad;
   }
-  EXPECT_THROW(adapt(library, Evidence{}), InputError);
+  EXPECT_THROW(adapt(library, AdaptationFeatures{}), InputError);
 }
 
 TEST(CostPosterior, ComesBackFromAnArchiveToTheDigit) {
@@ -253,13 +253,13 @@ TEST(CostCalibration, HoldsItsPromiseOnNewDevicesAndNetworksOfThePoolsKind) {
   const Eigen::MatrixXd unknown = bench.pool.features.bottomRows(30);
   double held = 0, all = 0;
   for (Index d = 20; d < 40; ++d) {
-    Evidence evidence;
-    evidence.features.resize(10, 5);
+    AdaptationFeatures set;
+    set.features.resize(10, 5);
     for (std::size_t i = 0; i < chosen.size(); ++i) {
-      evidence.features.row(static_cast<Index>(i)) = pool.features.row(static_cast<Index>(chosen[i]));
-      evidence.latency_ms.push_back(bench.pool.latency_ms(d, static_cast<Index>(chosen[i])));
+      set.features.row(static_cast<Index>(i)) = pool.features.row(static_cast<Index>(chosen[i]));
+      set.latency_ms.push_back(bench.pool.latency_ms(d, static_cast<Index>(chosen[i])));
     }
-    const LogLatency predicted = predict(adapt(library, evidence), table_of(unknown));
+    const LogLatency predicted = predict(adapt(library, set), table_of(unknown));
     for (Index n = 0; n < 30; ++n, ++all) {
       const double z = (std::log(bench.pool.latency_ms(d, 60 + n)) - predicted.mean[n]) / predicted.deviation[n];
       held += z >= least && z <= most;

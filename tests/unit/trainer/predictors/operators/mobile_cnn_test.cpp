@@ -56,14 +56,14 @@ class NewPhone {
         sampling::choose_informative(prior_covariance(library, pool.features), candidates, {}, 10, rng, planning);
     const FeatureTable unknown = table_of(picked(features, new_));
     for (const Index device : tested_) {
-      Evidence evidence;
+      AdaptationFeatures set;
       std::vector<Index> rows;
       for (const std::size_t c : chosen) {
         rows.push_back(known_[c]);
-        evidence.latency_ms.push_back(table_.latency_ms(device, known_[c]));
+        set.latency_ms.push_back(table_.latency_ms(device, known_[c]));
       }
-      evidence.features = picked(features, rows);
-      const LogLatency predicted = predict(adapt(library, evidence), unknown);
+      set.features = picked(features, rows);
+      const LogLatency predicted = predict(adapt(library, set), unknown);
       int hits = 0;
       for (std::size_t i = 0; i < new_.size(); ++i) {
         const double ratio = std::exp(predicted.mean[static_cast<Index>(i)]) / table_.latency_ms(device, new_[i]);

@@ -1,6 +1,9 @@
 #include "trainer/predictors/operators/operators_model.h"
 
 #include <gtest/gtest.h>
+
+#include "tests/unit/trainer/fixtures.h"
+#include "tests/unit/trainer/predictors/operators/specifications.h"
 #ifdef TENSHOT_HAS_TORCH
 #include <torch/script.h>
 #endif
@@ -22,16 +25,7 @@ namespace {
 
 using nasbench::OperatorKind;
 using nasbench::OperatorSpecification;
-
-OperatorSpecification convolution(int kernel, int groups, std::int64_t in, std::int64_t out, std::int64_t size) {
-  OperatorSpecification op;
-  op.kind = OperatorKind::convolution;
-  op.kernel = {kernel, kernel};
-  op.groups = groups;
-  op.inputs = {{1, in, size, size}};
-  op.output = {1, out, size, size};
-  return op;
-}
+using test::convolution;
 
 /// Latency of a made-up device: a base, and for each operator a cost for its arithmetic and for its bytes.
 double latency_ms(const SearchSpace& space, const Architecture& architecture, double speed, double bandwidth) {
@@ -166,7 +160,7 @@ TEST_F(OperatorsOnNetworks, NetworkFarLargerThanThePools_SaysHowManyTimes) {
 }
 
 TEST_F(OperatorsOnNetworks, ExplanationNamesTheCostliestOperators) {
-  const std::string text = joined(predictor_->explanation(), "\n");
+  const std::string text = test::explanation_text(*predictor_);
   EXPECT_NE(text.find("Most like these devices of the pool: board"), std::string::npos) << text;
   EXPECT_NE(text.find("convolution"), std::string::npos) << text;
 }

@@ -56,13 +56,13 @@ std::vector<std::size_t> planned(const LargePool& pool) {
       prior_covariance(pool.library, test::structures().table(pool.latencies.architectures)), candidates, {}, 10, rng);
 }
 
-Evidence evidence_of(const std::string& structure, const std::vector<double>& costs, double noise) {
-  Evidence evidence;
+AdaptationSet measured_set(const std::string& structure, const std::vector<double>& costs, double noise) {
+  AdaptationSet set;
   for (const std::size_t c : planned(large_pool())) {
-    evidence.architectures.push_back(large_pool().latencies.architectures[c]);
+    set.architectures.push_back(large_pool().latencies.architectures[c]);
   }
-  evidence.latency_ms = test::latencies_under(structure, costs, evidence.architectures, noise);
-  return evidence;
+  set.latency_ms = test::latencies_under(structure, costs, set.architectures, noise);
+  return set;
 }
 
 TEST(EntryClusters, ALibraryThatIsLookedAtEntryByEntryHasNone) {
@@ -95,7 +95,7 @@ TEST(NearestEntries, HoldTheOneThatTheDeviceIsLikeAndTheGenericOne) {
   const Eigen::MatrixXd spread = library_covariance(pool.library);
   for (std::size_t d = 0; d < 150; d += 10) {
     const NearestEntries nearest =
-        nearest_entries(pool.library, evidence_of(pool.structures[d], pool.costs[d], 0.01), {}, spread);
+        nearest_entries(pool.library, measured_set(pool.structures[d], pool.costs[d], 0.01), {}, spread);
     EXPECT_LE(nearest.entry_of.size(), exhaustive_entries + 20);
     EXPECT_TRUE(std::count(nearest.entry_of.begin(), nearest.entry_of.end(), d)) << d;
     EXPECT_EQ(nearest.entry_of.back(), 150U);
@@ -108,8 +108,8 @@ TEST(StructuredPosterior, OfALargeLibraryIsThatOfEveryEntry) {
   every.cluster_of.clear();
   const auto table = test::structures().table(test::connected_architectures(300, 99));
   for (std::size_t s = 0; s < names.size(); ++s) {
-    const Evidence evidence = evidence_of(names[s], {7, 0.4, 3, 9, 1.2, 0.2, 0.1, 0.1, 0.1}, 0.02);
-    const StructuredPosterior near = adapt(large_pool().library, evidence), all = adapt(every, evidence);
+    const AdaptationSet set = measured_set(names[s], {7, 0.4, 3, 9, 1.2, 0.2, 0.1, 0.1, 0.1}, 0.02);
+    const StructuredPosterior near = adapt(large_pool().library, set), all = adapt(every, set);
     const LogLatency a = predict(near, table), b = predict(all, table);
     double difference = 0;
     for (std::size_t i = 0; i < table.size; ++i) difference += std::fabs(a.mean[i] - b.mean[i]);

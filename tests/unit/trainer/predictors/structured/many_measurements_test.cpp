@@ -16,26 +16,19 @@ namespace tenshot::trainer::structured {
 namespace {
 
 using nasbench::Architecture;
+using test::accuracy;
+using test::predictions;
 
 const std::vector<double> total_costs = {7, 0.4, 3, 9, 1.2, 0, 0, 0, 0};
 const std::vector<double> live_costs = {7, 0.4, 3, 9, 1.2, 0.5, 0, 0, 0};
 const std::vector<double> critical_costs = {6, 0.4, 4, 7, 1.5, 0, 0, 0, 0};
 
-Evidence measured(const std::string& structure, const std::vector<double>& costs, std::size_t count, double noise) {
-  Evidence evidence;
-  evidence.architectures = test::connected_architectures(count, 41);
-  evidence.latency_ms = test::latencies_under(structure, costs, evidence.architectures, noise);
-  return evidence;
-}
-
-std::vector<double> predictions(const StructuredPosterior& posterior, const std::vector<Architecture>& architectures) {
-  return predict_intervals(posterior, test::structures().table(architectures), 0.9).latency_ms;
-}
-
-double accuracy(const StructuredPosterior& posterior, const std::string& structure, const std::vector<double>& costs) {
-  const auto architectures = test::connected_architectures(500, 99);
-  return test::share_within(predictions(posterior, architectures),
-                            test::latencies_under(structure, costs, architectures), 0.1);
+AdaptationSet measured(const std::string& structure, const std::vector<double>& costs, std::size_t count,
+                       double noise) {
+  AdaptationSet set;
+  set.architectures = test::connected_architectures(count, 41);
+  set.latency_ms = test::latencies_under(structure, costs, set.architectures, noise);
+  return set;
 }
 
 /// The likeliest candidate of exactly `structure`, after enough steps that nothing moves.
@@ -52,13 +45,13 @@ TEST(SparseSolver, AgreesWithTheExactOneWhereEveryMeasurementIsAnAnchor) {
   options.newton_steps = 60;
   const CostPriors priors(test::synthetic_library(), options, nullptr);
   for (const bool whole_milliseconds : {false, true}) {
-    Evidence evidence = measured("live", live_costs, 30, 0.04);
-    evidence.latency_ms[7] *= 1.5;
-    evidence.whole_milliseconds = whole_milliseconds;
-    const Problem exact = make_problem(test::synthetic_library(), evidence, options);
+    AdaptationSet set = measured("live", live_costs, 30, 0.04);
+    set.latency_ms[7] *= 1.5;
+    set.whole_milliseconds = whole_milliseconds;
+    const Problem exact = make_problem(test::synthetic_library(), set, options);
     const HypothesisFit candidate = converged_candidate(exact, priors, "live");
     ASSERT_GT(candidate.pull.size(), 0);
-    const SparseProblem problem = make_sparse_problem(test::synthetic_library(), evidence, options, 30);
+    const SparseProblem problem = make_sparse_problem(test::synthetic_library(), set, options, 30);
     const CostPrior& prior = priors.at(candidate.structure, candidate.entry);
     const Eigen::VectorXd costs = posterior_costs(prior, candidate, rows_at(exact.table, candidate.structure, {}));
     SparseFit fit;
@@ -86,11 +79,11 @@ TEST(SparseSolver, AgreesWithTheExactOneWhereEveryMeasurementIsAnAnchor) {
 }
 
 TEST(ManyMeasurements, UpToFortyEveryHypothesisSeesThemAll) {
-  const Evidence evidence = measured("live", live_costs, 40, 0.03);
+  const AdaptationSet set = measured("live", live_costs, 40, 0.03);
   const PosteriorOptions options;
   const CostPriors priors(test::synthetic_library(), options, nullptr);
-  const StructuredPosterior exact = adapt_exactly(test::synthetic_library(), priors, evidence, options);
-  const StructuredPosterior adapted = adapt(test::synthetic_library(), evidence);
+  const StructuredPosterior exact = adapt_exactly(test::synthetic_library(), priors, set, options);
+  const StructuredPosterior adapted = adapt(test::synthetic_library(), set);
   const auto architectures = test::connected_architectures(200, 8);
   EXPECT_EQ(predictions(adapted, architectures), predictions(exact, architectures));
   EXPECT_EQ(adapted.anchors.size(), 40U);
@@ -113,9 +106,9 @@ TEST(ManyMeasurements, AreAsGoodAsTheExactWay) {
   for (const auto& [structure, costs] : kinds) {
     std::vector<double> truth;
     for (const double ms : test::latencies_under(structure, costs, architectures)) truth.push_back(std::log(ms));
-    const Evidence evidence = measured(structure, costs, 90, 0.04);
-    const LogLatency exact = predict(adapt_exactly(test::synthetic_library(), priors, evidence, options), table);
-    const LogLatency many = predict(adapt_to_many(test::synthetic_library(), priors, evidence, options), table);
+    const AdaptationSet set = measured(structure, costs, 90, 0.04);
+    const LogLatency exact = predict(adapt_exactly(test::synthetic_library(), priors, set, options), table);
+    const LogLatency many = predict(adapt_to_many(test::synthetic_library(), priors, set, options), table);
     EXPECT_LT(rms(many.mean, exact.mean), 0.02) << structure;  // half of the noise
     EXPECT_LT(rms(many.mean, truth), 1.1 * rms(exact.mean, truth)) << structure;
     EXPECT_LT(rms(many.deviation, exact.deviation), 0.004) << structure;
@@ -138,29 +131,30 @@ TEST(ManyMeasurements, NameTheStructureAndTheNoise) {
 }
 
 TEST(ManyMeasurements, AreTheSameInAnyOrder) {
-  Evidence evidence = measured("total", total_costs, 300, 0.05);
+  AdaptationSet set = measured("total", total_costs, 300, 0.05);
   const auto architectures = test::connected_architectures(100, 8);
-  const auto before = predictions(adapt(test::synthetic_library(), evidence), architectures);
-  std::reverse(evidence.architectures.begin(), evidence.architectures.end());
-  std::reverse(evidence.latency_ms.begin(), evidence.latency_ms.end());
-  EXPECT_EQ(predictions(adapt(test::synthetic_library(), evidence), architectures), before);
+  const auto before = predictions(adapt(test::synthetic_library(), set), architectures);
+  std::reverse(set.architectures.begin(), set.architectures.end());
+  std::reverse(set.latency_ms.begin(), set.latency_ms.end());
+  EXPECT_EQ(predictions(adapt(test::synthetic_library(), set), architectures), before);
 }
 
 TEST(ManyMeasurements, OneInThirtyMayBeWrong) {
-  Evidence evidence = measured("live", live_costs, 600, 0.03);
-  for (std::size_t i = 0; i < evidence.latency_ms.size(); i += 30) evidence.latency_ms[i] *= i % 60 == 0 ? 5 : 0.3;
-  const StructuredPosterior posterior = adapt(test::synthetic_library(), evidence);
+  AdaptationSet set = measured("live", live_costs, 600, 0.03);
+  for (std::size_t i = 0; i < set.latency_ms.size(); i += 30) set.latency_ms[i] *= i % 60 == 0 ? 5 : 0.3;
+  const StructuredPosterior posterior = adapt(test::synthetic_library(), set);
   EXPECT_GT(accuracy(posterior, "live", live_costs), 0.99);
-  const auto warnings = evidence_warnings(test::synthetic_library(), evidence, posterior);
-  ASSERT_EQ(warnings.size(), 11U);  // ten are named
-  EXPECT_NE(warnings.back().find("10 more measurements"), std::string::npos) << warnings.back();
+  const std::vector<Suspicion> found = suspicions(test::synthetic_library(), set, posterior);
+  ASSERT_EQ(found.size(), 11U);  // ten are named
+  EXPECT_EQ(found.back().of, Suspicion::Of::more_outliers);
+  EXPECT_EQ(found.back().count, 10U);
 }
 
 TEST(ManyMeasurements, AllOfTheSpaceLeaveAPosteriorThatIsSmall) {
-  Evidence evidence;
-  evidence.architectures = nasbench::nasbench201().all();
-  evidence.latency_ms = test::latencies_under("total", total_costs, evidence.architectures, 0.03);
-  const StructuredPosterior posterior = adapt(test::synthetic_library(), evidence);
+  AdaptationSet set;
+  set.architectures = nasbench::nasbench201().all();
+  set.latency_ms = test::latencies_under("total", total_costs, set.architectures, 0.03);
+  const StructuredPosterior posterior = adapt(test::synthetic_library(), set);
   EXPECT_GT(accuracy(posterior, "total", total_costs), 0.999);
   Archive archive;
   put_posterior(archive, posterior);
@@ -177,16 +171,16 @@ TEST(ManyMeasurements, WithoutAResidualProcessTheCostsStandAlone) {
 }
 
 TEST(ManyMeasurements, OfNetworksThatAllComputeNothingAreAnsweredToo) {
-  Evidence evidence;
+  AdaptationSet set;
   for (const auto& architecture : nasbench::nasbench201().all()) {
     if (nasbench::nasbench201().connected(architecture)) continue;
-    evidence.architectures.push_back(architecture);
-    evidence.latency_ms.push_back(3 + 0.01 * static_cast<double>(evidence.latency_ms.size() % 7));
-    if (evidence.latency_ms.size() == 60) break;
+    set.architectures.push_back(architecture);
+    set.latency_ms.push_back(3 + 0.01 * static_cast<double>(set.latency_ms.size() % 7));
+    if (set.latency_ms.size() == 60) break;
   }
-  ASSERT_EQ(evidence.latency_ms.size(), 60U);
+  ASSERT_EQ(set.latency_ms.size(), 60U);
   for (const double latency :
-       predictions(adapt(test::synthetic_library(), evidence), test::connected_architectures(100, 6))) {
+       predictions(adapt(test::synthetic_library(), set), test::connected_architectures(100, 6))) {
     EXPECT_TRUE(std::isfinite(latency) && latency > 0);
   }
 }

@@ -137,13 +137,13 @@ TEST(StructuredBadInput, ADescriptorWhoseEveryCounterIsMissingIsOneOfLatencies) 
 
 TEST(StructuredBadInput, OperatorsMeasuredAtAnotherResolutionAreWarnedOf) {
   HardwareDescriptor larger = descriptor_of(new_costs, 0.2, false);
-  EXPECT_EQ(joined(trained().adapt(described_set(larger, 10), {})->explanation(), "\n").find("resolution"),
+  EXPECT_EQ(test::explanation_text(*trained().adapt(described_set(larger, 10), {})).find("resolution"),
             std::string::npos);
   const int before = larger.operators.front().key.resolution();
   for (auto& profile : larger.operators) {
     profile.key = *space.named_operation(profile.name, profile.key.channels(), 2 * profile.key.resolution());
   }
-  const std::string explanation = joined(trained().adapt(described_set(larger, 10), {})->explanation(), "\n");
+  const std::string explanation = test::explanation_text(*trained().adapt(described_set(larger, 10), {}));
   EXPECT_NE(
       explanation.find("Warning: the descriptor's operators were measured at a resolution of " +
                        std::to_string(2 * before) + " where those of a1 of the pool were at " + std::to_string(before)),
@@ -161,7 +161,7 @@ TEST(StructuredBadInput, APoolOfOneDeviceRuntimeAnswersAndSaysWhatItCannot) {
   AdaptationSet set = measurements_of(device, plan(*one, request));
   const auto predictor = one->adapt(set, {});
   EXPECT_GT(metrics_of(*predictor, device).acc10, 0.8);
-  EXPECT_NE(joined(predictor->explanation(), "\n").find("Warning: the pool has 1 device-runtime: its intervals"),
+  EXPECT_NE(test::explanation_text(*predictor).find("Warning: the pool has 1 device-runtime: its intervals"),
             std::string::npos);
   set.architectures.clear();
   set.latency_ms.clear();
@@ -171,7 +171,7 @@ TEST(StructuredBadInput, APoolOfOneDeviceRuntimeAnswersAndSaysWhatItCannot) {
 
 TEST(DescribedCosts, InsideANetworkAreTheSumOverTheCellsOfAllStages) {
   const Eigen::VectorXd costs =
-      described_costs_ms(descriptor_of(new_costs, 0.2, false), model, DescriptorSource::in_network);
+      described_costs_ms(descriptor_of(new_costs, 0.2, false), model, DescriptorKind::in_network);
   for (const char* name : {"nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3", "add", "relu", "multiply"}) {
     EXPECT_NEAR(costs[feature(name)], new_costs[static_cast<std::size_t>(feature(name))], 1e-12) << name;
   }
@@ -182,34 +182,34 @@ TEST(DescribedCosts, InsideANetworkAreTheSumOverTheCellsOfAllStages) {
 
 TEST(DescribedCosts, AloneAreWithoutTheEmptyCall) {
   const Eigen::VectorXd costs =
-      described_costs_ms(descriptor_of(new_costs, 0.2, false), model, DescriptorSource::alone);
+      described_costs_ms(descriptor_of(new_costs, 0.2, false), model, DescriptorKind::latency);
   EXPECT_NEAR(costs[feature("avg_pool_3x3")], 4, 1e-12);
   EXPECT_NEAR(costs[feature("nor_conv_1x1")], 1, 1e-12);
   EXPECT_TRUE(std::isnan(costs[feature("add")]));
 }
 
 TEST(DescribedCosts, OfNoDescriptorSayNothing) {
-  for (const auto source : {DescriptorSource::none, DescriptorSource::in_network, DescriptorSource::alone}) {
-    EXPECT_FALSE(says_something({}, model, source));
-    EXPECT_EQ(descriptor_source(name(source)), source);
+  for (const auto kind : {DescriptorKind::inferred, DescriptorKind::in_network, DescriptorKind::latency}) {
+    EXPECT_FALSE(says_something({}, model, kind));
+    EXPECT_EQ(described_kind(name(kind)), kind);
   }
-  EXPECT_THROW(descriptor_source("counters"), InputError);
+  EXPECT_THROW(described_kind("counters"), InputError);
 }
 
 TEST(DescribedCosts, OfAPartOfTheOperationsSayNothing) {
   const HardwareDescriptor whole = descriptor_of(new_costs, 0.2, false);
-  EXPECT_TRUE(says_something(whole, model, DescriptorSource::in_network));
-  EXPECT_TRUE(says_something(whole, model, DescriptorSource::alone));
+  EXPECT_TRUE(says_something(whole, model, DescriptorKind::in_network));
+  EXPECT_TRUE(says_something(whole, model, DescriptorKind::latency));
   HardwareDescriptor part = whole;
   part.in_network.pop_back();
   part.operators.pop_back();
-  EXPECT_FALSE(says_something(part, model, DescriptorSource::in_network));
-  EXPECT_FALSE(says_something(part, model, DescriptorSource::alone));
+  EXPECT_FALSE(says_something(part, model, DescriptorKind::in_network));
+  EXPECT_FALSE(says_something(part, model, DescriptorKind::latency));
   part.in_network.push_back(part.in_network.front());
-  EXPECT_FALSE(says_something(part, model, DescriptorSource::in_network));
+  EXPECT_FALSE(says_something(part, model, DescriptorKind::in_network));
   HardwareDescriptor only_relu = whole;
   for (auto& operation : only_relu.in_network) operation.latency_ms = operation.name == "relu" ? 1 : 0;
-  EXPECT_FALSE(says_something(only_relu, model, DescriptorSource::in_network));
+  EXPECT_FALSE(says_something(only_relu, model, DescriptorKind::in_network));
 }
 
 TEST(DescribedCosts, AreSharedOutAsAStructureCountsThem) {
@@ -217,7 +217,7 @@ TEST(DescribedCosts, AreSharedOutAsAStructureCountsThem) {
   const Eigen::VectorXd counts = Eigen::VectorXd::Constant(9, 2.5);
   const auto costs = Eigen::Map<const Eigen::VectorXd>(new_costs.data(), 9);
   const auto under = [&](const char* structure) -> Eigen::VectorXd {
-    return structure_costs(model, model.structure_index(structure), descriptor, DescriptorSource::in_network, counts) *
+    return structure_costs(model, model.structure_index(structure), descriptor, DescriptorKind::in_network, counts) *
            costs;
   };
   const Eigen::VectorXd total = under("total"), compiled = under("cse");
@@ -260,13 +260,13 @@ TEST(DescriptorNetwork, LearnsWhatAllDevicesHaveInCommonAndLeavesTheRest) {
 
 TEST(DescriptorPrior, NeedsTwoRuntimes) {
   datasets::Pool pool = described_pool();
-  EXPECT_EQ(source_for(pool, "auto"), DescriptorSource::in_network);
-  EXPECT_EQ(source_for(pool, "latency"), DescriptorSource::alone);
+  EXPECT_EQ(kind_for(pool, "auto"), DescriptorKind::in_network);
+  EXPECT_EQ(kind_for(pool, "latency"), DescriptorKind::latency);
   for (DeviceRuntime& device : pool.devices) device.descriptor.in_network.clear();
-  EXPECT_EQ(source_for(pool, "auto"), DescriptorSource::alone);
+  EXPECT_EQ(kind_for(pool, "auto"), DescriptorKind::latency);
   for (DeviceRuntime& device : pool.devices) device.runtime = "one";
-  EXPECT_EQ(source_for(pool, "auto"), DescriptorSource::none);
-  EXPECT_FALSE(fit_descriptor_prior(library_of(pool), pool, DescriptorSource::alone).trained());
+  EXPECT_EQ(kind_for(pool, "auto"), DescriptorKind::inferred);
+  EXPECT_FALSE(fit_descriptor_prior(library_of(pool), pool, DescriptorKind::latency).trained());
 
   // Of one runtime only networks that compute nothing were measured: nothing can be learned from it.
   datasets::Pool disconnected = described_pool();
@@ -275,12 +275,12 @@ TEST(DescriptorPrior, NeedsTwoRuntimes) {
   for (const Architecture& architecture : space.all()) {
     if (!space.connected(architecture)) disconnected.devices[2].latencies.push_back({architecture, 1, 0, 1});
   }
-  EXPECT_FALSE(fit_descriptor_prior(library_of(disconnected), disconnected, DescriptorSource::in_network).trained());
+  EXPECT_FALSE(fit_descriptor_prior(library_of(disconnected), disconnected, DescriptorKind::in_network).trained());
 }
 
 TEST(DescriptorPrior, ExpectsOfANewRuntimeWhatItsDescriptorSays) {
   const datasets::Pool pool = described_pool();
-  const DescriptorPrior prior = fit_descriptor_prior(library_of(pool), pool, DescriptorSource::in_network);
+  const DescriptorPrior prior = fit_descriptor_prior(library_of(pool), pool, DescriptorKind::in_network);
   EXPECT_EQ(prior.from.size(), pool.devices.size());
   const auto device = describe(prior, model, descriptor_of(new_costs, 0.2, true));
   ASSERT_TRUE(device);
@@ -300,8 +300,8 @@ TEST(StructuredWithDescriptor, AnswersUnmeasuredAndLearnsFromFew) {
   set.descriptor = device.descriptor;
   const auto unmeasured = trained().adapt(set, {});
   EXPECT_GT(metrics_of(*unmeasured, device).spearman, 0.8);
-  EXPECT_NE(joined(unmeasured->explanation(), "\n").find("as its descriptor says"), std::string::npos);
-  EXPECT_NE(joined(unmeasured->explanation(), "\n").find("nothing was measured"), std::string::npos);
+  EXPECT_NE(test::explanation_text(*unmeasured).find("as its descriptor says"), std::string::npos);
+  EXPECT_NE(test::explanation_text(*unmeasured).find("nothing was measured"), std::string::npos);
 
   PlanRequest request;
   request.samples = 3;

@@ -9,6 +9,7 @@
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/posterior.h"
+#include "trainer/predictors/structured/prediction.h"
 
 namespace tenshot::test {
 
@@ -85,6 +86,18 @@ inline double share_within(const std::vector<double>& predicted, const std::vect
   for (std::size_t i = 0; i < measured.size(); ++i)
     within += std::fabs(predicted[i] - measured[i]) <= bound * measured[i];
   return static_cast<double>(within) / static_cast<double>(measured.size());
+}
+
+inline std::vector<double> predictions(const trainer::structured::StructuredPosterior& posterior,
+                                       const std::vector<nasbench::Architecture>& architectures) {
+  return predict_intervals(posterior, structures().table(architectures), 0.9).latency_ms;
+}
+
+/// Share within ±10 % of 500 architectures on a device of `structure`.
+inline double accuracy(const trainer::structured::StructuredPosterior& posterior, const std::string& structure,
+                       const std::vector<double>& costs) {
+  const auto architectures = connected_architectures(500, 99);
+  return share_within(predictions(posterior, architectures), latencies_under(structure, costs, architectures), 0.1);
 }
 
 }  // namespace tenshot::test

@@ -9,6 +9,7 @@
 #include "structured_fixtures.h"
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/explanation.h"
+#include "trainer/predictors/structured/explanation_text.h"
 #include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/prediction.h"
@@ -17,34 +18,26 @@ namespace tenshot::trainer::structured {
 namespace {
 
 using nasbench::Architecture;
+using test::accuracy;
+using test::predictions;
 
 const std::vector<double> new_costs = {7, 0.4, 3, 9, 1.2, 0, 0, 0, 0};
 
 /// What an informed plan of `count` would have measured on a device of `structure`.
-Evidence planned_evidence(const std::string& structure, const std::vector<double>& costs, std::size_t count,
+AdaptationSet planned_set(const std::string& structure, const std::vector<double>& costs, std::size_t count,
                           double noise = 0) {
   const auto candidates = test::connected_architectures(600, 77);
   const auto table = test::structures().table(candidates);
   std::vector<std::size_t> indices(candidates.size());
   std::iota(indices.begin(), indices.end(), std::size_t{0});
   Rng rng(5);
-  Evidence evidence;
+  AdaptationSet set;
   for (const std::size_t c :
        sampling::choose_informative(prior_covariance(test::synthetic_library(), table), indices, {}, count, rng)) {
-    evidence.architectures.push_back(candidates[c]);
+    set.architectures.push_back(candidates[c]);
   }
-  evidence.latency_ms = test::latencies_under(structure, costs, evidence.architectures, noise);
-  return evidence;
-}
-
-std::vector<double> predictions(const StructuredPosterior& posterior, const std::vector<Architecture>& architectures) {
-  return predict_intervals(posterior, test::structures().table(architectures), 0.9).latency_ms;
-}
-
-double accuracy(const StructuredPosterior& posterior, const std::string& structure, const std::vector<double>& costs) {
-  const auto architectures = test::connected_architectures(500, 99);
-  return test::share_within(predictions(posterior, architectures),
-                            test::latencies_under(structure, costs, architectures), 0.1);
+  set.latency_ms = test::latencies_under(structure, costs, set.architectures, noise);
+  return set;
 }
 
 std::string likeliest_structure(const StructuredPosterior& posterior) {
@@ -54,8 +47,8 @@ std::string likeliest_structure(const StructuredPosterior& posterior) {
 TEST(StructuredPosterior, FurtherMeasurementsAreExpectedToLeaveLess) {
   const auto table = test::structures().table(test::connected_architectures(300, 12));
   const auto after = [&](std::size_t samples) {
-    return expected_deviation(adapt(test::synthetic_library(), planned_evidence("live", new_costs, samples, 0.02)),
-                              table, 10);
+    return expected_deviation(adapt(test::synthetic_library(), planned_set("live", new_costs, samples, 0.02)), table,
+                              10);
   };
   const std::vector<double> three = after(3), twenty = after(20);
   ASSERT_EQ(three.size(), 11U);
@@ -71,8 +64,7 @@ TEST(StructuredPosterior, TenMeasurementsDescribeADeviceOfEachKind) {
       {"backward", {7, 0.4, 3, 9, 1.2, 0.5, 0, 0, 0}},
       {"cse", {6, 0, 4, 7, 1.5, 0.5, 0.4, 0.4, 0}}};
   for (const auto& [structure, costs] : kinds) {
-    const StructuredPosterior posterior =
-        adapt(test::synthetic_library(), planned_evidence(structure, costs, 10, 0.01));
+    const StructuredPosterior posterior = adapt(test::synthetic_library(), planned_set(structure, costs, 10, 0.01));
     EXPECT_GT(accuracy(posterior, structure, costs), 0.9) << structure;
   }
 }
@@ -85,40 +77,37 @@ TEST(StructuredPosterior, TwentyMeasurementsNameTheStructure) {
       {"layout", {6, 0, 4, 7, 1.5, 0.5, 0.5, 0.4, 1}},
       {"critical", {6, 0.4, 4, 7, 1.5, 0, 0, 0, 0}}};
   for (const auto& [structure, costs] : kinds) {
-    const StructuredPosterior posterior =
-        adapt(test::synthetic_library(), planned_evidence(structure, costs, 20, 0.005));
+    const StructuredPosterior posterior = adapt(test::synthetic_library(), planned_set(structure, costs, 20, 0.005));
     EXPECT_EQ(likeliest_structure(posterior), structure);
   }
 }
 
 TEST(StructuredPosterior, SeesThroughTheSlowMinutesOfADevice) {
-  Evidence evidence = planned_evidence("total", new_costs, 12, 0.01);
-  for (const std::size_t slow : {1, 4, 9}) evidence.latency_ms[slow] *= 1.22;
-  const double accuracy_of_two_speeds = accuracy(adapt(test::synthetic_library(), evidence), "total", new_costs);
+  AdaptationSet set = planned_set("total", new_costs, 12, 0.01);
+  for (const std::size_t slow : {1, 4, 9}) set.latency_ms[slow] *= 1.22;
+  const double accuracy_of_two_speeds = accuracy(adapt(test::synthetic_library(), set), "total", new_costs);
   PosteriorOptions one_speed;
   one_speed.slow_steps = {0};
   EXPECT_GT(accuracy_of_two_speeds, 0.9);
-  EXPECT_GT(accuracy_of_two_speeds,
-            accuracy(adapt(test::synthetic_library(), evidence, one_speed), "total", new_costs));
+  EXPECT_GT(accuracy_of_two_speeds, accuracy(adapt(test::synthetic_library(), set, one_speed), "total", new_costs));
 }
 
 TEST(StructuredPosterior, NetworksThatTheRuntimeRemovedTeachNothing) {
-  Evidence evidence = planned_evidence("backward", new_costs, 10, 0.01);
+  AdaptationSet set = planned_set("backward", new_costs, 10, 0.01);
   const auto architectures = test::connected_architectures(100, 8);
-  const auto without = predictions(adapt(test::synthetic_library(), evidence), architectures);
-  Evidence with = evidence;
+  const auto without = predictions(adapt(test::synthetic_library(), set), architectures);
+  AdaptationSet with = set;
   with.architectures.insert(with.architectures.begin() + 3, nasbench::nasbench201().at(0));
   with.latency_ms.insert(with.latency_ms.begin() + 3, 0.001);
   EXPECT_EQ(predictions(adapt(test::synthetic_library(), with), architectures), without);
-  with.latency_ms[3] = evidence.latency_ms[0];  // a network of its own cost stays evidence
+  with.latency_ms[3] = set.latency_ms[0];  // a network of its own cost stays in the set
   EXPECT_NE(predictions(adapt(test::synthetic_library(), with), architectures), without);
-  const Evidence only = {{nasbench::nasbench201().at(0)}, {0.001}, false};
+  const AdaptationSet only = {{nasbench::nasbench201().at(0)}, {0.001}, false};
   EXPECT_EQ(without_removed(nasbench::nasbench201(), only).architectures.size(), 1u);
 }
 
 TEST(StructuredPosterior, IsAProbabilityDistributionOverProperComponents) {
-  const StructuredPosterior posterior =
-      adapt(test::synthetic_library(), planned_evidence("total", new_costs, 10, 0.05));
+  const StructuredPosterior posterior = adapt(test::synthetic_library(), planned_set("total", new_costs, 10, 0.05));
   double sum = 0;
   for (const Component& component : posterior.components) {
     sum += component.weight;
@@ -132,64 +121,68 @@ TEST(StructuredPosterior, IsAProbabilityDistributionOverProperComponents) {
 }
 
 TEST(StructuredPosterior, ScalesWithTheUnit) {
-  Evidence evidence = planned_evidence("total", new_costs, 10, 0.03);
+  AdaptationSet set = planned_set("total", new_costs, 10, 0.03);
   const auto architectures = test::connected_architectures(50, 8);
-  const auto before = predictions(adapt(test::synthetic_library(), evidence), architectures);
-  for (double& latency : evidence.latency_ms) latency *= 250;
-  const auto after = predictions(adapt(test::synthetic_library(), evidence), architectures);
+  const auto before = predictions(adapt(test::synthetic_library(), set), architectures);
+  for (double& latency : set.latency_ms) latency *= 250;
+  const auto after = predictions(adapt(test::synthetic_library(), set), architectures);
   for (std::size_t i = 0; i < before.size(); ++i) EXPECT_NEAR(after[i] / before[i], 250, 1e-6);
 }
 
 TEST(StructuredPosterior, OneWildMeasurementAmongTenChangesLittle) {
-  Evidence evidence = planned_evidence("total", new_costs, 10, 0.01);
+  AdaptationSet set = planned_set("total", new_costs, 10, 0.01);
   for (const double factor : {10.0, 0.1}) {
-    Evidence disturbed = evidence;
+    AdaptationSet disturbed = set;
     disturbed.latency_ms[4] *= factor;
     const StructuredPosterior posterior = adapt(test::synthetic_library(), disturbed);
     EXPECT_GT(accuracy(posterior, "total", new_costs), 0.95) << factor;
-    const auto warnings = evidence_warnings(test::synthetic_library(), disturbed, posterior);
-    ASSERT_EQ(warnings.size(), 1u);
-    EXPECT_NE(warnings[0].find("measure it again"), std::string::npos);
+    const std::vector<Suspicion> found = suspicions(test::synthetic_library(), disturbed, posterior);
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].of, Suspicion::Of::outlier);
+    EXPECT_EQ(found[0].architecture, set.architectures[4]);
+    EXPECT_EQ(found[0].measured_ms, disturbed.latency_ms[4]);
+    EXPECT_NEAR(found[0].expected_ms / set.latency_ms[4], 1, 0.1);
+    EXPECT_NE(in_words(found[0], nasbench::nasbench201()).find("measure it again"), std::string::npos);
   }
 }
 
 TEST(StructuredPosterior, AnswersFromOneAndThreeMeasurements) {
   for (const std::size_t count : {1u, 3u}) {
-    const Evidence evidence = planned_evidence("total", new_costs, count);
-    const StructuredPosterior posterior = adapt(test::synthetic_library(), evidence);
-    const auto predicted = predictions(posterior, evidence.architectures);
-    for (std::size_t i = 0; i < count; ++i) EXPECT_NEAR(predicted[i] / evidence.latency_ms[i], 1, 0.1);
+    const AdaptationSet set = planned_set("total", new_costs, count);
+    const StructuredPosterior posterior = adapt(test::synthetic_library(), set);
+    const auto predicted = predictions(posterior, set.architectures);
+    for (std::size_t i = 0; i < count; ++i) EXPECT_NEAR(predicted[i] / set.latency_ms[i], 1, 0.1);
     EXPECT_GT(accuracy(posterior, "total", new_costs), count == 1 ? 0.1 : 0.4);
   }
 }
 
 TEST(StructuredPosterior, SurvivesLatenciesThatAreAllEqualAndNetworksThatComputeNothing) {
-  Evidence equal = planned_evidence("total", new_costs, 10);
+  AdaptationSet equal = planned_set("total", new_costs, 10);
   std::fill(equal.latency_ms.begin(), equal.latency_ms.end(), 12.0);
-  Evidence dead;
+  AdaptationSet dead;
   for (std::uint64_t ordinal = 0; ordinal < 5; ++ordinal) {
     dead.architectures.push_back(nasbench::nasbench201().at(125 * ordinal));
     ASSERT_FALSE(nasbench::nasbench201().connected(dead.architectures.back()));
     dead.latency_ms.push_back(3 + 0.01 * static_cast<double>(ordinal));
   }
-  for (const Evidence& evidence : {equal, dead}) {
-    const StructuredPosterior posterior = adapt(test::synthetic_library(), evidence);
+  for (const AdaptationSet& set : {equal, dead}) {
+    const StructuredPosterior posterior = adapt(test::synthetic_library(), set);
     for (const double latency : predictions(posterior, test::connected_architectures(200, 6))) {
       EXPECT_TRUE(std::isfinite(latency) && latency > 0);
     }
-    EXPECT_FALSE(evidence_warnings(test::synthetic_library(), evidence, posterior).empty());
+    EXPECT_FALSE(suspicions(test::synthetic_library(), set, posterior).empty());
   }
 }
 
 TEST(StructuredPosterior, RefusesWhatIsNoLatency) {
-  Evidence evidence;
-  EXPECT_THROW(adapt(test::synthetic_library(), evidence), InputError);
-  evidence.architectures = test::connected_architectures(2, 1);
-  evidence.latency_ms = {1};
-  EXPECT_THROW(adapt(test::synthetic_library(), evidence), InputError);
+  AdaptationSet set;
+  EXPECT_THROW(adapt(test::synthetic_library(), set), InputError);
+  set.architectures = test::connected_architectures(2, 1);
+  set.latency_ms = {1};
+  EXPECT_THROW(adapt(test::synthetic_library(), set), InputError);
   for (const double bad : {0.0, -1.0, std::nan(""), HUGE_VAL}) {
-    evidence.latency_ms = {1, bad};
-    EXPECT_THROW(adapt(test::synthetic_library(), evidence), InputError);
+    set.latency_ms = {1, bad};
+    EXPECT_THROW(adapt(test::synthetic_library(), set), InputError);
   }
 }
 
@@ -225,7 +218,7 @@ TEST(StructuredPrediction, OfOneComponentIsFeaturesTimesCosts) {
 }
 
 TEST(StructuredPrediction, DoesNotDependOnCompany) {
-  const StructuredPosterior posterior = adapt(test::synthetic_library(), planned_evidence("live", new_costs, 10, 0.05));
+  const StructuredPosterior posterior = adapt(test::synthetic_library(), planned_set("live", new_costs, 10, 0.05));
   const auto architectures = test::connected_architectures(40, 12);
   const auto together = predictions(posterior, architectures);
   for (std::size_t i = 0; i < architectures.size(); ++i) {
@@ -234,7 +227,7 @@ TEST(StructuredPrediction, DoesNotDependOnCompany) {
 }
 
 TEST(StructuredPrediction, IntervalsHoldThePredictionAndGrowWithConfidence) {
-  const StructuredPosterior posterior = adapt(test::synthetic_library(), planned_evidence("total", new_costs, 5, 0.05));
+  const StructuredPosterior posterior = adapt(test::synthetic_library(), planned_set("total", new_costs, 5, 0.05));
   const auto table = test::structures().table(test::connected_architectures(100, 13));
   LatencyIntervals narrower = predict_intervals(posterior, table, 0.1);
   for (const double confidence : {0.5, 0.8, 0.9, 0.99, 0.9999}) {
@@ -271,9 +264,9 @@ TEST(Calibration, CoversWhatItPromisesOnDevicesHeldOut) {
   EXPECT_TRUE(std::is_sorted(library.calibration.quantiles.begin(), library.calibration.quantiles.end()));
   const auto architectures = test::connected_architectures(500, 99);
   const auto truth = test::latencies_under("total", new_costs, architectures, 0.04, 21);
-  Evidence evidence = planned_evidence("total", new_costs, 10, 0.04);
+  AdaptationSet set = planned_set("total", new_costs, 10, 0.04);
   const LatencyIntervals intervals =
-      predict_intervals(adapt(library, evidence), test::structures().table(architectures), 0.9);
+      predict_intervals(adapt(library, set), test::structures().table(architectures), 0.9);
   double covered = 0;
   for (std::size_t i = 0; i < truth.size(); ++i) {
     covered += truth[i] >= intervals.lower_ms[i] && truth[i] <= intervals.upper_ms[i];
@@ -286,34 +279,37 @@ TEST(Calibration, NeedsThreeDevices) {
   EXPECT_TRUE(calibrate(test::synthetic_library(), {"device0", "device1"}, pool.latencies).probabilities.empty());
 }
 
-TEST(EvidenceWarnings, RecogniseSecondsAndMicroseconds) {
-  const Evidence evidence = planned_evidence("total", new_costs, 10, 0.02);
-  EXPECT_TRUE(
-      evidence_warnings(test::synthetic_library(), evidence, adapt(test::synthetic_library(), evidence)).empty());
-  for (const auto& [factor, unit] : {std::pair<double, std::string>{1e-3, "seconds"}, {1e3, "microseconds"}}) {
-    Evidence scaled = evidence;
+TEST(Suspicions, RecogniseSecondsAndMicroseconds) {
+  const AdaptationSet set = planned_set("total", new_costs, 10, 0.02);
+  EXPECT_TRUE(suspicions(test::synthetic_library(), set, adapt(test::synthetic_library(), set)).empty());
+  using Of = Suspicion::Of;
+  for (const auto& [factor, unit] : {std::pair<double, Of>{1e-3, Of::seconds}, {1e3, Of::microseconds}}) {
+    AdaptationSet scaled = set;
     for (double& latency : scaled.latency_ms) latency *= factor;
-    const auto warnings =
-        evidence_warnings(test::synthetic_library(), scaled, adapt(test::synthetic_library(), scaled));
-    ASSERT_EQ(warnings.size(), 1u);
-    EXPECT_NE(warnings[0].find(" " + unit), std::string::npos) << warnings[0];
+    const auto found = suspicions(test::synthetic_library(), scaled, adapt(test::synthetic_library(), scaled));
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(found[0].of, unit);
+    EXPECT_GT(found[0].times, 30);
   }
 }
 
-TEST(MergeDuplicates, TakesTheGeometricMeanAndSaysSo) {
-  const auto architectures = test::connected_architectures(2, 3);
-  const MergedEvidence merged = merge_duplicates(
-      {{architectures[0], architectures[1], architectures[0]}, {4, 7, 9}, false}, nasbench::nasbench201());
-  EXPECT_EQ(merged.evidence.architectures, architectures);
-  EXPECT_NEAR(merged.evidence.latency_ms[0], 6, 1e-12);
-  EXPECT_DOUBLE_EQ(merged.evidence.latency_ms[1], 7);
-  ASSERT_EQ(merged.notes.size(), 1u);
-  EXPECT_NE(merged.notes[0].find("2 times, 4 to 9 ms"), std::string::npos);
+TEST(Suspicions, AreSaidInOneSentenceEach) {
+  const nasbench::SearchSpace& space = nasbench::nasbench201();
+  using Of = Suspicion::Of;
+  EXPECT_EQ(in_words({Of::few, 1}, space), "1 measurement: the answer leans on the pool; ten are recommended");
+  EXPECT_EQ(in_words({Of::few, 3}, space), "3 measurements: the answer leans on the pool; ten are recommended");
+  EXPECT_EQ(in_words({Of::outlier, 1, 0, 12.3456, 2, space.at(0)}, space),
+            space.format(space.at(0)) + " measured 12.3 ms where the others suggest 2 ms: measure it again");
+  EXPECT_EQ(in_words({Of::seconds, 0, 1234.5}, space),
+            "the latencies are 1.23e+03 times below the fastest device of the pool: are they in seconds? Milliseconds "
+            "are expected");
+  for (const Of of : {Of::microseconds, Of::unconnected, Of::equal, Of::removed, Of::more_outliers}) {
+    EXPECT_GT(in_words({of, 2}, space).size(), 40U);
+  }
 }
 
 TEST(Explanation, NamesStructureCostsAndNoise) {
-  const StructuredPosterior posterior =
-      adapt(test::synthetic_library(), planned_evidence("total", new_costs, 20, 0.01));
+  const StructuredPosterior posterior = adapt(test::synthetic_library(), planned_set("total", new_costs, 20, 0.01));
   const Explanation explanation = explain(posterior, test::synthetic_library());
   EXPECT_EQ(explanation.structures.front().name, "total");
   EXPECT_GT(explanation.structures.front().probability, 0.5);
@@ -327,9 +323,9 @@ TEST(Explanation, NamesStructureCostsAndNoise) {
 TEST(StructuredPlanning, ASecondRoundKnowsTheFirst) {
   const auto candidates = test::connected_architectures(400, 31);
   const auto table = test::structures().table(candidates);
-  const Evidence evidence = planned_evidence("total", new_costs, 4, 0.01);
+  const AdaptationSet set = planned_set("total", new_costs, 4, 0.01);
   const auto before = prior_covariance(test::synthetic_library(), table);
-  const auto after = posterior_covariance(adapt(test::synthetic_library(), evidence), table);
+  const auto after = posterior_covariance(adapt(test::synthetic_library(), set), table);
   EXPECT_LT(sampling::expected_variance(after, {}).front(), 0.2 * sampling::expected_variance(before, {}).front());
 }
 

@@ -51,8 +51,8 @@ TEST(StructuredPredictor, PredictsANewDeviceFromTenInformativeMeasurements) {
 }
 
 TEST(StructuredPredictor, SaysHowMuchMoreMeasurementsWouldHelp) {
-  EXPECT_NE(joined(adapted()->explanation(), "\n").find("five more measurements would leave"), std::string::npos)
-      << joined(adapted()->explanation(), "\n");
+  EXPECT_NE(test::explanation_text(*adapted()).find("five more measurements would leave"), std::string::npos)
+      << test::explanation_text(*adapted());
 }
 
 TEST(StructuredPredictor, IsTheSameAfterSavingAndLoading) {
@@ -155,9 +155,9 @@ TEST(StructuredPredictor, WidensItsIntervalsWithConfidenceAndNarrowsThemWithMeas
 TEST(StructuredPredictor, WarnsOfMeasurementsInAnotherUnit) {
   AdaptationSet seconds = planned_set(plan(model(), {}));
   for (double& latency_ms : seconds.latency_ms) latency_ms /= 1000;
-  EXPECT_NE(joined(model().adapt(seconds, {})->explanation(), "\n").find("Warning"), std::string::npos);
-  EXPECT_EQ(joined(adapted()->explanation(), "\n").find("Warning"), std::string::npos)
-      << joined(adapted()->explanation(), "\n");
+  EXPECT_NE(test::explanation_text(*model().adapt(seconds, {})).find("Warning"), std::string::npos);
+  EXPECT_EQ(test::explanation_text(*adapted()).find("Warning"), std::string::npos)
+      << test::explanation_text(*adapted());
 }
 
 TEST(StructuredPredictor, RefusesNoMeasurements) { EXPECT_THROW(model().adapt({}, {}), InputError); }

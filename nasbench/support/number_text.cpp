@@ -1,0 +1,26 @@
+#include "nasbench/support/number_text.h"
+
+#include <cstdio>
+
+namespace tenshot {
+namespace {
+
+constexpr std::size_t longest_number = 400;  // the largest double has 309 digits before the point
+
+}  // namespace
+
+std::string decimals(double value, int count) {
+  char text[longest_number];
+  std::snprintf(text, sizeof text, "%.*f", count, value);
+  return text;
+}
+
+std::string significant_digits(double value, int count) {
+  char text[longest_number];
+  std::snprintf(text, sizeof text, "%.*g", count, value);
+  return text;
+}
+
+std::string whole_percent(double share) { return decimals(100 * share, 0) + " %"; }
+
+}  // namespace tenshot
