@@ -1,9 +1,9 @@
 """Cold starts of published classifiers: measures their stages, plans, and starts each plan in fresh processes.
 
     cold.py measure TENSHOT EXPORTS OUT NETWORK     stages, plans and starts of one network; resumes
-    cold.py peers EXPORTS OUT NETWORK               LibTorch's TorchScript, frozen, from file to output
+    cold.py onnxruntime RUNNER EXPORTS OUT NETWORK  ONNX Runtime, from file to output, in fresh processes
     cold.py table OUT                               the tables of OUT, as Markdown on standard output
-    cold.py load MODULE REPETITION_FILE THREADS     one start of LibTorch, in milliseconds (the program's own use)
+    cold.py plot OUT FILE.svg                       planned and other starts as bars
 """
 import csv
 import json
@@ -28,7 +28,9 @@ STRATEGIES = {
 }
 POLICIES = ["warm", "preferred", "untransformed", "warm-cached", "preferred-cached"]
 FROM_MEMORY = ["warm", "KC", "KCP"]
-ROUNDS = 5
+ROUNDS = 7
+STARTS = 5  # by which a plan is corrected
+PEERS = {"onnxruntime": "ONNX Runtime", "libtorch-frozen": "LibTorch, frozen", "opencv-dnn": "OpenCV DNN"}
 FIELDS = ["network", "strategy", "page_cache", "round", "cold_ms", "start_ms", "prepare_ms", "wait_ms", "execute_ms",
           "warm_ms", "predicted_ms", "predicted_warm_ms", "lower_bound_ms", "stored_mb"]
 CONVOLUTION = ("googlenet", [64, 192], [1, 192, 56, 56])  # the layer of Yi et al., Table 2
@@ -67,7 +69,7 @@ def measure(tenshot, exports, out, network):
         run([tenshot, "cold", "measure", model, "--out", stages])
         measured_s = time.time() - began
         began = time.time()
-        run([tenshot, "cold", "plan", stages, "--out", folder / "KCP.json"])
+        run([tenshot, "cold", "plan", stages, "--out", folder / "KCP.json", "--starts", str(STARTS)])
         document = json.loads(stages.read_text())
         append(out / "networks.csv", ["network", "model_mb", "layers", "kernels", "measure_s", "plan_s"], {
             "network": network, "model_mb": round(megabytes(model), 1), "layers": len(document["stages"]),
@@ -78,10 +80,11 @@ def measure(tenshot, exports, out, network):
     done = {(row["strategy"], row["page_cache"], int(row["round"])) for row in rows_of(out / "starts.csv")
             if row["network"] == network}
     for name, (kernels, cache, cores) in STRATEGIES.items():
-        run([tenshot, "cold", "plan", stages, "--out", folder / f"{name}.json", "--kernels", kernels, "--cache", cache,
-             "--preparing-cores", str(cores)])
-        if not (folder / f"{name}.json.weights").exists():
+        if not (folder / f"{name}.done").exists():
+            run([tenshot, "cold", "plan", stages, "--out", folder / f"{name}.json", "--kernels", kernels, "--cache",
+                 cache, "--preparing-cores", str(cores), "--starts", str(STARTS)])
             run([tenshot, "cold", "run", folder / f"{name}.json"])
+            (folder / f"{name}.done").touch()
     for number in range(ROUNDS):  # strategies in turn: the machine's speed changes by the minute
         for name in STRATEGIES:
             for dropped in (True, False):
@@ -114,45 +117,20 @@ def convolution(document, out):
             return
 
 
-def peers(exports, out, network):
-    import torch  # of Debian's python3-torch
-    sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests" / "networks"))
-    import export_networks
-    module = out / "work" / network / "frozen.pt"
-    module.parent.mkdir(parents=True, exist_ok=True)
-    if not module.exists():
-        torch.manual_seed(1)
-        built = {**export_networks.NETWORKS, **export_networks.ON_REQUEST}[network]().eval()
-        traced = torch.jit.trace(built, torch.zeros(1, 3, 224, 224))
-        torch.jit.freeze(traced).save(str(module))
-    done = {(row["threads"], int(row["round"])) for row in rows_of(out / "peers.csv") if row["network"] == network}
-    for number in range(ROUNDS):
-        for threads in ("1", "2"):
-            if (threads, number) not in done:
-                milliseconds = run(["/usr/bin/python3", __file__, "load", module, threads]).stdout.split()
-                append(out / "peers.csv", ["network", "threads", "round", "cold_ms", "warm_ms"], {
-                    "network": network, "threads": threads, "round": number, "cold_ms": milliseconds[0],
-                    "warm_ms": milliseconds[1]})
-
-
-def load(module, threads):
-    import torch
-    torch.set_num_threads(int(threads))
-    image = torch.zeros(1, 3, 224, 224)
-    with open(module, "rb") as file:
-        os.fsync(file.fileno())
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    with torch.inference_mode():
-        began = time.perf_counter()
-        network = torch.jit.load(module)
-        network(image)
-        cold = time.perf_counter() - began
-        times = []
-        for _ in range(10):
-            began = time.perf_counter()
-            network(image)
-            times.append(time.perf_counter() - began)
-    print(round(cold * 1e3, 3), round(statistics.median(times) * 1e3, 3))
+def onnxruntime(runner, exports, out, network):
+    """Starts of ONNX Runtime by a kit's runner for node, the page cache of the model's file dropped before each."""
+    model, said = exports / f"{network}.onnx", out / "work" / "onnxruntime.json"
+    done = {int(row["round"]) for row in rows_of(out / "onnxruntime.csv") if row["network"] == network}
+    for number in set(range(ROUNDS)) - done:
+        with model.open("rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        subprocess.run(["node", runner, model, "10", "0", said, "1", "1x3x224x224"], check=True, capture_output=True,
+                       env={**os.environ, "TENSHOT_COLD": "1"})
+        start = json.loads(said.read_text())
+        fields = ["cold_ms", "load_ms", "prepare_ms", "first_ms", "warm_ms"]
+        append(out / "onnxruntime.csv", ["network", "round"] + fields,
+               {"network": network, "round": number, **{field: round(start[field], 3) for field in fields}})
 
 
 def geometric_mean(values):
@@ -175,18 +153,19 @@ def table(out):
         return statistics.median(float(row[field]) for row in rows if row["network"] == network
                                  and row["strategy"] == strategy and row["page_cache"] == pages)
 
-    peer_rows = rows_of(out / "peers.csv")
+    def peer(runtime, network):
+        if runtime == "onnxruntime":
+            starts = [float(row["cold_ms"]) for row in rows_of(out / "onnxruntime.csv") if row["network"] == network]
+        else:
+            starts = [float(row["cold_ms"]) for row in rows_of(out / f"{runtime}.csv")
+                      if row["architecture"] == network]
+        return statistics.median(starts) if starts else None
 
-    def peer(network):
-        of_threads = [statistics.median(float(row["cold_ms"]) for row in peer_rows
-                                        if row["network"] == network and row["threads"] == threads)
-                      for threads in ("1", "2") if any(row["network"] == network for row in peer_rows)]
-        return min(of_threads) if of_threads else None
-
-    print("## From file to output\n\nMilliseconds, medians; pages of the files dropped, but for the column `in memory`.\n")
-    print(header(["network", "planned", "predicted", "bound", "warm kernels, sequential", "best one policy, sequential",
-                  "LibTorch, frozen", "planned, in memory", "warm", "stored weights, MB"]))
-    columns = {name: [] for name in ("warm", "policy", "peer", "memory", "error")}
+    print("## From file to output\n\nMilliseconds, medians; pages of the files dropped, but for `in memory`. Warm is "
+          "the kernels that are fastest then.\n")
+    print(header(["network", "planned", "predicted", "bound", "warm kernels, sequential", "best one policy, sequential"]
+                 + list(PEERS.values()) + ["planned, in memory", "warm"]))
+    columns = {name: [] for name in ["warm", "policy", "memory", *PEERS]}
     for network in networks:
         planned, warm_start = median(network, "KCP"), median(network, "warm")
         policy = min(POLICIES, key=lambda name: median(network, name))
@@ -195,17 +174,18 @@ def table(out):
         columns["warm"].append(warm_start / planned)
         columns["policy"].append(median(network, policy) / planned)
         columns["memory"].append(memory / warm)
-        libtorch = peer(network)
-        if libtorch:
-            columns["peer"].append(libtorch / planned)
+        others = {name: peer(name, network) for name in PEERS}
+        for name, ms in others.items():
+            if ms:
+                columns[name].append(ms / planned)
         print(line([network, f"{planned:.1f}", f"{predicted:.1f}", f"{median(network, 'KCP', 'lower_bound_ms'):.1f}",
-                    f"{warm_start:.1f}", f"{median(network, policy):.1f} ({policy})",
-                    f"{libtorch:.1f}" if libtorch else "–", f"{memory:.1f}", f"{warm:.1f}",
-                    f"{median(network, 'KCP', 'stored_mb'):.1f}"]))
+                    f"{warm_start:.1f}", f"{median(network, policy):.1f} ({policy})"]
+                   + [f"{ms:.1f}" if ms else "–" for ms in others.values()] + [f"{memory:.1f}", f"{warm:.1f}"]))
     print(f"\nGeometric means over {len(networks)} networks: planned is {geometric_mean(columns['warm']):.2f} times as "
           f"fast as the sequential start with the warm kernels, {geometric_mean(columns['policy']):.2f} times as the "
-          f"best sequential start with one policy for all kernels"
-          + (f", {geometric_mean(columns['peer']):.2f} times as LibTorch" if columns["peer"] else "")
+          "best sequential start with one policy for all kernels"
+          + "".join(f", {geometric_mean(columns[name]):.2f} times as {called}" for name, called in PEERS.items()
+                    if columns[name])
           + f"; with its files in memory it takes {geometric_mean(columns['memory']):.2f} times the warm latency.")
     print("\n## What each technique is worth\n\nK: kernels selected; C: transformed weights cached; P: pipelined.\n")
     print(header(["network", "sequential", "K", "K + C", "K + C + P"]))
@@ -218,10 +198,10 @@ def table(out):
     for name in STRATEGIES:
         errors = [abs(median(n, name, "predicted_ms") / median(n, name) - 1) for n in networks]
         print(line([name, f"{statistics.median(errors):.1%}", f"{max(errors):.1%}"]))
-    print("\n## Planning\n")
-    print(header(["network", "model, MB", "layers", "kernels", "measuring, s", "planning, s"]))
+    print("\n## Planning and storage\n\nPlanning holds the starts that correct the stages.\n")
+    print(header(["network", "model, MB", "layers", "kernels", "measuring, s", "planning, s", "stored weights, MB"]))
     for row in rows_of(out / "networks.csv"):
-        print(line(list(row.values())))
+        print(line([*row.values(), f"{median(row['network'], 'KCP', 'stored_mb'):.1f}"]))
     print("\n## One convolution\n\n3 × 3, 64 to 192 channels, 56 × 56; milliseconds.\n")
     convolutions = rows_of(out / "convolution.csv")
     if convolutions:
@@ -230,13 +210,35 @@ def table(out):
             print(line(list(row.values())))
 
 
+def plot(out, file):
+    import matplotlib
+    matplotlib.use("svg")
+    import matplotlib.pyplot as pyplot
+    matplotlib.rcParams["svg.hashsalt"] = "tenshot"
+    rows = rows_of(out / "starts.csv")
+    networks = list(dict.fromkeys(row["network"] for row in rows))
+    names = {"warm": "sequential, warm kernels", "K": "+ kernels selected", "KC": "+ cached", "KCP": "+ pipelined"}
+    figure, axes = pyplot.subplots(figsize=(9, 4))
+    for place, (strategy, name) in enumerate(names.items()):
+        heights = [statistics.median(float(row["cold_ms"]) for row in rows if row["network"] == network
+                                     and row["strategy"] == strategy and row["page_cache"] == "dropped")
+                   for network in networks]
+        axes.bar([i + 0.2 * place - 0.3 for i in range(len(networks))], heights, 0.2, label=name)
+    axes.set_xticks(range(len(networks)), networks, rotation=20, ha="right")
+    axes.set_yscale("log")
+    axes.set_ylabel("cold start, ms")
+    axes.legend(frameon=False)
+    figure.tight_layout()
+    figure.savefig(file, metadata={"Date": None})
+
+
 if __name__ == "__main__":
     arguments = sys.argv[2:]
     if sys.argv[1] == "measure":
         measure(arguments[0], Path(arguments[1]), Path(arguments[2]), arguments[3])
-    elif sys.argv[1] == "peers":
-        peers(Path(arguments[0]), Path(arguments[1]), arguments[2])
-    elif sys.argv[1] == "load":
-        load(*arguments)
+    elif sys.argv[1] == "onnxruntime":
+        onnxruntime(arguments[0], Path(arguments[1]), Path(arguments[2]), arguments[3])
+    elif sys.argv[1] == "plot":
+        plot(Path(arguments[0]), arguments[1])
     else:
         table(Path(arguments[0]))

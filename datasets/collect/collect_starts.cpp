@@ -13,6 +13,7 @@
 #include "descriptor/machine/machine.h"
 #include "descriptor/runtimes/libtorch_runtime.h"
 #include "descriptor/timing/timing.h"
+#include "nasbench/graph/onnx.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -79,7 +80,7 @@ class Starts {
     }
     // Another runtime would draw weights of its own (RuntimeOptions::weights), and that is no part of a start.
     const std::vector<std::string> known = descriptor::libtorch_runtime_names();
-    if (std::find(known.begin(), known.end(), runtime_->name()) == known.end()) {
+    if (!reads_onnx(*runtime_) && std::find(known.begin(), known.end(), runtime_->name()) == known.end()) {
       throw InputError(std::string(runtime_->name()) +
                        " does not read weights from a file here; starts of these are: " + joined(known));
     }
@@ -238,12 +239,22 @@ class Starts {
     return precise(std::move(values), options_.relative_precision);
   }
 
+  /// What a start reads: the network's weights, or all of it as an ONNX file.
+  void write_start_file(const fs::path& path, const nasbench::Network& network) const {
+    const descriptor::RuntimeOptions& options = options_.collect.runtime_options;
+    if (reads_onnx(*runtime_)) {
+      write_file_atomically(path, nasbench::onnx_model(network, {options.batch, options.weight_seed, "network", true}));
+    } else {
+      descriptor::write_weights_file(path, network, options.weight_seed);
+    }
+  }
+
   /// Starts until their median is precise enough. Those that the machine interfered with count only where there are
   /// not enough others.
   std::vector<FreshStart> starts_of(const Architecture& architecture, const nasbench::Network& network, bool empty) {
     const fs::path weights = folder() / "model.weights";
     const PassingFile file(weights);
-    descriptor::write_weights_file(weights, network, options_.collect.runtime_options.weight_seed);
+    write_start_file(weights, network);
     std::vector<FreshStart> quiet, all;
     const auto most = static_cast<std::size_t>(2 * options_.maximum_starts);
     while (!enough(quiet) && all.size() < most) {

@@ -2,11 +2,14 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "descriptor/machine/process_memory.h"
+#include "descriptor/runtimes/opencv_dnn.h"
 #include "descriptor/timing/contention.h"
 #include "descriptor/timing/timing.h"
+#include "nasbench/support/files.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -19,6 +22,8 @@ double milliseconds(Clock::time_point from, Clock::time_point to) {
 
 }  // namespace
 
+bool reads_onnx(const descriptor::Runtime& runtime) { return runtime.name() == descriptor::opencv_runtime_name; }
+
 FreshStart start_network(const descriptor::Runtime& runtime, const nasbench::Network& network,
                          const StartRequest& request) {
   FreshStart start;
@@ -29,9 +34,15 @@ FreshStart start_network(const descriptor::Runtime& runtime, const nasbench::Net
 
   descriptor::RuntimeOptions options = request.options;
   const Clock::time_point begin = Clock::now();
-  options.weights = descriptor::read_weights_file(request.weights, network);
+  std::string onnx;
+  if (reads_onnx(runtime)) {
+    onnx = read_file(request.weights);
+  } else {
+    options.weights = descriptor::read_weights_file(request.weights, network);
+  }
   const Clock::time_point loaded = Clock::now();
-  const auto prepared = runtime.prepare(network, options);
+  const auto prepared = reads_onnx(runtime) ? descriptor::prepare_opencv_onnx(onnx, network, options)
+                                            : runtime.prepare(network, options);
   options.weights.reset();
   const Clock::time_point ready = Clock::now();
   prepared->run();

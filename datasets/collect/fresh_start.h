@@ -14,7 +14,7 @@ namespace tenshot::datasets {
 /// How a network is to be started in a process that has run nothing before.
 struct StartRequest {
   descriptor::RuntimeOptions options;  ///< without weights
-  std::filesystem::path weights;       ///< descriptor/runtimes/weights_file.h
+  std::filesystem::path weights;       ///< descriptor/runtimes/weights_file.h, or an ONNX file
   int warm_runs = 20;                  ///< after the first
 };
 
@@ -30,6 +30,9 @@ struct FreshStart {
   descriptor::CachedPages cached;  ///< of the file just before it was read, after the system was asked to forget it
   bool contended = false;          ///< the machine interfered (descriptor::contended)
 };
+
+/// Whether a cold start of the runtime reads the network as an ONNX file, and not a file of its weights.
+bool reads_onnx(const descriptor::Runtime& runtime);
 
 /// Starts `network` in this process, which should be a fresh one. Throws as Runtime::prepare and read_weights_file.
 FreshStart start_network(const descriptor::Runtime& runtime, const nasbench::Network& network,

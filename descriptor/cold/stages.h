@@ -32,6 +32,12 @@ struct LayerStages {
   std::vector<KernelStages> kernels;  ///< in the order that the library prefers
 };
 
+/// What one layer took in a start, and when; milliseconds.
+struct LayerTimes {
+  double create_ms = 0, read_ms = 0, transform_ms = 0, execute_ms = 0;
+  double prepared_ms = 0, executed_ms = 0;  ///< ends, from the beginning of the start
+};
+
 /// How much longer a stage takes while the other core works too: factors of at least 1 (NNV12 §3.2, "Challenges").
 struct Interference {
   double preparing = 1;  ///< reading, transforming, creating while the other core executes

@@ -109,6 +109,10 @@ CpuPin::CpuPin(int cpus) : former_cpus_(allowed_cpus()) {
   if (!last.empty() && allow_only(last)) cpus_ = std::move(last);
 }
 
+CpuPin::CpuPin(std::vector<int> cpus) : former_cpus_(allowed_cpus()) {
+  if (!cpus.empty() && allow_only(cpus)) cpus_ = std::move(cpus);
+}
+
 CpuPin::~CpuPin() {
   if (!cpus_.empty()) allow_only(former_cpus_);
 }

@@ -28,6 +28,8 @@ std::optional<double> temperature_c();
 class CpuPin {
  public:
   explicit CpuPin(int cpus);
+  /// To these processors.
+  explicit CpuPin(std::vector<int> cpus);
   ~CpuPin();
   CpuPin(const CpuPin&) = delete;
   CpuPin& operator=(const CpuPin&) = delete;

@@ -33,7 +33,20 @@ Buffer& Buffer::operator=(Buffer&& other) noexcept {
 }
 
 void Buffer::require(std::size_t bytes) {
-  if (bytes > bytes_) *this = Buffer(bytes);
+  constexpr std::size_t least = 2 * huge_page;
+  if (bytes > bytes_) *this = Buffer(std::max({bytes, 2 * bytes_, least}));
+}
+
+char* Arena::take(std::size_t bytes) {
+  constexpr std::size_t chunk = 16 * huge_page;  // addresses: what is not used takes no memory
+  bytes = aligned(bytes);
+  if (chunks_.empty() || used_ + bytes > chunks_.back().size()) {
+    chunks_.emplace_back(std::max(bytes, chunk));
+    used_ = 0;
+  }
+  char* piece = chunks_.back().data() + used_;
+  used_ += bytes;
+  return piece;
 }
 
 TensorPlaces tensor_places(const ColdNetwork& network) {

@@ -22,12 +22,24 @@ class Buffer {
 
   char* data() const { return static_cast<char*>(data_); }
   std::size_t size() const { return bytes_; }
-  /// Room for so many bytes; what was in it is lost where it grows.
+  /// Room for so many bytes, and for some more where it has to grow, so that it seldom does; what was in it is lost then.
   void require(std::size_t bytes);
 
  private:
   void* data_ = nullptr;
   std::size_t bytes_ = 0;
+};
+
+/// Memory that is handed out piece by piece and freed as a whole: few large requests to the system in place of one for
+/// each layer. For one thread. Throws std::bad_alloc.
+class Arena {
+ public:
+  /// A piece of so many bytes, at a multiple of 64.
+  char* take(std::size_t bytes);
+
+ private:
+  std::vector<Buffer> chunks_;
+  std::size_t used_ = 0;  ///< of the last chunk
 };
 
 /// Where a network's tensors lie in one buffer: tensors that are never needed at once may share a place.

@@ -62,6 +62,7 @@ struct ColdStart {
   double wait_ms = 0;     ///< of the executing core, for others' preparations
   double execute_ms = 0;
   double warm_ms = 0;                    ///< median of later executions; 0 without any
+  std::vector<LayerTimes> layers;
   std::vector<std::string> slow_layers;  ///< whose stored weights were missing or damaged
   std::vector<float> output;             ///< row by row, channels first
 };

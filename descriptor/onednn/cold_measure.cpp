@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "descriptor/cold/page_cache.h"
+#include "descriptor/machine/machine.h"
 #include "descriptor/onednn/cold_engine.h"
 #include "descriptor/onednn/weights.h"
 #include "nasbench/graph/onnx_reader.h"
@@ -58,12 +59,6 @@ class WithoutPrimitiveCache {
   int capacity_;
 };
 
-Buffer copied(const std::string& bytes) {
-  Buffer buffer(bytes.size());
-  std::memcpy(buffer.data(), bytes.data(), bytes.size());
-  return buffer;
-}
-
 /// Removes a file at the end.
 class ScratchFile {
  public:
@@ -108,7 +103,8 @@ FirstUses first_uses_here() {
   const auto start = [&](const std::string& kernel) {
     const WithoutPrimitiveCache none;
     PreparedLayer prepared(network, layer, engine, kernel, false);
-    prepared.set_weights(Buffer(prepared.cached_bytes()));
+    const Buffer weights(prepared.cached_bytes());
+    prepared.set_weights(weights.data());
     prepared.execute(memory);
   };
   FirstUses uses;
@@ -275,9 +271,10 @@ class Measurement {
     std::vector<double> transform, first, later;
     for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
       PreparedLayer prepared = make();
+      Buffer ready;
       if (prepared.has_weights()) {
-        Buffer buffer = copied(raw);
-        transform.push_back(time_ms([&] { prepared.transform(std::move(buffer), stream_); }));
+        ready = Buffer(prepared.cached_bytes());
+        transform.push_back(time_ms([&] { prepared.transform(raw.data(), ready.data(), stream_); }));
       }
       first.push_back(time_ms([&] { prepared.execute(memory); }));
       later.push_back(time_ms([&] { prepared.execute(memory); }));
@@ -297,7 +294,7 @@ class Measurement {
   /// Several copies of the transformed weights, so that they are read in sequence, as those of a network's layers are.
   void measure_storage(const PreparedLayer& prepared, KernelStages& stages) {
     constexpr std::size_t sequence_bytes = 8U << 20, fewest = 2, most = 8;
-    const std::string record(prepared.weights().data(), prepared.cached_bytes());
+    const std::string record(prepared.weights(), prepared.cached_bytes());
     const std::size_t copies = std::clamp(sequence_bytes / record.size(), fewest, most);
     const std::string key(64, 'c');
     const std::string content = WeightFile::content(key, std::vector<std::string>(copies, record));
@@ -322,8 +319,10 @@ class Measurement {
     heaviest.resize(std::min(enough, heaviest.size()));
     std::vector<PreparedLayer> prepared;
     std::vector<std::string> raws;
+    std::vector<Buffer> ready, ready_too;  // for one thread, and for the other
     for (const std::size_t i : heaviest) {
-      prepared.push_back(prepared_layer(i, raws));
+      prepared.push_back(prepared_layer(i, raws, ready));
+      ready_too.emplace_back(ready.back().size());
     }
     const auto execute = [&] {
       for (const PreparedLayer& layer : prepared) layer.execute(memory);
@@ -332,16 +331,19 @@ class Measurement {
       for (std::size_t k = 0; k < heaviest.size(); ++k) {
         PreparedLayer layer(stages_.network, stages_.network.layers[heaviest[k]], engine_,
                             stages_.layers[heaviest[k]].kernels[0].name, false);
-        if (layer.has_weights()) layer.transform(copied(raws[k]), stream);
+        if (layer.has_weights()) layer.transform(raws[k].data(), ready_too[k].data(), stream);
       }
     };
     constexpr double while_ms = 40;
+    const std::vector<int> processors = allowed_cpus();
+    const CpuPin pin(processors.size() < 2 ? std::vector<int>() : std::vector<int>{processors[0]});
     Interference best{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()};
     for (int trial = 0; trial < options_.repetitions; ++trial) {
       const double executions_alone = rounds(while_ms, execute);
       const double preparations_alone = rounds(while_ms, [&] { prepare(stream_); });
       double preparations = 0;
       std::thread other([&] {
+        const CpuPin aside(processors.size() < 2 ? std::vector<int>() : std::vector<int>{processors[1]});
         omp_set_num_threads(1);
         dnnl::stream stream(engine_);
         preparations = rounds(while_ms, [&] { prepare(stream); });
@@ -354,11 +356,12 @@ class Measurement {
     stages_.interference = {std::max(1.0, best.preparing), std::max(1.0, best.executing)};
   }
 
-  PreparedLayer prepared_layer(std::size_t i, std::vector<std::string>& raws) {
+  PreparedLayer prepared_layer(std::size_t i, std::vector<std::string>& raws, std::vector<Buffer>& ready) {
     const ColdLayer& layer = stages_.network.layers[i];
     PreparedLayer prepared(stages_.network, layer, engine_, stages_.layers[i].kernels[0].name, false);
     raws.push_back(layer.has_weights() ? raw_record(stages_.network, layer, weights_) : "");
-    if (layer.has_weights()) prepared.transform(copied(raws.back()), stream_);
+    ready.emplace_back(layer.has_weights() ? prepared.cached_bytes() : 1);
+    if (layer.has_weights()) prepared.transform(raws.back().data(), ready.back().data(), stream_);
     return prepared;
   }
 

@@ -69,11 +69,23 @@ class Handover {
   std::condition_variable changed_;
 };
 
+/// Where each core of a plan runs: nothing where there are too few processors, so that the system places the threads.
+/// A new thread would else begin on the processor of the one that made it, and stay there for some milliseconds.
+std::vector<int> processors_of(const ColdPlan& plan) {
+  std::vector<int> processors = allowed_cpus();
+  if (processors.size() < static_cast<std::size_t>(plan.preparing_cores) + 1) processors.clear();
+  return processors;
+}
+
 /// The plan as it is carried out: a thread for each preparing core, and the caller's.
 class Run {
  public:
-  Run(const ColdPlan& plan, const ColdStartOptions& options)
+  Run(const ColdPlan& plan, const ColdStartOptions& options, Clock::time_point start)
       : plan_(plan),
+        start_(start),
+        processors_(processors_of(plan)),
+        memories_(static_cast<std::size_t>(plan.preparing_cores) + 1),
+        times_(plan.layers.size()),
         engine_(dnnl::engine::kind::cpu, 0),
         source_(plan, options.folder, options.model),
         memory_(engine_, plan.network),
@@ -87,7 +99,7 @@ class Run {
     for (int core = 1; core <= plan_.preparing_cores; ++core) {
       const bool has_work = std::any_of(plan_.layers.begin(), plan_.layers.end(),
                                         [core](const PlannedLayer& layer) { return layer.core == core; });
-      if (has_work) threads_.emplace_back([this, core] { prepare(core); });
+      if (has_work) threads_.emplace_back([this, core] { prepare_pinned(core); });
     }
   }
 
@@ -97,7 +109,7 @@ class Run {
     try {
       dnnl::stream stream(engine_);
       for (std::size_t i = 0; i < plan_.layers.size() && !handover_.has_failed(); ++i) {
-        if (plan_.layers[i].core == core) prepare_layer(i, stream);
+        if (plan_.layers[i].core == core) prepare_layer(i, stream, memories_[static_cast<std::size_t>(core)]);
       }
     } catch (...) {
       handover_.fail(std::current_exception());
@@ -124,7 +136,10 @@ class Run {
       const Clock::time_point asked = Clock::now();
       const PreparedLayer& layer = handover_.take(i);
       result.wait_ms += milliseconds_since(asked);
+      const Clock::time_point began = Clock::now();
       layer.execute(memory_);
+      times_[i].execute_ms = milliseconds_since(began);
+      times_[i].executed_ms = milliseconds_since(start_);
     }
   }
 
@@ -141,15 +156,35 @@ class Run {
   }
 
   const std::vector<std::string>& slow_layers() const { return slow_layers_; }
+  const std::vector<LayerTimes>& times() const { return times_; }
+
+  /// Of a core of the plan; none where the system is to choose.
+  std::vector<int> processor(int core) const {
+    if (processors_.empty()) return {};
+    return {processors_[static_cast<std::size_t>(core)]};
+  }
 
  private:
-  void prepare_layer(std::size_t i, dnnl::stream& stream) {
+  void prepare_pinned(int core) {
+    const CpuPin pin(processor(core));
+    prepare(core);
+  }
+
+  void prepare_layer(std::size_t i, dnnl::stream& stream, WeightMemory& memory) {
     const ColdLayer& layer = plan_.network.layers[i];
+    const Clock::time_point began = Clock::now();
     PreparedLayer prepared(plan_.network, layer, engine_, plan_.layers[i].kernel, plan_.layers[i].cached);
-    if (prepared.has_weights() && !source_.load(i, prepared, stream)) {
-      const std::lock_guard<std::mutex> lock(slow_mutex_);
-      slow_layers_.push_back(layer.name);
+    times_[i].create_ms = milliseconds_since(began);
+    if (prepared.has_weights()) {
+      const LoadTimes load = source_.load(i, prepared, stream, memory);
+      times_[i].read_ms = load.read_ms;
+      times_[i].transform_ms = load.transform_ms;
+      if (load.from_model) {
+        const std::lock_guard<std::mutex> lock(slow_mutex_);
+        slow_layers_.push_back(layer.name);
+      }
     }
+    times_[i].prepared_ms = milliseconds_since(start_);
     handover_.give(i, std::move(prepared));
   }
 
@@ -165,6 +200,10 @@ class Run {
   }
 
   const ColdPlan& plan_;
+  Clock::time_point start_;
+  std::vector<int> processors_;
+  std::vector<WeightMemory> memories_;  ///< of each core
+  std::vector<LayerTimes> times_;       ///< of each layer, written by the core that works on it
   dnnl::engine engine_;
   WeightSource source_;
   ExecutionMemory memory_;
@@ -212,8 +251,9 @@ ColdStart run_cold_start(const std::filesystem::path& plan_file, const ColdStart
   const ColdPlan plan = read_plan(plan_file);
   require_this_machine(plan);
   try {
-    Run run(plan, options);
+    Run run(plan, options, start);
     run.start_threads();
+    const CpuPin pin(run.processor(0));
     run.set_image(options.image);
     result.start_ms = milliseconds_since(start);
     run.prepare(0);
@@ -224,6 +264,7 @@ ColdStart run_cold_start(const std::filesystem::path& plan_file, const ColdStart
     result.execute_ms = result.cold_ms - result.start_ms - result.prepare_ms - result.wait_ms;
     run.join();
     result.slow_layers = run.slow_layers();
+    result.layers = run.times();
     std::vector<double> warm;
     for (int i = 0; i < options.warm_runs; ++i) {
       ColdStart ignored;

@@ -112,8 +112,8 @@ std::vector<LayerKernel> convolution_kernels(const ColdNetwork& network, const C
   for (const Variant& variant : convolution_variants()) {
     if (!name.empty() && !ends_with(name, variant.suffix)) continue;
     try {
-      const dnnl::convolution_forward::primitive_desc primitive(convolution(layer, base, variant),
-                                                                user_scratchpad(layer.activation), engine);
+      const auto description = convolution(layer, base, variant);  // which iterating over implementations reads
+      const dnnl::convolution_forward::primitive_desc primitive(description, user_scratchpad(layer.activation), engine);
       add_implementations(primitive, base, variant.suffix, name, kernels);
     } catch (const dnnl::error&) {  // no implementation for this layout: another variant has one
     }

@@ -34,18 +34,17 @@ PreparedLayer::Move PreparedLayer::move(const memory::desc& from, const memory::
   return {dnnl::reorder(dnnl::reorder::primitive_desc(engine_, from, engine_, to)), true};
 }
 
-void PreparedLayer::transform(Buffer raw, dnnl::stream& stream) {
-  if (!transform_.needed) {
-    weights_ = std::move(raw);
-    return;
+void PreparedLayer::transform(const char* raw, char* ready, dnnl::stream& stream) {
+  char* source = const_cast<char*>(raw);  // oneDNN's memory is never const
+  if (transform_.needed) {
+    memory from(kernel_.raw_weights, engine_, source), to(kernel_.weights, engine_, ready);
+    transform_.primitive.execute(stream, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+    stream.wait();
+  } else {
+    std::memcpy(ready, raw, kernel_.weights.get_size());
   }
-  Buffer ready(cached_bytes());
-  memory from(kernel_.raw_weights, engine_, raw.data()), to(kernel_.weights, engine_, ready.data());
-  transform_.primitive.execute(stream, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
-  stream.wait();
-  std::memcpy(ready.data() + kernel_.weights.get_size(), raw.data() + kernel_.raw_weights.get_size(),
-              kernel_.bias.get_size());
-  weights_ = std::move(ready);
+  std::memcpy(ready + kernel_.weights.get_size(), raw + kernel_.raw_weights.get_size(), kernel_.bias.get_size());
+  weights_ = ready;
 }
 
 void PreparedLayer::execute(ExecutionMemory& memory_of) const {
@@ -69,8 +68,9 @@ void PreparedLayer::execute(ExecutionMemory& memory_of) const {
     arguments[DNNL_ARG_DST] = memory(kernel_.target, engine_, scratch + scratchpad + source);
   }
   if (kernel_.has_weights) {
-    arguments[DNNL_ARG_WEIGHTS] = memory(kernel_.weights, engine_, weights_.data());
-    arguments[DNNL_ARG_BIAS] = memory(kernel_.bias, engine_, weights_.data() + kernel_.weights.get_size());
+    char* weights = const_cast<char*>(weights_);
+    arguments[DNNL_ARG_WEIGHTS] = memory(kernel_.weights, engine_, weights);
+    arguments[DNNL_ARG_BIAS] = memory(kernel_.bias, engine_, weights + kernel_.weights.get_size());
   }
   primitive_.execute(memory_of.stream, arguments);
   if (after_.needed) {

@@ -33,11 +33,11 @@ class PreparedLayer {
   std::size_t raw_bytes() const { return kernel_.raw_weights.get_size() + kernel_.bias.get_size(); }
   std::size_t cached_bytes() const { return kernel_.weights.get_size() + kernel_.bias.get_size(); }
 
-  /// Takes weights and bias as the kernel wants them.
-  void set_weights(Buffer ready) { weights_ = std::move(ready); }
-  /// Takes raw weights and bias: reorders them where the kernel wants them otherwise.
-  void transform(Buffer raw, dnnl::stream& stream);
-  const Buffer& weights() const { return weights_; }
+  /// Takes weights and bias as the kernel wants them. They are the caller's, and stay while the layer is executed.
+  void set_weights(const char* ready) { weights_ = ready; }
+  /// Reorders raw weights and bias into cached_bytes() at `ready`, and takes those.
+  void transform(const char* raw, char* ready, dnnl::stream& stream);
+  const char* weights() const { return weights_; }
 
   void execute(ExecutionMemory& memory) const;
 
@@ -53,7 +53,7 @@ class PreparedLayer {
   dnnl::primitive primitive_;
   dnnl::memory::desc scratchpad_;
   Move transform_, before_, after_;
-  Buffer weights_;
+  const char* weights_ = nullptr;
 };
 
 }  // namespace tenshot::descriptor

@@ -1,6 +1,6 @@
 #include "descriptor/onednn/weights.h"
 
-#include <cstring>
+#include <chrono>
 
 #include "descriptor/onednn/cold_engine.h"
 #include "nasbench/support/error.h"
@@ -30,10 +30,10 @@ bool is_intact(const std::filesystem::path& path, const ColdPlan& plan) {
   return true;
 }
 
-Buffer buffer_of(const std::string& record) {
-  Buffer buffer(record.size());
-  std::memcpy(buffer.data(), record.data(), record.size());
-  return buffer;
+using Clock = std::chrono::steady_clock;
+
+double milliseconds_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
 }  // namespace
@@ -73,8 +73,9 @@ bool make_weights(const ColdPlan& plan, const std::filesystem::path& model, cons
     records[i] = raw_record(plan.network, layer, weights);
     if (!plan.layers[i].cached) continue;
     PreparedLayer prepared(plan.network, layer, engine, plan.layers[i].kernel, false);
-    prepared.transform(buffer_of(records[i]), stream);
-    records[i].assign(prepared.weights().data(), prepared.cached_bytes());
+    const Buffer ready(prepared.cached_bytes());
+    prepared.transform(records[i].data(), ready.data(), stream);
+    records[i].assign(ready.data(), prepared.cached_bytes());
   }
   const int capacity = dnnl::get_primitive_cache_capacity();
   dnnl::set_primitive_cache_capacity(0);  // forgets the kernels: a start after this is as cold as any
@@ -89,26 +90,35 @@ WeightSource::WeightSource(const ColdPlan& plan, const std::filesystem::path& fo
       model_(std::move(model)),
       stored_(opened(weight_file(folder), weights_key(plan), plan.layers.size())) {}
 
-bool WeightSource::load(std::size_t i, PreparedLayer& layer, dnnl::stream& stream) {
-  const bool cached = plan_.layers[i].cached;
-  const std::size_t bytes = cached ? layer.cached_bytes() : layer.raw_bytes();
-  if (stored_ && stored_->bytes(i) == bytes) {
-    Buffer buffer(bytes);
-    if (stored_->read(i, buffer.data())) {
-      if (cached) {
-        layer.set_weights(std::move(buffer));
-      } else {
-        layer.transform(std::move(buffer), stream);
-      }
-      return true;
-    }
+LoadTimes WeightSource::load(std::size_t i, PreparedLayer& layer, dnnl::stream& stream, WeightMemory& memory) {
+  const bool transforms = layer.transforms() && !plan_.layers[i].cached;
+  const std::size_t bytes = plan_.layers[i].cached ? layer.cached_bytes() : layer.raw_bytes();
+  if (!stored_ || stored_->bytes(i) != bytes) return load_from_model(i, layer, stream, memory);
+  LoadTimes times;
+  const Clock::time_point start = Clock::now();
+  if (transforms) memory.passing.require(bytes);
+  char* target = transforms ? memory.passing.data() : memory.kept.take(bytes);
+  if (!stored_->read(i, target)) return load_from_model(i, layer, stream, memory);
+  times.read_ms = milliseconds_since(start);
+  if (transforms) {
+    layer.transform(target, memory.kept.take(layer.cached_bytes()), stream);
+    times.transform_ms = milliseconds_since(start) - times.read_ms;
+  } else {
+    layer.set_weights(target);
   }
-  // The slow way: the layer may have been made without its transformation.
+  return times;
+}
+
+LoadTimes WeightSource::load_from_model(std::size_t i, PreparedLayer& layer, dnnl::stream& stream,
+                                        WeightMemory& memory) {
+  const Clock::time_point start = Clock::now();
+  // The layer may have been made without its transformation.
   layer = PreparedLayer(plan_.network, plan_.network.layers[i], stream.get_engine(), plan_.layers[i].kernel, false);
   const std::lock_guard<std::mutex> lock(mutex_);
   if (!weights_) weights_ = std::make_unique<nasbench::OnnxWeights>(model_);
-  layer.transform(buffer_of(raw_record(plan_.network, plan_.network.layers[i], *weights_)), stream);
-  return false;
+  const std::string raw = raw_record(plan_.network, plan_.network.layers[i], *weights_);
+  layer.transform(raw.data(), memory.kept.take(layer.cached_bytes()), stream);
+  return {milliseconds_since(start), 0, true};
 }
 
 }  // namespace tenshot::descriptor

@@ -41,8 +41,8 @@ cv::Mat mat_of(const nasbench::Shape& shape) {
 
 class OpencvNetwork final : public PreparedNetwork {
  public:
-  OpencvNetwork(const Network& network, const RuntimeOptions& options) : threads_(options.threads) {
-    const std::string model = nasbench::onnx_model(network, {options.batch, options.weight_seed, "network", true});
+  OpencvNetwork(const std::string& model, const Network& network, const RuntimeOptions& options)
+      : threads_(options.threads) {
     net_ = cv::dnn::readNetFromONNX(model.data(), model.size());
     net_.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
     net_.setPreferableTarget(cv::dnn::DNN_TARGET_CPU);
@@ -131,7 +131,8 @@ class OpencvRuntime final : public Runtime {
     require_supported(network, options);
     cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // what went wrong is thrown too
     try {
-      auto prepared = std::make_unique<OpencvNetwork>(network, options);
+      const std::string model = nasbench::onnx_model(network, {options.batch, options.weight_seed, "network", true});
+      auto prepared = std::make_unique<OpencvNetwork>(model, network, options);
       prepared->run();  // shapes that do not fit are found by the first run alone
       return prepared;
     } catch (const cv::Exception& error) {
@@ -146,6 +147,16 @@ bool has_opencv() { return true; }
 
 std::unique_ptr<Runtime> make_opencv_runtime() { return std::make_unique<OpencvRuntime>(); }
 
+std::unique_ptr<PreparedNetwork> prepare_opencv_onnx(const std::string& onnx, const Network& network,
+                                                     const RuntimeOptions& options) {
+  cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);
+  try {
+    return std::make_unique<OpencvNetwork>(onnx, network, options);
+  } catch (const cv::Exception& error) {
+    throw InputError("opencv-dnn cannot run the network: " + reason_of(error));
+  }
+}
+
 }  // namespace tenshot::descriptor
 
 #else
@@ -158,6 +169,11 @@ std::unique_ptr<Runtime> make_opencv_runtime() {
   throw InputError(
       "the runtime opencv-dnn is not in this build; install libopencv-dev, configure with "
       "-DTENSHOT_OPENCV=ON and build again");
+}
+
+std::unique_ptr<PreparedNetwork> prepare_opencv_onnx(const std::string&, const nasbench::Network&,
+                                                     const RuntimeOptions&) {
+  throw InputError("the runtime opencv-dnn is not in this build");
 }
 
 }  // namespace tenshot::descriptor

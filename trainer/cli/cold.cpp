@@ -7,6 +7,7 @@
 #include "descriptor/cold/page_cache.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "trainer/cli/cold_starts.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cold/planner.h"
@@ -20,7 +21,7 @@ namespace {
 using Arguments = std::vector<std::string>;
 
 constexpr const char* measure_example = "  tenshot cold measure model.onnx --out stages.json\n";
-constexpr const char* plan_example = "  tenshot cold plan stages.json --out plan.json\n";
+constexpr const char* plan_example = "  tenshot cold plan stages.json --starts 5 --out plan.json\n";
 constexpr const char* run_example = "  tenshot cold run plan.json --drop-page-cache --warm-runs 10\n";
 
 std::string decimals(double value) {
@@ -85,7 +86,21 @@ bool drop_files(const std::string& plan, const std::string& folder) {
 }
 
 nlohmann::json to_json(const descriptor::ColdStart& start, const descriptor::ColdPlan& plan, const std::string& pages) {
-  return {{"cold_ms", start.cold_ms},
+  nlohmann::json layers = nlohmann::json::array();
+  for (std::size_t i = 0; i < start.layers.size(); ++i) {
+    const descriptor::LayerTimes& times = start.layers[i];
+    layers.push_back({{"name", plan.network.layers[i].name},
+                      {"kernel", plan.layers[i].kernel},
+                      {"core", plan.layers[i].core},
+                      {"create_ms", times.create_ms},
+                      {"read_ms", times.read_ms},
+                      {"transform_ms", times.transform_ms},
+                      {"execute_ms", times.execute_ms},
+                      {"prepared_ms", times.prepared_ms},
+                      {"executed_ms", times.executed_ms}});
+  }
+  return {{"layers", std::move(layers)},
+          {"cold_ms", start.cold_ms},
           {"start_ms", start.start_ms},
           {"prepare_ms", start.prepare_ms},
           {"wait_ms", start.wait_ms},
@@ -165,6 +180,10 @@ void plan(const Arguments& arguments) {
                 cxxopts::value<std::string>()->default_value("planned"));
   options.add()("preparing-cores", "cores that prepare while one executes; 0: one layer after another on one core",
                 cxxopts::value<std::string>()->default_value("1"));
+  options.add()("starts",
+                "starts of the plan in fresh processes, by which the stages are corrected and planned with anew; 0: the "
+                "stages as they were measured",
+                cxxopts::value<std::string>()->default_value("0"));
   if (!options.parse(arguments)) return;
   const std::string stages = options.required("stages.json"), out = options.required("out");
   FileRoles files;
@@ -175,8 +194,11 @@ void plan(const Arguments& arguments) {
   wanted.kernels = trainer::kernel_policy(options.get("kernels"));
   wanted.cache = trainer::cache_policy(options.get("cache"));
   wanted.preparing_cores = options.integer("preparing-cores", 0);
-  const trainer::ColdPlanning planning = plan_cold_start(descriptor::read_stages(stages), wanted);
-  write_file_atomically(out, to_text(planning.plan));
+  const int starts = options.integer("starts", 0);
+  const trainer::ColdPlanning planning = starts > 0
+                                             ? plan_by_starting(descriptor::read_stages(stages), wanted, starts, out)
+                                             : plan_cold_start(descriptor::read_stages(stages), wanted);
+  if (starts == 0) write_file_atomically(out, to_text(planning.plan));
   std::string line = "a cold start of " + decimals(planning.plan.predicted_ms) + " ms is planned, no plan is under " +
                      decimals(planning.plan.lower_bound_ms) + " ms";
   if (planning.algorithm_1_ms > 0) line += ", Algorithm 1 alone finds " + decimals(planning.algorithm_1_ms) + " ms";

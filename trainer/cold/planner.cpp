@@ -199,4 +199,23 @@ ColdPlanning plan_cold_start(const ColdStages& stages, const ColdPlanOptions& op
   return planning;
 }
 
+double predicted_cold_ms(const ColdStages& stages, const descriptor::ColdPlan& plan) {
+  const ColdProblem problem = cold_problem(stages, plan.preparing_cores);
+  if (plan.layers.size() != problem.layers.size()) throw InputError("the plan and the stages are of unlike networks");
+  ColdSchedule schedule;
+  for (std::size_t i = 0; i < problem.layers.size(); ++i) {
+    const std::vector<ColdCandidate>& candidates = problem.layers[i];
+    const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const ColdCandidate& candidate) {
+      return stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)].name == plan.layers[i].kernel &&
+             candidate.cached == plan.layers[i].cached;
+    });
+    if (found == candidates.end()) {
+      throw InputError("layer " + std::to_string(i) + " has no kernel '" + plan.layers[i].kernel + "' in the stages");
+    }
+    schedule.candidates.push_back(static_cast<std::size_t>(found - candidates.begin()));
+    schedule.cores.push_back(plan.layers[i].core);
+  }
+  return stages.start_ms + once_ms(stages, problem, schedule) + simulate(problem, schedule).makespan();
+}
+
 }  // namespace tenshot::trainer

@@ -44,4 +44,7 @@ struct ColdPlanning {
 /// (Yi et al., §3.3) and the optimum over dominated states; with given kernels only what is left open is searched.
 ColdPlanning plan_cold_start(const descriptor::ColdStages& stages, const ColdPlanOptions& options);
 
+/// What these stages say a plan takes, milliseconds. Throws InputError where the plan has other layers or kernels.
+double predicted_cold_ms(const descriptor::ColdStages& stages, const descriptor::ColdPlan& plan);
+
 }  // namespace tenshot::trainer

@@ -1,0 +1,109 @@
+#include "trainer/cli/cold_starts.h"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <system_error>
+
+#include "descriptor/machine/child_process.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+
+namespace tenshot::cli {
+namespace {
+
+using trainer::MeasuredStart;
+
+/// A file that is removed at the end.
+struct PassingOutput {
+  std::filesystem::path path;
+  ~PassingOutput() {
+    std::error_code ignored;
+    std::filesystem::remove(path, ignored);
+  }
+};
+
+MeasuredStart start_from(const nlohmann::json& said) {
+  MeasuredStart start;
+  said.at("cold_ms").get_to(start.cold_ms);
+  said.at("start_ms").get_to(start.start_ms);
+  for (const nlohmann::json& layer : said.at("layers")) {
+    descriptor::LayerTimes times;
+    layer.at("create_ms").get_to(times.create_ms);
+    layer.at("read_ms").get_to(times.read_ms);
+    layer.at("transform_ms").get_to(times.transform_ms);
+    layer.at("execute_ms").get_to(times.execute_ms);
+    start.layers.push_back(times);
+  }
+  return start;
+}
+
+double median_ms(const std::vector<MeasuredStart>& starts) {
+  std::vector<double> values;
+  for (const MeasuredStart& start : starts) values.push_back(start.cold_ms);
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+bool same(const descriptor::ColdPlan& a, const descriptor::ColdPlan& b) {
+  return std::equal(a.layers.begin(), a.layers.end(), b.layers.begin(), b.layers.end(),
+                    [](const descriptor::PlannedLayer& x, const descriptor::PlannedLayer& y) {
+                      return x.kernel == y.kernel && x.cached == y.cached && x.core == y.core;
+                    });
+}
+
+}  // namespace
+
+std::vector<MeasuredStart> measured_starts(const std::filesystem::path& plan, int starts) {
+  constexpr double limit_s = 300;
+  std::error_code unknown;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  const PassingOutput output{plan.string() + ".start"};
+  descriptor::ChildProcess child;
+  child.command = {unknown ? "/proc/self/exe" : self.string(), "cold", "run", plan.string(), "--quiet", "--json",
+                   "--drop-page-cache"};
+  child.output = output.path;
+  child.time_limit_s = limit_s;
+  std::vector<MeasuredStart> measured;
+  for (int i = 0; i <= starts; ++i) {
+    descriptor::run_child(child);
+    const nlohmann::json said = nlohmann::json::parse(read_file(output.path), nullptr, false);
+    try {
+      if (i > 0) measured.push_back(start_from(said));
+    } catch (const nlohmann::json::exception&) {
+      throw Error("'" + plan.string() + "': a start of it did not say what it took");
+    }
+  }
+  return measured;
+}
+
+trainer::ColdPlanning plan_by_starting(descriptor::ColdStages stages, const trainer::ColdPlanOptions& options,
+                                       int starts, const std::filesystem::path& out) {
+  constexpr int most_plans = 3;
+  std::vector<trainer::ColdPlanning> tried;
+  std::size_t best = 0;
+  double best_ms = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < most_plans; ++i) {
+    trainer::ColdPlanning planning = plan_cold_start(stages, options);
+    if (std::any_of(tried.begin(), tried.end(),
+                    [&](const trainer::ColdPlanning& other) { return same(other.plan, planning.plan); })) {
+      break;
+    }
+    write_file_atomically(out, to_text(planning.plan));
+    const std::vector<MeasuredStart> measured = measured_starts(out, starts);
+    stages = calibrated(stages, planning.plan, measured);
+    planning.plan.predicted_ms = trainer::predicted_cold_ms(stages, planning.plan);
+    // The bound of the same stages: those of another plan's starts may be slower.
+    planning.plan.lower_bound_ms = plan_cold_start(stages, options).plan.lower_bound_ms;
+    if (const double ms = median_ms(measured); ms < best_ms) {
+      best_ms = ms;
+      best = tried.size();
+    }
+    tried.push_back(std::move(planning));
+  }
+  write_file_atomically(out, to_text(tried[best].plan));
+  return tried[best];
+}
+
+}  // namespace tenshot::cli

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "trainer/cold/calibration.h"
+#include "trainer/cold/planner.h"
+
+namespace tenshot::cli {
+
+/// Starts the plan so often, each time in a fresh process with the page cache of its files dropped; once more before,
+/// which makes the file of its weights where there is none. Throws Error with what the process said where one fails.
+std::vector<trainer::MeasuredStart> measured_starts(const std::filesystem::path& plan, int starts);
+
+/// Plans, starts the plan, corrects the stages by what the starts took, and plans again, until a plan comes back or
+/// three were tried (Yi et al., §3.3, re-profiling). The fastest of them, as started, is left in `out`, with what the
+/// corrected stages predict for it.
+trainer::ColdPlanning plan_by_starting(descriptor::ColdStages stages, const trainer::ColdPlanOptions& options,
+                                       int starts, const std::filesystem::path& out);
+
+}  // namespace tenshot::cli

@@ -1,0 +1,130 @@
+#include "trainer/cold/calibration.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "nasbench/support/error.h"
+
+namespace tenshot::trainer {
+namespace {
+
+using descriptor::ColdPlan;
+using descriptor::ColdStages;
+using descriptor::KernelStages;
+using descriptor::LayerStages;
+using descriptor::LayerTimes;
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+/// Sums over layers of what one kind of stage took and of what it was expected to take.
+struct Ratio {
+  double measured = 0, expected = 0;
+  double value() const { return measured > 0 && expected > 0 ? measured / expected : 1; }
+};
+
+class Calibration {
+ public:
+  Calibration(const ColdStages& stages, const ColdPlan& plan, const std::vector<MeasuredStart>& starts)
+      : stages_(stages), plan_(plan), starts_(starts) {
+    if (starts.empty()) throw InputError("stages are calibrated by starts, and there is none");
+    for (const MeasuredStart& start : starts) {
+      if (start.layers.size() == stages.layers.size() && plan.layers.size() == stages.layers.size()) continue;
+      throw InputError("a start has " + std::to_string(start.layers.size()) + " layers, expected " +
+                       std::to_string(stages.layers.size()));
+    }
+  }
+
+  ColdStages run() {
+    std::set<std::pair<int, std::string>> made;  // shape and kernel
+    for (std::size_t i = 0; i < stages_.layers.size(); ++i) {
+      find_kernel(i);
+      is_first_.push_back(made.emplace(stages_.layers[i].shape, plan_.layers[i].kernel).second);
+      compare(i);
+    }
+    for (std::size_t i = 0; i < stages_.layers.size(); ++i) {
+      for (KernelStages& kernel : stages_.layers[i].kernels) scale(kernel);
+      stages_.layers[i].read_raw_ms *= read_.value();
+      take_measured(i);
+    }
+    stages_.interference = {};
+    std::vector<double> start_ms;
+    for (const MeasuredStart& start : starts_) start_ms.push_back(start.start_ms);
+    stages_.start_ms = median(std::move(start_ms));
+    return std::move(stages_);
+  }
+
+ private:
+  double measured(std::size_t layer, double LayerTimes::*stage) const {
+    std::vector<double> values;
+    for (const MeasuredStart& start : starts_) values.push_back(start.layers[layer].*stage);
+    return median(std::move(values));
+  }
+
+  void find_kernel(std::size_t i) {
+    std::vector<KernelStages>& kernels = stages_.layers[i].kernels;
+    const auto found = std::find_if(kernels.begin(), kernels.end(),
+                                    [&](const KernelStages& kernel) { return kernel.name == plan_.layers[i].kernel; });
+    if (found == kernels.end()) {
+      throw InputError("layer " + std::to_string(i) + " has no kernel '" + plan_.layers[i].kernel + "' in the stages");
+    }
+    used_.push_back(static_cast<std::size_t>(found - kernels.begin()));
+  }
+
+  void compare(std::size_t i) {
+    const LayerStages& layer = stages_.layers[i];
+    const KernelStages& kernel = layer.kernels[used_[i]];
+    const auto add = [&](Ratio& ratio, double LayerTimes::*stage, double expected) {
+      ratio.measured += measured(i, stage);
+      ratio.expected += expected;
+    };
+    if (is_first_[i]) add(create_, &LayerTimes::create_ms, kernel.create_ms);
+    add(read_, &LayerTimes::read_ms, plan_.layers[i].cached ? kernel.read_cached_ms : layer.read_raw_ms);
+    if (kernel.transforms && !plan_.layers[i].cached) add(transform_, &LayerTimes::transform_ms, kernel.transform_ms);
+    add(execute_, &LayerTimes::execute_ms, kernel.first_ms);
+  }
+
+  void scale(KernelStages& kernel) const {
+    kernel.create_ms *= create_.value();
+    kernel.create_again_ms *= create_.value();
+    kernel.read_cached_ms *= read_.value();
+    kernel.transform_ms *= transform_.value();
+    kernel.first_ms *= execute_.value();
+  }
+
+  void take_measured(std::size_t i) {
+    LayerStages& layer = stages_.layers[i];
+    KernelStages& kernel = layer.kernels[used_[i]];
+    const double create = measured(i, &LayerTimes::create_ms), transform = measured(i, &LayerTimes::transform_ms);
+    if (is_first_[i]) {
+      kernel.create_ms = create;
+      kernel.create_again_ms = std::min(kernel.create_again_ms, create);
+    } else {
+      kernel.create_again_ms = create;
+      kernel.create_ms = std::max(kernel.create_ms, create);
+    }
+    (plan_.layers[i].cached ? kernel.read_cached_ms : layer.read_raw_ms) = measured(i, &LayerTimes::read_ms);
+    if (kernel.transforms && !plan_.layers[i].cached) kernel.transform_ms = transform;
+    kernel.first_ms = measured(i, &LayerTimes::execute_ms);
+    kernel.once_ms = 0;  // a part of what was measured
+  }
+
+  ColdStages stages_;
+  const ColdPlan& plan_;
+  const std::vector<MeasuredStart>& starts_;
+  std::vector<std::size_t> used_;  ///< kernel of each layer
+  std::vector<bool> is_first_;     ///< whether no earlier layer of its shape takes the same kernel
+  Ratio create_, read_, transform_, execute_;
+};
+
+}  // namespace
+
+ColdStages calibrated(const ColdStages& stages, const ColdPlan& plan, const std::vector<MeasuredStart>& starts) {
+  return Calibration(stages, plan, starts).run();
+}
+
+}  // namespace tenshot::trainer
