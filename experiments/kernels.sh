@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# Kernels: what is deduced of TensorFlow Lite's GPU delegate, operation-wise prediction on the same phones, and what test
-# cases detect on the runtimes of this machine. TENSHOT_TABLES names the folder with mobile-cnn/ of Li, Paolieri and
-# Golubchik (EdgeSys 2024).
+# Kernels: what is deduced of TensorFlow Lite's GPU delegate, and operation-wise prediction on the same phones.
+# TENSHOT_TABLES names the folder with mobile-cnn/ of Li, Paolieri and Golubchik (EdgeSys 2024).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if [ -z "${TENSHOT_TABLES:-}" ]; then
@@ -16,4 +15,3 @@ export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 results=experiments/results
 "$build/experiments/kernel_deduction" --table "$TENSHOT_TABLES/mobile-cnn/operators.csv" --out "$results/kernel_deduction"
 "$build/experiments/operation_wise" --tables "$TENSHOT_TABLES/mobile-cnn" --out "$results/operation_wise"
-"$build/experiments/fusion_detection" --out "$results/fusion_detection"

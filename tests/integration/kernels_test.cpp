@@ -67,6 +67,42 @@ TEST_F(KernelsVerb, DetectsRulesThatFindReads) {
   EXPECT_NE(described.out.find("tenshot.fusion/1"), std::string::npos) << described.out;
 }
 
+TEST_F(KernelsVerb, SamplesTrainsAndPredicts) {
+  const std::string sample = "tenshot kernels sample --runtime libtorch-eager --kind linear --initial 6 --around 1 --most 8 --out ";
+  const Outcome sampled = run(sample + file("kernels.csv"));
+  ASSERT_EQ(sampled.exit_code, 0) << sampled.err;
+  const std::string table = slurp(folder_.path() / "kernels.csv");
+  // What is there is not measured again.
+  EXPECT_EQ(run(sample + file("kernels.csv")).exit_code, 0);
+  EXPECT_EQ(slurp(folder_.path() / "kernels.csv"), table);
+  const Outcome other = run("tenshot kernels sample --runtime libtorch-frozen --kind linear --out " + file("kernels.csv"));
+  EXPECT_EQ(other.exit_code, 1);
+  EXPECT_NE(other.err.find("name another file"), std::string::npos) << other.err;
+  const Outcome trained =
+      run("tenshot kernels train --kernels " + file("kernels.csv") + " --out " + file("device.tenshot"));
+  if (trained.exit_code != 0) {
+    EXPECT_NE(trained.err.find("XGBoost"), std::string::npos) << trained.err;
+    return;
+  }
+  const Outcome predicted = run("tenshot predict --predictor " + file("device.tenshot") + " " + file("resnet18.onnx"));
+  EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
+  EXPECT_NE(predicted.out.find(" ms"), std::string::npos) << predicted.out;
+  EXPECT_NE(predicted.err.find("convolution"), std::string::npos) << predicted.err;  // no such kernel was measured
+}
+
+TEST_F(KernelsVerb, BadTablesOfKernelsAreNamed) {
+  write_file_quickly(folder_.path() / "bad.csv",
+                     "kernel,operation,inputs,output,window,stride,dilation,groups,latency_ms\n"
+                     "linear,linear,1x8,1x8,1x1,1x1,1x1,1,-3\n");
+  const Outcome bad = run("tenshot kernels train --kernels " + file("bad.csv") + " --out " + file("d.tenshot"));
+  EXPECT_EQ(bad.exit_code, 1);
+  EXPECT_NE(bad.err.find("bad.csv:2: column 'latency_ms': '-3'"), std::string::npos) << bad.err;
+  EXPECT_EQ(run("tenshot kernels sample --runtime libtorch-eager --kind warp --out " + file("k.csv")).exit_code, 1);
+  EXPECT_EQ(run("tenshot kernels sample --out " + file("k.csv")).exit_code, 2);
+  EXPECT_EQ(run("tenshot kernels sample --runtime libtorch-eager --threshold 0 --out " + file("k.csv")).exit_code, 2);
+  EXPECT_EQ(run("tenshot kernels train --out " + file("d.tenshot")).exit_code, 2);
+}
+
 TEST_F(KernelsVerb, UsageErrorsAreTwo) {
   EXPECT_EQ(run("tenshot kernels").exit_code, 2);
   EXPECT_EQ(run("tenshot kernels lose").exit_code, 2);

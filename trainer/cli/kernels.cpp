@@ -13,6 +13,7 @@
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/kernels_sample.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/signals.h"
@@ -134,17 +135,19 @@ void run(const Arguments& arguments) {
   const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
   if (verb == "find") return find(rest);
   if (verb == "detect") return detect(rest);
+  if (verb == "sample") return sample_kernels(rest);
+  if (verb == "train") return train_kernels(rest);
   if (verb == "--help" || verb == "-h") {
-    std::cout << "Usage: tenshot kernels detect|find [options]; each has --help\n\nExample:\n"
-              << detect_example << find_example;
+    std::cout << "Usage: tenshot kernels detect|find|sample|train [options]; each has --help\n\nExample:\n"
+              << detect_example << find_example << sample_kernels_example << train_kernels_example;
     return;
   }
-  throw UsageError("tenshot kernels needs detect or find" +
+  throw UsageError("tenshot kernels needs detect, find, sample or train" +
                    (verb.empty() ? std::string() : ", not '" + excerpt(verb) + "'"));
 }
 
 }  // namespace
 
-const Command kernels_command = {"kernels", "detect what a runtime fuses, find the kernels of a network", run};
+const Command kernels_command = {"kernels", "detect what a runtime fuses, find the kernels of a network, measure kernels, predict by them", run};
 
 }  // namespace tenshot::cli

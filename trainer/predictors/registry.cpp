@@ -12,6 +12,7 @@
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/forest/forest_predictor.h"
 #include "trainer/predictors/help/help.h"
+#include "trainer/predictors/kernels/kernels_predictor.h"
 #include "trainer/predictors/linear/linear_peers.h"
 #include "trainer/predictors/maple_edge/simulated_network.h"
 #include "trainer/predictors/operators/operators_model.h"
@@ -178,6 +179,8 @@ std::vector<PredictorRow> make_registry() {
       line_row("constant", "the one latency that is within ±10 % of most measurements"),
       linear_row("look-up", "the sum of the operators' own latencies and a fitted backbone"),
       linear_row("additive", "a cost for every option, fitted to the device's own measurements by ridge regression"),
+      plain_row("kernels", "the sum of a network's kernels, learned from kernels measured on the device", nullptr,
+                nullptr, load_kernels_predictor),
   };
 }
 
@@ -244,7 +247,9 @@ const std::vector<PredictorRow>& predictor_registry() {
 
 std::vector<std::string> predictor_names() {
   std::vector<std::string> names;
-  for (const PredictorRow& row : predictor_registry()) names.push_back(row.name);
+  for (const PredictorRow& row : predictor_registry()) {
+    if (row.train != nullptr) names.push_back(row.name);
+  }
   return names;
 }
 
@@ -277,13 +282,19 @@ std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datas
                                             const MapleEdgeSettings& settings, const TrainingControl& control,
                                             const nlohmann::json& posterior) {
   const PredictorRow& row = predictor_row(name);
+  if (row.train == nullptr) {
+    throw InputError("'" + name + "' learns from kernels measured on the device, not from a pool: tenshot kernels train");
+  }
   if (row.needs_decisions && pool.space != nullptr) nasbench::require_composed(*pool.space);
   return row.train(name, pool, settings, control, posterior);
 }
 
 std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path) {
   return loaded(path, "pool checkpoint", "tenshot train",
-                [](const Archive& archive, const PredictorRow& row) { return row.load_model(archive); });
+                [](const Archive& archive, const PredictorRow& row) {
+                  if (row.load_model == nullptr) throw FormatError("'" + row.name + "' has no pool checkpoints");
+                  return row.load_model(archive);
+                });
 }
 
 std::unique_ptr<Predictor> load_predictor(const std::filesystem::path& path) {

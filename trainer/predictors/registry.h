@@ -29,7 +29,7 @@ struct PredictorRow {
   std::string meaning;                     ///< one line for `--help`
   std::vector<std::string> train_options;  ///< options of `tenshot train` that only some predictors have
   std::vector<std::string> adapt_options;  ///< the same of `tenshot adapt`
-  Train train = nullptr;
+  Train train = nullptr;  ///< nothing for a predictor that does not learn from a pool
   LoadModel load_model = nullptr;               ///< from a pool checkpoint
   LoadPredictor load_predictor = nullptr;       ///< from a predictor file
   std::string richest_descriptor = "counters";  ///< what of a descriptor it can use at most
@@ -45,7 +45,7 @@ struct PredictorRow {
 /// All predictors, the default first.
 const std::vector<PredictorRow>& predictor_registry();
 
-/// Names of all predictors, in the registry's order.
+/// Names of the predictors that are trained on a pool, in the registry's order.
 std::vector<std::string> predictor_names();
 
 /// The settings of the predictor called `name` unless told otherwise; those of the struct where it has none of its own.

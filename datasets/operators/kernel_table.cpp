@@ -1,0 +1,175 @@
+#include "datasets/operators/kernel_table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <sstream>
+
+#include "datasets/tables/csv.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::datasets {
+namespace {
+
+using nasbench::Extent;
+using nasbench::OperatorSpecification;
+using nasbench::Shape;
+
+constexpr std::string_view columns =
+    "kernel,operation,function,inputs,output,window,stride,dilation,groups,bias,isolation,purpose,latency_ms,"
+    "deviation_ms,seconds,refused";
+/// Largest dimension of a tensor, and most dimensions and tensors: what is computed from a row stays within 64 bits.
+constexpr long long largest_dimension = 1 << 17, largest_elements = 1LL << 34;
+constexpr std::size_t most_dimensions = 8, most_tensors = 64;
+
+std::string text_of(const Shape& shape) {
+  std::vector<std::string> sizes;
+  for (const auto size : shape) sizes.push_back(std::to_string(size));
+  return sizes.empty() ? "scalar" : joined(sizes, "x");
+}
+
+std::string text_of(const Extent& extent) {
+  return std::to_string(extent.height) + "x" + std::to_string(extent.width);
+}
+
+/// Without what would break a row.
+std::string plain(std::string text) {
+  for (char& c : text) {
+    if (c == ',' || c == '"' || c == '\n' || c == '\r') c = ' ';
+  }
+  return text;
+}
+
+std::vector<std::string_view> split(std::string_view text, char by) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(by, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+/// One row of the file.
+class Reader {
+ public:
+  explicit Reader(CsvReader& csv) : csv_(csv) {}
+
+  KernelRow row() const {
+    KernelRow row;
+    row.kernel = text("kernel", true);
+    OperatorSpecification& op = row.leading;
+    try {
+      op.kind = nasbench::operator_kind(text("operation", true));
+    } catch (const InputError& error) {
+      fail("operation", error.what());
+    }
+    op.name = text("function", false);
+    for (const std::string_view shape : split(field("inputs", true), ' ')) op.inputs.push_back(shape_of("inputs", shape));
+    if (op.inputs.size() > most_tensors) fail("inputs", "names " + std::to_string(op.inputs.size()) + " tensors");
+    op.output = shape_of("output", field("output", true));
+    op.kernel = extent("window");
+    op.stride = extent("stride");
+    op.dilation = extent("dilation");
+    op.groups = static_cast<int>(whole("groups", field("groups", true), largest_dimension));
+    op.bias = text("bias", false) == "1";
+    row.isolation = text("isolation", false);
+    row.purpose = text("purpose", false);
+    row.refused = text("refused", false);
+    row.latency_ms = row.refused.empty() ? positive("latency_ms", true) : std::nan("");
+    row.deviation_ms = positive("deviation_ms", false);
+    row.seconds = positive("seconds", false);
+    return row;
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view column, const std::string& why) const {
+    throw InputError(csv_.file() + ":" + std::to_string(csv_.line()) + ": column '" + std::string(column) + "': " + why);
+  }
+
+  std::string_view field(std::string_view column, bool required) const {
+    const auto place = required ? std::optional(csv_.require(column, columns)) : csv_.find(column);
+    if (!place) return {};
+    if (*place >= csv_.fields().size()) fail(column, "the row ends before it");
+    return trimmed(csv_.fields()[*place]);
+  }
+
+  std::string text(std::string_view column, bool required) const {
+    const std::string_view found = field(column, required);
+    if (required && found.empty()) fail(column, "is empty");
+    return std::string(found);
+  }
+
+  long long whole(std::string_view column, std::string_view found, long long most) const {
+    const auto value = parse_integer(found);
+    if (value && *value >= 1 && *value <= most) return *value;
+    fail(column, "'" + excerpt(found) + "', expected a whole number from 1 to " + std::to_string(most));
+  }
+
+  Shape shape_of(std::string_view column, std::string_view found) const {
+    Shape shape;
+    if (found == "scalar") return shape;
+    long long elements = 1;
+    for (const std::string_view size : split(found, 'x')) {
+      shape.push_back(whole(column, size, largest_dimension));
+      elements *= shape.back();
+      if (shape.size() > most_dimensions || elements > largest_elements) {
+        fail(column, "'" + excerpt(found) + "' is too large a tensor");
+      }
+    }
+    return shape;
+  }
+
+  Extent extent(std::string_view column) const {
+    const auto parts = split(field(column, true), 'x');
+    if (parts.size() != 2) fail(column, "'" + excerpt(field(column, true)) + "', expected height x width: 3x3");
+    constexpr long long largest_window = 1 << 10;
+    return {static_cast<int>(whole(column, parts[0], largest_window)),
+            static_cast<int>(whole(column, parts[1], largest_window))};
+  }
+
+  double positive(std::string_view column, bool required) const {
+    const std::string_view found = field(column, required);
+    if (found.empty() && !required) return 0;
+    const auto value = parse_number(found);
+    if (value && std::isfinite(*value) && (*value > 0 || (!required && *value == 0))) return *value;
+    fail(column, "'" + excerpt(found) + "', expected a positive number");
+  }
+
+  CsvReader& csv_;
+};
+
+}  // namespace
+
+std::string kernel_table(const std::vector<KernelRow>& rows) {
+  std::ostringstream csv;
+  csv << columns << "\n";
+  for (const KernelRow& row : rows) {
+    const OperatorSpecification& op = row.leading;
+    std::vector<std::string> inputs;
+    for (const Shape& shape : op.inputs) inputs.push_back(text_of(shape));
+    csv << row.kernel << "," << name(op.kind) << "," << plain(op.name) << "," << joined(inputs, " ") << ","
+        << text_of(op.output) << "," << text_of(op.kernel) << "," << text_of(op.stride) << "," << text_of(op.dilation)
+        << "," << op.groups << "," << (op.bias ? 1 : 0) << "," << row.isolation << "," << plain(row.purpose) << ","
+        << (row.refused.empty() ? shortest(row.latency_ms) : "") << "," << shortest(row.deviation_ms) << ","
+        << shortest(row.seconds) << "," << plain(row.refused) << "\n";
+  }
+  return csv.str();
+}
+
+std::vector<KernelRow> parse_kernel_table(std::string_view text, const std::string& file) {
+  CsvReader csv(text, file);
+  csv.require("latency_ms", columns);
+  std::vector<KernelRow> rows;
+  while (csv.next()) rows.push_back(Reader(csv).row());
+  return rows;
+}
+
+std::vector<KernelRow> read_kernel_table(const std::filesystem::path& path) {
+  return parse_kernel_table(read_file(path), name_in_messages(path));
+}
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nasbench/graph/operator_specification.h"
+
+namespace tenshot::datasets {
+
+/// A kernel that was measured on a device-runtime, or that its runtime refused.
+struct KernelRow {
+  std::string kernel;                      ///< nasbench::kernel_type: "convolution++relu"
+  nasbench::OperatorSpecification leading;  ///< its first operator, in float32
+  std::string isolation = "0";             ///< how it was told from its surroundings (descriptor/isolation/isolation.h)
+  std::string purpose;                     ///< why it was measured: "sample", "network", "grid"; free text
+  double latency_ms = 0;                   ///< positive; NaN where the runtime refused it
+  double deviation_ms = 0;                 ///< standard deviation over rounds
+  double seconds = 0;                      ///< that measuring it took, everything included
+  std::string refused;                     ///< why, where it was
+};
+
+/// The rows as CSV with a header: kernel, operation, function, inputs, output, window, stride, dilation, groups, bias,
+/// isolation, purpose, latency_ms, deviation_ms, seconds, refused. Shapes are written 1x32x56x56, several with blanks
+/// between them.
+std::string kernel_table(const std::vector<KernelRow>& rows);
+
+/// Reads them back; columns may stand in any order, and those from `isolation` on may be missing, but for latency_ms.
+/// Throws InputError that names the line, the column, what is there and what is expected: a kind of operator that is not
+/// known, a shape without positive sizes, a latency that is not a positive number where nothing says that the runtime
+/// refused.
+std::vector<KernelRow> parse_kernel_table(std::string_view text, const std::string& file);
+
+/// The same of a file. Throws FileError, InputError.
+std::vector<KernelRow> read_kernel_table(const std::filesystem::path& path);
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,142 @@
+#include "trainer/predictors/kernels/kernels_predictor.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "nasbench/kernels/kernel_network.h"
+#include "nasbench/spaces/published_cnn.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/temporary_folder.h"
+#include "trainer/predictors/kernels/kernel_sampling.h"
+#include "trainer/predictors/registry.h"
+
+namespace tenshot::trainer {
+namespace {
+
+using kernels::KernelModel;
+using kernels::KernelOrigin;
+using kernels::KernelSample;
+
+/// A made-up runtime: a microsecond for each 10,000 multiply-adds or 1,000 elements written.
+double made_up_ms(const nasbench::OperatorSpecification& op) {
+  return 1e-7 * static_cast<double>(multiply_adds(op)) + 1e-6 * static_cast<double>(element_count(op.output)) + 1e-4;
+}
+
+std::vector<KernelSample> samples() {
+  std::vector<KernelSample> samples;
+  for (const std::string type : {"convolution++relu", "max_pool"}) {
+    for (const int image : {7, 14, 28, 56}) {
+      for (const int channels : {8, 16, 32, 64, 128}) {
+        const auto kernel = nasbench::made_kernel(type, {image, channels, channels, 3, 1});
+        samples.push_back({type, leading_operator(kernel), made_up_ms(leading_operator(kernel))});
+      }
+    }
+  }
+  return samples;
+}
+
+nasbench::Architecture resnet18() {
+  return nasbench::add_network(
+      nasbench::named_network("resnet18", nasbench::published_cnn("resnet18"), "kernels_predictor_test.cpp"));
+}
+
+TEST(KernelModel, SaysHowAKernelIsKnown) {
+  if (!has_xgboost()) GTEST_SKIP() << "needs XGBoost";
+  const KernelModel model(samples(), 0.5, 1);
+  const auto origin = [&](const std::string& type) {
+    return model.kernel({type, leading_operator(nasbench::made_kernel(type, {14, 16, 16, 3, 1}))}).origin;
+  };
+  EXPECT_EQ(origin("convolution++relu"), KernelOrigin::measured_type);
+  EXPECT_EQ(origin("convolution++hard_swish"), KernelOrigin::stand_in);
+  EXPECT_EQ(origin("linear"), KernelOrigin::unknown);
+  const auto known = samples().front();
+  EXPECT_NEAR(std::log(model.kernel({known.kernel, known.leading}).latency_ms / known.latency_ms), 0, 0.7);
+  EXPECT_EQ(model.network_ms({}), 0.5);
+}
+
+TEST(KernelModel, RefusesWhatItCannotLearnFrom) {
+  EXPECT_THROW(KernelModel({}, 0, 1), InputError);
+  auto wrong = samples();
+  wrong.front().latency_ms = -1;
+  EXPECT_THROW(KernelModel(wrong, 0, 1), InputError);
+}
+
+TEST(KernelsPredictor, PredictsTheSameFromItsFile) {
+  if (!has_xgboost()) GTEST_SKIP() << "needs XGBoost";
+  const TemporaryFolder folder;
+  const auto predictor =
+      make_kernels_predictor(KernelModel(samples(), 0.5, 1), nasbench::fusion_rules("activation"), 40, 1);
+  save(predictor->to_archive(), folder.path() / "kernels.tenshot");
+  const auto loaded = load_predictor(folder.path() / "kernels.tenshot");
+  EXPECT_EQ(loaded->kind(), "kernels");
+  const std::vector<Architecture> networks = {resnet18()};
+  EXPECT_EQ(loaded->predict(networks, 0.9).latency_ms, predictor->predict(networks, 0.9).latency_ms);
+  EXPECT_GT(loaded->predict(networks, 0.9).latency_ms.front(), 0.5);
+  // ResNet-18 has an addition and a linear layer, and convolutions of 512 channels.
+  const Unfamiliar unfamiliar = loaded->unfamiliar(networks).front();
+  EXPECT_NE(std::find(unfamiliar.operators.begin(), unfamiliar.operators.end(), "linear"), unfamiliar.operators.end());
+  EXPECT_GT(unfamiliar.size, 1);
+  EXPECT_THROW(loaded->export_torchscript(folder.path() / "kernels.pt"), InputError);
+  EXPECT_EQ(loaded->to_document().at("forests").size(), 2U);
+}
+
+TEST(KernelsPredictor, RefusesCraftedTrees) {
+  if (!has_xgboost()) GTEST_SKIP() << "needs XGBoost";
+  const Archive sound =
+      make_kernels_predictor(KernelModel(samples(), 0.5, 1), nasbench::fusion_rules("none"), 40, 1)->to_archive();
+  const auto with_node = [&](std::size_t at, double value) {
+    Archive archive = sound;
+    std::vector<double> nodes = archive.doubles("forest0.nodes");
+    nodes.at(at) = value;
+    archive.put("forest0.nodes", to_array(nodes, {static_cast<std::int64_t>(nodes.size() / 5), 5}));
+    return archive;
+  };
+  EXPECT_NO_THROW(load_kernels_predictor(sound));
+  EXPECT_THROW(load_kernels_predictor(with_node(0, 1000)), FormatError);  // no such feature
+  EXPECT_THROW(load_kernels_predictor(with_node(2, 0)), FormatError);     // its own child
+  EXPECT_THROW(load_kernels_predictor(with_node(4, 1e9)), FormatError);   // e to the billionth
+  Archive narrow = sound;
+  narrow.card["types"][0]["width"] = 3;
+  EXPECT_THROW(load_kernels_predictor(narrow), FormatError);
+  Archive none = sound;
+  none.card["types"] = nlohmann::json::array();
+  EXPECT_THROW(load_kernels_predictor(none), FormatError);
+}
+
+TEST(KernelsPredictor, IsNotTrainedOnAPool) {
+  try {
+    train_pool_model("kernels", {}, {}, {});
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("tenshot kernels train"), std::string::npos) << error.what();
+  }
+}
+
+TEST(KernelSampling, DrawsTheZoosSizesAndRefinesChannels) {
+  if (!has_xgboost()) GTEST_SKIP() << "needs XGBoost";
+  std::vector<nasbench::KernelSizes> zoo;
+  for (const int channels : {8, 16, 32, 64}) zoo.push_back({14, channels, 2 * channels, 3, 1});
+  sampling::AdaptiveOptions options;
+  options.initial = 12;
+  options.around = 3;
+  options.threshold = 0.01;
+  options.most_rounds = 2;
+  std::size_t measured = 0;
+  const auto found = kernels::sample_kernels(
+      "convolution", zoo,
+      [&](const nasbench::KernelSizes& sizes) {
+        ++measured;
+        EXPECT_EQ(sizes.image, 14);
+        EXPECT_EQ(sizes.window, 3);
+        return made_up_ms(leading_operator(nasbench::made_kernel("convolution", sizes)));
+      },
+      options);
+  EXPECT_GT(measured, options.initial);
+  EXPECT_EQ(found.training.latency_ms.size() + found.test.latency_ms.size(), measured);
+  EXPECT_THROW(kernels::sample_kernels("softmax", zoo, [](const auto&) { return 1.0; }, options), InputError);
+}
+
+}  // namespace
+}  // namespace tenshot::trainer

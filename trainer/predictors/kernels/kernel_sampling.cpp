@@ -1,0 +1,104 @@
+#include "trainer/predictors/kernels/kernel_sampling.h"
+
+#include <cmath>
+
+#include "nasbench/support/error.h"
+#include "trainer/predictors/kernels/kernel_model.h"
+
+namespace tenshot::trainer::kernels {
+namespace {
+
+using nasbench::KernelSizes;
+using sampling::Configuration;
+
+/// One size of a kernel.
+struct Dimension {
+  const char* name;
+  int KernelSizes::* size;
+  bool channels;  ///< fine-grained sampling draws it anew
+};
+
+std::string first_operator(const std::string& type) { return type.substr(0, type.find("++")); }
+
+std::vector<Dimension> dimensions_of(const std::string& type) {
+  const std::string first = first_operator(type);
+  const Dimension image{"image", &KernelSizes::image, false}, inputs{"inputs", &KernelSizes::inputs, true},
+      outputs{"outputs", &KernelSizes::outputs, true}, window{"window", &KernelSizes::window, false},
+      stride{"stride", &KernelSizes::stride, false};
+  if (first == "linear") return {inputs, outputs};
+  if (first == "convolution") return {image, window, stride, inputs, outputs};
+  if (first == "concatenate") return {image, inputs, outputs};
+  if (first == "depthwise_convolution" || first == "max_pool" || first == "average_pool") {
+    return {image, window, stride, inputs};
+  }
+  return {image, inputs};
+}
+
+KernelSample sample_of(const std::string& type, const KernelSizes& sizes, double latency_ms) {
+  return {type, leading_operator(nasbench::made_kernel(type, sizes)), latency_ms};
+}
+
+bool makes_sense(const std::string& type, const KernelSizes& sizes) {
+  if (type.rfind("concatenate", 0) == 0 && sizes.outputs <= sizes.inputs) return false;
+  if (type.rfind("shuffle", 0) == 0 && sizes.inputs % 2 != 0) return false;
+  try {
+    nasbench::made_kernel(type, sizes);
+    return true;
+  } catch (const InputError&) {
+    return false;  // the window has no place
+  }
+}
+
+}  // namespace
+
+KernelSizes sizes_of(const std::string& type, const Configuration& configuration) {
+  KernelSizes sizes;
+  const std::vector<Dimension> dimensions = dimensions_of(type);
+  bool has_outputs = false;
+  for (std::size_t d = 0; d < dimensions.size(); ++d) {
+    sizes.*dimensions[d].size = configuration.at(d);
+    has_outputs = has_outputs || dimensions[d].size == &KernelSizes::outputs;
+  }
+  if (!has_outputs) sizes.outputs = sizes.inputs;
+  return sizes;
+}
+
+sampling::AdaptiveSamples sample_kernels(const std::string& type, const std::vector<KernelSizes>& zoo,
+                                         const MeasureKernel& measure, const sampling::AdaptiveOptions& options) {
+  if (!nasbench::can_be_made(type)) nasbench::made_kernel(type, {});  // throws, and says why
+  const std::vector<Dimension> dimensions = dimensions_of(type);
+  std::vector<std::string> names;
+  std::vector<bool> fine;
+  for (const Dimension& dimension : dimensions) {
+    names.emplace_back(dimension.name);
+    fine.push_back(dimension.channels);
+  }
+  std::vector<Configuration> prior;
+  for (const KernelSizes& sizes : zoo) {
+    prior.emplace_back();
+    for (const Dimension& dimension : dimensions) prior.back().push_back(sizes.*dimension.size);
+  }
+  sampling::KernelSpace space = sampling::space_of_zoo(names, prior, fine);
+  space.allowed = [&](const Configuration& c) { return makes_sense(type, sizes_of(type, c)); };
+  const auto measure_all = [&](const std::vector<Configuration>& configurations) {
+    std::vector<double> latency_ms;
+    for (const Configuration& c : configurations) latency_ms.push_back(measure(sizes_of(type, c)));
+    return latency_ms;
+  };
+  const auto errors_of_forest = [&](const sampling::MeasuredKernels& training, const sampling::MeasuredKernels& test) {
+    std::vector<KernelSample> samples;
+    for (std::size_t i = 0; i < training.latency_ms.size(); ++i) {
+      samples.push_back(sample_of(type, sizes_of(type, training.configurations[i]), training.latency_ms[i]));
+    }
+    const KernelModel model(samples, 0, options.seed);
+    std::vector<double> errors;
+    for (std::size_t i = 0; i < test.latency_ms.size(); ++i) {
+      const KernelSample truth = sample_of(type, sizes_of(type, test.configurations[i]), test.latency_ms[i]);
+      errors.push_back(std::abs(model.kernel({type, truth.leading}).latency_ms / truth.latency_ms - 1));
+    }
+    return errors;
+  };
+  return sampling::sample_adaptively(space, {}, measure_all, errors_of_forest, options);
+}
+
+}  // namespace tenshot::trainer::kernels
