@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "nasbench/kernels/kernel_network.h"
@@ -21,7 +22,7 @@ using kernels::KernelSample;
 
 /// A made-up runtime: a microsecond for each 10,000 multiply-adds or 1,000 elements written.
 double made_up_ms(const nasbench::OperatorSpecification& op) {
-  return 1e-7 * static_cast<double>(multiply_adds(op)) + 1e-6 * static_cast<double>(element_count(op.output)) + 1e-4;
+  return 1e-7 * static_cast<double>(multiply_adds(op)) + 1e-6 * static_cast<double>(nasbench::element_count(op.output)) + 1e-4;
 }
 
 std::vector<KernelSample> samples() {
@@ -57,7 +58,7 @@ TEST(KernelModel, SaysHowAKernelIsKnown) {
 }
 
 TEST(KernelModel, RefusesWhatItCannotLearnFrom) {
-  EXPECT_THROW(KernelModel({}, 0, 1), InputError);
+  EXPECT_THROW(KernelModel(std::vector<KernelSample>(), 0, 1), InputError);
   auto wrong = samples();
   wrong.front().latency_ms = -1;
   EXPECT_THROW(KernelModel(wrong, 0, 1), InputError);
