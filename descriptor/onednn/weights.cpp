@@ -1,5 +1,7 @@
 #include "descriptor/onednn/weights.h"
 
+#include <omp.h>
+
 #include <chrono>
 
 #include "descriptor/onednn/cold_engine.h"
@@ -63,6 +65,7 @@ bool make_weights(const ColdPlan& plan, const std::filesystem::path& model, cons
     throw FormatError("'" + model.string() + "' is not the model that the plan was made for, or has changed since; " +
                       "measure and plan anew");
   }
+  omp_set_num_threads(1);  // as in a start: layouts depend on the number of threads
   const nasbench::OnnxWeights weights(model);
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   dnnl::stream stream(engine);

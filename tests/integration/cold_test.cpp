@@ -61,6 +61,27 @@ class ColdVerb : public testing::Test {
   TemporaryFolder folder_;
 };
 
+TEST_F(ColdVerb, PlansByStarting) {
+  const Outcome planned = run("tenshot cold plan " + q("stages.json") + " --starts 2 --out " + q("started.json"));
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  const json plan = json::parse(read_file(path("started.json")));
+  EXPECT_GT(plan.at("predicted_ms").get<double>(), 0);
+  EXPECT_LE(plan.at("lower_bound_ms").get<double>(), plan.at("predicted_ms").get<double>() * (1 + 1e-9));
+  EXPECT_FALSE(std::filesystem::exists(path("started.json.start")));
+}
+
+TEST_F(ColdVerb, SaysWhatEachLayerTook) {
+  const json said = start();
+  ASSERT_EQ(said.at("layers").size(), 4U);
+  double executed_ms = 0;
+  for (const json& layer : said.at("layers")) {
+    EXPECT_GT(layer.at("execute_ms").get<double>(), 0);
+    EXPECT_GE(layer.at("executed_ms").get<double>(), executed_ms);
+    executed_ms = layer.at("executed_ms").get<double>();
+  }
+  EXPECT_LE(executed_ms, said.at("cold_ms").get<double>());
+}
+
 TEST_F(ColdVerb, MeasuresPlansAndStarts) {
   const Outcome first = run("tenshot cold run " + q("plan.json") + " --drop-page-cache --warm-runs 2");
   ASSERT_EQ(first.exit_code, 0) << first.err;

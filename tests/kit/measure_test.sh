@@ -592,6 +592,40 @@ if command -v shellcheck >/dev/null; then
 else
   echo "shellcheck: skipped, it is not installed"
 fi
+case_cold() {
+  board trtexec
+  new_kit
+  measure 0 --cold 3
+  # Loading the engine, and the first run: 14.4 ms and latencyMs 1.75; building is told apart.
+  for line in cold_ms=16.150000 load_ms=14.400000 first_ms=1.750000 build_ms=12500 cold_starts=3; do
+    expect arch_01/meta.txt $line
+  done
+  ! grep -q cold "$kit/results/op_nor_conv_3x3_16/meta.txt" || fail "an operator has a cold start"
+  grep -q '^cold=the page cache of the model:' "$kit/results/quantities.txt" || fail "quantities.txt says nothing of it"
+  [ -z "$(find "$kit/results" -name '*.part')" ] || fail "left behind: $(find "$kit/results" -name '*.part')"
+  board onnxruntime_perf_test
+  new_kit
+  measure 0 --cold 2
+  for line in cold_ms=21.300000 prepare_ms=12.300000 first_ms=9.000000 cold_starts=2; do expect arch_02/meta.txt $line; done
+}
+case_cold_of_a_command() {
+  board
+  new_kit
+  measure 0 --command 'true {model}; echo 3' --cold 2
+  expect quantities.txt 'cold_missing=the command says nothing of starts: give --cold-command'
+  ! grep -q cold "$kit/results/arch_01/meta.txt" || fail "a cold start out of nothing"
+  new_kit
+  measure 0 --command 'true {model}; echo 3' --cold 2 --cold-command 'echo started {model}; echo 41.5'
+  expect arch_01/meta.txt cold_ms=41.500000
+  new_kit
+  measure 0 --command 'true {model}; echo 3' --cold 2 --cold-command 'false'
+  expect_printed "3 of 3 measured"
+  ! grep -q cold "$kit/results/arch_01/meta.txt" || fail "a cold start that failed counts"
+  measure 2 --command 'true {model}; echo 3' --cold-command 'echo 1'
+  expect_printed "--cold-command goes with --cold N"
+  measure 2 --cold none
+  expect_printed "take a whole number above 0"
+}
 for shell in dash "busybox sh"; do
   if ! command -v "${shell%% *}" >/dev/null; then
     echo "$shell: skipped, it is not installed"
@@ -601,7 +635,7 @@ for shell in dash "busybox sh"; do
   for name in trtexec chains precisions perf_test python node optimization custom times openvino converted phone checksums same_failure \
     failure_in_the_middle unbuildable \
     without_perf without_nvpmodel clocks sentinel sentinel_that_fails changed_model not_writable resumption \
-    interruption odd_paths bad_input energy_counter energy_rails memory; do
+    interruption odd_paths bad_input energy_counter energy_rails memory cold cold_of_a_command; do
     [ -z "$only" ] || [ "$only" = $name ] || continue
     rm -f "$work/printed"
     case_$name

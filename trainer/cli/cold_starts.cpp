@@ -78,29 +78,38 @@ std::vector<MeasuredStart> measured_starts(const std::filesystem::path& plan, in
   return measured;
 }
 
-trainer::ColdPlanning plan_by_starting(descriptor::ColdStages stages, const trainer::ColdPlanOptions& options,
-                                       int starts, const std::filesystem::path& out) {
+trainer::ColdPlanning plan_by_starting(const descriptor::ColdStages& measured_stages,
+                                       const trainer::ColdPlanOptions& options, int starts,
+                                       const std::filesystem::path& out) {
   constexpr int most_plans = 3;
   std::vector<trainer::ColdPlanning> tried;
   std::size_t best = 0;
   double best_ms = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < most_plans; ++i) {
-    trainer::ColdPlanning planning = plan_cold_start(stages, options);
-    if (std::any_of(tried.begin(), tried.end(),
-                    [&](const trainer::ColdPlanning& other) { return same(other.plan, planning.plan); })) {
-      break;
+  std::vector<trainer::ColdPlanOptions> kinds = {options};
+  if (options.preparing_cores > 0) {  // cores that get in each other's way lose to one
+    kinds.push_back(options);
+    kinds.back().preparing_cores = 0;
+  }
+  for (const trainer::ColdPlanOptions& kind : kinds) {
+    descriptor::ColdStages stages = measured_stages;
+    for (int i = 0; i < most_plans; ++i) {
+      trainer::ColdPlanning planning = plan_cold_start(stages, kind);
+      if (std::any_of(tried.begin(), tried.end(),
+                      [&](const trainer::ColdPlanning& other) { return same(other.plan, planning.plan); })) {
+        break;
+      }
+      write_file_atomically(out, to_text(planning.plan));
+      const std::vector<MeasuredStart> measured = measured_starts(out, starts);
+      stages = calibrated(stages, planning.plan, measured);
+      planning.plan.predicted_ms = trainer::predicted_cold_ms(stages, planning.plan);
+      // The bound of the same stages: those of another plan's starts may be slower.
+      planning.plan.lower_bound_ms = plan_cold_start(stages, kind).plan.lower_bound_ms;
+      if (const double ms = median_ms(measured); ms < best_ms) {
+        best_ms = ms;
+        best = tried.size();
+      }
+      tried.push_back(std::move(planning));
     }
-    write_file_atomically(out, to_text(planning.plan));
-    const std::vector<MeasuredStart> measured = measured_starts(out, starts);
-    stages = calibrated(stages, planning.plan, measured);
-    planning.plan.predicted_ms = trainer::predicted_cold_ms(stages, planning.plan);
-    // The bound of the same stages: those of another plan's starts may be slower.
-    planning.plan.lower_bound_ms = plan_cold_start(stages, options).plan.lower_bound_ms;
-    if (const double ms = median_ms(measured); ms < best_ms) {
-      best_ms = ms;
-      best = tried.size();
-    }
-    tried.push_back(std::move(planning));
   }
   write_file_atomically(out, to_text(tried[best].plan));
   return tried[best];

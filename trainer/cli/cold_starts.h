@@ -13,9 +13,9 @@ namespace tenshot::cli {
 std::vector<trainer::MeasuredStart> measured_starts(const std::filesystem::path& plan, int starts);
 
 /// Plans, starts the plan, corrects the stages by what the starts took, and plans again, until a plan comes back or
-/// three were tried (Yi et al., §3.3, re-profiling). The fastest of them, as started, is left in `out`, with what the
-/// corrected stages predict for it.
-trainer::ColdPlanning plan_by_starting(descriptor::ColdStages stages, const trainer::ColdPlanOptions& options,
+/// three were tried (Yi et al., §3.3, re-profiling); where cores are to prepare, the same without them. The fastest, as
+/// started, is left in `out`, with what the corrected stages predict for it.
+trainer::ColdPlanning plan_by_starting(const descriptor::ColdStages& stages, const trainer::ColdPlanOptions& options,
                                        int starts, const std::filesystem::path& out);
 
 }  // namespace tenshot::cli

@@ -1,6 +1,7 @@
 #include "trainer/cold/calibration.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -51,6 +52,7 @@ class Calibration {
       stages_.layers[i].read_raw_ms *= read_.value();
       take_measured(i);
     }
+    take_once();
     stages_.interference = {};
     std::vector<double> start_ms;
     for (const MeasuredStart& start : starts_) start_ms.push_back(start.start_ms);
@@ -85,7 +87,27 @@ class Calibration {
     if (is_first_[i]) add(create_, &LayerTimes::create_ms, kernel.create_ms);
     add(read_, &LayerTimes::read_ms, plan_.layers[i].cached ? kernel.read_cached_ms : layer.read_raw_ms);
     if (kernel.transforms && !plan_.layers[i].cached) add(transform_, &LayerTimes::transform_ms, kernel.transform_ms);
-    add(execute_, &LayerTimes::execute_ms, kernel.first_ms);
+    if (kernel.once_ms > 0 && !once_layer_) {
+      once_layer_ = i;  // its first execution holds what the family's kernels cost once
+    } else {
+      add(execute_, &LayerTimes::execute_ms, kernel.first_ms);
+    }
+  }
+
+  /// What the family of kernels that costs something once took for that: the first of its layers, less what such an
+  /// execution takes otherwise.
+  void take_once() {
+    if (!once_layer_) return;
+    KernelStages& first = stages_.layers[*once_layer_].kernels[used_[*once_layer_]];
+    const double took = measured(*once_layer_, &LayerTimes::execute_ms);
+    const double once = std::max(0.0, took - first.first_ms);
+    for (LayerStages& layer : stages_.layers) {
+      for (KernelStages& kernel : layer.kernels) {
+        if (kernel.once_ms > 0) kernel.once_ms = once;
+      }
+    }
+    first.once_ms = once;
+    first.first_ms = took - once;
   }
 
   void scale(KernelStages& kernel) const {
@@ -109,8 +131,7 @@ class Calibration {
     }
     (plan_.layers[i].cached ? kernel.read_cached_ms : layer.read_raw_ms) = measured(i, &LayerTimes::read_ms);
     if (kernel.transforms && !plan_.layers[i].cached) kernel.transform_ms = transform;
-    kernel.first_ms = measured(i, &LayerTimes::execute_ms);
-    kernel.once_ms = 0;  // a part of what was measured
+    if (once_layer_ != i) kernel.first_ms = measured(i, &LayerTimes::execute_ms);
   }
 
   ColdStages stages_;
@@ -118,6 +139,7 @@ class Calibration {
   const std::vector<MeasuredStart>& starts_;
   std::vector<std::size_t> used_;  ///< kernel of each layer
   std::vector<bool> is_first_;     ///< whether no earlier layer of its shape takes the same kernel
+  std::optional<std::size_t> once_layer_;
   Ratio create_, read_, transform_, execute_;
 };
 

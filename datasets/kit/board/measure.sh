@@ -29,6 +29,9 @@ Measures the models of this folder and writes results/. Run it again to go on af
   --sentinel N        measures the first model again after every N models, waits up to a minute while it takes 5 %
                       longer than at its fastest, and measures again the models around which it did (five times at most)
   --node-modules DIR  the node_modules folder that holds onnxruntime-node; takes the Node runner
+  --cold N            also N cold starts of each architecture, each in a fresh process, from the model's file to the
+                      first output, the file dropped from the page cache before; adapt --quantity cold takes them
+  --cold-command TEMPLATE  for custom: a shell command that starts {model} once and prints the milliseconds of it last
   --no-perf           no hardware counters
   --no-quantities     neither energy nor peak memory of the architectures
   --help              this text
@@ -53,7 +56,7 @@ wrong() { printf '%s; see --help\n' "$*" >&2; exit 2; }
 warn() { printf 'WARNING: %s\n' "$*" >&2; }
 
 backend='' precision='' calibration='' command='' runs_asked='' threads='' optimization='' sentinel_every='' node_modules=''
-times_pattern='' phone='' serial='' use_perf=yes use_quantities=yes
+times_pattern='' phone='' serial='' use_perf=yes use_quantities=yes cold_starts='' cold_command=''
 while [ $# -gt 0 ]; do
   option=$1
   case $option in
@@ -80,6 +83,8 @@ while [ $# -gt 0 ]; do
     --threads) threads=$value ;;
     --optimization) optimization=$value ;;
     --sentinel) sentinel_every=$value ;;
+    --cold) cold_starts=$value ;;
+    --cold-command) cold_command=$value ;;
     --node-modules) node_modules=$value ;;
     *) wrong "$option is not an option" ;;
   esac
@@ -93,9 +98,10 @@ case $optimization in
   *) wrong "--optimization $optimization is not all, extended, basic or disabled" ;;
 esac
 case $precision in '' | fp32 | fp16 | int8) ;; *) wrong "--precision $precision is not fp32, fp16 or int8" ;; esac
-for value in "$runs_asked" "$threads" "$sentinel_every"; do
-  case $value in *[!0-9]* | 0*) wrong "--runs, --threads and --sentinel take a whole number above 0, not $value" ;; esac
+for value in "$runs_asked" "$threads" "$sentinel_every" "$cold_starts"; do
+  case $value in *[!0-9]* | 0*) wrong "--runs, --threads, --sentinel and --cold take a whole number above 0, not $value" ;; esac
 done
+[ -z "$cold_command" ] || [ -n "$cold_starts" ] || wrong "--cold-command goes with --cold N"
 case $calibration in '' | /*) ;; *) calibration=$PWD/$calibration ;; esac
 case $node_modules in '' | /*) ;; *) node_modules=$PWD/$node_modules ;; esac
 case $phone in *[!A-Za-z0-9._:-]*) wrong "--adb $phone is no serial number of adb devices" ;; '' | any) ;; *) serial="-s $phone" ;; esac
@@ -379,6 +385,15 @@ else
   measure_quantities() { energy_mj='' memory_mib=''; }
   note_quantities() { :; }
 fi
+measure_cold() { cold_lines=''; }
+if [ -n "$cold_starts" ]; then
+  [ -f cold.sh ] || die "There is no cold.sh beside measure.sh: write the kit anew, or leave --cold out"
+  # shellcheck source-path=SCRIPTDIR source=cold.sh
+  . ./cold.sh
+  note_cold_starts() { { grep -v '^cold' results/quantities.txt 2>/dev/null; note_cold; } | save results/quantities.txt; }
+else
+  note_cold_starts() { :; }
+fi
 
 # ---- The sentinel: whether the machine kept its speed is seen in one model that is measured again and again.
 sentinel_attempts=6
@@ -484,6 +499,7 @@ measure_all() { # what is not done; sets failures and failed
         counts=''
       fi
       measure_quantities
+      measure_cold
       {
         printf '%s=%s\n' id "$id" sha256 "$hash" backend "$backend" precision "$precision" runs "$runs" log log.txt \
           times "$times" clocks_before "$clocks_before" clocks_after "$clocks_after" clocks_moved "$moves"
@@ -492,6 +508,7 @@ measure_all() { # what is not done; sets failures and failed
         [ "$counted" != yes ] || printf 'short_runs=%s\nlong_runs=%s\n' "$short_runs" "$long_runs"
         [ -z "$energy_mj" ] || echo "energy_mj=$energy_mj"
         [ -z "$memory_mib" ] || echo "memory_mib=$memory_mib"
+        [ -z "$cold_lines" ] || printf '%s\n' "$cold_lines"
       } | save "$out/meta.txt" || exit 1
       rm -f "$out"/*.part
       left=$(awk "BEGIN { s = ($todo - $attempts) * ($(date +%s) - $started) / $attempts
@@ -536,6 +553,7 @@ if [ -n "$sentinel_every" ]; then
   done <"$list"
 fi
 note_quantities
+note_cold_starts
 state_now | save results/after.txt || exit 1
 check_power_mode results/after.txt
 count_done

@@ -157,6 +157,7 @@ TEST_F(ColdEngine, OffersMatrixProductsOfTheFilesLayout) {
   };
   EXPECT_GE(names.size(), 3U);
   EXPECT_TRUE(has("gemm"));
+  EXPECT_TRUE(has(":avx2"));  // all implementations are looked at, not the first alone
   EXPECT_TRUE(has("nchw"));
 }
 
