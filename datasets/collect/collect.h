@@ -18,11 +18,16 @@ namespace tenshot::datasets {
 /// The hardware descriptor to measure with the architectures: latencies and counters of the space's operators, and what
 /// its operations cost inside a network.
 struct DescriptorOptions {
-  bool wanted = false;
-  std::string counters = "auto";  ///< where counts come from: perf_event, callgrind, latency_only, or the best there is
+  bool wanted = false;  ///< some seconds of measuring, which let three networks, or none, do for ten
+  /// Where counts come from: perf_event (the processor's counters), callgrind (simulated: the same on every machine,
+  /// and minutes), latency_only (none), or "auto", the first that works.
+  std::string counters = "auto";
+  /// Pools can be compared only where they count the same ones. More need more passes.
   std::vector<std::string> events{default_counters.begin(), default_counters.end()};
-  int passes = 0;                 ///< of counting; 0: as many as leave at most four events a pass
-  int counted_runs = 10;          ///< of each operator and pass, by the processor's counters
+  /// Of counting; 0: as many as leave at most four events in each. Fewer are faster, and have the kernel estimate.
+  int passes = 0;
+  /// Of each operator and pass, by the processor's counters. More even out noise and take longer in proportion.
+  int counted_runs = 10;
   std::filesystem::path program;  ///< the program tenshot, which callgrind runs; empty: callgrind cannot be used
 };
 
@@ -34,23 +39,30 @@ struct CollectOptions {
   std::string runtime = "libtorch-eager";
   descriptor::RuntimeOptions runtime_options;
   nasbench::NetworkShape shape;
-  std::string instruction_set =
-      "native";  ///< that the process runs under (descriptor/machine/instruction_set.h); recorded
+  /// That the process runs under (descriptor/machine/instruction_set.h); recorded.
+  std::string instruction_set = "native";
   descriptor::TimingOptions timing;
   std::vector<Architecture> architectures;  ///< in the order of the file; a second mention of one is ignored
   std::string id;                           ///< of the device-runtime; default_id() when empty
   std::string device;                       ///< the CPU's model name when empty
   DescriptorOptions descriptor;
-  bool repeat_check = false;  ///< measure 5 % of the architectures again at the end: how repeatable it all was
-  int batch_size = 20;        ///< architectures between two measurements of the sentinel; measured in turn, and the
-                              ///< sentinel with them, where timing.rounds is over 1
-  double sentinel_tolerance = 0.05;  ///< a batch whose sentinel moved further is measured again at the end
+  /// Measures 5 % of the architectures again at the end, which says how repeatable it all was and takes 5 % longer.
+  bool repeat_check = false;
+  /// Architectures between two measurements of the sentinel; measured in turn, and the sentinel with them, where
+  /// timing.rounds is over 1. Larger spends less time on the sentinel, loses more when a batch is disturbed, and keeps
+  /// more networks in memory.
+  int batch_size = 20;
+  /// A batch whose sentinel moved further is measured again at the end. Larger takes less time, and lets latencies in
+  /// that were measured at another speed of the machine.
+  double sentinel_tolerance = 0.05;
   /// Begins to watch how much the machine interferes and returns what tells it since then; a batch that was contended
   /// (descriptor::contended) is measured again. Empty: nothing is watched.
   std::function<std::function<descriptor::Contention()>()> watch_contention = watched_machine;
-  int attempts = 3;  ///< per batch; the best is kept, and counted in the environment when unsettled
+  /// For each batch; the best is kept, and counted in the environment when it is unsettled. More take longer on a
+  /// disturbed machine.
+  int attempts = 3;
   /// For how many seconds in all to throw away what was measured while the sentinel had moved, and to wait for the
-  /// machine to settle.
+  /// machine to settle. Larger gives better latencies on a machine that others use, later.
   double patience_s = 0;
   std::filesystem::path folder;  ///< DIR/<id>/device.json and latencies.csv are written here
 };

@@ -8,6 +8,7 @@
 
 #include "datasets/collect/collect_journal.h"
 #include "datasets/collect/collect_timer.h"
+#include "descriptor/runtimes/runtime.h"
 
 namespace tenshot::datasets {
 

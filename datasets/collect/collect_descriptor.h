@@ -7,6 +7,8 @@
 
 #include "datasets/collect/collect_timer.h"
 #include "datasets/pool/pool.h"
+#include "descriptor/runtimes/runtime.h"
+#include "nasbench/spaces/search_space.h"
 
 namespace tenshot::datasets {
 

@@ -7,8 +7,10 @@ namespace tenshot::datasets {
 
 /// How long networks run for their energy to be known.
 struct EnergyOptions {
-  double seconds = 1;  ///< of each visit; the sensors' own step is a few milliseconds
-  int visits = 3;      ///< of each network; the median counts
+  /// Of each visit. Larger makes the sensors' own step of a few milliseconds count less, and takes longer.
+  double seconds = 1;
+  /// Of each network; the median counts. More outvote visits that something else disturbed, and take longer.
+  int visits = 3;
 };
 
 /// What `tenshot collect --quantity energy` does: each network runs again and again while the machine's own sensors

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "datasets/collect/collect.h"
+#include "descriptor/runtimes/runtime.h"
 
 namespace tenshot::datasets {
 

@@ -15,20 +15,26 @@ struct CollectStartsOptions {
   CollectOptions collect;
   Quantity quantity = Quantity::cold;  ///< or memory: what the device-runtime holds
   /// The program and the arguments that start a network once and print a FreshStart as the last line: `--weights FILE`
-  /// and the architecture (of a network by name, its ONNX file) are put behind, and `--empty` for a network that does nothing.
+  /// and the architecture (of a network by name, its ONNX file) are put behind, and `--empty` for a network that does
+  /// nothing.
   std::vector<std::string> command;
-  int minimum_starts = 6;            ///< of a network
-  int maximum_starts = 15;           ///< undisturbed ones; twice as many in all
-  double relative_precision = 0.05;  ///< enough starts once the 95 % confidence interval of the median is within this
-  double time_limit_s = 300;         ///< of one start
+  /// Of a network. More take longer, and make lucky agreement of a few less likely.
+  int minimum_starts = 6;
+  /// Undisturbed ones; twice as many in all. More let unsteady disks reach the precision, and take longer on them.
+  int maximum_starts = 15;
+  /// Enough starts once the 95 % confidence interval of the median is within this. Larger stops sooner and leaves more
+  /// noise; halving it takes four times the starts.
+  double relative_precision = 0.05;
+  /// Of one start. Larger lets slow disks finish; a start that hangs is given up later.
+  double time_limit_s = 300;
 };
 
 /// Starts the networks that DIR/<id>/cold.csv (memory.csv) does not have yet, and writes the device file. A network is
 /// saved as soon as it is measured, so that the same call resumes. The file of a network's weights is written beside
 /// the results, so that it lies on the same disk, and dropped from the page cache before each start; how often the
-/// system kept it is in the environment, and so are the networks that the runtime does not run. Memory is the peak of the process less that of one whose network is empty.
-/// Throws InputError when the folder holds measurements made under other conditions, Interrupted when progress said
-/// stop, Error when a start fails.
+/// system kept it is in the environment, and so are the networks that the runtime does not run. Memory is the peak of
+/// the process less that of one whose network is empty. Throws InputError when the folder holds measurements made under
+/// other conditions, Interrupted when progress said stop, Error when a start fails.
 DeviceRuntime collect_starts(const CollectStartsOptions& options, const SearchSpace& space,
                              const CollectProgress& progress = {});
 

@@ -9,6 +9,8 @@
 #include "datasets/collect/collect.h"
 #include "datasets/collect/collect_record.h"
 #include "datasets/pool/in_network.h"
+#include "descriptor/runtimes/runtime.h"
+#include "descriptor/timing/timing.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::datasets {

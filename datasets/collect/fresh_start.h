@@ -15,7 +15,7 @@ namespace tenshot::datasets {
 struct StartRequest {
   descriptor::RuntimeOptions options;  ///< without weights
   std::filesystem::path weights;       ///< descriptor/runtimes/weights_file.h, or an ONNX file
-  int warm_runs = 20;                  ///< after the first
+  int warm_runs = 20;                  ///< after the first; more tell the warm latency better, and take longer
 };
 
 /// What one start took, from the file of the weights to the first output, ms. The process has loaded its libraries by

@@ -8,6 +8,7 @@
 #include "datasets/pool/pool.h"
 #include "datasets/tables/quantity.h"
 #include "descriptor/timing/timing.h"
+#include "nasbench/spaces/architecture.h"
 
 namespace tenshot::datasets {
 

@@ -48,14 +48,17 @@ struct KitManifest {
   std::vector<KitModel> models;
 };
 
+/// What a kit is to measure.
 struct KitRequest {
   const SearchSpace* space = nullptr;
-  std::vector<Architecture> architectures;
+  std::vector<Architecture> architectures;  ///< more say more of the device; each is a file of some megabytes to copy
   nasbench::NetworkShape shape;
-  int batch = 1;
-  std::uint64_t weight_seed = 1;
-  int runs = 200;                  ///< of an architecture
-  int operator_runs = 500;         ///< of an operator, a chain or surroundings
+  int batch = 1;                  ///< images in an inference
+  std::uint64_t weight_seed = 1;  ///< of the first network; each has one of its own
+  /// Of an architecture. More take longer in proportion on the board, and leave less noise.
+  int runs = 200;
+  /// Of an operator, a chain or surroundings, which take microseconds: more than of architectures.
+  int operator_runs = 500;
   nasbench::OnnxReadOptions onnx;  ///< of networks by name: what their files leave open
 };
 

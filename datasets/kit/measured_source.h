@@ -9,6 +9,7 @@
 #include "datasets/pool/pool.h"
 #include "datasets/tables/findings.h"
 #include "datasets/tables/quantity.h"
+#include "nasbench/spaces/search_space.h"
 
 namespace tenshot::datasets {
 

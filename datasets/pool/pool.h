@@ -111,9 +111,10 @@ struct RowRange {
 /// "0:900" → {0, 900}. Throws InputError.
 RowRange parse_row_range(std::string_view text);
 
+/// What of a table with one column for each device-runtime becomes a pool.
 struct WideTableOptions {
-  std::vector<std::string> devices;  ///< columns to read, in this order; empty = all
-  std::optional<RowRange> rows;
+  std::vector<std::string> devices;       ///< columns to read, in this order; empty = all
+  std::optional<RowRange> rows;           ///< rows to read: what is left out can be predicted later; nothing = all
   Quantity quantity = Quantity::latency;  ///< what the columns hold, in its unit
 };
 

@@ -40,6 +40,7 @@ struct CounterSnapshot {
   const CountedValue& of(std::string_view event) const;
 };
 
+/// Whose events a group of counters sees.
 struct CounterOptions {
   /// Counts in all threads of this process, not only in the calling one; for thread pools that run already. No thread
   /// may start or end while the group opens: one that starts then may be counted twice or not at all.

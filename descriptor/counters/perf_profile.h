@@ -8,14 +8,19 @@
 
 namespace tenshot::descriptor {
 
+/// How the events of operators are counted by the processor's counters.
 struct PerfCountOptions {
-  /// By perf's names, or any that CounterGroup takes.
+  /// By perf's names, or any that CounterGroup takes. More of them say more of the hardware and need more passes.
   std::vector<std::string> events{default_counters.begin(), default_counters.end()};
   /// Times all operators are run, each with its share of the events. 0: as many as leave at most four events a pass,
-  /// since small cores have four to six counters, of which a watchdog may hold one.
+  /// since small cores have four to six counters, of which a watchdog may hold one. More passes take longer in
+  /// proportion; fewer have the kernel share counters out by time, and the counts become estimates.
   int passes = 0;
-  int runs = 10;        ///< counted runs of each operator and pass, in one interval; the counts are divided by it
-  int warmup_runs = 1;  ///< uncounted runs of each operator and pass: caches, thread pools, lazily compiled code
+  /// Counted runs of each operator and pass, in one interval; the counts are divided by it. More even out the noise of
+  /// an interval's ends, and take longer in proportion.
+  int runs = 10;
+  /// Uncounted runs of each operator and pass: caches, thread pools, lazily compiled code. Too few count that work in.
+  int warmup_runs = 1;
   /// Counts in every thread of the process and not only in the calling one and those that it starts: runtimes keep
   /// pools of threads. Other threads should sleep meanwhile, and none may start or end between the operators' runs.
   bool running_threads = true;

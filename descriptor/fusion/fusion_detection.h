@@ -12,11 +12,18 @@ namespace tenshot::descriptor {
 
 /// How fusion is detected.
 struct FusionDetectionOptions {
+  /// Every pair of them is a case: the time grows with the square of their number.
   std::vector<std::string> operators = testable_operators();
+  /// Of the cases' networks. Larger ones stand out of the noise of small devices, and take longer in proportion.
   CaseImage image;
-  double alpha = 0.5;    ///< of Inequality 1: which share of the cheaper operator's time fusing has to save
-  int least_rounds = 5;  ///< each round times all networks of a case once
-  int most_rounds = 60;  ///< a case that is within the noise after so many rounds stays undecided
+  /// α of Inequality 1: which share of the cheaper operator's time fusing has to save. Larger finds fewer pairs fused,
+  /// and is misled less by caches that happen to be warm.
+  double alpha = 0.5;
+  /// Each round times all networks of a case once; no case is decided before so many. More take longer, and make a
+  /// decision by chance less likely.
+  int least_rounds = 5;
+  /// A case that is within the noise after so many rounds stays undecided. More take longer and leave fewer of those.
+  int most_rounds = 60;
 };
 
 /// Times of networks in one round, in milliseconds, in their order: taken one right after the other, so that what a

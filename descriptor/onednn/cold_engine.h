@@ -24,7 +24,9 @@ std::vector<std::string> kernel_names(const ColdNetwork& network, const ColdLaye
 /// Throws InputError where the plan is of another machine: its kernels may not exist here.
 void require_this_machine(const ColdPlan& plan);
 
+/// How the stages of cold starts are measured.
 struct ColdMeasureOptions {
+  /// Of every stage; the least time counts. More come nearer to what the machine can do, and take longer in proportion.
   int repetitions = 5;
   std::filesystem::path scratch;  ///< folder on the disk that reading is measured on
   std::function<void(std::size_t done, std::size_t of)> progress = {};  ///< shapes of layers
@@ -47,11 +49,12 @@ bool has_weights(const ColdPlan& plan, const std::filesystem::path& folder);
 /// is not the one that was planned for.
 bool make_weights(const ColdPlan& plan, const std::filesystem::path& model, const std::filesystem::path& folder);
 
+/// How a planned network is started.
 struct ColdStartOptions {
   std::filesystem::path folder;  ///< of weights; what it lacks is made the slow way, of the model
   std::filesystem::path model;   ///< for the slow way
   std::vector<float> image;      ///< the network's input, channels first; empty: zeros
-  int warm_runs = 0;             ///< executions after the first
+  int warm_runs = 0;             ///< executions after the first; more tell the warm latency better, and take longer
 };
 
 /// One start from the plan's file to the output, milliseconds.
@@ -61,7 +64,7 @@ struct ColdStart {
   double prepare_ms = 0;  ///< of the executing core
   double wait_ms = 0;     ///< of the executing core, for others' preparations
   double execute_ms = 0;
-  double warm_ms = 0;                    ///< median of later executions; 0 without any
+  double warm_ms = 0;  ///< median of later executions; 0 without any
   std::vector<LayerTimes> layers;
   std::vector<std::string> slow_layers;  ///< whose stored weights were missing or damaged
   std::vector<float> output;             ///< row by row, channels first

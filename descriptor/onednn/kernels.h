@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "descriptor/cold/cold_network.h"
+#include "nasbench/graph/operator_specification.h"
 
 namespace tenshot::descriptor {
 

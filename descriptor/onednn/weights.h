@@ -9,6 +9,7 @@
 #include "descriptor/cold/cold_plan.h"
 #include "descriptor/cold/weight_file.h"
 #include "descriptor/onednn/prepared_layer.h"
+#include "nasbench/graph/onnx_weights.h"
 
 namespace tenshot::descriptor {
 

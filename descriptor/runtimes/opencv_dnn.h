@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "descriptor/runtimes/runtime.h"
+#include "nasbench/graph/network.h"
 
 namespace tenshot::descriptor {
 

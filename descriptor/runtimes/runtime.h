@@ -14,9 +14,12 @@ namespace tenshot::descriptor {
 
 /// How a runtime is to run a graph.
 struct RuntimeOptions {
-  int batch = 1;  ///< of a layer graph; a network has its own
+  /// Images in an inference of a layer graph; a network has its own. Larger makes an image cheaper and a call dearer.
+  int batch = 1;
+  /// Of the runtime's own pool. More are faster up to the processors that are free; beyond, times scatter.
   int threads = 1;
-  std::uint64_t weight_seed = 1;                     ///< of nasbench::random_weights
+  /// Of nasbench::random_weights. Which weights hardly matters: latencies are those of the operators.
+  std::uint64_t weight_seed = 1;
   std::shared_ptr<const Weights> weights = nullptr;  ///< of every node of the network, instead of random ones
 };
 

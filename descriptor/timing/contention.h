@@ -50,10 +50,13 @@ std::optional<std::uint64_t> steal_ticks(std::string_view proc_stat, const std::
 /// number of each schedstat (Linux, Documentation/scheduler/sched-stats). Nothing where the kernel does not keep it.
 std::optional<std::uint64_t> wait_nanoseconds(const std::filesystem::path& tasks);
 
+/// What tells that other programs disturb a measurement.
 struct ContentionOptions {
   std::vector<int> cpus;  ///< whose steal time to watch; empty: those the calling thread may use (allowed_cpus)
   std::filesystem::path proc_stat = "/proc/stat";
-  bool software_counts = true;  ///< task-clock, page-faults and context-switches too, where they can be opened
+  /// Task-clock, page-faults and context-switches too, where they can be opened: they see what other programs of the
+  /// same guest do, and cost a few microseconds for each measurement.
+  bool software_counts = true;
   std::filesystem::path tasks = "/proc/self/task";
 };
 

@@ -8,15 +8,22 @@
 
 namespace tenshot::descriptor {
 
+/// How long a network is timed.
 struct TimingOptions {
-  int warmup_runs = 5;  ///< at least; warm-up goes on until `warmup_ms` have passed and run times stop falling
+  /// At least; warm-up goes on until `warmup_ms` have passed and run times stop falling. More take longer; too few
+  /// count clocks that still rise, cold caches and code that is compiled on its first run.
+  int warmup_runs = 5;
   double warmup_ms = 5;
+  /// Runs that are timed before precision may end it. More cost time and make lucky agreement of a few less likely.
   int minimum_runs = 30;
+  /// Runs that end it however imprecise it is. More let unsteady machines reach the precision, and take longer on them.
   int maximum_runs = 100;
-  double relative_precision = 0.01;  ///< stop once the 95 % confidence interval of the median is within this
+  /// Enough once the 95 % confidence interval of the median is within this. Larger stops sooner and leaves more noise
+  /// in the latency; halving it takes four times the runs.
+  double relative_precision = 0.01;
   /// Over 1: networks are measured in turn, `maximum_runs` spread over this many rounds. A shared machine changes its
   /// speed by the second; runs that are seconds apart see what it does most of the time. A network that is precise
-  /// enough after a round sits out the rest.
+  /// enough after a round sits out the rest. More keep all networks of a batch in memory for longer.
   int rounds = 1;
 };
 

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "descriptor/cold/stages.h"
 #include "trainer/cold/calibration.h"
 #include "trainer/cold/planner.h"
 
