@@ -212,6 +212,8 @@ def table(out):
     print("\n## Planning and storage\n\nPlanning holds the starts that correct the stages.\n")
     print(header(["network", "model, MB", "layers", "kernels", "measuring, s", "planning, s", "stored weights, MB"]))
     for row in rows_of(out / "networks.csv"):
+        if row["network"] not in networks:  # not started yet
+            continue
         print(line([*row.values(), f"{median(row['network'], 'KCP', 'stored_mb'):.1f}"]))
     print("\n## One convolution\n\n3 × 3, 64 to 192 channels, 56 × 56; milliseconds.\n")
     convolutions = rows_of(out / "convolution.csv")

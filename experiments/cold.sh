@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Cold starts of published classifiers at 224 × 224: stages measured, planned, started in fresh processes with the files'
-# pages dropped; beside them the sequential starts, ONNX Runtime, LibTorch and OpenCV. Keeps the tables in experiments/results/cold. An
-# interrupted run goes on.
+# pages dropped; beside them the sequential starts, ONNX Runtime, LibTorch and OpenCV. Keeps the tables in
+# experiments/results/cold. An interrupted run goes on.
 #
 #   experiments/cold.sh [NETWORK ...]
 #
@@ -17,8 +17,8 @@ work=$build/experiments/cold
 results=experiments/results/cold
 exports=$work/exports
 mkdir -p "$work" "$results" "$exports"
-{ echo network; printf '%s\n' $networks; } >"$work/networks.list" # SC2086: a list of words
-# shellcheck disable=SC2046
+# shellcheck disable=SC2086 # a list of words
+{ echo network; printf '%s\n' $networks; } >"$work/networks.list"
 experiments/install_onnxruntime.sh "$build/onnxruntime"
 export TENSHOT_NODE_MODULES=${TENSHOT_NODE_MODULES:-$build/onnxruntime/node_modules}
 for network in $networks; do

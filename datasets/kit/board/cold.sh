@@ -1,4 +1,4 @@
-# shellcheck shell=sh disable=SC2154,SC2034
+# shellcheck shell=sh disable=SC2154,SC2034,SC2015
 # Sourced by measure.sh --cold N: cold starts of an architecture after its times, each in a fresh process, from the
 # model's file to the first output. results/ID/meta.txt gets the medians: cold_ms, and its parts as far as the runtime
 # tells them: load_ms (reading; of trtexec: loading the engine), prepare_ms (of ONNX Runtime: making the session),
@@ -48,7 +48,7 @@ cold_start() {
       TENSHOT_COLD=1 infer 1 0 0 "$times_part" >"$said" 2>&1 || return 1
       for key in cold_ms load_ms prepare_ms first_ms; do of_json $key "$times_part"; done | tr '\n' ' ' ;;
     custom)
-      # shellcheck disable=SC2086 # one or two plain names
+      # shellcheck disable=SC2046 # one or two plain names
       drop_pages "$file" $(second_of "$file")
       hot_command=$command command=$cold_command
       run sh -c "$(filled_command 1 "$file")" >"$said" 2>>"$log"
