@@ -163,9 +163,10 @@ class KernelsPredictor : public Predictor {
             {"forests", forests}};
   }
 
-  std::vector<std::string> explanation() const override {
-    return {std::to_string(model_.forests().size()) + " types of kernels from " + card_.at("samples").dump() +
-            " measured ones; a call costs " + shortest(model_.call_ms()) + " ms"};
+  std::vector<Remark> explanation() const override {
+    return {{std::to_string(model_.forests().size()) + " types of kernels from " + card_.at("samples").dump() +
+                 " measured ones; a call costs " + shortest(model_.call_ms()) + " ms",
+             false}};
   }
 
  private:
