@@ -214,7 +214,7 @@ void compare_with_networks(const OptionParser& options, const trainer::Predictor
     worst = off;
     name = predictor.space().format(measured.architectures[i]);
   }
-  say((far > 0 ? std::string(trainer::warning_mark) : std::string()) + std::to_string(far) + " of " +
+  say(std::string(far > 0 ? "Warning: " : "") + std::to_string(far) + " of " +
           std::to_string(sums.size()) + " measured networks differ from the sum of their kernels by more than 50 %" +
           (name.empty() ? "" : "; most does " + name + ", by " + std::to_string(std::lround(100 * worst)) + " %"),
       options.has("quiet"));
