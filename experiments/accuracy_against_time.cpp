@@ -55,8 +55,8 @@ std::string key_of(const NetworkKernel& kernel) { return kernel.kernel + " " + f
 class Comparison {
  public:
   Comparison(const Pool& everything, const Target& target, const std::map<std::string, std::string>& roles,
-             std::vector<Row>& rows)
-      : target_(target), rows_(rows) {
+             std::vector<Row>& rows, std::function<void()> keep)
+      : target_(target), rows_(rows), keep_(std::move(keep)) {
     pool_.space = everything.space;
     // Devices of the target's runtime are its family; networks to predict are new to the pool.
     for (datasets::DeviceRuntime device : everything.devices) {
@@ -77,13 +77,13 @@ class Comparison {
     unmeasured();
     for (const std::size_t count : {3, 10, 20, 50}) by_networks(count);
     for (const double share : {0.05, 0.1, 0.25, 0.5, 1.0}) nn_meter(share);
-    for (const LearnerKind learner :
-         {LearnerKind::lasso, LearnerKind::forest, LearnerKind::boosting, LearnerKind::perceptron}) {
-      for (const std::size_t count : {3, 10, 30, 1000}) li(learner, count);
-    }
     for (const int level : {1, 2, 3}) monnet(level);
     for (const std::size_t count : {3, 10, 50}) {
       for (const double share : {0.05, 0.25, 1.0}) combined(count, share);
+    }
+    for (const LearnerKind learner :
+         {LearnerKind::lasso, LearnerKind::forest, LearnerKind::boosting, LearnerKind::perceptron}) {
+      for (const std::size_t count : {3, 10, 30, 1000}) li(learner, count);
     }
   }
 
@@ -101,6 +101,7 @@ class Comparison {
     }
     rows_.push_back({target_.runtime, method, budget, networks, kernels, seconds,
                      trainer::evaluate(predicted, measured), median(errors), median(ratios)});
+    keep_();
     std::cerr << target_.runtime << " " << method << " " << budget << ": "
               << 100 * rows_.back().metrics.acc10 << " %, " << seconds << " s\n";
   }
@@ -334,6 +335,7 @@ class Comparison {
 
   const Target& target_;
   std::vector<Row>& rows_;
+  std::function<void()> keep_;  ///< called after each row: a run that is stopped leaves what it had
   Pool pool_;
   std::unique_ptr<trainer::PoolModel> model_;
 };
@@ -379,8 +381,7 @@ int main(int argc, char** argv) {
       if (given.count("only") != 0 && given["only"].as<std::string>() != folder.filename().string()) continue;
       std::vector<Row> rows;
       const Target target = experiments::read_target(folder, roles);
-      Comparison(pool, target, roles, rows).run();
-      write_file_atomically(file, csv_of(rows));
+      Comparison(pool, target, roles, rows, [&] { write_file_atomically(file, csv_of(rows)); }).run();
     }
   } catch (const std::exception& error) {
     std::cerr << "accuracy_against_time: " << error.what() << "\n";

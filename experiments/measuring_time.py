@@ -2,10 +2,11 @@
 """Which networks are learned from and which are predicted, and what came of it as a page and a picture.
 
     python3 measuring_time.py split FAMILIES.csv        network,role on standard output
-    python3 measuring_time.py page FOLDER               its README.md and accuracy-against-time.svg, of its *.csv
+    python3 measuring_time.py page FOLDER DATA          its README.md and accuracy-against-time.svg, of its *.csv
 """
 import csv
 import math
+import statistics
 import sys
 from collections import defaultdict
 from pathlib import Path
@@ -14,6 +15,7 @@ from own_networks import hashed, order
 
 # What has attention or channels last: kernels without a convolution, for which no paper here has a predictor.
 LEFT_OUT = {"vit", "mixer", "convnext"}
+PRECISE = 0.1  # standard error of a layer inside of its network, over its cost, at which it is compared
 
 
 def split(families_csv):
@@ -86,7 +88,31 @@ def front(rows):
     return kept
 
 
-def page(results):
+def isolation_table(data):
+    """MONNET's Table 1: layers isolated in three modes against one more of the layer inside of its network."""
+    lines = ["| runtime | layers | mode 0: over inside, median error | mode 1 | mode 2 |", "|---|---|---|---|---|"]
+    for path in sorted(data.glob("*/isolation.csv")):
+        layers = defaultdict(dict)
+        with open(path, newline="") as file:
+            for row in csv.DictReader(file):
+                layers[(row["network"], row["layer"])][row["way"]] = row
+        cells, used = [], 0
+        for way in ("mode 0", "mode 1", "mode 2"):
+            ratios = []
+            for found in layers.values():
+                inside = float(found["inside"]["latency_ms"])
+                error = float(found["inside"]["deviation_ms"]) / math.sqrt(float(found["inside"]["rounds"]))
+                if error < PRECISE * inside:
+                    ratios.append(float(found[way]["latency_ms"]) / inside)
+            used = len(ratios)
+            errors = [abs(ratio - 1) for ratio in ratios]
+            cells.append("–" if not ratios else
+                         f"{statistics.median(ratios):.2f}, {100 * statistics.median(errors):.0f} %")
+        lines.append(f"| {path.parent.name} | {used} of {len(layers)} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def page(results, data):
     out = results
     rows = []
     for path in sorted(results.glob("*.csv")):
@@ -103,9 +129,16 @@ def page(results):
         cells = []
         for runtime in runtimes:
             row = found.get(runtime)
-            cells.append("–" if row is None else f'{float(row["seconds"]):.1f} s, **{100 * float(row["acc10"]):.0f}**, '
-                         f'{100 * float(row["median_error"]):.1f} %')
+            if row is None:
+                cells.append("–")
+                continue
+            error = f', {100 * float(row["median_error"]):.1f} %' if row["median_error"] else ""
+            cells.append(f'{float(row["seconds"]):.1f} s, **{100 * float(row["acc10"]):.0f}**{error}')
         text += f"| {method} | {budget} | " + " | ".join(cells) + " |\n"
+    text += ("\n## Layers isolated (MONNET, Table 1)\n\nConvolutions whose output is shaped as their input: alone (mode 0), "
+             "behind a feeding convolution (mode 1), between a feeding and a consuming one (mode 2), over what one more of "
+             "the layer costs inside of its network (four copies). Layers whose cost inside has a standard error of 10 % or "
+             "more are left out.\n\n" + isolation_table(data))
     (out / "README.md").write_text(text)
     (out / "accuracy-against-time.svg").write_text(picture(rows))
 
@@ -114,4 +147,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "split":
         split(sys.argv[2])
     else:
-        page(Path(sys.argv[2]))
+        page(Path(sys.argv[2]), Path(sys.argv[3]))

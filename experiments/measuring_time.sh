@@ -42,7 +42,7 @@ case $step in
   compare)
     build_targets accuracy_against_time fusion_detection
     "$build/experiments/accuracy_against_time" --pool datasets/data/networks --measured "$data" --out "$results/measuring_time"
-    python3 experiments/measuring_time.py page "$results/measuring_time"
+    python3 experiments/measuring_time.py page "$results/measuring_time" "$data"
     "$build/experiments/fusion_detection" --detected "$results/fusion_detection" --out "$results/fusion_detection"
     ;;
   *)

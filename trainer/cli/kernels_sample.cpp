@@ -214,12 +214,10 @@ void compare_with_networks(const OptionParser& options, const trainer::Predictor
     worst = off;
     name = predictor.space().format(measured.architectures[i]);
   }
-  const trainer::Remark remark = {
-      std::to_string(far) + " of " + std::to_string(sums.size()) +
-          " measured networks differ from the sum of their kernels by more than 50 %" +
+  say(std::string(far > 0 ? "Warning: " : "") + std::to_string(far) + " of " +
+          std::to_string(sums.size()) + " measured networks differ from the sum of their kernels by more than 50 %" +
           (name.empty() ? "" : "; most does " + name + ", by " + std::to_string(std::lround(100 * worst)) + " %"),
-      far > 0};
-  say(in_words(remark), options.has("quiet"));
+      options.has("quiet"));
 }
 
 }  // namespace

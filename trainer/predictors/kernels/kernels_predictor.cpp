@@ -163,12 +163,6 @@ class KernelsPredictor : public Predictor {
             {"forests", forests}};
   }
 
-  std::vector<Remark> explanation() const override {
-    return {{std::to_string(model_.forests().size()) + " types of kernels from " + card_.at("samples").dump() +
-                 " measured ones; a call costs " + shortest(model_.call_ms()) + " ms",
-             false}};
-  }
-
  private:
   std::vector<NetworkKernel> kernels(const Architecture& architecture) const {
     return kernels::kernels_of(kernels::graph_of(nasbench::named_network(architecture)), rules_);
