@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# From published CNNs to the networks of a search space: a pool of networks (datasets/data/networks) without any setting of
+# a runtime, ten CNNs of the pool as measured on it, and the predictor is asked about forty of FBNet's networks, of which
+# no device was ever measured for it. They were measured on the same machine (datasets/data/fbnet). The cells of
+# datasets/data are not asked about: another processor measured them. Keeps
+# experiments/results/across_spaces. An interrupted run goes on.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=experiments/set_up.sh disable=SC2119
+. experiments/set_up.sh
+install_missing
+build_targets tenshot
+work=$build/experiments/across_spaces
+results=experiments/results/across_spaces
+count=40
+mkdir -p "$work" "$results"
+
+# FBNet's networks as ONNX files: a kit of the first forty that were measured.
+measured=datasets/data/fbnet/libtorch-eager_t1_b1_r224/latencies.csv
+head -n $((count + 1)) "$measured" | cut -d, -f1 >"$work/fbnet.csv"
+if [ ! -f "$work/kit/manifest.json" ]; then
+  "$tenshot" train -q --pool datasets/data/fbnet --out "$work/fbnet.tenshot"
+  rm -rf "$work/kit"
+  "$tenshot" plan -q --checkpoint "$work/fbnet.tenshot" --sampler listed --archs "$work/fbnet.csv" --samples "$count" \
+    --out "$work/plan.csv" --kit "$work/kit"
+fi
+
+while read -r name without; do # a runtime, and what is left out of the pool with it
+  run=$work/$name
+  [ -f "$run.pool.tenshot" ] ||
+    "$tenshot" train -q --pool datasets/data/networks --without "$without" --out "$run.pool.tenshot"
+  "$tenshot" plan -q --checkpoint "$run.pool.tenshot" --samples 10 --out "$run.ten.csv"
+  awk -F, 'NR == FNR { if (FNR > 1) wanted[$2] = 1; next } FNR == 1 || $1 in wanted { print $1 "," $2 }' \
+    "$run.ten.csv" "datasets/data/networks/${name}_t1_b1/latencies.csv" >"$run.measured.csv"
+  "$tenshot" adapt -q --checkpoint "$run.pool.tenshot" --measurements "$run.measured.csv" --out "$run.tenshot" >/dev/null
+  { echo "architecture,latency_ms"
+    /usr/bin/python3 experiments/across_spaces.py truth "$work/kit/manifest.json" \
+      "datasets/data/fbnet/${name}_t1_b1_r224/latencies.csv"
+  } >"$run.truth.csv"
+  "$tenshot" evaluate -q --predictor "$run.tenshot" --networks "$work/kit/models" --measurements "$run.truth.csv" --json \
+    >"$run.json"
+done <<'END'
+libtorch-eager libtorch-eager_t1_b1,libtorch-eager_t1_b1_avx2
+libtorch-frozen libtorch-frozen_t1_b1
+libtorch-optimized libtorch-optimized_t1_b1,libtorch-optimized_t1_b1_avx2
+opencv-dnn opencv-dnn_t1_b1
+END
+/usr/bin/python3 experiments/across_spaces.py table "$work" >"$results/README.md"
+cat "$results/README.md"
