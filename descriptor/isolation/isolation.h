@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "descriptor/runtimes/runtime.h"
@@ -22,19 +23,19 @@ std::string_view name(Isolation mode);
 
 /// A timed network of one kernel.
 struct IsolatedTiming {
-  double latency_ms = 0;     ///< of the kernel, without what surrounds it
-  double deviation_ms = 0;   ///< standard deviation over the rounds
+  double latency_ms = 0;    ///< of the kernel, without what surrounds it
+  double deviation_ms = 0;  ///< standard deviation over the rounds
   int rounds = 0;
-  bool converged = false;    ///< the 95 % confidence interval of the mean is within the precision
-  double seconds = 0;        ///< spent on it: building, compiling, warming up, running
+  bool converged = false;  ///< the 95 % confidence interval of the mean is within the precision
+  double seconds = 0;      ///< spent on it: building, compiling, warming up, running
 };
 
 struct IsolationOptions {
   Isolation mode = Isolation::standalone;
-  int runs = 5;              ///< of each network in a round, of which the median counts
+  int runs = 5;  ///< of each network in a round, of which the median counts
   int least_rounds = 3;
   int most_rounds = 10;
-  double precision = 0.05;   ///< half of the confidence interval, over the mean, at which measuring stops
+  double precision = 0.05;  ///< half of the confidence interval, over the mean, at which measuring stops
   RuntimeOptions runtime;
 };
 
@@ -47,8 +48,8 @@ struct SignedNetwork {
 };
 std::vector<SignedNetwork> surroundings(const nasbench::Network& kernel, Isolation mode);
 
-/// Measures a kernel in rounds, in each of which all networks take turns, until the mean is precise (MONNET, §3). Throws
-/// InputError where the runtime refuses a network, or options are out of range.
+/// Measures a kernel in rounds, in each of which all networks take turns, until the mean is precise (MONNET, §3).
+/// Throws InputError where the runtime refuses a network, or options are out of range.
 IsolatedTiming time_isolated(const Runtime& runtime, const nasbench::Network& kernel, const IsolationOptions& options);
 
 /// One more of `layer`, whose output is shaped as its input, inside of `network`: what `copies` of it behind the layer

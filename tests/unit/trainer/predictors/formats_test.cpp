@@ -105,7 +105,9 @@ TEST(EarlierFormats, OperatorsKnownByTheirNamesAreThoseOfTheSpace) {
     for (const datasets::DeviceRuntime& device : pool.devices) {
       EXPECT_EQ(device.descriptor.operators.size(), 15U);
       for (const datasets::OperatorProfile& profile : device.descriptor.operators) {
-        EXPECT_EQ(profile.key, *pool.space->named_operation(profile.name, profile.key.channels(), 32)) << profile.name;
+        EXPECT_EQ(profile.key,
+                  *pool.space->named_operation(profile.name, profile.key.channels(), profile.key.resolution()))
+            << profile.name;
       }
       EXPECT_FALSE(device.descriptor.in_network.empty());
       for (const datasets::OperationLatency& entry : device.descriptor.in_network) {
