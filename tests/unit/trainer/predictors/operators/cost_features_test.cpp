@@ -33,29 +33,6 @@ TEST(CostFeatures, OfAConvolutionAreItsCountArithmeticAndBytes) {
   EXPECT_EQ(value(features, "depthwise_convolution.count"), 0);
 }
 
-TEST(CostFeatures, OfAShapeAreTheArithmeticThatLeavesUnitsIdle) {
-  // 3×3, 4 → 8 channels on 5×5, 7,200 multiply–adds: 2 of 4 inputs, 4 of 8 outputs, 16 of 25 positions.
-  const Eigen::VectorXd same = raw_features({convolution(3, 1, 4, 8, 5)});
-  EXPECT_DOUBLE_EQ(value(same, "convolution.arithmetic_of_few_inputs"), 3600);
-  EXPECT_DOUBLE_EQ(value(same, "convolution.arithmetic_of_few_outputs"), 3600);
-  EXPECT_DOUBLE_EQ(value(same, "convolution.arithmetic_of_few_positions"), 7200 * 16 / 25.0);
-  EXPECT_DOUBLE_EQ(value(same, "convolution.arithmetic_of_unlike_3x3"), 800);
-  // A depthwise one of 5×5 has one input for each output: 5·5·25·4 = 2,500 multiply–adds, none of a 3×3.
-  const Eigen::VectorXd depthwise = raw_features({convolution(5, 4, 4, 4, 5)});
-  EXPECT_DOUBLE_EQ(value(depthwise, "depthwise_convolution.arithmetic_of_few_inputs"), 2500);
-  EXPECT_DOUBLE_EQ(value(depthwise, "depthwise_convolution.arithmetic_of_unlike_3x3"), 2500);
-}
-
-TEST(CostFeatures, OfShapesAreNoneWithoutMultiplyAdds) {
-  OperatorSpecification pool;
-  pool.kind = OperatorKind::max_pool;
-  pool.kernel = {3, 3};
-  pool.inputs = {{1, 2, 8, 8}};
-  pool.output = {1, 2, 4, 4};
-  const auto shapes = static_cast<Eigen::Index>(raw_feature_count() - shapeless_feature_count());
-  EXPECT_EQ(raw_features({pool}).tail(shapes).sum(), 0);
-}
-
 TEST(CostFeatures, TellConvolutionsApartByKernelAndGroups) {
   const Eigen::VectorXd features =
       raw_features({convolution(1, 1, 8, 8, 4), convolution(3, 8, 8, 8, 4), convolution(3, 2, 8, 8, 4)});

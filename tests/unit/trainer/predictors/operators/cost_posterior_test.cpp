@@ -269,35 +269,6 @@ TEST(CostCalibration, HoldsItsPromiseOnNewDevicesAndNetworksOfThePoolsKind) {
   EXPECT_LT(held / all, 0.98);
 }
 
-/// The widest error that a pool of networks in clusters leaves at a probability of .95, where every network of a cluster
-/// is off by the same factor, or each by its own.
-double upper_quantile(bool shared_by_cluster) {
-  Bench bench = bench_of(12, 96, 5, 15);
-  Rng rng(7);
-  for (Index n = 0; n < 96; ++n) {
-    if (n % 8 != 0) {  // eight networks that are nearly the same
-      for (Index f = 1; f < 5; ++f) {
-        bench.pool.features(n, f) = bench.pool.features(n - n % 8, f) * std::exp(0.02 * rng.normal());
-      }
-    }
-  }
-  bench.pool.latency_ms = bench.costs * bench.pool.features.transpose();
-  for (Index d = 0; d < 12; ++d) {
-    double factor = 1;
-    for (Index n = 0; n < 96; ++n) {
-      if (!shared_by_cluster || n % 8 == 0) factor = std::exp(0.2 * rng.normal());
-      bench.pool.latency_ms(d, n) *= factor;
-    }
-  }
-  std::vector<std::size_t> families(12);
-  std::iota(families.begin(), families.end(), std::size_t{0});
-  return structured::error_quantile(calibrate(bench.pool, fit_library(bench.pool), families, {}, {}), 0.95);
-}
-
-TEST(CostCalibration, CountsWhatAFamilyOfNetworksHasInCommonAsUnknown) {
-  EXPECT_GT(upper_quantile(true), 1.2 * upper_quantile(false));
-}
-
 TEST(CostCalibration, IsNormalWithoutThreeFamilies) {
   const Bench bench = bench_of(4, 90, 4, 14);
   const CostLibrary library = fit_library(bench.pool);
