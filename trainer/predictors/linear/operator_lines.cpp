@@ -21,10 +21,10 @@ using Eigen::Index;
 /// Where the measures of a group stand among its features (operators::measures_of_group).
 enum Measure : std::size_t { count, multiply_adds, input_bytes, output_bytes, weight_bytes };
 
-/// Every raw feature but what shapes do, in its own unit, so that a line knows operators that no pool has.
+/// Every raw feature in its own unit, so that a line knows operators that no pool has.
 operators::FeatureMap all_raw_features() {
   operators::FeatureMap map;
-  map.raw.resize(operators::shapeless_feature_count());
+  map.raw.resize(operators::raw_feature_count());
   std::iota(map.raw.begin(), map.raw.end(), 0);
   map.unit = Eigen::VectorXd::Ones(static_cast<Index>(map.raw.size()));
   return map;
@@ -32,7 +32,7 @@ operators::FeatureMap all_raw_features() {
 
 /// For each raw feature, the place of its term in the line: 0 for the base, −1 for a feature that has none.
 std::vector<Index> term_places(LineTerms terms) {
-  std::vector<Index> places(operators::shapeless_feature_count(), -1);
+  std::vector<Index> places(operators::raw_feature_count(), -1);
   places[0] = 0;
   for (std::size_t feature = 1; feature < places.size(); ++feature) {
     const std::size_t measure = (feature - 1) % operators::measures_of_group;

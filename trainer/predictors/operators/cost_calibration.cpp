@@ -22,46 +22,15 @@ struct NetworkSplit {
   std::vector<Index> predicted;
 };
 
-/// A random third, or fewer, are predicted.
-NetworkSplit split_at_random(Index networks, std::size_t most_predicted, Rng& rng) {
+NetworkSplit split_networks(Index networks, bool new_ones, std::size_t most_predicted, Rng& rng) {
   std::vector<Index> order(static_cast<std::size_t>(networks));
   std::iota(order.begin(), order.end(), Index{0});
   rng.shuffle(order);
   const std::size_t predicted = std::min(order.size() / 3, most_predicted);
-  return {{order.begin() + static_cast<std::ptrdiff_t>(predicted), order.end()},
-          {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(predicted)}};
-}
-
-/// A third is predicted: some random networks, each with those most like it. The networks of a family stay together,
-/// whatever they are called.
-NetworkSplit split_by_kin(const CostLibrary& library, Rng& rng) {
-  constexpr Index kin_of_a_pool = 12;  ///< about as many families as pools have
-  const Index networks = library.known.rows(), size = std::max<Index>(1, networks / kin_of_a_pool);
-  const Eigen::MatrixXd alike = similarity(library.known, library.known);
-  std::vector<Index> left(static_cast<std::size_t>(networks));
-  std::iota(left.begin(), left.end(), Index{0});
-  NetworkSplit split;
-  while (static_cast<Index>(split.predicted.size() + static_cast<std::size_t>(size)) <= networks / 3) {
-    const Index centre = left[rng.below(left.size())];
-    std::stable_sort(left.begin(), left.end(), [&](Index a, Index b) { return alike(centre, a) > alike(centre, b); });
-    split.predicted.insert(split.predicted.end(), left.begin(), left.begin() + size);
-    left.erase(left.begin(), left.begin() + size);
-  }
-  split.known = std::move(left);
-  return split;
-}
-
-/// Where networks are compared with each other, those predicted are unlike those known; else the known ones may be
-/// predicted too, and some are enough.
-NetworkSplit split_networks(const CostLibrary& library, Index networks, std::size_t most_predicted, Rng& rng) {
+  NetworkSplit split{{order.begin() + static_cast<std::ptrdiff_t>(predicted), order.end()},
+                     {order.begin(), order.begin() + static_cast<std::ptrdiff_t>(predicted)}};
   constexpr std::size_t enough_candidates = 1000;
-  NetworkSplit split;
-  if (library.places.compared()) {
-    split = split_by_kin(library, rng);
-  } else {
-    split = split_at_random(networks, most_predicted, rng);
-    if (split.known.size() > enough_candidates) split.known.resize(enough_candidates);
-  }
+  if (!new_ones && split.known.size() > enough_candidates) split.known.resize(enough_candidates);
   std::sort(split.known.begin(), split.known.end());
   return split;
 }
@@ -125,7 +94,7 @@ structured::IntervalCalibration calibrate(const PoolNumbers& pool, const CostLib
   for (std::size_t repeat = 0; repeat < options.repeats; ++repeat) {
     Rng rng(options.seed, repeat);
     const bool compared = library.places.compared();
-    const NetworkSplit split = split_networks(library, pool.features.rows(), options.most_networks, rng);
+    const NetworkSplit split = split_networks(pool.features.rows(), compared, options.most_networks, rng);
     const PoolNumbers known = networks_of(pool, split.known);
     const CostLibrary refitted = compared ? fit_library(known, library_options) : library;
     std::vector<std::size_t> candidates(split.known.size());

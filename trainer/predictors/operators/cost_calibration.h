@@ -19,7 +19,7 @@ struct CalibrationOptions {
 
 /// The distribution of standardised errors of log latency: each device is adapted to from planned measurements, by the
 /// library of the devices of other families. Where networks are compared with each other, those predicted are new to
-/// the library too, and so are the networks most like them: a family of networks is held out whole. `families` numbers the devices of a pool. The standard normal distribution where fewer than three
+/// the library too. `families` numbers the devices of a pool. The standard normal distribution where fewer than three
 /// families, or too few networks, are there to learn from.
 structured::IntervalCalibration calibrate(const PoolNumbers& pool, const CostLibrary& library,
                                           const std::vector<std::size_t>& families,

@@ -13,25 +13,18 @@ namespace {
 using nasbench::Architecture;
 using nasbench::SearchSpace;
 
-/// Adds the features of one group to those of another.
-void move_features(Eigen::VectorXd& raw, std::size_t from, std::size_t to) {
-  const auto segment = [&](std::size_t first, std::size_t size) {
-    return raw.segment(static_cast<Eigen::Index>(first), static_cast<Eigen::Index>(size));
-  };
-  segment(first_feature_of(to), measures_of_group) += segment(first_feature_of(from), measures_of_group).eval();
-  segment(first_shape_feature_of(to), shape_measures_of_group) +=
-      segment(first_shape_feature_of(from), shape_measures_of_group).eval();
-}
-
 /// The features of `map` that a sum of raw features is: without those the pool never saw.
 Eigen::VectorXd mapped(const FeatureMap& map, Eigen::VectorXd raw, UnknownOperators unknown) {
   const auto knows = [&](std::size_t feature) { return std::binary_search(map.raw.begin(), map.raw.end(), feature); };
   for (std::size_t group = 0; group < operator_group_count(); ++group) {
-    if (unknown == UnknownOperators::left_out || knows(first_feature_of(group)))
+    const std::size_t first = 1 + group * measures_of_group;
+    if (unknown == UnknownOperators::left_out || knows(first))
       continue;  // every operator counts, so a group that was seen has its count
     for (const std::size_t other : stand_in_groups(group)) {
-      if (!knows(first_feature_of(other))) continue;
-      move_features(raw, group, other);
+      const std::size_t replacement = 1 + other * measures_of_group;
+      if (!knows(replacement)) continue;
+      raw.segment(static_cast<Eigen::Index>(replacement), measures_of_group) +=
+          raw.segment(static_cast<Eigen::Index>(first), measures_of_group).eval();
       break;
     }
   }
@@ -122,9 +115,7 @@ FeatureMap make_feature_map(const SearchSpace& space, const std::vector<Architec
   sum[0] = static_cast<double>(architectures.size());
   FeatureMap map;
   std::vector<double> unit;
-  // In a layered space the options have costs of their own, which say what shapes do.
-  const std::size_t considered = space.composed() ? shapeless_feature_count() : raw_feature_count();
-  for (std::size_t f = 0; f < considered; ++f) {
+  for (std::size_t f = 0; f < raw_feature_count(); ++f) {
     const double mean = sum[static_cast<Eigen::Index>(f)] / static_cast<double>(architectures.size());
     if (mean <= 0) continue;
     map.raw.push_back(f);
@@ -176,7 +167,7 @@ std::vector<std::string> unknown_groups(const FeatureMap& map, const SearchSpace
   const Eigen::VectorXd raw = raw_features(space.operator_list(architecture));
   std::vector<std::string> names;
   for (std::size_t group = 0; group < operator_group_count(); ++group) {
-    const std::size_t count = first_feature_of(group);
+    const std::size_t count = 1 + group * measures_of_group;
     if (raw[static_cast<Eigen::Index>(count)] > 0 && !std::binary_search(map.raw.begin(), map.raw.end(), count)) {
       names.push_back(operator_group_name(group));
     }

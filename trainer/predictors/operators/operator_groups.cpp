@@ -1,6 +1,5 @@
 #include "trainer/predictors/operators/operator_groups.h"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -47,8 +46,6 @@ const std::array<std::string, group_count> group_names = {"convolution_1x1",
 
 const std::array<std::string, measures_of_group> measure_names = {"count", "arithmetic", "input_bytes", "output_bytes",
                                                                   "weight_bytes"};
-const std::array<std::string, shape_measures_of_group> shape_measure_names = {
-    "arithmetic_of_few_inputs", "arithmetic_of_few_outputs", "arithmetic_of_few_positions", "arithmetic_of_unlike_3x3"};
 
 /// Activations, element-wise operators and norms stand in for each other alone: tables that list none of the three have
 /// their costs in those of the operators before them, with which most runtimes fuse them.
@@ -127,27 +124,6 @@ double arithmetic(const OperatorSpecification& specification, std::size_t group)
          specification.kernel.width;
 }
 
-/// The share of work that is left when at most `enough` of `have` count: 1 up to `enough`.
-double share_of_few(double enough, double have) { return std::min(1.0, enough / std::max(have, 1.0)); }
-
-Eigen::Vector4d shape_measures(const OperatorSpecification& specification, std::size_t group) {
-  constexpr double enough_inputs = 2, enough_outputs = 4, enough_positions = 16;
-  static_assert(shape_measures_of_group == 4);
-  const auto work = static_cast<double>(nasbench::multiply_adds(specification));
-  if (group == pool || work <= 0 || specification.inputs.empty()) return Eigen::Vector4d::Zero();
-  const auto channels = [](const nasbench::Shape& shape) {
-    if (shape.empty()) return 1.0;
-    return static_cast<double>(shape.size() == 4 ? shape[1] : shape.back());  // images, or rows of numbers
-  };
-  const double inputs = channels(specification.inputs.front()) / specification.groups;
-  const double outputs = channels(specification.output);
-  const double positions = static_cast<double>(nasbench::element_count(specification.output)) / std::max(outputs, 1.0);
-  const nasbench::Extent kernel = specification.kernel, stride = specification.stride;
-  const bool is_3x3 = kernel.height == 3 && kernel.width == 3 && stride.height == 1 && stride.width == 1;
-  return work * Eigen::Vector4d(share_of_few(enough_inputs, inputs), share_of_few(enough_outputs, outputs),
-                                share_of_few(enough_positions, positions), is_3x3 ? 1.0 / 9 : 1.0);
-}
-
 }  // namespace
 
 const std::vector<std::size_t>& stand_in_groups(std::size_t group) { return stand_ins.at(group); }
@@ -157,20 +133,11 @@ std::string operator_group_of(const OperatorSpecification& specification) {
   const std::optional<std::size_t> group = group_of(specification);
   return group ? group_names.at(*group) : std::string();
 }
-std::size_t first_feature_of(std::size_t group) { return 1 + group * measures_of_group; }
-std::size_t first_shape_feature_of(std::size_t group) {
-  return shapeless_feature_count() + group * shape_measures_of_group;
-}
-std::size_t shapeless_feature_count() { return 1 + group_count * measures_of_group; }
-std::size_t raw_feature_count() { return shapeless_feature_count() + group_count * shape_measures_of_group; }
+std::size_t raw_feature_count() { return 1 + group_count * measures_of_group; }
 
 std::string raw_feature_name(std::size_t feature) {
   if (feature == 0) return "base";
-  if (feature < shapeless_feature_count()) {
-    return group_names.at((feature - 1) / measures_of_group) + "." + measure_names[(feature - 1) % measures_of_group];
-  }
-  const std::size_t shape = feature - shapeless_feature_count();
-  return group_names.at(shape / shape_measures_of_group) + "." + shape_measure_names[shape % shape_measures_of_group];
+  return group_names.at((feature - 1) / measures_of_group) + "." + measure_names[(feature - 1) % measures_of_group];
 }
 
 Eigen::VectorXd raw_features(const std::vector<OperatorSpecification>& operators) {
@@ -179,14 +146,12 @@ Eigen::VectorXd raw_features(const std::vector<OperatorSpecification>& operators
   for (const OperatorSpecification& specification : operators) {
     const std::optional<std::size_t> group = group_of(specification);
     if (!group) continue;
-    auto own = features.segment(static_cast<Eigen::Index>(first_feature_of(*group)), measures_of_group);
+    auto own = features.segment(static_cast<Eigen::Index>(1 + *group * measures_of_group), measures_of_group);
     own[0] += 1;
     own[1] += arithmetic(specification, *group);
     own[2] += static_cast<double>(nasbench::input_bytes(specification));
     own[3] += static_cast<double>(nasbench::output_bytes(specification));
     own[4] += static_cast<double>(nasbench::weight_bytes(specification));
-    features.segment(static_cast<Eigen::Index>(first_shape_feature_of(*group)), shape_measures_of_group) +=
-        shape_measures(specification, *group);
   }
   return features;
 }

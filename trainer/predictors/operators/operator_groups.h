@@ -25,22 +25,10 @@ const std::vector<std::size_t>& stand_in_groups(std::size_t group);
 /// much the same).
 constexpr std::size_t measures_of_group = 5;
 
-/// How the shape of an operator makes its arithmetic slower than that of others of its group, in this order: the part
-/// of it that is done for few input channels (of a group of channels), for few output channels and for few positions,
-/// each of which leaves vector units idle, and what a window other than 3×3 with stride 1 costs beside the fast
-/// algorithms that runtimes have for that one (Lavin and Gray, CVPR 2016). Zero where the group has no multiply–adds.
-constexpr std::size_t shape_measures_of_group = 4;
-
-/// Where the features of a group stand among the raw features: `measures_of_group` of them, and the shape measures.
-std::size_t first_feature_of(std::size_t group);
-std::size_t first_shape_feature_of(std::size_t group);
-
-/// The raw features of a network: a one for what every inference costs, then `measures_of_group` sums for each group,
-/// then `shape_measures_of_group` sums for each group; shape [raw_feature_count()].
+/// The raw features of a network: a one for what every inference costs, then `measures_of_group` sums for each group;
+/// shape [1 + operator_group_count() · measures_of_group].
 Eigen::VectorXd raw_features(const std::vector<nasbench::OperatorSpecification>& operators);
 std::size_t raw_feature_count();
-/// The number of those before the shape measures.
-std::size_t shapeless_feature_count();
 /// "base", "depthwise_convolution.input_bytes" and so on.
 std::string raw_feature_name(std::size_t feature);
 
