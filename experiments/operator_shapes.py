@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Which measures of an operator's shape the predictor `operators` has, chosen inside the pools.
+"""Which measures of an operator's shape the predictor `operators` might have, compared inside the pools.
 
   TENSHOT_TABLES=folder operator_shapes.py >experiments/results/operator_shapes/README.md
 
