@@ -19,10 +19,6 @@ const std::vector<std::string> folders = {"nasbench", "descriptor", "datasets", 
 constexpr std::size_t longest_function = 60;  ///< lines from its name to its closing brace
 constexpr std::size_t longest_file = 400;     ///< lines
 
-/// Files that may be longer, with the reason.
-const std::map<std::string, std::string> longer_files = {
-    {"descriptor/onednn/cold_measure.cpp", "the stages of one measurement, which share what they prepare"}};
-
 struct Source {
   std::string name;  ///< relative to the repository
   std::vector<std::string> lines;
@@ -115,9 +111,7 @@ TEST(Size, AFileHoldsOneIdea) {
   for (const Source& source : sources_of(all)) {
     ++files;
     over_300 += source.lines.size() > 300 ? 1 : 0;
-    if (longer_files.count(source.name) == 0) {
-      EXPECT_LE(source.lines.size(), longest_file) << source.name;
-    }
+    EXPECT_LE(source.lines.size(), longest_file) << source.name;
   }
   EXPECT_LT(over_300, files / 20) << "few files are over 300 lines";
 }

@@ -34,7 +34,7 @@ TEST(KernelTable, ReadsBackWhatItWrote) {
   EXPECT_EQ(rows[0].latency_ms, 0.125);
   EXPECT_EQ(rows[0].purpose, "sample");
   EXPECT_TRUE(std::isnan(rows[1].latency_ms));
-  EXPECT_EQ(rows[1].refused, "no place   here ");
+  EXPECT_EQ(rows[1].refused, "no place   here");
 }
 
 /// What the message says when `from` is replaced in a good table.

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <dnnl.hpp>
+#include <vector>
+
+namespace tenshot::descriptor {
+
+using Clock = std::chrono::steady_clock;
+
+inline double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
+/// Time of one call, milliseconds.
+template <class Work>
+double time_ms(const Work& work) {
+  const Clock::time_point start = Clock::now();
+  work();
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+/// Median time of several calls, milliseconds.
+template <class Work>
+double median_ms(int repetitions, const Work& work) {
+  std::vector<double> times;
+  for (int i = 0; i < repetitions; ++i) times.push_back(time_ms(work));
+  return median(std::move(times));
+}
+
+/// While it lives oneDNN makes every primitive anew, as the first layer of a shape has to.
+class WithoutPrimitiveCache {
+ public:
+  WithoutPrimitiveCache() : capacity_(dnnl::get_primitive_cache_capacity()) { dnnl::set_primitive_cache_capacity(0); }
+  ~WithoutPrimitiveCache() { dnnl::set_primitive_cache_capacity(capacity_); }
+  WithoutPrimitiveCache(const WithoutPrimitiveCache&) = delete;
+  WithoutPrimitiveCache& operator=(const WithoutPrimitiveCache&) = delete;
+
+ private:
+  int capacity_;
+};
+
+}  // namespace tenshot::descriptor
