@@ -62,9 +62,8 @@ std::vector<std::string> kinds_of(const OptionParser& options, const Zoo& zoo) {
     if (wanted == "conv") wanted = "convolution";
     if (wanted == "dwconv") wanted = "depthwise_convolution";
     const std::size_t before = kinds.size();
-    std::copy_if(all.begin(), all.end(), std::back_inserter(kinds), [&](const std::string& type) {
-      return type == wanted || type.rfind(wanted + "++", 0) == 0;
-    });
+    std::copy_if(all.begin(), all.end(), std::back_inserter(kinds),
+                 [&](const std::string& type) { return type == wanted || type.rfind(wanted + "++", 0) == 0; });
     if (kinds.size() == before) {
       throw InputError("no network has kernels of kind '" + excerpt(wanted) + "'; there are: " + joined(all));
     }
@@ -171,16 +170,19 @@ void add_sample_options(OptionParser& options) {
   const auto with_default = [](const char* value) { return cxxopts::value<std::string>()->default_value(value); };
   options.add()("runtime", "required: " + joined(descriptor::runtime_names()), cxxopts::value<std::string>());
   options.add()("threads", "threads of the runtime", with_default("1"));
-  options.add()("kind", "kernels to measure, as conv, dwconv, max_pool or convolution++relu; may be repeated; all by default",
+  options.add()("kind",
+                "kernels to measure, as conv, dwconv, max_pool or convolution++relu; may be repeated; all by default",
                 cxxopts::value<std::vector<std::string>>());
-  options.add()("rules", "what the runtime fuses: a file (kernels detect), or " + joined(nasbench::shipped_rule_names()),
+  options.add()("rules",
+                "what the runtime fuses: a file (kernels detect), or " + joined(nasbench::shipped_rule_names()),
                 with_default("none"));
   options.add()("initial", "N: kernels of each kind drawn from the sizes in the networks", with_default("100"));
   options.add()("around", "M: kernels measured around each one that is predicted badly", with_default("10"));
   options.add()("threshold", "relative error at which a kind is done", with_default("0.1"));
   options.add()("most", "kernels of each kind in all", with_default("1000"));
   options.add()("seed", "seed of every random draw", with_default("1"));
-  options.add()("out", "required: CSV of the kernels; one that is there is gone on with", cxxopts::value<std::string>());
+  options.add()("out", "required: CSV of the kernels; one that is there is gone on with",
+                cxxopts::value<std::string>());
   add_network_options(options, "whose kernels say which sizes are drawn (otherwise fifty synthetic CNNs)");
 }
 
@@ -214,10 +216,12 @@ void compare_with_networks(const OptionParser& options, const trainer::Predictor
     worst = off;
     name = predictor.space().format(measured.architectures[i]);
   }
-  say(std::string(far > 0 ? "Warning: " : "") + std::to_string(far) + " of " +
-          std::to_string(sums.size()) + " measured networks differ from the sum of their kernels by more than 50 %" +
+  const trainer::Remark remark{
+      std::to_string(far) + " of " + std::to_string(sums.size()) +
+          " measured networks differ from the sum of their kernels by more than 50 %" +
           (name.empty() ? "" : "; most does " + name + ", by " + std::to_string(std::lround(100 * worst)) + " %"),
-      options.has("quiet"));
+      far > 0};
+  say(in_words(remark), options.has("quiet"));
 }
 
 }  // namespace
@@ -228,10 +232,11 @@ const char* const train_kernels_example =
     "  tenshot kernels train --kernels kernels.csv --rules rules.json --out device.tenshot\n";
 
 void sample_kernels(const std::vector<std::string>& arguments) {
-  OptionParser options("kernels sample",
-                       "Measures kernels of a runtime, most of them where they are predicted badly (nn-Meter, Algorithm "
-                       "2); an interrupted run goes on.",
-                       sample_kernels_example);
+  OptionParser options(
+      "kernels sample",
+      "Measures kernels of a runtime, most of them where they are predicted badly (nn-Meter, Algorithm "
+      "2); an interrupted run goes on.",
+      sample_kernels_example);
   add_sample_options(options);
   if (!options.parse(arguments)) return;
   const std::string out = options.required("out"), runtime_name = options.required("runtime");
@@ -281,7 +286,8 @@ void train_kernels(const std::vector<std::string>& arguments) {
                        "the sum (nn-Meter).",
                        train_kernels_example);
   options.add()("kernels", "required: CSV of measured kernels (kernels sample)", cxxopts::value<std::string>());
-  options.add()("rules", "what the runtime fuses: a file (kernels detect), or " + joined(nasbench::shipped_rule_names()),
+  options.add()("rules",
+                "what the runtime fuses: a file (kernels detect), or " + joined(nasbench::shipped_rule_names()),
                 cxxopts::value<std::string>()->default_value("none"));
   options.add()("measurements", "whole networks, network,latency_ms, to compare the sums with",
                 cxxopts::value<std::string>());
