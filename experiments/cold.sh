@@ -45,5 +45,7 @@ cp "$work"/*.csv "$results/"
   echo '![Cold starts by strategy](starts.svg)'
   echo
   /usr/bin/python3 experiments/cold.py table "$work"
+  echo
+  cat experiments/cold.md # what is to be said of the run; to be written anew with other results
 } >"$results/README.md"
 cat "$results/README.md"
