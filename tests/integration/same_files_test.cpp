@@ -5,6 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/tables/measurements.h"
+#include "nasbench/graph/onnx.h"
+#include "nasbench/spaces/synthetic_cnn.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "tests/integration/program.h"
 
@@ -38,6 +41,10 @@ class SameFiles : public ::testing::Test {
     std::filesystem::create_directory(path("results"));
     write(path("results/experiment.json"), spec.dump());
     write(path("results/results.json"), "{}");
+    std::filesystem::create_directory(path("networks"));
+    write_file_quickly(path("networks/small.onnx"), nasbench::onnx_model(nasbench::synthetic_cnn(1, 0), {}));
+    write(path("rules.json"), R"({"format": "tenshot.fusion/1", "pairs": []})");
+    write(path("kernels.csv"), "any");
     std::filesystem::create_symlink(path("measured.csv"), path("link.csv"));
     std::filesystem::create_hard_link(path("measured.csv"), path("hard.csv"));
     std::filesystem::create_symlink(path("pool"), path("pool-link"));
@@ -107,6 +114,21 @@ INSTANTIATE_TEST_SUITE_P(
         Clash{"dataset import --table pool/slow/latencies.csv --out pool", "--table"},
         Clash{"collect --archs pool/slow/latencies.csv --out pool", "--archs"},
         Clash{"collect --archs pool-link/slow/latencies.csv --out pool", "--archs"},
+        Clash{"adapt --checkpoint pool.tenshot --measurements measured.csv --networks networks --out "
+              "networks/small.onnx",
+              "--networks"},
+        Clash{"adapt --checkpoint pool.tenshot --measurements device/new --out device/new/latencies.csv", "--measur"},
+        Clash{"predict --predictor device.tenshot networks/small.onnx --out networks/small.onnx", "the network"},
+        Clash{"predict --predictor device.tenshot --networks networks --out networks/small.onnx", "--networks"},
+        Clash{"plan --checkpoint pool.tenshot --measurements kit --out kit/manifest.json", "--measurements"},
+        Clash{"evaluate --predictor device.tenshot --measurements measured.csv >> measured.csv", "--measurements"},
+        Clash{"kernels sample --runtime libtorch-eager --rules rules.json --out rules.json", "--rules"},
+        Clash{"kernels sample --runtime libtorch-eager --networks networks --out networks/small.onnx", "--networks"},
+        Clash{"kernels train --kernels kernels.csv --out kernels.csv", "--kernels"},
+        Clash{"kernels train --kernels kernels.csv --rules rules.json --out rules.json", "--rules"},
+        Clash{"kernels train --kernels kernels.csv --measurements measured.csv --out hard.csv", "--measurements"},
+        Clash{"cold measure networks/small.onnx --out networks/small.onnx", "model.onnx"},
+        Clash{"cold plan rules.json --out rules.json", "stages.json"},
         Clash{"experiment results/experiment.json --out results", "the spec"},
         Clash{"experiment results/experiment.json --out pool", "its pool"}));
 

@@ -71,14 +71,8 @@ void require_options_of(const trainer::PoolModel& model, const OptionParser& opt
 void require_distinct_files(const OptionParser& options) {
   FileRoles files;
   files.reads("--checkpoint", options.get("checkpoint"));
-  if (options.has("measurements")) {
-    const std::string measurements = options.get("measurements");
-    if (datasets::is_kit(measurements)) {
-      files.reads_kit("--measurements", measurements);
-    } else {
-      files.reads("--measurements", measurements);
-    }
-  }
+  if (options.has("measurements")) files.reads_measured("--measurements", options.get("measurements"));
+  reads_networks(files, options);
   if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
   files.writes_training("--out", options.get("out"));
   files.require_distinct();

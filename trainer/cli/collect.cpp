@@ -96,6 +96,7 @@ void require_distinct_files(const OptionParser& options, const std::filesystem::
   FileRoles files;
   const std::string archs = options.get("archs");
   if (archs == "-" || std::filesystem::exists(archs)) files.reads("--archs", archs);
+  reads_networks(files, options);
   files.writes_devices("--out", out);
   files.require_distinct();
 }

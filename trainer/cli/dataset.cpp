@@ -72,6 +72,7 @@ void import_measurements(const Arguments& arguments) {
   const std::string table = options.required("table"), out = options.required("out");
   FileRoles files;
   files.reads("--table", table);
+  reads_networks(files, options);
   files.writes_devices("--out", out);
   files.require_distinct();
   datasets::WideTableOptions wide;

@@ -94,10 +94,23 @@ void leave_out_excluded(const OptionParser& options, const nasbench::SearchSpace
   leave_out(truth, ArchitectureSet(list.begin(), list.end()));
 }
 
+/// What is compared goes to standard output, which may be a file.
+void require_distinct_files(const OptionParser& options) {
+  FileRoles files;
+  for (const char* option : {"predictor", "predictions", "exclude"}) {
+    if (options.has(option)) files.reads(std::string("--") + option, options.get(option));
+  }
+  files.reads_measured("--measurements", options.get("measurements"));
+  reads_networks(files, options);
+  files.writes("standard output", "-");
+  files.require_distinct();
+}
+
 Joined compare_predictor(const OptionParser& options) {
   const std::string file = options.get("predictor"), measured = options.required("measurements");
   const double confidence = options.get<double>("confidence");
   if (!(confidence > 0 && confidence < 1)) throw UsageError("--confidence is a share between 0 and 1, such as 0.9");
+  require_distinct_files(options);
   const bool quiet = options.has("quiet");
   const auto predictor = trainer::load_predictor(file);
   require_quantity(options, *predictor, file);
@@ -122,12 +135,7 @@ Joined compare_predictor(const OptionParser& options) {
 Joined compare_table(const OptionParser& options) {
   const bool quiet = options.has("quiet");
   const std::string predictions = options.required("predictions"), measured = options.required("measurements");
-  FileRoles files;
-  files.reads("--predictions", predictions);
-  files.reads("--measurements", measured);
-  if (options.has("exclude")) files.reads("--exclude", options.get("exclude"));
-  files.writes("standard output", "-");
-  files.require_distinct();
+  require_distinct_files(options);
   const nasbench::SearchSpace& space = datasets::named_space(options.get("space"));
   networks_of(options);
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);

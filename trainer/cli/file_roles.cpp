@@ -7,6 +7,7 @@
 #include <array>
 #include <system_error>
 
+#include "datasets/kit/kit.h"
 #include "trainer/cli/command.h"
 
 namespace tenshot::cli {
@@ -90,6 +91,26 @@ void FileRoles::reads_device(const std::string& what, const fs::path& path) {
   if (!fs::is_directory(path, error)) reads(what, path);
   const fs::path folder = fs::is_directory(path, error) ? path : path.parent_path();
   for (const char* name : device_files) reads(what, folder / name);
+}
+
+void FileRoles::reads_measured(const std::string& what, const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return reads(what, path);
+  datasets::is_kit(path) ? reads_kit(what, path) : reads_device(what, path);
+}
+
+void FileRoles::reads_networks(const std::string& what, const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return reads(what, path);
+  fs::directory_iterator entry(path, error);
+  for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
+    if (entry->path().extension() == ".onnx" || entry->path().filename() == "networks.json") reads(what, entry->path());
+  }
+}
+
+void FileRoles::reads_file_or_name(const std::string& what, const std::string& text) {
+  std::error_code error;
+  if (fs::exists(text, error)) reads(what, text);
 }
 
 void FileRoles::reads_experiment(const std::string& what, const fs::path& folder) {

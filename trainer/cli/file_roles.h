@@ -27,6 +27,12 @@ class FileRoles {
   void reads_kit(const std::string& what, const std::filesystem::path& folder);
   /// A device-runtime, by its folder or its device.json: that and the latencies beside it.
   void reads_device(const std::string& what, const std::filesystem::path& path);
+  /// Measurements: a file, a device-runtime's folder, or a kit.
+  void reads_measured(const std::string& what, const std::filesystem::path& path);
+  /// Networks: a file, or a folder of which every ONNX file and networks.json is read.
+  void reads_networks(const std::string& what, const std::filesystem::path& path);
+  /// A file, or a name of something that is shipped and no file at all.
+  void reads_file_or_name(const std::string& what, const std::string& text);
   /// The folder of an experiment's results.
   void reads_experiment(const std::string& what, const std::filesystem::path& folder);
 

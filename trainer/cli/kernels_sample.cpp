@@ -18,6 +18,7 @@
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/signals.h"
@@ -186,6 +187,18 @@ void add_sample_options(OptionParser& options) {
   add_network_options(options, "whose kernels say which sizes are drawn (otherwise fifty synthetic CNNs)");
 }
 
+/// What is sampled goes into one file, which may be there; what is trained reads a file as well.
+void require_distinct_files(const OptionParser& options) {
+  FileRoles files;
+  files.reads_file_or_name("--rules", options.get("rules"));
+  for (const char* option : {"kernels", "measurements"}) {
+    if (options.has(option)) files.reads_measured(std::string("--") + option, options.get(option));
+  }
+  reads_networks(files, options);
+  files.writes("--out", options.get("out"));
+  files.require_distinct();
+}
+
 std::vector<trainer::kernels::KernelSample> samples_of(const std::vector<KernelRow>& rows, double& call_ms,
                                                        std::size_t& refused) {
   std::vector<trainer::kernels::KernelSample> samples;
@@ -241,6 +254,7 @@ void sample_kernels(const std::vector<std::string>& arguments) {
   if (!options.parse(arguments)) return;
   const std::string out = options.required("out"), runtime_name = options.required("runtime");
   sampling::AdaptiveOptions adaptive;
+  require_distinct_files(options);
   adaptive.initial = static_cast<std::size_t>(options.integer("initial", 2));
   adaptive.around = static_cast<std::size_t>(options.integer("around", 1));
   adaptive.most_kernels = static_cast<std::size_t>(options.integer("most", 2));
@@ -296,6 +310,7 @@ void train_kernels(const std::vector<std::string>& arguments) {
   add_network_options(options, "that --measurements names");
   if (!options.parse(arguments)) return;
   const std::string file = options.required("kernels"), out = options.required("out");
+  require_distinct_files(options);
   const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   const nasbench::FusionRules rules = nasbench::fusion_rules(options.get("rules"));
   networks_of(options);

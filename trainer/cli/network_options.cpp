@@ -24,6 +24,10 @@ nasbench::OnnxReadOptions onnx_options(const OptionParser& options) {
   return read;
 }
 
+void reads_networks(FileRoles& files, const OptionParser& options) {
+  if (options.has("networks")) files.reads_networks("--networks", options.get("networks"));
+}
+
 std::vector<nasbench::Architecture> networks_of(const OptionParser& options) {
   if (!options.has("networks")) return {};
   return datasets::read_networks(options.get("networks"), onnx_options(options));

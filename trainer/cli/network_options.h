@@ -7,6 +7,7 @@
 #include "datasets/tables/network_sources.h"
 #include "nasbench/graph/onnx_reader.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
 
 namespace tenshot::cli {
 
@@ -18,6 +19,9 @@ void add_shape_option(OptionParser& options);
 
 /// What --networks names, known from then on; empty where it is not given.
 std::vector<nasbench::Architecture> networks_of(const OptionParser& options);
+
+/// What --networks names is read, where it is given.
+void reads_networks(FileRoles& files, const OptionParser& options);
 
 /// The shapes that --shape gives to the inputs of ONNX files.
 nasbench::OnnxReadOptions onnx_options(const OptionParser& options);

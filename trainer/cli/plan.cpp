@@ -68,9 +68,11 @@ bool adds_to_kit(const OptionParser& options) {
 
 void require_distinct_files(const OptionParser& options) {
   FileRoles files;
-  for (const char* option : {"checkpoint", "archs", "measurements"}) {
+  for (const char* option : {"checkpoint", "archs"}) {
     if (options.has(option)) files.reads(std::string("--") + option, options.get(option));
   }
+  if (options.has("measurements")) files.reads_measured("--measurements", options.get("measurements"));
+  reads_networks(files, options);
   if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
   files.writes("--out", options.get("out"));
   if (options.has("kit")) files.writes_folder("--kit", options.get("kit"));

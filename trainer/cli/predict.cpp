@@ -141,6 +141,8 @@ void run(const std::vector<std::string>& arguments) {
   FileRoles files;
   files.reads("--predictor", file);
   if (options.has("archs")) files.reads("--archs", options.get("archs"));
+  reads_networks(files, options);
+  for (const std::string& architecture : options.rest()) files.reads_file_or_name("the network", architecture);
   if (options.has("out")) files.writes("--out", options.get("out"));
   files.require_distinct();
   MadeFolders made;

@@ -51,11 +51,13 @@ void run(const std::vector<std::string>& arguments) {
   } else {
     files.reads("the predictor", what);
   }
-  if (options.has("measurements") && datasets::is_kit(options.get("measurements"))) {
-    files.reads_kit("--measurements", options.get("measurements"));
-  } else if (options.has("measurements")) {
-    files.reads("--measurements", options.get("measurements"));
+  if (options.has("measurements")) files.reads_measured("--measurements", options.get("measurements"));
+  if (options.has("explain")) {
+    for (const std::string& name : options.get<std::vector<std::string>>("explain")) {
+      files.reads_file_or_name("--explain", name);
+    }
   }
+  reads_networks(files, options);
   if (options.has("accuracies")) files.reads("--accuracies", options.get("accuracies"));
   files.writes("--out", out);
   files.require_distinct();
