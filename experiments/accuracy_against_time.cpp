@@ -28,11 +28,11 @@
 namespace {
 
 using namespace tenshot;
+using datasets::KernelRow;
+using datasets::Pool;
 using experiments::MeasuredNetwork;
 using experiments::median;
 using experiments::Target;
-using datasets::KernelRow;
-using datasets::Pool;
 using nasbench::Architecture;
 using nasbench::OperatorSpecification;
 using trainer::kernels::KernelModel;
@@ -40,23 +40,74 @@ using trainer::kernels::KernelSample;
 using trainer::kernels::LearnerKind;
 using trainer::kernels::NetworkKernel;
 
-/// What a predictor was given, and how well it did.
-struct Row {
-  std::string runtime, method, budget;
+/// What a predictor was given.
+struct Given {
+  std::string method, budget;
   std::size_t networks = 0, kernels = 0;
   double seconds = 0;
-  trainer::Metrics metrics;
-  double median_error = 0;
-  double bias = 0;  ///< median of predicted / measured
+};
+
+constexpr const char* header =
+    "runtime,method,budget,networks,kernels,seconds,acc10,median_error,mape,spearman,bias,predicted\n";
+
+/// The rows of one runtime's file, by method and budget; those of an earlier run are kept, and not computed again.
+class Rows {
+ public:
+  explicit Rows(std::filesystem::path file) : file_(std::move(file)) {
+    if (!std::filesystem::exists(file_)) return;
+    std::istringstream lines(read_file(file_));
+    std::string line;
+    std::getline(lines, line);
+    if (line + "\n" != header) throw InputError(file_.string() + ": has other columns; remove it");
+    while (std::getline(lines, line)) earlier_.push_back(line);
+  }
+
+  /// Whether an earlier run had this row, which then stands again.
+  bool has(const std::string& runtime, const std::string& method, const std::string& budget) {
+    const std::string begin = start(runtime, method, budget);
+    for (const std::string& line : earlier_) {
+      if (line.rfind(begin, 0) != 0) continue;
+      lines_.push_back(line);
+      return true;
+    }
+    return false;
+  }
+
+  /// A new row, `begin` (see start) and the rest of it.
+  void add(const std::string& begin, const std::string& rest) {
+    const auto same = [&](const std::string& line) { return line.rfind(begin, 0) == 0; };
+    for (auto* lines : {&earlier_, &lines_}) {
+      lines->erase(std::remove_if(lines->begin(), lines->end(), same), lines->end());
+    }
+    lines_.push_back(begin + rest);
+    keep();
+  }
+
+  void keep() const {
+    std::string csv = header;
+    for (const std::string& line : lines_) csv += line + "\n";
+    // Rows of the earlier run that are still to come.
+    for (const std::string& line : earlier_) {
+      if (std::find(lines_.begin(), lines_.end(), line) == lines_.end()) csv += line + "\n";
+    }
+    write_file_atomically(file_, csv);
+  }
+
+  static std::string start(const std::string& runtime, const std::string& method, const std::string& budget) {
+    return runtime + ",\"" + method + "\",\"" + budget + "\",";
+  }
+
+ private:
+  std::filesystem::path file_;
+  std::vector<std::string> earlier_, lines_;
 };
 
 std::string key_of(const NetworkKernel& kernel) { return kernel.kernel + " " + format(kernel.leading); }
 
 class Comparison {
  public:
-  Comparison(const Pool& everything, const Target& target, const std::map<std::string, std::string>& roles,
-             std::vector<Row>& rows, std::function<void()> keep)
-      : target_(target), rows_(rows), keep_(std::move(keep)) {
+  Comparison(const Pool& everything, const Target& target, const std::map<std::string, std::string>& roles, Rows& rows)
+      : target_(target), rows_(rows) {
     pool_.space = everything.space;
     // Devices of the target's runtime are its family; networks to predict are new to the pool.
     for (datasets::DeviceRuntime device : everything.devices) {
@@ -90,8 +141,9 @@ class Comparison {
  private:
   using Predict = std::function<double(const MeasuredNetwork&)>;
 
-  void add(const std::string& method, const std::string& budget, std::size_t networks, std::size_t kernels,
-           double seconds, const Predict& predict) {
+  bool has(const std::string& method, const std::string& budget) { return rows_.has(target_.runtime, method, budget); }
+
+  void add(const Given& given, const Predict& predict) {
     std::vector<double> predicted, measured, errors, ratios;
     for (const MeasuredNetwork& network : target_.test) {
       predicted.push_back(predict(network));
@@ -99,16 +151,23 @@ class Comparison {
       ratios.push_back(predicted.back() / measured.back());
       errors.push_back(std::abs(ratios.back() - 1));
     }
-    rows_.push_back({target_.runtime, method, budget, networks, kernels, seconds,
-                     trainer::evaluate(predicted, measured), median(errors), median(ratios)});
-    keep_();
-    std::cerr << target_.runtime << " " << method << " " << budget << ": "
-              << 100 * rows_.back().metrics.acc10 << " %, " << seconds << " s\n";
+    const trainer::Metrics metrics = trainer::evaluate(predicted, measured);
+    std::ostringstream line;
+    line << given.networks << "," << given.kernels;
+    for (const double number :
+         {given.seconds, metrics.acc10, median(errors), metrics.mape, metrics.spearman, median(ratios)}) {
+      line << "," << shortest(number);
+    }
+    line << "," << metrics.architectures;
+    rows_.add(Rows::start(target_.runtime, given.method, given.budget), line.str());
+    std::cerr << target_.runtime << " " << given.method << " " << given.budget << ": " << 100 * metrics.acc10 << " %, "
+              << given.seconds << " s\n";
   }
 
   /// Without any measurement: the geometric mean of what the pool's devices take.
   void unmeasured() {
-    add("operators", "0 networks", 0, 0, 0, [&](const MeasuredNetwork& network) {
+    if (has("operators", "0 networks")) return;
+    add({"operators", "0 networks"}, [&](const MeasuredNetwork& network) {
       double sum = 0;
       for (const auto& device : model_->predict_pool({network.identity})) sum += std::log(device.front());
       return std::exp(sum / static_cast<double>(pool_.devices.size()));
@@ -142,19 +201,21 @@ class Comparison {
                            [](double sum, const MeasuredNetwork* n) { return sum + n->seconds; });
   }
 
-  void add_adapted(const std::string& method, const std::string& budget, const trainer::PoolModel& model,
-                   const std::vector<const MeasuredNetwork*>& networks, std::size_t kernels, double kernel_seconds) {
+  void add_adapted(Given given, const trainer::PoolModel& model, const std::vector<const MeasuredNetwork*>& networks) {
     const auto predictor = model.adapt(set_of(networks), {});
-    add(method, budget, networks.size(), kernels, seconds_of(networks) + kernel_seconds,
+    given.networks = networks.size();
+    given.seconds += seconds_of(networks);
+    add(given,
         [&](const MeasuredNetwork& network) { return predictor->predict({network.identity}, 0.9).latency_ms.front(); });
   }
 
   void by_networks(std::size_t count) {
     const auto networks = planned(count);
     const std::string budget = std::to_string(networks.size()) + " networks";
-    add_adapted("operators", budget, *model_, networks, 0, 0);
+    if (!has("operators", budget)) add_adapted({"operators", budget}, *model_, networks);
     for (const std::string name : {"flops", "lasso"}) {
-      add_adapted(name, budget, *trainer::train_pool_model(name, pool_, {}, {}), networks, 0, 0);
+      if (has(name, budget)) continue;
+      add_adapted({name, budget}, *trainer::train_pool_model(name, pool_, {}, {}), networks);
     }
   }
 
@@ -185,9 +246,11 @@ class Comparison {
   static std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " % of samples"; }
 
   void nn_meter(double share) {
+    const std::string budget = percent(share);
+    if (has("nn-Meter", budget) && has("nn-Meter, one factor", budget)) return;
     const Sampled given = sampled(share);
     const KernelModel model(given.samples, target_.call_ms, 1);
-    add("nn-Meter", percent(share), 0, given.samples.size(), given.seconds,
+    add({"nn-Meter", budget, 0, given.samples.size(), given.seconds},
         [&](const MeasuredNetwork& network) { return model.network_ms(network.kernels); });
     // Kernels alone find their data in the caches, and a runtime may convert layouts around them: one factor for all
     // networks, the median over three whole ones, as MONNET gets below.
@@ -195,14 +258,16 @@ class Comparison {
     const auto networks = planned(3);
     for (const MeasuredNetwork* n : networks) factors.push_back(n->latency_ms / model.network_ms(n->kernels));
     const double factor = median(factors);
-    add("nn-Meter, one factor", percent(share), networks.size(), given.samples.size(),
-        given.seconds + seconds_of(networks),
+    add({"nn-Meter, one factor", budget, networks.size(), given.samples.size(), given.seconds + seconds_of(networks)},
         [&](const MeasuredNetwork& network) { return factor * model.network_ms(network.kernels); });
   }
 
   /// The kernels of the first networks, one by one, and those networks as a whole, which tell T_overhead.
   void li(LearnerKind learner, std::size_t count) {
     count = std::min(count, target_.train.size());
+    const std::string method = "Li, " + std::string(name(learner)),
+                      budget = std::to_string(count) + " networks' kernels";
+    if (has(method, budget)) return;
     std::set<std::string> names;
     double seconds = target_.call_s;
     for (std::size_t i = 0; i < count; ++i) {
@@ -229,10 +294,9 @@ class Comparison {
       overhead_ms += (target_.train[i].latency_ms - sum) / static_cast<double>(count);
     }
     const double least_ms = 1e-3;
-    add("Li, " + std::string(name(learner)), std::to_string(count) + " networks' kernels", count, samples.size(),
-        seconds, [&](const MeasuredNetwork& network) {
-          return std::max(overhead_ms + model.network_ms(network.kernels), least_ms);
-        });
+    add({method, budget, count, samples.size(), seconds}, [&](const MeasuredNetwork& network) {
+      return std::max(overhead_ms + model.network_ms(network.kernels), least_ms);
+    });
   }
 
   /// What one multiply-add costs on a grid of some of the points that were measured; missing ones are filled.
@@ -284,6 +348,8 @@ class Comparison {
   /// Convolutions and depthwise convolutions by their grids. MONNET models no other layer: one factor, the median over
   /// three whole networks, stands for them.
   void monnet(int level) {
+    const std::string budget = "grid " + std::to_string(level);
+    if (has("MONNET", budget)) return;
     double seconds = target_.call_s;
     std::size_t kernels = 0;
     const auto convolutions = grid_of(target_.grid, false, level, seconds, kernels);
@@ -305,12 +371,15 @@ class Comparison {
       seconds += network->seconds;
     }
     const double factor = median(factors);
-    add("MONNET", "grid " + std::to_string(level), 3, kernels, seconds,
-        [&](const MeasuredNetwork& network) { return factor * sum(network); });
+    add({"MONNET", budget, 3, kernels, seconds}, [&](const MeasuredNetwork& network) { return factor * sum(network); });
   }
 
   /// `operators`, with what nn-Meter's kernels say of every network as one more device of the pool.
   void combined(std::size_t count, double share) {
+    const auto networks = planned(count);
+    const std::string method = "operators + kernels",
+                      budget = std::to_string(networks.size()) + " networks, " + percent(share);
+    if (has(method, budget)) return;
     const Sampled given = sampled(share);
     const KernelModel kernels(given.samples, target_.call_ms, 1);
     Pool pool = pool_;
@@ -328,29 +397,14 @@ class Comparison {
     }
     pool.devices.push_back(std::move(said));
     const auto model = trainer::train_pool_model("operators", pool, {}, {});
-    const auto networks = planned(count);
-    add_adapted("operators + kernels", std::to_string(networks.size()) + " networks, " + percent(share), *model,
-                networks, given.samples.size(), given.seconds);
+    add_adapted({method, budget, networks.size(), given.samples.size(), given.seconds}, *model, networks);
   }
 
   const Target& target_;
-  std::vector<Row>& rows_;
-  std::function<void()> keep_;  ///< called after each row: a run that is stopped leaves what it had
+  Rows& rows_;
   Pool pool_;
   std::unique_ptr<trainer::PoolModel> model_;
 };
-
-std::string csv_of(const std::vector<Row>& rows) {
-  std::ostringstream csv;
-  csv << "runtime,method,budget,networks,kernels,seconds,acc10,median_error,mape,spearman,bias,predicted\n";
-  for (const Row& row : rows) {
-    csv << row.runtime << ",\"" << row.method << "\",\"" << row.budget << "\"," << row.networks << "," << row.kernels
-        << "," << shortest(row.seconds) << "," << shortest(row.metrics.acc10) << "," << shortest(row.median_error)
-        << "," << shortest(row.metrics.mape) << "," << shortest(row.metrics.spearman) << ","
-        << shortest(row.bias) << "," << row.metrics.architectures << "\n";
-  }
-  return csv.str();
-}
 
 }  // namespace
 
@@ -379,9 +433,10 @@ int main(int argc, char** argv) {
     for (const auto& folder : folders) {
       const std::filesystem::path file = out / (folder.filename().string() + ".csv");
       if (given.count("only") != 0 && given["only"].as<std::string>() != folder.filename().string()) continue;
-      std::vector<Row> rows;
+      Rows rows(file);
       const Target target = experiments::read_target(folder, roles);
-      Comparison(pool, target, roles, rows, [&] { write_file_atomically(file, csv_of(rows)); }).run();
+      Comparison(pool, target, roles, rows).run();
+      rows.keep();
     }
   } catch (const std::exception& error) {
     std::cerr << "accuracy_against_time: " << error.what() << "\n";
