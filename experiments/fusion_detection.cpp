@@ -1,6 +1,6 @@
 // Rules that `tenshot kernels detect` found, against what the runtimes really fuse: LibTorch's compiled graphs, and the
 // layers that OpenCV executes. Usage: fusion_detection --detected FOLDER --out FOLDER
-// FOLDER holds NAME.json, as detect wrote it, for each runtime NAME.
+// FOLDER holds NAME/rules.json, as detect wrote it, for each runtime NAME.
 
 #include <algorithm>
 #include <cxxopts.hpp>
@@ -112,25 +112,31 @@ Counts compare(const std::string& runtime, const nlohmann::json& evidence, std::
 void run(const std::filesystem::path& detected, const std::filesystem::path& out) {
   std::vector<std::filesystem::path> files;
   for (const auto& entry : std::filesystem::directory_iterator(detected)) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path());
+    if (std::filesystem::exists(entry.path() / "rules.json")) files.push_back(entry.path() / "rules.json");
   }
   std::sort(files.begin(), files.end());
   if (files.empty()) throw InputError(detected.string() + " holds no rules; tenshot kernels detect writes them");
   make_folder(out);
   std::ostringstream page, csv;
-  page << "# Fusion that test cases detect\n\n"
-          "`experiments/measuring_time.sh detect`: `tenshot kernels detect` judges every two of ten operators in a row "
-          "by Inequality 1 of nn-Meter (Zhang et al., MobiSys 2021; α = .5), on images of 32 × 112². `fusion_detection` "
-          "compares that with what each runtime executes. In LibTorch's compiled graphs, and among the layers that OpenCV "
-          "gives time to, a pair is fused where it has fewer computing nodes than its operators have alone; "
-          "libtorch-eager and libtorch-channels-last call operator after operator and fuse nothing. Under \"wrong\", + is "
-          "a pair that was taken for fused and is not, − one that is fused and was not noticed. [pairs.csv](pairs.csv) "
-          "has the times, the JSON files are the rules with their evidence.\n\n"
-          "| runtime | pairs | really fused | detected | precision | recall | within the noise | wrong |\n"
-          "|---|---|---|---|---|---|---|---|\n";
+  page
+      << "# Fusion that test cases detect\n\n"
+         "`experiments/measuring_time.sh detect`: `tenshot kernels detect` judges every two of ten operators in a row "
+         "by Inequality 1 of nn-Meter (Zhang et al., MobiSys 2021; α = .5), on images of 32 × 112². `fusion_detection` "
+         "compares that with what each runtime executes. In LibTorch's compiled graphs, and among the layers that "
+         "OpenCV "
+         "gives time to, a pair is fused where it has fewer computing nodes than its operators have alone; "
+         "libtorch-eager and libtorch-channels-last call operator after operator and fuse nothing. Under \"wrong\", + "
+         "is "
+         "a pair that was taken for fused and is not, − one that is fused and was not noticed. [pairs.csv](pairs.csv) "
+         "has the times; the rules with their evidence are in [the data](../../../datasets/data/kernels/README.md).\n\n"
+         "OpenCV takes the activation behind a convolution or an addition into that layer and computes it there all "
+         "the "
+         "same: for a sigmoid nothing is saved, so that Inequality 1, which asks for time, cannot notice it.\n\n"
+         "| runtime | pairs | really fused | detected | precision | recall | within the noise | wrong |\n"
+         "|---|---|---|---|---|---|---|---|\n";
   csv << "runtime,first,second,first_ms,second_ms,connected_ms,saved,saved_error,decided,detected,really_fused\n";
   for (const auto& file : files) {
-    const std::string runtime = file.stem().string();
+    const std::string runtime = file.parent_path().filename().string();
     const Counts counts = compare(runtime, nlohmann::json::parse(read_file(file)).at("evidence"), csv);
     page << "| " << runtime << " | " << counts.pairs << " | " << counts.truly << " | " << counts.detected << " | "
          << ratio(counts.both, counts.detected) << " | " << ratio(counts.both, counts.truly) << " | "
@@ -147,7 +153,7 @@ void run(const std::filesystem::path& detected, const std::filesystem::path& out
 
 int main(int argc, char** argv) {
   cxxopts::Options options("fusion_detection", "Compares detected fusion with what runtimes really fuse.");
-  options.add_options()("detected", "folder of NAME.json for each runtime NAME", cxxopts::value<std::string>())(
+  options.add_options()("detected", "folder of NAME/rules.json for each runtime NAME", cxxopts::value<std::string>())(
       "out", "folder of the results", cxxopts::value<std::string>())("help", "this");
   try {
     const cxxopts::ParseResult given = options.parse(argc, argv);

@@ -23,10 +23,9 @@ case $step in
   detect)
     build_targets tenshot
     for runtime in $runtimes; do
-      mkdir -p "$data/$runtime" "$results/fusion_detection"
+      mkdir -p "$data/$runtime"
       # shellcheck disable=SC2086 # words
       $prefix "$tenshot" kernels detect --runtime "$runtime" --rounds 40 --out "$data/$runtime/rules.json"
-      cp "$data/$runtime/rules.json" "$results/fusion_detection/$runtime.json"
     done
     ;;
   measure)
@@ -43,7 +42,7 @@ case $step in
     build_targets accuracy_against_time fusion_detection
     "$build/experiments/accuracy_against_time" --pool datasets/data/networks --measured "$data" --out "$results/measuring_time"
     python3 experiments/measuring_time.py page "$results/measuring_time" "$data"
-    "$build/experiments/fusion_detection" --detected "$results/fusion_detection" --out "$results/fusion_detection"
+    "$build/experiments/fusion_detection" --detected "$data" --out "$results/fusion_detection"
     ;;
   *)
     echo "'$step' is no step: detect, measure or compare" >&2
