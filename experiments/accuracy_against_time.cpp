@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "datasets/pool/pool.h"
+#include "experiments/kept_rows.h"
 #include "experiments/measured_target.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
@@ -30,6 +31,7 @@ namespace {
 using namespace tenshot;
 using datasets::KernelRow;
 using datasets::Pool;
+using experiments::KeptRows;
 using experiments::MeasuredNetwork;
 using experiments::median;
 using experiments::Target;
@@ -50,63 +52,12 @@ struct Given {
 constexpr const char* header =
     "runtime,method,budget,networks,kernels,seconds,acc10,median_error,mape,spearman,bias,predicted\n";
 
-/// The rows of one runtime's file, by method and budget; those of an earlier run are kept, and not computed again.
-class Rows {
- public:
-  explicit Rows(std::filesystem::path file) : file_(std::move(file)) {
-    if (!std::filesystem::exists(file_)) return;
-    std::istringstream lines(read_file(file_));
-    std::string line;
-    std::getline(lines, line);
-    if (line + "\n" != header) throw InputError(file_.string() + ": has other columns; remove it");
-    while (std::getline(lines, line)) earlier_.push_back(line);
-  }
-
-  /// Whether an earlier run had this row, which then stands again.
-  bool has(const std::string& runtime, const std::string& method, const std::string& budget) {
-    const std::string begin = start(runtime, method, budget);
-    for (const std::string& line : earlier_) {
-      if (line.rfind(begin, 0) != 0) continue;
-      lines_.push_back(line);
-      return true;
-    }
-    return false;
-  }
-
-  /// A new row, `begin` (see start) and the rest of it.
-  void add(const std::string& begin, const std::string& rest) {
-    const auto same = [&](const std::string& line) { return line.rfind(begin, 0) == 0; };
-    for (auto* lines : {&earlier_, &lines_}) {
-      lines->erase(std::remove_if(lines->begin(), lines->end(), same), lines->end());
-    }
-    lines_.push_back(begin + rest);
-    keep();
-  }
-
-  void keep() const {
-    std::string csv = header;
-    for (const std::string& line : lines_) csv += line + "\n";
-    // Rows of the earlier run that are still to come.
-    for (const std::string& line : earlier_) {
-      if (std::find(lines_.begin(), lines_.end(), line) == lines_.end()) csv += line + "\n";
-    }
-    write_file_atomically(file_, csv);
-  }
-
-  static std::string start(const std::string& runtime, const std::string& method, const std::string& budget) {
-    return runtime + ",\"" + method + "\",\"" + budget + "\",";
-  }
-
- private:
-  std::filesystem::path file_;
-  std::vector<std::string> earlier_, lines_;
-};
-
 std::string key_of(const NetworkKernel& kernel) { return kernel.kernel + " " + format(kernel.leading); }
 
 class Comparison {
  public:
-  Comparison(const Pool& everything, const Target& target, const std::map<std::string, std::string>& roles, Rows& rows)
+  Comparison(const Pool& everything, const Target& target, const std::map<std::string, std::string>& roles,
+             KeptRows& rows)
       : target_(target), rows_(rows) {
     pool_.space = everything.space;
     // Devices of the target's runtime are its family; networks to predict are new to the pool.
@@ -159,7 +110,7 @@ class Comparison {
       line << "," << shortest(number);
     }
     line << "," << metrics.architectures;
-    rows_.add(Rows::start(target_.runtime, given.method, given.budget), line.str());
+    rows_.add(KeptRows::start(target_.runtime, given.method, given.budget), line.str());
     std::cerr << target_.runtime << " " << given.method << " " << given.budget << ": " << 100 * metrics.acc10 << " %, "
               << given.seconds << " s\n";
   }
@@ -401,7 +352,7 @@ class Comparison {
   }
 
   const Target& target_;
-  Rows& rows_;
+  KeptRows& rows_;
   Pool pool_;
   std::unique_ptr<trainer::PoolModel> model_;
 };
@@ -433,7 +384,7 @@ int main(int argc, char** argv) {
     for (const auto& folder : folders) {
       const std::filesystem::path file = out / (folder.filename().string() + ".csv");
       if (given.count("only") != 0 && given["only"].as<std::string>() != folder.filename().string()) continue;
-      Rows rows(file);
+      KeptRows rows(file, header);
       const Target target = experiments::read_target(folder, roles);
       Comparison(pool, target, roles, rows).run();
       rows.keep();
