@@ -85,6 +85,7 @@ class Reader {
         read_noted(model);
       } else {
         results_.latencies.push_back({model.architecture, timing->median_ms, timing->stddev_ms, timing->runs});
+        results_.times_ms.push_back(std::move(times_));
       }
     }
     if (results_.quantity == Quantity::latency) read_descriptor();
@@ -138,7 +139,8 @@ class Reader {
     }
     descriptor::Timing timing;
     try {
-      timing = descriptor::summarise(read_times(folder, meta));
+      times_ = read_times(folder, meta);
+      timing = descriptor::summarise(times_);
     } catch (const Error& error) {
       find(KitProblem::unreadable, &model, error.what(), true);
       return std::nullopt;
@@ -271,6 +273,7 @@ class Reader {
 
   std::filesystem::path results_folder_;
   KitResults results_;
+  std::vector<double> times_;  ///< of the model that was read last
   std::vector<OperatorProfile> operators_;
   std::vector<ChainLatency> chains_;
   std::set<std::string> scaled_;

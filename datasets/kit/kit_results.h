@@ -46,6 +46,7 @@ struct KitResults {
   std::map<std::string, std::string> before, after;  ///< the board's state
   Quantity quantity = Quantity::latency;             ///< what `latencies` are
   std::vector<Measurement> latencies;                ///< in the order of the plan; latency is the median
+  std::vector<std::vector<double>> times_ms;         ///< every run of each of `latencies`; empty of other quantities
   HardwareDescriptor descriptor;  ///< of all operators or "none"; in_network where every chain was measured
   std::vector<KitFinding> findings;
   std::size_t planned = 0;     ///< architectures

@@ -1,5 +1,7 @@
 #include "descriptor/fusion/fusion_cases.h"
 
+#include <optional>
+
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
@@ -16,7 +18,12 @@ class CaseBuilder {
  public:
   explicit CaseBuilder(const CaseImage& image) : image_(image) {}
 
-  Source image() { return builder_.input("input", {1, image_.channels, image_.size, image_.size}); }
+  Source image() {
+    if (!input_ || !image_.one_input) {
+      input_ = builder_.input("input", {1, image_.channels, image_.size, image_.size});
+    }
+    return *input_;
+  }
 
   Source apply(const std::string& type, const Source& x) {
     if (type == "add") return builder_.add(type, x, image());
@@ -47,6 +54,7 @@ class CaseBuilder {
  private:
   NetworkBuilder builder_;
   CaseImage image_;
+  std::optional<Source> input_;  ///< the last one
 };
 
 }  // namespace
@@ -82,6 +90,37 @@ nasbench::Network join_case(const std::string& left, const std::string& right, c
   CaseBuilder b(image);
   const Source one = b.apply(left, b.image());
   return b.finish({b.join(join, one, b.apply(right, b.image()))});
+}
+
+std::vector<NamedCase> all_cases(const CaseImage& of) {
+  CaseImage image = of;
+  image.one_input = true;
+  const std::vector<std::string> all = testable_operators();
+  std::vector<NamedCase> cases;
+  for (const std::string& type : all) cases.push_back({type, single_case(type, image)});
+  for (const std::string& first : all) {
+    for (const std::string& second : all) {
+      cases.push_back({first + "__" + second, pair_case(first, second, image)});
+    }
+  }
+  for (const std::string join : {"add", "multiply"}) {
+    for (std::size_t left = 0; all[left] != "add"; ++left) {
+      for (std::size_t right = left + 1; all[right] != "add"; ++right) {
+        cases.push_back(
+            {all[left] + "__" + all[right] + "__join__" + join, join_case(all[left], all[right], join, image)});
+      }
+    }
+  }
+  const std::vector<std::string> behind = {"batch_norm", "relu", "hard_swish", "sigmoid"};
+  for (const std::string first : {"convolution", "depthwise_convolution", "batch_norm", "add"}) {
+    for (const std::string& left : behind) {
+      for (const std::string& right : behind) {
+        if (left == right) continue;
+        cases.push_back({first + "__fork__" + left + "__" + right, fork_case(first, left, right, image)});
+      }
+    }
+  }
+  return cases;
 }
 
 nasbench::Network empty_case() { return single_case("relu", {1, 1}); }

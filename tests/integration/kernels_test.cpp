@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "nasbench/graph/onnx.h"
@@ -67,15 +68,88 @@ TEST_F(KernelsVerb, DetectsRulesThatFindReads) {
   EXPECT_NE(described.out.find("tenshot.fusion/1"), std::string::npos) << described.out;
 }
 
+/// What a made-up board takes, on which a convolution takes the activation, the normalisation and the addition behind
+/// it for nothing, at a fork and a join with its first branch. `parts`: the name of a case, taken apart.
+double made_up_ms(const std::vector<std::string>& parts) {
+  const std::map<std::string, double> costs = {{"convolution", 2},  {"depthwise_convolution", 1.5},
+                                               {"max_pool", 1.2},   {"average_pool", 1.1},
+                                               {"batch_norm", 0.5}, {"relu", 0.4},
+                                               {"hard_swish", 0.6}, {"sigmoid", 0.7},
+                                               {"add", 0.45},       {"multiply", 0.55}};
+  const auto fuses = [](const std::string& first, const std::string& second) {
+    const bool convolves = first == "convolution" || first == "depthwise_convolution";
+    return convolves && (second == "relu" || second == "batch_norm" || second == "add");
+  };
+  constexpr double call_ms = 0.3;
+  double sum = call_ms;
+  for (const std::string& part : parts) sum += part == "fork" || part == "join" ? 0 : costs.at(part);
+  if (parts.size() == 2 && fuses(parts[0], parts[1])) sum -= costs.at(parts[1]);
+  if (parts.size() == 4 && parts[1] == "fork" && fuses(parts[0], parts[2])) sum -= costs.at(parts[2]);
+  if (parts.size() == 4 && parts[2] == "join" && fuses(parts[0], parts[3])) sum -= costs.at(parts[3]);
+  return sum;
+}
+
+std::vector<std::string> parts_of(std::string name) {
+  std::vector<std::string> parts;
+  for (std::size_t at = name.find("__"); at != std::string::npos; at = name.find("__")) {
+    parts.push_back(name.substr(0, at));
+    name.erase(0, at + 2);
+  }
+  parts.push_back(name);
+  return parts;
+}
+
+TEST_F(KernelsVerb, DetectsWhatABoardFusesByAKit) {
+  const Outcome planned = run("tenshot plan --fusion --resolution 8 --runs 100 --kit " + file("kit"));
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  const std::string detect = "tenshot kernels detect --kit " + file("kit") + " --out " + file("rules.json");
+  EXPECT_EQ(run(detect).exit_code, 1);  // not measured yet
+  const nlohmann::json manifest = nlohmann::json::parse(slurp(folder_.path() / "kit/manifest.json"));
+  EXPECT_EQ(manifest.at("models").size(), 214U);
+  std::filesystem::create_directory(folder_.path() / "kit/results");
+  write_file_quickly(folder_.path() / "kit/results/kit.txt", "backend=custom\n");
+  for (const nlohmann::json& model : manifest.at("models")) {
+    const std::filesystem::path results = folder_.path() / "kit/results" / model.at("id").get<std::string>();
+    std::filesystem::create_directory(results);
+    write_file_quickly(results / "meta.txt", "sha256=" + model.at("sha256").get<std::string>() + "\n");
+    const double ms = made_up_ms(parts_of(model.at("architecture")));
+    std::string times;
+    for (int i = 0; i < 100; ++i) times += std::to_string(ms * (1 + 0.0001 * (i % 7))) + "\n";
+    write_file_quickly(results / "times.txt", times);
+  }
+  const Outcome detected = run(detect);
+  ASSERT_EQ(detected.exit_code, 0) << detected.err;
+  const nlohmann::json rules = nlohmann::json::parse(slurp(folder_.path() / "rules.json"));
+  const auto expected = nlohmann::json::parse(
+      R"([["convolution", "add"], ["convolution", "batch_norm"], ["convolution", "relu"],
+          ["depthwise_convolution", "add"], ["depthwise_convolution", "batch_norm"],
+          ["depthwise_convolution", "relu"]])");
+  EXPECT_EQ(rules.at("pairs"), expected);
+  EXPECT_EQ(rules.at("multi_inbound"), "first");
+  EXPECT_EQ(rules.at("multi_outbound"), "first");
+  EXPECT_EQ(run("tenshot kernels find --rules " + file("rules.json") + " " + file("resnet18.onnx")).exit_code, 0);
+}
+
+TEST_F(KernelsVerb, OfAKitWithoutTestCasesNothingIsDetected) {
+  const Outcome none = run("tenshot kernels detect --kit " + quoted(folder_.path()) + " --out " + file("rules.json"));
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_NE(none.err.find("--fusion writes one"), std::string::npos) << none.err;
+  EXPECT_EQ(run("tenshot kernels detect --kit k --runtime libtorch-eager --out " + file("rules.json")).exit_code, 2);
+  EXPECT_EQ(run("tenshot plan --fusion --kit " + file("kit") + " --out " + file("plan.csv")).exit_code, 2);
+  EXPECT_EQ(run("tenshot plan --fusion").exit_code, 2);
+}
+
 TEST_F(KernelsVerb, SamplesTrainsAndPredicts) {
-  const std::string sample = "tenshot kernels sample --runtime libtorch-eager --kind linear --initial 6 --around 1 --most 8 --out ";
+  const std::string sample =
+      "tenshot kernels sample --runtime libtorch-eager --kind linear --initial 6 --around 1 --most 8 --out ";
   const Outcome sampled = run(sample + file("kernels.csv"));
   ASSERT_EQ(sampled.exit_code, 0) << sampled.err;
   const std::string table = slurp(folder_.path() / "kernels.csv");
   // What is there is not measured again.
   EXPECT_EQ(run(sample + file("kernels.csv")).exit_code, 0);
   EXPECT_EQ(slurp(folder_.path() / "kernels.csv"), table);
-  const Outcome other = run("tenshot kernels sample --runtime libtorch-frozen --kind linear --out " + file("kernels.csv"));
+  const Outcome other =
+      run("tenshot kernels sample --runtime libtorch-frozen --kind linear --out " + file("kernels.csv"));
   EXPECT_EQ(other.exit_code, 1);
   EXPECT_NE(other.err.find("name another file"), std::string::npos) << other.err;
   const Outcome trained =

@@ -13,6 +13,8 @@
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
+#include "trainer/cli/kernels_kit.h"
 #include "trainer/cli/kernels_sample.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
@@ -25,7 +27,9 @@ using Arguments = std::vector<std::string>;
 using nasbench::Kernel;
 using nasbench::Network;
 
-constexpr const char* detect_example = "  tenshot kernels detect --runtime libtorch-frozen --out rules.json\n";
+constexpr const char* detect_example =
+    "  tenshot kernels detect --runtime libtorch-frozen --out rules.json\n"
+    "  tenshot kernels detect --kit cases/ --out rules.json\n";
 constexpr const char* find_example =
     "  tenshot kernels find --rules activation-add model.onnx\n"
     "  tenshot kernels find --rules rules.json model.onnx --json\n";
@@ -83,12 +87,10 @@ double share(const OptionParser& options, const std::string& option) {
   throw UsageError("--" + option + " is '" + excerpt(options.get(option)) + "', expected a number between 0 and 1");
 }
 
-void detect(const Arguments& arguments) {
-  OptionParser options("kernels detect",
-                       "Finds out by test cases which operators a runtime fuses (nn-Meter, Inequality 1), and writes "
-                       "the rules.",
-                       detect_example);
-  options.add()("runtime", "required: " + joined(descriptor::runtime_names()), cxxopts::value<std::string>());
+void add_detect_options(OptionParser& options) {
+  options.add()("runtime", "required, or --kit: " + joined(descriptor::runtime_names()), cxxopts::value<std::string>());
+  options.add()("kit", "folder of test cases that a board measured (plan --kit FOLDER --fusion)",
+                cxxopts::value<std::string>());
   options.add()("threads", "threads of the runtime", cxxopts::value<std::string>()->default_value("1"));
   options.add()("alpha", "share of the cheaper operator's time that fusing must save",
                 cxxopts::value<std::string>()->default_value("0.5"));
@@ -99,28 +101,62 @@ void detect(const Arguments& arguments) {
   options.add()("operators", "which operators to pair: " + joined(descriptor::testable_operators()),
                 cxxopts::value<std::vector<std::string>>());
   options.add()("out", "required: file of the rules", cxxopts::value<std::string>());
+}
+
+descriptor::FusionFindings findings_of(const OptionParser& options, const descriptor::TimeCase& time_case,
+                                       const descriptor::FusionDetectionOptions& detection) {
+  ProgressLine progress(options.has("quiet"));
+  std::size_t cases = 0;
+  return detect_fusion(time_case, detection, [&] {
+    progress.show("case " + std::to_string(++cases) + ", " +
+                  std::to_string(detection.operators.size() * detection.operators.size()) + " pairs");
+    return !stop_requested();
+  });
+}
+
+/// The rules of a runtime here, or of a board that measured a kit of test cases.
+nlohmann::ordered_json detected(const OptionParser& options, descriptor::FusionDetectionOptions detection,
+                                descriptor::FusionFindings& findings) {
+  if (options.has("kit")) {
+    const MeasuredCases measured = measured_cases(options.get("kit"), options.has("quiet"));
+    detection.image = measured.image;
+    detection.most_rounds = std::min(detection.most_rounds, measured.rounds);
+    findings = findings_of(options, measured.time_case, detection);
+    findings.rules.name = measured.device;
+    return to_json(findings);
+  }
+  descriptor::RuntimeOptions run;
+  run.threads = options.integer("threads", 1);
+  const auto runtime = descriptor::make_runtime(options.required("runtime"));
+  findings = findings_of(options, descriptor::time_on(*runtime, run), detection);
+  findings.rules.name = std::string(runtime->name());
+  nlohmann::ordered_json document = to_json(findings);
+  document["version"] = runtime->version();
+  return document;
+}
+
+void detect(const Arguments& arguments) {
+  OptionParser options("kernels detect",
+                       "Finds out by test cases which operators a runtime fuses (nn-Meter, Inequality 1), and writes "
+                       "the rules.",
+                       detect_example);
+  add_detect_options(options);
   if (!options.parse(arguments)) return;
   const std::string out = options.required("out");
+  if (options.has("kit") && options.has("runtime")) throw UsageError("--runtime and --kit are two ways: give one");
   descriptor::FusionDetectionOptions detection;
   if (options.has("operators")) detection.operators = options.get<std::vector<std::string>>("operators");
   detection.alpha = share(options, "alpha");
   detection.most_rounds = options.integer("rounds", detection.least_rounds);
   detection.image = {options.integer("channels", 1), options.integer("size", 8)};
-  descriptor::RuntimeOptions run;
-  run.threads = options.integer("threads", 1);
-  const auto runtime = descriptor::make_runtime(options.required("runtime"));
+  FileRoles files;
+  if (options.has("kit")) files.reads_kit("--kit", options.get("kit"));
+  files.writes("--out", out);
+  files.require_distinct();
   MadeFolders made;
   made.for_file(out);
-  ProgressLine progress(options.has("quiet"));
-  std::size_t cases = 0;
-  descriptor::FusionFindings findings = detect_fusion(descriptor::time_on(*runtime, run), detection, [&] {
-    progress.show("case " + std::to_string(++cases) + ", " +
-                  std::to_string(detection.operators.size() * detection.operators.size()) + " pairs");
-    return !stop_requested();
-  });
-  findings.rules.name = std::string(runtime->name());
-  nlohmann::ordered_json document = to_json(findings);
-  document["version"] = runtime->version();
+  descriptor::FusionFindings findings;
+  const nlohmann::ordered_json document = detected(options, detection, findings);
   write_file_atomically(out, document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   const auto undecided = std::count_if(findings.pairs.begin(), findings.pairs.end(),
                                        [](const descriptor::PairFinding& pair) { return !pair.decided; });
@@ -148,6 +184,7 @@ void run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command kernels_command = {"kernels", "detect what a runtime fuses, find the kernels of a network, measure kernels, predict by them", run};
+const Command kernels_command = {
+    "kernels", "detect what a runtime fuses, find the kernels of a network, measure kernels, predict by them", run};
 
 }  // namespace tenshot::cli

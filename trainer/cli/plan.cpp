@@ -9,6 +9,7 @@
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/kernels_kit.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/quantity_option.h"
@@ -100,6 +101,7 @@ void add_plan_options(OptionParser& options) {
       "folder of the kit's models as you converted them, each named as in the kit's models/: arch_01.tflite (or "
       ".param + .bin, .xml + .bin, .pte, .engine, …); they are copied, hashed, and what measure.sh then runs",
       cxxopts::value<std::string>());
+  add("fusion", "a kit of test cases instead, which tell what the device fuses (tenshot kernels detect --kit)");
   add("batch", "of the kit: images an inference", cxxopts::value<std::string>()->default_value("1"));
   add("resolution", "of the kit: height and width of the image, pixels (default: the space's own)",
       cxxopts::value<std::string>());
@@ -166,10 +168,12 @@ void run(const std::vector<std::string>& arguments) {
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --measurements measured.csv --out more.csv\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv --kit kit/\n"
+      "  tenshot plan --kit cases/ --fusion\n"
       "  tenshot plan --kit kit/ --converted tflite/    adds tflite/arch_01.tflite, … to the kit that is there\n");
   add_plan_options(options);
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
+  if (options.has("fusion")) return write_fusion_kit(options);
   if (adds_to_kit(options)) return add_converted(options, quiet);
   const std::string checkpoint = given_or_shipped(options.required("checkpoint")), out = options.required("out");
   trainer::PlanRequest request = plan_request(options);
