@@ -1,6 +1,7 @@
 // Rules that `tenshot kernels detect` found, against what the runtimes really fuse: LibTorch's compiled graphs, and the
 // layers that OpenCV executes. Usage: fusion_detection --detected FOLDER --out FOLDER
-// FOLDER holds NAME/rules.json, as detect wrote it, for each runtime NAME.
+// FOLDER holds NAME/rules.json, as detect wrote it, for each runtime NAME; of runtimes that are none of this program's,
+// NAME/executed.json as well, which says how many nodes they execute of each case (optimised_nodes.js).
 
 #include <algorithm>
 #include <cxxopts.hpp>
@@ -68,8 +69,18 @@ int executed(const std::string& runtime, const Network& network) {
   return computing_nodes(runtime, network);
 }
 
+/// Nodes executed of the cases of a kit, by the cases' names; empty where nobody counted.
+using ExecutedNodes = std::map<std::string, int>;
+
+ExecutedNodes executed_nodes(const std::filesystem::path& file) {
+  if (!std::filesystem::exists(file)) return {};
+  return nlohmann::json::parse(read_file(file)).get<ExecutedNodes>();
+}
+
 /// Whether two operators in a row execute less than each alone. libtorch-eager compiles nothing and fuses nothing.
-bool really_fused(const std::string& runtime, const std::string& first, const std::string& second) {
+bool really_fused(const std::string& runtime, const std::string& first, const std::string& second,
+                  const ExecutedNodes& nodes) {
+  if (!nodes.empty()) return nodes.at(first + "__" + second) < nodes.at(first) + nodes.at(second);
   if (runtime == "libtorch-eager" || runtime == "libtorch-channels-last") return false;
   const descriptor::CaseImage image{8, 16};
   return executed(runtime, pair_case(first, second, image)) <
@@ -89,11 +100,13 @@ std::string ratio(int part, int all) {
   return text.str();
 }
 
-Counts compare(const std::string& runtime, const nlohmann::json& evidence, std::ostream& csv) {
+Counts compare(const std::string& runtime, const nlohmann::json& evidence, const ExecutedNodes& nodes,
+               std::ostream& csv) {
   Counts counts;
   for (const nlohmann::json& pair : evidence) {
     const std::string first = pair.at("pair").at(0), second = pair.at("pair").at(1);
-    const bool truly = really_fused(runtime, first, second), fused = pair.at("fused"), decided = pair.at("decided");
+    const bool truly = really_fused(runtime, first, second, nodes), fused = pair.at("fused"),
+               decided = pair.at("decided");
     ++counts.pairs;
     counts.undecided += decided ? 0 : 1;
     counts.detected += fused ? 1 : 0;
@@ -125,7 +138,10 @@ void run(const std::filesystem::path& detected, const std::filesystem::path& out
          "compares that with what each runtime executes. In LibTorch's compiled graphs, and among the layers that "
          "OpenCV "
          "gives time to, a pair is fused where it has fewer computing nodes than its operators have alone; "
-         "libtorch-eager and libtorch-channels-last call operator after operator and fuse nothing. Under \"wrong\", + "
+         "libtorch-eager and libtorch-channels-last call operator after operator and fuse nothing. onnxruntime was "
+         "judged by a "
+         "kit (`plan --kit --fusion`), and executes what its optimised model has, without changes of layout. Under "
+         "\"wrong\", + "
          "is "
          "a pair that was taken for fused and is not, − one that is fused and was not noticed. [pairs.csv](pairs.csv) "
          "has the times; the rules with their evidence are in [the data](../../../datasets/data/kernels/README.md).\n\n"
@@ -137,7 +153,8 @@ void run(const std::filesystem::path& detected, const std::filesystem::path& out
   csv << "runtime,first,second,first_ms,second_ms,connected_ms,saved,saved_error,decided,detected,really_fused\n";
   for (const auto& file : files) {
     const std::string runtime = file.parent_path().filename().string();
-    const Counts counts = compare(runtime, nlohmann::json::parse(read_file(file)).at("evidence"), csv);
+    const Counts counts = compare(runtime, nlohmann::json::parse(read_file(file)).at("evidence"),
+                                  executed_nodes(file.parent_path() / "executed.json"), csv);
     page << "| " << runtime << " | " << counts.pairs << " | " << counts.truly << " | " << counts.detected << " | "
          << ratio(counts.both, counts.detected) << " | " << ratio(counts.both, counts.truly) << " | "
          << counts.undecided << " | ";

@@ -2,7 +2,8 @@
 # Accuracy against measuring time: measures networks and kernels of runtimes of this machine, in pieces of 280 s that go
 # on where the last one stopped, and compares what predictors make of them.
 #
-#   experiments/measuring_time.sh detect [RUNTIME …]     rules: datasets/data/kernels/RUNTIME/rules.json
+#   experiments/measuring_time.sh detect [RUNTIME …]     rules: datasets/data/kernels/RUNTIME/rules.json; of onnxruntime
+#                                                        as well, by a kit of test cases
 #   experiments/measuring_time.sh measure [RUNTIME …]    one piece of each
 #   experiments/measuring_time.sh compare                experiments/results/measuring_time, results/fusion_detection
 #
@@ -19,13 +20,30 @@ data=datasets/data/kernels results=experiments/results
 runtimes=${*:-libtorch-frozen libtorch-xnnpack opencv-dnn}
 prefix=${TENSHOT_PREFIX:-}
 zoo=$build/networks
+
+# What ONNX Runtime fuses, by a kit, and how many nodes it executes of each case.
+detect_by_kit() {
+  modules=$build/onnxruntime/node_modules kit=$build/fusion-kit
+  experiments/install_onnxruntime.sh "$build/onnxruntime"
+  "$tenshot" plan --kit "$kit" --fusion --runs 360
+  # shellcheck disable=SC2086 # words
+  $prefix "$kit/measure.sh" --backend onnxruntime --node-modules "$modules" --no-perf --no-quantities
+  "$tenshot" kernels detect --kit "$kit" --rounds 40 --out "$1/rules.json"
+  node experiments/optimised_nodes.js "$kit" "$modules" >"$1/executed.json"
+}
+
 case $step in
   detect)
     build_targets tenshot
-    for runtime in $runtimes; do
+    for runtime in ${*:-libtorch-eager libtorch-frozen libtorch-optimized libtorch-xnnpack libtorch-channels-last \
+      opencv-dnn onnxruntime}; do
       mkdir -p "$data/$runtime"
-      # shellcheck disable=SC2086 # words
-      $prefix "$tenshot" kernels detect --runtime "$runtime" --rounds 40 --out "$data/$runtime/rules.json"
+      if [ "$runtime" = onnxruntime ]; then
+        detect_by_kit "$data/$runtime"
+      else
+        # shellcheck disable=SC2086 # words
+        $prefix "$tenshot" kernels detect --runtime "$runtime" --rounds 40 --out "$data/$runtime/rules.json"
+      fi
     done
     ;;
   measure)
