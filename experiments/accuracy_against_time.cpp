@@ -15,6 +15,7 @@
 
 #include "datasets/pool/pool.h"
 #include "experiments/kept_rows.h"
+#include "experiments/measured_grid.h"
 #include "experiments/measured_target.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
@@ -22,7 +23,6 @@
 #include "nasbench/support/numbers.h"
 #include "trainer/core/metrics.h"
 #include "trainer/planning/planning.h"
-#include "trainer/predictors/grid/grid.h"
 #include "trainer/predictors/kernels/kernels_predictor.h"
 #include "trainer/predictors/registry.h"
 
@@ -50,7 +50,7 @@ struct Given {
 };
 
 constexpr const char* header =
-    "runtime,method,budget,networks,kernels,seconds,acc10,median_error,mape,spearman,bias,predicted\n";
+    "runtime,method,budget,networks,kernels,seconds,acc10,median_error,mape,rmspe,spearman,bias,predicted\n";
 
 std::string key_of(const NetworkKernel& kernel) { return kernel.kernel + " " + format(kernel.leading); }
 
@@ -95,18 +95,25 @@ class Comparison {
   bool has(const std::string& method, const std::string& budget) { return rows_.has(target_.runtime, method, budget); }
 
   void add(const Given& given, const Predict& predict) {
-    std::vector<double> predicted, measured, errors, ratios;
+    std::vector<double> predicted, measured;
     for (const MeasuredNetwork& network : target_.test) {
       predicted.push_back(predict(network));
       measured.push_back(network.latency_ms);
-      ratios.push_back(predicted.back() / measured.back());
+    }
+    add(given, predicted, measured);
+  }
+
+  void add(const Given& given, const std::vector<double>& predicted, const std::vector<double>& measured) {
+    std::vector<double> errors, ratios;
+    for (std::size_t i = 0; i < predicted.size(); ++i) {
+      ratios.push_back(predicted[i] / measured[i]);
       errors.push_back(std::abs(ratios.back() - 1));
     }
     const trainer::Metrics metrics = trainer::evaluate(predicted, measured);
     std::ostringstream line;
     line << given.networks << "," << given.kernels;
-    for (const double number :
-         {given.seconds, metrics.acc10, median(errors), metrics.mape, metrics.spearman, median(ratios)}) {
+    for (const double number : {given.seconds, metrics.acc10, median(errors), metrics.mape, metrics.rmspe,
+                                metrics.spearman, median(ratios)}) {
       line << "," << shortest(number);
     }
     line << "," << metrics.architectures;
@@ -250,79 +257,39 @@ class Comparison {
     });
   }
 
-  /// What one multiply-add costs on a grid of some of the points that were measured; missing ones are filled.
-  static trainer::grid::Grid grid_of(const std::vector<KernelRow>& rows, bool depthwise, int level, double& seconds,
-                                     std::size_t& kernels) {
-    const std::vector<std::vector<double>> images = {{14, 56}, {7, 28, 112}, {7, 14, 28, 56, 112}},
-                                           channels = {{8, 512}, {8, 128, 512}, {8, 32, 128, 512}},
-                                           windows = {{1, 3}, {1, 3, 5}, {1, 3, 5}},
-                                           depthwise_windows = {{3}, {3, 5}, {1, 3, 5}};
-    const auto l = static_cast<std::size_t>(level - 1);
-    std::vector<trainer::grid::Axis> axes = {{"image", images[l]}, {"inputs", channels[l]}};
-    if (!depthwise) axes.push_back({"filters", channels[l]});
-    axes.push_back({"window", depthwise ? depthwise_windows[l] : windows[l]});
-    axes.push_back({"stride", {1, 2}});
-    std::map<std::vector<double>, const KernelRow*> measured;
-    for (const KernelRow& row : rows) {
-      if ((row.kernel == "depthwise_convolution") == depthwise) measured[point(row.leading, depthwise)] = &row;
-    }
-    std::vector<double> values;
-    std::vector<std::size_t> at(axes.size(), 0);
-    for (bool more = true; more;) {
-      std::vector<double> coordinates;
-      for (std::size_t d = 0; d < axes.size(); ++d) coordinates.push_back(axes[d].points[at[d]]);
-      const auto found = measured.find(coordinates);
-      const bool has = found != measured.end() && found->second->refused.empty();
-      values.push_back(has ? found->second->latency_ms / trainer::grid::complexity(found->second->leading)
-                           : std::nan(""));
-      seconds += found != measured.end() ? found->second->seconds : 0;
-      kernels += has ? 1 : 0;
-      more = false;
-      for (std::size_t d = axes.size(); d-- > 0 && !more;) {
-        more = ++at[d] < axes[d].points.size();
-        if (!more) at[d] = 0;
-      }
-    }
-    trainer::grid::Grid grid(axes, values);
-    grid.fill_missing();
-    return grid;
-  }
-
-  static std::vector<double> point(const OperatorSpecification& op, bool depthwise) {
-    std::vector<double> coordinates = {static_cast<double>(op.inputs[0][2]), static_cast<double>(op.inputs[0][1])};
-    if (!depthwise) coordinates.push_back(static_cast<double>(op.output[1]));
-    coordinates.push_back(op.kernel.height);
-    coordinates.push_back(op.stride.height);
-    return coordinates;
-  }
-
   /// Convolutions and depthwise convolutions by their grids. MONNET models no other layer: one factor, the median over
   /// three whole networks, stands for them.
   void monnet(int level) {
     const std::string budget = "grid " + std::to_string(level);
-    if (has("MONNET", budget)) return;
-    double seconds = target_.call_s;
-    std::size_t kernels = 0;
-    const auto convolutions = grid_of(target_.grid, false, level, seconds, kernels);
-    const auto depthwise = grid_of(target_.grid, true, level, seconds, kernels);
+    if (has("MONNET, single layers", budget) && has("MONNET", budget)) return;
+    const experiments::MeasuredGrids grids(target_.grid, level);
+    double seconds = target_.call_s + grids.seconds();
     const auto sum = [&](const MeasuredNetwork& network) {
       double total = target_.call_ms;
-      for (const NetworkKernel& kernel : network.kernels) {
-        const OperatorSpecification& op = kernel.leading;
-        if (op.kind != nasbench::OperatorKind::convolution || op.inputs[0].size() != 4) continue;
-        const bool is_depthwise = op.groups == op.inputs[0][1];
-        total += (is_depthwise ? depthwise : convolutions).interpolate(point(op, is_depthwise)).value *
-                 trainer::grid::complexity(op);
-      }
+      for (const NetworkKernel& kernel : network.kernels) total += grids.layer_ms(kernel.leading).value_or(0);
       return total;
     };
+    add_layers(budget, grids, seconds);
     std::vector<double> factors;
     for (const MeasuredNetwork* network : planned(3)) {
       factors.push_back(network->latency_ms / sum(*network));
       seconds += network->seconds;
     }
     const double factor = median(factors);
-    add({"MONNET", budget, 3, kernels, seconds}, [&](const MeasuredNetwork& network) { return factor * sum(network); });
+    add({"MONNET", budget, 3, grids.points(), seconds},
+        [&](const MeasuredNetwork& network) { return factor * sum(network); });
+  }
+
+  /// MONNET's error on single layers: the convolutions of networks, each alone, which no grid was given.
+  void add_layers(const std::string& budget, const experiments::MeasuredGrids& grids, double seconds) {
+    std::vector<double> predicted, measured;
+    for (const KernelRow& row : target_.of_networks) {
+      const auto layer_ms = row.refused.empty() ? grids.layer_ms(row.leading) : std::nullopt;
+      if (!layer_ms) continue;
+      predicted.push_back(*layer_ms);
+      measured.push_back(row.latency_ms);
+    }
+    add({"MONNET, single layers", budget, 0, grids.points(), seconds}, predicted, measured);
   }
 
   /// `operators`, with what nn-Meter's kernels say of every network as one more device of the pool.
