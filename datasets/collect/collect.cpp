@@ -305,8 +305,9 @@ class Collection {
       report(wanted_.size(), note);
       throw_if_stopped();
     };
-    complete_descriptor(device_.descriptor, options_, space_, runtime_, counters_.source, batches_.timer(),
-                        {step, [this] { save(); }});
+    complete_descriptor(
+        device_.descriptor, options_, space_, runtime_, counters_.source, batches_.timer(),
+        {step, [this] { save(); }, [this](double sentinel_ms) { return batches_.steady(sentinel_ms); }});
   }
 
   /// One architecture in twenty again. Only what was undisturbed both times says how repeatable measuring is.

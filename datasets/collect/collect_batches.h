@@ -43,10 +43,11 @@ class CollectBatches {
 
   CollectTimer& timer() { return timer_; }
 
+  /// Whether nothing disturbs the machine, as far as is known yet.
+  bool steady(double sentinel_ms);
+
  private:
   double moved(double sentinel_ms) const;
-  /// While measuring in turn: whether nothing disturbs the machine, as far as is known yet.
-  bool steady(double sentinel_ms);
   bool patient(double spent_s);
 
   const CollectOptions& options_;

@@ -7,6 +7,7 @@
 #include "descriptor/counters/perf_profile.h"
 #include "descriptor/machine/child_process.h"
 #include "descriptor/machine/machine.h"
+#include "descriptor/timing/timing.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 
@@ -31,16 +32,36 @@ std::string why_no_hardware_counters(const std::vector<std::string>& events) {
   }
 }
 
+/// The beginnings of the names of conditions that tell when and on which processor something was measured, and what the
+/// sentinel took then. It may have been on another day than the networks, when the machine ran at another speed.
+constexpr std::string_view operators_condition = "operators", in_network_condition = "in_network";
+
+void say_when(HardwareDescriptor& descriptor, std::string_view what, const std::string& date, double sentinel_ms) {
+  const std::string revision = descriptor::cpu_revision(), name(what);
+  descriptor.conditions[name + "_date"] = date;
+  descriptor.conditions[name + "_processor"] = descriptor::cpu_model() + (revision.empty() ? "" : ", " + revision);
+  descriptor.conditions[name + "_sentinel_ms"] = shortest(sentinel_ms);
+}
+
 void measure_latencies(HardwareDescriptor& descriptor, const CollectOptions& options, const SearchSpace& space,
-                       CollectTimer& timer, const std::function<void(const std::string&)>& step) {
+                       CollectTimer& timer, const DescriptorProgress& progress) {
   std::vector<OperatorProfile> operators;
+  std::vector<double> sentinels_ms;
+  int disturbed = 0;
+  const std::string date = utc_now();
   for (const nasbench::Operator& op : space.operators(options.shape)) {
-    operators.push_back({op.name, op.key, timer.operator_ms(op), {}});
-    step("operator " + op.name + " of " + std::to_string(op.key.channels()) + " channels");
+    const std::string note = "operator " + op.name + " of " + std::to_string(op.key.channels()) + " channels";
+    const CollectTimer::OperatorTiming timing =
+        timer.operator_between_looks(op, progress.steady, options.attempts, [&] { progress.step(note); });
+    operators.push_back({op.name, op.key, timing.latency_ms, {}});
+    sentinels_ms.push_back(timing.sentinel_ms);
+    disturbed += timing.settled ? 0 : 1;
   }
   descriptor = {};
   descriptor.source = "latency_only";
   descriptor.operators = std::move(operators);
+  say_when(descriptor, operators_condition, date, descriptor::summarise(std::move(sentinels_ms)).median_ms);
+  descriptor.conditions[std::string(operators_condition) + "_disturbed"] = std::to_string(disturbed);
 }
 
 bool in_network_missing(const HardwareDescriptor& descriptor, const SearchSpace& space,
@@ -48,34 +69,26 @@ bool in_network_missing(const HardwareDescriptor& descriptor, const SearchSpace&
   return !descriptor.has_in_network() && !space.operation_chains(shape).empty();
 }
 
-/// The beginning of the names of conditions that tell how HardwareDescriptor::in_network was measured. It may have been
-/// on another day than everything else, when the machine ran at another speed: the sentinel's latency tells.
-constexpr std::string_view in_network_condition = "in_network";
-
 void measure_in_network(HardwareDescriptor& descriptor, const CollectOptions& options, const SearchSpace& space,
                         CollectTimer& timer, const std::function<void(const std::string&)>& step) {
   const std::vector<nasbench::OperationChain> chains = space.operation_chains(options.shape);
   const std::string date = utc_now();
   const CollectTimer::InNetwork measured =
       timer.in_network(chain_graphs(chains), [&step] { step("measuring operations inside a network"); });
-  const auto condition = [&](const std::string& name, const std::string& value) {
-    descriptor.conditions[std::string(in_network_condition) + name] = value;
-  };
-  const std::string revision = descriptor::cpu_revision();
   descriptor.in_network = measured.operations;
-  condition("", chain_condition(chains.front().repeats) + ", " + std::to_string(in_network_rounds) + " rounds");
-  condition("_date", date);
-  condition("_processor", descriptor::cpu_model() + (revision.empty() ? "" : ", " + revision));
-  condition("_sentinel_ms", shortest(measured.sentinel_ms));
+  descriptor.conditions[std::string(in_network_condition)] =
+      chain_condition(chains.front().repeats) + ", " + std::to_string(in_network_rounds) + " rounds";
+  say_when(descriptor, in_network_condition, date, measured.sentinel_ms);
 }
 
-/// Conditions of in_network stay, those of counters that were there before do not.
+/// Conditions of operators and of in_network stay, those of counters that were there before do not.
 void replace_counters(HardwareDescriptor& descriptor, const descriptor::OperatorCounts& counts) {
   descriptor.source = counts.source;
   descriptor.counters = counts.events;
   std::map<std::string, std::string> conditions = counts.conditions;
   for (const auto& [name, value] : descriptor.conditions) {
-    if (name.rfind(in_network_condition, 0) == 0) conditions.emplace(name, value);
+    const bool stays = name.rfind(in_network_condition, 0) == 0 || name.rfind(operators_condition, 0) == 0;
+    if (stays) conditions.emplace(name, value);
   }
   descriptor.conditions = std::move(conditions);
   for (std::size_t i = 0; i < descriptor.operators.size(); ++i) descriptor.operators[i].counts = counts.per_run.at(i);
@@ -161,7 +174,7 @@ void complete_descriptor(HardwareDescriptor& descriptor, const CollectOptions& o
                          const descriptor::Runtime& runtime, const std::string& source, CollectTimer& timer,
                          const DescriptorProgress& progress) {
   if (!descriptor.has_latencies()) {
-    measure_latencies(descriptor, options, space, timer, progress.step);
+    measure_latencies(descriptor, options, space, timer, progress);
     progress.keep();
   }
   if (in_network_missing(descriptor, space, options.shape)) {

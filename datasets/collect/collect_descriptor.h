@@ -29,6 +29,8 @@ struct DescriptorProgress {
   std::function<void(const std::string& note)> step;
   /// After each part, once it is in the descriptor.
   std::function<void()> keep;
+  /// Whether nothing disturbs the machine where the sentinel takes so long.
+  std::function<bool(double sentinel_ms)> steady;
 };
 
 /// Adds what is missing to `descriptor`: latencies of the space's operators by `timer`, then what its operations cost

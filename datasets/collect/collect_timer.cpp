@@ -54,8 +54,20 @@ Measurement CollectTimer::architecture(const Architecture& architecture) {
   return {architecture, timing.median_ms, timing.stddev_ms, timing.runs};
 }
 
-double CollectTimer::operator_ms(const nasbench::Operator& op) {
-  return timed(*prepared(nasbench::network_of(op.graph, batch())), operator_timing(options_.timing)).median_ms;
+CollectTimer::OperatorTiming CollectTimer::operator_between_looks(const nasbench::Operator& op,
+                                                                  const std::function<bool(double)>& steady,
+                                                                  int attempts, const std::function<void()>& step) {
+  const auto network = prepared(nasbench::network_of(op.graph, batch()));
+  OperatorTiming best;
+  double before_ms = sentinel_ms();
+  for (int attempt = 0; attempt < std::max(attempts, 1) && !best.settled; ++attempt) {
+    step();
+    const double latency_ms = timed(*network, operator_timing(options_.timing)).median_ms;
+    const double after_ms = sentinel_ms(), slower_ms = std::max(before_ms, after_ms);
+    if (attempt == 0 || slower_ms < best.sentinel_ms) best = {latency_ms, slower_ms, steady(slower_ms)};
+    before_ms = after_ms;
+  }
+  return best;
 }
 
 double CollectTimer::sentinel_ms() {

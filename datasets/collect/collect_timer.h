@@ -37,7 +37,15 @@ class CollectTimer {
 
   /// Throws CannotRun.
   Measurement architecture(const Architecture& architecture);
-  double operator_ms(const nasbench::Operator& op);
+  /// An operator between two looks at the sentinel, `attempts` times at most, until neither says that the machine is
+  /// disturbed; the attempt with the fastest slower look. `step` is called before each and throws to stop.
+  struct OperatorTiming {
+    double latency_ms = 0;
+    double sentinel_ms = 0;  ///< the slower look
+    bool settled = false;
+  };
+  OperatorTiming operator_between_looks(const nasbench::Operator& op, const std::function<bool(double)>& steady,
+                                        int attempts, const std::function<void()>& step);
 
   /// When the machine is undisturbed by what the sentinel takes, and for how long to come back later when it is not
   /// (descriptor::MachineWatch).

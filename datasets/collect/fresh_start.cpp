@@ -41,8 +41,8 @@ FreshStart start_network(const descriptor::Runtime& runtime, const nasbench::Net
     options.weights = descriptor::read_weights_file(request.weights, network);
   }
   const Clock::time_point loaded = Clock::now();
-  const auto prepared = reads_onnx(runtime) ? descriptor::prepare_opencv_onnx(onnx, network, options)
-                                            : runtime.prepare(network, options);
+  const auto prepared =
+      reads_onnx(runtime) ? descriptor::prepare_opencv_onnx(onnx, network, options) : runtime.prepare(network, options);
   options.weights.reset();
   const Clock::time_point ready = Clock::now();
   prepared->run();

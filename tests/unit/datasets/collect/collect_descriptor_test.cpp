@@ -104,6 +104,29 @@ TEST_F(Collect, OperatorsMakeALatencyOnlyDescriptor) {
   }
 }
 
+TEST_F(Collect, OperatorsAreMeasuredAgainWhileTheSentinelIsSlow) {
+  options_.descriptor.wanted = true;
+  options_.descriptor.counters = "latency_only";
+  options_.attempts = 4;
+  collect(options_, space_, FakeRuntime());
+  const std::map<std::string, std::string> quiet = stored().device.descriptor.conditions;
+  EXPECT_EQ(quiet.at("operators_disturbed"), "0");
+  EXPECT_EQ(quiet.at("operators_date").size(), utc_now().size());
+  EXPECT_EQ(quiet.at("operators_processor").rfind(descriptor::cpu_model(), 0), 0U);
+  EXPECT_GT(parse_number(quiet.at("operators_sentinel_ms")).value_or(0), 0);
+  std::filesystem::remove_all(options_.folder);
+  // Everything of the third and fourth operators is slow: no attempt at them is settled, and the device file says so.
+  const int before = 1 + static_cast<int>(options_.architectures.size());
+  const FakeRuntime slow(before + 3, before + 5);
+  int attempts = 0;
+  collect(options_, space_, slow, [&](std::size_t, std::size_t, const std::string& note) {
+    attempts += note.find("operator ") == 0 ? 1 : 0;
+    return true;
+  });
+  EXPECT_EQ(stored().device.descriptor.conditions.at("operators_disturbed"), "2");
+  EXPECT_EQ(attempts, 15 + 2 * (options_.attempts - 1));
+}
+
 TEST_F(Collect, OperatorsCanBeMeasuredLater) {
   const DeviceRuntime before = collect(options_, space_, FakeRuntime());
   options_.descriptor.wanted = true;
