@@ -86,6 +86,7 @@ void replace_counters(HardwareDescriptor& descriptor, const descriptor::Operator
   descriptor.source = counts.source;
   descriptor.counters = counts.events;
   std::map<std::string, std::string> conditions = counts.conditions;
+  conditions.emplace("counters_date", utc_now());
   for (const auto& [name, value] : descriptor.conditions) {
     const bool stays = name.rfind(in_network_condition, 0) == 0 || name.rfind(operators_condition, 0) == 0;
     if (stays) conditions.emplace(name, value);
