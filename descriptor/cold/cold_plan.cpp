@@ -1,6 +1,8 @@
 #include "descriptor/cold/cold_plan.h"
 
 #include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
 
 #include "descriptor/cold/cold_json.h"
 #include "nasbench/support/files.h"
@@ -28,6 +30,25 @@ PlannedLayer layer_from(const json& value, const std::string& file, const std::s
   return layer;
 }
 
+std::vector<PlannedSwitch> switches_from(const JsonReader& plan, const std::string& file, std::size_t layers) {
+  std::vector<PlannedSwitch> switches;
+  std::set<int> switched;
+  const json& entries = plan.array("switches");
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    const JsonReader reader(entries[i], file, "switches[" + std::to_string(i) + "]");
+    PlannedSwitch change;
+    change.layer = reader.whole_number("layer", 0, 0);
+    change.kernel = reader.text("kernel", "");
+    change.cached = reader.whole_number("cached", 0, 0) != 0;
+    if (static_cast<std::size_t>(change.layer) >= layers || !switched.insert(change.layer).second) {
+      reader.fail("layer", "a layer under " + std::to_string(layers) + " that no other entry names",
+                  reader.require("layer", "a number"));
+    }
+    switches.push_back(std::move(change));
+  }
+  return switches;
+}
+
 ColdPlan plan_from(const json& value, const std::string& file) {
   const JsonReader reader(value, file, "");
   reader.require_format(format, kind);
@@ -49,6 +70,8 @@ ColdPlan plan_from(const json& value, const std::string& file) {
   for (std::size_t i = 0; i < layers.size(); ++i) {
     plan.layers.push_back(layer_from(layers[i], file, "layers[" + std::to_string(i) + "]", plan.preparing_cores));
   }
+  plan.switches = switches_from(reader, file, plan.layers.size());
+  if (!plan.switches.empty()) plan.switched_ms = milliseconds(reader, "switched_ms");
   return plan;
 }
 
@@ -62,18 +85,28 @@ std::string to_text(const ColdPlan& plan) {
     if (layer.core != 0) object["core"] = layer.core;
     layers.push_back(std::move(object));
   }
-  const json document = {{"format", format},
-                         {"strategy", plan.strategy},
-                         {"model", plan.model},
-                         {"model_sha256", plan.model_sha256},
-                         {"network_hash", plan.network_hash},
-                         {"machine", plan.machine},
-                         {"preparing_cores", plan.preparing_cores},
-                         {"predicted_ms", plan.predicted_ms},
-                         {"lower_bound_ms", plan.lower_bound_ms},
-                         {"warm_ms", plan.warm_ms},
-                         {"network", to_json(plan.network)},
-                         {"layers", layers}};
+  json document = {{"format", format},
+                   {"strategy", plan.strategy},
+                   {"model", plan.model},
+                   {"model_sha256", plan.model_sha256},
+                   {"network_hash", plan.network_hash},
+                   {"machine", plan.machine},
+                   {"preparing_cores", plan.preparing_cores},
+                   {"predicted_ms", plan.predicted_ms},
+                   {"lower_bound_ms", plan.lower_bound_ms},
+                   {"warm_ms", plan.warm_ms},
+                   {"network", to_json(plan.network)},
+                   {"layers", layers}};
+  if (!plan.switches.empty()) {
+    json switches = json::array();
+    for (const PlannedSwitch& change : plan.switches) {
+      json object = {{"layer", change.layer}, {"kernel", change.kernel}};
+      if (change.cached) object["cached"] = 1;
+      switches.push_back(std::move(object));
+    }
+    document["switches"] = std::move(switches);
+    document["switched_ms"] = plan.switched_ms;
+  }
   return document.dump() + "\n";
 }
 

@@ -34,19 +34,21 @@ struct ColdMeasureOptions {
 
 /// Times every stage of every kernel of every layer of the ONNX model (Yi et al., §3.2): least times of the
 /// repetitions, each with the file's pages dropped from the page cache before reading. Layers of one shape are timed
-/// once. Throws InputError that names a layer without any kernel, and as read_onnx and OnnxWeights do.
+/// once. Throws InputError that names a layer without any kernel, FormatError where the model changes meanwhile, and as
+/// read_onnx and OnnxWeights do.
 ColdStages measure_cold_stages(const std::filesystem::path& model, const ColdMeasureOptions& options);
 
 /// The file of a plan's weights in its folder: for every layer the raw or the transformed ones, as the plan reads them,
 /// in the order of layers, so that a start reads the file from front to back.
 std::filesystem::path weight_file(const std::filesystem::path& folder);
 
-/// Whether the folder has the plan's file, as far as its first pages tell; damage within is noticed when it is read.
-bool has_weights(const ColdPlan& plan, const std::filesystem::path& folder);
+/// Why the folder lacks the plan's file, one line that names it: there is none, it is damaged, or of another network or
+/// plan. Empty where it has it, as far as its first pages tell; damage within is noticed when it is read.
+std::string missing_weights(const ColdPlan& plan, const std::filesystem::path& folder);
 
 /// Makes the file of the ONNX model where it is missing, damaged, or of another network or plan; false where it is not.
-/// Throws FileError where the folder cannot be written (the file is whole or absent), and FormatError where the model
-/// is not the one that was planned for.
+/// Throws FileError where the folder cannot be written (the file is whole or absent), InputError where the model cannot
+/// be read, and FormatError where the model is not the one that was planned for or changes while it is read.
 bool make_weights(const ColdPlan& plan, const std::filesystem::path& model, const std::filesystem::path& folder);
 
 /// How a planned network is started.
@@ -54,7 +56,16 @@ struct ColdStartOptions {
   std::filesystem::path folder;  ///< of weights; what it lacks is made the slow way, of the model
   std::filesystem::path model;   ///< for the slow way
   std::vector<float> image;      ///< the network's input, channels first; empty: zeros
-  int warm_runs = 0;             ///< executions after the first; more tell the warm latency better, and take longer
+  int warm_runs = 0;             ///< executions after the runs; more tell the warm latency better, and take longer
+  /// One after another, of which the first is the cold one. In the idle time of the preparing cores during the first
+  /// runs the plan's switches are prepared; a layer takes its new kernel in the first later run that finds it ready.
+  int runs = 1;
+};
+
+/// One run, milliseconds from its image to its output; the first, from the plan's file.
+struct ColdRun {
+  double ms = 0;
+  int switched = 0;  ///< layers that were executed by the kernel that they switch to
 };
 
 /// One start from the plan's file to the output, milliseconds.
@@ -64,10 +75,13 @@ struct ColdStart {
   double prepare_ms = 0;  ///< of the executing core
   double wait_ms = 0;     ///< of the executing core, for others' preparations
   double execute_ms = 0;
-  double warm_ms = 0;  ///< median of later executions; 0 without any
+  double warm_ms = 0;         ///< median of the executions after the runs, when every switch is made; 0 without any
+  std::vector<ColdRun> runs;  ///< the first is the cold one
+  std::string unswitched;     ///< why some layers keep their kernels: an error that was met while they were prepared
   std::vector<LayerTimes> layers;
   std::vector<std::string> slow_layers;  ///< whose stored weights were missing or damaged
-  std::vector<float> output;             ///< row by row, channels first
+  std::vector<float> output;             ///< of the first run, row by row, channels first
+  std::vector<float> last_output;        ///< of the last of several runs
 };
 
 /// Starts the network that is planned in the file, cold. Throws InputError where the plan is of another machine: its

@@ -16,7 +16,6 @@
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
-#include "nasbench/support/numbers.h"
 #include "nasbench/support/random.h"
 #include "nasbench/support/temporaries.h"
 
@@ -56,7 +55,7 @@ class Measurement {
         scratch_(options.scratch) {
     const nasbench::Network network = nasbench::read_onnx(model);
     stages_.model = model.string();
-    stages_.model_sha256 = sha256_hex(read_file(model));
+    stages_.model_sha256 = weights_.sha256();
     stages_.network_hash = nasbench::content_hash(network);
     stages_.machine = cold_machine();
     stages_.page_cache_dropped = true;
@@ -82,6 +81,7 @@ class Measurement {
     }
     measure_interference(memory);
     measure_start();
+    weights_.require_unchanged();
     return std::move(stages_);
   }
 
@@ -119,7 +119,7 @@ class Measurement {
     std::vector<std::string> records(count);
     for (std::size_t i = 0; i < count; ++i) {
       const ColdLayer& layer = stages_.network.layers[i];
-      if (layer.has_weights()) records[i] = raw_record(stages_.network, layer, weights_);
+      if (layer.has_weights()) records[i] = weights_.record(stages_.network, layer);
       stages_.layers[i].raw_bytes = records[i].size();
     }
     const std::string key(64, 'r');
@@ -132,7 +132,7 @@ class Measurement {
 
   void measure_kernels(std::size_t index, ExecutionMemory& memory) {
     const ColdLayer& layer = stages_.network.layers[index];
-    const std::string raw = layer.has_weights() ? raw_record(stages_.network, layer, weights_) : "";
+    const std::string raw = layer.has_weights() ? weights_.record(stages_.network, layer) : "";
     double fastest = std::numeric_limits<double>::infinity();
     std::vector<KernelStages>& kernels = stages_.layers[index].kernels;
     for (const LayerKernel& kernel : layer_kernels(stages_.network, layer, engine_)) {
@@ -243,7 +243,7 @@ class Measurement {
   PreparedLayer prepared_layer(std::size_t i, std::vector<std::string>& raws, std::vector<Buffer>& ready) {
     const ColdLayer& layer = stages_.network.layers[i];
     PreparedLayer prepared(stages_.network, layer, engine_, stages_.layers[i].kernels[0].name, false);
-    raws.push_back(layer.has_weights() ? raw_record(stages_.network, layer, weights_) : "");
+    raws.push_back(layer.has_weights() ? weights_.record(stages_.network, layer) : "");
     ready.emplace_back(layer.has_weights() ? prepared.cached_bytes() : 1);
     if (layer.has_weights()) prepared.transform(raws.back().data(), ready.back().data(), stream_);
     return prepared;
@@ -278,7 +278,7 @@ class Measurement {
   FirstUses first_uses_;
   dnnl::engine engine_;
   dnnl::stream stream_;
-  nasbench::OnnxWeights weights_;
+  ModelWeights weights_;
   ScratchFile scratch_;
   ColdStages stages_;
 };

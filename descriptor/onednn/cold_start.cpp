@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <thread>
 
 #include "descriptor/machine/machine.h"
 #include "descriptor/onednn/cold_engine.h"
+#include "descriptor/onednn/handover.h"
 #include "descriptor/onednn/weights.h"
 #include "nasbench/support/error.h"
 
@@ -21,53 +21,6 @@ using Clock = std::chrono::steady_clock;
 double milliseconds_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
-
-/// Layers that one thread after another prepares and the executing one takes.
-class Handover {
- public:
-  explicit Handover(std::size_t layers) : layers_(layers), ready_(layers) {}
-
-  void give(std::size_t i, PreparedLayer layer) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      layers_[i].emplace(std::move(layer));
-      ready_[i] = true;
-    }
-    changed_.notify_one();
-  }
-
-  void fail(std::exception_ptr error) {
-    {
-      const std::lock_guard<std::mutex> lock(mutex_);
-      error_ = std::move(error);
-      failed_ = true;
-    }
-    changed_.notify_one();
-  }
-
-  bool has_failed() const { return failed_; }
-
-  /// Waits until layer i is there. Looks for a little while before it sleeps: waking up costs more than a small layer.
-  const PreparedLayer& take(std::size_t i) {
-    const Clock::time_point start = Clock::now();
-    while (!ready_[i] && !failed_ && milliseconds_since(start) < looking_ms) {
-    }
-    std::unique_lock<std::mutex> lock(mutex_);
-    changed_.wait(lock, [&] { return ready_[i] || failed_; });
-    if (error_) std::rethrow_exception(error_);
-    return *layers_[i];
-  }
-
- private:
-  static constexpr double looking_ms = 0.05;
-
-  std::vector<std::optional<PreparedLayer>> layers_;
-  std::vector<std::atomic<bool>> ready_;
-  std::atomic<bool> failed_{false};
-  std::exception_ptr error_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-};
 
 /// Where each core of a plan runs: nothing where there are too few processors, so that the system places the threads.
 /// A new thread would else begin on the processor of the one that made it, and stay there for some milliseconds.
@@ -84,14 +37,21 @@ class Run {
       : plan_(plan),
         start_(start),
         processors_(processors_of(plan)),
-        memories_(static_cast<std::size_t>(plan.preparing_cores) + 1),
+        uses_(kernel_uses(plan)),
+        memories_(static_cast<std::size_t>(plan.preparing_cores) + 2),
         times_(plan.layers.size()),
         engine_(dnnl::engine::kind::cpu, 0),
         source_(plan, options.folder, options.model),
         memory_(engine_, plan.network),
-        handover_(plan.layers.size()) {}
+        handover_(plan.layers.size()),
+        later_(plan.layers.size()),
+        next_switch_(plan.layers.size()),
+        switches_(options.runs > 1 || options.warm_runs > 0) {}
 
-  ~Run() { join(); }
+  ~Run() {
+    stop_switching();
+    join();
+  }
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
@@ -99,9 +59,24 @@ class Run {
     for (int core = 1; core <= plan_.preparing_cores; ++core) {
       const bool has_work = std::any_of(plan_.layers.begin(), plan_.layers.end(),
                                         [core](const PlannedLayer& layer) { return layer.core == core; });
-      if (has_work) threads_.emplace_back([this, core] { prepare_pinned(core); });
+      const bool switches = switches_ && !plan_.switches.empty();
+      if (has_work || switches) threads_.emplace_back([this, core] { prepare_pinned(core); });
     }
   }
+
+  /// Where no core prepares during the first run, the switches are prepared from here on, by a core of their own.
+  void start_switching() {
+    if (plan_.preparing_cores > 0 || !switches_ || plan_.switches.empty()) return;
+    threads_.emplace_back([this] {
+      const int core = plan_.preparing_cores + 1;
+      const CpuPin pin(processor(core));
+      omp_set_num_threads(1);
+      switch_kernels(core);
+    });
+  }
+
+  /// What is not prepared by now is left.
+  void stop_switching() { switches_ = false; }
 
   /// Prepares the layers of a core, in order.
   void prepare(int core) {
@@ -131,7 +106,7 @@ class Run {
     }
   }
 
-  void execute(ColdStart& result) {
+  void execute_first(ColdStart& result) {
     for (std::size_t i = 0; i < plan_.layers.size(); ++i) {
       const Clock::time_point asked = Clock::now();
       const PreparedLayer& layer = handover_.take(i);
@@ -141,6 +116,17 @@ class Run {
       times_[i].execute_ms = milliseconds_since(began);
       times_[i].executed_ms = milliseconds_since(start_);
     }
+  }
+
+  /// A later run: every layer by its new kernel where that is ready. Returns how many were.
+  int execute_again() {
+    int switched = 0;
+    for (std::size_t i = 0; i < plan_.layers.size(); ++i) {
+      const PreparedLayer* later = later_.find(i);
+      (later != nullptr ? *later : handover_.take(i)).execute(memory_);
+      switched += later != nullptr ? 1 : 0;
+    }
+    return switched;
   }
 
   std::vector<float> output() {
@@ -157,10 +143,11 @@ class Run {
 
   const std::vector<std::string>& slow_layers() const { return slow_layers_; }
   const std::vector<LayerTimes>& times() const { return times_; }
+  const std::string& unswitched() const { return unswitched_; }
 
   /// Of a core of the plan; none where the system is to choose.
   std::vector<int> processor(int core) const {
-    if (processors_.empty()) return {};
+    if (static_cast<std::size_t>(core) >= processors_.size()) return {};
     return {processors_[static_cast<std::size_t>(core)]};
   }
 
@@ -168,6 +155,35 @@ class Run {
   void prepare_pinned(int core) {
     const CpuPin pin(processor(core));
     prepare(core);
+    if (!handover_.has_failed()) switch_kernels(core);
+  }
+
+  /// Prepares kernels of later runs, one after another, until none is left. Where one cannot be prepared, the layers
+  /// keep those that they have.
+  void switch_kernels(int core) {
+    try {
+      dnnl::stream stream(engine_);
+      for (std::size_t use = next_switch_++; use < uses_.size() && switches_; use = next_switch_++) {
+        const KernelUse& change = uses_[use];
+        PreparedLayer prepared(plan_.network, plan_.network.layers[change.layer], engine_, change.kernel,
+                               change.cached);
+        load(use, prepared, stream, memories_[static_cast<std::size_t>(core)]);
+        later_.give(change.layer, std::move(prepared));
+      }
+    } catch (const std::exception& error) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      unswitched_ = error.what();
+    }
+  }
+
+  LoadTimes load(std::size_t use, PreparedLayer& prepared, dnnl::stream& stream, WeightMemory& memory) {
+    if (!prepared.has_weights()) return {};
+    const LoadTimes times = source_.load(use, prepared, stream, memory);
+    if (times.from_model) {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      slow_layers_.push_back(plan_.network.layers[uses_[use].layer].name);
+    }
+    return times;
   }
 
   void prepare_layer(std::size_t i, dnnl::stream& stream, WeightMemory& memory) {
@@ -175,15 +191,9 @@ class Run {
     const Clock::time_point began = Clock::now();
     PreparedLayer prepared(plan_.network, layer, engine_, plan_.layers[i].kernel, plan_.layers[i].cached);
     times_[i].create_ms = milliseconds_since(began);
-    if (prepared.has_weights()) {
-      const LoadTimes load = source_.load(i, prepared, stream, memory);
-      times_[i].read_ms = load.read_ms;
-      times_[i].transform_ms = load.transform_ms;
-      if (load.from_model) {
-        const std::lock_guard<std::mutex> lock(slow_mutex_);
-        slow_layers_.push_back(layer.name);
-      }
-    }
+    const LoadTimes loaded = load(i, prepared, stream, memory);
+    times_[i].read_ms = loaded.read_ms;
+    times_[i].transform_ms = loaded.transform_ms;
     times_[i].prepared_ms = milliseconds_since(start_);
     handover_.give(i, std::move(prepared));
   }
@@ -202,14 +212,19 @@ class Run {
   const ColdPlan& plan_;
   Clock::time_point start_;
   std::vector<int> processors_;
-  std::vector<WeightMemory> memories_;  ///< of each core
+  std::vector<KernelUse> uses_;
+  std::vector<WeightMemory> memories_;  ///< of each core, and of the one that only switches
   std::vector<LayerTimes> times_;       ///< of each layer, written by the core that works on it
   dnnl::engine engine_;
   WeightSource source_;
   ExecutionMemory memory_;
   Handover handover_;
-  std::mutex slow_mutex_;
+  LaterLayers later_;
+  std::atomic<std::size_t> next_switch_;  ///< of uses_
+  std::atomic<bool> switches_;            ///< whether later runs are to have their own kernels
+  std::mutex mutex_;                      ///< of the next two
   std::vector<std::string> slow_layers_;
+  std::string unswitched_;
   std::vector<std::thread> threads_;  ///< ends first
 };
 
@@ -244,6 +259,43 @@ void require_this_machine(const ColdPlan& plan) {
                    "': kernels and their weights differ; measure and plan anew");
 }
 
+namespace {
+
+void run_first(Run& run, const ColdStartOptions& options, Clock::time_point start, ColdStart& result) {
+  run.set_image(options.image);
+  result.start_ms = milliseconds_since(start);
+  run.prepare(0);
+  result.prepare_ms = milliseconds_since(start) - result.start_ms;
+  run.execute_first(result);
+  result.output = run.output();
+  result.cold_ms = milliseconds_since(start);
+  result.execute_ms = result.cold_ms - result.start_ms - result.prepare_ms - result.wait_ms;
+  result.layers = run.times();
+  result.runs = {{result.cold_ms, 0}};
+}
+
+void run_later(Run& run, const ColdStartOptions& options, ColdStart& result) {
+  run.start_switching();
+  for (int i = 1; i < options.runs; ++i) {
+    const Clock::time_point start = Clock::now();
+    run.set_image(options.image);
+    const int switched = run.execute_again();
+    result.last_output = run.output();
+    result.runs.push_back({milliseconds_since(start), switched});
+  }
+  if (options.warm_runs == 0) run.stop_switching();
+  run.join();
+  std::vector<double> warm;
+  for (int i = 0; i < options.warm_runs; ++i) {
+    const Clock::time_point again = Clock::now();
+    run.execute_again();
+    warm.push_back(milliseconds_since(again));
+  }
+  result.warm_ms = median(std::move(warm));
+}
+
+}  // namespace
+
 ColdStart run_cold_start(const std::filesystem::path& plan_file, const ColdStartOptions& options) {
   omp_set_num_threads(1);
   ColdStart result;
@@ -254,25 +306,10 @@ ColdStart run_cold_start(const std::filesystem::path& plan_file, const ColdStart
     Run run(plan, options, start);
     run.start_threads();
     const CpuPin pin(run.processor(0));
-    run.set_image(options.image);
-    result.start_ms = milliseconds_since(start);
-    run.prepare(0);
-    result.prepare_ms = milliseconds_since(start) - result.start_ms;
-    run.execute(result);
-    result.output = run.output();
-    result.cold_ms = milliseconds_since(start);
-    result.execute_ms = result.cold_ms - result.start_ms - result.prepare_ms - result.wait_ms;
-    run.join();
+    run_first(run, options, start, result);
+    run_later(run, options, result);
     result.slow_layers = run.slow_layers();
-    result.layers = run.times();
-    std::vector<double> warm;
-    for (int i = 0; i < options.warm_runs; ++i) {
-      ColdStart ignored;
-      const Clock::time_point again = Clock::now();
-      run.execute(ignored);
-      warm.push_back(milliseconds_since(again));
-    }
-    result.warm_ms = median(std::move(warm));
+    result.unswitched = run.unswitched();
   } catch (const dnnl::error& error) {
     throw InputError("'" + plan_file.string() + "': oneDNN refuses it (" + error.message + ")");
   }

@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <chrono>
+#include <utility>
 
 #include "descriptor/onednn/cold_engine.h"
 #include "nasbench/support/error.h"
@@ -20,11 +21,13 @@ std::optional<WeightFile> opened(const std::filesystem::path& path, const std::s
   }
 }
 
+std::size_t record_count(const ColdPlan& plan) { return plan.layers.size() + plan.switches.size(); }
+
 /// Whether the file is there, of this plan, and whole.
 bool is_intact(const std::filesystem::path& path, const ColdPlan& plan) {
-  const std::optional<WeightFile> file = opened(path, weights_key(plan), plan.layers.size());
+  const std::optional<WeightFile> file = opened(path, weights_key(plan), record_count(plan));
   if (!file) return false;
-  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+  for (std::size_t i = 0; i < record_count(plan); ++i) {
     if (file->bytes(i) == 0) continue;
     const Buffer buffer(file->bytes(i));
     if (!file->read(i, buffer.data())) return false;
@@ -43,42 +46,71 @@ double milliseconds_since(Clock::time_point start) {
 std::string weights_key(const ColdPlan& plan) {
   std::string text = plan.model_sha256 + " " + plan.network_hash + " " + plan.machine;
   for (const PlannedLayer& layer : plan.layers) text += layer.cached ? " " + layer.kernel : " raw";
+  for (const PlannedSwitch& change : plan.switches) {
+    text += " " + std::to_string(change.layer) + (change.cached ? " " + change.kernel : " raw");
+  }
   return sha256_hex(text);
 }
 
-std::string raw_record(const ColdNetwork& network, const ColdLayer& layer, const nasbench::OnnxWeights& weights) {
-  const FoldedWeights folded = folded_weights(network, layer, weights);
-  std::string record(reinterpret_cast<const char*>(folded.weight.data()), folded.weight.size() * sizeof(float));
-  record.append(reinterpret_cast<const char*>(folded.bias.data()), folded.bias.size() * sizeof(float));
-  return record;
+std::vector<KernelUse> kernel_uses(const ColdPlan& plan) {
+  std::vector<KernelUse> uses;
+  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+    uses.push_back({i, plan.layers[i].kernel, plan.layers[i].cached, i});
+  }
+  for (const PlannedSwitch& change : plan.switches) {
+    const auto layer = static_cast<std::size_t>(change.layer);
+    const bool shared = !change.cached && !plan.layers[layer].cached;
+    uses.push_back({layer, change.kernel, change.cached, shared ? layer : uses.size()});
+  }
+  return uses;
 }
 
 std::filesystem::path weight_file(const std::filesystem::path& folder) { return folder / "start.weights"; }
 
-bool has_weights(const ColdPlan& plan, const std::filesystem::path& folder) {
-  return opened(weight_file(folder), weights_key(plan), plan.layers.size()).has_value();
+std::string missing_weights(const ColdPlan& plan, const std::filesystem::path& folder) {
+  try {
+    const WeightFile file(weight_file(folder), weights_key(plan), record_count(plan));
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
+
+namespace {
+
+/// The weights of one use as the file has them.
+std::string stored_record(const ColdPlan& plan, const KernelUse& use, const ModelWeights& weights,
+                          const dnnl::engine& engine) {
+  const ColdLayer& layer = plan.network.layers[use.layer];
+  std::string record = weights.record(plan.network, layer);
+  if (!use.cached) return record;
+  dnnl::stream stream(engine);
+  PreparedLayer prepared(plan.network, layer, engine, use.kernel, false);
+  const Buffer ready(prepared.cached_bytes());
+  prepared.transform(record.data(), ready.data(), stream);
+  return std::string(ready.data(), prepared.cached_bytes());
+}
+
+std::unique_ptr<ModelWeights> model_of(const ColdPlan& plan, const std::filesystem::path& model) {
+  try {
+    return std::make_unique<ModelWeights>(model, plan.model_sha256);
+  } catch (const FileError& error) {
+    throw InputError(std::string(error.what()) + "; the plan's weights are made of this model");
+  }
+}
+
+}  // namespace
 
 bool make_weights(const ColdPlan& plan, const std::filesystem::path& model, const std::filesystem::path& folder) {
   if (is_intact(weight_file(folder), plan)) return false;
-  if (sha256_hex(read_file(model)) != plan.model_sha256) {
-    throw FormatError("'" + model.string() + "' is not the model that the plan was made for, or has changed since; " +
-                      "measure and plan anew");
-  }
+  const std::unique_ptr<ModelWeights> weights = model_of(plan, model);
   omp_set_num_threads(1);  // as in a start: layouts depend on the number of threads
-  const nasbench::OnnxWeights weights(model);
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
-  dnnl::stream stream(engine);
-  std::vector<std::string> records(plan.layers.size());
-  for (std::size_t i = 0; i < records.size(); ++i) {
-    const ColdLayer& layer = plan.network.layers[i];
-    if (!layer.has_weights()) continue;
-    records[i] = raw_record(plan.network, layer, weights);
-    if (!plan.layers[i].cached) continue;
-    PreparedLayer prepared(plan.network, layer, engine, plan.layers[i].kernel, false);
-    const Buffer ready(prepared.cached_bytes());
-    prepared.transform(records[i].data(), ready.data(), stream);
-    records[i].assign(ready.data(), prepared.cached_bytes());
+  std::vector<std::string> records(record_count(plan));
+  const std::vector<KernelUse> uses = kernel_uses(plan);
+  for (std::size_t i = 0; i < uses.size(); ++i) {
+    if (!plan.network.layers[uses[i].layer].has_weights() || uses[i].record != i) continue;
+    records[i] = stored_record(plan, uses[i], *weights, engine);
   }
   const int capacity = dnnl::get_primitive_cache_capacity();
   dnnl::set_primitive_cache_capacity(0);  // forgets the kernels: a start after this is as cold as any
@@ -90,18 +122,20 @@ bool make_weights(const ColdPlan& plan, const std::filesystem::path& model, cons
 
 WeightSource::WeightSource(const ColdPlan& plan, const std::filesystem::path& folder, std::filesystem::path model)
     : plan_(plan),
+      uses_(kernel_uses(plan)),
       model_(std::move(model)),
-      stored_(opened(weight_file(folder), weights_key(plan), plan.layers.size())) {}
+      stored_(opened(weight_file(folder), weights_key(plan), record_count(plan))) {}
 
-LoadTimes WeightSource::load(std::size_t i, PreparedLayer& layer, dnnl::stream& stream, WeightMemory& memory) {
-  const bool transforms = layer.transforms() && !plan_.layers[i].cached;
-  const std::size_t bytes = plan_.layers[i].cached ? layer.cached_bytes() : layer.raw_bytes();
-  if (!stored_ || stored_->bytes(i) != bytes) return load_from_model(i, layer, stream, memory);
+LoadTimes WeightSource::load(std::size_t index, PreparedLayer& layer, dnnl::stream& stream, WeightMemory& memory) {
+  const KernelUse& use = uses_[index];
+  const bool transforms = layer.transforms() && !use.cached;
+  const std::size_t bytes = use.cached ? layer.cached_bytes() : layer.raw_bytes();
+  if (!stored_ || stored_->bytes(use.record) != bytes) return load_from_model(use, layer, stream, memory);
   LoadTimes times;
   const Clock::time_point start = Clock::now();
   if (transforms) memory.passing.require(bytes);
   char* target = transforms ? memory.passing.data() : memory.kept.take(bytes);
-  if (!stored_->read(i, target)) return load_from_model(i, layer, stream, memory);
+  if (!stored_->read(use.record, target)) return load_from_model(use, layer, stream, memory);
   times.read_ms = milliseconds_since(start);
   if (transforms) {
     layer.transform(target, memory.kept.take(layer.cached_bytes()), stream);
@@ -112,14 +146,14 @@ LoadTimes WeightSource::load(std::size_t i, PreparedLayer& layer, dnnl::stream& 
   return times;
 }
 
-LoadTimes WeightSource::load_from_model(std::size_t i, PreparedLayer& layer, dnnl::stream& stream,
+LoadTimes WeightSource::load_from_model(const KernelUse& use, PreparedLayer& layer, dnnl::stream& stream,
                                         WeightMemory& memory) {
   const Clock::time_point start = Clock::now();
   // The layer may have been made without its transformation.
-  layer = PreparedLayer(plan_.network, plan_.network.layers[i], stream.get_engine(), plan_.layers[i].kernel, false);
+  layer = PreparedLayer(plan_.network, plan_.network.layers[use.layer], stream.get_engine(), use.kernel, false);
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!weights_) weights_ = std::make_unique<nasbench::OnnxWeights>(model_);
-  const std::string raw = raw_record(plan_.network, plan_.network.layers[i], *weights_);
+  if (!weights_) weights_ = model_of(plan_, model_);
+  const std::string raw = weights_->record(plan_.network, plan_.network.layers[use.layer]);
   layer.transform(raw.data(), memory.kept.take(layer.cached_bytes()), stream);
   return {milliseconds_since(start), 0, true};
 }

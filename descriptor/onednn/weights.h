@@ -5,24 +5,33 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "descriptor/cold/cold_plan.h"
+#include "descriptor/cold/model_weights.h"
 #include "descriptor/cold/weight_file.h"
 #include "descriptor/onednn/prepared_layer.h"
-#include "nasbench/graph/onnx_weights.h"
 
 namespace tenshot::descriptor {
 
 /// Key of a plan's file of weights: what it was made of, and for.
 std::string weights_key(const ColdPlan& plan);
 
-/// Raw weights of one layer and its bias behind them, as they are stored where a plan reads raw weights.
-std::string raw_record(const ColdNetwork& network, const ColdLayer& layer, const nasbench::OnnxWeights& weights);
+/// A kernel that a plan prepares, of the start or of a switch, and where its weights come from.
+struct KernelUse {
+  std::size_t layer = 0;
+  std::string kernel;
+  bool cached = false;
+  std::size_t record = 0;  ///< of the file of weights; a switch that reads what its layer reads shares the layer's
+};
+
+/// The plan's layers in order, then its switches. Record i of the file of weights belongs to use i.
+std::vector<KernelUse> kernel_uses(const ColdPlan& plan);
 
 /// What one thread loads weights into.
 struct WeightMemory {
-  Arena kept;       ///< as long as the network is executed
-  Buffer passing;   ///< raw weights until they are transformed
+  Arena kept;      ///< as long as the network is executed
+  Buffer passing;  ///< raw weights until they are transformed
 };
 
 /// What loading one layer's weights took, milliseconds.
@@ -36,19 +45,20 @@ class WeightSource {
  public:
   WeightSource(const ColdPlan& plan, const std::filesystem::path& folder, std::filesystem::path model);
 
-  /// Reads the weights of layer i, transforms them unless they are stored transformed, and gives them to `layer`.
-  /// Several threads may do so for different layers, each with a memory of its own. Throws as OnnxWeights where the
-  /// model is needed and cannot be read.
-  LoadTimes load(std::size_t i, PreparedLayer& layer, dnnl::stream& stream, WeightMemory& memory);
+  /// Reads the weights of kernel_uses(plan)[use], transforms them unless they are stored transformed, and gives them to
+  /// `layer`. Several threads may do so for different layers, each with a memory of its own. Throws as ModelWeights
+  /// where the model is needed and cannot be read, or is not the one that was planned for.
+  LoadTimes load(std::size_t use, PreparedLayer& layer, dnnl::stream& stream, WeightMemory& memory);
 
  private:
-  LoadTimes load_from_model(std::size_t i, PreparedLayer& layer, dnnl::stream& stream, WeightMemory& memory);
+  LoadTimes load_from_model(const KernelUse& use, PreparedLayer& layer, dnnl::stream& stream, WeightMemory& memory);
 
   const ColdPlan& plan_;
+  std::vector<KernelUse> uses_;
   std::filesystem::path model_;
   std::optional<WeightFile> stored_;
   std::mutex mutex_;  ///< of the model
-  std::unique_ptr<nasbench::OnnxWeights> weights_;
+  std::unique_ptr<ModelWeights> weights_;
 };
 
 }  // namespace tenshot::descriptor

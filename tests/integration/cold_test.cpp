@@ -16,14 +16,33 @@ namespace {
 
 using nlohmann::json;
 
-std::string small_model() {
+std::string small_model(int channels = 16) {
   nasbench::NetworkBuilder b;
   nasbench::Source x = b.input("input", {1, 3, 16, 16});
-  x = b.activation("relu", b.convolution("stem", x, 16, {nasbench::same_window(3), 1, true}), "relu");
+  x = b.activation("relu", b.convolution("stem", x, channels, {nasbench::same_window(3), 1, true}), "relu");
   x = b.convolution("deep", x, 32, {nasbench::same_window(3), 1, true});
   b.output(b.linear("classify", b.global_average_pool("pool", x), 5));
   return nasbench::onnx_model(b.take(), {1, 1, "small"});
 }
+
+/// A file system in memory, with the options of mount; not there where the process may not mount one.
+class MountedFolder {
+ public:
+  MountedFolder(const std::filesystem::path& path, const std::string& options) : path_(path) {
+    std::filesystem::create_directory(path);
+    mounted_ = run("mount -t tmpfs -o " + options + " tmpfs " + quoted(path)).exit_code == 0;
+  }
+  ~MountedFolder() {
+    if (mounted_) run("umount " + quoted(path_));
+  }
+  MountedFolder(const MountedFolder&) = delete;
+  MountedFolder& operator=(const MountedFolder&) = delete;
+  bool is_mounted() const { return mounted_; }
+
+ private:
+  std::filesystem::path path_;
+  bool mounted_ = false;
+};
 
 class ColdVerb : public testing::Test {
  protected:
@@ -50,6 +69,16 @@ class ColdVerb : public testing::Test {
     EXPECT_EQ(outcome.exit_code, 1) << outcome.err;
     EXPECT_NE(outcome.err.find(because), std::string::npos) << outcome.err;
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+  }
+  /// A run that cannot store its weights says so in one line, and computes the same.
+  void expect_the_slow_way(const std::string& folder, const json& expected) const {
+    const Outcome slow = run("tenshot cold run " + q("plan.json") + " --json --weights " + q(folder));
+    ASSERT_EQ(slow.exit_code, 0) << slow.err;
+    EXPECT_NE(slow.err.find("starting from the model itself"), std::string::npos) << slow.err;
+    EXPECT_EQ(std::count(slow.err.begin(), slow.err.end(), '\n'), 1) << slow.err;
+    const json said = json::parse(slow.out);
+    EXPECT_EQ(said.at("slow_layers").size(), 3U);
+    EXPECT_EQ(said.at("output"), expected);
   }
   void edit(const std::string& name, const std::string& key, const json& value) const {
     json document = json::parse(read_file(path(name)));
@@ -102,6 +131,43 @@ TEST_F(ColdVerb, MeasuresPlansAndStarts) {
   }
 }
 
+TEST_F(ColdVerb, LaterRunsChangeTheirKernelsAndComputeTheSame) {
+  const Outcome planned =
+      run("tenshot cold plan " + q("stages.json") + " --kernels untransformed --switch --out " + q("plan.json"));
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  json plan = json::parse(read_file(path("plan.json")));
+  if (plan.contains("switches")) {
+    EXPECT_NE(planned.err.find("layers change their kernels for later runs"), std::string::npos) << planned.err;
+    EXPECT_LE(plan.at("switched_ms").get<double>(), plan.at("warm_ms").get<double>());
+  }
+  // Whatever was measured: the second convolution changes to a kernel that it has not.
+  const json kernels = json::parse(read_file(path("stages.json"))).at("stages")[1].at("kernels");
+  const bool is_first = plan["layers"][1]["kernel"] == kernels[0]["name"];
+  edit("plan.json", "switches", {{{"layer", 1}, {"kernel", kernels[is_first ? 1 : 0]["name"]}, {"cached", 1}}});
+  edit("plan.json", "switched_ms", 0.01);
+  const json said = start("--runs 400 --warm-runs 3");
+  ASSERT_EQ(said.at("runs").size(), 400U);
+  EXPECT_EQ(said["runs"][0]["ms"], said["cold_ms"]);
+  EXPECT_EQ(said["runs"][0]["switched"], 0);
+  EXPECT_EQ(said["runs"][399]["switched"], 1);
+  EXPECT_TRUE(said.at("slow_layers").empty());
+  for (std::size_t i = 0; i < 5; ++i) {
+    EXPECT_NEAR(said["last_output"][i].get<double>(), said["output"][i].get<double>(),
+                1e-4 * std::abs(said["output"][i].get<double>()) + 1e-6);
+  }
+  const Outcome shown = run("tenshot cold run " + q("plan.json") + " --runs 2");
+  EXPECT_NE(shown.out.find("ms for run 2, "), std::string::npos) << shown.out;
+  EXPECT_NE(shown.out.find(" of 1 layers switched"), std::string::npos) << shown.out;
+}
+
+TEST_F(ColdVerb, RunsOfAPlanWithoutSwitchesKeepItsKernels) {
+  const json said = start("--runs 3");
+  ASSERT_EQ(said.at("runs").size(), 3U);
+  EXPECT_EQ(said["runs"][2]["switched"], 0);
+  EXPECT_EQ(said["last_output"], said["output"]);
+  EXPECT_EQ(run("tenshot cold run " + q("plan.json") + " --runs 0").exit_code, 2);
+}
+
 TEST_F(ColdVerb, MakesADamagedCacheAgain) {
   const json whole = start();
   {
@@ -118,17 +184,66 @@ TEST_F(ColdVerb, MakesADamagedCacheAgain) {
 }
 
 TEST_F(ColdVerb, GoesTheSlowWayWhereNothingCanBeStored) {
+  const json expected = start().at("output");
   write_file_atomically(path("occupied"), "a file where the folder should be");
-  const Outcome occupied = run("tenshot cold run " + q("plan.json") + " --json --weights " + q("occupied"));
-  ASSERT_EQ(occupied.exit_code, 0) << occupied.err;
-  EXPECT_NE(occupied.err.find("starting from the model itself"), std::string::npos) << occupied.err;
-  EXPECT_FALSE(json::parse(occupied.out).at("slow_layers").empty());
+  expect_the_slow_way("occupied", expected);
   // A limit of the size of files stands for a full disk.
   const Outcome full =
       run("trap '' XFSZ; ulimit -f 1; tenshot cold run " + q("plan.json") + " --weights " + q("full") + " | cat");
   EXPECT_NE(full.err.find("starting from the model itself"), std::string::npos) << full.err;
   EXPECT_NE(full.out.find("ms from the plan's file"), std::string::npos) << full.out;
   EXPECT_TRUE(std::filesystem::is_empty(path("full")));
+}
+
+TEST_F(ColdVerb, GoesTheSlowWayOnAFullDiskAndInAReadOnlyFolder) {
+  const json expected = start().at("output");
+  const MountedFolder full(path("full"), "size=8k"), read_only(path("read_only"), "ro");
+  if (!full.is_mounted() || !read_only.is_mounted()) GTEST_SKIP() << "may not mount a file system in memory";
+  expect_the_slow_way("full", expected);
+  EXPECT_TRUE(std::filesystem::is_empty(path("full"))) << "nothing half-written is left";
+  expect_the_slow_way("read_only", expected);
+}
+
+TEST_F(ColdVerb, TheCacheOfAnotherNetworkIsSaidAndMadeAgain) {
+  const json expected = start().at("output");
+  write_file_atomically(path("other.onnx"), small_model(24));
+  ASSERT_EQ(run("tenshot cold measure " + q("other.onnx") + " --repetitions 1 --out " + q("other.stages")).exit_code,
+            0);
+  ASSERT_EQ(run("tenshot cold plan " + q("other.stages") + " --out " + q("other.json")).exit_code, 0);
+  ASSERT_EQ(run("tenshot cold run " + q("other.json")).exit_code, 0);
+  const std::string there = "tenshot cold run " + q("plan.json") + " --json --weights " + q("other.json.weights");
+  const Outcome again = run(there);
+  ASSERT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_NE(again.err.find("another network or plan; it is made again"), std::string::npos) << again.err;
+  EXPECT_EQ(json::parse(again.out).at("output"), expected);
+  EXPECT_EQ(run(there).err, "");
+}
+
+TEST_F(ColdVerb, ADamagedCacheIsNotMadeOfAModelThatHasChanged) {
+  start();
+  {
+    std::fstream file(path("plan.json.weights/start.weights"), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(4100);
+    file << "damaged";
+  }
+  write_file_atomically(path("model.onnx"), small_model() + std::string(1, '\0'));
+  expect_refused("tenshot cold run " + q("plan.json"), "has changed since");
+  EXPECT_EQ(run("tenshot cold run " + q("plan.json") + " --json").out, "") << "no output of other weights";
+  std::filesystem::remove(path("model.onnx"));
+  expect_refused("tenshot cold run " + q("plan.json"), "weights are made of this model");
+}
+
+TEST_F(ColdVerb, NamesTheLayerWhoseKernelIsNotThere) {
+  json layers = json::parse(read_file(path("plan.json"))).at("layers");
+  layers[1]["kernel"] = "jit:none nhwc";
+  edit("plan.json", "layers", layers);
+  expect_refused("tenshot cold run " + q("plan.json"), "layer 'deep': oneDNN has no kernel 'jit:none nhwc'");
+  EXPECT_FALSE(std::filesystem::exists(path("plan.json.weights")));
+  json stages = json::parse(read_file(path("stages.json"))).at("stages");
+  stages[1]["kernels"] = json::array();
+  edit("stages.json", "stages", stages);
+  expect_refused("tenshot cold plan " + q("stages.json") + " --out " + q("none.json"), "stages[1].kernels");
+  EXPECT_FALSE(std::filesystem::exists(path("none.json")));
 }
 
 TEST_F(ColdVerb, RefusesPlansAndModelsThatDoNotBelongHere) {

@@ -4,7 +4,6 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "descriptor/cold/page_cache.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/cold_starts.h"
@@ -22,13 +21,6 @@ using Arguments = std::vector<std::string>;
 
 constexpr const char* measure_example = "  tenshot cold measure model.onnx --out stages.json\n";
 constexpr const char* plan_example = "  tenshot cold plan stages.json --starts 5 --out plan.json\n";
-constexpr const char* run_example = "  tenshot cold run plan.json --drop-page-cache --warm-runs 10\n";
-
-std::string decimals(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  return text;
-}
 
 #ifdef TENSHOT_ONEDNN
 
@@ -63,94 +55,9 @@ void measure_stages(const OptionParser& options) {
       options.has("quiet"));
 }
 
-/// Makes the plan's file where it is missing; where it cannot be made, says so and goes on without it.
-void provide_weights(const descriptor::ColdPlan& plan, const std::string& model, const std::string& folder,
-                     bool quiet) {
-  try {
-    if (descriptor::make_weights(plan, model, folder)) {
-      say("weights written to " + descriptor::weight_file(folder).string(), quiet);
-    }
-  } catch (const FileError& error) {
-    say(std::string(error.what()) + ": starting from the model itself, which is slower", quiet);
-  }
-}
-
-/// Whether no page of the plan's files is left in memory.
-bool drop_files(const std::string& plan, const std::string& folder) {
-  bool cold = true;
-  for (const std::filesystem::path& file : {std::filesystem::path(plan), descriptor::weight_file(folder)}) {
-    std::error_code ignored;
-    if (std::filesystem::exists(file, ignored)) cold = descriptor::drop_page_cache(file).is_cold() && cold;
-  }
-  return cold;
-}
-
-nlohmann::json to_json(const descriptor::ColdStart& start, const descriptor::ColdPlan& plan, const std::string& pages) {
-  nlohmann::json layers = nlohmann::json::array();
-  for (std::size_t i = 0; i < start.layers.size(); ++i) {
-    const descriptor::LayerTimes& times = start.layers[i];
-    layers.push_back({{"name", plan.network.layers[i].name},
-                      {"kernel", plan.layers[i].kernel},
-                      {"core", plan.layers[i].core},
-                      {"create_ms", times.create_ms},
-                      {"read_ms", times.read_ms},
-                      {"transform_ms", times.transform_ms},
-                      {"execute_ms", times.execute_ms},
-                      {"prepared_ms", times.prepared_ms},
-                      {"executed_ms", times.executed_ms}});
-  }
-  return {{"layers", std::move(layers)},
-          {"cold_ms", start.cold_ms},
-          {"start_ms", start.start_ms},
-          {"prepare_ms", start.prepare_ms},
-          {"wait_ms", start.wait_ms},
-          {"execute_ms", start.execute_ms},
-          {"warm_ms", start.warm_ms},
-          {"predicted_ms", plan.predicted_ms},
-          {"predicted_warm_ms", plan.warm_ms},
-          {"lower_bound_ms", plan.lower_bound_ms},
-          {"strategy", plan.strategy},
-          {"page_cache", pages},
-          {"slow_layers", start.slow_layers},
-          {"output", start.output}};
-}
-
-void run_plan(const OptionParser& options) {
-  const std::string plan_file = options.required("plan.json");
-  const bool quiet = options.has("quiet");
-  const descriptor::ColdPlan plan = descriptor::read_plan(plan_file);
-  descriptor::require_this_machine(plan);
-  descriptor::ColdStartOptions start;
-  start.model = options.has("model") ? options.get("model") : plan.model;
-  start.folder = options.has("weights") ? options.get("weights") : plan_file + ".weights";
-  start.warm_runs = options.integer("warm-runs", 0);
-  if (!has_weights(plan, start.folder)) provide_weights(plan, start.model, start.folder, quiet);
-  std::string pages = "as it was";
-  if (options.has("drop-page-cache")) pages = drop_files(plan_file, start.folder) ? "dropped" : "could not be dropped";
-  const descriptor::ColdStart result = descriptor::run_cold_start(plan_file, start);
-  if (options.has("json")) {
-    std::cout << to_json(result, plan, pages).dump() << "\n";
-  } else {
-    std::cout << decimals(result.cold_ms) << " ms from the plan's file to the output (predicted "
-              << decimals(plan.predicted_ms) << "; page cache " << pages << ")\n";
-    if (start.warm_runs > 0) std::cout << decimals(result.warm_ms) << " ms warm\n";
-  }
-  if (result.slow_layers.empty()) return;
-  say(std::to_string(result.slow_layers.size()) + " layers, '" + result.slow_layers.front() +
-          "' first, had no stored weights, or damaged ones: they were made of the model",
-      quiet);
-  provide_weights(plan, start.model, start.folder, quiet);
-}
-
 #else
 
-[[noreturn]] void refuse() {
-  throw InputError(
-      "this program was built without oneDNN, which cold starts are measured and run with: install libdnnl-dev, and "
-      "build it again with -DTENSHOT_ONEDNN=ON");
-}
-void measure_stages(const OptionParser&) { refuse(); }
-void run_plan(const OptionParser&) { refuse(); }
+void measure_stages(const OptionParser&) { refuse_without_onednn(); }
 
 #endif
 
@@ -180,10 +87,13 @@ void plan(const Arguments& arguments) {
                 cxxopts::value<std::string>()->default_value("planned"));
   options.add()("preparing-cores", "cores that prepare while one executes; 0: one layer after another on one core",
                 cxxopts::value<std::string>()->default_value("1"));
-  options.add()("starts",
-                "starts of the plan in fresh processes, by which the stages are corrected and planned with anew; 0: the "
-                "stages as they were measured",
-                cxxopts::value<std::string>()->default_value("0"));
+  options.add()(
+      "starts",
+      "starts of the plan in fresh processes, by which the stages are corrected and planned with anew; 0: the "
+      "stages as they were measured",
+      cxxopts::value<std::string>()->default_value("0"));
+  options.add()("switch",
+                "later runs take the kernels that are fastest once warm: idle time prepares them (`cold run --runs`)");
   if (!options.parse(arguments)) return;
   const std::string stages = options.required("stages.json"), out = options.required("out");
   FileRoles files;
@@ -194,6 +104,7 @@ void plan(const Arguments& arguments) {
   wanted.kernels = trainer::kernel_policy(options.get("kernels"));
   wanted.cache = trainer::cache_policy(options.get("cache"));
   wanted.preparing_cores = options.integer("preparing-cores", 0);
+  wanted.switches = options.has("switch");
   const int starts = options.integer("starts", 0);
   const trainer::ColdPlanning planning = starts > 0
                                              ? plan_by_starting(descriptor::read_stages(stages), wanted, starts, out)
@@ -202,24 +113,14 @@ void plan(const Arguments& arguments) {
   std::string line = "a cold start of " + decimals(planning.plan.predicted_ms) + " ms is planned, no plan is under " +
                      decimals(planning.plan.lower_bound_ms) + " ms";
   if (planning.algorithm_1_ms > 0) line += ", Algorithm 1 alone finds " + decimals(planning.algorithm_1_ms) + " ms";
-  line += "; it stores " + decimals(static_cast<double>(planning.cached_bytes) / 1e6) +
-          " MB of transformed weights; next: tenshot cold run " + out;
+  line += "; it stores " + decimals(static_cast<double>(planning.cached_bytes) / 1e6) + " MB of transformed weights";
+  if (!planning.plan.switches.empty()) {
+    line += "; " + std::to_string(planning.plan.switches.size()) +
+            " layers change their kernels for later runs, from " + decimals(planning.plan.warm_ms) + " to " +
+            decimals(planning.plan.switched_ms) + " ms";
+  }
+  line += "; next: tenshot cold run " + out;
   say(line, options.has("quiet"));
-}
-
-void run_verb(const Arguments& arguments) {
-  OptionParser options("cold run",
-                       "Starts a planned network cold, once, and says how long it took. Weights are kept in a folder "
-                       "beside the plan, which the first run makes of the model.",
-                       run_example);
-  options.add_positional("plan.json", "required: what `tenshot cold plan` wrote");
-  options.add()("model", "the ONNX file, where it is not where it was measured", cxxopts::value<std::string>());
-  options.add()("weights", "folder of the weights; PLAN.weights unless given", cxxopts::value<std::string>());
-  options.add()("drop-page-cache", "make the system forget the files first");
-  options.add()("warm-runs", "executions after the first, whose median is the warm latency",
-                cxxopts::value<std::string>()->default_value("0"));
-  options.add()("json", "everything that was measured, and the output, as JSON");
-  if (options.parse(arguments)) run_plan(options);
 }
 
 void run(const Arguments& arguments) {
@@ -227,16 +128,28 @@ void run(const Arguments& arguments) {
   const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
   if (verb == "measure") return measure(rest);
   if (verb == "plan") return plan(rest);
-  if (verb == "run") return run_verb(rest);
+  if (verb == "run") return run_cold_plan(rest);
   if (verb == "--help" || verb == "-h") {
     std::cout << "Usage: tenshot cold measure|plan|run [options]; each has --help\n\nExample:\n"
-              << measure_example << plan_example << run_example;
+              << measure_example << plan_example << cold_run_example;
     return;
   }
   throw UsageError("tenshot cold needs measure, plan or run" + (verb.empty() ? std::string() : ", not '" + verb + "'"));
 }
 
 }  // namespace
+
+std::string decimals(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f", value);
+  return text;
+}
+
+void refuse_without_onednn() {
+  throw InputError(
+      "this program was built without oneDNN, which cold starts are measured and run with: install libdnnl-dev, and "
+      "build it again with -DTENSHOT_ONEDNN=ON");
+}
 
 const Command cold_command = {"cold", "measure, plan and run cold starts of an ONNX network", run};
 

@@ -55,14 +55,21 @@ bool same(const descriptor::ColdPlan& a, const descriptor::ColdPlan& b) {
 
 }  // namespace
 
-std::vector<MeasuredStart> measured_starts(const std::filesystem::path& plan, int starts) {
+std::vector<MeasuredStart> measured_starts(const std::filesystem::path& plan, int starts, int runs) {
   constexpr double limit_s = 300;
   std::error_code unknown;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
   const PassingOutput output{plan.string() + ".start"};
   descriptor::ChildProcess child;
-  child.command = {unknown ? "/proc/self/exe" : self.string(), "cold", "run", plan.string(), "--quiet", "--json",
-                   "--drop-page-cache"};
+  child.command = {unknown ? "/proc/self/exe" : self.string(),
+                   "cold",
+                   "run",
+                   plan.string(),
+                   "--quiet",
+                   "--json",
+                   "--drop-page-cache",
+                   "--runs",
+                   std::to_string(runs)};
   child.output = output.path;
   child.time_limit_s = limit_s;
   std::vector<MeasuredStart> measured;
@@ -99,7 +106,7 @@ trainer::ColdPlanning plan_by_starting(const descriptor::ColdStages& measured_st
         break;
       }
       write_file_atomically(out, to_text(planning.plan));
-      const std::vector<MeasuredStart> measured = measured_starts(out, starts);
+      const std::vector<MeasuredStart> measured = measured_starts(out, starts, options.switches ? 2 : 1);
       stages = calibrated(stages, planning.plan, measured);
       planning.plan.predicted_ms = trainer::predicted_cold_ms(stages, planning.plan);
       // The bound of the same stages: those of another plan's starts may be slower.

@@ -8,6 +8,8 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 #include "trainer/cold/algorithm.h"
+#include "trainer/cold/planned_schedule.h"
+#include "trainer/cold/switching.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -121,16 +123,6 @@ CachePolicy cache_policy(std::string_view name) { return policy_called(cache_pol
 
 namespace {
 
-/// What the kernels of a schedule cost once for the process, each family on its own.
-double once_ms(const ColdStages& stages, const ColdProblem& problem, const ColdSchedule& schedule) {
-  double most = 0;  // one family has such costs: oneDNN's matrix products, which share their code
-  for (std::size_t i = 0; i < problem.layers.size(); ++i) {
-    const ColdCandidate& candidate = problem.layers[i][schedule.candidates[i]];
-    most = std::max(most, stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)].once_ms);
-  }
-  return most;
-}
-
 /// The problem without the kernels that cost something once, for the layers that have others.
 ColdProblem without_once(const ColdStages& stages, ColdProblem problem) {
   for (std::size_t i = 0; i < problem.layers.size(); ++i) {
@@ -167,6 +159,19 @@ Found search(const ColdStages& stages, ColdProblem problem) {
   return found;
 }
 
+void add_switches(const ColdStages& stages, const ColdPlanOptions& options, ColdPlanning& planning) {
+  descriptor::ColdPlan& plan = planning.plan;
+  plan.switches = planned_switches(stages, plan, options.cache != CachePolicy::none);
+  if (plan.switches.empty()) return;
+  plan.switched_ms = switched_ms(stages, plan);
+  for (const descriptor::PlannedSwitch& change : plan.switches) {
+    if (!change.cached) continue;
+    for (const KernelStages& kernel : stages.layers[static_cast<std::size_t>(change.layer)].kernels) {
+      if (kernel.name == change.kernel) planning.cached_bytes += kernel.cached_bytes;
+    }
+  }
+}
+
 }  // namespace
 
 ColdPlanning plan_cold_start(const ColdStages& stages, const ColdPlanOptions& options) {
@@ -196,25 +201,13 @@ ColdPlanning plan_cold_start(const ColdStages& stages, const ColdPlanOptions& op
       planning.cached_bytes += stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)].cached_bytes;
     }
   }
+  if (options.switches) add_switches(stages, options, planning);
   return planning;
 }
 
 double predicted_cold_ms(const ColdStages& stages, const descriptor::ColdPlan& plan) {
   const ColdProblem problem = cold_problem(stages, plan.preparing_cores);
-  if (plan.layers.size() != problem.layers.size()) throw InputError("the plan and the stages are of unlike networks");
-  ColdSchedule schedule;
-  for (std::size_t i = 0; i < problem.layers.size(); ++i) {
-    const std::vector<ColdCandidate>& candidates = problem.layers[i];
-    const auto found = std::find_if(candidates.begin(), candidates.end(), [&](const ColdCandidate& candidate) {
-      return stages.layers[i].kernels[static_cast<std::size_t>(candidate.kernel)].name == plan.layers[i].kernel &&
-             candidate.cached == plan.layers[i].cached;
-    });
-    if (found == candidates.end()) {
-      throw InputError("layer " + std::to_string(i) + " has no kernel '" + plan.layers[i].kernel + "' in the stages");
-    }
-    schedule.candidates.push_back(static_cast<std::size_t>(found - candidates.begin()));
-    schedule.cores.push_back(plan.layers[i].core);
-  }
+  const ColdSchedule schedule = schedule_of(stages, problem, plan);
   return stages.start_ms + once_ms(stages, problem, schedule) + simulate(problem, schedule).makespan();
 }
 

@@ -26,6 +26,9 @@ struct ColdPlanOptions {
   CachePolicy cache = CachePolicy::planned;
   /// Cores that only prepare; 0: one core prepares all layers, then executes all ("sequential").
   int preparing_cores = 1;
+  /// Whether later runs are to have the kernels that are fastest once warm (Yi et al., §3.5): more is stored, and the
+  /// preparing cores go on working after the start.
+  bool switches = false;
 };
 
 /// "planned", "warm", "preferred", "untransformed", and "planned", "none", "all". Throw InputError that lists them.

@@ -141,5 +141,32 @@ TEST(ColdPlanFile, IsTheSameAfterWritingAndReading) {
   EXPECT_THROW(read_plan(path), FormatError);
 }
 
+TEST(ColdPlanFile, KeepsItsSwitchesAndRefusesThoseOfNoLayerAndOfOneTwice) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "plan.json";
+  ColdPlan plan;
+  plan.network = stages().network;
+  plan.layers = {{"kernel", true, 1}};
+  plan.switches = {{0, "other", true}};
+  plan.switched_ms = 1.5;
+  write_file_atomically(path, to_text(plan));
+  const ColdPlan read = read_plan(path);
+  EXPECT_EQ(to_text(read), to_text(plan));
+  EXPECT_EQ(read.switches[0].kernel, "other");
+  EXPECT_TRUE(read.switches[0].cached);
+  EXPECT_EQ(read.switched_ms, 1.5);
+  for (const std::vector<PlannedSwitch>& wrong :
+       {std::vector<PlannedSwitch>{{1, "other", true}}, {{0, "other", true}, {0, "third", false}}}) {
+    plan.switches = wrong;
+    write_file_atomically(path, to_text(plan));
+    try {
+      read_plan(path);
+      FAIL();
+    } catch (const FormatError& error) {
+      EXPECT_NE(std::string(error.what()).find("switches["), std::string::npos) << error.what();
+    }
+  }
+}
+
 }  // namespace
 }  // namespace tenshot::descriptor

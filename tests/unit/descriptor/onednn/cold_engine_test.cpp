@@ -189,9 +189,75 @@ TEST_F(ColdEngine, RemakesTheCacheOfAnotherPlan) {
   use(wide_convolutions());
   start(plan_with(0, true, 1));
   const ColdPlan other = plan_with(1, true, 1);
-  EXPECT_FALSE(has_weights(other, weights));
+  EXPECT_NE(missing_weights(other, weights).find("another network or plan"), std::string::npos);
   EXPECT_TRUE(make_weights(other, model, weights));
-  EXPECT_TRUE(has_weights(other, weights));
+  EXPECT_EQ(missing_weights(other, weights), "");
+}
+
+/// Every layer changes from its kernel number 1 to its number 0, or keeps the one that it has.
+ColdPlan with_switches(ColdPlan plan, bool cached) {
+  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
+    const std::string kernel = kernel_names(plan.network, plan.network.layers[i])[0];
+    if (kernel != plan.layers[i].kernel) plan.switches.push_back({static_cast<int>(i), kernel, cached});
+  }
+  return plan;
+}
+
+TEST_F(ColdEngine, RunsComputeTheSameBeforeDuringAndAfterTheSwitch) {
+  for (const Network& network : {all_kinds(), wide_convolutions()}) {
+    use(network);
+    for (const int preparing_cores : {0, 1, 2}) {
+      for (const bool cached : {false, true}) {
+        const ColdPlan plan = with_switches(plan_with(1, cached, preparing_cores), !cached);
+        ASSERT_GE(plan.switches.size(), 3U);
+        write_file_atomically(file, to_text(plan));
+        make_weights(plan, model, weights);
+        const ColdStart few = run_cold_start(file, {weights, model, image, 1, 4});
+        EXPECT_EQ(few.unswitched, "");
+        EXPECT_TRUE(few.slow_layers.empty());
+        EXPECT_LT(error(few.output), tolerance);
+        EXPECT_LT(error(few.last_output), tolerance);
+        ASSERT_EQ(few.runs.size(), 4U);
+        EXPECT_EQ(few.runs[0].switched, 0);
+        for (std::size_t run = 1; run < few.runs.size(); ++run) {
+          EXPECT_GE(few.runs[run].switched, few.runs[run - 1].switched);
+          EXPECT_GT(few.runs[run].ms, 0);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(ColdEngine, EveryLayerIsSwitchedAfterAWhile) {
+  use(wide_convolutions());
+  const ColdPlan plan = with_switches(plan_with(1, true, 1), true);
+  write_file_atomically(file, to_text(plan));
+  make_weights(plan, model, weights);
+  constexpr int many = 2000;  // some hundred milliseconds: a switch takes one
+  const ColdStart result = run_cold_start(file, {weights, model, image, 0, many});
+  EXPECT_EQ(result.runs.back().switched, static_cast<int>(plan.switches.size()));
+  EXPECT_LT(error(result.last_output), tolerance);
+}
+
+TEST_F(ColdEngine, KeepsItsKernelsWhereALaterOneCannotBePrepared) {
+  use(wide_convolutions());
+  ColdPlan plan = plan_with(1, true, 1);
+  plan.switches = {{0, "jit:none nhwc", false}};
+  write_file_atomically(file, to_text(plan));
+  make_weights(plan, model, weights);
+  const ColdStart result = run_cold_start(file, {weights, model, image, 1, 3});
+  EXPECT_NE(result.unswitched.find("layer 'one'"), std::string::npos) << result.unswitched;
+  EXPECT_EQ(result.runs.back().switched, 0);
+  EXPECT_LT(error(result.last_output), tolerance);
+}
+
+TEST_F(ColdEngine, ASwitchSharesTheRawWeightsOfItsLayer) {
+  use(wide_convolutions());
+  const ColdPlan plan = with_switches(plan_with(1, false, 1), false);
+  make_weights(plan_with(1, false, 1), model, weights);
+  const auto alone = std::filesystem::file_size(weight_file(weights));
+  make_weights(plan, model, weights);
+  EXPECT_LE(std::filesystem::file_size(weight_file(weights)), alone + 4096);
 }
 
 TEST_F(ColdEngine, RefusesAPlanOfAnotherMachineAndAnotherModel) {
@@ -203,6 +269,36 @@ TEST_F(ColdEngine, RefusesAPlanOfAnotherMachineAndAnotherModel) {
   plan.model_sha256 = std::string(64, '0');
   EXPECT_THROW(make_weights(plan, model, folder.path() / "other"), FormatError);
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "other"));
+}
+
+TEST_F(ColdEngine, TheSlowWayRefusesAModelThatHasChanged) {
+  use(wide_convolutions());
+  const ColdPlan plan = plan_with(0, true, 1);
+  std::string other = read_file(model);
+  other.back() = static_cast<char>(other.back() ^ 1);
+  write_file_atomically(model, other);
+  try {
+    start(plan, false);
+    FAIL();
+  } catch (const FormatError& error) {
+    EXPECT_NE(std::string(error.what()).find("has changed since"), std::string::npos) << error.what();
+  }
+}
+
+TEST_F(ColdEngine, MeasuringRefusesAModelThatChangesMeanwhile) {
+  use(wide_convolutions());
+  ColdMeasureOptions options;
+  options.repetitions = 1;
+  options.scratch = folder.path();
+  options.progress = [this](std::size_t done, std::size_t) {
+    if (done == 1) std::ofstream(model, std::ios::app) << "x";
+  };
+  try {
+    measure_cold_stages(model, options);
+    FAIL();
+  } catch (const FormatError& error) {
+    EXPECT_NE(std::string(error.what()).find("changed while it was read"), std::string::npos) << error.what();
+  }
 }
 
 TEST_F(ColdEngine, RefusesAKernelThatIsNotThere) {

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "descriptor/onednn/prepared_layer.h"
+
+namespace tenshot::descriptor {
+
+/// Layers that one thread after another prepares and the executing one takes.
+class Handover {
+ public:
+  explicit Handover(std::size_t layers) : layers_(layers), ready_(layers) {}
+
+  void give(std::size_t i, PreparedLayer layer) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      layers_[i].emplace(std::move(layer));
+      ready_[i] = true;
+    }
+    changed_.notify_one();
+  }
+
+  void fail(std::exception_ptr error) {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      error_ = std::move(error);
+      failed_ = true;
+    }
+    changed_.notify_one();
+  }
+
+  bool has_failed() const { return failed_; }
+
+  /// Waits until layer i is there. Looks for a little while before it sleeps: waking up costs more than a small layer.
+  const PreparedLayer& take(std::size_t i) {
+    const Clock::time_point start = Clock::now();
+    while (!ready_[i] && !failed_ && Clock::now() - start < looking) {
+    }
+    std::unique_lock<std::mutex> lock(mutex_);
+    changed_.wait(lock, [&] { return ready_[i] || failed_; });
+    if (error_) std::rethrow_exception(error_);
+    return *layers_[i];
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr std::chrono::microseconds looking{50};
+
+  std::vector<std::optional<PreparedLayer>> layers_;
+  std::vector<std::atomic<bool>> ready_;
+  std::atomic<bool> failed_{false};
+  std::exception_ptr error_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+};
+
+/// Layers with the kernels of later runs. They come when they are ready; nobody waits for them.
+class LaterLayers {
+ public:
+  explicit LaterLayers(std::size_t layers) : layers_(layers), ready_(layers) {}
+
+  void give(std::size_t i, PreparedLayer layer) {
+    layers_[i].emplace(std::move(layer));
+    ready_[i].store(true, std::memory_order_release);
+  }
+
+  /// Nothing where layer i keeps its kernel, or its new one is not ready.
+  const PreparedLayer* find(std::size_t i) const {
+    return ready_[i].load(std::memory_order_acquire) ? &*layers_[i] : nullptr;
+  }
+
+ private:
+  std::vector<std::optional<PreparedLayer>> layers_;
+  std::vector<std::atomic<bool>> ready_;
+};
+
+}  // namespace tenshot::descriptor

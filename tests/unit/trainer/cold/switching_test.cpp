@@ -1,0 +1,119 @@
+#include "trainer/cold/switching.h"
+
+#include <gtest/gtest.h>
+
+#include "nasbench/support/error.h"
+#include "trainer/cold/planner.h"
+
+namespace tenshot::trainer {
+namespace {
+
+using descriptor::ColdLayer;
+using descriptor::ColdPlan;
+using descriptor::ColdStages;
+using descriptor::KernelStages;
+
+/// Three layers: "slow" needs no preparation and runs 10, "fast" takes 6 to transform (2 to read transformed) and runs
+/// 4; creating either takes 1, again nothing. The last layer runs as fast by either. Layers 0 and 1 have one shape.
+ColdStages stages() {
+  ColdStages stages;
+  stages.start_ms = 0.5;
+  stages.network.tensors = {{1, 4}, {1, 4}, {1, 4}, {1, 4}};
+  stages.network.output = 3;
+  for (int i = 0; i < 3; ++i) {
+    ColdLayer layer;
+    layer.inputs = {i};
+    layer.output = i + 1;
+    stages.network.layers.push_back(layer);
+    const KernelStages slow = {"slow", false, 0, 0, 0, 0, 1, 0, 10, 10, 0};
+    KernelStages fast = {"fast", true, 500, 6, 1, 2, 1, 0, 5, 4, 0};
+    if (i == 2) fast.execute_ms = 10;
+    stages.layers.push_back({i == 2 ? 2 : 0, 400, 1, {slow, fast}});
+  }
+  return stages;
+}
+
+ColdPlan slow_plan(int preparing_cores) {
+  ColdPlan plan;
+  plan.network = stages().network;
+  plan.preparing_cores = preparing_cores;
+  for (int i = 0; i < 3; ++i) plan.layers.push_back({"slow", false, preparing_cores});
+  return plan;
+}
+
+TEST(Switching, LayersThatALaterRunWouldBeFasterWithoutChangeTheirKernels) {
+  const auto switches = planned_switches(stages(), slow_plan(1), true);
+  ASSERT_EQ(switches.size(), 2U);
+  EXPECT_EQ(switches[0].layer, 0);
+  EXPECT_EQ(switches[1].layer, 1);
+  for (const auto& change : switches) {
+    EXPECT_EQ(change.kernel, "fast");
+    EXPECT_TRUE(change.cached);
+  }
+  EXPECT_FALSE(planned_switches(stages(), slow_plan(1), false)[0].cached);
+}
+
+TEST(Switching, WhatSavesMostForItsPreparationComesFirst) {
+  ColdStages unlike = stages();
+  unlike.layers[1].kernels[1].execute_ms = 1;  // saves 9, layer 0 saves 6
+  EXPECT_EQ(planned_switches(unlike, slow_plan(1), true)[0].layer, 1);
+  unlike.layers[1].kernels[1].read_cached_ms = 40;
+  unlike.layers[1].kernels[1].transform_ms = 40;
+  EXPECT_EQ(planned_switches(unlike, slow_plan(1), true)[0].layer, 0);
+}
+
+TEST(Switching, NothingIsSwitchedWhereThePlanHasTheWarmKernels) {
+  const ColdPlanning warm = plan_cold_start(stages(), {KernelPolicy::warm, CachePolicy::planned, 1, true});
+  EXPECT_TRUE(warm.plan.switches.empty());
+  EXPECT_EQ(warm.plan.switched_ms, 0);
+}
+
+TEST(Switching, LaterRunsTakeTheNewKernelsFromWhenTheyAreReady) {
+  ColdPlan plan = slow_plan(1);
+  plan.switches = planned_switches(stages(), plan, true);
+  // The preparing core reads and creates: 2, 3 (an equal kernel is there) and 5. The layers end at 12, 22 and 32. Then
+  // it prepares layer 0 anew until 8, in the idle time of the first run, and layer 1 until 10.
+  const std::vector<double> runs = predicted_runs_ms(stages(), plan, 3);
+  EXPECT_DOUBLE_EQ(runs[0], 0.5 + 32);
+  EXPECT_DOUBLE_EQ(runs[1], 5 + 5 + 10);  // first executions
+  EXPECT_DOUBLE_EQ(runs[2], 4 + 4 + 10);
+  EXPECT_DOUBLE_EQ(switched_ms(stages(), plan), 18);
+}
+
+TEST(Switching, ARunDoesNotWaitForAKernelThatIsNotReady) {
+  ColdPlan plan = slow_plan(0);
+  plan.switches = planned_switches(stages(), plan, false);
+  // One core: 2 + 1 + 2 to prepare, 30 to execute. Another one then prepares 1 + 6 + 1 = 8 for layer 0, 7 for layer 1.
+  const std::vector<double> runs = predicted_runs_ms(stages(), plan, 4);
+  EXPECT_DOUBLE_EQ(runs[0], 0.5 + 35);
+  EXPECT_DOUBLE_EQ(runs[1], 30);  // at 35 and at 45 neither is ready: they come at 43 and 50
+  EXPECT_DOUBLE_EQ(runs[2], 5 + 5 + 10);
+  EXPECT_DOUBLE_EQ(runs[3], 18);
+}
+
+TEST(Switching, RunsAreThoseOfThePlanWithoutSwitches) {
+  const std::vector<double> runs = predicted_runs_ms(stages(), slow_plan(1), 2);
+  EXPECT_DOUBLE_EQ(runs[0], predicted_cold_ms(stages(), slow_plan(1)));
+  EXPECT_DOUBLE_EQ(runs[1], 30);
+}
+
+TEST(Switching, ThePlannerStoresTheWeightsOfSwitchesAndSaysWhatRunsTake) {
+  const ColdPlanning with = plan_cold_start(stages(), {KernelPolicy::untransformed, CachePolicy::planned, 1, true});
+  const ColdPlanning without = plan_cold_start(stages(), {KernelPolicy::untransformed, CachePolicy::planned, 1, false});
+  EXPECT_EQ(with.plan.switches.size(), 2U);
+  EXPECT_EQ(with.cached_bytes, without.cached_bytes + 1000);
+  EXPECT_EQ(with.plan.predicted_ms, without.plan.predicted_ms);
+  EXPECT_DOUBLE_EQ(with.plan.switched_ms, 18);
+}
+
+TEST(Switching, RefusesKernelsThatTheStagesLack) {
+  ColdPlan plan = slow_plan(1);
+  plan.switches = {{0, "none", false}};
+  EXPECT_THROW(predicted_runs_ms(stages(), plan, 2), InputError);
+  EXPECT_THROW(switched_ms(stages(), plan), InputError);
+  plan.layers[0].kernel = "none";
+  EXPECT_THROW(planned_switches(stages(), plan, true), InputError);
+}
+
+}  // namespace
+}  // namespace tenshot::trainer

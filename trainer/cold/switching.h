@@ -1,0 +1,25 @@
+#pragma once
+
+#include <vector>
+
+#include "descriptor/cold/cold_plan.h"
+#include "descriptor/cold/stages.h"
+
+namespace tenshot::trainer {
+
+/// The kernels that the layers of a plan change to for the runs after the first (Yi et al., §3.5: K_warm − K_cold): for
+/// each layer the fastest once warm, where the plan takes a slower one. They are in the order of what a millisecond of
+/// preparing them saves in every run, the most first: runs do not wait for them. `may_cache`: transformed weights are
+/// stored where reading them is faster than transforming.
+std::vector<descriptor::PlannedSwitch> planned_switches(const descriptor::ColdStages& stages,
+                                                        const descriptor::ColdPlan& plan, bool may_cache);
+
+/// What a run takes after every switch, milliseconds: the layers' executions.
+double switched_ms(const descriptor::ColdStages& stages, const descriptor::ColdPlan& plan);
+
+/// What so many runs take, one right after another, milliseconds: the cold one, then those during and after the switch.
+/// The preparing cores prepare the switches when they are done with the start; without such cores, another one does
+/// after the first run. Throws InputError where the plan has other layers or kernels than the stages.
+std::vector<double> predicted_runs_ms(const descriptor::ColdStages& stages, const descriptor::ColdPlan& plan, int runs);
+
+}  // namespace tenshot::trainer
