@@ -102,7 +102,7 @@ std::string kinds_used(const structured::DescriptorPrior* prior, const Simulated
 
 /// A network that is pre-trained does not know what devices will be drawn by: it takes all kinds.
 std::vector<DescriptorInput> encoded_kinds(const MapleEdgeSettings& settings) {
-  if (settings.pretraining_epochs == 0 || !settings.simulation.descriptor_inputs) return {};
+  if (settings.pretraining_epochs == 0) return {};
   return descriptor_inputs(settings.descriptor);
 }
 
