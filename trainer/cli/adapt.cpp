@@ -89,7 +89,9 @@ void add_adapt_options(OptionParser& options) {
   add("strict", "refuse measurements with any unusable or doubtful entry");
   add("clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)",
       cxxopts::value<std::string>());
-  add("mode", "maple-edge: joint (from scratch on pool and measurements) or fine-tune",
+  add("mode",
+      "networks: joint (from scratch for the measurements), fine-tune (from the checkpoint's network), or set-encoder "
+      "(maple-edge trained with --pretraining-epochs: no training)",
       cxxopts::value<std::string>()->default_value("joint"));
   add("seed", "seed of every random draw", cxxopts::value<std::string>()->default_value("1"));
   add("out", "required: predictor to write", cxxopts::value<std::string>());
@@ -113,8 +115,9 @@ void run(const std::vector<std::string>& arguments) {
   if (!options.has("measurements") && !options.has("descriptor")) options.required("measurements");
   trainer::AdaptOptions adapt_options;
   adapt_options.mode = options.get("mode");
-  if (adapt_options.mode != "joint" && adapt_options.mode != "fine-tune") {
-    throw UsageError("there is no adaptation mode '" + adapt_options.mode + "'; there are: joint, fine-tune");
+  if (adapt_options.mode != "joint" && adapt_options.mode != "fine-tune" && adapt_options.mode != "set-encoder") {
+    throw UsageError("there is no adaptation mode '" + adapt_options.mode +
+                     "'; there are: joint, fine-tune, set-encoder");
   }
   adapt_options.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   if (options.has("clones")) adapt_options.clones = static_cast<int>(options.integer("clones", 1));

@@ -28,11 +28,12 @@ trainer::MapleEdgeSettings settings_of(const OptionParser& options, const std::s
   }
   settings.descriptor = options.get("descriptor-kind");
   const std::string richest = trainer::richest_descriptor(predictor);
-  if (settings.descriptor != "auto" && settings.descriptor != richest && settings.descriptor != "latency" &&
-      settings.descriptor != "inferred") {
-    throw UsageError("--descriptor-kind is '" + settings.descriptor + "', expected auto, " + richest +
-                     ", latency or inferred");
+  std::vector<std::string> kinds = {"auto", richest, "latency", "inferred"};
+  if (predictor == "maple-edge") kinds.insert(kinds.begin() + 2, "counters");
+  if (std::find(kinds.begin(), kinds.end(), settings.descriptor) == kinds.end()) {
+    throw UsageError("--descriptor-kind is '" + settings.descriptor + "', expected one of " + joined(kinds));
   }
+  if (options.has("pretraining-epochs")) settings.pretraining_epochs = options.integer("pretraining-epochs", 1);
   if (options.has("no-normalisation")) settings.normalise = false;
   if (options.has("no-scaling")) settings.scale_latencies = false;
   return settings;
@@ -67,9 +68,13 @@ void add_train_options(OptionParser& options) {
   add("batch", "networks: samples a step (128)", cxxopts::value<std::string>());
   add("learning-rate", "networks: Adam's, at the start (0.001)", cxxopts::value<double>());
   add("hidden", "networks: widths of the hidden layers (512,128)", cxxopts::value<std::string>());
+  add("pretraining-epochs",
+      "maple-edge: teach the network now, for so many epochs, to take any measurements, so that adapt --mode "
+      "set-encoder or fine-tune can use it; without it only adapt trains",
+      cxxopts::value<std::string>());
   add("descriptor-kind",
-      "what of a device's descriptor counts: auto, in-network (structured) or counters (networks), latency, inferred "
-      "(nothing)",
+      "what of a device's descriptor counts: auto, in-network (structured, maple-edge), counters (networks), latency, "
+      "inferred (nothing)",
       cxxopts::value<std::string>()->default_value("auto"));
   add("no-normalisation", "descriptors in absolute units (MAPLE)");
   add("no-scaling", "targets in milliseconds (MAPLE)");

@@ -56,6 +56,27 @@ double coverage_of(const Predictor& predictor, const std::vector<Architecture>& 
   return evaluate(predictions.latency_ms, measured_ms, predictions.lower_ms, predictions.upper_ms).coverage;
 }
 
+/// That of a device-runtime of another runtime, by turns: what a predictor makes of it owes nothing to the device.
+datasets::HardwareDescriptor descriptor_of_another(const ExperimentData& data, const datasets::DeviceRuntime& target,
+                                                   int trial) {
+  std::vector<const datasets::DeviceRuntime*> others;
+  const std::vector<datasets::DeviceRuntime>& devices = data.train.devices;
+  const auto own = std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.id == target.id; });
+  for (std::size_t i = 1; i < devices.size(); ++i) {
+    const auto& device = devices[(static_cast<std::size_t>(own - devices.begin()) + i) % devices.size()];
+    if (device.runtime != target.runtime && device.descriptor.has_latencies()) others.push_back(&device);
+  }
+  if (others.empty()) throw InputError("a shuffled descriptor needs another runtime with a descriptor, there is none");
+  return others[static_cast<std::size_t>(trial) % others.size()]->descriptor;
+}
+
+/// What of the descriptor the predictor says it used; "none" where there was nothing.
+std::string descriptor_used(const PoolModel& model, const AdaptationSet& set, const Predictor& predictor) {
+  if (!set.descriptor) return "none";
+  const nlohmann::json card = predictor.to_archive().card;
+  return card.contains("descriptor_used") ? card.at("descriptor_used").get<std::string>() : model.descriptor_kind();
+}
+
 }  // namespace
 
 const PlanningPrior& PlanningPriors::of(const std::vector<std::string>& members) {
@@ -75,6 +96,7 @@ nlohmann::json to_json(const CellResult& result) {
   nlohmann::json calibration = nlohmann::json::array();
   for (const CoveragePoint& point : result.calibration) calibration.push_back({point.confidence, point.coverage});
   return {{"measured", result.measured},
+          {"descriptor", result.descriptor},
           {"metrics", trainer::to_json(result.metrics)},
           {"calibration", calibration},
           {"measured_ms", result.measured_ms},
@@ -87,6 +109,7 @@ CellResult cell_result_from_json(const nlohmann::json& json, const std::string& 
   try {
     CellResult result;
     result.measured = json.at("measured");
+    result.descriptor = json.value("descriptor", "");
     result.metrics = metrics_from_json(json.at("metrics"));
     for (const nlohmann::json& point : json.at("calibration")) result.calibration.push_back({point.at(0), point.at(1)});
     json.at("measured_ms").get_to(result.measured_ms);
@@ -153,8 +176,9 @@ CellResult run_cell(const ExperimentSpec& spec, const ExperimentData& data, cons
                     const PoolModel& model, const GridCell& cell, PlanningPriors& priors) {
   const Method& method = spec.methods[cell.method];
   const datasets::DeviceRuntime& target = *data.train.find(cell.target);
-  const AdaptationSet set =
+  AdaptationSet set =
       adaptation_set(target, choose_samples(spec, data, task, cell, priors, &model), task.descriptor != "inferred");
+  if (set.descriptor && method.shuffled_descriptor) set.descriptor = descriptor_of_another(data, target, cell.trial);
   AdaptOptions options;
   options.mode = method.mode;
   options.clones = cell.clones;
@@ -163,6 +187,7 @@ CellResult run_cell(const ExperimentSpec& spec, const ExperimentData& data, cons
 
   CellResult result;
   result.measured = set.architectures.size();
+  result.descriptor = descriptor_used(model, set, *predictor);
   std::vector<Architecture> architectures;
   for (const datasets::Measurement& row : data.test.find(cell.target)->latencies) {
     architectures.push_back(row.architecture);

@@ -24,6 +24,7 @@ struct CoveragePoint {
 /// What came out of a cell.
 struct CellResult {
   std::size_t measured = 0;                ///< architectures adapted on
+  std::string descriptor;                  ///< what of the target's descriptor was used; empty where nobody noted it
   Metrics metrics;                         ///< intervals at confidence .9
   std::vector<CoveragePoint> calibration;  ///< empty without intervals
   /// Measured and predicted latencies of the target's test rows, in their order; of first trials only.

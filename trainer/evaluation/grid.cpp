@@ -181,7 +181,9 @@ class GridBuilder {
     if (!method.descriptor || method.network.descriptor == "inferred") return false;
     if (richest_descriptor(method.predictor) != "in-network")
       return may_start_unmeasured(method) && descriptor.has_latencies();
-    const DescriptorKind kind = structured::kind_for(data_.train, method.network.descriptor);
+    // Operators' counters say nothing of costs that their latencies do not.
+    const std::string wanted = method.network.descriptor == "counters" ? "latency" : method.network.descriptor;
+    const DescriptorKind kind = structured::kind_for(data_.train, wanted);
     return structured::says_something(descriptor, nasbench::structures_of(*data_.train.space), kind);
   }
 
@@ -199,7 +201,7 @@ class GridBuilder {
     nlohmann::json identity = {method.predictor, members,           task.descriptor,    spec_.seed,
                                n.hidden,         n.fit.epochs,      n.fit.batch,        n.fit.learning_rate,
                                n.normalise,      n.scale_latencies, n.fine_tune_epochs, method.posterior,
-                               n.simulation};
+                               n.simulation,     n.pretraining_epochs};
     task.key = sha256_hex(identity.dump() + data_.sha256).substr(0, 16);
     const auto [place, added] = models_.emplace(task.key, grid_.models.size());
     if (added) grid_.models.push_back(task);

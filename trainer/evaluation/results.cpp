@@ -179,7 +179,7 @@ std::string results_csv(const ExperimentResults& results) {
   const std::string constants = results.data.sha256 + ',' + versions.at("tenshot").get<std::string>() + ',' +
                                 versions.at("libtorch").get<std::string>();
   std::string text =
-      "experiment,trial,seed,target,pool,pool_device,sampler,samples,clones,method,predictor,mode,measured,"
+      "experiment,trial,seed,target,pool,pool_device,sampler,samples,clones,method,predictor,mode,descriptor,measured,"
       "architectures,acc1,acc5,acc10," +
       datasets::column("rmse", results.data.test.quantity()) +
       ",rmspe,mape,spearman,kendall,coverage90,relative_width90,data_sha256,tenshot,libtorch\n";
@@ -191,7 +191,8 @@ std::string results_csv(const ExperimentResults& results) {
     text += field(results.spec.name) + ',' + std::to_string(cell.trial + 1) + ',' +
             std::to_string(results.spec.seed + static_cast<std::uint64_t>(cell.trial)) + ',' +
             choice_fields(results, cell) + ',' + field(method.name) + ',' + method.predictor + ',' +
-            (network ? method.mode : std::string()) + ',' + std::to_string(results.cells[c].measured) + ',' +
+            (network ? method.mode : std::string()) + ',' + field(results.cells[c].descriptor) + ',' +
+            std::to_string(results.cells[c].measured) + ',' +
             std::to_string(m.architectures);
     for (const double value : {m.acc1, m.acc5, m.acc10, m.rmse_ms, m.rmspe, m.mape, m.spearman, m.kendall, m.coverage,
                                m.mean_relative_width}) {

@@ -150,10 +150,13 @@ MapleEdgeSettings network_of(const SpecValue& value, const std::string& predicto
   if (const auto v = value.find("scale_latencies")) settings.scale_latencies = v->boolean();
   if (const auto v = value.find("epochs")) settings.fit.epochs = whole(*v, 1, 100'000);
   if (const auto v = value.find("fine_tune_epochs")) settings.fine_tune_epochs = whole(*v, 1, 100'000);
+  if (const auto v = value.find("pretraining_epochs")) settings.pretraining_epochs = whole(*v, 0, 100'000);
   if (const auto v = value.find("learning_rate")) settings.fit.learning_rate = v->number(0, 1);
   if (const auto v = value.find("descriptor_kind")) {
     const std::string richest = richest_descriptor(predictor);
-    settings.descriptor = v->one_of({"auto", richest, "latency", "inferred"});
+    std::vector<std::string> kinds = {"auto", richest, "latency", "inferred"};
+    if (predictor == "maple-edge") kinds.push_back("counters");
+    settings.descriptor = v->one_of(kinds);
   }
   if (const auto v = value.find("batch")) settings.fit.batch = whole(*v, 1, 1'000'000);
   if (const auto v = value.find("simulation")) {
@@ -211,14 +214,18 @@ Method method_of(const SpecValue& value) {
     return method;
   }
   std::vector<std::string> keys = {"name",   "predictor",  "sampler",        "samples",
-                                   "rounds", "descriptor", "planning_noise", "planning_descriptor"};
+                                   "rounds", "descriptor", "planning_noise", "planning_descriptor", "shuffled_descriptor"};
   keys.insert(keys.end(), row.method_keys.begin(), row.method_keys.end());
   value.only_keys(keys);
   method.name = value.find("name") ? value.at("name").text() : method.predictor;
   method.network = network_of(value, method.predictor);
-  if (const auto v = value.find("mode")) method.mode = v->one_of({"joint", "fine-tune"});
+  if (const auto v = value.find("mode")) method.mode = v->one_of({"joint", "fine-tune", "set-encoder"});
   if (const auto v = value.find("clones")) method.clones = whole(*v, 1, 10'000);
   if (const auto v = value.find("descriptor")) method.descriptor = v->boolean();
+  if (const auto v = value.find("shuffled_descriptor")) {
+    method.shuffled_descriptor = v->boolean();
+    if (method.shuffled_descriptor && !method.descriptor) v->fail("no \"descriptor\": false beside it");
+  }
   method.planning_descriptor = planning_descriptor_of(value, method);
   read_samples(value, method);
   if (const auto v = value.find("posterior")) {

@@ -58,6 +58,9 @@ struct Method {
   /// Of predictors whose row has posterior_options: all of them (trainer/predictors/registry.h); null for the others.
   nlohmann::json posterior;
   bool descriptor = true;            ///< the target's hardware descriptor may be used
+  /// The target is described by another runtime's descriptor: a control. A predictor that does as well with it as with
+  /// its own makes no use of descriptors.
+  bool shuffled_descriptor = false;
   bool planning_descriptor = false;  ///< and planning knows it; `information` only
   std::optional<int> clones;
   std::optional<std::string> sampler;

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 
 #include "nasbench/support/text.h"
 #include "trainer/evaluation/results.h"
@@ -101,6 +102,25 @@ bool own_samples(const ExperimentSpec& spec) {
                      [](const Method& method) { return method.sampler || method.samples; });
 }
 
+/// "Descriptors used: maple-edge in-network + alone (36 cells), none (12); look-up none (48)."
+std::string descriptors_line(const ExperimentResults& results) {
+  std::string text;
+  for (std::size_t m = 0; m < results.spec.methods.size(); ++m) {
+    std::map<std::string, std::size_t> count;
+    for (std::size_t c = 0; c < results.cells.size(); ++c) {
+      const std::string& kind = results.cells[c].descriptor;
+      if (results.grid.cells[c].method == m && !kind.empty()) ++count[kind];
+    }
+    std::string kinds;
+    for (const auto& [kind, cells] : count) {
+      kinds += (kinds.empty() ? " " : ", ") + kind + " (" + std::to_string(cells) + ")";
+    }
+    if (!kinds.empty())
+      text += (text.empty() ? "" : "; ") + markdown_escaped(results.spec.methods[m].name) + ":" + kinds;
+  }
+  return text.empty() ? "" : "Kinds of descriptor used, and in how many cells: " + text + ".\n\n";
+}
+
 }  // namespace
 
 std::string results_markdown(const ExperimentResults& results) {
@@ -122,6 +142,7 @@ std::string results_markdown(const ExperimentResults& results) {
                           : "") +
           "; the best of each target in bold, ceilings (methods that measure every architecture of the training rows) "
           "aside.\n\n";
+  text += descriptors_line(results);
   text += "## Share predicted within ±10 %, in percent\n\n" +
           table(summary, &VariantSummary::acc10, &VariantSummary::mean_acc10, {100, 1}) + "\n";
   text += "## Share predicted within ±5 %, in percent\n\n" +

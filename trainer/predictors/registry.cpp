@@ -53,8 +53,8 @@ Model train_network_row(const std::string&, const datasets::Pool& pool, const Ma
 }
 
 Model train_simulated_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
-                          const TrainingControl&, const nlohmann::json&) {
-  return train_simulated_network(pool, settings);
+                          const TrainingControl& control, const nlohmann::json&) {
+  return train_simulated_network(pool, settings, control);
 }
 
 /// Before there were simulated devices, maple-edge was what is maple-edge-plain now.
@@ -91,7 +91,7 @@ std::unique_ptr<Predictor> load_feed_forward(const Archive& archive) {
 const std::vector<std::string> network_train_options = {
     "epochs", "batch", "learning-rate", "hidden", "descriptor-kind", "no-normalisation", "no-scaling"};
 const std::vector<std::string> simulated_train_options = {"epochs", "batch", "learning-rate", "hidden",
-                                                          "descriptor-kind"};
+                                                          "descriptor-kind", "pretraining-epochs"};
 const std::vector<std::string> network_adapt_options = {"clones", "mode"};
 const std::vector<std::string> network_method_keys = {
     "mode",          "clones", "normalise",      "scale_latencies", "epochs", "fine_tune_epochs",
@@ -133,11 +133,11 @@ PredictorRow simulated_row() {
   PredictorRow row = plain_row("maple-edge", "the regression network of MAPLE-Edge, taught by simulated devices",
                                train_simulated_row, load_maple_edge_row, load_feed_forward);
   row.train_options = simulated_train_options;
-  row.adapt_options = {"clones"};
+  row.adapt_options = network_adapt_options;
   row.richest_descriptor = "in-network";
   row.settings = simulated_network_settings;
   row.method_keys = network_method_keys;
-  row.method_keys.insert(row.method_keys.end(), {"simulation", "batch"});
+  row.method_keys.insert(row.method_keys.end(), {"simulation", "batch", "pretraining_epochs"});
   return row;
 }
 

@@ -227,6 +227,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::from_descriptor(const datasets::Hardw
   nlohmann::json card = predictor_card(*this, set, seed);
   card["settings"] = settings_json(settings_);
   card["descriptor_source"] = described_by(descriptor_, descriptor);
+  card["descriptor_used"] = std::string(name(descriptor_));
   card["expected_scale_ms"] = scale_ms;
   return std::make_unique<FeedForwardPredictor>(
       FeedForward{fold_constant_inputs(layers_, static_cast<int>(space().encoding_width()), features),
@@ -293,6 +294,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
   nlohmann::json card = predictor_card(*this, set, options.seed);
   card["settings"] = settings_json(settings_);
   card["descriptor_source"] = described_by(descriptor_, descriptor);
+  card["descriptor_used"] = std::string(name(descriptor_));
   card["mode"] = options.mode;
   card["clones"] = clones;
   const std::string fingerprint = training_fingerprint({card, to_archive().card, devices.back().features}, pool_);

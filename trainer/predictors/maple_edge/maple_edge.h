@@ -34,6 +34,9 @@ struct MapleEdgeSettings {
   /// When adapting from scratch, describe pool devices anew in every epoch, as in training.
   bool redraw_references = true;
   std::string descriptor = "auto";  ///< a DescriptorKind's name, or the richest that the pool has
+  /// Of the network that learns from simulated devices: how long it is pre-trained for any set of measurements, before
+  /// there are any; 0: not at all, so that every adaptation trains from scratch.
+  int pretraining_epochs = 0;
   SimulationOptions simulation;     ///< of the network that learns from simulated devices alone
 };
 

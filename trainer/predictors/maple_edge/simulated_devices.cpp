@@ -54,6 +54,8 @@ void each_option(Options& options, const Visit& visit) {
   visit("rows", options.rows);
   visit("pool_share", options.pool_share);
   visit("error_unit", options.error_unit);
+  visit("descriptor_inputs", options.descriptor_inputs);
+  visit("masked_share", options.masked_share);
 }
 
 void to_json(nlohmann::json& json, const SimulationOptions& options) { json = options_json(options); }
@@ -74,6 +76,7 @@ void require_valid(const SimulationOptions& o) {
           "noise must be in (0, 1], the least first");
   require(o.residual_share >= 0 && o.residual_share <= 10, "the residuals' share of the noise must be in [0, 10]");
   require(o.two_speed_share >= 0 && o.two_speed_share <= 1, "the share of devices of two speeds must be in [0, 1]");
+  require(o.masked_share >= 0 && o.masked_share <= 1, "the share of masked descriptors must be in [0, 1]");
   require(o.slow_step >= 0 && o.slow_step <= 2, "the slow speed's step must be in [0, 2]");
   require(o.rows >= 1 && o.rows <= 10'000'000, "an epoch must have between one and ten million rows");
   require(o.pool_share >= 0 && o.pool_share <= 1, "the share of the pool's rows must be in [0, 1]");

@@ -19,6 +19,10 @@ struct SimulationOptions {
   /// spreads per device.
   std::vector<double> cost_spreads = {0.15, 0.4, 0.8};
   double described_share = 0.8;  ///< of devices are drawn as described, where there is a descriptor
+  /// When training for one set of measurements: whether the kinds of descriptor by which devices are not drawn are inputs
+  /// of the network, made up for made-up devices.
+  bool descriptor_inputs = false;
+  double masked_share = 0.15;  ///< of devices lack a kind of descriptor, each kind by itself
   double wild_share = 0.2;       ///< of devices: all costs are log-uniform over two decades, whatever the library says
   double least_noise = 0.01;     ///< σ of log latency of one measurement, log-uniform per device
   double most_noise = 0.12;

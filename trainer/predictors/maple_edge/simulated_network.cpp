@@ -1,17 +1,21 @@
 #include "trainer/predictors/maple_edge/simulated_network.h"
 
+#include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
+#include "nasbench/support/text.h"
 #include "sampling/architectures/sampler.h"
 #include "trainer/core/adaptation.h"
+#include "trainer/core/archive_reader.h"
 #include "trainer/core/libtorch.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/networks/live_encoding.h"
 #include "trainer/predictors/described/descriptor_prior_archive.h"
+#include "trainer/predictors/maple_edge/encoder_samples.h"
 #include "trainer/predictors/maple_edge/simulated_samples.h"
 #include "trainer/predictors/structured/planning_prior.h"
 #include "trainer/predictors/structured/pool_library.h"
@@ -25,7 +29,13 @@ using structured::StructuredLibrary;
 constexpr const char* trained_on = "simulated devices";  ///< what the card says of it
 
 /// The distinct random streams of a seed.
-enum Stream : std::uint64_t { weights_stream = 1, order_stream = 2, devices_stream = 3 };
+enum Stream : std::uint64_t {
+  weights_stream = 1,
+  order_stream = 2,
+  devices_stream = 3,
+  directions_stream = 4,
+  pretraining_stream = 5
+};
 
 std::uint64_t stream_seed(std::uint64_t seed, Stream stream) { return Rng(seed, stream).bits(); }
 
@@ -35,6 +45,10 @@ nlohmann::json to_json(const MapleEdgeSettings& settings) {
           {"batch", settings.fit.batch},
           {"learning_rate", settings.fit.learning_rate},
           {"default_clones", settings.default_clones},
+          {"descriptor", settings.descriptor},
+          {"pretraining_epochs", settings.pretraining_epochs},
+          {"fine_tune_epochs", settings.fine_tune_epochs},
+          {"fine_tune_learning_rate", settings.fine_tune_learning_rate},
           {"simulation", settings.simulation}};
 }
 
@@ -48,8 +62,48 @@ MapleEdgeSettings settings_from_json(const nlohmann::json& json, const std::stri
   settings.fit.seed = seed;
   settings.default_clones = json.at("default_clones");
   settings.simulation = json.at("simulation").get<SimulationOptions>();
+  // Checkpoints of earlier releases know no descriptor as an input.
+  settings.simulation.descriptor_inputs = json.at("simulation").value("descriptor_inputs", false);
+  settings.descriptor = json.value("descriptor", "auto");
+  settings.pretraining_epochs = json.value("pretraining_epochs", 0);
+  settings.fine_tune_epochs = json.value("fine_tune_epochs", settings.fine_tune_epochs);
+  settings.fine_tune_learning_rate = json.value("fine_tune_learning_rate", settings.fine_tune_learning_rate);
   require_valid(settings.simulation);
   return settings;
+}
+
+/// Of which kinds a descriptor is an input: those asked for, less the one that devices are drawn by already.
+std::vector<DescriptorInput> input_kinds(const MapleEdgeSettings& settings, DescriptorKind drawn_by) {
+  if (!settings.simulation.descriptor_inputs) return {};
+  std::vector<DescriptorInput> kinds = descriptor_inputs(settings.descriptor);
+  if (settings.simulation.described_share == 0) return kinds;
+  const auto drawn = [&](DescriptorInput kind) {
+    return drawn_by == (kind == DescriptorInput::in_network ? DescriptorKind::in_network
+                                                            : DescriptorKind::latency);
+  };
+  kinds.erase(std::remove_if(kinds.begin(), kinds.end(), drawn), kinds.end());
+  return kinds;
+}
+
+/// "in-network + alone + counters": by what devices are drawn and what is an input, of what the descriptor has.
+std::string kinds_used(const structured::DescriptorPrior* prior, const SimulatedDescriptor& inputs,
+                       const std::optional<datasets::HardwareDescriptor>& descriptor) {
+  std::vector<std::string> kinds;
+  if (prior != nullptr) {
+    kinds.push_back(prior->kind == DescriptorKind::in_network ? "in-network" : "alone");
+  }
+  const std::vector<float> values = descriptor ? inputs.values(*descriptor) : std::vector<float>{};
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    const std::string kind(name(inputs.kind(j)));
+    if (!std::isnan(values[j]) && std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) kinds.push_back(kind);
+  }
+  return kinds.empty() ? "none" : joined(kinds, " + ");
+}
+
+/// A network that is pre-trained does not know what devices will be drawn by: it takes all kinds.
+std::vector<DescriptorInput> encoded_kinds(const MapleEdgeSettings& settings) {
+  if (settings.pretraining_epochs == 0) return {};
+  return descriptor_inputs(settings.descriptor);
 }
 
 class SimulatedNetworkModel : public PoolModel {
@@ -59,7 +113,12 @@ class SimulatedNetworkModel : public PoolModel {
       : pool_(std::move(pool)),
         library_(std::move(library)),
         descriptor_prior_(std::move(descriptor_prior)),
-        settings_(std::move(settings)) {}
+        settings_(std::move(settings)),
+        simulated_descriptor_(pool_, library_, input_kinds(settings_, descriptor_prior_.kind)),
+        encoded_descriptor_(pool_, library_, encoded_kinds(settings_)) {}
+
+  void pretrain(const TrainingControl& control);
+  void load(const Archive& archive);
 
   std::string_view kind() const override { return settings_.kind; }
   const datasets::Pool& pool() const override { return pool_; }
@@ -73,6 +132,11 @@ class SimulatedNetworkModel : public PoolModel {
     archive.card["seed"] = settings_.fit.seed;
     structured::put_library(archive, library_);
     structured::put_descriptor_prior(archive, descriptor_prior_);
+    if (encoder_.trained()) {
+      archive.card["scores"]["training_loss"] = loss_;
+      encoder_.put(archive);
+      put_layers(archive, "layer", layers_);
+    }
     return archive;
   }
 
@@ -88,11 +152,23 @@ class SimulatedNetworkModel : public PoolModel {
  private:
   /// Latency [device][architecture of the set], ms: as measured by the pool's devices, else as the library expects.
   std::vector<std::vector<double>> pool_latency_ms(const AdaptationSet& set) const;
+  void require_mode(const std::string& mode) const;
+  /// The network in front of which stand the layers that make the live encoding.
+  std::unique_ptr<Predictor> predictor_of(const std::vector<DenseLayer>& trained, const DeviceInputs& inputs,
+                                          const AdaptationSet& set, const structured::DescribedDevice* described,
+                                          nlohmann::json card) const;
+  /// What the pre-trained network is told of the device, without training.
+  DeviceInputs encode(const AdaptationSet& set) const;
 
   datasets::Pool pool_;
   StructuredLibrary library_;
   structured::DescriptorPrior descriptor_prior_;
   MapleEdgeSettings settings_;
+  SimulatedDescriptor simulated_descriptor_;
+  SimulatedDescriptor encoded_descriptor_;
+  SetEncoder encoder_;              ///< not trained unless the network is pre-trained
+  std::vector<DenseLayer> layers_;  ///< of the pre-trained network
+  double loss_ = 0;
 };
 
 std::vector<std::vector<double>> SimulatedNetworkModel::pool_latency_ms(const AdaptationSet& set) const {
@@ -110,44 +186,125 @@ std::vector<std::vector<double>> SimulatedNetworkModel::pool_latency_ms(const Ad
   return latency_ms;
 }
 
+void SimulatedNetworkModel::pretrain(const TrainingControl& control) {
+  const std::uint64_t seed = settings_.fit.seed;
+  const SimulatedSpace space(*library_.model, architectures_to_simulate(pool_, {}));
+  encoder_ = SetEncoder(DevicePrior(library_, settings_.simulation), space, encoded_descriptor_,
+                        stream_seed(seed, directions_stream));
+  EncoderSamples samples(pool_, library_, encoder_, encoded_descriptor_, settings_.simulation,
+                         stream_seed(seed, pretraining_stream));
+  RegressionNetwork network(static_cast<int>(samples.width()), settings_.hidden, stream_seed(seed, weights_stream),
+                            Loss::smooth_l1);
+  FitOptions fit_options = settings_.fit;
+  fit_options.epochs = settings_.pretraining_epochs;
+  fit_options.seed = stream_seed(seed, order_stream);
+  const std::string fingerprint =
+      training_fingerprint({{"pretrain", to_json(settings_)}, {"seed", seed}, {"kind", settings_.kind}}, pool_);
+  const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& { return samples.epoch(epoch); };
+  loss_ = fit(network, samples_of_epoch, fit_options, fingerprint, control);
+  layers_ = network.layers();
+}
+
+void SimulatedNetworkModel::load(const Archive& archive) {
+  if (settings_.pretraining_epochs == 0) return;
+  encoder_ = SetEncoder::get(archive, library_.model->structures().size(), library_.features(), encoded_descriptor_);
+  layers_ = get_layers(archive, "layer");
+  loss_ = CardField(archive).at("scores").at("training_loss").number(not_negative);
+  const std::size_t width = live_encoding_width(*pool_.space) + encoder_.size();
+  if (layers_.front().inputs != static_cast<int>(width)) {
+    throw FormatError("array 'layer0.weight' has " + std::to_string(layers_.front().inputs) + " columns, expected " +
+                      std::to_string(width) + " for the encodings of an architecture and of a set");
+  }
+}
+
+void SimulatedNetworkModel::require_mode(const std::string& mode) const {
+  if (mode != "joint" && mode != "fine-tune" && mode != "set-encoder") {
+    throw InputError("there is no adaptation mode '" + mode + "'; there are: joint, fine-tune, set-encoder");
+  }
+  if (mode == "joint" || encoder_.trained()) return;
+  throw InputError("the adaptation mode '" + mode + "' of " + settings_.kind +
+                   " needs a checkpoint that is pre-trained for any measurements: train it with --pretraining-epochs, "
+                   "or use --mode joint, which trains for the measured architectures");
+}
+
+std::unique_ptr<Predictor> SimulatedNetworkModel::predictor_of(const std::vector<DenseLayer>& trained,
+                                                               const DeviceInputs& inputs, const AdaptationSet& set,
+                                                               const structured::DescribedDevice* described,
+                                                               nlohmann::json card) const {
+  std::vector<DenseLayer> layers = live_encoding_layers(*pool_.space);
+  const std::vector<DenseLayer> folded =
+      fold_constant_inputs(trained, static_cast<int>(live_encoding_width(*pool_.space)), inputs.values);
+  layers.insert(layers.end(), folded.begin(), folded.end());
+  const bool measured = !set.architectures.empty();
+  const double scale_ms = measured ? std::exp(inputs.centre) : described->median_ms * std::exp(inputs.centre);
+  const double floor_ms = measured ? smallest_prediction_ms(set) : 1e-3 * scale_ms;
+  return std::make_unique<FeedForwardPredictor>(FeedForward{std::move(layers), scale_ms, floor_ms, true},
+                                                std::move(card));
+}
+
+DeviceInputs SimulatedNetworkModel::encode(const AdaptationSet& set) const {
+  std::vector<Architecture> architectures;
+  std::vector<double> log_ms;
+  for (std::size_t i = 0; i < set.architectures.size(); ++i) {
+    if (!pool_.space->connected(set.architectures[i])) continue;
+    architectures.push_back(set.architectures[i]);
+    log_ms.push_back(std::log(set.latency_ms[i]));
+  }
+  if (architectures.empty() && !set.architectures.empty()) {
+    throw InputError("none of the measured architectures has a path from input to output: measure some that have");
+  }
+  const std::vector<SetLoading> loadings = encoder_.loadings(SimulatedSpace(*library_.model, architectures));
+  std::vector<const SetLoading*> of_measured;
+  for (const SetLoading& loading : loadings) of_measured.push_back(&loading);
+  const datasets::HardwareDescriptor descriptor = set.descriptor.value_or(datasets::HardwareDescriptor{});
+  EncodedSet encoded = encoder_.encode(of_measured, log_ms, encoded_descriptor_.values(descriptor));
+  return {std::move(encoded.values), encoded.centre};
+}
+
 std::unique_ptr<Predictor> SimulatedNetworkModel::adapt(const AdaptationSet& set, const AdaptOptions& options) const {
   std::optional<structured::DescribedDevice> described;
   if (set.descriptor) described = structured::describe(descriptor_prior_, *library_.model, *set.descriptor);
   if (!described) require_measurements(set, kind(), ", or a descriptor of the kind that the checkpoint was trained on");
-  if (options.mode != "joint") {
-    throw InputError("there is no adaptation mode '" + options.mode + "' of " + settings_.kind +
-                     ", which trains for the measured architectures (joint); maple-edge-plain has: joint, fine-tune");
-  }
+  require_mode(options.mode);
   const int clones = options.clones.value_or(settings_.default_clones);
   if (clones < 1) {
     throw InputError("the augmentation factor K is " + std::to_string(clones) + ", expected at least 1");
   }
-  const LibTorchThreads threads(options.control.threads);
-  SimulatedSamples samples(pool_, library_, pool_latency_ms(set), set, described ? &*described : nullptr,
-                           settings_.simulation, clones, stream_seed(options.seed, devices_stream));
-  RegressionNetwork network(static_cast<int>(samples.width()), settings_.hidden,
-                            stream_seed(options.seed, weights_stream), Loss::smooth_l1);
-  FitOptions fit_options = settings_.fit;
-  fit_options.seed = stream_seed(options.seed, order_stream);
-
   nlohmann::json card = predictor_card(*this, set, options.seed);
   card["trained_on"] = trained_on;
   card["settings"] = to_json(settings_);
   card["descriptor_source"] = described ? name(descriptor_prior_.kind) : "inferred";
   card["clones"] = clones;
+  card["mode"] = options.mode;
+  const structured::DescribedDevice* expected = described ? &*described : nullptr;
+  const bool drawn = described && options.mode == "joint";
+  card["descriptor_used"] =
+      kinds_used(drawn ? &descriptor_prior_ : nullptr,
+                 options.mode == "joint" ? simulated_descriptor_ : encoded_descriptor_, set.descriptor);
+  if (options.mode == "set-encoder") return predictor_of(layers_, encode(set), set, expected, std::move(card));
+
+  const bool from_scratch = options.mode == "joint";
+  const LibTorchThreads threads(options.control.threads);
+  const std::vector<std::vector<double>> of_pool = pool_latency_ms(set);
+  SimulationOptions simulation = settings_.simulation;
+  FitOptions fit_options = settings_.fit;
+  if (!from_scratch) {
+    simulation.described_share = 0;  // the encoder takes all that the descriptor says
+    fit_options.epochs = settings_.fine_tune_epochs;
+    fit_options.learning_rate = settings_.fine_tune_learning_rate;
+  }
+  SimulatedSamples samples({pool_, library_, of_pool, set, from_scratch ? expected : nullptr,
+                            from_scratch ? simulated_descriptor_ : encoded_descriptor_,
+                            from_scratch ? nullptr : &encoder_},
+                           simulation, clones, stream_seed(options.seed, devices_stream));
+  RegressionNetwork network(static_cast<int>(samples.width()), settings_.hidden,
+                            stream_seed(options.seed, weights_stream), Loss::smooth_l1);
+  if (!from_scratch) network.load(layers_);
+  fit_options.seed = stream_seed(options.seed, order_stream);
   const std::string fingerprint = training_fingerprint({card, to_archive().card}, pool_);
   const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& { return samples.epoch(epoch); };
   card["scores"]["training_loss"] = fit(network, samples_of_epoch, fit_options, fingerprint, options.control);
-
-  std::vector<DenseLayer> layers = live_encoding_layers(*pool_.space);
-  const std::vector<DenseLayer> trained = fold_constant_inputs(
-      network.layers(), static_cast<int>(live_encoding_width(*pool_.space)), samples.features().values);
-  layers.insert(layers.end(), trained.begin(), trained.end());
-  const bool measured = !set.architectures.empty();
-  const double scale_ms = measured ? std::exp(samples.features().centre) : described->median_ms;
-  const double floor_ms = measured ? smallest_prediction_ms(set) : 1e-3 * scale_ms;
-  return std::make_unique<FeedForwardPredictor>(FeedForward{std::move(layers), scale_ms, floor_ms, true},
-                                                std::move(card));
+  return predictor_of(network.layers(), samples.inputs(), set, expected, std::move(card));
 }
 
 }  // namespace
@@ -159,16 +316,21 @@ MapleEdgeSettings simulated_network_settings() {
   settings.fit.batch = 1024;
   settings.fit.learning_rate = 2e-3;
   settings.default_clones = 1;
+  settings.fine_tune_epochs = 4;
+  settings.fine_tune_learning_rate = 5e-4;
   return settings;
 }
 
-std::unique_ptr<PoolModel> train_simulated_network(const datasets::Pool& pool, const MapleEdgeSettings& settings) {
+std::unique_ptr<PoolModel> train_simulated_network(const datasets::Pool& pool, const MapleEdgeSettings& settings,
+                                                   const TrainingControl& control) {
   require_devices(pool);
   require_valid(settings.simulation);
   StructuredLibrary library = structured::library_of(pool);
-  structured::DescriptorPrior prior =
-      structured::descriptor_prior_of(library, pool, settings.descriptor, settings.fit.seed);
-  return std::make_unique<SimulatedNetworkModel>(pool, std::move(library), std::move(prior), settings);
+  const std::string prior_kind = settings.descriptor == "counters" ? "latency" : settings.descriptor;
+  structured::DescriptorPrior prior = structured::descriptor_prior_of(library, pool, prior_kind, settings.fit.seed);
+  auto model = std::make_unique<SimulatedNetworkModel>(pool, std::move(library), std::move(prior), settings);
+  if (settings.pretraining_epochs > 0) model->pretrain(control);
+  return model;
 }
 
 bool is_simulated_network(const Archive& archive) { return archive.card.value("trained_on", "") == trained_on; }
@@ -179,8 +341,10 @@ std::unique_ptr<PoolModel> load_simulated_network(const Archive& archive) {
   MapleEdgeSettings settings =
       settings_from_json(archive.card.at("settings"), archive.card.at("predictor"), archive.card.at("seed"));
   structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
-  return std::make_unique<SimulatedNetworkModel>(std::move(pool), std::move(library), std::move(prior),
-                                                 std::move(settings));
+  auto model = std::make_unique<SimulatedNetworkModel>(std::move(pool), std::move(library), std::move(prior),
+                                                       std::move(settings));
+  model->load(archive);
+  return model;
 }
 
 }  // namespace tenshot::trainer

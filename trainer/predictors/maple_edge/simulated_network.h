@@ -19,7 +19,12 @@ MapleEdgeSettings simulated_network_settings();
 /// Fits the library of the pool, in seconds; adaptation trains for settings.fit.epochs epochs of
 /// settings.simulation.rows rows, a few seconds on one core. Throws InputError (a pool without devices, a space without
 /// structures, a device with fewer measured architectures than costs).
-std::unique_ptr<PoolModel> train_simulated_network(const datasets::Pool& pool, const MapleEdgeSettings& settings);
+///
+/// With settings.pretraining_epochs, also pre-trains a network that takes any number of measurements through a set
+/// encoder (set_encoder.h): adaptation mode "set-encoder" then answers without training, and "fine-tune" goes on from
+/// that network. `control` is that training's.
+std::unique_ptr<PoolModel> train_simulated_network(const datasets::Pool& pool, const MapleEdgeSettings& settings,
+                                                   const TrainingControl& control = {});
 
 /// Whether an archive is of this network: earlier checkpoints that are called maple-edge are of the paper's.
 bool is_simulated_network(const Archive& archive);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace tenshot::trainer {
 namespace {
@@ -11,21 +12,9 @@ using PlaceOf = std::unordered_map<Architecture, std::size_t, nasbench::Architec
 
 constexpr std::uint64_t largest_listed_space = 20'000;
 constexpr int architectures_per_device = 64;
+constexpr int encoded_rows_per_pool_device = 16;  ///< a set is encoded once for so many
 constexpr float largest_feature = 2;
 enum Stream : std::uint64_t { threshold_stream = 1, first_epoch_stream = 16 };
-
-/// What made-up devices are asked for: the whole space where it is small, else what the pool and the set name.
-std::vector<Architecture> architectures_of(const datasets::Pool& pool, const AdaptationSet& set) {
-  const nasbench::SearchSpace& space = *pool.space;
-  if (space.size() && *space.size() <= largest_listed_space) return space.all();
-  std::vector<Architecture> architectures = datasets::latency_matrix(pool).architectures;
-  for (const Architecture& architecture : set.architectures) {
-    if (std::find(architectures.begin(), architectures.end(), architecture) == architectures.end()) {
-      architectures.push_back(architecture);
-    }
-  }
-  return architectures;
-}
 
 PlaceOf places_of(const SimulatedSpace& space) {
   PlaceOf places;
@@ -56,56 +45,103 @@ std::vector<bool> connected_of(const nasbench::SearchSpace& space, const Adaptat
 
 }  // namespace
 
-SimulatedSamples::SimulatedSamples(const datasets::Pool& pool, const structured::StructuredLibrary& library,
-                                   const std::vector<std::vector<double>>& pool_latency_ms, const AdaptationSet& set,
-                                   const structured::DescribedDevice* described, const SimulationOptions& options,
-                                   int clones, std::uint64_t seed)
-    : options_(options),
+std::vector<Architecture> architectures_to_simulate(const datasets::Pool& pool, const std::vector<Architecture>& also) {
+  const nasbench::SearchSpace& space = *pool.space;
+  if (space.size() && *space.size() <= largest_listed_space) return space.all();
+  std::vector<Architecture> architectures = datasets::latency_matrix(pool).architectures;
+  for (const Architecture& architecture : also) {
+    if (std::find(architectures.begin(), architectures.end(), architecture) == architectures.end()) {
+      architectures.push_back(architecture);
+    }
+  }
+  return architectures;
+}
+
+SimulatedSamples::SimulatedSamples(const SimulatedTask& task, const SimulationOptions& options, int clones,
+                                   std::uint64_t seed)
+    : simulated_descriptor_(task.descriptor),
+      encoder_(task.encoder),
+      whole_milliseconds_(task.set.whole_milliseconds),
+      options_(options),
       clones_(clones),
       seed_(seed),
-      space_(*library.model, architectures_of(pool, set)),
-      measured_(measured_places(space_, set)),
-      connected_(connected_of(*pool.space, set)),
-      whole_milliseconds_(set.whole_milliseconds),
-      log_ms_(logs_of(set.latency_ms)),
-      features_(features_of(log_ms_)),
-      devices_(DevicePrior(library, options, described), space_, options, measured_, log_ms_,
+      space_(*task.library.model, architectures_to_simulate(task.pool, task.set.architectures)),
+      measured_(measured_places(space_, task.set)),
+      connected_(connected_of(*task.pool.space, task.set)),
+      log_ms_(logs_of(task.set.latency_ms)),
+      descriptor_(task.descriptor.values(task.set.descriptor.value_or(datasets::HardwareDescriptor{}))),
+      devices_(DevicePrior(task.library, options, task.described), space_, options, measured_, log_ms_,
                Rng(seed, threshold_stream).bits()) {
+  if (task.encoder != nullptr) {
+    loadings_ = task.encoder->loadings(SimulatedSpace(*task.library.model, task.set.architectures));
+  }
+  inputs_ = inputs_of(log_ms_, descriptor_);
   const PlaceOf places = places_of(space_);
-  for (std::size_t d = 0; d < pool.devices.size(); ++d) {
-    MeasuredFeatures features = features_of(logs_of(pool_latency_ms[d]));
+  for (std::size_t d = 0; d < task.pool.devices.size(); ++d) {
     // Where nothing is measured, made-up devices are in units of their median latency, and so are the pool's.
-    if (measured_.empty()) features.centre = std::log(library.entries[d].median_ms);
-    PoolDevice device{features.values, {}, {}};
-    for (const datasets::Measurement& row : pool.devices[d].latencies) {
+    const double unit = measured_.empty() ? std::log(task.library.entries[d].median_ms) : 0;
+    PoolDevice device{
+        logs_of(task.pool_latency_ms[d]), task.descriptor.values(task.pool.devices[d].descriptor), {}, {}};
+    for (const datasets::Measurement& row : task.pool.devices[d].latencies) {
       device.architectures.push_back(places.at(row.architecture));
-      device.targets.push_back(std::log(row.latency_ms) - features.centre);
+      device.targets.push_back(std::log(row.latency_ms) - unit);
     }
     if (!device.architectures.empty()) pool_.push_back(std::move(device));
   }
   set_.width = static_cast<int>(width());
 }
 
-MeasuredFeatures SimulatedSamples::features_of(std::vector<double> log_ms) const {
-  MeasuredFeatures features;
-  double count = 0;
+double SimulatedSamples::centre_of(const std::vector<double>& log_ms) const {
+  double sum = 0, count = 0;
   for (std::size_t i = 0; i < log_ms.size(); ++i) {
     if (!connected_[i]) continue;
-    features.centre += log_ms[i];
+    sum += log_ms[i];
     ++count;
   }
-  if (count > 0) features.centre /= count;
-  for (const double log : log_ms) {
-    const auto value = static_cast<float>(log - features.centre);
-    features.values.push_back(std::clamp(value, -largest_feature, largest_feature));
-  }
-  return features;
+  return count > 0 ? sum / count : 0;
 }
 
-void SimulatedSamples::add(std::size_t architecture, const std::vector<float>& features, double target) {
+DeviceInputs SimulatedSamples::inputs_of(const std::vector<double>& log_ms,
+                                         const std::vector<float>& descriptor) const {
+  if (encoder_ != nullptr) {
+    std::vector<const SetLoading*> loadings;
+    std::vector<double> connected;
+    for (std::size_t i = 0; i < log_ms.size(); ++i) {
+      if (!connected_[i]) continue;
+      loadings.push_back(&loadings_[i]);
+      connected.push_back(log_ms[i]);
+    }
+    EncodedSet encoded = encoder_->encode(loadings, connected, descriptor);
+    return {std::move(encoded.values), encoded.centre};
+  }
+  DeviceInputs inputs;
+  inputs.centre = centre_of(log_ms);
+  for (const double log : log_ms) {
+    const auto value = static_cast<float>(log - inputs.centre);
+    inputs.values.push_back(std::clamp(value, -largest_feature, largest_feature));
+  }
+  for (std::size_t j = 0; j < descriptor.size(); ++j) {
+    if (std::isnan(descriptor_[j])) continue;  // the device at hand lacks it
+    inputs.values.push_back(std::isnan(descriptor[j]) ? 0 : descriptor[j]);
+    const bool last = j + 1 == descriptor.size() || simulated_descriptor_.kind(j + 1) != simulated_descriptor_.kind(j);
+    if (last) inputs.values.push_back(std::isnan(descriptor[j]) ? 0.0F : 1.0F);
+  }
+  return inputs;
+}
+
+std::vector<float> masked(const SimulatedDescriptor& descriptor, std::vector<float> values, double share, Rng& rng) {
+  bool left_out = false;
+  for (std::size_t j = 0; j < values.size(); ++j) {
+    if (j == 0 || descriptor.kind(j) != descriptor.kind(j - 1)) left_out = rng.uniform() < share;
+    if (left_out) values[j] = std::numeric_limits<float>::quiet_NaN();
+  }
+  return values;
+}
+
+void SimulatedSamples::add(std::size_t architecture, const std::vector<float>& inputs, double target) {
   const float* encoding = space_.encoding(architecture);
   set_.inputs.insert(set_.inputs.end(), encoding, encoding + space_.width());
-  set_.inputs.insert(set_.inputs.end(), features.begin(), features.end());
+  set_.inputs.insert(set_.inputs.end(), inputs.begin(), inputs.end());
   set_.targets.push_back(static_cast<float>(target));
   set_.units.push_back(static_cast<float>(options_.error_unit));
 }
@@ -117,22 +153,28 @@ void SimulatedSamples::add_simulated(Rng& rng, int rows) {
     for (const std::size_t a : measured_) measured.push_back(log_latency(device, space_, a) + draw_noise(device, rng));
     if (whole_milliseconds_) {
       // As long as the device at hand takes on the average, so that its clock's steps are as coarse.
-      const double shift = features_.centre - features_of(measured).centre;
+      const double shift = centre_of(log_ms_) - centre_of(measured);
       for (double& log : measured) log = std::log(std::max(1.0, std::round(std::exp(log + shift)))) - shift;
     }
-    const MeasuredFeatures features = features_of(measured);
+    const std::vector<float> drawn = simulated_descriptor_.draw(device, rng);
+    const DeviceInputs inputs = inputs_of(measured, masked(simulated_descriptor_, drawn, options_.masked_share, rng));
     for (int i = 0; i < architectures_per_device && row < rows; ++i, ++row) {
       const std::size_t a = rng.below(space_.size());
-      add(a, features.values, log_latency(device, space_, a) - features.centre);
+      add(a, inputs.values, log_latency(device, space_, a) - inputs.centre);
     }
   }
 }
 
 void SimulatedSamples::add_pool(Rng& rng, int rows) {
-  for (int row = 0; row < rows; ++row) {
+  const int rows_per_device = encoder_ == nullptr ? 1 : encoded_rows_per_pool_device;
+  for (int row = 0; row < rows;) {
     const PoolDevice& device = pool_[rng.below(pool_.size())];
-    const std::size_t i = rng.below(device.architectures.size());
-    add(device.architectures[i], device.features, device.targets[i]);
+    const DeviceInputs inputs =
+        inputs_of(device.log_ms, masked(simulated_descriptor_, device.descriptor, options_.masked_share, rng));
+    for (int k = 0; k < rows_per_device && row < rows; ++k, ++row) {
+      const std::size_t i = rng.below(device.architectures.size());
+      add(device.architectures[i], inputs.values, device.targets[i] - inputs.centre);
+    }
   }
 }
 
@@ -145,9 +187,7 @@ const TrainingSet& SimulatedSamples::epoch(int epoch) {
   add_simulated(rng, options_.rows - of_pool);
   add_pool(rng, of_pool);
   for (std::size_t i = 0; i < measured_.size(); ++i) {
-    for (int clone = 0; clone < clones_; ++clone) {
-      add(measured_[i], features_.values, log_ms_[i] - features_.centre);
-    }
+    for (int clone = 0; clone < clones_; ++clone) add(measured_[i], inputs_.values, log_ms_[i] - inputs_.centre);
   }
   return set_;
 }

@@ -8,61 +8,85 @@
 #include "datasets/pool/pool.h"
 #include "trainer/core/predictor.h"
 #include "trainer/networks/training.h"
+#include "trainer/predictors/maple_edge/set_encoder.h"
+#include "trainer/predictors/maple_edge/simulated_descriptor.h"
 #include "trainer/predictors/maple_edge/simulated_devices.h"
 
 namespace tenshot::trainer {
 
-/// What a device looks like by its measured architectures: log latencies less their mean over the connected ones.
-struct MeasuredFeatures {
-  std::vector<float> values;  ///< one a measured architecture, within ±2
-  double centre = 0;          ///< that mean, of log latency in ms; of no architectures: 0
+/// What a network is told of a device, and what its answers are relative to.
+struct DeviceInputs {
+  std::vector<float> values;
+  double centre = 0;  ///< of log latency in ms
+};
+
+/// What training for one set of measurements needs to know.
+struct SimulatedTask {
+  const datasets::Pool& pool;
+  const structured::StructuredLibrary& library;
+  const std::vector<std::vector<double>>& pool_latency_ms;  ///< [device][architecture of the set], measured or expected
+  const AdaptationSet& set;
+  const structured::DescribedDevice* described;  ///< what the descriptor lets expect of costs; nothing: nullptr
+  const SimulatedDescriptor& descriptor;         ///< what else it says, as inputs
+  const SetEncoder* encoder;  ///< turns sets into inputs; nullptr: the inputs are the logarithms of the latencies
 };
 
 /// The samples that a network is trained on for the architectures measured on one device. A row is the live encoding of
-/// an architecture and the MeasuredFeatures of a device, which is made up, near what was measured, or one of the pool;
-/// its target is the device's log latency less the features' centre.
+/// an architecture and the inputs of a device, which is made up, near what was measured, or one of the pool; its target
+/// is the device's log latency less the inputs' centre. Without an encoder the inputs are, for each measured
+/// architecture, its log latency less their mean, within ±2; then the values of the descriptor that the device at hand
+/// has, and for each kind of it whether it is there.
 class SimulatedSamples {
  public:
-  /// `pool_latency_ms` is [device][architecture of the set]: what the pool's devices measured or are expected to take.
-  /// Each measurement of the set stands `clones` times in every epoch. `library` must outlive
-  /// this. `described` is what the set's descriptor says, or nothing.
-  SimulatedSamples(const datasets::Pool& pool, const structured::StructuredLibrary& library,
-                   const std::vector<std::vector<double>>& pool_latency_ms, const AdaptationSet& set,
-                   const structured::DescribedDevice* described, const SimulationOptions& options, int clones,
-                   std::uint64_t seed);
+  /// Each measurement of the set stands `clones` times in every epoch. The library, the descriptor and
+  /// the encoder must outlive this.
+  SimulatedSamples(const SimulatedTask& task, const SimulationOptions& options, int clones, std::uint64_t seed);
 
   SimulatedSamples(const SimulatedSamples&) = delete;
   SimulatedSamples& operator=(const SimulatedSamples&) = delete;
 
-  std::size_t width() const { return space_.width() + measured_.size(); }
-  const MeasuredFeatures& features() const { return features_; }
+  std::size_t width() const { return space_.width() + inputs_.values.size(); }
+  /// Of the device at hand.
+  const DeviceInputs& inputs() const { return inputs_; }
   /// The same for the same epoch.
   const TrainingSet& epoch(int epoch);
 
  private:
   void add_simulated(Rng& rng, int rows);
   void add_pool(Rng& rng, int rows);
-  void add(std::size_t architecture, const std::vector<float>& features, double target);
-  MeasuredFeatures features_of(std::vector<double> log_ms) const;
+  void add(std::size_t architecture, const std::vector<float>& inputs, double target);
+  double centre_of(const std::vector<double>& log_ms) const;
+  DeviceInputs inputs_of(const std::vector<double>& log_ms, const std::vector<float>& descriptor) const;
 
+  const SimulatedDescriptor& simulated_descriptor_;
+  const SetEncoder* encoder_;
+  bool whole_milliseconds_;
   SimulationOptions options_;
   int clones_;
   std::uint64_t seed_;
   SimulatedSpace space_;
   std::vector<std::size_t> measured_;  ///< the set's architectures, as places in the space
   std::vector<bool> connected_;        ///< one an architecture of the set
-  bool whole_milliseconds_;
   std::vector<double> log_ms_;
-  MeasuredFeatures features_;
+  std::vector<SetLoading> loadings_;  ///< of the set's architectures, where there is an encoder
+  std::vector<float> descriptor_;     ///< of the device at hand
+  DeviceInputs inputs_;
   NearbyDevices devices_;
-  /// The pool's measurements: features of each device, and its architectures' places and targets.
+  /// The pool's measurements, and its architectures' places.
   struct PoolDevice {
-    std::vector<float> features;
+    std::vector<double> log_ms;  ///< of the set's architectures
+    std::vector<float> descriptor;
     std::vector<std::size_t> architectures;
-    std::vector<double> targets;
+    std::vector<double> targets;  ///< log latencies
   };
   std::vector<PoolDevice> pool_;
   TrainingSet set_;
 };
+
+/// What made-up devices are asked for: the whole space where it is small, else what the pool names, and `also`.
+std::vector<Architecture> architectures_to_simulate(const datasets::Pool& pool, const std::vector<Architecture>& also);
+
+/// `values` with kinds left out, each with probability `share`, as if they had not been measured.
+std::vector<float> masked(const SimulatedDescriptor& descriptor, std::vector<float> values, double share, Rng& rng);
 
 }  // namespace tenshot::trainer

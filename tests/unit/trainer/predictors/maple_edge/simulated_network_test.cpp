@@ -181,6 +181,58 @@ TEST(SimulatedNetwork, RefusesWhatItCannotAdaptTo) {
   EXPECT_THROW(train_simulated_network(none, quick_settings()), InputError);
 }
 
+MapleEdgeSettings pretrained_settings() {
+  MapleEdgeSettings settings = quick_settings();
+  settings.pretraining_epochs = 40;
+  settings.fine_tune_epochs = 2;
+  return settings;
+}
+
+const PoolModel& pretrained_model() {
+  static const auto model = train_simulated_network(described_pool(), pretrained_settings());
+  return *model;
+}
+
+TEST(PretrainedNetwork, TakesAnyNumberOfMeasurementsWithoutTrainingAndMoreHelp) {
+  AdaptOptions options;
+  options.mode = "set-encoder";
+  options.control.on_epoch = [](const TrainingProgress&) -> bool { throw std::logic_error("no training"); };
+  const NewDevice one = new_device(1), thirty = new_device(30);
+  const double few = acc10(*pretrained_model().adapt(one.set, options), one);
+  const double many = acc10(*pretrained_model().adapt(thirty.set, options), thirty);
+  EXPECT_GT(many, few);
+  EXPECT_GT(many, 0.6);
+}
+
+TEST(PretrainedNetwork, OwesNothingToTheOrderOfTheMeasurements) {
+  AdaptOptions options;
+  options.mode = "set-encoder";
+  NewDevice device = new_device(8);
+  const auto before = pretrained_model().adapt(device.set, options)->predict(device.architectures, 0.9).latency_ms;
+  std::reverse(device.set.architectures.begin(), device.set.architectures.end());
+  std::reverse(device.set.latency_ms.begin(), device.set.latency_ms.end());
+  const auto after = pretrained_model().adapt(device.set, options)->predict(device.architectures, 0.9).latency_ms;
+  for (std::size_t i = 0; i < before.size(); ++i) EXPECT_NEAR(after[i] / before[i], 1, 1e-4);
+}
+
+TEST(PretrainedNetwork, IsFineTunedFromItsCheckpointAsBeforeSaving) {
+  const test::Folder folder;
+  save(pretrained_model().to_archive(), folder.path() / "pool.tenshot");
+  const auto loaded = load_pool_model(folder.path() / "pool.tenshot");
+  EXPECT_EQ(loaded->to_archive().serialise(), pretrained_model().to_archive().serialise());
+  NewDevice device = new_device(10);
+  device.set.descriptor = described(5, 1.0);
+  for (const char* mode : {"set-encoder", "fine-tune"}) {
+    AdaptOptions options;
+    options.mode = mode;
+    const auto predictor = loaded->adapt(device.set, options);
+    EXPECT_EQ(predictor->to_archive().serialise(),
+              pretrained_model().adapt(device.set, options)->to_archive().serialise());
+    EXPECT_GT(acc10(*predictor, device), 0.5) << mode;
+    EXPECT_EQ(predictor->to_archive().card.at("descriptor_used"), "in-network + alone");
+  }
+}
+
 /// Samples for ten measurements of a new device.
 SimulatedSamples samples_of(const AdaptationSet& set, double pool_share, int clones) {
   static const structured::StructuredLibrary library = structured::library_of(pool());
@@ -193,21 +245,23 @@ SimulatedSamples samples_of(const AdaptationSet& set, double pool_share, int clo
       pool_latency_ms.back().push_back(device.latencies[i].latency_ms);  // the same architectures, in the same order
     }
   }
-  return {pool(), library, pool_latency_ms, set, nullptr, options, clones, 7};
+  static const SimulatedDescriptor undescribed(pool(), library, {});
+  const SimulatedTask task{pool(), library, pool_latency_ms, set, nullptr, undescribed, nullptr};
+  return {task, options, clones, 7};
 }
 
 TEST(SimulatedSamples, DescribeADeviceByLogLatenciesWithoutTheirScale) {
   AdaptationSet set = new_device(10).set;
   SimulatedSamples samples = samples_of(set, 0.25, 1);
   double sum = 0;
-  for (const float value : samples.features().values) sum += value;
+  for (const float value : samples.inputs().values) sum += value;
   EXPECT_NEAR(sum, 0, 1e-5);
   for (double& latency : set.latency_ms) latency *= 20;
   SimulatedSamples slower = samples_of(set, 0.25, 1);
   for (std::size_t i = 0; i < 10; ++i) {
-    EXPECT_NEAR(slower.features().values[i], samples.features().values[i], 1e-6);
+    EXPECT_NEAR(slower.inputs().values[i], samples.inputs().values[i], 1e-6);
   }
-  EXPECT_NEAR(slower.features().centre - samples.features().centre, std::log(20), 1e-9);
+  EXPECT_NEAR(slower.inputs().centre - samples.inputs().centre, std::log(20), 1e-9);
 }
 
 TEST(SimulatedSamples, AreNewInEveryEpochAndTheSameInTheSame) {

@@ -1,0 +1,209 @@
+#include "trainer/predictors/maple_edge/set_encoder.h"
+
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+#include "nasbench/support/error.h"
+#include "trainer/core/archive_reader.h"
+
+namespace tenshot::trainer {
+namespace {
+
+constexpr std::size_t devices_drawn = 1000;
+constexpr std::size_t architectures_asked = 300;
+constexpr Eigen::Index directions = 24;
+constexpr double noise_variance = 0.03 * 0.03;  ///< of a measurement's logarithm, beside what no direction explains
+constexpr double offset_variance = 100;         ///< of log latency, all architectures together: nothing is known of it
+constexpr std::size_t summary_values = 2;       ///< how many measurements, how badly they fit
+
+enum Stream : std::uint64_t { device_stream = 1, architecture_stream = 2, descriptor_stream = 3 };
+
+Array numbers(const std::vector<double>& values) {
+  return to_array(values, {static_cast<std::int64_t>(values.size())});
+}
+
+void append(std::vector<double>& values, const SetLoading& loading) {
+  values.push_back(loading.mean);
+  values.push_back(loading.variance);
+  values.insert(values.end(), loading.weights.begin(), loading.weights.end());
+}
+
+}  // namespace
+
+SetEncoder::SetEncoder(const DevicePrior& prior, const SimulatedSpace& space, const SimulatedDescriptor& descriptor,
+                       std::uint64_t seed) {
+  Rng rng(seed, device_stream);
+  for (std::size_t i = 0; i < devices_drawn; ++i) devices_.push_back(prior.draw(rng));
+  find_directions(space, seed);
+  describe(descriptor, seed);
+}
+
+std::size_t SetEncoder::size() const { return 2 * static_cast<std::size_t>(latent_.cols()) + summary_values + kinds_; }
+
+void SetEncoder::find_directions(const SimulatedSpace& space, std::uint64_t seed) {
+  Rng rng(seed, architecture_stream);
+  std::vector<std::size_t> asked;
+  for (std::size_t a = 0; a < space.size(); ++a) {
+    if (space.model().space().connected(space.architecture(a))) asked.push_back(a);
+  }
+  rng.shuffle(asked);
+  asked.resize(std::min(asked.size(), architectures_asked));
+  const auto rows = static_cast<Eigen::Index>(devices_.size());
+  Eigen::MatrixXd logs(rows, static_cast<Eigen::Index>(asked.size()));
+  for (Eigen::Index d = 0; d < rows; ++d) {
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      logs(d, static_cast<Eigen::Index>(i)) = log_latency(devices_[static_cast<std::size_t>(d)], space, asked[i]);
+    }
+    offsets_.push_back(logs.row(d).mean());
+    logs.row(d).array() -= offsets_.back();
+    offset_ += offsets_.back() / static_cast<double>(rows);
+  }
+  logs.rowwise() -= logs.colwise().mean().eval();
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(logs.transpose() * logs / static_cast<double>(rows));
+  const Eigen::Index kept = std::min<Eigen::Index>(directions, logs.cols());
+  const Eigen::VectorXd deviations = solver.eigenvalues().tail(kept).cwiseMax(1e-12).cwiseSqrt();
+  latent_ = logs * solver.eigenvectors().rightCols(kept) * deviations.cwiseInverse().asDiagonal();
+}
+
+void SetEncoder::take_kinds(const SimulatedDescriptor& descriptor) {
+  kinds_ = descriptor.kinds().size();
+  for (std::size_t j = 0; j < descriptor.size(); ++j) {
+    const auto found = std::find(descriptor.kinds().begin(), descriptor.kinds().end(), descriptor.kind(j));
+    kind_of_.push_back(static_cast<std::size_t>(found - descriptor.kinds().begin()));
+  }
+}
+
+void SetEncoder::describe(const SimulatedDescriptor& descriptor, std::uint64_t seed) {
+  take_kinds(descriptor);
+  Rng rng(seed, descriptor_stream);
+  const auto rows = static_cast<Eigen::Index>(devices_.size());
+  Eigen::MatrixXd values(rows, static_cast<Eigen::Index>(descriptor.size()));
+  for (Eigen::Index d = 0; d < rows; ++d) {
+    const std::vector<float> drawn = descriptor.draw(devices_[static_cast<std::size_t>(d)], rng);
+    for (std::size_t j = 0; j < drawn.size(); ++j) values(d, static_cast<Eigen::Index>(j)) = drawn[j];
+  }
+  for (Eigen::Index j = 0; j < values.cols(); ++j) {
+    SetLoading loading;
+    loading.mean = values.col(j).mean();
+    const Eigen::VectorXd centred = values.col(j).array() - loading.mean;
+    loading.weights = latent_.transpose() * centred / static_cast<double>(rows);
+    loading.variance = std::max(centred.squaredNorm() / static_cast<double>(rows) - loading.weights.squaredNorm(), 0.01);
+    described_.push_back(std::move(loading));
+  }
+}
+
+std::vector<SetLoading> SetEncoder::loadings(const SimulatedSpace& space) const {
+  std::vector<SetLoading> loadings;
+  const auto rows = static_cast<Eigen::Index>(devices_.size());
+  Eigen::VectorXd logs(rows);
+  for (std::size_t a = 0; a < space.size(); ++a) {
+    for (Eigen::Index d = 0; d < rows; ++d) {
+      const auto device = static_cast<std::size_t>(d);
+      logs[d] = log_latency(devices_[device], space, a) - offsets_[device];
+    }
+    SetLoading loading;
+    loading.mean = logs.mean();
+    logs.array() -= loading.mean;
+    loading.weights = latent_.transpose() * logs / static_cast<double>(rows);
+    loading.variance = std::max(logs.squaredNorm() / static_cast<double>(rows) - loading.weights.squaredNorm(), 0.0);
+    loadings.push_back(std::move(loading));
+  }
+  return loadings;
+}
+
+EncodedSet SetEncoder::encode(const std::vector<const SetLoading*>& architectures, const std::vector<double>& log_ms,
+                              const std::vector<float>& descriptor) const {
+  const Eigen::Index width = latent_.cols() + 1;  // the directions, then the offset
+  Eigen::MatrixXd precision = Eigen::MatrixXd::Identity(width, width);
+  Eigen::VectorXd pull = Eigen::VectorXd::Zero(width), row(width);
+  precision(width - 1, width - 1) = 1 / offset_variance;
+  double reference = 0;
+  for (const double log : log_ms) reference += log / static_cast<double>(log_ms.size());
+  const auto add = [&](const SetLoading& loading, double of_offset, double value, double variance) {
+    row << loading.weights, of_offset;
+    precision.selfadjointView<Eigen::Lower>().rankUpdate(row, 1 / variance);
+    pull += row * ((value - loading.mean) / variance);
+  };
+  for (std::size_t i = 0; i < log_ms.size(); ++i) {
+    add(*architectures[i], 1, log_ms[i] - reference, architectures[i]->variance + noise_variance);
+  }
+  std::vector<bool> kinds(kinds_, false);
+  for (std::size_t j = 0; j < descriptor.size(); ++j) {
+    if (std::isnan(descriptor[j])) continue;
+    kinds[kind_of_[j]] = true;
+    add(described_[j], 0, descriptor[j], described_[j].variance);
+  }
+  const Eigen::LLT<Eigen::MatrixXd> factor(precision);
+  const Eigen::VectorXd mean = factor.solve(pull);
+  const Eigen::VectorXd deviation =
+      factor.solve(Eigen::MatrixXd::Identity(width, width)).diagonal().cwiseMax(0).cwiseSqrt();
+  double square = 0;
+  for (std::size_t i = 0; i < log_ms.size(); ++i) {
+    const double fitted = architectures[i]->mean + architectures[i]->weights.dot(mean.head(width - 1)) + mean[width - 1];
+    square += std::pow(log_ms[i] - reference - fitted, 2) / static_cast<double>(log_ms.size());
+  }
+  EncodedSet set;
+  set.centre = log_ms.empty() ? offset_ : reference + mean[width - 1];
+  for (Eigen::Index r = 0; r + 1 < width; ++r) {
+    set.values.push_back(static_cast<float>(std::clamp(mean[r], -4.0, 4.0)));
+    set.values.push_back(static_cast<float>(deviation[r]));
+  }
+  set.values.push_back(static_cast<float>(0.5 * std::log1p(static_cast<double>(log_ms.size()))));
+  set.values.push_back(static_cast<float>(std::min(10 * std::sqrt(square), 4.0)));
+  for (const bool kind : kinds) set.values.push_back(kind ? 1.0F : 0.0F);
+  return set;
+}
+
+void SetEncoder::put(Archive& archive) const {
+  std::vector<double> devices, described;
+  for (std::size_t d = 0; d < devices_.size(); ++d) {
+    devices.push_back(static_cast<double>(devices_[d].structure));
+    devices.push_back(devices_[d].floor);
+    devices.push_back(offsets_[d]);
+    devices.insert(devices.end(), devices_[d].costs.begin(), devices_[d].costs.end());
+    const Eigen::VectorXd latent = latent_.row(static_cast<Eigen::Index>(d));
+    devices.insert(devices.end(), latent.begin(), latent.end());
+  }
+  for (const SetLoading& loading : described_) append(described, loading);
+  archive.card["set_encoder"] = {{"devices", devices_.size()}, {"directions", latent_.cols()}};
+  archive.put("set_encoder.devices", numbers(devices));
+  archive.put("set_encoder.descriptor", numbers(described));
+}
+
+SetEncoder SetEncoder::get(const Archive& archive, std::size_t structures, std::size_t features,
+                           const SimulatedDescriptor& descriptor) {
+  SetEncoder encoder;
+  const CardField card = CardField(archive).at("set_encoder");
+  const std::int64_t devices = card.at("devices").whole_number(1, 1'000'000);
+  const std::int64_t width = card.at("directions").whole_number(1, 1'000);
+  const Range last_structure{0, static_cast<double>(structures) - 1};
+  constexpr Range logarithm{-1e3, 1e3};
+  FieldSequence values(archive, "set_encoder.devices");
+  FieldSequence described(archive, "set_encoder.descriptor");
+  std::vector<Eigen::VectorXd> latent;
+  for (std::int64_t d = 0; d < devices; ++d) {
+    SimulatedDevice device;
+    device.structure = static_cast<std::size_t>(values.number("structure", last_structure));
+    device.floor = values.number("floor", positive);
+    encoder.offsets_.push_back(values.number("offset", logarithm));
+    encoder.offset_ += encoder.offsets_.back() / static_cast<double>(devices);
+    const Eigen::VectorXd costs = values.vector("costs", static_cast<Eigen::Index>(features), {0, 1e6});
+    device.costs.assign(costs.begin(), costs.end());
+    latent.push_back(values.vector("directions", width, logarithm));
+    encoder.devices_.push_back(std::move(device));
+  }
+  values.require_end();
+  encoder.latent_.resize(devices, width);
+  for (std::int64_t d = 0; d < devices; ++d) encoder.latent_.row(d) = latent[static_cast<std::size_t>(d)].transpose();
+  for (std::size_t j = 0; j < descriptor.size(); ++j) {
+    const double mean = described.number("mean", logarithm), variance = described.number("variance", {1e-6, 1e6});
+    encoder.described_.push_back({mean, variance, described.vector("weights", width, logarithm)});
+  }
+  described.require_end();
+  encoder.take_kinds(descriptor);
+  return encoder;
+}
+
+}  // namespace tenshot::trainer

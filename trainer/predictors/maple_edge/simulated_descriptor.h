@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "datasets/pool/pool.h"
+#include "nasbench/support/random.h"
+#include "trainer/predictors/library/library.h"
+#include "trainer/predictors/maple_edge/simulated_devices.h"
+
+namespace tenshot::trainer {
+
+/// What a hardware descriptor tells a network, kind by kind. Kinds add up: a device may have any of them.
+enum class DescriptorInput {
+  in_network,  ///< what one more of an operation costs inside a network, as shares
+  alone,       ///< operators measured alone less an empty call, as shares, and the empty call's share
+  counters     ///< of each operator: its rate of instructions less the device's mean, and other events an instruction
+};
+std::string_view name(DescriptorInput kind);
+
+/// The kinds that a descriptor kind of `train` and of an experiment stands for: "auto" (all), "in-network", "latency",
+/// "counters" (operators alone and their counters), "inferred" (none). Throws InputError that lists the names.
+std::vector<DescriptorInput> descriptor_inputs(std::string_view kind);
+
+/// Draws the descriptor that a made-up device would have: the logarithm of each described number is a line in the
+/// logarithm of the cost of its operation, fitted to the pool, and an error like those that lines fitted without a
+/// runtime make on that runtime. Nothing of it has a unit or a scale: costs are shares of their sum, events are counted
+/// by the instruction, and rates are less their mean over the device's operators. Events of an operator are summed over
+/// its shapes, so that each shape weighs as much as it costs.
+class SimulatedDescriptor {
+ public:
+  /// Fits the lines to the devices of `pool` that have the kind; kinds that none of them has are left out. `library`
+  /// must outlive this.
+  SimulatedDescriptor(const datasets::Pool& pool, const structured::StructuredLibrary& library,
+                      const std::vector<DescriptorInput>& kinds);
+
+  /// Of values. Zero where no device of the pool has a kind asked for.
+  std::size_t size() const { return lines_.size(); }
+  /// The kind of each value.
+  DescriptorInput kind(std::size_t value) const { return lines_[value].kind; }
+  const std::vector<DescriptorInput>& kinds() const { return kinds_; }
+
+  /// Standardised values, [size()]; NaN where the descriptor lacks the kind or the number.
+  std::vector<float> values(const datasets::HardwareDescriptor& descriptor) const;
+  /// Of a made-up device, [size()].
+  std::vector<float> draw(const SimulatedDevice& device, Rng& rng) const;
+
+ private:
+  /// value = offset + slope · log cost share of `feature` + error.
+  struct Line {
+    DescriptorInput kind = DescriptorInput::in_network;
+    std::size_t place = 0;         ///< among the described costs, of kinds that describe costs
+    int feature = -1;              ///< of the structures; -1: owes nothing to a cost
+    double expected_slope = 0;     ///< before the pool is seen
+    double expected_deviation = 0; ///< of the error, before the pool is seen
+    double offset = 0;
+    double slope = 0;
+    double mean = 0;               ///< over the pool
+    double unit = 1;               ///< by which values less the mean are divided
+  };
+  void fit(const std::vector<std::vector<double>>& log_shares, const std::vector<std::vector<double>>& raw,
+           const std::vector<bool>& used, std::vector<Line>& lines) const;
+  void add_lines(const datasets::Pool& pool, DescriptorInput kind);
+  std::vector<double> raw(const datasets::HardwareDescriptor& descriptor) const;
+  std::vector<double> log_shares(const std::vector<double>& costs) const;
+  std::vector<float> standardised(std::vector<double> raw) const;
+
+  const structured::StructuredLibrary& library_;
+  std::vector<DescriptorInput> kinds_;
+  std::vector<std::string> counters_;               ///< of the pool
+  std::vector<Line> lines_;
+  std::vector<std::vector<double>> errors_;         ///< [device][value] of lines that have not seen its runtime; NaN: none
+};
+
+}  // namespace tenshot::trainer
