@@ -150,10 +150,12 @@ void ColdPredictor::choose_learners(const std::vector<HeldOut>& networks) {
 }
 
 void ColdPredictor::find_errors(const std::vector<HeldOut>& networks) {
+  ColdPlanOptions quick = plan_;
+  quick.quick = true;
   std::vector<double> errors;
   for (const HeldOut& network : networks) {
     const ColdStages stages = combined(network.by_operators, network.by_forest, learners_);
-    const ColdPlanning planning = plan_cold_start(stages, plan_);
+    const ColdPlanning planning = plan_cold_start(stages, quick);
     try {
       errors.push_back(std::log(predicted_cold_ms(*network.measured, planning.plan) / planning.plan.predicted_ms));
     } catch (const InputError&) {  // a kernel that transforms here and did not there

@@ -23,8 +23,9 @@ Eigen::VectorXd costs_of(const std::vector<const LayerMeasures*>& layers, const 
 
 TreeEnsemble forest_of(const std::vector<const LayerMeasures*>& layers, const Eigen::VectorXd& ms) {
   TreeOptions options;
-  options.trees = 50;
-  options.smallest_leaf = 2;
+  options.trees = 20;
+  options.depth = 7;
+  options.smallest_leaf = 3;
   options.feature_share = 0.5;
   std::vector<float> splits;
   std::vector<double> logarithms;
