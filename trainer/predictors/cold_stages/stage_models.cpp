@@ -121,6 +121,7 @@ void StageModels::read(const ColdStages& file) {
     for (const KernelStages& kernel : layer.kernels)
       kernels_[kernel.name].rows.push_back({&measures[i], &layer, &kernel});
     layers_.push_back({&measures[i], &layer, &layer.kernels.front()});
+    if (layer.raw_bytes == 0) plain_layers_.push_back(layers_.back());
   }
 }
 
@@ -163,24 +164,26 @@ const StageModels::Row& StageModels::nearest(const std::vector<Row>& rows, const
   });
 }
 
-std::vector<std::string> StageModels::names_for(const ColdNetwork& network, const ColdLayer& layer,
-                                                const LayerMeasures& measures, const OfferedKernels& offered) const {
-  std::vector<std::string> names;
-  if (offered) {
-    for (std::string& name : offered(network, layer)) {
-      if (kernels_.count(name) != 0) names.push_back(std::move(name));
-    }
-  } else {
-    const Row& like = nearest(layers_, measures);
-    if (like.layer->group == measures.group) {
-      for (const KernelStages& kernel : like.stages->kernels) names.push_back(kernel.name);
-    }
+std::vector<StageModels::Likeness> StageModels::kernels_for(const ColdNetwork& network, const ColdLayer& layer,
+                                                            const LayerMeasures& measures,
+                                                            const OfferedKernels& offered) const {
+  const std::vector<std::string> names = offered ? offered(network, layer) : std::vector<std::string>();
+  std::vector<Likeness> known;
+  for (const std::string& name : names) {
+    if (kernels_.count(name) != 0) known.push_back({name, name});
   }
-  if (names.empty()) {
+  if (!known.empty()) return known;
+  const bool plain = !layer.has_weights() && !plain_layers_.empty();
+  const Row& like = nearest(plain ? plain_layers_ : layers_, measures);
+  if (!offered && like.layer->group == measures.group) {
+    for (const KernelStages& kernel : like.stages->kernels) known.push_back({kernel.name, kernel.name});
+  } else if (plain) {
+    known = {{names.empty() ? like.kernel->name : names.front(), like.kernel->name}};
+  } else {
     throw InputError("layer '" + layer.name + "': none of its kernels is in the measured stages; measure a network " +
                      "with such a layer too");
   }
-  return names;
+  return known;
 }
 
 double StageModels::predict(const Kernel& kernel, Stage stage, const LayerMeasures& layer) const {
@@ -200,8 +203,8 @@ LayerStages StageModels::predict_layer(const ColdNetwork& network, const ColdLay
   };
   stages.read_raw_ms = reading(Stage::read_raw, stages.raw_bytes);
   double fastest = std::numeric_limits<double>::infinity();
-  for (const std::string& name : names_for(network, layer, measures, offered)) {
-    const Kernel& known = kernels_.at(name);
+  for (const auto& [name, costs_as] : kernels_for(network, layer, measures, offered)) {
+    const Kernel& known = kernels_.at(costs_as);
     const Row& like = nearest(known.rows, measures);
     KernelStages kernel;
     kernel.name = name;

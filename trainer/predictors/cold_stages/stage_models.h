@@ -41,7 +41,8 @@ class StageModels {
 
   /// The stages of a network, of the kernels that are offered for each layer and were measured somewhere; without
   /// `offered`, of those of the measured layer that is most like it. Kernels that take eight times as long as another
-  /// one are left out, as in measuring. Throws InputError that names a layer whose kernels were measured nowhere.
+  /// one are left out, as in measuring. For a layer without weights whose kernel was measured nowhere, that of the
+  /// layer most like it stands in. Throws InputError that names another layer whose kernels were measured nowhere.
   descriptor::ColdStages predict(const descriptor::ColdNetwork& network, const OfferedKernels& offered) const;
 
  private:
@@ -59,14 +60,19 @@ class StageModels {
   void read(const descriptor::ColdStages& file);
   void learn(const Learners& learners);
   const Row& nearest(const std::vector<Row>& rows, const LayerMeasures& layer) const;
-  std::vector<std::string> names_for(const descriptor::ColdNetwork& network, const descriptor::ColdLayer& layer,
-                                     const LayerMeasures& measures, const OfferedKernels& offered) const;
+  /// A kernel of a layer, and the measured one that it costs as much as.
+  struct Likeness {
+    std::string name, costs_as;
+  };
+  std::vector<Likeness> kernels_for(const descriptor::ColdNetwork& network, const descriptor::ColdLayer& layer,
+                                    const LayerMeasures& measures, const OfferedKernels& offered) const;
   descriptor::LayerStages predict_layer(const descriptor::ColdNetwork& network, const descriptor::ColdLayer& layer,
                                         const OfferedKernels& offered) const;
   double predict(const Kernel& kernel, Stage stage, const LayerMeasures& layer) const;
 
   std::vector<std::vector<LayerMeasures>> measures_;  ///< of each file's layers
   std::vector<Row> layers_;                           ///< the first kernel of each measured layer
+  std::vector<Row> plain_layers_;                     ///< those without weights
   std::map<std::string, Kernel> kernels_;
   std::map<Stage, StageModel> reading_;  ///< read_raw, read_cached and write_cached
   double once_ms_ = 0;                   ///< of the kernels that cost something once

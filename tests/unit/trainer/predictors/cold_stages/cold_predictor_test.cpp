@@ -177,9 +177,32 @@ TEST(StageModels, TakeTheKernelsThatAreOffered) {
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("layer 'conv0'"), std::string::npos) << error.what();
   }
-  ColdNetwork pool = network;
-  pool.layers[0].kind = ColdKind::max_pool;
-  EXPECT_THROW(models.predict(pool, {}), InputError) << "no layer of its group was measured";
+  ColdNetwork linear = network;
+  linear.layers[0].kind = ColdKind::linear;
+  EXPECT_THROW(models.predict(linear, {}), InputError) << "no layer of its group was measured";
+}
+
+TEST(StageModels, ALayerWithoutWeightsCostsWhatTheMostAlikeOneDoes) {
+  std::vector<ColdStages> files = library(1);
+  ColdStages& file = files[0];
+  file.network.layers[0].kind = ColdKind::concatenate;
+  KernelStages joins;
+  joins.name = "joins";
+  joins.execute_ms = joins.first_ms = joins.create_ms = 0.5;
+  file.layers[0] = LayerStages();
+  file.layers[0].kernels = {joins};
+  Learners learners;
+  learners.fill(Learner::operators);
+  const StageModels models({&file}, learners);
+  ColdNetwork shuffles = chain({3, 50});
+  shuffles.layers[0].kind = ColdKind::shuffle;
+  const auto offered = [](const ColdNetwork&, const ColdLayer&) { return std::vector<std::string>{"shuffles"}; };
+  const ColdStages predicted = models.predict(shuffles, offered);
+  ASSERT_EQ(predicted.layers[0].kernels.size(), 1U);
+  EXPECT_EQ(predicted.layers[0].kernels[0].name, "shuffles") << "the engine's own name, which a plan can be run by";
+  EXPECT_FALSE(predicted.layers[0].kernels[0].transforms);
+  EXPECT_GT(predicted.layers[0].kernels[0].execute_ms, 0);
+  EXPECT_EQ(models.predict(shuffles, {}).layers[0].kernels[0].name, "joins");
 }
 
 TEST(ColdPredictor, PredictsThePlannedStartOfANewNetworkAndHowSureThatIs) {
