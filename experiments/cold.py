@@ -1,6 +1,7 @@
 """Cold starts of published classifiers: measures their stages, plans, and starts each plan in fresh processes.
 
     cold.py measure TENSHOT EXPORTS OUT NETWORK     stages, plans and starts of one network; resumes
+    cold.py switch TENSHOT EXPORTS OUT NETWORK      runs after the start, whose kernels change; resumes
     cold.py onnxruntime RUNNER EXPORTS OUT NETWORK  ONNX Runtime, from file to output, in fresh processes
     cold.py table OUT                               the tables of OUT, as Markdown on standard output
     cold.py plot OUT FILE.svg                       planned and other starts as bars
@@ -99,6 +100,33 @@ def measure(tenshot, exports, out, network):
                 row.update({field: round(start[field], 3) for field in FIELDS[4:-1]})
                 row["stored_mb"] = round(megabytes(folder / f"{name}.json.weights" / "start.weights"), 1)
                 append(out / "starts.csv", FIELDS, row)
+
+
+def switch(tenshot, exports, out, network):
+    """Starts with several runs, of the plan that changes its kernels and of the one that keeps them."""
+    folder = out / "work" / network
+    folder.mkdir(parents=True, exist_ok=True)
+    stages = folder / "stages.json"
+    if not stages.exists():
+        run([tenshot, "cold", "measure", exports / f"{network}.onnx", "--out", stages])
+    done = {(row["plan"], int(row["round"])) for row in rows_of(out / "switching.csv") if row["network"] == network}
+    plans = {"keeps": [], "switches": ["--switch"]}
+    for name, options in plans.items():
+        if not (folder / f"{name}.done").exists():
+            run([tenshot, "cold", "plan", stages, "--out", folder / f"{name}.json", "--starts", str(STARTS), *options])
+            run([tenshot, "cold", "run", folder / f"{name}.json"])
+            (folder / f"{name}.done").touch()
+    for number in range(ROUNDS):
+        for name in plans:
+            if (name, number) in done:
+                continue
+            start = json.loads(run([tenshot, "cold", "run", folder / f"{name}.json", "--json", "--drop-page-cache",
+                                    "--runs", "6", "--warm-runs", "20"]).stdout)
+            row = {"network": network, "plan": name, "round": number, "switches": start["switches"],
+                   "switched_in_run_2": start["runs"][1]["switched"], "predicted_ms": round(start["predicted_ms"], 3)}
+            row.update({f"run_{i}_ms": round(one["ms"], 3) for i, one in enumerate(start["runs"], 1)})
+            row["warm_ms"] = round(start["warm_ms"], 3)
+            append(out / "switching.csv", list(row), row)
 
 
 def convolution(document, out):
@@ -215,12 +243,36 @@ def table(out):
         if row["network"] not in networks:  # not started yet
             continue
         print(line([*row.values(), f"{median(row['network'], 'KCP', 'stored_mb'):.1f}"]))
+    switching(out)
     print("\n## One convolution\n\n3 × 3, 64 to 192 channels, 56 × 56; milliseconds.\n")
     convolutions = rows_of(out / "convolution.csv")
     if convolutions:
         print(header(["kernel", "read raw", "transform", "read cached", "create", "execute", "stored, MB"]))
         for row in convolutions:
             print(line(list(row.values())))
+
+
+def switching(out):
+    rows = rows_of(out / "switching.csv")
+    if not rows:
+        return
+    print("\n## Runs after the start\n\nMilliseconds, medians of starts with six runs each: of the plan that keeps its "
+          "kernels, and of the one whose layers change to the kernels that are fastest once warm (`cold plan --switch`). "
+          "Warm is after the runs.\n")
+    print(header(["network", "plan", "layers that change", "changed in run 2", *(f"run {i}" for i in range(1, 7)), "warm"]))
+    gains, starts = [], []
+    for network in dict.fromkeys(row["network"] for row in rows):
+        medians = {}
+        for name in ("keeps", "switches"):
+            own = [row for row in rows if row["network"] == network and row["plan"] == name]
+            medians[name] = {field: statistics.median(float(row[field]) for row in own) for field in list(own[0])[3:]}
+            m = medians[name]
+            print(line([network, name, f"{m['switches']:.0f}", f"{m['switched_in_run_2']:.0f}",
+                        *(f"{m[f'run_{i}_ms']:.1f}" for i in range(1, 7)), f"{m['warm_ms']:.1f}"]))
+        gains.append(medians["keeps"]["warm_ms"] / medians["switches"]["warm_ms"])
+        starts.append(medians["switches"]["run_1_ms"] / medians["keeps"]["run_1_ms"])
+    print(f"\nGeometric means: once warm, the plan that switches is {geometric_mean(gains):.2f} times as fast as the one "
+          f"that keeps its kernels; its cold run takes {geometric_mean(starts):.2f} times as long.")
 
 
 def plot(out, file):
@@ -249,6 +301,8 @@ if __name__ == "__main__":
     arguments = sys.argv[2:]
     if sys.argv[1] == "measure":
         measure(arguments[0], Path(arguments[1]), Path(arguments[2]), arguments[3])
+    elif sys.argv[1] == "switch":
+        switch(arguments[0], Path(arguments[1]), Path(arguments[2]), arguments[3])
     elif sys.argv[1] == "onnxruntime":
         onnxruntime(arguments[0], Path(arguments[1]), Path(arguments[2]), arguments[3])
     elif sys.argv[1] == "plot":

@@ -26,6 +26,8 @@ for network in $networks; do
   # shellcheck disable=SC2086 # a list of words
   ${TENSHOT_PRIORITY:-} /usr/bin/python3 experiments/cold.py measure "$tenshot" "$exports" "$work" "$network"
   # shellcheck disable=SC2086
+  ${TENSHOT_PRIORITY:-} /usr/bin/python3 experiments/cold.py switch "$tenshot" "$exports" "$work" "$network"
+  # shellcheck disable=SC2086
   ${TENSHOT_PRIORITY:-} /usr/bin/python3 experiments/cold.py onnxruntime datasets/kit/board/run_onnx.js "$exports" \
     "$work" "$network"
 done

@@ -91,12 +91,19 @@ class ColdVerb : public testing::Test {
 };
 
 TEST_F(ColdVerb, PlansByStarting) {
-  const Outcome planned = run("tenshot cold plan " + q("stages.json") + " --starts 2 --out " + q("started.json"));
+  const Outcome planned = run("tenshot cold plan " + q("stages.json") + " --starts 2 --corrected " +
+                              q("corrected.json") + " --out " + q("started.json"));
   ASSERT_EQ(planned.exit_code, 0) << planned.err;
   const json plan = json::parse(read_file(path("started.json")));
   EXPECT_GT(plan.at("predicted_ms").get<double>(), 0);
   EXPECT_LE(plan.at("lower_bound_ms").get<double>(), plan.at("predicted_ms").get<double>() * (1 + 1e-9));
   EXPECT_FALSE(std::filesystem::exists(path("started.json.start")));
+  const json corrected = json::parse(read_file(path("corrected.json")));
+  EXPECT_EQ(corrected.at("model_sha256"), json::parse(read_file(path("stages.json"))).at("model_sha256"));
+  EXPECT_EQ(corrected.at("stages").size(), 4U);
+  EXPECT_EQ(run("tenshot cold plan " + q("stages.json") + " --corrected " + q("other.json") + " --out " + q("p.json"))
+                .exit_code,
+            2);
 }
 
 TEST_F(ColdVerb, SaysWhatEachLayerTook) {
@@ -244,6 +251,45 @@ TEST_F(ColdVerb, NamesTheLayerWhoseKernelIsNotThere) {
   edit("stages.json", "stages", stages);
   expect_refused("tenshot cold plan " + q("stages.json") + " --out " + q("none.json"), "stages[1].kernels");
   EXPECT_FALSE(std::filesystem::exists(path("none.json")));
+}
+
+TEST_F(ColdVerb, PredictsPlansAndStartsANetworkWhoseStagesWereNotMeasured) {
+  std::filesystem::create_directory(path("known"));
+  std::filesystem::copy(path("stages.json"), path("known/small.json"));
+  write_file_atomically(path("other.onnx"), small_model(24));
+  ASSERT_EQ(
+      run("tenshot cold measure " + q("other.onnx") + " --repetitions 1 --out " + q("known/other.json")).exit_code, 0);
+  write_file_atomically(path("new.onnx"), small_model(20));
+  const std::string predict = "tenshot cold predict " + q("new.onnx") + " --stages ";
+  const Outcome predicted = run(predict + q("known") + " --json --out " + q("predicted.json"));
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  const json said = json::parse(predicted.out);
+  EXPECT_GT(said.at("cold_ms").get<double>(), 0);
+  EXPECT_LE(said["low_ms"], said["cold_ms"]);
+  EXPECT_GE(said["high_ms"], said["cold_ms"]);
+  EXPECT_EQ(said["held_out_networks"], 2);
+  const Outcome shown = run(predict + q("known"));
+  EXPECT_NE(shown.out.find("from 2 networks that were held out"), std::string::npos) << shown.out;
+  ASSERT_EQ(run("tenshot cold plan " + q("predicted.json") + " --out " + q("plan.json")).exit_code, 0);
+  const json started = start();
+  EXPECT_TRUE(started.at("slow_layers").empty());
+  EXPECT_EQ(started.at("output").size(), 5U);
+  const Outcome one = run(predict + q("known/small.json"));
+  EXPECT_NE(one.out.find("no interval"), std::string::npos) << one.out;
+}
+
+TEST_F(ColdVerb, PredictsOnlyFromStagesOfOneMachine) {
+  std::filesystem::create_directory(path("known"));
+  const std::string predict = "tenshot cold predict " + q("model.onnx") + " --out " + q("none.json") + " --stages ";
+  expect_refused(predict + q("known"), "has no file of stages");
+  std::filesystem::copy(path("stages.json"), path("known/a.json"));
+  edit("stages.json", "machine", "a board");
+  std::filesystem::copy(path("stages.json"), path("known/b.json"));
+  expect_refused(predict + q("known"), "unlike machines");
+  EXPECT_FALSE(std::filesystem::exists(path("none.json")));
+  std::filesystem::remove(path("known/a.json"));
+  EXPECT_EQ(run(predict + q("known")).exit_code, 0) << "of another machine: its own kernels, as they were measured";
+  expect_refused("tenshot cold run " + q("none.json"), "tenshot.cold-plan/1");
 }
 
 TEST_F(ColdVerb, RefusesPlansAndModelsThatDoNotBelongHere) {

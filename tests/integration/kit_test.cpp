@@ -145,6 +145,68 @@ TEST(KitOfACommand, AdaptsAndRefusesWhenStrict) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "none.tenshot"));
 }
 
+/// A kit of four architectures, measured with cold starts by a command: larger files take longer to start.
+void measure_cold_kit(const Folder& folder) {
+  const auto path = [&](const char* name) { return quoted(folder.path() / name); };
+  ASSERT_EQ(run("tenshot plan --quiet --checkpoint " + checkpoint() + " --samples 4 --resolution 8 --out " +
+                path("plan.csv") + " --kit " + path("kit"))
+                .exit_code,
+            0);
+  const Outcome measured = run(path("kit") +
+                               "/measure.sh --backend custom --no-perf --no-quantities --cold 3 "
+                               "--command 'size=$(wc -c <{model}); for i in 1 2 3; do echo $((size / 1000)).$i; done' "
+                               "--cold-command 'size=$(wc -c <{model}); echo $((size / 100)).5'");
+  ASSERT_EQ(measured.exit_code, 0) << measured.out << measured.err;
+}
+
+TEST(KitOfACommand, ColdStartsAreMeasurementsOfTheQuantityCold) {
+  const Folder folder;
+  const auto path = [&](const char* name) { return quoted(folder.path() / name); };
+  measure_cold_kit(folder);
+  const std::string adapt = "tenshot adapt --checkpoint " + checkpoint() + " --measurements " + path("kit") + " --out ";
+  const Outcome adapted = run(adapt + path("cold.tenshot") + " --quantity cold");
+  ASSERT_EQ(adapted.exit_code, 0) << adapted.err;
+  EXPECT_NE(adapted.err.find("4 of 4 architectures measured"), std::string::npos) << adapted.err;
+  ASSERT_EQ(run(adapt + path("warm.tenshot")).exit_code, 0);
+  const Outcome info = run("tenshot info " + path("cold.tenshot"));
+  EXPECT_NE(info.out.find("quantity: cold"), std::string::npos) << info.out;
+  ASSERT_EQ(run("tenshot export --predictor " + path("cold.tenshot") + " --document " + path("cold.json")).exit_code,
+            0);
+  const nlohmann::json card = nlohmann::json::parse(slurp(folder.path() / "cold.json")).at("card");
+  ASSERT_EQ(card.at("adaptation_set").size(), 4U);
+  std::vector<double> expected, found;  // hundredths of the models' bytes, and a half
+  for (const char* id : {"arch_01", "arch_02", "arch_03", "arch_04"}) {
+    const auto model = folder.path() / "kit" / "models" / (std::string(id) + ".onnx");
+    expected.push_back(static_cast<double>(std::filesystem::file_size(model) / 100) + 0.5);
+  }
+  for (const nlohmann::json& row : card["adaptation_set"]) found.push_back(row.at("cold_ms").get<double>());
+  std::sort(expected.begin(), expected.end());
+  std::sort(found.begin(), found.end());
+  for (std::size_t i = 0; i < found.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-6);
+  const std::string predict = "tenshot predict --predictor " + path("cold.tenshot") + " --archs " + path("plan.csv");
+  ASSERT_EQ(run(predict + " --out " + path("predictions.csv")).exit_code, 0);
+  EXPECT_EQ(slurp(folder.path() / "predictions.csv").substr(0, 20), "architecture,cold_ms");
+}
+
+TEST(KitOfACommand, ColdStartsThatWereNotMeasuredAreMissedAndCanBeImported) {
+  const Folder folder;
+  const auto path = [&](const char* name) { return quoted(folder.path() / name); };
+  measure_cold_kit(folder);
+  const std::string import = "tenshot dataset import --kit " + path("kit") + " --id board --quantity cold --out ";
+  const Outcome imported = run(import + path("pool"));
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "pool" / "board" / "cold.csv"));
+  ASSERT_EQ(run("rm -r " + path("kit/results") + " && " + path("kit") +
+                "/measure.sh --backend custom --no-perf --no-quantities --command 'echo 3; : {model}'")
+                .exit_code,
+            0);
+  const Outcome missed = run("tenshot adapt --checkpoint " + checkpoint() + " --measurements " + path("kit") +
+                             " --quantity cold --out " + path("none.tenshot"));
+  EXPECT_EQ(missed.exit_code, 1);
+  EXPECT_NE(missed.err.find("cold"), std::string::npos) << missed.err;
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "none.tenshot"));
+}
+
 TEST(KitOfACommand, TakesConvertedModelsAndAToolsAverages) {
   const Folder folder;
   const auto path = [&](const char* name) { return quoted(folder.path() / name); };

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 #include <iostream>
-#include <nlohmann/json.hpp>
+#include <utility>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -92,6 +92,7 @@ void plan(const Arguments& arguments) {
       "starts of the plan in fresh processes, by which the stages are corrected and planned with anew; 0: the "
       "stages as they were measured",
       cxxopts::value<std::string>()->default_value("0"));
+  options.add()("corrected", "file of the stages as the starts corrected them", cxxopts::value<std::string>());
   options.add()("switch",
                 "later runs take the kernels that are fastest once warm: idle time prepares them (`cold run --runs`)");
   if (!options.parse(arguments)) return;
@@ -99,6 +100,10 @@ void plan(const Arguments& arguments) {
   FileRoles files;
   files.reads("stages.json", stages);
   files.writes("--out", out);
+  if (options.has("corrected")) {
+    if (options.integer("starts", 0) == 0) throw UsageError("--corrected keeps what --starts corrects: say how many");
+    files.writes("--corrected", options.get("corrected"));
+  }
   files.require_distinct();
   trainer::ColdPlanOptions wanted;
   wanted.kernels = trainer::kernel_policy(options.get("kernels"));
@@ -106,10 +111,16 @@ void plan(const Arguments& arguments) {
   wanted.preparing_cores = options.integer("preparing-cores", 0);
   wanted.switches = options.has("switch");
   const int starts = options.integer("starts", 0);
-  const trainer::ColdPlanning planning = starts > 0
-                                             ? plan_by_starting(descriptor::read_stages(stages), wanted, starts, out)
-                                             : plan_cold_start(descriptor::read_stages(stages), wanted);
-  if (starts == 0) write_file_atomically(out, to_text(planning.plan));
+  const std::string corrected = options.has("corrected") ? options.get("corrected") : "";
+  trainer::ColdPlanning planning;
+  if (starts > 0) {
+    StartedPlan started = plan_by_starting(descriptor::read_stages(stages), wanted, starts, out);
+    if (!corrected.empty()) write_file_atomically(corrected, to_text(started.corrected));
+    planning = std::move(started.planning);
+  } else {
+    planning = plan_cold_start(descriptor::read_stages(stages), wanted);
+    write_file_atomically(out, to_text(planning.plan));
+  }
   std::string line = "a cold start of " + decimals(planning.plan.predicted_ms) + " ms is planned, no plan is under " +
                      decimals(planning.plan.lower_bound_ms) + " ms";
   if (planning.algorithm_1_ms > 0) line += ", Algorithm 1 alone finds " + decimals(planning.algorithm_1_ms) + " ms";
@@ -129,12 +140,14 @@ void run(const Arguments& arguments) {
   if (verb == "measure") return measure(rest);
   if (verb == "plan") return plan(rest);
   if (verb == "run") return run_cold_plan(rest);
+  if (verb == "predict") return predict_cold_start(rest);
   if (verb == "--help" || verb == "-h") {
-    std::cout << "Usage: tenshot cold measure|plan|run [options]; each has --help\n\nExample:\n"
-              << measure_example << plan_example << cold_run_example;
+    std::cout << "Usage: tenshot cold measure|plan|run|predict [options]; each has --help\n\nExample:\n"
+              << measure_example << plan_example << cold_run_example << cold_predict_example;
     return;
   }
-  throw UsageError("tenshot cold needs measure, plan or run" + (verb.empty() ? std::string() : ", not '" + verb + "'"));
+  throw UsageError("tenshot cold needs measure, plan, run or predict" +
+                   (verb.empty() ? std::string() : ", not '" + verb + "'"));
 }
 
 }  // namespace
@@ -151,6 +164,6 @@ void refuse_without_onednn() {
       "build it again with -DTENSHOT_ONEDNN=ON");
 }
 
-const Command cold_command = {"cold", "measure, plan and run cold starts of an ONNX network", run};
+const Command cold_command = {"cold", "measure, plan, run and predict cold starts of an ONNX network", run};
 
 }  // namespace tenshot::cli

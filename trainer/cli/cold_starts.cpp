@@ -85,11 +85,10 @@ std::vector<MeasuredStart> measured_starts(const std::filesystem::path& plan, in
   return measured;
 }
 
-trainer::ColdPlanning plan_by_starting(const descriptor::ColdStages& measured_stages,
-                                       const trainer::ColdPlanOptions& options, int starts,
-                                       const std::filesystem::path& out) {
+StartedPlan plan_by_starting(const descriptor::ColdStages& measured_stages, const trainer::ColdPlanOptions& options,
+                             int starts, const std::filesystem::path& out) {
   constexpr int most_plans = 3;
-  std::vector<trainer::ColdPlanning> tried;
+  std::vector<StartedPlan> tried;
   std::size_t best = 0;
   double best_ms = std::numeric_limits<double>::infinity();
   std::vector<trainer::ColdPlanOptions> kinds = {options};
@@ -102,7 +101,7 @@ trainer::ColdPlanning plan_by_starting(const descriptor::ColdStages& measured_st
     for (int i = 0; i < most_plans; ++i) {
       trainer::ColdPlanning planning = plan_cold_start(stages, kind);
       if (std::any_of(tried.begin(), tried.end(),
-                      [&](const trainer::ColdPlanning& other) { return same(other.plan, planning.plan); })) {
+                      [&](const StartedPlan& other) { return same(other.planning.plan, planning.plan); })) {
         break;
       }
       write_file_atomically(out, to_text(planning.plan));
@@ -115,11 +114,11 @@ trainer::ColdPlanning plan_by_starting(const descriptor::ColdStages& measured_st
         best_ms = ms;
         best = tried.size();
       }
-      tried.push_back(std::move(planning));
+      tried.push_back({std::move(planning), stages});
     }
   }
-  write_file_atomically(out, to_text(tried[best].plan));
-  return tried[best];
+  write_file_atomically(out, to_text(tried[best].planning.plan));
+  return std::move(tried[best]);
 }
 
 }  // namespace tenshot::cli

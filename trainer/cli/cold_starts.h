@@ -14,10 +14,16 @@ namespace tenshot::cli {
 /// first. Throws Error with what the process said where one fails.
 std::vector<trainer::MeasuredStart> measured_starts(const std::filesystem::path& plan, int starts, int runs);
 
+/// A plan, and the stages as its starts corrected them.
+struct StartedPlan {
+  trainer::ColdPlanning planning;
+  descriptor::ColdStages corrected;
+};
+
 /// Plans, starts the plan, corrects the stages by what the starts took, and plans again, until a plan comes back or
 /// three were tried (Yi et al., §3.3, re-profiling); where cores are to prepare, the same without them. The fastest, as
 /// started, is left in `out`, with what the corrected stages predict for it.
-trainer::ColdPlanning plan_by_starting(const descriptor::ColdStages& stages, const trainer::ColdPlanOptions& options,
-                                       int starts, const std::filesystem::path& out);
+StartedPlan plan_by_starting(const descriptor::ColdStages& stages, const trainer::ColdPlanOptions& options, int starts,
+                             const std::filesystem::path& out);
 
 }  // namespace tenshot::cli

@@ -104,7 +104,8 @@ std::vector<std::vector<std::size_t>> all_combinations(const Choices& choices) {
 }
 
 /// For every λ at which some layer changes its mind, what each layer takes.
-std::vector<std::vector<std::size_t>> weighted_combinations(const ColdProblem& problem, const Choices& choices) {
+std::vector<std::vector<std::size_t>> weighted_combinations(const ColdProblem& problem, const Choices& choices,
+                                                            std::size_t most_weights) {
   std::set<double> weights = {0, 1};
   for (std::size_t i = 0; i < choices.size(); ++i) {
     for (const std::size_t a : choices[i]) {
@@ -115,6 +116,7 @@ std::vector<std::vector<std::size_t>> weighted_combinations(const ColdProblem& p
       }
     }
   }
+  const std::size_t step = std::max<std::size_t>(1, weights.size() / most_weights);
   std::set<std::vector<std::size_t>> combinations;
   const auto add = [&](double weight) {
     std::vector<std::size_t> combination;
@@ -127,8 +129,9 @@ std::vector<std::vector<std::size_t>> weighted_combinations(const ColdProblem& p
     }
     combinations.insert(std::move(combination));
   };
+  std::size_t number = 0;
   for (auto weight = weights.begin(); std::next(weight) != weights.end(); ++weight) {
-    add((*weight + *std::next(weight)) / 2);
+    if (number++ % step == 0) add((*weight + *std::next(weight)) / 2);
   }
   return {combinations.begin(), combinations.end()};
 }
@@ -154,7 +157,7 @@ std::vector<int> balanced_cores(const ColdProblem& problem, const std::vector<st
   return Balancer(problem, combination).run();
 }
 
-ColdSchedule algorithm_1(const ColdProblem& problem) {
+ColdSchedule algorithm_1(const ColdProblem& problem, std::size_t most_weights) {
   Choices choices;
   double count = 1;
   for (const std::vector<ColdCandidate>& layer : problem.layers) {
@@ -164,7 +167,7 @@ ColdSchedule algorithm_1(const ColdProblem& problem) {
   ColdSchedule best;
   double best_ms = std::numeric_limits<double>::infinity();
   const auto combinations =
-      count <= most_combinations ? all_combinations(choices) : weighted_combinations(problem, choices);
+      count <= most_combinations ? all_combinations(choices) : weighted_combinations(problem, choices, most_weights);
   for (const std::vector<std::size_t>& combination : combinations) {
     ColdSchedule schedule{combination, balanced_cores(problem, combination)};
     const double ms = simulate(problem, schedule).makespan();

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "trainer/cold/schedule.h"
@@ -18,8 +19,10 @@ std::vector<std::size_t> useful_candidates(const std::vector<ColdCandidate>& can
 std::vector<int> balanced_cores(const ColdProblem& problem, const std::vector<std::size_t>& combination);
 
 /// Algorithm 1. The combinations searched are all of them where there are at most 4,096; otherwise those that minimise
-/// λ · preparation + (1 − λ) · execution for a λ between 0 and 1.
-ColdSchedule algorithm_1(const ColdProblem& problem);
+/// λ · preparation + (1 − λ) · execution for a λ between 0 and 1; about `most_weights` of these at most, evenly
+/// thinned.
+ColdSchedule algorithm_1(const ColdProblem& problem,
+                         std::size_t most_weights = std::numeric_limits<std::size_t>::max());
 
 /// The fastest schedule with at most one preparing core, found over states (time of the preparing core, of the
 /// executing core, of the longest wait) that no other dominates; where there are too many states, of those left by a

@@ -142,7 +142,8 @@ struct Found {
   double ms = 0;
 };
 
-Found search(const ColdStages& stages, ColdProblem problem) {
+Found search(const ColdStages& stages, ColdProblem problem, bool quick) {
+  constexpr std::size_t few = 24;
   Found found{std::move(problem), {}, 0, 0};
   const auto time = [&](const ColdSchedule& schedule) {
     return stages.start_ms + once_ms(stages, found.problem, schedule) + simulate(found.problem, schedule).makespan();
@@ -150,9 +151,10 @@ Found search(const ColdStages& stages, ColdProblem problem) {
   if (found.problem.preparing_cores == 0) {
     found.schedule = sequential(found.problem);
   } else {
-    found.schedule = algorithm_1(found.problem);
+    found.schedule = quick ? algorithm_1(found.problem, few) : algorithm_1(found.problem);
     found.algorithm_1_ms = time(found.schedule);
-    ColdSchedule other = found.problem.preparing_cores == 1 ? optimum(found.problem).schedule : found.schedule;
+    ColdSchedule other =
+        found.problem.preparing_cores == 1 && !quick ? optimum(found.problem).schedule : found.schedule;
     if (time(other) < found.algorithm_1_ms) found.schedule = std::move(other);
   }
   found.ms = time(found.schedule);
@@ -178,10 +180,11 @@ ColdPlanning plan_cold_start(const ColdStages& stages, const ColdPlanOptions& op
   ColdProblem problem = cold_problem(stages, options.preparing_cores);
   const ColdBounds bounds = simple_bounds(problem);
   double lower_bound_ms = std::max(bounds.warm_ms, bounds.chain_ms);
-  if (options.preparing_cores <= 1) lower_bound_ms = std::max(lower_bound_ms, optimum(problem).lower_bound_ms);
+  if (options.preparing_cores <= 1 && !options.quick)
+    lower_bound_ms = std::max(lower_bound_ms, optimum(problem).lower_bound_ms);
   restrict(stages, options, problem);
-  Found found = search(stages, problem);
-  Found other = search(stages, without_once(stages, std::move(problem)));
+  Found found = search(stages, problem, options.quick);
+  Found other = search(stages, without_once(stages, std::move(problem)), options.quick);
   if (other.ms < found.ms) {
     if (found.algorithm_1_ms < other.algorithm_1_ms) other.algorithm_1_ms = found.algorithm_1_ms;
     found = std::move(other);

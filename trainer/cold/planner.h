@@ -29,6 +29,8 @@ struct ColdPlanOptions {
   /// Whether later runs are to have the kernels that are fastest once warm (Yi et al., §3.5): more is stored, and the
   /// preparing cores go on working after the start.
   bool switches = false;
+  /// Only Algorithm 1, with few combinations, and no bound: for many plans, each of which may be a little slower.
+  bool quick = false;
 };
 
 /// "planned", "warm", "preferred", "untransformed", and "planned", "none", "all". Throw InputError that lists them.

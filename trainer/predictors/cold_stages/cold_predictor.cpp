@@ -1,0 +1,185 @@
+#include "trainer/predictors/cold_stages/cold_predictor.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <utility>
+
+#include "nasbench/support/error.h"
+#include "trainer/core/median.h"
+
+namespace tenshot::trainer::cold_stages {
+namespace {
+
+using descriptor::ColdNetwork;
+using descriptor::ColdStages;
+using descriptor::KernelStages;
+using descriptor::LayerStages;
+
+constexpr std::size_t most_folds = 4;
+constexpr double coverage = 0.9;
+
+Learners all(Learner learner) {
+  Learners learners;
+  learners.fill(learner);
+  return learners;
+}
+
+/// Which fold each file is held out in: families stay together, and files do where there is one family alone.
+std::vector<std::size_t> folds_of(const std::vector<ColdStages>& files) {
+  std::map<std::string, std::size_t> families;
+  std::vector<std::size_t> folds;
+  for (const ColdStages& file : files)
+    folds.push_back(families.emplace(family_of(file.model), families.size()).first->second);
+  for (std::size_t i = 0; i < folds.size(); ++i) folds[i] = (families.size() > 1 ? folds[i] : i) % most_folds;
+  return folds;
+}
+
+/// The kernels that were measured for the layers of a file.
+OfferedKernels kernels_of(const ColdStages& file) {
+  return [&file](const ColdNetwork& network, const descriptor::ColdLayer& layer) {
+    const auto i = static_cast<std::size_t>(&layer - network.layers.data());
+    std::vector<std::string> names;
+    for (const KernelStages& kernel : file.layers[i].kernels) names.push_back(kernel.name);
+    return names;
+  };
+}
+
+/// Sum of one stage over all kernels that were predicted, as predicted and as measured.
+std::pair<double, double> sums_of(const ColdStages& predicted, const ColdStages& measured, Stage stage) {
+  std::pair<double, double> sums = {0, 0};
+  for (std::size_t i = 0; i < predicted.layers.size(); ++i) {
+    for (const KernelStages& kernel : predicted.layers[i].kernels) {
+      for (const KernelStages& other : measured.layers[i].kernels) {
+        if (other.name != kernel.name || other.transforms != kernel.transforms) continue;
+        sums.first += time_of(predicted.layers[i], kernel, stage);
+        sums.second += time_of(measured.layers[i], other, stage);
+      }
+    }
+  }
+  return sums;
+}
+
+/// Stages of `one`, with those that another learner predicts better taken from `other`. Kernels that only one of them
+/// has keep what it says.
+ColdStages combined(ColdStages one, const ColdStages& other, const Learners& learners) {
+  for (std::size_t i = 0; i < one.layers.size(); ++i) {
+    for (KernelStages& kernel : one.layers[i].kernels) {
+      for (const KernelStages& same : other.layers[i].kernels) {
+        if (same.name != kernel.name) continue;
+        for (const Stage stage : all_stages) {
+          if (learners[static_cast<std::size_t>(stage)] != Learner::forest) continue;
+          time_of(one.layers[i], kernel, stage) = time_of(other.layers[i], same, stage);
+        }
+      }
+    }
+  }
+  return one;
+}
+
+}  // namespace
+
+std::string family_of(const std::string& model) {
+  std::string family;
+  for (const char letter : std::filesystem::path(model).stem().string()) {
+    if (std::isalpha(static_cast<unsigned char>(letter)) == 0) break;
+    family += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  }
+  return family;
+}
+
+/// A network as it is predicted by those of other families.
+struct ColdPredictor::HeldOut {
+  const ColdStages* measured;
+  ColdStages by_operators, by_forest;
+};
+
+ColdPredictor::ColdPredictor(std::vector<ColdStages> measured, const ColdPlanOptions& plan)
+    : measured_(std::move(measured)), plan_(plan) {
+  if (measured_.empty()) throw InputError("cold starts are predicted from measured stages, and there are none");
+  for (const ColdStages& file : measured_) {
+    if (file.machine == measured_.front().machine) continue;
+    throw InputError("the stages are of unlike machines: '" + measured_.front().machine + "' and '" + file.machine +
+                     "'");
+  }
+  const std::vector<HeldOut> networks = hold_out();
+  choose_learners(networks);
+  find_errors(networks);
+  std::vector<const ColdStages*> files;
+  for (const ColdStages& file : measured_) files.push_back(&file);
+  models_ = std::make_unique<StageModels>(files, learners_);
+}
+
+std::vector<ColdPredictor::HeldOut> ColdPredictor::hold_out() const {
+  const std::vector<std::size_t> folds = folds_of(measured_);
+  std::vector<HeldOut> networks;
+  for (std::size_t fold = 0; fold < most_folds; ++fold) {
+    std::vector<const ColdStages*> known, held_out;
+    for (std::size_t i = 0; i < folds.size(); ++i) (folds[i] == fold ? held_out : known).push_back(&measured_[i]);
+    if (known.empty() || held_out.empty()) continue;
+    const StageModels operators(known, all(Learner::operators));
+    const StageModels forest(known, all(has_xgboost() ? Learner::forest : Learner::operators));
+    for (const ColdStages* file : held_out) {
+      try {
+        networks.push_back({file, operators.predict(file->network, kernels_of(*file)),
+                            forest.predict(file->network, kernels_of(*file))});
+      } catch (const InputError&) {  // a layer of a kind that the others lack says nothing about the rest
+      }
+    }
+  }
+  return networks;
+}
+
+void ColdPredictor::choose_learners(const std::vector<HeldOut>& networks) {
+  learners_ = all(Learner::operators);
+  if (!has_xgboost()) return;
+  for (const Stage stage : all_stages) {
+    double error_of_operators = 0, error_of_forest = 0;
+    for (const HeldOut& network : networks) {
+      const auto error = [&](const ColdStages& predicted) {
+        const auto [sum, truth] = sums_of(predicted, *network.measured, stage);
+        return sum > 0 && truth > 0 ? std::abs(std::log(sum / truth)) : 0;
+      };
+      error_of_operators += error(network.by_operators);
+      error_of_forest += error(network.by_forest);
+    }
+    if (error_of_forest < error_of_operators) learners_[static_cast<std::size_t>(stage)] = Learner::forest;
+  }
+}
+
+void ColdPredictor::find_errors(const std::vector<HeldOut>& networks) {
+  ColdPlanOptions quick = plan_;
+  quick.quick = true;
+  std::vector<double> errors;
+  for (const HeldOut& network : networks) {
+    const ColdStages stages = combined(network.by_operators, network.by_forest, learners_);
+    const ColdPlanning planning = plan_cold_start(stages, quick);
+    try {
+      errors.push_back(std::log(predicted_cold_ms(*network.measured, planning.plan) / planning.plan.predicted_ms));
+    } catch (const InputError&) {  // a kernel that transforms here and did not there
+    }
+  }
+  held_out_ = errors.size();
+  if (errors.empty()) return;
+  const double middle = median(errors);
+  factor_ = std::exp(middle);
+  for (double& error : errors) error = std::abs(error - middle);
+  std::sort(errors.begin(), errors.end());
+  const auto rank = static_cast<std::size_t>(std::ceil(coverage * static_cast<double>(errors.size() + 1)));
+  spread_ = errors[std::min(rank, errors.size()) - 1];
+}
+
+PredictedStart ColdPredictor::predict(const ColdNetwork& network, const OfferedKernels& offered) const {
+  PredictedStart start;
+  start.stages = models_->predict(network, offered);
+  start.stages.machine = machine();
+  start.planning = plan_cold_start(start.stages, plan_);
+  start.cold_ms = factor_ * start.planning.plan.predicted_ms;
+  start.low_ms = start.cold_ms * std::exp(-spread_);
+  start.high_ms = start.cold_ms * std::exp(spread_);
+  return start;
+}
+
+}  // namespace tenshot::trainer::cold_stages

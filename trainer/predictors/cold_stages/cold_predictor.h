@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "descriptor/cold/stages.h"
+#include "trainer/cold/planner.h"
+#include "trainer/predictors/cold_stages/stage_models.h"
+
+namespace tenshot::trainer::cold_stages {
+
+/// "mobilenet" of "…/mobilenet_v2_w1.0_r224.onnx": the letters that a model's file name begins with, in lower case.
+std::string family_of(const std::string& model);
+
+/// A cold start that was predicted, milliseconds.
+struct PredictedStart {
+  double cold_ms = 0;
+  double low_ms = 0, high_ms = 0;  ///< nine of ten starts are to lie between them; equal to cold_ms where unknown
+  descriptor::ColdStages stages;   ///< for plan_cold_start; without the model's name and hash
+  ColdPlanning planning;           ///< of these stages
+};
+
+/// Predicts cold starts of networks that were never run, from the measured stages of others: the costs of each stage of
+/// each kernel (StageModels), with which the start is planned and simulated (Yi et al., §3.3).
+///
+///     const ColdPredictor predictor(stages_of_other_networks, {});
+///     predictor.predict(network, kernels_of_the_engine).cold_ms;
+///
+/// Each stage is learned as sums of operators' measures or by a forest, whichever errs less on families of networks
+/// that were held out. What plans of predicted stages took for these families, by their measured stages, against what
+/// was predicted, gives a factor and the interval.
+class ColdPredictor {
+ public:
+  /// Throws InputError where there is no file, or where they are of unlike machines.
+  ColdPredictor(std::vector<descriptor::ColdStages> measured, const ColdPlanOptions& plan);
+
+  /// Throws as StageModels::predict does.
+  PredictedStart predict(const descriptor::ColdNetwork& network, const OfferedKernels& offered) const;
+
+  const std::string& machine() const { return measured_.front().machine; }
+  const Learners& learners() const { return learners_; }
+  /// Networks that were held out and predicted; under nine, the interval is as wide as the largest error.
+  std::size_t held_out() const { return held_out_; }
+  double factor() const { return factor_; }
+
+ private:
+  struct HeldOut;
+
+  std::vector<HeldOut> hold_out() const;
+  void choose_learners(const std::vector<HeldOut>& networks);
+  void find_errors(const std::vector<HeldOut>& networks);
+
+  std::vector<descriptor::ColdStages> measured_;
+  ColdPlanOptions plan_;
+  Learners learners_ = {};
+  std::size_t held_out_ = 0;
+  double factor_ = 1, spread_ = 0;  ///< of the logarithm, the spread
+  std::unique_ptr<StageModels> models_;
+};
+
+}  // namespace tenshot::trainer::cold_stages
