@@ -106,6 +106,9 @@ bool make_weights(const ColdPlan& plan, const std::filesystem::path& model, cons
   const std::unique_ptr<ModelWeights> weights = model_of(plan, model);
   omp_set_num_threads(1);  // as in a start: layouts depend on the number of threads
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
+  for (std::size_t i = 0; i < plan.layers.size(); ++i) {  // a start without one of its kernels stores nothing
+    layer_kernels(plan.network, plan.network.layers[i], engine, plan.layers[i].kernel);
+  }
   std::vector<std::string> records(record_count(plan));
   const std::vector<KernelUse> uses = kernel_uses(plan);
   for (std::size_t i = 0; i < uses.size(); ++i) {
