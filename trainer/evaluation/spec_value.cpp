@@ -75,7 +75,8 @@ void SpecValue::only_keys(const std::vector<std::string>& allowed) const {
   if (!json_->is_object()) fail("an object with the keys: " + joined(allowed));
   for (const auto& [key, value] : json_->items()) {
     if (std::find(allowed.begin(), allowed.end(), key) != allowed.end()) continue;
-    throw FormatError(file_ + ": " + pointer_ + escaped(key) + " is not known here; the keys are: " + joined(allowed));
+    throw FormatError(file_ + ": " + pointer_ + escaped(excerpt(key)) +
+                      " is not known here; the keys are: " + joined(allowed));
   }
 }
 

@@ -101,6 +101,7 @@ TEST(ExperimentSpec, NamesFilePointerValueAndWhatIsAllowed) {
       {with(R"({"methods": [{"name": "x"}]})"), "/methods/0/predictor is missing"},
       {with(R"({"methods": [{"predictor": "maple", "hidden": [0]}]})"), "/methods/0/hidden/0 is 0"},
       {with(R"({"methods": [{"predictor": "maple", "a/b~c": 0}]})"), "/methods/0/a~1b~0c is not known"},
+      {with(R"({"methods": [{"predictor": "maple", "hidd\n": 0}]})"), "/methods/0/hidd"},
       {with(R"({"methods": null})"), "/methods is missing"},
       {with(R"({"pools": ["other-families"]})"), "/pools/0 is \"other-families\", expected an object that names the"},
       {with(R"({"pools": [{"name": "p", "of": "other-families"}]})"),
@@ -114,7 +115,10 @@ TEST(ExperimentSpec, NamesFilePointerValueAndWhatIsAllowed) {
       {with(R"({"methods": [{"predictor": "structured", "posterior": {"noises": 1}}]})"), "expected numbers, or lists"},
       {with(R"({"methods": [{"predictor": "structured", "posterior": {"noises": []}}]})"), "noises must be a list of"},
   };
-  for (const auto& bad : cases) EXPECT_NE(refusal(bad.text).find(bad.expected), std::string::npos) << refusal(bad.text);
+  for (const auto& bad : cases) {
+    EXPECT_NE(refusal(bad.text).find(bad.expected), std::string::npos) << refusal(bad.text);
+    EXPECT_EQ(refusal(bad.text).find('\n'), std::string::npos) << "a message is one line: " << refusal(bad.text);
+  }
 }
 
 TEST(ExperimentSpec, PathsNameEnvironmentVariables) {
