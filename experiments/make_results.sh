@@ -15,7 +15,7 @@ work=$build/experiments
 names=${*:-pooling single_device ablation samples_clones leave_one_out samplers help_task structured structured_ceiling
   structured_families structured_ablation structured_search structured_own structured_descriptor
   structured_descriptor_search maple_edge_help maple_edge_ablation maple_edge_descriptor maple_edge_modes
-  maple_edge_pools maple_edge_search fbnet ofa}
+  maple_edge_pools maple_edge_search maple_edge_descriptor_search fbnet ofa}
 for name in $names; do
   table=${TENSHOT_TABLES:-}/$(grep -o 'help-[a-z0-9]*/latency_ms.csv' "experiments/$name.json" || echo none)
   if grep -q TENSHOT_TABLES "experiments/$name.json" && [ ! -f "$table" ]; then

@@ -213,13 +213,25 @@ Method method_of(const SpecValue& value) {
     method.network = network_of(SpecValue(json::object(), ""), method.predictor);
     return method;
   }
-  std::vector<std::string> keys = {"name",   "predictor",  "sampler",        "samples",
-                                   "rounds", "descriptor", "planning_noise", "planning_descriptor", "shuffled_descriptor"};
+  std::vector<std::string> keys = {"name",
+                                   "predictor",
+                                   "sampler",
+                                   "samples",
+                                   "rounds",
+                                   "descriptor",
+                                   "planning_noise",
+                                   "planning_descriptor",
+                                   "shuffled_descriptor"};
   keys.insert(keys.end(), row.method_keys.begin(), row.method_keys.end());
   value.only_keys(keys);
   method.name = value.find("name") ? value.at("name").text() : method.predictor;
   method.network = network_of(value, method.predictor);
-  if (const auto v = value.find("mode")) method.mode = v->one_of({"joint", "fine-tune", "set-encoder"});
+  if (const auto v = value.find("mode")) {
+    method.mode = v->one_of({"joint", "fine-tune", "set-encoder"});
+    if (method.mode == "set-encoder" && method.network.pretraining_epochs == 0) {
+      v->fail("\"pretraining_epochs\" beside \"set-encoder\", which trains nothing afterwards");
+    }
+  }
   if (const auto v = value.find("clones")) method.clones = whole(*v, 1, 10'000);
   if (const auto v = value.find("descriptor")) method.descriptor = v->boolean();
   if (const auto v = value.find("shuffled_descriptor")) {

@@ -92,7 +92,8 @@ void EncoderSamples::add_of_pool(Rng& rng) {
     measured.push_back(&loadings_[device.architectures[row]]);
     log_ms.push_back(device.log_ms[row]);
   }
-  const EncodedSet inputs = encoder_.encode(measured, log_ms, masked(descriptor_, device.descriptor, masked_share, rng));
+  const EncodedSet inputs =
+      encoder_.encode(measured, log_ms, masked(descriptor_, device.descriptor, masked_share, rng));
   for (int i = 0; i < rows_per_device; ++i) {
     const std::size_t row = rng.below(device.architectures.size());
     add(device.architectures[row], inputs.values, device.log_ms[row] - inputs.centre);

@@ -89,7 +89,8 @@ void SetEncoder::describe(const SimulatedDescriptor& descriptor, std::uint64_t s
     loading.mean = values.col(j).mean();
     const Eigen::VectorXd centred = values.col(j).array() - loading.mean;
     loading.weights = latent_.transpose() * centred / static_cast<double>(rows);
-    loading.variance = std::max(centred.squaredNorm() / static_cast<double>(rows) - loading.weights.squaredNorm(), 0.01);
+    loading.variance =
+        std::max(centred.squaredNorm() / static_cast<double>(rows) - loading.weights.squaredNorm(), 0.01);
     described_.push_back(std::move(loading));
   }
 }
@@ -141,7 +142,8 @@ EncodedSet SetEncoder::encode(const std::vector<const SetLoading*>& architecture
       factor.solve(Eigen::MatrixXd::Identity(width, width)).diagonal().cwiseMax(0).cwiseSqrt();
   double square = 0;
   for (std::size_t i = 0; i < log_ms.size(); ++i) {
-    const double fitted = architectures[i]->mean + architectures[i]->weights.dot(mean.head(width - 1)) + mean[width - 1];
+    const double fitted =
+        architectures[i]->mean + architectures[i]->weights.dot(mean.head(width - 1)) + mean[width - 1];
     square += std::pow(log_ms[i] - reference - fitted, 2) / static_cast<double>(log_ms.size());
   }
   EncodedSet set;

@@ -14,7 +14,8 @@ namespace tenshot::trainer {
 /// What a set says of the device it was measured on, as a network takes it.
 struct EncodedSet {
   std::vector<float> values;
-  double centre = 0;  ///< expected mean log latency (ms) over all architectures; of no measurements: in units of the median
+  double centre =
+      0;  ///< expected mean log latency (ms) over all architectures; of no measurements: in units of the median
 };
 
 /// What an architecture's log latency is made of: mean + offset + weights · z + error of that variance.

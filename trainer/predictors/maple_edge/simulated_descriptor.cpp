@@ -31,12 +31,6 @@ DescriptorKind entries_of(DescriptorInput kind) {
   return kind == DescriptorInput::in_network ? DescriptorKind::in_network : DescriptorKind::latency;
 }
 
-bool has(const HardwareDescriptor& descriptor, const StructureModel& model, DescriptorInput kind,
-         const std::vector<std::string>& counters) {
-  if (!structured::says_something(descriptor, model, entries_of(kind))) return false;
-  return kind != DescriptorInput::counters || (descriptor.has_counters() && descriptor.counters == counters);
-}
-
 /// Log shares of the described costs; features that nothing is said of are NaN, and so is the base.
 std::vector<double> described_shares(const HardwareDescriptor& descriptor, const StructureModel& model,
                                      DescriptorKind kind) {
@@ -71,9 +65,23 @@ std::vector<OperatorEvents> events_of(const HardwareDescriptor& descriptor) {
       found = operators.end() - 1;
     }
     found->latency_ms += profile.latency_ms;
-    for (std::size_t c = 0; c < profile.counts.size(); ++c) found->counts[c] += profile.counts[c];
+    for (std::size_t c = 0; c < std::min(profile.counts.size(), found->counts.size()); ++c)
+      found->counts[c] += profile.counts[c];
   }
   return operators;
+}
+
+bool has_entries(const HardwareDescriptor& descriptor, const StructureModel& model, DescriptorInput kind) {
+  return structured::says_something(descriptor, model, entries_of(kind));
+}
+
+/// Whether both count the same events of the same operators: values have no names once they are numbers.
+bool same_counters(const HardwareDescriptor& a, const HardwareDescriptor& b) {
+  if (!a.has_counters() || !b.has_counters() || a.counters != b.counters || a.simulated() != b.simulated())
+    return false;
+  const std::vector<OperatorEvents> of_a = events_of(a), of_b = events_of(b);
+  const auto same_name = [](const OperatorEvents& x, const OperatorEvents& y) { return x.name == y.name; };
+  return std::equal(of_a.begin(), of_a.end(), of_b.begin(), of_b.end(), same_name);
 }
 
 /// The counter that others are counted by.
@@ -122,13 +130,12 @@ SimulatedDescriptor::SimulatedDescriptor(const datasets::Pool& pool, const struc
                                          const std::vector<DescriptorInput>& kinds)
     : library_(library) {
   for (const datasets::DeviceRuntime& device : pool.devices) {
-    if (counters_.empty() && device.descriptor.has_counters()) counters_ = device.descriptor.counters;
+    if (!counted_.has_counters() && device.descriptor.has_counters()) counted_ = device.descriptor;
   }
   for (const DescriptorInput kind : kinds) {
-    const bool known = std::any_of(pool.devices.begin(), pool.devices.end(), [&](const auto& device) {
-      return has(device.descriptor, *library.model, kind, counters_);
-    });
-    if (!known || (kind == DescriptorInput::counters && counters_.empty())) continue;
+    const bool known = std::any_of(pool.devices.begin(), pool.devices.end(),
+                                   [&](const auto& device) { return has(device.descriptor, kind); });
+    if (!known) continue;
     kinds_.push_back(kind);
     add_lines(pool, kind);
   }
@@ -169,10 +176,15 @@ SimulatedDescriptor::SimulatedDescriptor(const datasets::Pool& pool, const struc
   }
 }
 
+bool SimulatedDescriptor::has(const HardwareDescriptor& descriptor, DescriptorInput kind) const {
+  if (!has_entries(descriptor, *library_.model, kind)) return false;
+  return kind != DescriptorInput::counters || same_counters(descriptor, counted_);
+}
+
 void SimulatedDescriptor::add_lines(const datasets::Pool& pool, DescriptorInput kind) {
   const auto& features = library_.model->features();
-  const auto device = std::find_if(pool.devices.begin(), pool.devices.end(),
-                                   [&](const auto& d) { return has(d.descriptor, *library_.model, kind, counters_); });
+  const auto device =
+      std::find_if(pool.devices.begin(), pool.devices.end(), [&](const auto& d) { return has(d.descriptor, kind); });
   const auto feature_called = [&](const std::string& operation) {
     const auto found =
         std::find_if(features.begin(), features.end(), [&](const auto& f) { return f.name == operation; });
@@ -180,7 +192,7 @@ void SimulatedDescriptor::add_lines(const datasets::Pool& pool, DescriptorInput 
   };
   if (kind == DescriptorInput::counters) {
     for (const OperatorEvents& op : events_of(device->descriptor)) {
-      for (std::size_t c = 0; c < counters_.size(); ++c) {
+      for (std::size_t c = 0; c < counted_.counters.size(); ++c) {
         // The first stands for the rate, which falls as the cost rises.
         lines_.push_back({kind, 0, feature_called(op.name), c == 0 ? -1.0 : 0.0, 0.7});
       }
@@ -203,7 +215,7 @@ std::vector<double> SimulatedDescriptor::raw(const HardwareDescriptor& descripto
     if (j == 0 || lines_[j - 1].kind != line.kind) {
       found.clear();
       next = 0;
-      if (has(descriptor, *library_.model, line.kind, counters_)) {
+      if (has(descriptor, line.kind)) {
         found = line.kind == DescriptorInput::counters
                     ? counter_values(descriptor)
                     : described_shares(descriptor, *library_.model, entries_of(line.kind));

@@ -42,7 +42,8 @@ class SimulatedDescriptor {
   DescriptorInput kind(std::size_t value) const { return lines_[value].kind; }
   const std::vector<DescriptorInput>& kinds() const { return kinds_; }
 
-  /// Standardised values, [size()]; NaN where the descriptor lacks the kind or the number.
+  /// Standardised values, [size()]; NaN where the descriptor lacks the kind or the number, and for counters that do not
+  /// compare with the pool's: of other events or operators, or simulated where the pool's are not.
   std::vector<float> values(const datasets::HardwareDescriptor& descriptor) const;
   /// Of a made-up device, [size()].
   std::vector<float> draw(const SimulatedDevice& device, Rng& rng) const;
@@ -51,17 +52,18 @@ class SimulatedDescriptor {
   /// value = offset + slope · log cost share of `feature` + error.
   struct Line {
     DescriptorInput kind = DescriptorInput::in_network;
-    std::size_t place = 0;         ///< among the described costs, of kinds that describe costs
-    int feature = -1;              ///< of the structures; -1: owes nothing to a cost
-    double expected_slope = 0;     ///< before the pool is seen
-    double expected_deviation = 0; ///< of the error, before the pool is seen
+    std::size_t place = 0;          ///< among the described costs, of kinds that describe costs
+    int feature = -1;               ///< of the structures; -1: owes nothing to a cost
+    double expected_slope = 0;      ///< before the pool is seen
+    double expected_deviation = 0;  ///< of the error, before the pool is seen
     double offset = 0;
     double slope = 0;
-    double mean = 0;               ///< over the pool
-    double unit = 1;               ///< by which values less the mean are divided
+    double mean = 0;  ///< over the pool
+    double unit = 1;  ///< by which values less the mean are divided
   };
   void fit(const std::vector<std::vector<double>>& log_shares, const std::vector<std::vector<double>>& raw,
            const std::vector<bool>& used, std::vector<Line>& lines) const;
+  bool has(const datasets::HardwareDescriptor& descriptor, DescriptorInput kind) const;
   void add_lines(const datasets::Pool& pool, DescriptorInput kind);
   std::vector<double> raw(const datasets::HardwareDescriptor& descriptor) const;
   std::vector<double> log_shares(const std::vector<double>& costs) const;
@@ -69,9 +71,9 @@ class SimulatedDescriptor {
 
   const structured::StructuredLibrary& library_;
   std::vector<DescriptorInput> kinds_;
-  std::vector<std::string> counters_;               ///< of the pool
+  datasets::HardwareDescriptor counted_;  ///< the pool's first with counters: others must count the same
   std::vector<Line> lines_;
-  std::vector<std::vector<double>> errors_;         ///< [device][value] of lines that have not seen its runtime; NaN: none
+  std::vector<std::vector<double>> errors_;  ///< [device][value] of lines that have not seen its runtime; NaN: none
 };
 
 }  // namespace tenshot::trainer

@@ -72,14 +72,15 @@ MapleEdgeSettings settings_from_json(const nlohmann::json& json, const std::stri
   return settings;
 }
 
-/// Of which kinds a descriptor is an input: those asked for, less the one that devices are drawn by already.
+/// Of which kinds a descriptor is an input: those asked for, less the one that devices are drawn by already. Counters
+/// can be nothing else, so that asking for them is enough.
 std::vector<DescriptorInput> input_kinds(const MapleEdgeSettings& settings, DescriptorKind drawn_by) {
-  if (!settings.simulation.descriptor_inputs) return {};
+  if (!settings.simulation.descriptor_inputs && settings.descriptor != "counters") return {};
   std::vector<DescriptorInput> kinds = descriptor_inputs(settings.descriptor);
   if (settings.simulation.described_share == 0) return kinds;
   const auto drawn = [&](DescriptorInput kind) {
-    return drawn_by == (kind == DescriptorInput::in_network ? DescriptorKind::in_network
-                                                            : DescriptorKind::latency);
+    return (kind == DescriptorInput::in_network && drawn_by == DescriptorKind::in_network) ||
+           (kind == DescriptorInput::alone && drawn_by == DescriptorKind::latency);
   };
   kinds.erase(std::remove_if(kinds.begin(), kinds.end(), drawn), kinds.end());
   return kinds;
@@ -293,10 +294,10 @@ std::unique_ptr<Predictor> SimulatedNetworkModel::adapt(const AdaptationSet& set
     fit_options.epochs = settings_.fine_tune_epochs;
     fit_options.learning_rate = settings_.fine_tune_learning_rate;
   }
-  SimulatedSamples samples({pool_, library_, of_pool, set, from_scratch ? expected : nullptr,
-                            from_scratch ? simulated_descriptor_ : encoded_descriptor_,
-                            from_scratch ? nullptr : &encoder_},
-                           simulation, clones, stream_seed(options.seed, devices_stream));
+  SimulatedSamples samples(
+      {pool_, library_, of_pool, set, from_scratch ? expected : nullptr,
+       from_scratch ? simulated_descriptor_ : encoded_descriptor_, from_scratch ? nullptr : &encoder_},
+      simulation, clones, stream_seed(options.seed, devices_stream));
   RegressionNetwork network(static_cast<int>(samples.width()), settings_.hidden,
                             stream_seed(options.seed, weights_stream), Loss::smooth_l1);
   if (!from_scratch) network.load(layers_);
@@ -325,6 +326,12 @@ std::unique_ptr<PoolModel> train_simulated_network(const datasets::Pool& pool, c
                                                    const TrainingControl& control) {
   require_devices(pool);
   require_valid(settings.simulation);
+  const auto counted = [](const datasets::DeviceRuntime& device) { return device.descriptor.has_counters(); };
+  if (settings.descriptor == "counters" && std::none_of(pool.devices.begin(), pool.devices.end(), counted)) {
+    throw InputError(
+        "no device-runtime of the pool has counters: collect some with counters, or train with another "
+        "--descriptor-kind, such as auto");
+  }
   StructuredLibrary library = structured::library_of(pool);
   const std::string prior_kind = settings.descriptor == "counters" ? "latency" : settings.descriptor;
   structured::DescriptorPrior prior = structured::descriptor_prior_of(library, pool, prior_kind, settings.fit.seed);

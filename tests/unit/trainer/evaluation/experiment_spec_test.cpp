@@ -51,6 +51,23 @@ TEST(ExperimentSpec, ReadsWhatItSays) {
   EXPECT_EQ(spec.methods[1].sampler, "information");
 }
 
+TEST(ExperimentSpec, RefusesWhatGoesNotTogether) {
+  EXPECT_NE(refusal(with(R"({"methods": [{"predictor": "maple-edge", "mode": "set-encoder"}]})"))
+                .find("\"pretraining_epochs\""),
+            std::string::npos);
+  EXPECT_EQ(refusal(with(R"({"methods": [{"predictor": "maple-edge", "mode": "set-encoder",
+                                          "pretraining_epochs": 2}]})")),
+            "accepted");
+  EXPECT_NE(refusal(with(R"({"methods": [{"predictor": "structured", "descriptor": false,
+                                          "shuffled_descriptor": true}]})"))
+                .find("no \"descriptor\": false"),
+            std::string::npos);
+  EXPECT_NE(refusal(with(R"({"methods": [{"predictor": "structured", "pretraining_epochs": 2}]})"))
+                .find("pretraining_epochs"),
+            std::string::npos);
+  EXPECT_NE(refusal(with(R"({"methods": [{"predictor": "structured", "descriptor_kind": "counters"}]})")), "accepted");
+}
+
 TEST(ExperimentSpec, SaysWhichQuantityIsPredicted) {
   EXPECT_FALSE(parse_spec(smallest, "spec.json", false).data.quantity.has_value());
   const ExperimentSpec spec = parse_spec(with(R"({"data": {"quantity": "cold"}})"), "spec.json", false);

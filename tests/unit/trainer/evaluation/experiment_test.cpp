@@ -7,6 +7,7 @@
 #include <csignal>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -169,6 +170,49 @@ TEST_F(Experiment, NoSampleIsForMethodsThatTheDescriptorAnswers) {
   const std::string table = file("unmeasured/README.md");
   EXPECT_NE(table.find("structured, 0 samples"), std::string::npos);
   EXPECT_EQ(table.find("without, 0 samples"), std::string::npos);
+}
+
+TEST_F(Experiment, AShuffledDescriptorIsOfAnotherRuntime) {
+  datasets::Pool pool = datasets::read_pool(folder_.path() / "pool");
+  // What one more of each operation costs on the fixture's devices.
+  const std::map<std::string, std::pair<double, double>> speed_and_conv = {
+      {"slow", {10, 1.5}}, {"fast", {1, 0.8}}, {"wide", {3, 1.1}}};
+  for (datasets::DeviceRuntime& device : pool.devices) {
+    test::describe(device);
+    const auto [speed, conv] = speed_and_conv.at(device.id);
+    for (auto& chain : device.descriptor.in_network) {
+      chain.latency_ms = speed * (chain.name == "nor_conv_3x3"   ? conv
+                                  : chain.name == "nor_conv_1x1" ? 0.5
+                                  : chain.name == "avg_pool_3x3" ? 0.4
+                                                                 : 0.1);
+    }
+  }
+  const std::string path = (folder_.path() / "described").string();
+  datasets::write_pool(path, pool);
+  const std::string patch = R"({"trials": 1, "samples": [1], "targets": ["slow"], "data": {"pool": ")" + path +
+                            R"("}, "methods": ["structured",
+      {"name": "shuffled", "predictor": "structured", "shuffled_descriptor": true},
+      {"name": "none", "predictor": "structured", "descriptor": false}]})";
+  run_experiment(spec(patch), into("shuffled"));
+  std::map<std::string, std::string> rows;  // what stands after the method's name, predictor and mode
+  std::istringstream lines(file("shuffled/results.csv"));
+  for (std::string line; std::getline(lines, line);) {
+    for (const char* name : {",structured,structured,,", ",shuffled,structured,,", ",none,structured,,"}) {
+      const std::size_t place = line.find(name);
+      if (place != std::string::npos) rows[name] = line.substr(place + std::string(name).size());
+    }
+  }
+  ASSERT_EQ(rows.size(), 3u);
+  EXPECT_EQ(rows[",structured,structured,,"].substr(0, 11), "in-network,");
+  EXPECT_EQ(rows[",shuffled,structured,,"].substr(0, 11), "in-network,");
+  EXPECT_EQ(rows[",none,structured,,"].substr(0, 5), "none,");
+  EXPECT_NE(rows[",structured,structured,,"], rows[",shuffled,structured,,"]);
+  EXPECT_NE(file("shuffled/README.md").find("structured: in-network (1)"), std::string::npos);
+  for (datasets::DeviceRuntime& device : pool.devices) device.runtime = "one";
+  datasets::write_pool(folder_.path() / "alike", pool);
+  std::string alike = patch;
+  alike.replace(alike.find(path), path.size(), (folder_.path() / "alike").string());
+  EXPECT_THROW(run_experiment(spec(alike), into("alike-results")), Error);
 }
 
 TEST_F(Experiment, WhatStructuredAssumesIsTheMethods) {
