@@ -147,7 +147,11 @@ void run(const std::filesystem::path& detected, const std::filesystem::path& out
          "has the times; the rules with their evidence are in [the data](../../../datasets/data/kernels/README.md).\n\n"
          "OpenCV takes the activation behind a convolution or an addition into that layer and computes it there all "
          "the "
-         "same: for a sigmoid nothing is saved, so that Inequality 1, which asks for time, cannot notice it.\n\n"
+         "same: for a sigmoid nothing is saved, so that Inequality 1, which asks for time, cannot notice it. ONNX "
+         "Runtime changes the layout around a convolution or a pooling, once for a row of them and once for each "
+         "alone: time "
+         "is saved, and nothing fused. Its kit was measured while other programs used the machine, with calls that "
+         "cost as much as the operators; most of what it detects is wrong.\n\n"
          "| runtime | pairs | really fused | detected | precision | recall | within the noise | wrong |\n"
          "|---|---|---|---|---|---|---|---|\n";
   csv << "runtime,first,second,first_ms,second_ms,connected_ms,saved,saved_error,decided,detected,really_fused\n";

@@ -25,7 +25,7 @@ zoo=$build/networks
 detect_by_kit() {
   modules=$build/onnxruntime/node_modules kit=$build/fusion-kit
   experiments/install_onnxruntime.sh "$build/onnxruntime"
-  "$tenshot" plan --kit "$kit" --fusion --runs 360
+  "$tenshot" plan --kit "$kit" --fusion --runs 270 --resolution 56
   # shellcheck disable=SC2086 # words
   $prefix "$kit/measure.sh" --backend onnxruntime --node-modules "$modules" --no-perf --no-quantities
   "$tenshot" kernels detect --kit "$kit" --rounds 40 --out "$1/rules.json"

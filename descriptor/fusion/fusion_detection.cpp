@@ -96,8 +96,10 @@ class Detection {
       ++finding.rounds;
       const MeanAndError found = mean_of(saved);
       finding.saved = found.mean;
-      finding.saved_error = found.half_width;
-      finding.decided = std::abs(found.mean - options_.alpha) > found.half_width;
+      const double cheaper_ms = std::min(median(firsts), median(seconds));
+      constexpr double three_networks = 1.732, two_sided = 1.96;
+      finding.saved_error = std::hypot(found.half_width, two_sided * three_networks * options_.drift_ms / cheaper_ms);
+      finding.decided = std::abs(found.mean - options_.alpha) > finding.saved_error;
     }
     finding.fused = finding.decided && finding.saved > options_.alpha;
     finding.first_ms = median(firsts);

@@ -24,6 +24,9 @@ struct FusionDetectionOptions {
   int least_rounds = 5;
   /// A case that is within the noise after so many rounds stays undecided. More take longer and leave fewer of those.
   int most_rounds = 60;
+  /// Standard error of a network's time that its rounds do not show, in ms: where networks are measured one after the
+  /// other, and the machine changes between them. Larger leaves more pairs undecided.
+  double drift_ms = 0;
 };
 
 /// Times of networks in one round, in milliseconds, in their order: taken one right after the other, so that what a

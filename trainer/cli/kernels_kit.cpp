@@ -1,6 +1,8 @@
 #include "trainer/cli/kernels_kit.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
 #include <vector>
@@ -37,21 +39,32 @@ struct Runs {
   }
 };
 
-/// What a call costs with an image of this size, which a board copies in and out: twice the time of an operator that
-/// fuses with no other of its kind, less the time of two in a row; the median over such operators.
-double call_ms(const Runs& runs, const descriptor::CaseImage& image) {
-  std::vector<double> found;
-  for (const std::string type : {"convolution", "depthwise_convolution", "max_pool", "average_pool"}) {
+struct CallCost {
+  double call_ms = 0;
+  double drift_ms = 0;  ///< standard error of one network's time, from how far operators disagree about the call
+};
+
+/// What a call costs with an image of this size, which a board copies in and out: twice the time of an operator, less
+/// the time of two of it in a row; the median over the operators, but no more than the cheapest of them.
+CallCost call_cost(const Runs& runs, const descriptor::CaseImage& image) {
+  std::vector<double> found, deviations;
+  double cheapest_ms = std::numeric_limits<double>::infinity();
+  for (const std::string& type : descriptor::testable_operators()) {
     const auto one = runs.times_ms.find(content_hash(single_case(type, image)));
     const auto two = runs.times_ms.find(content_hash(pair_case(type, type, image)));
     if (one == runs.times_ms.end() || two == runs.times_ms.end()) continue;
     found.push_back(2 * median(one->second) - median(two->second));
+    cheapest_ms = std::min(cheapest_ms, median(one->second));
   }
   if (found.empty()) {
     throw InputError(
         "the kit has measured no test cases of fusion; tenshot plan --kit NEW --fusion writes a kit of them");
   }
-  return std::max(0.0, median(found));
+  const double middle = median(found);
+  for (const double value : found) deviations.push_back(std::abs(value - middle));
+  constexpr double normal = 1.4826;                 // of a median absolute deviation
+  const double times_in_estimate = std::sqrt(5.0);  // 2² of one time, 1² of the other
+  return {std::max(0.0, std::min(middle, cheapest_ms)), normal * median(deviations) / times_in_estimate};
 }
 
 }  // namespace
@@ -109,7 +122,9 @@ MeasuredCases measured_cases(const std::string& folder, bool quiet) {
                      "tells every run");
   }
   runs->rounds = fewest / runs_of_a_round;
-  runs->call_ms = call_ms(*runs, measured.image);
+  const CallCost cost = call_cost(*runs, measured.image);
+  runs->call_ms = cost.call_ms;
+  measured.drift_ms = cost.drift_ms;
   measured.rounds = static_cast<int>(runs->rounds);
   const std::string call = content_hash(descriptor::empty_case());
   measured.time_case = [runs, call](const std::vector<nasbench::Network>& networks) {

@@ -14,7 +14,8 @@ void write_fusion_kit(const OptionParser& options);
 struct MeasuredCases {
   std::string device;  ///< the board's backend and settings
   descriptor::CaseImage image;
-  int rounds = 0;  ///< that its runs make
+  int rounds = 0;       ///< that its runs make
+  double drift_ms = 0;  ///< see descriptor::FusionDetectionOptions
   descriptor::TimeCase time_case;
 };
 
