@@ -173,13 +173,19 @@ class PerceptronLearner : public LatencyLearner {
     for (const std::vector<double>& row : rows.features) {
       for (std::size_t j = 0; j < row.size(); ++j) deviation_[j] += std::pow(row[j] - mean_[j], 2) / count;
     }
-    for (double& value : deviation_) value = value > 0 ? std::sqrt(value) : 1;
+    // A feature that is the same in all rows varies by rounding alone, and says nothing of rows where it is another.
+    constexpr double rounding = 1e-9;
+    for (std::size_t j = 0; j < mean_.size(); ++j) {
+      const double deviation = std::sqrt(deviation_[j]);
+      varies_.push_back(deviation > rounding * std::abs(mean_[j]));
+      deviation_[j] = varies_.back() ? deviation : 1;
+    }
   }
 
   std::vector<float> standardised(const std::vector<double>& features) const {
     std::vector<float> row;
     for (std::size_t j = 0; j < features.size(); ++j) {
-      row.push_back(static_cast<float>((features[j] - mean_[j]) / deviation_[j]));
+      row.push_back(varies_[j] ? static_cast<float>((features[j] - mean_[j]) / deviation_[j]) : 0.0F);
     }
     return row;
   }
@@ -235,6 +241,7 @@ class PerceptronLearner : public LatencyLearner {
   }
 
   std::vector<double> mean_, deviation_;
+  std::vector<bool> varies_;
   std::vector<DenseLayer> layers_;
   double unit_ = 1, least_, error_ = HUGE_VAL;
 };

@@ -128,6 +128,17 @@ TEST(LatencyLearner, EachLearnsWhatConvolutionsCost) {
   }
 }
 
+TEST(LatencyLearner, APerceptronDoesNotExtrapolateWhatNeverVaried) {
+  // A third cannot be added up without rounding, so that its deviation over the rows is not quite zero.
+  LatencyRows rows = convolution_rows(40, 1);
+  for (std::vector<double>& row : rows.features) row.push_back(1.0 / 3);
+  const auto learner = train_learner(LearnerKind::perceptron, rows, 7);
+  std::vector<double> other = rows.features[0];
+  const double same_ms = learner->predict_ms(other);
+  other.back() = 1;
+  EXPECT_EQ(learner->predict_ms(other), same_ms);
+}
+
 TEST(LatencyLearner, RefusesWhatItCannotLearnFrom) {
   EXPECT_THROW(train_learner(LearnerKind::lasso, {}, 1), InputError);
   EXPECT_THROW(train_learner(LearnerKind::lasso, {{{1}, {2}}, {1, -1}}, 1), InputError);
