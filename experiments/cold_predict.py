@@ -5,7 +5,6 @@
     cold_predict.py start TENSHOT MODELS OUT NETWORK ...     plans of predicted and of own stages, started in turn
     cold_predict.py table OUT                                the tables of OUT, as Markdown on standard output
 """
-import csv
 import json
 import os
 import re
@@ -14,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from cold import append, rows_of
 
 REPETITIONS = 3  # of each stage
 STARTS = 3       # by which stages are corrected
@@ -56,22 +57,6 @@ def megamacs(stages):
         positions = shape[2] * shape[3] if len(shape) == 4 else 1
         total += (measured["raw_bytes"] / 4 - shape[1]) * positions
     return total / 1e6
-
-
-def append(path, fields, row):
-    new = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.DictWriter(file, fields, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
-
-
-def rows_of(path):
-    if not path.exists():
-        return []
-    with path.open() as file:
-        return list(csv.DictReader(file))
 
 
 def predict(tenshot, models, out, networks):

@@ -6,6 +6,7 @@
 
 #include "nasbench/support/error.h"
 #include "tests/unit/trainer/fixtures.h"
+#include "tests/unit/trainer/predictors/maple_edge/new_device.h"
 #include "trainer/core/metrics.h"
 #include "trainer/predictors/maple_edge/simulated_network.h"
 #include "trainer/predictors/maple_edge/simulated_samples.h"
@@ -56,27 +57,11 @@ MapleEdgeSettings quick_settings() {
   return settings;
 }
 
-struct NewDevice {
-  AdaptationSet set;
-  std::vector<Architecture> architectures;
-  std::vector<double> latency_ms;
-};
-
-NewDevice new_device(std::size_t measured) {
-  NewDevice device;
-  for (const auto& row : test::synthetic_device("new", 5, 1.0, 0.01, 200, 9).latencies) {
-    device.architectures.push_back(row.architecture);
-    device.latency_ms.push_back(row.latency_ms);
-    if (device.set.architectures.size() == measured) continue;
-    device.set.architectures.push_back(row.architecture);
-    device.set.latency_ms.push_back(row.latency_ms);
-  }
+/// With the descriptor of that device.
+NewDevice described_device(std::size_t measured) {
+  NewDevice device = new_device(measured);
   device.set.descriptor = described(5, 1.0);
   return device;
-}
-
-double acc10(const Predictor& predictor, const NewDevice& device) {
-  return evaluate(predictor.predict(device.architectures, 0.9).latency_ms, device.latency_ms).acc10;
 }
 
 std::string used(const Predictor& predictor) { return predictor.to_archive().card.at("descriptor_used"); }
@@ -86,7 +71,7 @@ class SmallPools : public ::testing::TestWithParam<std::size_t> {};
 TEST_P(SmallPools, TrainWithDescriptorsAndAdaptToADescribedDevice) {
   MapleEdgeSettings settings = quick_settings();
   settings.simulation.descriptor_inputs = true;
-  const NewDevice device = new_device(10);
+  const NewDevice device = described_device(10);
   const auto predictor = train_simulated_network(described_pool(GetParam()), settings)->adapt(device.set, {});
   EXPECT_EQ(used(*predictor), "in-network + alone + counters");
   EXPECT_GT(acc10(*predictor, device), 0.7);
@@ -110,7 +95,7 @@ TEST(CountersOfTheNetwork, AreInputsWhereTheyAreAskedFor) {
   MapleEdgeSettings settings = quick_settings();
   settings.descriptor = "counters";
   const auto model = train_simulated_network(described_pool(3), settings);
-  NewDevice device = new_device(10);
+  NewDevice device = described_device(10);
   const auto with = model->adapt(device.set, {});
   EXPECT_EQ(used(*with), "alone + counters");
   EXPECT_GT(acc10(*with, device), 0.7);
@@ -200,7 +185,7 @@ TEST(PretrainedNetwork, OfOneDeviceTakesADescribedAndAnUndescribedDevice) {
   const auto model = train_simulated_network(described_pool(1), settings);
   AdaptOptions options;
   options.mode = "set-encoder";
-  NewDevice device = new_device(10);
+  NewDevice device = described_device(10);
   const auto described_predictor = model->adapt(device.set, options);
   EXPECT_EQ(used(*described_predictor), "in-network + alone + counters");
   EXPECT_GT(acc10(*described_predictor, device), 0.5);

@@ -8,6 +8,7 @@
 
 #include "nasbench/support/error.h"
 #include "tests/unit/trainer/fixtures.h"
+#include "tests/unit/trainer/predictors/maple_edge/new_device.h"
 #include "trainer/core/metrics.h"
 #include "trainer/predictors/maple_edge/simulated_samples.h"
 #include "trainer/predictors/registry.h"
@@ -34,29 +35,6 @@ const datasets::Pool& pool() {
 const PoolModel& quick_model() {
   static const auto model = train_simulated_network(pool(), quick_settings());
   return *model;
-}
-
-/// A device between the pool's: the first `measured` of its architectures, and all of them as truth.
-struct NewDevice {
-  AdaptationSet set;
-  std::vector<Architecture> architectures;
-  std::vector<double> latency_ms;
-};
-
-NewDevice new_device(std::size_t measured) {
-  NewDevice device;
-  for (const auto& row : test::synthetic_device("new", 5, 1.0, 0.01, 200, 9).latencies) {
-    device.architectures.push_back(row.architecture);
-    device.latency_ms.push_back(row.latency_ms);
-    if (device.set.architectures.size() == measured) continue;
-    device.set.architectures.push_back(row.architecture);
-    device.set.latency_ms.push_back(row.latency_ms);
-  }
-  return device;
-}
-
-double acc10(const Predictor& predictor, const NewDevice& device) {
-  return evaluate(predictor.predict(device.architectures, 0.9).latency_ms, device.latency_ms).acc10;
 }
 
 TEST(SimulatedNetwork, PredictsANewDeviceFromTenMeasurements) {
