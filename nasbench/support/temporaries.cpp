@@ -8,10 +8,12 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <vector>
@@ -44,7 +46,16 @@ std::optional<pid_t> process_of(std::string_view digits) {
   return static_cast<pid_t>(*number);
 }
 
-bool is_dead(pid_t process) { return ::kill(process, 0) != 0 && errno == ESRCH; }
+/// True of a process that has ended and that nobody has waited for yet: it has no files any more.
+bool is_zombie(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string status;
+  std::getline(file, status);
+  const std::size_t name_end = status.rfind(')');  // "28114 (tenshot) Z …"
+  return name_end != std::string::npos && status.size() > name_end + 2 && status[name_end + 2] == 'Z';
+}
+
+bool is_dead(pid_t process) { return (::kill(process, 0) != 0 && errno == ESRCH) || is_zombie(process); }
 
 /// Whether no process has marked the file or folder as used. It must not be a link.
 bool is_unused(const fs::path& path, int flags) {

@@ -47,6 +47,19 @@ class PlainFolder {
 
 void put(const fs::path& path, const std::string& text = "x") { std::ofstream(path) << text; }
 
+TEST(Temporaries, OfAProcessThatNobodyWaitedForAreRemovedToo) {
+  const TemporaryFolder folder;
+  const fs::path target = folder.path() / "file";
+  const pid_t zombie = ::fork();
+  if (zombie == 0) ::_exit(0);
+  siginfo_t ended;
+  ::waitid(P_PID, static_cast<id_t>(zombie), &ended, WEXITED | WNOWAIT);  // ended, and still there
+  put(temporary_name(target, zombie));
+  write_file_atomically(target, "content");
+  EXPECT_FALSE(fs::exists(temporary_name(target, zombie)));
+  ::waitpid(zombie, nullptr, 0);
+}
+
 TEST(Temporaries, OfADeadProcessAreRemovedByTheNextWriteOfTheSameFile) {
   const TemporaryFolder folder;
   const fs::path target = folder.path() / "file";
