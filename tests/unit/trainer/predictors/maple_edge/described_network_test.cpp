@@ -47,16 +47,6 @@ datasets::Pool described_pool(std::size_t devices) {
   return pool;
 }
 
-MapleEdgeSettings quick_settings() {
-  MapleEdgeSettings settings = simulated_network_settings();
-  settings.hidden = {48, 32};
-  settings.fit.epochs = 8;
-  settings.fit.batch = 128;
-  settings.fit.learning_rate = 5e-3;
-  settings.simulation.rows = 4000;
-  return settings;
-}
-
 /// With the descriptor of that device.
 NewDevice described_device(std::size_t measured) {
   NewDevice device = new_device(measured);

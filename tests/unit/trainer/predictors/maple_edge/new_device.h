@@ -5,8 +5,20 @@
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/core/metrics.h"
 #include "trainer/core/predictor.h"
+#include "trainer/predictors/maple_edge/simulated_network.h"
 
 namespace tenshot::trainer {
+
+/// A network that is taught in seconds.
+inline MapleEdgeSettings quick_settings() {
+  MapleEdgeSettings settings = simulated_network_settings();
+  settings.hidden = {48, 32};
+  settings.fit.epochs = 8;
+  settings.fit.batch = 128;
+  settings.fit.learning_rate = 5e-3;
+  settings.simulation.rows = 4000;
+  return settings;
+}
 
 /// A device between those of the synthetic pool: the first `measured` of its architectures, and all of them as truth.
 struct NewDevice {

@@ -17,16 +17,6 @@
 namespace tenshot::trainer {
 namespace {
 
-MapleEdgeSettings quick_settings() {
-  MapleEdgeSettings settings = simulated_network_settings();
-  settings.hidden = {48, 32};
-  settings.fit.epochs = 8;
-  settings.fit.batch = 128;
-  settings.fit.learning_rate = 5e-3;
-  settings.simulation.rows = 4000;
-  return settings;
-}
-
 const datasets::Pool& pool() {
   static const datasets::Pool pool = test::synthetic_pool(100);
   return pool;
