@@ -81,11 +81,13 @@ Task make_task(const datasets::Pool& pool, const trainer::structured::PosteriorO
   }
   task.table = task.library.model->table(task.candidates);
   const auto prior = trainer::structured::prior_covariance(task.library, task.table, posterior);
+  sampling::InformationOptions planning;
+  planning.noise = posterior.planning_noise;
   for (const std::size_t samples : {std::size_t{10}, std::size_t{4}}) {
     for (std::size_t p = 0; p < plans; ++p) {
       Rng plan_rng(p + 1);
       task.first_rounds[samples].push_back(
-          sampling::choose_informative(prior, indices(task.candidates.size()), {}, samples, plan_rng));
+          sampling::choose_informative(prior, indices(task.candidates.size()), {}, samples, plan_rng, planning));
     }
   }
   return task;

@@ -159,9 +159,12 @@ IntervalCalibration calibrate(const StructuredLibrary& library, const std::vecto
   const std::vector<HeldOut> held_out = exhaustive ? each_alone(devices) : sampled_families(devices, options);
   const std::size_t predicted = exhaustive ? candidates.size() : options.most_architectures;
   std::vector<std::vector<double>> errors(held_out.size());
+  sampling::InformationOptions planning;
+  planning.noise = posterior_options.planning_noise;
   for (std::size_t repeat = 0; repeat < options.repeats; ++repeat) {
     Rng rng(options.seed, repeat);
-    const std::vector<std::size_t> chosen = sampling::choose_informative(prior, candidates, {}, options.samples, rng);
+    const std::vector<std::size_t> chosen =
+        sampling::choose_informative(prior, candidates, {}, options.samples, rng, planning);
     for (std::size_t h = 0; h < held_out.size(); ++h) {
       collect_errors(without(library, held_out[h].family), pool, table, pool.latency_ms[held_out[h].device], chosen,
                      posterior_options, predicted, errors[h]);

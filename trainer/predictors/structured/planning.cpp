@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
@@ -20,6 +21,9 @@ using sampling::LatencyCovariance;
 /// Pools are larger than what planning needs to see of them: beyond this many entries, evenly spaced ones speak for
 /// all.
 constexpr std::size_t entries_considered = 32;
+
+constexpr double strange_spread = 0.5;  ///< standard deviation of a strange device's cost, as a share of it
+constexpr std::uint64_t strange_seed = 17;
 
 /// One hypothesis about the costs: a Gaussian, how probable, and below what no latency is.
 struct Hypothesis {
@@ -44,6 +48,47 @@ Hypothesis hypothesis_of(const CostPrior& prior) {
   hypothesis.root = covariance_root(prior.covariance + prior.mean * prior.mean.transpose());
   hypothesis.floor = smallest_relative;
   return hypothesis;
+}
+
+/// Devices like none of the library: a base of .05 to .8 of the median latency, and operations of a twentieth to five
+/// times what they typically cost.
+std::vector<Hypothesis> strange_hypotheses(const nasbench::StructureModel& model, std::size_t count) {
+  const auto& features = model.features();
+  const auto width = static_cast<Eigen::Index>(features.size());
+  std::vector<Hypothesis> hypotheses;
+  Rng rng(strange_seed);
+  for (std::size_t h = 0; h < count; ++h) {
+    CostPrior prior;
+    prior.mean.resize(width);
+    for (Eigen::Index f = 0; f < width; ++f) {
+      const double drawn = rng.uniform();
+      prior.mean[f] = f == 0 ? 0.05 + 0.75 * drawn : features[f].typical_cost * 0.05 * std::pow(100, drawn);
+    }
+    prior.covariance = (strange_spread * prior.mean).cwiseAbs2().asDiagonal();
+    hypotheses.push_back(hypothesis_of(prior));
+  }
+  return hypotheses;
+}
+
+/// The hypotheses before anything is measured, the same for every structure: entries of the library, and strange
+/// devices. Weights sum to 1.
+std::vector<Hypothesis> prior_hypotheses(const StructuredLibrary& library, const PosteriorOptions& options) {
+  const Eigen::MatrixXd spread = library_covariance(library);
+  std::vector<Hypothesis> hypotheses;
+  const std::size_t entries = library.entries.size();
+  const std::size_t considered = std::min(entries, entries_considered);
+  const double strange_share = options.strange_devices == 0 ? 0 : options.strange_share;
+  for (std::size_t i = 0; i < considered; ++i) {
+    const std::size_t entry = considered == 1 ? entries - 1 : i * (entries - 1) / (considered - 1);
+    hypotheses.push_back(hypothesis_of(cost_prior(library, entry, spread, options)));
+    hypotheses.back().weight = (1 - strange_share) / static_cast<double>(considered);
+  }
+  if (strange_share == 0) return hypotheses;
+  for (Hypothesis& strange : strange_hypotheses(*library.model, options.strange_devices)) {
+    strange.weight = strange_share / static_cast<double>(options.strange_devices);
+    hypotheses.push_back(std::move(strange));
+  }
+  return hypotheses;
 }
 
 /// Adds the hypotheses of one structure: a block of their cost uncertainties, and log latencies to `latencies`, one
@@ -133,23 +178,15 @@ StructureTable compacted(const StructureTable& table) {
 
 LatencyCovariance prior_covariance(const StructuredLibrary& library, const StructureTable& table,
                                    const PosteriorOptions& options, const DescribedDevice* described) {
-  const Eigen::MatrixXd spread = library_covariance(library);
-  std::vector<Hypothesis> of_entry;
-  const std::size_t entries = library.entries.size();
-  const std::size_t considered = std::min(entries, entries_considered);
-  for (std::size_t i = 0; i < considered; ++i) {
-    const std::size_t entry = considered == 1 ? entries - 1 : i * (entries - 1) / (considered - 1);
-    of_entry.push_back(hypothesis_of(cost_prior(library, entry, spread, options)));
-  }
-  const double library_weight = (described == nullptr ? 1 : 1 - options.described_share);
+  const std::vector<Hypothesis> undescribed = prior_hypotheses(library, options);
   std::vector<std::vector<Hypothesis>> hypotheses(library.model->structures().size());
   double structures = 0;
   for (std::size_t s = 0; s < hypotheses.size(); ++s) {
     if (!considers(options, library.model->structures()[s])) continue;
     structures += 1;
-    hypotheses[s] = of_entry;
-    for (Hypothesis& hypothesis : hypotheses[s]) hypothesis.weight = library_weight / static_cast<double>(considered);
+    hypotheses[s] = undescribed;
     if (described == nullptr) continue;
+    for (Hypothesis& hypothesis : hypotheses[s]) hypothesis.weight *= 1 - options.described_share;
     hypotheses[s].push_back(hypothesis_of(described_prior(*described, s, options)));
     hypotheses[s].back().weight = options.described_share;
   }

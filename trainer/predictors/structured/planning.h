@@ -12,7 +12,9 @@ namespace tenshot::trainer::structured {
 
 /// What is uncertain about the log latencies of `table` before anything is measured: the mean over all structures and
 /// library entries of what the uncertainty of the costs means for the latencies (linearised at the entry's costs), and
-/// the spread of the entries' latencies themselves, each relative to its mean. Give it
+/// the spread of the entries' latencies themselves, each relative to its mean. Beside the entries stand
+/// options.strange_devices that are like none of them (launch-bound ones, poolings as dear as convolutions), with
+/// options.strange_share of the probability. Give it
 /// connected architectures only: those that compute nothing would be all that matters. With `described`, most of the
 /// probability is with what the device's own descriptor says.
 sampling::LatencyCovariance prior_covariance(const StructuredLibrary& library, const nasbench::StructureTable& table,

@@ -24,7 +24,9 @@ class LibraryPrior final : public PlanningPrior {
     std::optional<DescribedDevice> known;
     if (measured.descriptor) known = describe(descriptor_prior(), *library_.model, *measured.descriptor);
     const DescribedDevice* described = known ? &*known : nullptr;
-    if (measured.architectures.empty()) return {prior_covariance(library_, table, options_, described), std::nullopt};
+    if (measured.architectures.empty()) {
+      return {prior_covariance(library_, table, options_, described), options_.planning_noise};
+    }
     const StructuredPosterior posterior = adapt(library_, measured, options_, described);
     return {posterior_covariance(posterior, table), noise_of(posterior)};
   }

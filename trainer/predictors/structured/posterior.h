@@ -29,7 +29,7 @@ struct PosteriorOptions {
   double cost_spread_floor = 0.01;
   /// How far a device may be from its library entry, in units of the spread above, tried in turn: some devices are
   /// nearly the same as one of the pool. More of them cost time in proportion.
-  std::vector<double> closeness = {0.3, 1.5};
+  std::vector<double> closeness = {0.3, 1.5, 4};
   /// The Gaussian process of residuals has the standard deviation residual_share · σ; 0: no process. Larger predicts
   /// networks nearer to what alike ones measured, and follows their noise.
   double residual_share = 0.7;
@@ -57,6 +57,15 @@ struct PosteriorOptions {
   /// Standard deviation of a described cost, in units of the median latency, beside what held-out runtimes show. Larger
   /// trusts measurements more and the descriptor less.
   double described_spread = 0.05;
+  /// Of planning before any measurement: the share of the probability that the device is like none of the library, and
+  /// how many such devices speak for all of them. Their costs are drawn log-uniform over two decades. A larger share
+  /// plans for stranger devices and less for those like the pool; more devices take longer to plan with, and a plan
+  /// depends less on which were drawn. 0 devices: the library alone.
+  double strange_share = 0.3;
+  std::size_t strange_devices = 64;
+  /// σ of a measurement's log latency that planning before any measurement expects. Larger rests a plan less on single
+  /// measurements.
+  double planning_noise = 0.1;
 };
 
 /// Throws InputError that names the first value out of range.

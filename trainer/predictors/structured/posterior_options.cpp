@@ -28,6 +28,9 @@ void each_option(Options& options, const Visit& visit) {
   visit("left_out", options.left_out);
   visit("described_share", options.described_share);
   visit("described_spread", options.described_spread);
+  visit("strange_share", options.strange_share);
+  visit("strange_devices", options.strange_devices);
+  visit("planning_noise", options.planning_noise);
 }
 
 PosteriorOptions checked_options(const CardField& settings) {
@@ -60,6 +63,9 @@ void require_valid(const PosteriorOptions& options) {
   require_option(options.kept >= 1, "kept", "1 or more");
   require_option(options.described_share > 0 && options.described_share < 1, "described_share", "between 0 and 1");
   require_option(between(options.described_spread, 1e-6, 10), "described_spread", "from 1e-6 to 10");
+  require_option(between(options.strange_share, 0, 1), "strange_share", "from 0 to 1");
+  require_option(options.strange_devices <= 1000, "strange_devices", "from 0 to 1000");
+  require_option(between(options.planning_noise, 1e-4, 10), "planning_noise", "from .0001 to 10");
 }
 
 void to_json(nlohmann::json& json, const PosteriorOptions& options) { json = options_json(options); }

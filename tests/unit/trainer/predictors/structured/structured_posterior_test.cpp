@@ -31,9 +31,11 @@ AdaptationSet planned_set(const std::string& structure, const std::vector<double
   std::vector<std::size_t> indices(candidates.size());
   std::iota(indices.begin(), indices.end(), std::size_t{0});
   Rng rng(5);
+  sampling::InformationOptions planning;
+  planning.noise = PosteriorOptions().planning_noise;
   AdaptationSet set;
-  for (const std::size_t c :
-       sampling::choose_informative(prior_covariance(test::synthetic_library(), table), indices, {}, count, rng)) {
+  for (const std::size_t c : sampling::choose_informative(prior_covariance(test::synthetic_library(), table), indices,
+                                                          {}, count, rng, planning)) {
     set.architectures.push_back(candidates[c]);
   }
   set.latency_ms = test::latencies_under(structure, costs, set.architectures, noise);
