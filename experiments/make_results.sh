@@ -12,10 +12,11 @@ cd "$(dirname "$0")/.."
 install_missing libxgboost-dev
 build_targets tenshot
 work=$build/experiments
-names=${*:-pooling single_device ablation samples_clones leave_one_out samplers help_task structured structured_ceiling
-  structured_families structured_ablation structured_search structured_own structured_descriptor
-  structured_descriptor_search maple_edge_help maple_edge_ablation maple_edge_descriptor maple_edge_modes
-  maple_edge_pools maple_edge_search maple_edge_descriptor_search fbnet ofa}
+names=${*:-pooling pooling_help single_device ablation samples_clones look_up leave_one_out samplers help_task
+  structured structured_ceiling structured_families structured_ablation structured_search structured_own
+  structured_descriptor structured_descriptor_search maple_edge_help maple_edge_ablation
+  maple_edge_descriptor maple_edge_modes maple_edge_modes_search maple_edge_pools maple_edge_search
+  maple_edge_descriptor_search fbnet ofa}
 for name in $names; do
   table=${TENSHOT_TABLES:-}/$(grep -o 'help-[a-z0-9]*/latency_ms.csv' "experiments/$name.json" || echo none)
   if grep -q TENSHOT_TABLES "experiments/$name.json" && [ ! -f "$table" ]; then
@@ -29,5 +30,8 @@ for name in $names; do
   if [ "$name" = help_task ]; then shown=peers.md; fi  # its README.md is what experiments/help_task.sh writes
   cp "$work/$name/README.md" "experiments/results/$name/$shown"
   cp "$work/$name/results.csv" "experiments/results/$name/results.csv"
-  if [ "$name" = samplers ]; then cp "$work/$name.pictures/accuracy-against-samples.svg" "experiments/results/$name/"; fi
+  case $name in
+    samplers | samples_clones) cp "$work/$name.pictures/accuracy-against-samples.svg" "experiments/results/$name/" ;;
+    look_up) cp "$work/$name.pictures/"predicted-against-measured-*.svg "experiments/results/$name/" ;;
+  esac
 done
