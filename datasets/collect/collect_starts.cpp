@@ -9,6 +9,7 @@
 #include "datasets/collect/start_table.h"
 #include "datasets/pool/device_file.h"
 #include "datasets/tables/space_files.h"
+#include "descriptor/machine/child_process.h"
 #include "descriptor/machine/instruction_set.h"
 #include "descriptor/machine/machine.h"
 #include "descriptor/runtimes/libtorch_runtime.h"
@@ -66,8 +67,9 @@ class Starts {
     leave_out_unsupported();
     measure_empty();
     for (const Architecture& architecture : wanted_) {
-      if (!starts_.has(architecture)) measure(architecture);
+      if (!starts_.has(architecture)) measure_or_leave_out(architecture);
     }
+    if (starts_.order().empty()) throw InputError("none of the networks could be started: " + first_reason());
     environment_["complete"] = true;
     save();
     return device_;
@@ -165,21 +167,25 @@ class Starts {
 
   /// Networks that the runtime does not run, and why, go into the environment.
   void leave_out_unsupported() {
+    environment_.erase("left_out");  // who resumes tries them again
     std::vector<Architecture> supported;
-    json left_out = json::array();
     for (const Architecture& architecture : wanted_) {
       try {
         runtime_->require_supported(network_of(architecture), options_.collect.runtime_options);
         supported.push_back(architecture);
       } catch (const InputError& error) {
-        left_out.push_back({{"architecture", space_.format(architecture)}, {"reason", error.what()}});
+        leave_out(architecture, error.what());
       }
     }
-    if (supported.empty())
-      throw InputError("none of the networks can be started: " + left_out[0]["reason"].get<std::string>());
-    if (!left_out.empty()) environment_["left_out"] = left_out;
+    if (supported.empty()) throw InputError("none of the networks can be started: " + first_reason());
     wanted_ = std::move(supported);
   }
+
+  void leave_out(const Architecture& architecture, const std::string& reason) {
+    environment_["left_out"].push_back({{"architecture", space_.format(architecture)}, {"reason", reason}});
+  }
+
+  std::string first_reason() const { return environment_["left_out"][0]["reason"].get<std::string>(); }
 
   std::size_t missing() const {
     return static_cast<std::size_t>(
@@ -293,6 +299,15 @@ class Starts {
         values.push_back(*one.peak_memory_mib - environment_["runtime_memory_mib"].get<double>());
     }
     return values;
+  }
+
+  /// A runtime may find out only when it starts that it cannot run a network.
+  void measure_or_leave_out(const Architecture& architecture) {
+    try {
+      measure(architecture);
+    } catch (const descriptor::ChildFailed& error) {
+      leave_out(architecture, error.what());
+    }
   }
 
   void measure(const Architecture& architecture) {

@@ -5,7 +5,15 @@
 #include <string>
 #include <vector>
 
+#include "nasbench/support/error.h"
+
 namespace tenshot::descriptor {
+
+/// A child ended with an exit code other than 0, or by a signal.
+class ChildFailed : public Error {
+ public:
+  using Error::Error;
+};
 
 /// A program to run to its end.
 struct ChildProcess {
@@ -18,7 +26,7 @@ struct ChildProcess {
 
 /// Runs the child in a process group of its own, so that a Ctrl-C at the terminal reaches the caller alone; the group
 /// is killed after the time limit (Error), once `go_on` says no (Interrupted), or when it throws. The child is killed
-/// with its parent. Throws Error with the end of the child's output when the child fails.
+/// with its parent. Throws ChildFailed with the end of the child's output when the child fails.
 void run_child(const ChildProcess& child);
 
 /// The executable called `name` in the folders of PATH, or `name` itself when it contains a slash; empty when there is

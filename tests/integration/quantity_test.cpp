@@ -8,6 +8,9 @@
 
 #include "datasets/tables/csv.h"
 #include "datasets/tables/measurements.h"
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/onnx.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "tests/integration/program.h"
 
@@ -182,6 +185,27 @@ TEST(CollectStarts, TakesNetworksByTheirOnnxFiles) {
   EXPECT_GT(first_number(folder.path() / "pool/libtorch-eager_t1_b1_cold/cold.csv", "first_ms"), 0);
   const Outcome described = run("tenshot dataset describe " + out + " --quantity memory --json");
   EXPECT_TRUE(nlohmann::json::parse(described.out).at("devices")[0].contains("median_mib")) << described.err;
+}
+
+TEST(CollectStarts, LeavesOutANetworkThatCannotBeStarted) {
+  const Folder folder;
+  const std::string models = quoted(folder.path() / "models"), out = quoted(folder.path() / "pool");
+  expect_fine(run("tenshot network generate --count 1 --seed 5 --out " + models));
+  nasbench::NetworkBuilder b;
+  b.output(b.activation("relu", b.input("image", {1, 64, 32000, 32000}), "relu"));  // 262 GB
+  write_file_atomically(folder.path() / "models/vast.onnx", nasbench::onnx_model(b.take(), {}));
+  const Outcome collected = run("tenshot collect --cold --networks " + models + " --runs 1 --out " + out);
+  expect_fine(collected);
+  EXPECT_NE(collected.err.find("vast: left out: "), std::string::npos) << collected.err;
+  const auto device = folder.path() / "pool/libtorch-eager_t1_b1_cold";
+  const auto left_out = nlohmann::json::parse(slurp(device / "device.json"))["environment"]["left_out"];
+  ASSERT_EQ(left_out.size(), 1u);
+  EXPECT_EQ(left_out[0]["architecture"], "vast");
+  const std::string rows = slurp(device / "cold.csv");
+  EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 2) << rows;
+  expect_refused(run("tenshot collect --cold --networks " + quoted(folder.path() / "models/vast.onnx") +
+                     " --runs 1 --out " + quoted(folder.path() / "none")),
+                 1, "the end of its output: tenshot: out of memory");
 }
 
 TEST(CollectStarts, RefusesWhatIsOfLatenciesAlone) {

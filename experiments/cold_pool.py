@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""Cold starts of the engine (descriptor/cold) for the pool of cold starts, and that pool's table.
+
+    cold_pool.py engine TENSHOT MODELS LIST OUT      stages, plans and starts of the listed networks; resumes
+    cold_pool.py table OUT CSV                       medians of the starts: one row a network, one column a strategy
+    cold_pool.py card POOL                           the table of POOL's README, as Markdown on standard output
+"""
+import csv
+import json
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+from cold import append, rows_of
+
+# name: kernels, cache, preparing cores
+STRATEGIES = {"onednn-planned": ("planned", "planned", 1), "onednn-warm": ("warm", "none", 0),
+              "onednn-preferred": ("preferred", "none", 0)}
+REPETITIONS = 3  # of each stage
+CORRECTING = 3   # starts by which a plan is corrected
+STARTS = 5       # of each plan, strategies in turn
+FIELDS = ["network", "strategy", "start", "cold_ms", "start_ms", "prepare_ms", "wait_ms", "execute_ms"]
+
+
+def run(command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def listed(path):
+    with open(path, newline="") as file:
+        return [row[0] for row in list(csv.reader(file))[1:]]
+
+
+def engine(tenshot, models, names, out):
+    out.mkdir(parents=True, exist_ok=True)
+    table = out / "engine.csv"
+    for network in listed(names):
+        done = {(row["strategy"], int(row["start"])) for row in rows_of(table) if row["network"] == network}
+        if len(done) == STARTS * len(STRATEGIES):
+            continue
+        folder = out / "work" / network
+        folder.mkdir(parents=True, exist_ok=True)
+        stages = folder / "stages.json"
+        if not stages.exists():
+            run([tenshot, "cold", "measure", models / f"{network}.onnx", "--repetitions", str(REPETITIONS), "--quiet",
+                 "--out", stages])
+        for name, (kernels, cache, cores) in STRATEGIES.items():
+            plan = folder / f"{name}.json"
+            if not plan.exists():
+                run([tenshot, "cold", "plan", stages, "--kernels", kernels, "--cache", cache, "--preparing-cores",
+                     str(cores), "--starts", str(CORRECTING), "--quiet", "--out", plan])
+            run([tenshot, "cold", "run", plan, "--quiet"])  # makes the files of its weights
+        for number in range(STARTS):
+            for name in STRATEGIES:
+                if (name, number) in done:
+                    continue
+                said = json.loads(run([tenshot, "cold", "run", folder / f"{name}.json", "--json", "--drop-page-cache"]))
+                if said["page_cache"] != "dropped":
+                    sys.exit(f"{network}: the page cache could not be dropped: {said['page_cache']}")
+                append(table, FIELDS, {"network": network, "strategy": name, "start": number,
+                                       **{field: round(said[field], 4) for field in FIELDS[3:]}})
+        for weights in folder.glob("*.weights/*"):
+            weights.unlink()  # as large as the model, three times
+        print(network, flush=True)
+
+
+def table(out, path):
+    starts = {}
+    for row in rows_of(out / "engine.csv"):
+        starts.setdefault(row["network"], {}).setdefault(row["strategy"], []).append(float(row["cold_ms"]))
+    with open(path, "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["architecture", *STRATEGIES])
+        for network, own in starts.items():
+            writer.writerow([network, *(round(statistics.median(own[name]), 4) for name in STRATEGIES)])
+
+
+def card(pool):
+    print("| device-runtime | networks | cold | load | prepare | first | warm | spread | disturbed networks |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for device in sorted(pool.glob("*/device.json")):
+        document = json.loads(device.read_text())
+        rows = rows_of(device.parent / document["latencies"])
+
+        def median(field, digits=1):
+            values = [float(row[field]) for row in rows if row.get(field)]
+            return f"{statistics.median(values):.{digits}f}" if values else "–"
+
+        spreads = [float(row["stddev_ms"]) / float(row["cold_ms"]) for row in rows if row.get("stddev_ms")]
+        spread = f"{100 * statistics.median(spreads):.1f} %" if spreads else "–"
+        disturbed = document.get("environment", {}).get("disturbed_networks", "–")
+        print(f"| `{document['id']}` | {len(rows)} | {median('cold_ms')} | {median('load_ms')} | {median('prepare_ms')} | "
+              f"{median('first_ms')} | {median('warm_ms', 2)} | {spread} | {disturbed} |")
+
+
+if __name__ == "__main__":
+    verb, *words = sys.argv[1:]
+    if verb == "engine":
+        engine(words[0], Path(words[1]), words[2], Path(words[3]))
+    elif verb == "table":
+        table(Path(words[0]), words[1])
+    else:
+        card(Path(words[0]))
