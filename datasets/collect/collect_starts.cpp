@@ -306,7 +306,10 @@ class Starts {
     try {
       measure(architecture);
     } catch (const descriptor::ChildFailed& error) {
-      leave_out(architecture, error.what());
+      const std::string& said = error.last_words();
+      const std::string prefix = "tenshot: ";
+      if (said.compare(0, prefix.size(), prefix) != 0) throw;  // killed, or not a word of this program
+      leave_out(architecture, said.substr(prefix.size()));
     }
   }
 

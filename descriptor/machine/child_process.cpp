@@ -128,7 +128,8 @@ void run_child(const ChildProcess& child) {
   }
   const std::string failure = running.failure();
   if (!failure.empty()) {
-    throw ChildFailed(child.command[0] + " " + failure + "; the end of its output: " + last_lines(child.output));
+    const std::string last_words = last_lines(child.output);
+    throw ChildFailed(child.command[0] + " " + failure + "; the end of its output: " + last_words, last_words);
   }
 }
 

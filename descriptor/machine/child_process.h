@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "nasbench/support/error.h"
@@ -12,7 +13,12 @@ namespace tenshot::descriptor {
 /// A child ended with an exit code other than 0, or by a signal.
 class ChildFailed : public Error {
  public:
-  using Error::Error;
+  ChildFailed(const std::string& message, std::string last_words) : Error(message), last_words_(std::move(last_words)) {}
+  /// The end of its output; may be empty.
+  const std::string& last_words() const { return last_words_; }
+
+ private:
+  std::string last_words_;
 };
 
 /// A program to run to its end.

@@ -196,11 +196,12 @@ TEST(CollectStarts, LeavesOutANetworkThatCannotBeStarted) {
   write_file_atomically(folder.path() / "models/vast.onnx", nasbench::onnx_model(b.take(), {}));
   const Outcome collected = run("tenshot collect --cold --networks " + models + " --runs 1 --out " + out);
   expect_fine(collected);
-  EXPECT_NE(collected.err.find("vast: left out: "), std::string::npos) << collected.err;
+  EXPECT_NE(collected.err.find("vast: left out: out of memory"), std::string::npos) << collected.err;
   const auto device = folder.path() / "pool/libtorch-eager_t1_b1_cold";
   const auto left_out = nlohmann::json::parse(slurp(device / "device.json"))["environment"]["left_out"];
   ASSERT_EQ(left_out.size(), 1u);
   EXPECT_EQ(left_out[0]["architecture"], "vast");
+  EXPECT_EQ(left_out[0]["reason"], "out of memory");
   const std::string rows = slurp(device / "cold.csv");
   EXPECT_EQ(std::count(rows.begin(), rows.end(), '\n'), 2) << rows;
   expect_refused(run("tenshot collect --cold --networks " + quoted(folder.path() / "models/vast.onnx") +

@@ -113,6 +113,10 @@ case_node() {
   ln -s "$here/board/node_modules" "$kit/node_modules"
   measure 0 --backend onnxruntime
   expect kit.txt runner=node
+  new_kit
+  measure 0 --node-modules "$here/board/node_modules" --cold 2
+  for part in cold_ms load_ms prepare_ms first_ms; do expect_lines 1 "^$part=[0-9]" "$kit/results/arch_01/meta.txt"; done
+  expect arch_01/meta.txt cold_starts=2
 }
 case_optimization() {
   board onnxruntime_perf_test

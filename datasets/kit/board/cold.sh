@@ -46,7 +46,8 @@ cold_start() {
     python | node)
       drop_pages "$file"
       TENSHOT_COLD=1 infer 1 0 0 "$times_part" >"$said" 2>&1 || return 1
-      for key in cold_ms load_ms prepare_ms first_ms; do of_json $key "$times_part"; done | tr '\n' ' ' ;;
+      for key in cold_ms load_ms prepare_ms first_ms; do of_json $key "$times_part"; done | tr '\n' ' '
+      echo ;;
     custom)
       # shellcheck disable=SC2046 # one or two plain names
       drop_pages "$file" $(second_of "$file")

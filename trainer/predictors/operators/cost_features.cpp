@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -13,25 +15,48 @@ namespace {
 using nasbench::Architecture;
 using nasbench::SearchSpace;
 
-/// The features of `map` that a sum of raw features is: without those the pool never saw.
-Eigen::VectorXd mapped(const FeatureMap& map, Eigen::VectorXd raw, UnknownOperators unknown) {
-  const auto knows = [&](std::size_t feature) { return std::binary_search(map.raw.begin(), map.raw.end(), feature); };
+bool knows(const FeatureMap& map, std::size_t feature) {
+  return std::binary_search(map.raw.begin(), map.raw.end(), feature);
+}
+
+std::size_t count_of(std::size_t group) { return 1 + group * measures_of_group; }
+
+/// The group as which an operator of `group` counts: the group itself where the pool saw it, else the one most like it
+/// that the pool saw; none where there is none, or where unknown operators are left out.
+std::optional<std::size_t> counts_as(const FeatureMap& map, std::size_t group, UnknownOperators unknown) {
+  if (knows(map, count_of(group))) return group;  // every operator counts, so a group that was seen has its count
+  if (unknown == UnknownOperators::left_out) return std::nullopt;
+  for (const std::size_t other : stand_in_groups(group)) {
+    if (knows(map, count_of(other))) return other;
+  }
+  return std::nullopt;
+}
+
+/// Raw features with those of starts after them, which are sums over operators too: first uses are not, and are zero.
+Eigen::VectorXd with_all_weights(const Eigen::VectorXd& raw) {
+  Eigen::VectorXd features = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(known_feature_count()));
+  features.head(raw.size()) = raw;
+  double bytes = 0;
   for (std::size_t group = 0; group < operator_group_count(); ++group) {
-    const std::size_t first = 1 + group * measures_of_group;
-    if (unknown == UnknownOperators::left_out || knows(first))
-      continue;  // every operator counts, so a group that was seen has its count
-    for (const std::size_t other : stand_in_groups(group)) {
-      const std::size_t replacement = 1 + other * measures_of_group;
-      if (!knows(replacement)) continue;
-      raw.segment(static_cast<Eigen::Index>(replacement), measures_of_group) +=
-          raw.segment(static_cast<Eigen::Index>(first), measures_of_group).eval();
-      break;
-    }
+    bytes += raw[static_cast<Eigen::Index>(count_of(group) + measures_of_group - 1)];
+  }
+  features[static_cast<Eigen::Index>(all_weights_feature())] = bytes;
+  return features;
+}
+
+/// The features of `map` that a sum of raw features is: without those the pool never saw.
+Eigen::VectorXd mapped(const FeatureMap& map, const Eigen::VectorXd& raw, UnknownOperators unknown) {
+  Eigen::VectorXd known = with_all_weights(raw);
+  for (std::size_t group = 0; group < operator_group_count(); ++group) {
+    const std::optional<std::size_t> other = counts_as(map, group, unknown);
+    if (!other || *other == group) continue;
+    known.segment(static_cast<Eigen::Index>(count_of(*other)), measures_of_group) +=
+        raw.segment(static_cast<Eigen::Index>(count_of(group)), measures_of_group);
   }
   Eigen::VectorXd features = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(map.features()));
   for (std::size_t f = 0; f < map.raw.size(); ++f) {
     const auto at = static_cast<Eigen::Index>(f);
-    features[at] = raw[static_cast<Eigen::Index>(map.raw[f])] / map.unit[at];
+    features[at] = known[static_cast<Eigen::Index>(map.raw[f])] / map.unit[at];
   }
   return features;
 }
@@ -41,7 +66,26 @@ struct Parts {
   std::vector<std::uint32_t> keys;     ///< of the space, one for each number
   std::vector<std::uint32_t> part_of;  ///< the networks' part numbers, one network after the other
   std::vector<std::size_t> begin = {0};
+  std::vector<Eigen::VectorXd> raw;  ///< raw features of each number, without the base
+
+  /// The groups of the network's operators.
+  std::set<std::size_t> groups_of(std::size_t network) const {
+    std::set<std::size_t> groups;
+    for (std::size_t at = begin[network]; at < begin[network + 1]; ++at) {
+      for (std::size_t group = 0; group < operator_group_count(); ++group) {
+        if (raw[part_of[at]][static_cast<Eigen::Index>(count_of(group))] > 0) groups.insert(group);
+      }
+    }
+    return groups;
+  }
 };
+
+/// True where the feature is one of those that explain what `purpose` names.
+bool explains(std::size_t feature, FeaturesOf purpose) {
+  const bool is_raw = feature < raw_feature_count();
+  if (purpose == FeaturesOf::inference) return is_raw;
+  return !is_raw || feature == 0 || (feature - 1) % measures_of_group != measures_of_group - 1;
+}
 
 Parts parts_of(const SearchSpace& space, const std::vector<Architecture>& architectures) {
   Parts parts;
@@ -49,12 +93,37 @@ Parts parts_of(const SearchSpace& space, const std::vector<Architecture>& archit
   for (const Architecture& architecture : architectures) {
     for (const std::uint32_t key : space.operator_parts(architecture)) {
       const auto [found, added] = numbers.emplace(key, static_cast<std::uint32_t>(parts.keys.size()));
-      if (added) parts.keys.push_back(key);
+      if (added) {
+        parts.keys.push_back(key);
+        parts.raw.push_back(raw_features(space.operator_part(key)));
+        parts.raw.back()[0] = 0;
+      }
       parts.part_of.push_back(found->second);
     }
     parts.begin.push_back(parts.part_of.size());
   }
   return parts;
+}
+
+/// The groups that a network makes ready, given those of its operators: each once, stand-ins in the place of groups that
+/// the pool never saw.
+std::set<std::size_t> first_uses_of(const FeatureMap& map, const std::set<std::size_t>& groups,
+                                    UnknownOperators unknown) {
+  std::set<std::size_t> used;
+  for (const std::size_t group : groups) {
+    if (const std::optional<std::size_t> as = counts_as(map, group, unknown)) used.insert(*as);
+  }
+  return used;
+}
+
+/// A block for each group from `first` on: its first use, in the unit of its feature.
+void put_first_uses(const FeatureMap& map, std::size_t first, Eigen::MatrixXd& blocks) {
+  for (std::size_t f = 0; f < map.raw.size(); ++f) {
+    if (map.raw[f] < raw_feature_count() || map.raw[f] == all_weights_feature()) continue;
+    const std::size_t group = map.raw[f] - first_use_feature(0);
+    blocks(static_cast<Eigen::Index>(first + group), static_cast<Eigen::Index>(f)) =
+        1 / map.unit[static_cast<Eigen::Index>(f)];
+  }
 }
 
 }  // namespace
@@ -103,23 +172,28 @@ std::string FeatureMap::name(std::size_t feature) const {
   return "decision " + std::to_string(decision) + " option " + std::to_string(option);
 }
 
-FeatureMap make_feature_map(const SearchSpace& space, const std::vector<Architecture>& architectures) {
+bool FeatureMap::of_starts() const { return !raw.empty() && raw.back() == all_weights_feature(); }
+
+FeatureMap make_feature_map(const SearchSpace& space, const std::vector<Architecture>& architectures,
+                            FeaturesOf purpose) {
   if (architectures.empty()) throw InputError("the pool has no measured networks to learn from");
   const Parts parts = parts_of(space, architectures);
   std::vector<double> occurrences(parts.keys.size(), 0);
   for (const std::uint32_t part : parts.part_of) occurrences[part] += 1;
-  Eigen::VectorXd sum = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(raw_feature_count()));
-  for (std::size_t p = 0; p < parts.keys.size(); ++p) {
-    sum += occurrences[p] * raw_features(space.operator_part(parts.keys[p]));
+  Eigen::VectorXd raw = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(raw_feature_count()));
+  for (std::size_t p = 0; p < parts.keys.size(); ++p) raw += occurrences[p] * parts.raw[p];
+  Eigen::VectorXd sum = with_all_weights(raw);
+  for (std::size_t i = 0; purpose == FeaturesOf::start && i < architectures.size(); ++i) {
+    for (const std::size_t group : parts.groups_of(i)) sum[static_cast<Eigen::Index>(first_use_feature(group))] += 1;
   }
   sum[0] = static_cast<double>(architectures.size());
   FeatureMap map;
   std::vector<double> unit;
-  for (std::size_t f = 0; f < raw_feature_count(); ++f) {
+  for (std::size_t f = 0; f < known_feature_count(); ++f) {
     const double mean = sum[static_cast<Eigen::Index>(f)] / static_cast<double>(architectures.size());
-    if (mean <= 0) continue;
+    if (!explains(f, purpose) || (mean <= 0 && f != all_weights_feature())) continue;
     map.raw.push_back(f);
-    unit.push_back(mean);
+    unit.push_back(mean > 0 ? mean : 1);
   }
   map.unit = Eigen::Map<const Eigen::VectorXd>(unit.data(), static_cast<Eigen::Index>(unit.size()));
   if (space.composed()) map.options = space.decisions();
@@ -130,18 +204,19 @@ FeatureTable feature_table(const FeatureMap& map, const SearchSpace& space,
                            const std::vector<Architecture>& architectures, UnknownOperators unknown) {
   const Parts parts = parts_of(space, architectures);
   const std::size_t decisions = map.decision_features();
-  FeatureTable table;  // blocks: the base, one for each option, one for each part
-  table.blocks = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(1 + decisions + parts.keys.size()),
-                                       static_cast<Eigen::Index>(map.features()));
+  FeatureTable table;  // blocks: the base, one for each option, one for each part; of starts one for each group
+  const std::size_t blocks = 1 + decisions + parts.keys.size() + (map.of_starts() ? operator_group_count() : 0);
+  table.blocks =
+      Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(blocks), static_cast<Eigen::Index>(map.features()));
   table.blocks(0, 0) = 1 / map.unit[0];
   for (std::size_t d = 0; d < decisions; ++d) {
     table.blocks(static_cast<Eigen::Index>(1 + d), static_cast<Eigen::Index>(map.operator_features() + d)) = 1;
   }
   for (std::size_t p = 0; p < parts.keys.size(); ++p) {
-    Eigen::VectorXd raw = raw_features(space.operator_part(parts.keys[p]));
-    raw[0] = 0;
-    table.blocks.row(static_cast<Eigen::Index>(1 + decisions + p)) = mapped(map, std::move(raw), unknown);
+    table.blocks.row(static_cast<Eigen::Index>(1 + decisions + p)) = mapped(map, parts.raw[p], unknown);
   }
+  const std::size_t first_uses = 1 + decisions + parts.keys.size();
+  if (map.of_starts()) put_first_uses(map, first_uses, table.blocks);
   for (std::size_t i = 0; i < architectures.size(); ++i) {
     table.block_of.push_back(0);
     std::size_t first = 1;
@@ -151,6 +226,11 @@ FeatureTable feature_table(const FeatureMap& map, const SearchSpace& space,
     for (std::size_t at = parts.begin[i]; at < parts.begin[i + 1]; ++at) {
       table.block_of.push_back(static_cast<std::uint32_t>(1 + decisions + parts.part_of[at]));
     }
+    if (map.of_starts()) {
+      for (const std::size_t group : first_uses_of(map, parts.groups_of(i), unknown)) {
+        table.block_of.push_back(static_cast<std::uint32_t>(first_uses + group));
+      }
+    }
     table.begin.push_back(table.block_of.size());
   }
   return table;
@@ -159,7 +239,7 @@ FeatureTable feature_table(const FeatureMap& map, const SearchSpace& space,
 Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::OperatorSpecification& specification) {
   Eigen::VectorXd raw = raw_features({specification});
   raw[0] = 0;
-  return mapped(map, std::move(raw), UnknownOperators::stand_in);
+  return mapped(map, raw, UnknownOperators::stand_in);
 }
 
 std::vector<std::string> unknown_groups(const FeatureMap& map, const SearchSpace& space,

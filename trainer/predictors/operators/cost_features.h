@@ -29,7 +29,8 @@ struct FeatureTable {
 FeatureTable table_of(Eigen::MatrixXd rows);
 
 /// Which features describe the networks of a pool, and in which unit: the raw features that any of the pool's networks
-/// has, each divided by its mean over them, and in a layered space a one for each (decision, option) after them.
+/// has, each divided by its mean over them, and in a layered space a one for each (decision, option) after them. Of
+/// starts, the bytes of all weights stand in the place of those of each group, and first uses beside them.
 struct FeatureMap {
   std::vector<std::size_t> raw;  ///< indices of raw features, ascending; "base" is the first
   Eigen::VectorXd unit;          ///< [raw.size()], positive
@@ -39,12 +40,18 @@ struct FeatureMap {
   std::size_t decision_features() const;
   std::size_t features() const { return operator_features() + decision_features(); }
   std::string name(std::size_t feature) const;
+  /// True where the features are those of starts.
+  bool of_starts() const;
 };
+
+/// What the features are to explain: an inference among many, or the first one, from the file of the weights.
+enum class FeaturesOf { inference, start };
 
 /// The features of a pool's networks. Throws InputError when there are none, and what SearchSpace::operator_list
 /// throws.
 FeatureMap make_feature_map(const nasbench::SearchSpace& space,
-                            const std::vector<nasbench::Architecture>& architectures);
+                            const std::vector<nasbench::Architecture>& architectures,
+                            FeaturesOf purpose = FeaturesOf::inference);
 
 /// What becomes of operators of a group that the pool never saw.
 enum class UnknownOperators {
@@ -57,8 +64,8 @@ FeatureTable feature_table(const FeatureMap& map, const nasbench::SearchSpace& s
                            const std::vector<nasbench::Architecture>& architectures,
                            UnknownOperators unknown = UnknownOperators::stand_in);
 
-/// Features of one operator: what it adds to those of the networks that have it. Of a group that the pool never saw,
-/// another stands in.
+/// Features of one operator: what it adds to those of the networks that have it, first uses aside. Of a group that the
+/// pool never saw, another stands in.
 Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::OperatorSpecification& specification);
 
 /// Names of the groups in `architecture` that no network of the pool had.

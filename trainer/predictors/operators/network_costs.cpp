@@ -35,6 +35,16 @@ Eigen::VectorXd decisions_of(const FeatureMap& map, const Eigen::VectorXd& featu
   return own;
 }
 
+/// The part of `features` that first uses of groups add to a start.
+Eigen::VectorXd first_uses_of(const FeatureMap& map, const Eigen::VectorXd& features) {
+  Eigen::VectorXd own = Eigen::VectorXd::Zero(features.size());
+  for (std::size_t f = 0; f < map.operator_features(); ++f) {
+    const auto at = static_cast<Index>(f);
+    if (map.raw[f] >= raw_feature_count() && map.raw[f] != all_weights_feature()) own[at] = features[at];
+  }
+  return own;
+}
+
 /// A network's parts with the features of each; the costs are not scaled.
 struct Part {
   PartCost cost;
@@ -51,6 +61,7 @@ std::vector<Part> parts_of(const CostPosterior& posterior, const FeatureMap& map
     parts.push_back({std::move(cost), std::move(own)});
   };
   add("base", "base", base_of(features));
+  if (map.of_starts()) add("first uses", "first uses", first_uses_of(map, features));
   for (const nasbench::OperatorSpecification& specification : space.operator_list(architecture)) {
     const std::string kind = operator_group_of(specification);
     if (kind.empty()) continue;

@@ -135,8 +135,14 @@ std::string operator_group_of(const OperatorSpecification& specification) {
 }
 std::size_t raw_feature_count() { return 1 + group_count * measures_of_group; }
 
+std::size_t first_use_feature(std::size_t group) { return raw_feature_count() + group; }
+std::size_t all_weights_feature() { return first_use_feature(group_count); }
+std::size_t known_feature_count() { return all_weights_feature() + 1; }
+
 std::string raw_feature_name(std::size_t feature) {
   if (feature == 0) return "base";
+  if (feature == all_weights_feature()) return "network.weight_bytes";
+  if (feature >= raw_feature_count()) return group_names.at(feature - raw_feature_count()) + ".first_use";
   return group_names.at((feature - 1) / measures_of_group) + "." + measure_names[(feature - 1) % measures_of_group];
 }
 

@@ -29,7 +29,14 @@ constexpr std::size_t measures_of_group = 5;
 /// shape [1 + operator_group_count() · measures_of_group].
 Eigen::VectorXd raw_features(const std::vector<nasbench::OperatorSpecification>& operators);
 std::size_t raw_feature_count();
-/// "base", "depthwise_convolution.input_bytes" and so on.
+
+/// Features of starts, numbered after the raw ones: for each group a one where the network has an operator of it, which
+/// the first of them makes ready for all, and the bytes of all weights, which are read from the file.
+std::size_t first_use_feature(std::size_t group);
+std::size_t all_weights_feature();
+/// How many features there are with those.
+std::size_t known_feature_count();
+/// "base", "depthwise_convolution.input_bytes", "depthwise_convolution.first_use", "network.weight_bytes" and so on.
 std::string raw_feature_name(std::size_t feature);
 
 }  // namespace tenshot::trainer::operators

@@ -82,8 +82,8 @@ FeatureMap get_features(const Archive& archive, const nasbench::SearchSpace& spa
   for (const nlohmann::json& name : card.at("operators")) {
     const auto wanted = name.get<std::string>();
     std::size_t feature = 0;
-    while (feature < raw_feature_count() && raw_feature_name(feature) != wanted) ++feature;
-    if (feature == raw_feature_count()) throw FormatError("feature '" + wanted + "' is not known to this tenshot");
+    while (feature < known_feature_count() && raw_feature_name(feature) != wanted) ++feature;
+    if (feature == known_feature_count()) throw FormatError("feature '" + wanted + "' is not known to this tenshot");
     if (!map.raw.empty() && map.raw.back() >= feature) throw FormatError("feature '" + wanted + "' is out of order");
     map.raw.push_back(feature);
   }

@@ -17,7 +17,8 @@ FittedPool fit_pool(const datasets::Pool& pool) {
   require_devices(pool);
   const datasets::LatencyMatrix matrix = datasets::latency_matrix(pool);
   FittedPool fitted;
-  fitted.map = make_feature_map(*pool.space, matrix.architectures);
+  const bool starts = pool.quantity() == datasets::Quantity::cold;
+  fitted.map = make_feature_map(*pool.space, matrix.architectures, starts ? FeaturesOf::start : FeaturesOf::inference);
   fitted.numbers.features = feature_table(fitted.map, *pool.space, matrix.architectures).rows();
   fitted.numbers.operator_features = fitted.map.operator_features();
   fitted.numbers.latency_ms.resize(static_cast<Eigen::Index>(matrix.latency_ms.size()),

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "nasbench/spaces/networks.h"
 #include "tests/unit/trainer/predictors/operators/specifications.h"
 
 namespace tenshot::trainer::operators {
@@ -58,6 +59,54 @@ TEST(CostFeatures, OfAReshapeAreNone) {
   reshape.output = {1, 128};
   const Eigen::VectorXd features = raw_features({reshape});
   EXPECT_EQ(features.sum(), 1);  // the base alone
+}
+
+/// The features of starts of networks by name, times their units.
+class StartFeatures : public ::testing::Test {
+ protected:
+  static nasbench::Architecture network(const std::string& name, const std::vector<OperatorSpecification>& operators) {
+    return nasbench::add_network(nasbench::named_network(name, operators, "test"));
+  }
+  double of(const nasbench::Architecture& architecture, const std::string& name) const {
+    const Eigen::VectorXd row = feature_table(map, nasbench::networks(), {architecture}).rows().row(0);
+    for (std::size_t f = 0; f < map.features(); ++f) {
+      if (map.name(f) == name) return row[static_cast<Eigen::Index>(f)] * map.unit[static_cast<Eigen::Index>(f)];
+    }
+    ADD_FAILURE() << "no feature " << name;
+    return -1;
+  }
+  nasbench::Architecture twice = network("twice", {convolution(3, 1, 4, 8, 5), convolution(3, 1, 8, 8, 5)});
+  nasbench::Architecture mixed = network("mixed", {convolution(3, 1, 4, 8, 5), convolution(3, 8, 8, 8, 5)});
+  FeatureMap map = make_feature_map(nasbench::networks(), {twice, mixed}, FeaturesOf::start);
+};
+
+TEST_F(StartFeatures, CountTheFirstUseOfAGroupOnce) {
+  EXPECT_TRUE(map.of_starts());
+  EXPECT_DOUBLE_EQ(of(twice, "convolution.count"), 2);
+  EXPECT_DOUBLE_EQ(of(twice, "convolution.first_use"), 1);
+  EXPECT_DOUBLE_EQ(of(twice, "depthwise_convolution.first_use"), 0);
+  EXPECT_DOUBLE_EQ(of(mixed, "depthwise_convolution.first_use"), 1);
+}
+
+TEST_F(StartFeatures, SumTheWeightsOfAllGroups) {
+  EXPECT_DOUBLE_EQ(of(twice, "network.weight_bytes"), 4 * (9 * 4 * 8 + 9 * 8 * 8));
+  EXPECT_DOUBLE_EQ(of(mixed, "network.weight_bytes"), 4 * (9 * 4 * 8 + 9 * 8));
+  for (std::size_t f = 0; f < map.features(); ++f) EXPECT_NE(map.name(f), "convolution.weight_bytes");
+}
+
+TEST_F(StartFeatures, OfAnUnknownGroupAreThoseOfTheGroupThatStandsIn) {
+  const nasbench::Architecture grouped = network("grouped", {convolution(3, 2, 8, 8, 5), convolution(3, 2, 8, 8, 5)});
+  EXPECT_DOUBLE_EQ(of(grouped, "convolution.first_use"), 1);
+  EXPECT_DOUBLE_EQ(of(grouped, "convolution.count"), 2);
+  const FeatureTable without = feature_table(map, nasbench::networks(), {grouped}, UnknownOperators::left_out);
+  const Eigen::VectorXd row = without.rows().row(0);
+  for (std::size_t f = 1; f + 1 < map.features(); ++f) EXPECT_EQ(row[static_cast<Eigen::Index>(f)], 0) << map.name(f);
+}
+
+TEST_F(StartFeatures, AreNotThoseOfInferences) {
+  const FeatureMap inference = make_feature_map(nasbench::networks(), {twice, mixed});
+  EXPECT_FALSE(inference.of_starts());
+  for (std::size_t f = 0; f < inference.features(); ++f) EXPECT_EQ(inference.name(f).find("first_use"), std::string::npos);
 }
 
 TEST(FeatureTable, MultipliesSumsOfBlocks) {
