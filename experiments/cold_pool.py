@@ -14,11 +14,10 @@ from pathlib import Path
 
 from cold import append, rows_of
 
-# name: kernels, cache, preparing cores
-STRATEGIES = {"onednn-planned": ("planned", "planned", 1), "onednn-warm": ("warm", "none", 0),
-              "onednn-preferred": ("preferred", "none", 0)}
+# name: kernels, cache, preparing cores, starts by which the stages are corrected
+STRATEGIES = {"onednn-planned": ("planned", "planned", 1, 2), "onednn-warm": ("warm", "none", 0, 0),
+              "onednn-preferred": ("preferred", "none", 0, 0)}
 REPETITIONS = 3  # of each stage
-CORRECTING = 3   # starts by which a plan is corrected
 STARTS = 5       # of each plan, strategies in turn
 FIELDS = ["network", "strategy", "start", "cold_ms", "start_ms", "prepare_ms", "wait_ms", "execute_ms"]
 
@@ -45,11 +44,11 @@ def engine(tenshot, models, names, out):
         if not stages.exists():
             run([tenshot, "cold", "measure", models / f"{network}.onnx", "--repetitions", str(REPETITIONS), "--quiet",
                  "--out", stages])
-        for name, (kernels, cache, cores) in STRATEGIES.items():
+        for name, (kernels, cache, cores, correcting) in STRATEGIES.items():
             plan = folder / f"{name}.json"
             if not plan.exists():
                 run([tenshot, "cold", "plan", stages, "--kernels", kernels, "--cache", cache, "--preparing-cores",
-                     str(cores), "--starts", str(CORRECTING), "--quiet", "--out", plan])
+                     str(cores), "--starts", str(correcting), "--quiet", "--out", plan])
             run([tenshot, "cold", "run", plan, "--quiet"])  # makes the files of its weights
         for number in range(STARTS):
             for name in STRATEGIES:

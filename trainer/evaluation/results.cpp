@@ -139,7 +139,7 @@ Spread spread_of(const std::vector<double>& values) {
 
 Summary summarise(const ExperimentResults& results) {
   Summary summary;
-  std::vector<Accumulator> acc5, acc10, spearman;
+  std::vector<Accumulator> acc5, acc10, spearman, coverage;
   for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
     const GridCell& cell = results.grid.cells[c];
     auto target = std::find(summary.targets.begin(), summary.targets.end(), cell.target);
@@ -158,15 +158,19 @@ Summary summarise(const ExperimentResults& results) {
       acc5.emplace_back();
       acc10.emplace_back();
       spearman.emplace_back();
+      coverage.emplace_back();
     }
     acc5[v].add(t, cell.trial, results.cells[c].metrics.acc5);
     acc10[v].add(t, cell.trial, results.cells[c].metrics.acc10);
     spearman[v].add(t, cell.trial, results.cells[c].metrics.spearman);
+    coverage[v].add(t, cell.trial, results.cells[c].metrics.coverage);
   }
   for (std::size_t v = 0; v < summary.variants.size(); ++v) {
     summary.variants[v].acc5 = acc5[v].targets(summary.targets.size());
     summary.variants[v].acc10 = acc10[v].targets(summary.targets.size());
     summary.variants[v].spearman = spearman[v].targets(summary.targets.size());
+    summary.variants[v].coverage = coverage[v].targets(summary.targets.size());
+    summary.variants[v].mean_coverage = coverage[v].mean();
     summary.variants[v].mean_acc5 = acc5[v].mean();
     summary.variants[v].mean_acc10 = acc10[v].mean();
     summary.variants[v].mean_spearman = spearman[v].mean();
@@ -219,7 +223,9 @@ json results_json(const ExperimentResults& results) {
                         {"spearman", spreads_json(summary.targets, v.spearman)},
                         {"mean_acc5", to_json(v.mean_acc5)},
                         {"mean_acc10", to_json(v.mean_acc10)},
-                        {"mean_spearman", to_json(v.mean_spearman)}});
+                        {"mean_spearman", to_json(v.mean_spearman)},
+                        {"coverage90", spreads_json(summary.targets, v.coverage)},
+                        {"mean_coverage90", to_json(v.mean_coverage)}});
   }
   json calibration = json::array();
   for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {

@@ -56,9 +56,11 @@ struct VariantSummary {
   std::vector<Spread> acc5;      ///< [target]
   std::vector<Spread> acc10;     ///< [target]
   std::vector<Spread> spearman;  ///< [target]
+  std::vector<Spread> coverage;  ///< [target], of intervals asked to hold 90 %; counts of 0 without intervals
   Spread mean_acc5;              ///< over trials, of the mean over targets
   Spread mean_acc10;
   Spread mean_spearman;
+  Spread mean_coverage;
 };
 struct Summary {
   std::vector<std::string> targets;

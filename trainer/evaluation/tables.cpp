@@ -87,6 +87,35 @@ std::string table(const Summary& summary, std::vector<Spread> VariantSummary::*o
   return markdown(rows);
 }
 
+/// How often 90 % intervals hold, of the methods that have them: the least of all targets beside the mean. Empty where
+/// no method has any.
+std::string coverage_section(const Summary& summary) {
+  const Style percent = {100, 1};
+  Rows rows = {{"method"}};
+  for (const std::string& target : summary.targets) rows[0].push_back(markdown_escaped(target));
+  if (summary.targets.size() > 1) rows[0].insert(rows[0].end(), {"mean", "least"});
+  for (const VariantSummary& v : summary.variants) {
+    std::vector<std::string> row = {markdown_escaped(v.label)};
+    const Spread* least = nullptr;
+    for (const Spread& of_target : v.coverage) {
+      row.push_back(entry(of_target, percent, false));
+      if (of_target.count > 0 && (least == nullptr || of_target.mean < least->mean)) least = &of_target;
+    }
+    if (least == nullptr) continue;
+    if (summary.targets.size() > 1) {
+      row.push_back(entry(v.mean_coverage, percent, false));
+      row.push_back(number(least->mean, percent));
+    }
+    rows.push_back(row);
+  }
+  if (rows.size() == 1) return "";
+  if (rows[0].size() > rows.size()) {
+    rows[0][0] = "target";
+    rows = transposed(rows);
+  }
+  return "\n## Latencies in their 90 % interval, in percent\n\n" + markdown(rows);
+}
+
 std::string command_of(const ExperimentSpec& spec) {
   std::string name = excerpt(spec.name);
   std::replace(name.begin(), name.end(), '`', '?');  // it stands in a code span, which one would end
@@ -148,6 +177,7 @@ std::string results_markdown(const ExperimentResults& results) {
   text += "## Share predicted within ±5 %, in percent\n\n" +
           table(summary, &VariantSummary::acc5, &VariantSummary::mean_acc5, {100, 1}) + "\n";
   text += "## Spearman's ρ\n\n" + table(summary, &VariantSummary::spearman, &VariantSummary::mean_spearman, {1, 3});
+  text += coverage_section(summary);
   for (std::size_t n = 0; n < results.grid.notes.size(); ++n) {
     text += (n == 0 ? "\nLeft out: " : "; ") + markdown_escaped(results.grid.notes[n]) +
             (n + 1 == results.grid.notes.size() ? ".\n" : "");

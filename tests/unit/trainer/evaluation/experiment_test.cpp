@@ -330,6 +330,7 @@ TEST(ResultTables, PrintTheBestInBoldAndCeilingsNot) {
       result.metrics.acc10 = acc10[2 * m + static_cast<std::size_t>(trial)];
       result.metrics.acc5 = 0.1 * static_cast<double>(m + 1);
       result.metrics.spearman = std::nan("");
+      result.metrics.coverage = m == 1 ? 0.7 + 0.1 * trial : std::nan("");
       cells.push_back(result);
     }
   }
@@ -340,6 +341,9 @@ TEST(ResultTables, PrintTheBestInBoldAndCeilingsNot) {
   EXPECT_NE(text.find("| own | 95.0 ± 0.0 |"), std::string::npos) << text;
   EXPECT_NE(text.find("| look-up | **20.0** ± 0.0 |"), std::string::npos) << text;  // within ±5 %
   EXPECT_NE(text.find("| flops |  |"), std::string::npos) << text;                  // no ρ
+  const std::string coverage = text.substr(text.find("## Latencies in their 90 % interval"));
+  EXPECT_NE(coverage.find("| look-up | 75.0 ± 7.1 |"), std::string::npos) << coverage;
+  EXPECT_EQ(coverage.find("flops"), std::string::npos) << "has no intervals: " << coverage;
 }
 
 TEST(WorkerProcesses, ReportTheFailureOfATaskByName) {

@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# Measures the pool of cold starts, datasets/data/cold: 60 convolutional networks of experiments/networks_zoo.sh and 20
+# cells of NAS-Bench-201 (datasets/data/cold/networks.csv) on LibTorch in three ways, OpenCV and ONNX Runtime at two levels
+# of optimisation, and 40 of them on the engine of descriptor/cold in three strategies. About an hour of one core; an
+# interrupted run goes on.
+#
+#   experiments/cold_pool.sh [folder, datasets/data/cold unless said]
+#
+# TENSHOT_PRIORITY is put before the commands that measure, such as "nice -n -18 taskset -c 1".
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=experiments/set_up.sh disable=SC2119
+. experiments/set_up.sh
+# shellcheck disable=SC2046 # a list of words
+install_missing libdnnl-dev libopencv-dev $(node_packages)
+build_targets tenshot
+out=$(realpath -m "${1:-datasets/data/cold}")
+work=$build/experiments/cold_pool
+priority=${TENSHOT_PRIORITY:-}
+mkdir -p "$work/models" "$out"
+zoo=$build/networks
+[ -f "$zoo.csv" ] || experiments/networks_zoo.sh "$zoo"
+names=datasets/data/cold/networks.csv
+sed '1d; /^nasbench201_/d' $names | while read -r network; do ln -sf "$(realpath "$zoo/$network.onnx")" "$work/models/"; done
+
+# The cells as ONNX files: those of a kit.
+if [ ! -f "$work/cells/manifest.json" ]; then
+  rm -rf "$work/cells"
+  "$tenshot" plan --quiet --checkpoint checkpoints/pool.tenshot --sampler random --samples 20 --seed 18 \
+    --out "$work/cells.csv" --kit "$work/cells"
+fi
+for cell in "$work"/cells/models/arch_*.onnx; do ln -sf "$cell" "$work/models/nasbench201_${cell##*_}"; done
+
+for runtime in libtorch-eager libtorch-optimized libtorch-frozen opencv-dnn; do
+  # shellcheck disable=SC2086 # a list of words
+  $priority "$tenshot" collect --runtime $runtime --cold --networks "$work/models" --archs $names --runs 3 \
+    --out "$out"
+done
+
+# ONNX Runtime by a kit of all networks, planned as they are listed: any checkpoint of the space does.
+experiments/install_onnxruntime.sh "$build/onnxruntime"
+if [ ! -f "$work/kit/manifest.json" ]; then
+  rm -rf "$work/one" "$work/kit"
+  mkdir "$work/one"
+  cp "$out/networks.json" "$work/one/"
+  cp -r "$out/libtorch-eager_t1_b1_cold" "$work/one/"
+  "$tenshot" train --quiet --pool "$work/one" --quantity cold --out "$work/one.tenshot"
+  "$tenshot" plan --checkpoint "$work/one.tenshot" --sampler listed --samples 80 --candidates $names \
+    --networks "$work/models" --runs 3 --out "$work/plan.csv" --kit "$work/kit"
+fi
+for level in all basic; do
+  id=onnxruntime_fp32_t1_b1_${level}_cold
+  [ ! -f "$out/$id/device.json" ] || continue
+  mkdir -p "$work/kit_$level"
+  cp "$work"/kit/*.* "$work/kit_$level/"
+  ln -sfn ../kit/models "$work/kit_$level/models" # large, and shared
+  # shellcheck disable=SC2086 # a list of words
+  $priority "$work/kit_$level/measure.sh" --backend onnxruntime --threads 1 --optimization $level --cold 3 --no-perf \
+    --no-quantities --node-modules "$build/onnxruntime/node_modules"
+  "$tenshot" dataset import --kit "$work/kit_$level" --quantity cold --id "$id" --out "$out"
+done
+
+# The engine: every second network of the zoo and ten cells.
+{ echo network; sed 1d $names | awk 'NR <= 60 ? NR % 2 == 1 : NR <= 70'; } >"$work/engine.csv"
+# shellcheck disable=SC2086 # a list of words
+$priority /usr/bin/python3 experiments/cold_pool.py engine "$tenshot" "$work/models" "$work/engine.csv" "$work/engine"
+/usr/bin/python3 experiments/cold_pool.py table "$work/engine" "$work/engine_ms.csv"
+"$tenshot" dataset import --table "$work/engine_ms.csv" --space networks --networks "$out/networks.json" --quantity cold \
+  --out "$out"
+/usr/bin/python3 experiments/cold_pool.py card "$out"
