@@ -3,6 +3,7 @@
 
     cold_pool.py engine TENSHOT MODELS LIST OUT      stages, plans and starts of the listed networks; resumes
     cold_pool.py table OUT CSV                       medians of the starts: one row a network, one column a strategy
+    cold_pool.py describe POOL VERSION               the engine's conditions into the device files that were imported
     cold_pool.py card POOL                           the table of POOL's README, as Markdown on standard output
 """
 import csv
@@ -75,6 +76,19 @@ def table(out, path):
             writer.writerow([network, *(round(statistics.median(own[name]), 4) for name in STRATEGIES)])
 
 
+def describe(pool, version):
+    """The conditions of the engine's device-runtimes, beside those that libtorch-eager's device file has."""
+    of_machine = json.loads((pool / "libtorch-eager_t1_b1_cold" / "device.json").read_text())
+    for name, (kernels, cache, cores, _) in STRATEGIES.items():
+        path = pool / name / "device.json"
+        document = json.loads(path.read_text())
+        document.update({"device": of_machine["device"], "runtime": name, "precision": "fp32", "batch": 1, "threads": 1})
+        document["environment"] = {key: of_machine["environment"][key] for key in ("cpu", "kernel", "cores")}
+        document["environment"].update({"runtime_version": version, "kernels": kernels, "cache": cache,
+                                        "preparing_cores": cores, "starts": STARTS})
+        path.write_text(json.dumps(document, indent=2) + "\n")
+
+
 def card(pool):
     print("| device-runtime | networks | cold | load | prepare | first | warm | spread | disturbed networks |")
     print("|---|---|---|---|---|---|---|---|---|")
@@ -99,5 +113,7 @@ if __name__ == "__main__":
         engine(words[0], Path(words[1]), words[2], Path(words[3]))
     elif verb == "table":
         table(Path(words[0]), words[1])
+    elif verb == "describe":
+        describe(Path(words[0]), words[1])
     else:
         card(Path(words[0]))

@@ -67,4 +67,5 @@ $priority /usr/bin/python3 experiments/cold_pool.py engine "$tenshot" "$work/mod
 /usr/bin/python3 experiments/cold_pool.py table "$work/engine" "$work/engine_ms.csv"
 "$tenshot" dataset import --table "$work/engine_ms.csv" --space networks --networks "$out/networks.json" --quantity cold \
   --out "$out"
+/usr/bin/python3 experiments/cold_pool.py describe "$out" "oneDNN $(dpkg-query -W -f '${Version}' libdnnl-dev 2>/dev/null || echo unknown)"
 /usr/bin/python3 experiments/cold_pool.py card "$out"

@@ -27,7 +27,9 @@ def main(pool, train, test):
     for folder in sorted(Path(pool).glob("*_cold")):
         with (folder / "cold.csv").open() as file:
             rows = [(float(row["cold_ms"]), float(row["warm_ms"]), float(row["stddev_ms"]))
-                    for row in csv.DictReader(file)]
+                    for row in csv.DictReader(file) if row.get("warm_ms") and row["stddev_ms"]]
+        if not rows:
+            continue  # its warm latency was not measured
         predicted = rows[train:test]
         shares = []
         for seed in range(1, 21):
