@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # From published CNNs to the networks of a search space: a pool of networks (datasets/data/networks) without any setting of
-# a runtime, ten CNNs of the pool as measured on it, and the predictor is asked about forty of FBNet's networks, of which
-# no device was ever measured for it. They were measured on the same machine (datasets/data/fbnet). The cells of
-# datasets/data are not asked about: another processor measured them. Keeps
-# experiments/results/across_spaces. An interrupted run goes on.
+# a runtime, ten CNNs of the pool as measured on it, and the predictor is asked about forty of FBNet's networks and forty
+# cells of NAS-Bench-201, of which no device was ever measured for it. They were measured on the same machine
+# (datasets/data/fbnet, datasets/data/cells), on other days. The cells of datasets/data itself are not asked about: another
+# processor measured them. Keeps experiments/results/across_spaces. An interrupted run goes on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
@@ -15,15 +15,18 @@ results=experiments/results/across_spaces
 count=40
 mkdir -p "$work" "$results"
 
-# FBNet's networks as ONNX files: a kit of the first forty that were measured.
-measured=datasets/data/fbnet/libtorch-eager_t1_b1_r224/latencies.csv
-head -n $((count + 1)) "$measured" | cut -d, -f1 >"$work/fbnet.csv"
-if [ ! -f "$work/kit/manifest.json" ]; then
-  "$tenshot" train -q --pool datasets/data/fbnet --out "$work/fbnet.tenshot"
-  rm -rf "$work/kit"
-  "$tenshot" plan -q --checkpoint "$work/fbnet.tenshot" --sampler listed --archs "$work/fbnet.csv" --samples "$count" \
-    --out "$work/plan.csv" --kit "$work/kit"
-fi
+# The measured networks of a space as ONNX files: a kit of the first forty.
+while read -r space suffix; do
+  head -n $((count + 1)) "datasets/data/$space/libtorch-eager_t1_b1$suffix/latencies.csv" | cut -d, -f1 >"$work/$space.csv"
+  [ ! -f "$work/$space.kit/manifest.json" ] || continue
+  "$tenshot" train -q --pool "datasets/data/$space" --out "$work/$space.tenshot"
+  rm -rf "$work/$space.kit"
+  "$tenshot" plan -q --checkpoint "$work/$space.tenshot" --sampler listed --archs "$work/$space.csv" --samples "$count" \
+    --out "$work/$space.plan.csv" --kit "$work/$space.kit"
+done <<'END'
+fbnet _r224
+cells
+END
 
 while read -r name without; do # a runtime, and what is left out of the pool with it
   run=$work/$name
@@ -33,12 +36,14 @@ while read -r name without; do # a runtime, and what is left out of the pool wit
   awk -F, 'NR == FNR { if (FNR > 1) wanted[$2] = 1; next } FNR == 1 || $1 in wanted { print $1 "," $2 }' \
     "$run.ten.csv" "datasets/data/networks/${name}_t1_b1/latencies.csv" >"$run.measured.csv"
   "$tenshot" adapt -q --checkpoint "$run.pool.tenshot" --measurements "$run.measured.csv" --out "$run.tenshot" >/dev/null
-  { echo "architecture,latency_ms"
-    /usr/bin/python3 experiments/across_spaces.py truth "$work/kit/manifest.json" \
-      "datasets/data/fbnet/${name}_t1_b1_r224/latencies.csv"
-  } >"$run.truth.csv"
-  "$tenshot" evaluate -q --predictor "$run.tenshot" --networks "$work/kit/models" --measurements "$run.truth.csv" --json \
-    >"$run.json"
+  for space in fbnet cells; do
+    { echo "architecture,latency_ms"
+      /usr/bin/python3 experiments/across_spaces.py truth "$work/$space.kit/manifest.json" \
+        datasets/data/$space/"${name}"_t1_b1*/latencies.csv
+    } >"$run.$space.csv"
+    "$tenshot" evaluate -q --predictor "$run.tenshot" --networks "$work/$space.kit/models" \
+      --measurements "$run.$space.csv" --json >"$run.$space.json"
+  done
 done <<'END'
 libtorch-eager libtorch-eager_t1_b1,libtorch-eager_t1_b1_avx2
 libtorch-frozen libtorch-frozen_t1_b1
