@@ -23,6 +23,8 @@ while read -r space suffix; do
   rm -rf "$work/$space.kit"
   "$tenshot" plan -q --checkpoint "$work/$space.tenshot" --sampler listed --archs "$work/$space.csv" --samples "$count" \
     --out "$work/$space.plan.csv" --kit "$work/$space.kit"
+  mkdir -p "$work/$space.models" # without what the kit measures for a descriptor
+  ln -s "$(realpath "$work/$space.kit/models")"/arch_*.onnx "$work/$space.models/"
 done <<'END'
 fbnet _r224
 cells
@@ -41,7 +43,7 @@ while read -r name without; do # a runtime, and what is left out of the pool wit
       /usr/bin/python3 experiments/across_spaces.py truth "$work/$space.kit/manifest.json" \
         datasets/data/$space/"${name}"_t1_b1*/latencies.csv
     } >"$run.$space.csv"
-    "$tenshot" evaluate -q --predictor "$run.tenshot" --networks "$work/$space.kit/models" \
+    "$tenshot" evaluate -q --predictor "$run.tenshot" --networks "$work/$space.models" \
       --measurements "$run.$space.csv" --json >"$run.$space.json"
   done
 done <<'END'
