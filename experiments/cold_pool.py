@@ -5,6 +5,7 @@
     cold_pool.py table OUT CSV                       medians of the starts: one row a network, one column a strategy
     cold_pool.py describe POOL VERSION               the engine's conditions into the device files that were imported
     cold_pool.py card POOL                           the table of POOL's README, as Markdown on standard output
+    cold_pool.py repeat POOL EARLIER                 how far the cold starts of two measurements of the same runtimes agree
 """
 import csv
 import json
@@ -107,6 +108,21 @@ def card(pool):
               f"{median('first_ms')} | {median('warm_ms', 2)} | {spread} | {disturbed} |")
 
 
+def repeat(pool, earlier):
+    """Of the networks of both, after the factor by which the median network differs."""
+    print("| device-runtime | networks | factor | within 10 % |\n|---|---|---|---|")
+    for device in sorted(earlier.glob("*/device.json")):
+        name = device.parent.name
+        if not (pool / name).exists():
+            continue
+        table, before = ({row["architecture"]: float(row["cold_ms"]) for row in rows_of(folder / name / "cold.csv")}
+                         for folder in (pool, earlier))
+        ratios = [table[network] / before[network] for network in table if network in before]
+        factor = statistics.median(ratios)
+        agree = sum(abs(factor / ratio - 1) <= .1 for ratio in ratios)
+        print(f"| `{name}` | {len(ratios)} | {factor:.2f} | {agree / len(ratios):.0%} |")
+
+
 if __name__ == "__main__":
     verb, *words = sys.argv[1:]
     if verb == "engine":
@@ -115,5 +131,7 @@ if __name__ == "__main__":
         table(Path(words[0]), words[1])
     elif verb == "describe":
         describe(Path(words[0]), words[1])
+    elif verb == "repeat":
+        repeat(Path(words[0]), Path(words[1]))
     else:
         card(Path(words[0]))

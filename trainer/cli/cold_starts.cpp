@@ -53,6 +53,16 @@ bool same(const descriptor::ColdPlan& a, const descriptor::ColdPlan& b) {
                     });
 }
 
+/// Corrects the plan's stages by starts of it, and what they predict for it and bound. The bound is of the same stages:
+/// those of another plan's starts may be slower.
+void correct(StartedPlan& started, const std::vector<MeasuredStart>& starts, trainer::ColdPlanOptions options) {
+  descriptor::ColdPlan& plan = started.planning.plan;
+  options.preparing_cores = plan.preparing_cores;
+  started.corrected = calibrated(started.corrected, plan, starts);
+  plan.predicted_ms = trainer::predicted_cold_ms(started.corrected, plan);
+  plan.lower_bound_ms = plan_cold_start(started.corrected, options).plan.lower_bound_ms;
+}
+
 }  // namespace
 
 std::vector<MeasuredStart> measured_starts(const std::filesystem::path& plan, int starts, int runs) {
@@ -88,6 +98,7 @@ std::vector<MeasuredStart> measured_starts(const std::filesystem::path& plan, in
 StartedPlan plan_by_starting(const descriptor::ColdStages& measured_stages, const trainer::ColdPlanOptions& options,
                              int starts, const std::filesystem::path& out) {
   constexpr int most_plans = 3;
+  const int runs = options.switches ? 2 : 1;
   std::vector<StartedPlan> tried;
   std::size_t best = 0;
   double best_ms = std::numeric_limits<double>::infinity();
@@ -99,26 +110,26 @@ StartedPlan plan_by_starting(const descriptor::ColdStages& measured_stages, cons
   for (const trainer::ColdPlanOptions& kind : kinds) {
     descriptor::ColdStages stages = measured_stages;
     for (int i = 0; i < most_plans; ++i) {
-      trainer::ColdPlanning planning = plan_cold_start(stages, kind);
-      if (std::any_of(tried.begin(), tried.end(),
-                      [&](const StartedPlan& other) { return same(other.planning.plan, planning.plan); })) {
-        break;
-      }
-      write_file_atomically(out, to_text(planning.plan));
-      const std::vector<MeasuredStart> measured = measured_starts(out, starts, options.switches ? 2 : 1);
-      stages = calibrated(stages, planning.plan, measured);
-      planning.plan.predicted_ms = trainer::predicted_cold_ms(stages, planning.plan);
-      // The bound of the same stages: those of another plan's starts may be slower.
-      planning.plan.lower_bound_ms = plan_cold_start(stages, kind).plan.lower_bound_ms;
+      StartedPlan next{plan_cold_start(stages, kind), stages};
+      const auto is_same = [&](const StartedPlan& other) { return same(other.planning.plan, next.planning.plan); };
+      if (std::any_of(tried.begin(), tried.end(), is_same)) break;
+      write_file_atomically(out, to_text(next.planning.plan));
+      const std::vector<MeasuredStart> measured = measured_starts(out, starts, runs);
+      correct(next, measured, kind);
+      stages = next.corrected;
       if (const double ms = median_ms(measured); ms < best_ms) {
         best_ms = ms;
         best = tried.size();
       }
-      tried.push_back({std::move(planning), stages});
+      tried.push_back(std::move(next));
     }
   }
-  write_file_atomically(out, to_text(tried[best].planning.plan));
-  return std::move(tried[best]);
+  StartedPlan& chosen = tried[best];
+  write_file_atomically(out, to_text(chosen.planning.plan));
+  // The starts that it won by were lucky ones: others say what it will take.
+  correct(chosen, measured_starts(out, starts, runs), options);
+  write_file_atomically(out, to_text(chosen.planning.plan));
+  return std::move(chosen);
 }
 
 }  // namespace tenshot::cli
