@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the experiments that ship and keeps their tables and tidy CSV in experiments/results/<spec>/: about an hour of
+# Runs the experiments that ship and keeps their tables and tidy CSV in experiments/results/<spec>/: a night of
 # one core. An interrupted run goes on. With names, runs only these.
 #
 #   TENSHOT_TABLES=folder experiments/make_results.sh [pooling samplers …]
