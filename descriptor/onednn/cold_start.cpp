@@ -23,8 +23,8 @@ double milliseconds_since(Clock::time_point start) {
 }
 
 /// Where each core of a plan runs: nothing where there are too few processors, so that the system places the threads.
-/// A new thread would else begin on the processor of the one that made it, and stay there for some milliseconds. The last
-/// processor executes: the first one usually serves the system's interrupts, and of unequal ones it is a slow one.
+/// A new thread would else begin on the processor of the one that made it, and stay there for some milliseconds. The
+/// last processor executes: the first one usually serves the system's interrupts, and of unequal ones it is a slow one.
 std::vector<int> processors_of(const ColdPlan& plan) {
   std::vector<int> processors = allowed_cpus();
   std::reverse(processors.begin(), processors.end());
