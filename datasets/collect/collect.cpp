@@ -11,6 +11,7 @@
 #include "datasets/collect/collect_descriptor.h"
 #include "datasets/collect/collect_options.h"
 #include "datasets/collect/collect_record.h"
+#include "descriptor/machine/heap.h"
 #include "descriptor/machine/machine.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
@@ -82,6 +83,7 @@ class Collection {
     record_.classes = options_.shape.classes;
     record_.timing = options_.timing;
     record_.instruction_set = options_.instruction_set;
+    record_.heap = descriptor::heap_policy();
     record_.sentinel_architecture = sentinel_name(space_);
   }
 

@@ -113,6 +113,7 @@ CollectRecord read_record(const json& environment) {
   record.weight_seed = environment.at("weight_seed").get<std::uint64_t>();
   record.classes = count("classes");
   record.instruction_set = environment.value("instruction_set", "native");
+  record.heap = environment.value("heap", record.heap);
   record.timing = timing_from(environment.at("timing"));
   const json& sentinel = environment.at("sentinel");
   record.sentinel_architecture = sentinel.at("architecture").get<std::string>();
@@ -157,6 +158,7 @@ json to_json(const CollectRecord& record) {
                       {"weight_seed", record.weight_seed},
                       {"classes", record.classes},
                       {"instruction_set", record.instruction_set},
+                      {"heap", record.heap},
                       {"timing", timing_json(record.timing)},
                       {"sentinel", sentinel_json(record)},
                       {"cores", record.cores},
@@ -238,6 +240,7 @@ void require_same_conditions(const Conditions& found, const Conditions& wanted, 
   compare("CPU", found.record.cpu, wanted.record.cpu);
   compare("runtime version", found.record.runtime_version, wanted.record.runtime_version);
   compare("instruction set", found.record.instruction_set, wanted.record.instruction_set);
+  compare("heap", found.record.heap, wanted.record.heap);
   compare("weight seed", std::to_string(found.record.weight_seed), std::to_string(wanted.record.weight_seed));
   compare("timing", timing_json(found.record.timing).dump(), timing_json(wanted.record.timing).dump());
   compare("sentinel", found.record.sentinel_architecture, wanted.record.sentinel_architecture);

@@ -40,6 +40,7 @@ struct CollectRecord {
   std::uint64_t weight_seed = 0;
   int classes = 0;
   std::string instruction_set = "native";
+  std::string heap = "given back";  ///< descriptor/machine/heap.h
   descriptor::TimingOptions timing;
   std::string sentinel_architecture;
 

@@ -11,6 +11,7 @@
 #include "datasets/collect/collect_descriptor.h"
 #include "datasets/collect/collect_record.h"
 #include "datasets/tables/network_sources.h"
+#include "descriptor/machine/heap.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -218,6 +219,7 @@ void run(const std::vector<std::string>& arguments) {
   };
   if (quantity != datasets::Quantity::latency)
     return collect_quantity(options, choice, space, std::move(collect), show);
+  descriptor::keep_heap();
   const auto device = datasets::collect(collect, space, show);
   const datasets::CollectRecord record = datasets::record_of(device);
   report_left_out(record, quiet);
