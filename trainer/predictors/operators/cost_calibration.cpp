@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <set>
 
@@ -41,6 +42,25 @@ Eigen::MatrixXd rows_of(const Eigen::MatrixXd& matrix, const std::vector<Index>&
   return part;
 }
 
+/// The same, but those predicted are groups of networks that are alike: a random one and its nearest, again and again.
+NetworkSplit split_groups(const CostLibrary& library, Index groups, Rng& rng) {
+  const Index networks = library.known.rows();
+  std::vector<Index> left(static_cast<std::size_t>(networks));
+  std::iota(left.begin(), left.end(), Index{0});
+  NetworkSplit split;
+  for (Index group = 0; group < groups; ++group) {
+    const Index centre = left[rng.below(left.size())];
+    const Eigen::VectorXd distance = (library.known.rowwise() - library.known.row(centre)).rowwise().norm();
+    std::stable_sort(left.begin(), left.end(), [&](Index a, Index b) { return distance[a] < distance[b]; });
+    const auto end = left.begin() + std::max<std::ptrdiff_t>(1, networks / (3 * groups));
+    split.predicted.insert(split.predicted.end(), left.begin(), end);
+    left.erase(left.begin(), end);
+  }
+  std::sort(left.begin(), left.end());
+  split.known = std::move(left);
+  return split;
+}
+
 PoolNumbers networks_of(const PoolNumbers& pool, const std::vector<Index>& networks) {
   return {rows_of(pool.features, networks), pool.operator_features,
           rows_of(pool.latency_ms.transpose(), networks).transpose()};
@@ -48,10 +68,22 @@ PoolNumbers networks_of(const PoolNumbers& pool, const std::vector<Index>& netwo
 
 bool is_whole(double value) { return !std::isfinite(value) || value == std::floor(value); }
 
-/// Standardised errors on one held-out device that measured `chosen` of the split's known networks.
+/// An error of log latency, and the variance that was expected of it: own + residual_variance · novelty.
+struct ExpectedError {
+  double error = 0;
+  double own_variance = 0;
+  double novelty = 0;
+
+  double standardised(double residual_variance) const {
+    const double deviation = std::sqrt(own_variance + residual_variance * novelty);
+    return std::clamp(error / deviation, -largest_error, largest_error);
+  }
+};
+
+/// The errors on one held-out device that measured `chosen` of the split's known networks.
 void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const NetworkSplit& split,
                     const std::vector<std::size_t>& chosen, Index device, const PosteriorOptions& options,
-                    std::vector<double>& errors) {
+                    std::vector<ExpectedError>& errors) {
   AdaptationFeatures set;
   std::vector<Index> measured;
   const Eigen::VectorXd latency_ms = pool.latency_ms.row(device);
@@ -68,8 +100,10 @@ void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Netw
     const double truth = latency_ms[split.predicted[i]];
     if (!std::isfinite(truth)) continue;
     const auto at = static_cast<Index>(i);
+    const double novelty = predicted.novelty.size() > 0 ? predicted.novelty[at] : 0;
+    const double variance = predicted.deviation[at] * predicted.deviation[at];
     errors.push_back(
-        std::clamp((std::log(truth) - predicted.mean[at]) / predicted.deviation[at], -largest_error, largest_error));
+        {std::log(truth) - predicted.mean[at], variance - rest.residual_variance * novelty, novelty});
   }
 }
 
@@ -81,20 +115,50 @@ std::vector<std::size_t> held_out(std::size_t devices, std::size_t most) {
   return chosen;
 }
 
+/// The size of standardised errors that nine in ten stay under.
+double size_of(std::vector<double> errors) {
+  for (double& error : errors) error = std::abs(error);
+  const auto at = errors.begin() + static_cast<std::ptrdiff_t>(errors.size() * 9 / 10);
+  std::nth_element(errors.begin(), at, errors.end());
+  return *at;
+}
+
+/// The factor at which the more novel half of the networks is off by as many deviations as the other half.
+double residual_factor(const std::vector<std::vector<ExpectedError>>& errors, double residual_variance) {
+  std::vector<ExpectedError> all;
+  for (const auto& of_device : errors) all.insert(all.end(), of_device.begin(), of_device.end());
+  constexpr std::size_t fewest = 40;
+  if (all.size() < fewest || !(residual_variance > 0)) return 1;
+  std::stable_sort(all.begin(), all.end(),
+                   [](const ExpectedError& a, const ExpectedError& b) { return a.novelty < b.novelty; });
+  double best = 1, least = std::numeric_limits<double>::infinity();
+  for (const double factor : {1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0}) {
+    std::vector<double> like, unlike;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      (i < all.size() / 2 ? like : unlike).push_back(all[i].standardised(factor * residual_variance));
+    }
+    const double imbalance = std::abs(std::log(size_of(std::move(unlike)) / size_of(std::move(like))));
+    if (imbalance >= least) continue;
+    least = imbalance;
+    best = factor;
+  }
+  return best;
+}
+
 }  // namespace
 
-structured::IntervalCalibration calibrate(const PoolNumbers& pool, const CostLibrary& library,
-                                          const std::vector<std::size_t>& families,
-                                          const LibraryOptions& library_options,
-                                          const PosteriorOptions& posterior_options,
-                                          const CalibrationOptions& options) {
+Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const std::vector<std::size_t>& families,
+                      const LibraryOptions& library_options, const PosteriorOptions& posterior_options,
+                      const CalibrationOptions& options) {
   const std::set<std::size_t> distinct(families.begin(), families.end());
   if (distinct.size() < 3 || pool.features.rows() < static_cast<Index>(3 * options.samples)) return {};
-  std::vector<std::vector<double>> errors(families.size());
-  for (std::size_t repeat = 0; repeat < options.repeats; ++repeat) {
+  const bool compared = library.places.compared();
+  std::vector<std::vector<ExpectedError>> errors(families.size());
+  for (std::size_t repeat = 0; repeat < (compared ? 2 : 1) * options.repeats; ++repeat) {
     Rng rng(options.seed, repeat);
-    const bool compared = library.places.compared();
-    const NetworkSplit split = split_networks(pool.features.rows(), compared, options.most_networks, rng);
+    const NetworkSplit split = repeat < options.repeats
+                                   ? split_networks(pool.features.rows(), compared, options.most_networks, rng)
+                                   : split_groups(library, static_cast<Index>(options.groups), rng);
     const PoolNumbers known = networks_of(pool, split.known);
     const CostLibrary refitted = compared ? fit_library(known, library_options) : library;
     std::vector<std::size_t> candidates(split.known.size());
@@ -104,16 +168,29 @@ structured::IntervalCalibration calibrate(const PoolNumbers& pool, const CostLib
     const sampling::LatencyCovariance prior = prior_covariance(refitted, known.features, posterior_options);
     const std::vector<std::size_t> chosen =
         sampling::choose_informative(prior, candidates, {}, options.samples, rng, planning);
+    std::vector<std::size_t> few = chosen;
+    few.resize(std::min(few.size(), options.fewer_samples));
     for (const std::size_t device : held_out(families.size(), options.most_devices)) {
       std::vector<std::size_t> others;
       for (std::size_t d = 0; d < families.size(); ++d) {
         if (families[d] != families[device]) others.push_back(d);
       }
-      collect_errors(with_devices(refitted, others), pool, split, chosen, static_cast<Index>(device), posterior_options,
-                     errors[device]);
+      const CostLibrary rest = with_devices(refitted, others);
+      for (const std::vector<std::size_t>& measured : {chosen, few}) {
+        collect_errors(rest, pool, split, measured, static_cast<Index>(device), posterior_options, errors[device]);
+      }
     }
   }
-  return structured::calibration_of(errors);
+  Calibration result;
+  if (compared) result.residual_factor = residual_factor(errors, library.residual_variance);
+  std::vector<std::vector<double>> standardised(errors.size());
+  for (std::size_t d = 0; d < errors.size(); ++d) {
+    for (const ExpectedError& error : errors[d]) {
+      standardised[d].push_back(error.standardised(result.residual_factor * library.residual_variance));
+    }
+  }
+  result.intervals = structured::calibration_of(standardised);
+  return result;
 }
 
 }  // namespace tenshot::trainer::operators

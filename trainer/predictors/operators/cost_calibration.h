@@ -9,22 +9,32 @@
 namespace tenshot::trainer::operators {
 
 struct CalibrationOptions {
-  /// Measurements of a held-out device. Intervals are calibrated for about so many: with more they turn out too wide.
+  /// Measurements of a held-out device, and how few of them each is adapted to once more. Intervals are calibrated for
+  /// about so many: with more they turn out too wide, with fewer too narrow.
   std::size_t samples = 10;
+  std::size_t fewer_samples = 3;
   std::size_t repeats = 2;          ///< plans, or splits of the networks, for each; more are steadier and take longer
+  std::size_t groups = 3;           ///< of networks that are alike and held out together; more are smaller
   std::size_t most_devices = 24;    ///< held out; evenly spaced ones of a larger pool; more take longer
   std::size_t most_networks = 500;  ///< predicted for each; more take longer
   std::uint64_t seed = 1;
 };
 
-/// The distribution of standardised errors of log latency: each device is adapted to from planned measurements, by the
-/// library of the devices of other families. Where networks are compared with each other, those predicted are new to
-/// the library too. `families` numbers the devices of a pool. The standard normal distribution where fewer than three
-/// families, or too few networks, are there to learn from.
-structured::IntervalCalibration calibrate(const PoolNumbers& pool, const CostLibrary& library,
-                                          const std::vector<std::size_t>& families,
-                                          const LibraryOptions& library_options,
-                                          const PosteriorOptions& posterior_options,
-                                          const CalibrationOptions& options = {});
+/// What held-out devices say of a posterior's own idea of its errors.
+struct Calibration {
+  structured::IntervalCalibration intervals;  ///< the distribution of standardised errors of log latency
+  /// What CostLibrary::residual_variance is to be multiplied with, so that networks unlike all that the pool knows are
+  /// off by as many standard deviations as networks like them.
+  double residual_factor = 1;
+};
+
+/// Adapts to each device from planned measurements, by the library of the devices of other families. Where networks are
+/// compared with each other, those predicted are new to the library too: in one half of the repeats drawn one by one, in
+/// the other whole groups of networks that are alike, as a family of networks is that nobody measured. `families`
+/// numbers the devices of a pool. The standard normal distribution where fewer than three families, or too few networks,
+/// are there to learn from.
+Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const std::vector<std::size_t>& families,
+                      const LibraryOptions& library_options, const PosteriorOptions& posterior_options,
+                      const CalibrationOptions& options = {});
 
 }  // namespace tenshot::trainer::operators

@@ -247,8 +247,8 @@ LogLatency predict(const CostPosterior& posterior, const FeatureTable& table) {
   if (posterior.places.compared()) {
     const Eigen::MatrixXd near = similarity(posterior.places.of(table.rows()), posterior.anchors);
     result.mean += near * posterior.anchor_weights;
-    variance +=
-        posterior.residual_variance * (1 - near.rowwise().maxCoeff().array().square() / (1 + posterior.places.noise));
+    result.novelty = 1 - near.rowwise().maxCoeff().array().square() / (1 + posterior.places.noise);
+    variance += posterior.residual_variance * result.novelty.array();
   }
   result.deviation = variance.sqrt();
   return result;

@@ -87,10 +87,11 @@ std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, std::uint
   operators::FittedPool fitted = operators::fit_pool(pool);
   operators::CalibrationOptions options;
   options.seed = seed;
-  structured::IntervalCalibration calibration =
+  operators::Calibration calibration =
       operators::calibrate(fitted.numbers, fitted.library, families_of(pool), {}, posterior_options, options);
+  fitted.library.residual_variance *= calibration.residual_factor;
   return std::make_unique<OperatorsModel>(pool, std::move(fitted.map), std::move(fitted.library),
-                                          std::move(calibration), seed, posterior_options);
+                                          std::move(calibration.intervals), seed, posterior_options);
 }
 
 std::unique_ptr<PoolModel> load_operators(const Archive& archive) {
