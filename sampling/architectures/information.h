@@ -28,9 +28,11 @@ struct InformationOptions {
   double noise = 0.04;
   std::size_t rank = 64;    ///< of the approximation of K, by pivoted Cholesky; larger is more exact and takes longer
   bool random_half = true;  ///< consider a random half of the candidates, so that trials differ
+  /// Indices below N of the architectures whose variance is to be removed; empty: all of them.
+  std::vector<std::size_t> targets = {};
 };
 
-/// Chooses what to measure: greedily the candidate that removes most variance over all N architectures,
+/// Chooses what to measure: greedily the candidate that removes most variance over the targets x,
 /// argmax_j Σ_x K(x, j)² / (K(j, j) + noise²), after which K is conditioned on its measurement (greedy A-optimal
 /// design; Krause, Singh and Guestrin, JMLR 2008, treat the family). `candidates` are indices below N, best first in
 /// the result. `measured` are conditioned on beforehand and never chosen. Throws InputError when fewer than `samples`
@@ -40,7 +42,7 @@ std::vector<std::size_t> choose_informative(const LatencyCovariance& covariance,
                                             const std::vector<std::size_t>& measured, std::size_t samples, Rng& rng,
                                             const InformationOptions& options = {});
 
-/// Mean over all N architectures of the variance of log latency, before any of `measured` and after each of them in
+/// Mean over the targets of the variance of log latency, before any of `measured` and after each of them in
 /// turn: [measured.size() + 1] values. Says how much more measurements would help.
 std::vector<double> expected_variance(const LatencyCovariance& covariance, const std::vector<std::size_t>& measured,
                                       const InformationOptions& options = {});

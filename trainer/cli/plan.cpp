@@ -3,6 +3,7 @@
 
 #include "datasets/kit/converted.h"
 #include "datasets/kit/kit.h"
+#include "datasets/tables/network_sources.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -74,6 +75,7 @@ void require_distinct_files(const OptionParser& options) {
   }
   if (options.has("measurements")) files.reads_measured("--measurements", options.get("measurements"));
   reads_networks(files, options);
+  if (options.has("proposals")) files.reads_networks("--proposals", options.get("proposals"));
   if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
   files.writes("--out", options.get("out"));
   if (options.has("kit")) files.writes_folder("--kit", options.get("kit"));
@@ -107,6 +109,10 @@ void add_plan_options(OptionParser& options) {
       cxxopts::value<std::string>());
   add("runs", "of the kit: of an architecture", cxxopts::value<std::string>()->default_value("200"));
   add_network_options(options, "that may be chosen");
+  add("proposals",
+      "further networks by name that may be chosen where they tell more, though nobody asks for their latency, as "
+      "--networks has them: networks made to be measured",
+      cxxopts::value<std::string>());
   add_quantity_option(options, "what the checkpoint is of");
 }
 
@@ -120,6 +126,9 @@ trainer::PlanRequest plan_request(const OptionParser& options) {
   }
   if (options.has("descriptor") && request.sampler != "information") {
     throw UsageError("--descriptor is for the sampler information; " + request.sampler + " does not look at it");
+  }
+  if (options.has("proposals") && request.sampler != "information") {
+    throw UsageError("--proposals is for the sampler information; " + request.sampler + " does not weigh them");
   }
   quantity_option(options);
   request.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
@@ -145,6 +154,13 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
   if (options.has("networks") && &space != &nasbench::networks()) {
     throw InputError("--networks: the checkpoint is of the space " + std::string(space.name()) +
                      ", whose candidates are named by --archs");
+  }
+  if (options.has("proposals")) {
+    if (&space != &nasbench::networks()) {
+      throw InputError("--proposals: the checkpoint is of the space " + std::string(space.name()) +
+                       ", whose predictor knows no networks by name");
+    }
+    request.proposals = datasets::read_networks(options.get("proposals"), onnx_options(options));
   }
   if (options.has("archs")) {
     request.candidates = usable_architectures(options.get("archs"), space, quiet);

@@ -1,7 +1,10 @@
 #include "trainer/planning/planning.h"
 
+#include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 #include <unordered_set>
@@ -72,13 +75,20 @@ std::vector<Architecture> plan_by_information(const datasets::Pool& pool, const 
   for (const Architecture& architecture : candidates_of(pool, request)) {
     if (space.connected(architecture)) connected.push_back(architecture);
   }
+  sampling::InformationOptions options;
+  if (!request.proposals.empty()) {
+    options.targets.resize(connected.size());
+    std::iota(options.targets.begin(), options.targets.end(), std::size_t{0});
+    const ArchitectureSet known(connected.begin(), connected.end());
+    std::copy_if(request.proposals.begin(), request.proposals.end(), std::back_inserter(connected),
+                 [&](const Architecture& proposal) { return known.count(proposal) == 0; });
+  }
   const ArchitectureSet measured(request.measured.architectures.begin(), request.measured.architectures.end());
   std::vector<std::size_t> open;
   for (std::size_t i = 0; i < connected.size(); ++i) {
     if (measured.count(connected[i]) == 0) open.push_back(i);
   }
   const PlanningView uncertain = prior.view(connected, request.measured);
-  sampling::InformationOptions options;
   if (uncertain.noise) options.noise = *uncertain.noise;
   if (measured.empty() && request.noise) options.noise = *request.noise;
   if (!measured.empty()) options.random_half = false;
