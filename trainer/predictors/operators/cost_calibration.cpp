@@ -154,11 +154,12 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
   if (distinct.size() < 3 || pool.features.rows() < static_cast<Index>(3 * options.samples)) return {};
   const bool compared = library.places.compared();
   std::vector<std::vector<ExpectedError>> errors(families.size());
-  for (std::size_t repeat = 0; repeat < (compared ? 2 : 1) * options.repeats; ++repeat) {
+  for (std::size_t repeat = 0; repeat < options.repeats + (compared ? options.groups.size() : 0); ++repeat) {
     Rng rng(options.seed, repeat);
-    const NetworkSplit split = repeat < options.repeats
-                                   ? split_networks(pool.features.rows(), compared, options.most_networks, rng)
-                                   : split_groups(library, static_cast<Index>(options.groups), rng);
+    const NetworkSplit split =
+        repeat < options.repeats
+            ? split_networks(pool.features.rows(), compared, options.most_networks, rng)
+            : split_groups(library, static_cast<Index>(options.groups[repeat - options.repeats]), rng);
     const PoolNumbers known = networks_of(pool, split.known);
     const CostLibrary refitted = compared ? fit_library(known, library_options) : library;
     std::vector<std::size_t> candidates(split.known.size());

@@ -14,7 +14,8 @@ struct CalibrationOptions {
   std::size_t samples = 10;
   std::size_t fewer_samples = 3;
   std::size_t repeats = 2;          ///< plans, or splits of the networks, for each; more are steadier and take longer
-  std::size_t groups = 3;           ///< of networks that are alike and held out together; more are smaller
+  /// So many groups of networks that are alike are held out together, a third of all networks; more are smaller.
+  std::vector<std::size_t> groups = {1, 3};
   std::size_t most_devices = 24;    ///< held out; evenly spaced ones of a larger pool; more take longer
   std::size_t most_networks = 500;  ///< predicted for each; more take longer
   std::uint64_t seed = 1;
@@ -29,9 +30,8 @@ struct Calibration {
 };
 
 /// Adapts to each device from planned measurements, by the library of the devices of other families. Where networks are
-/// compared with each other, those predicted are new to the library too: in one half of the repeats drawn one by one, in
-/// the other whole groups of networks that are alike, as a family of networks is that nobody measured. `families`
-/// numbers the devices of a pool. The standard normal distribution where fewer than three families, or too few networks,
+/// compared with each other, those predicted are new to the library too: first drawn one by one, then whole groups of
+/// networks that are alike, as a family of networks is that nobody measured. `families` numbers the devices of a pool. The standard normal distribution where fewer than three families, or too few networks,
 /// are there to learn from.
 Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const std::vector<std::size_t>& families,
                       const LibraryOptions& library_options, const PosteriorOptions& posterior_options,
