@@ -90,8 +90,12 @@ def compare(tenshot, work, split):
         published = [n for n in known if family_of[n] != "synthetic"]
         synthetic = [n for n in known if family_of[n] == "synthetic"]
         result = {}
-        for method, (candidates, proposals) in candidates_of(published, synthetic, sorted(probes_on[target])).items():
-            chosen = plan(tenshot, folder, checkpoint, candidates, known, proposals)
+        probes = sorted(probes_on[target])
+        plans = {method: plan(tenshot, folder, checkpoint, candidates, known, proposals)
+                 for method, (candidates, proposals) in candidates_of(published, synthetic, probes).items()}
+        plans["all probes and no other network"] = probes
+        plans["all probes beside the ten of both"] = plans["both"] + probes
+        for method, chosen in plans.items():
             write_rows(folder / "measured.csv", [(n, truth[n]) for n in chosen])
             run(tenshot, "adapt", "-q", "--checkpoint", checkpoint, "--measurements", folder / "measured.csv",
                 "--networks", folder / "networks.json", "--out", folder / "device.tenshot")

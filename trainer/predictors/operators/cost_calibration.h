@@ -31,8 +31,8 @@ struct Calibration {
 
 /// Adapts to each device from planned measurements, by the library of the devices of other families. Where networks are
 /// compared with each other, those predicted are new to the library too: first drawn one by one, then whole groups of
-/// networks that are alike, as a family of networks is that nobody measured. `families` numbers the devices of a pool. The standard normal distribution where fewer than three families, or too few networks,
-/// are there to learn from.
+/// networks that are alike, as a family of networks is that nobody measured. `families` numbers the devices of a pool.
+/// The standard normal distribution where fewer than three families, or too few networks, are there to learn from.
 Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const std::vector<std::size_t>& families,
                       const LibraryOptions& library_options, const PosteriorOptions& posterior_options,
                       const CalibrationOptions& options = {});

@@ -273,7 +273,7 @@ TEST(CostCalibration, HoldsItsPromiseOnNewDevicesAndNetworksOfThePoolsKind) {
 
 /// Nine kinds of networks, of which each device runs each kind faster or slower than its costs say. The pool has eight.
 TEST(CostCalibration, ExpectsMoreErrorOfNetworksUnlikeAllOthers) {
-  constexpr Index kinds = 9, of_a_kind = 12, known = 8 * of_a_kind, devices = 30;
+  constexpr Index kinds = 9, of_a_kind = 12, known = 8 * of_a_kind, devices = 80;
   Bench bench = bench_of(devices, kinds * of_a_kind, 8, 15);
   Rng rng(98);
   for (Index n = 0; n < kinds * of_a_kind; ++n) {
@@ -293,7 +293,9 @@ TEST(CostCalibration, ExpectsMoreErrorOfNetworksUnlikeAllOthers) {
   CostLibrary library = fit_library(pool);
   std::vector<std::size_t> families(20);
   std::iota(families.begin(), families.end(), std::size_t{0});
-  const Calibration found = calibrate(pool, library, families, {}, {});
+  CalibrationOptions options;
+  options.groups = {3};  // about as large as a kind
+  const Calibration found = calibrate(pool, library, families, {}, {}, options);
   EXPECT_GT(found.residual_factor, 1);
   library.residual_variance *= found.residual_factor;
   double held = 0, all = 0, widened = 0;
@@ -314,7 +316,7 @@ TEST(CostCalibration, ExpectsMoreErrorOfNetworksUnlikeAllOthers) {
               z <= structured::error_quantile(found.intervals, 0.95);
     }
   }
-  EXPECT_EQ(widened, devices - 20);
+  EXPECT_GE(widened, 0.9 * (devices - 20));
   EXPECT_GE(held / all, 0.7);
 }
 
