@@ -24,12 +24,12 @@ def truth(manifest, latencies):
 def table(work):
     print("# across_spaces\n\n`experiments/across_spaces.sh`: a pool of published and synthetic networks without any "
           "setting of a runtime, ten of\nits networks measured on that runtime, and forty networks of a space predicted, "
-          "which were measured on the same\nmachine on another day and of which no latency on any device was seen. The "
+          "which were measured on the same\nmachine an hour later and of which no latency on any device was seen. The "
           "pool that predicts `libtorch-frozen` holds\n`libtorch-eager`, which is much like it. Cells of NAS-Bench-201 "
           "take images of 32 × 32, where the networks of the pool\ntake 96 × 96 to 224 × 224.\n")
     print("| space | runtime | " + " | ".join(label for _, label, _, _ in MEASURES) + " |\n|---|---|" +
           "---|" * len(MEASURES))
-    for space, called in (("fbnet", "FBNet"), ("cells", "NAS-Bench-201")):
+    for space, called in (("fbnet_40", "FBNet"), ("cells", "NAS-Bench-201")):
         for path in sorted(pathlib.Path(work).glob(f"*.{space}.json")):
             metrics = json.loads(path.read_text())
             print(f"| {called} | {path.name.split('.')[0]} | " +

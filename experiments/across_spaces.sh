@@ -2,8 +2,8 @@
 # From published CNNs to the networks of a search space: a pool of networks (datasets/data/networks) without any setting of
 # a runtime, ten CNNs of the pool as measured on it, and the predictor is asked about forty of FBNet's networks and forty
 # cells of NAS-Bench-201, of which no device was ever measured for it. They were measured on the same machine
-# (datasets/data/fbnet, datasets/data/cells), on other days. The cells of datasets/data itself are not asked about: another
-# processor measured them. Keeps experiments/results/across_spaces. An interrupted run goes on.
+# within the same hour as the pool (datasets/data/fbnet_40, datasets/data/cells): on another day some runtimes took a fifth
+# longer. The cells of datasets/data itself are not asked about: another processor measured them. Keeps experiments/results/across_spaces. An interrupted run goes on.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
@@ -26,7 +26,7 @@ while read -r space suffix; do
   mkdir -p "$work/$space.models" # without what the kit measures for a descriptor
   ln -s "$(realpath "$work/$space.kit/models")"/arch_*.onnx "$work/$space.models/"
 done <<'END'
-fbnet _r224
+fbnet_40 _r224
 cells
 END
 
@@ -38,7 +38,7 @@ while read -r name without; do # a runtime, and what is left out of the pool wit
   awk -F, 'NR == FNR { if (FNR > 1) wanted[$2] = 1; next } FNR == 1 || $1 in wanted { print $1 "," $2 }' \
     "$run.ten.csv" "datasets/data/networks/${name}_t1_b1/latencies.csv" >"$run.measured.csv"
   "$tenshot" adapt -q --checkpoint "$run.pool.tenshot" --measurements "$run.measured.csv" --out "$run.tenshot" >/dev/null
-  for space in fbnet cells; do
+  for space in fbnet_40 cells; do
     { echo "architecture,latency_ms"
       /usr/bin/python3 experiments/across_spaces.py truth "$work/$space.kit/manifest.json" \
         datasets/data/$space/"${name}"_t1_b1*/latencies.csv

@@ -25,6 +25,7 @@ export work tenshot OMP_NUM_THREADS=1
 mkdir -p "$work/cells" "$results"
 mkdir -p "$work/with_counters"
 for folder in "$data"/*/; do
+  [ -f "$folder/device.json" ] || continue  # a pool of another space
   if grep -q '"counters": \[$' "$folder/device.json"; then  # the others have nothing to compare
     ln -sfn "$(cd "$folder" && pwd)" "$work/with_counters/$(basename "$folder")"
   fi
@@ -52,6 +53,7 @@ cell() {
   [ -s "$name.row" ] && return
   local plan=$work/cells/plan.$runtime.$samples.$trial.$BASHPID.csv
   local options=()
+  if [ "$kind" != structured ]; then options=(--mode "$mode"); fi
   if [ "$samples" -gt 0 ]; then
     "$tenshot" plan --quiet --checkpoint "$work/$runtime.structured.tenshot" --sampler targeted-uniform \
       --samples "$samples" --seed "$trial" --out "$plan"
@@ -61,7 +63,7 @@ cell() {
     options+=(--measurements "$name.measured.csv")
   fi
   if [ "$kind" = counters ] || [ "$kind" = latency ]; then options+=(--descriptor "$work/pool/$device/device.json"); fi
-  "$tenshot" adapt --quiet --checkpoint "$work/$runtime.$kind.tenshot" --mode "$mode" --seed "$trial" "${options[@]}" \
+  "$tenshot" adapt --quiet --checkpoint "$work/$runtime.$kind.tenshot" --seed "$trial" "${options[@]}" \
     --out "$name.tenshot"
   "$tenshot" predict --quiet --predictor "$name.tenshot" --archs "$work/truth/$device.csv" --out "$name.csv"
   "$tenshot" evaluate --quiet --predictions "$name.csv" --measured "$work/truth/$device.csv" --json |

@@ -19,8 +19,8 @@ By convention the first six tenths of the families are to train on and to adapt 
 says `experiments/own_networks.py`, which draws them by a seed.
 
 A latency is the median of its runs, `stddev_ms` their spread (1.4826 × median absolute deviation), `runs` how many there were.
-Twenty networks take turns over several rounds, with the sentinel after every ten, and are measured again where the sentinel
-moved by more than a twentieth, as far as the patience goes. The sentinel is a network of NAS-Bench-201 of 1×1 convolutions. `device.json` holds all conditions.
+Twenty networks take turns over several rounds, with the sentinel after every ten, and are measured again where the
+sentinel moved by more than a twentieth, as far as the patience goes. The sentinel is a network of NAS-Bench-201 of 1×1 convolutions. `device.json` holds all conditions.
 
 | device-runtime | networks | left out | median ms | sentinel, ms: least, median, most | median difference when measured again | within 10 % when measured again | visits thrown away |
 |---|---|---|---|---|---|---|---|"""

@@ -41,8 +41,7 @@ for predictor in $predictors; do
   "$tenshot" predict --predictor "$out/$predictor.device" --out "$out/$predictor.csv"
 done
 
-any=$(find "$pool" -name latencies.csv | sort | head -n 1)
-head -n $((all + 1)) "$any" >"$out/common.csv"
+head -n $((all + 1)) "$pool/libtorch-eager_t1_b1/latencies.csv" >"$out/common.csv"
 "$tenshot" plan --checkpoint "$out/structured.tenshot" --sampler listed --samples "$all" --candidates "$out/common.csv" \
   --runs 50 --out "$out/all.csv" --kit "$out/all"
 measure "$out/all"

@@ -202,6 +202,7 @@ class GridBuilder {
                                n.hidden,         n.fit.epochs,      n.fit.batch,        n.fit.learning_rate,
                                n.normalise,      n.scale_latencies, n.fine_tune_epochs, method.posterior,
                                n.simulation,     n.pretraining_epochs};
+    if (n.fit.weight_decay > 0) identity.push_back(n.fit.weight_decay);
     task.key = sha256_hex(identity.dump() + data_.sha256).substr(0, 16);
     const auto [place, added] = models_.emplace(task.key, grid_.models.size());
     if (added) grid_.models.push_back(task);

@@ -152,6 +152,7 @@ MapleEdgeSettings network_of(const SpecValue& value, const std::string& predicto
   if (const auto v = value.find("fine_tune_epochs")) settings.fine_tune_epochs = whole(*v, 1, 100'000);
   if (const auto v = value.find("pretraining_epochs")) settings.pretraining_epochs = whole(*v, 0, 100'000);
   if (const auto v = value.find("learning_rate")) settings.fit.learning_rate = v->number(0, 1);
+  if (const auto v = value.find("weight_decay")) settings.fit.weight_decay = v->number(0, 1);
   if (const auto v = value.find("descriptor_kind")) {
     const std::string richest = richest_descriptor(predictor);
     std::vector<std::string> kinds = {"auto", richest, "latency", "inferred"};
@@ -232,6 +233,7 @@ Method method_of(const SpecValue& value) {
       v->fail("\"pretraining_epochs\" beside \"set-encoder\", which trains nothing afterwards");
     }
   }
+  if (const auto v = value.find("ensemble")) method.ensemble = whole(*v, 1, 100);
   if (const auto v = value.find("clones")) method.clones = whole(*v, 1, 10'000);
   if (const auto v = value.find("descriptor")) method.descriptor = v->boolean();
   if (const auto v = value.find("shuffled_descriptor")) {

@@ -63,6 +63,7 @@ struct Method {
   bool shuffled_descriptor = false;
   bool planning_descriptor = false;  ///< and planning knows it; `information` only
   std::optional<int> clones;
+  int ensemble = 1;  ///< so many adaptations, each with a seed of its own; the geometric mean of what they predict
   std::optional<std::string> sampler;
   std::optional<std::size_t> samples;
   /// How many of the samples each round of planning measures, the later rounds knowing the earlier; empty = all at

@@ -141,13 +141,21 @@ double RegressionNetwork::loss_and_gradient(const Batch& batch, std::vector<floa
   return loss;
 }
 
-double RegressionNetwork::train_step(const Batch& batch, double learning_rate) {
+double RegressionNetwork::train_step(const Batch& batch, double learning_rate, double weight_decay) {
   Implementation& self = *implementation_;
   const double loss = loss_and_gradient(batch, self.gradient);
   ++self.state.steps;
   adam_step(self.state.parameters.data(), self.state.first_moment.data(), self.state.second_moment.data(),
             self.gradient.data(), static_cast<std::int64_t>(self.state.parameters.size()), self.state.steps,
             learning_rate);
+  if (weight_decay > 0) {
+    const auto kept = static_cast<float>(1 - learning_rate * weight_decay);
+    for (const LayerLayout& layout : self.layouts) {
+      for (std::int64_t i = layout.weight; i < layout.bias; ++i) {
+        self.state.parameters[static_cast<std::size_t>(i)] *= kept;
+      }
+    }
+  }
   return loss;
 }
 

@@ -42,7 +42,7 @@ class RegressionNetwork {
   int inputs() const;
 
   /// One Adam step. Returns the batch's mean loss before it.
-  double train_step(const Batch& batch, double learning_rate);
+  double train_step(const Batch& batch, double learning_rate, double weight_decay = 0);
 
   /// The loss and its gradient on a batch, without a step; the gradient is laid out as State::parameters.
   double loss_and_gradient(const Batch& batch, std::vector<float>& gradient);

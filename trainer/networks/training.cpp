@@ -50,7 +50,7 @@ double train_epoch(RegressionNetwork& network, const TrainingSet& set, const Fit
     }
     const double progress = (epoch + static_cast<double>(b) / batches) / options.epochs;
     const double rate = options.learning_rate * 0.5 * (1 + std::cos(pi * progress));
-    loss_sum += rows * network.train_step({rows, inputs.data(), targets.data(), units.data()}, rate);
+    loss_sum += rows * network.train_step({rows, inputs.data(), targets.data(), units.data()}, rate, options.weight_decay);
   }
   return loss_sum / set.rows();
 }
@@ -59,8 +59,10 @@ double train_epoch(RegressionNetwork& network, const TrainingSet& set, const Fit
 
 double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOptions& options,
            const std::string& fingerprint, const TrainingControl& control) {
-  if (options.epochs < 1 || options.batch < 1 || !(options.learning_rate > 0)) {
-    throw InputError("training needs at least one epoch, a batch of at least one and a positive learning rate");
+  if (options.epochs < 1 || options.batch < 1 || !(options.learning_rate > 0) || !(options.weight_decay >= 0)) {
+    throw InputError(
+        "training needs at least one epoch, a batch of at least one, a positive learning rate and a weight decay of at "
+        "least 0");
   }
   const LibTorchThreads threads(control.threads);
   const FlushedDenormals flushed;

@@ -95,7 +95,7 @@ const std::vector<std::string> simulated_train_options = {"epochs", "batch", "le
 const std::vector<std::string> network_adapt_options = {"clones", "mode"};
 const std::vector<std::string> network_method_keys = {
     "mode",          "clones", "normalise",      "scale_latencies", "epochs", "fine_tune_epochs",
-    "learning_rate", "hidden", "descriptor_kind"};
+    "learning_rate", "hidden", "descriptor_kind", "ensemble"};
 
 /// A row whose predictor has no settings of its own.
 PredictorRow plain_row(const char* name, const char* meaning, PredictorRow::Train train,
@@ -137,7 +137,7 @@ PredictorRow simulated_row() {
   row.richest_descriptor = "in-network";
   row.settings = simulated_network_settings;
   row.method_keys = network_method_keys;
-  row.method_keys.insert(row.method_keys.end(), {"simulation", "batch", "pretraining_epochs"});
+  row.method_keys.insert(row.method_keys.end(), {"simulation", "batch", "pretraining_epochs", "weight_decay"});
   return row;
 }
 

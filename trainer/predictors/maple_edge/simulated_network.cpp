@@ -44,6 +44,7 @@ nlohmann::json to_json(const MapleEdgeSettings& settings) {
           {"epochs", settings.fit.epochs},
           {"batch", settings.fit.batch},
           {"learning_rate", settings.fit.learning_rate},
+          {"weight_decay", settings.fit.weight_decay},
           {"default_clones", settings.default_clones},
           {"descriptor", settings.descriptor},
           {"pretraining_epochs", settings.pretraining_epochs},
@@ -59,6 +60,7 @@ MapleEdgeSettings settings_from_json(const nlohmann::json& json, const std::stri
   settings.fit.epochs = json.at("epochs");
   settings.fit.batch = json.at("batch");
   settings.fit.learning_rate = json.at("learning_rate");
+  settings.fit.weight_decay = json.value("weight_decay", 0.0);
   settings.fit.seed = seed;
   settings.default_clones = json.at("default_clones");
   settings.simulation = json.at("simulation").get<SimulationOptions>();

@@ -65,6 +65,12 @@ TEST(ExperimentSpec, RefusesWhatGoesNotTogether) {
   EXPECT_NE(refusal(with(R"({"methods": [{"predictor": "structured", "pretraining_epochs": 2}]})"))
                 .find("pretraining_epochs"),
             std::string::npos);
+  EXPECT_NE(refusal(with(R"({"methods": [{"predictor": "structured", "ensemble": 3}]})")).find("ensemble"),
+            std::string::npos);
+  EXPECT_NE(refusal(with(R"({"methods": [{"predictor": "maple-edge", "ensemble": 0}]})")), "accepted");
+  EXPECT_NE(refusal(with(R"({"methods": [{"predictor": "maple-edge", "weight_decay": -1}]})")), "accepted");
+  EXPECT_EQ(refusal(with(R"({"methods": [{"predictor": "maple-edge", "weight_decay": 0.1, "ensemble": 3}]})")),
+            "accepted");
   EXPECT_NE(refusal(with(R"({"methods": [{"predictor": "structured", "descriptor_kind": "counters"}]})")), "accepted");
 }
 

@@ -215,6 +215,25 @@ TEST_F(Experiment, AShuffledDescriptorIsOfAnotherRuntime) {
   EXPECT_THROW(run_experiment(spec(alike), into("alike-results")), Error);
 }
 
+TEST_F(Experiment, AnEnsembleIsTheMeanOfAdaptationsOfItsOwn) {
+  const ExperimentSpec s = spec(R"({"targets": ["slow"], "trials": 1, "methods": [
+      {"name": "one", "predictor": "maple-edge-plain", "epochs": 1, "hidden": [4]},
+      {"name": "three", "predictor": "maple-edge-plain", "epochs": 1, "hidden": [4], "ensemble": 3}]})");
+  const ExperimentData data = load_data(s);
+  const Grid all = make_grid(s, data);
+  PlanningPriors priors(data);
+  std::vector<std::vector<double>> predicted;
+  for (const GridCell& cell : all.cells) {
+    const ModelTask& task = all.models[cell.model];
+    const auto model = train_model(s, data, task, {});
+    predicted.push_back(run_cell(s, data, task, *model, cell, priors).predictions.latency_ms);
+  }
+  ASSERT_EQ(predicted.size(), 2u);
+  ASSERT_EQ(predicted[0].size(), predicted[1].size());
+  EXPECT_NE(predicted[0], predicted[1]);
+  for (std::size_t i = 0; i < predicted[0].size(); ++i) EXPECT_GT(predicted[1][i], 0);
+}
+
 TEST_F(Experiment, WhatStructuredAssumesIsTheMethods) {
   const ExperimentSpec s = spec(R"({"trials": 1, "targets": ["slow"], "methods": ["structured", {"name": "no live",
       "predictor": "structured", "posterior": {"left_out": ["live"], "student_freedom": 0}}]})");

@@ -98,6 +98,30 @@ TEST(RegressionNetwork, StepsLikeLibTorchsAdam) {
   for (std::size_t i = 0; i < parameters.size(); ++i) EXPECT_NEAR(parameters[i], expected[i], 2e-4) << i;
 }
 
+TEST(RegressionNetwork, DecaysWeightsAsLibTorchsAdamWAndLeavesBiases) {
+  constexpr int rows = 16, width = 5;
+  const Data data = random_data(rows, width, 2);
+  RegressionNetwork network(width, {12}, 4);
+  torch::nn::Sequential reference = reference_network(network);
+  std::vector<torch::Tensor> weights, biases;
+  for (const torch::Tensor& parameter : reference->parameters()) {
+    (parameter.dim() == 2 ? weights : biases).push_back(parameter);
+  }
+  torch::optim::AdamW decaying(weights, torch::optim::AdamWOptions(0.01).weight_decay(0.5));
+  torch::optim::Adam plain(biases, torch::optim::AdamOptions(0.01));
+  for (int step = 0; step < 20; ++step) {
+    decaying.zero_grad();
+    plain.zero_grad();
+    reference_loss(reference, data, rows, width).backward();
+    decaying.step();
+    plain.step();
+    network.train_step(data.batch(rows), 0.01, 0.5);
+  }
+  const std::vector<float> expected = flattened(reference->parameters());
+  const std::vector<float> parameters = network.state().parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i) EXPECT_NEAR(parameters[i], expected[i], 2e-3) << i;
+}
+
 TEST(RegressionNetwork, ContinuesFromItsStateAsIfNeverStopped) {
   const Data data = random_data(8, 4, 5);
   RegressionNetwork straight(4, {6}, 1), stopped(4, {6}, 1), resumed(4, {6}, 99);

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# What networks made to be measured are worth: ten measurements of each device-runtime of the pool of networks, chosen
+# among published networks, synthetic CNNs, both, and both with probes proposed (`tenshot plan --proposals`). Keeps
+# experiments/results/proposals. An interrupted run goes on. Some ten minutes.
+#
+#   experiments/proposals.sh [splits, "1 2 3 4 5" unless said]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+# shellcheck source=experiments/set_up.sh disable=SC2119
+. experiments/set_up.sh
+install_missing
+build_targets tenshot
+results=experiments/results/proposals
+mkdir -p "$results"
+# shellcheck disable=SC2086 # words
+/usr/bin/python3 experiments/proposals.py "$tenshot" "$build/experiments/proposals" ${1:-} >"$build/proposals.md"
+{ cat experiments/proposals.md; cat "$build/proposals.md"; } >"$results/README.md"
+cat "$results/README.md"
