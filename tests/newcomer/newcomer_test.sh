@@ -55,7 +55,7 @@ step "mkdir tenshot/build && ln -s '$program' tenshot/build/tenshot" # cmake --p
 PATH=$work/tenshot/build:$PATH
 export PATH
 step 'tenshot train --pool tenshot/datasets/data/networks --out pool.tenshot' \
-  '^pool.tenshot: checkpoint of operators and 10 device-runtimes written; next: tenshot plan --checkpoint pool.tenshot'
+  '^pool.tenshot: checkpoint of operators and 13 device-runtimes written; next: tenshot plan --checkpoint pool.tenshot'
 step 'tenshot plan --checkpoint pool.tenshot --networks my_models --samples 10 --out ten.csv' \
   '^ten.csv: plan of 10 architectures written; next: measure them \(a column latency_ms\), then tenshot adapt' \
   '--networks my_models --out device.tenshot$'
