@@ -99,6 +99,9 @@ class Collection {
     require_same_conditions({found.space, found.device, record}, {&space_, device_, record_}, file);
     device_ = std::move(found.device);
     record_ = std::move(record);
+    const std::string heap = descriptor::heap_policy();
+    const bool known = record_.heap == heap || record_.heap.find(", then ") != std::string::npos;
+    if (!known) record_.heap += ", then " + heap;
     for (const Measurement& row : device_.latencies) measured_.emplace(row.architecture, row);
     judge();
     for (const Measurement& row : device_.latencies) {

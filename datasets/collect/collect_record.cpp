@@ -240,7 +240,6 @@ void require_same_conditions(const Conditions& found, const Conditions& wanted, 
   compare("CPU", found.record.cpu, wanted.record.cpu);
   compare("runtime version", found.record.runtime_version, wanted.record.runtime_version);
   compare("instruction set", found.record.instruction_set, wanted.record.instruction_set);
-  compare("heap", found.record.heap, wanted.record.heap);
   compare("weight seed", std::to_string(found.record.weight_seed), std::to_string(wanted.record.weight_seed));
   compare("timing", timing_json(found.record.timing).dump(), timing_json(wanted.record.timing).dump());
   compare("sentinel", found.record.sentinel_architecture, wanted.record.sentinel_architecture);

@@ -40,11 +40,12 @@ struct CollectRecord {
   std::uint64_t weight_seed = 0;
   int classes = 0;
   std::string instruction_set = "native";
-  std::string heap = "given back";  ///< descriptor/machine/heap.h
   descriptor::TimingOptions timing;
   std::string sentinel_architecture;
 
   // Circumstances.
+  /// descriptor/machine/heap.h; "given back, then kept" of a device-runtime that an earlier release began to measure.
+  std::string heap = "given back";
   int cores = 0;
   std::string kernel;
   std::vector<int> pinned_cpus;

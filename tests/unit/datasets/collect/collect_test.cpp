@@ -75,6 +75,19 @@ TEST_F(Collect, StoppingKeepsWhatIsMeasuredAndTheSameCallResumes) {
   EXPECT_EQ(environment()["complete"], true);
 }
 
+TEST_F(Collect, ResumedUnderAnotherPolicyOfTheHeapSaysSo) {
+  message_of_failure<Interrupted>(FakeRuntime(), stop_after(4));
+  EXPECT_EQ(environment()["heap"], "given back");
+  const fs::path file = options_.folder / "device" / "device.json";
+  nlohmann::json device = nlohmann::json::parse(read_file(file));
+  device["environment"]["heap"] = "kept";
+  write_file_atomically(file, device.dump());
+  EXPECT_EQ(architectures_of(collect(options_, space_, FakeRuntime())), options_.architectures);
+  EXPECT_EQ(environment()["heap"], "kept, then given back");
+  collect(options_, space_, FakeRuntime());
+  EXPECT_EQ(environment()["heap"], "kept, then given back");
+}
+
 /// What happens to a process that is killed: no step after this one is taken.
 struct Killed {};
 
