@@ -56,7 +56,8 @@ def engine(tenshot, models, names, out):
             for name in STRATEGIES:
                 if (name, number) in done:
                     continue
-                said = json.loads(run([tenshot, "cold", "run", folder / f"{name}.json", "--json", "--drop-page-cache"]))
+                said = json.loads(run([tenshot, "cold", "run", folder / f"{name}.json", "--json", "--drop-page-cache",
+                                       "--touch-memory"]))
                 if said["page_cache"] != "dropped":
                     sys.exit(f"{network}: the page cache could not be dropped: {said['page_cache']}")
                 append(table, FIELDS, {"network": network, "strategy": name, "start": number,
@@ -86,7 +87,8 @@ def describe(pool, version):
         document.update({"device": of_machine["device"], "runtime": name, "precision": "fp32", "batch": 1, "threads": 1})
         document["environment"] = {key: of_machine["environment"][key] for key in ("cpu", "kernel", "cores")}
         document["environment"].update({"runtime_version": version, "kernels": kernels, "cache": cache,
-                                        "preparing_cores": cores, "starts": STARTS})
+                                        "preparing_cores": cores, "starts": STARTS,
+                                        "free_memory": "touched before each start"})
         path.write_text(json.dumps(document, indent=2) + "\n")
 
 

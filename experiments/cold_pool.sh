@@ -6,7 +6,8 @@
 #
 #   experiments/cold_pool.sh [folder, datasets/data/cold unless said]
 #
-# TENSHOT_PRIORITY is put before the commands that measure, such as "nice -n -18 taskset -c 1".
+# TENSHOT_PRIORITY is put before the commands that measure, such as "nice -n -18 taskset -c 1", but for the engine's,
+# whose plans prepare on a second processor.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
@@ -62,8 +63,7 @@ done
 
 # The engine: every second network of the zoo and ten cells.
 { echo network; sed 1d $names | awk 'NR <= 60 ? NR % 2 == 1 : NR <= 70'; } >"$work/engine.csv"
-# shellcheck disable=SC2086 # a list of words
-$priority /usr/bin/python3 experiments/cold_pool.py engine "$tenshot" "$work/models" "$work/engine.csv" "$work/engine"
+/usr/bin/python3 experiments/cold_pool.py engine "$tenshot" "$work/models" "$work/engine.csv" "$work/engine"
 /usr/bin/python3 experiments/cold_pool.py table "$work/engine" "$work/engine_ms.csv"
 "$tenshot" dataset import --table "$work/engine_ms.csv" --space networks --networks "$out/networks.json" --quantity cold \
   --out "$out"

@@ -93,7 +93,7 @@ def start(tenshot, models, out, networks):
             for number in missing:  # in turn: the machine's speed changes by the minute
                 for which in plans:
                     one = json.loads(run([tenshot, "cold", "run", folder / f"{which}.plan", "--json",
-                                          "--drop-page-cache"]))
+                                          "--drop-page-cache", "--touch-memory"]))
                     append(out / "starts.csv", ["network", "plan", "round", "cold_ms", "page_cache"],
                            {"network": network, "plan": which, "round": number, "cold_ms": round(one["cold_ms"], 3),
                             "page_cache": one["page_cache"]})

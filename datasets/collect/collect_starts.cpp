@@ -10,6 +10,7 @@
 #include "datasets/pool/device_file.h"
 #include "datasets/tables/space_files.h"
 #include "descriptor/machine/child_process.h"
+#include "descriptor/machine/free_memory.h"
 #include "descriptor/machine/instruction_set.h"
 #include "descriptor/machine/machine.h"
 #include "descriptor/runtimes/libtorch_runtime.h"
@@ -26,6 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
+
+constexpr const char* touched = "touched before each start";  ///< of device.json's "free_memory"
 
 double median_of(const std::vector<FreshStart>& starts, double FreshStart::*part) {
   std::vector<double> values;
@@ -135,6 +138,7 @@ class Starts {
     environment_["kernel"] = descriptor::kernel_release();
     environment_["cores"] = descriptor::usable_cpus();
     environment_["started_utc"] = utc_now();
+    environment_["free_memory"] = touched;
   }
 
   void resume() {
@@ -161,6 +165,8 @@ class Starts {
       throw InputError(file.string() + ": was measured with " + different + "; choose another folder or id");
     }
     environment_ = environment;
+    const std::string memory = environment.value("free_memory", "as it was");  // of a release that did not touch it
+    if (memory == "as it was") environment_["free_memory"] = memory + ", then " + touched;
     starts_.read(table(), space_);
     device_.latencies = found.latencies;
   }
@@ -264,6 +270,7 @@ class Starts {
     std::vector<FreshStart> quiet, all;
     const auto most = static_cast<std::size_t>(2 * options_.maximum_starts);
     while (!enough(quiet) && all.size() < most) {
+      descriptor::touch_free_memory(descriptor::memory_of_start(fs::file_size(weights)));
       all.push_back(start(weights, architecture, empty));
       const FreshStart& last = all.back();
       add(last.cached.dropped() ? "starts_from_disk" : "starts_with_cached_pages", 1);

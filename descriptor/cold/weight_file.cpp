@@ -1,9 +1,11 @@
 #include "descriptor/cold/weight_file.h"
 
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -75,7 +77,7 @@ WeightFile::WeightFile(const std::filesystem::path& path, const std::string& key
   if (descriptor_ < 0) throw FileError("cannot read " + file + ": " + std::strerror(errno));
   static_cast<void>(::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL));  // reads further ahead
   const auto refuse = [&](const std::string& why) {
-    ::close(descriptor_);
+    close();
     throw FormatError(file + ": " + why);
   };
   std::string header(header_bytes(records), '\0');
@@ -96,15 +98,43 @@ WeightFile::WeightFile(const std::filesystem::path& path, const std::string& key
   for (Record& record : records_) {
     record = {number_at(header, at), number_at(header, at + number_bytes), number_at(header, at + 2 * number_bytes)};
     at += record_numbers * number_bytes;
-    if (record.offset > size || record.bytes > size - record.offset) refuse("cut short");
+    if (record.offset > size || record.bytes > size - record.offset || record.offset % alignment != 0) {
+      refuse("cut short");
+    }
   }
+  void* map = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor_, 0);
+  if (map == MAP_FAILED) refuse(std::string("cannot be mapped: ") + std::strerror(errno));
+  map_ = static_cast<char*>(map);
+  map_bytes_ = size;
+  is_resident_ = is_resident();
 }
 
 WeightFile::WeightFile(WeightFile&& other) noexcept
-    : descriptor_(std::exchange(other.descriptor_, -1)), records_(std::move(other.records_)) {}
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      map_(std::exchange(other.map_, nullptr)),
+      map_bytes_(other.map_bytes_),
+      is_resident_(other.is_resident_),
+      records_(std::move(other.records_)) {}
 
-WeightFile::~WeightFile() {
+WeightFile::~WeightFile() { close(); }
+
+void WeightFile::close() noexcept {
+  if (map_ != nullptr) ::munmap(map_, map_bytes_);
   if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+bool WeightFile::is_resident() const {
+  return std::all_of(records_.begin(), records_.end(), [this](const Record& record) {
+    unsigned char flags = 0;  // of the record's first page: asking for all takes longer than it tells
+    return record.bytes == 0 || (::mincore(map_ + record.offset, 1, &flags) == 0 && (flags & 1U) != 0);
+  });
+}
+
+const char* WeightFile::mapped(std::size_t i) const {
+  const Record& record = records_[i];
+  if (!is_resident_) return nullptr;
+  const char* start = map_ + record.offset;
+  return quick_hash(start, record.bytes) == record.hash ? start : nullptr;
 }
 
 bool WeightFile::read(std::size_t i, void* target) const {

@@ -12,7 +12,8 @@ namespace tenshot::descriptor {
 std::uint64_t quick_hash(const void* bytes, std::size_t count);
 
 /// Records of one file, each of which is read on its own: the weights of a network's layers, raw or as a kernel wants
-/// them. A file belongs to what its key stands for; its table and every record have a hash.
+/// them. A file belongs to what its key stands for; its table and every record have a hash. The file is replaced as
+/// a whole and never changed in place: cutting it short would end a process that executes what it has mapped of it.
 ///
 /// Layout, little-endian: 16 bytes of format, 64 of key, the number of records (8 bytes), for each record its offset,
 /// bytes and hash (8 bytes each), the hash of all that (8 bytes); the records, each at a multiple of 4,096.
@@ -29,6 +30,11 @@ class WeightFile {
   /// Bytes of record i; 0 where the file has none for it.
   std::uint64_t bytes(std::size_t i) const { return records_[i].bytes; }
 
+  /// Record i where the file was in the page cache when it was opened: its bytes(i) bytes at a multiple of 4,096, as long
+  /// as the file is open. Nothing is copied, and no fresh memory is asked for. Null where the record has not its hash, or
+  /// where some records have to come from the disk, which reads fetch sooner than a mapping does.
+  const char* mapped(std::size_t i) const;
+
   /// Reads record i to `target`, which has room for bytes(i). False where what was read has not the record's hash.
   /// Several threads may read at once.
   bool read(std::size_t i, void* target) const;
@@ -40,7 +46,13 @@ class WeightFile {
   struct Record {
     std::uint64_t offset = 0, bytes = 0, hash = 0;
   };
+  bool is_resident() const;
+  void close() noexcept;
+
   int descriptor_ = -1;
+  char* map_ = nullptr;
+  std::uint64_t map_bytes_ = 0;
+  bool is_resident_ = false;
   std::vector<Record> records_;
 };
 

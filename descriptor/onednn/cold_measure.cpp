@@ -7,8 +7,8 @@
 #include <map>
 #include <thread>
 
-#include "descriptor/cold/page_cache.h"
 #include "descriptor/machine/machine.h"
+#include "descriptor/machine/page_cache.h"
 #include "descriptor/onednn/cold_engine.h"
 #include "descriptor/onednn/first_uses.h"
 #include "descriptor/onednn/stopwatch.h"
@@ -97,7 +97,7 @@ class Measurement {
   std::vector<double> cold_reads(const std::string& key, std::size_t records) {
     std::vector<std::vector<double>> times(records);
     for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
-      if (!drop_page_cache(scratch_.path).is_cold()) stages_.page_cache_dropped = false;
+      if (!drop_from_page_cache(scratch_.path).dropped()) stages_.page_cache_dropped = false;
       const WeightFile file(scratch_.path, key, records);
       for (std::size_t i = 0; i < records; ++i) {
         if (file.bytes(i) == 0) continue;

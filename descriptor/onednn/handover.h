@@ -5,8 +5,8 @@
 #include <condition_variable>
 #include <cstddef>
 #include <exception>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -22,7 +22,7 @@ class Handover {
   void give(std::size_t i, PreparedLayer layer) {
     {
       const std::lock_guard<std::mutex> lock(mutex_);
-      layers_[i].emplace(std::move(layer));
+      layers_[i] = std::make_unique<PreparedLayer>(std::move(layer));
       ready_[i] = true;
     }
     changed_.notify_one();
@@ -54,7 +54,7 @@ class Handover {
   using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::microseconds looking{50};
 
-  std::vector<std::optional<PreparedLayer>> layers_;
+  std::vector<std::unique_ptr<PreparedLayer>> layers_;  ///< allocated by the core that prepares
   std::vector<std::atomic<bool>> ready_;
   std::atomic<bool> failed_{false};
   std::exception_ptr error_;
@@ -68,17 +68,17 @@ class LaterLayers {
   explicit LaterLayers(std::size_t layers) : layers_(layers), ready_(layers) {}
 
   void give(std::size_t i, PreparedLayer layer) {
-    layers_[i].emplace(std::move(layer));
+    layers_[i] = std::make_unique<PreparedLayer>(std::move(layer));
     ready_[i].store(true, std::memory_order_release);
   }
 
   /// Nothing where layer i keeps its kernel, or its new one is not ready.
   const PreparedLayer* find(std::size_t i) const {
-    return ready_[i].load(std::memory_order_acquire) ? &*layers_[i] : nullptr;
+    return ready_[i].load(std::memory_order_acquire) ? layers_[i].get() : nullptr;
   }
 
  private:
-  std::vector<std::optional<PreparedLayer>> layers_;
+  std::vector<std::unique_ptr<PreparedLayer>> layers_;  ///< allocated by the core that prepares
   std::vector<std::atomic<bool>> ready_;
 };
 

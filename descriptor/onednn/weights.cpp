@@ -136,15 +136,19 @@ LoadTimes WeightSource::load(std::size_t index, PreparedLayer& layer, dnnl::stre
   if (!stored_ || stored_->bytes(use.record) != bytes) return load_from_model(use, layer, stream, memory);
   LoadTimes times;
   const Clock::time_point start = Clock::now();
-  if (transforms) memory.passing.require(bytes);
-  char* target = transforms ? memory.passing.data() : memory.kept.take(bytes);
-  if (!stored_->read(use.record, target)) return load_from_model(use, layer, stream, memory);
+  const char* record = stored_->mapped(use.record);
+  if (record == nullptr) {
+    if (transforms) memory.passing.require(bytes);
+    char* target = transforms ? memory.passing.data() : memory.kept.take(bytes);
+    if (!stored_->read(use.record, target)) return load_from_model(use, layer, stream, memory);
+    record = target;
+  }
   times.read_ms = milliseconds_since(start);
   if (transforms) {
-    layer.transform(target, memory.kept.take(layer.cached_bytes()), stream);
+    layer.transform(record, memory.kept.take(layer.cached_bytes()), stream);
     times.transform_ms = milliseconds_since(start) - times.read_ms;
   } else {
-    layer.set_weights(target);
+    layer.set_weights(record);
   }
   return times;
 }

@@ -117,14 +117,38 @@ std::string json_reason(const json::exception& error) {
   return excerpt(code_end == std::string_view::npos ? text : text.substr(code_end + 2));
 }
 
+namespace {
+
+/// Whether brackets are nested deeper than so many levels. Looked for in the text, as asking the parser at every value
+/// takes longer than the parsing does.
+bool is_deeper(std::string_view text, int levels) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > levels) return true;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
 json parse_json(std::string_view text, const std::string& file) {
   constexpr int deepest = 64;
-  const auto limit_depth = [&](int depth, json::parse_event_t, json&) {
-    if (depth > deepest) throw FormatError(file + ": is nested deeper than " + std::to_string(deepest) + " levels");
-    return true;
-  };
+  if (is_deeper(text, deepest)) {
+    throw FormatError(file + ": is nested deeper than " + std::to_string(deepest) + " levels");
+  }
   try {
-    return json::parse(text.begin(), text.end(), limit_depth);
+    return json::parse(text.begin(), text.end());
   } catch (const json::parse_error& error) {
     const std::string_view before = text.substr(0, error.byte);
     throw FormatError(file + ":" + std::to_string(std::count(before.begin(), before.end(), '\n') + 1) +

@@ -106,6 +106,17 @@ TEST_F(ColdVerb, PlansByStarting) {
             2);
 }
 
+TEST_F(ColdVerb, PlansForFilesThatStayInThePageCache) {
+  const std::string plan = "tenshot cold plan " + q("stages.json") + " --out " + q("kept.json") + " --page-cache ";
+  const Outcome planned = run(plan + "kept --starts 1");
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  EXPECT_GT(json::parse(read_file(path("kept.json"))).at("predicted_ms").get<double>(), 0);
+  const Outcome without_starts = run(plan + "kept");
+  EXPECT_EQ(without_starts.exit_code, 2);
+  EXPECT_NE(without_starts.err.find("--starts"), std::string::npos) << without_starts.err;
+  expect_refused(plan + "warm --starts 1", "dropped, kept");
+}
+
 TEST_F(ColdVerb, SaysWhatEachLayerTook) {
   const json said = start();
   ASSERT_EQ(said.at("layers").size(), 4U);
@@ -119,7 +130,7 @@ TEST_F(ColdVerb, SaysWhatEachLayerTook) {
 }
 
 TEST_F(ColdVerb, MeasuresPlansAndStarts) {
-  const Outcome first = run("tenshot cold run " + q("plan.json") + " --drop-page-cache --warm-runs 2");
+  const Outcome first = run("tenshot cold run " + q("plan.json") + " --drop-page-cache --touch-memory --warm-runs 2");
   ASSERT_EQ(first.exit_code, 0) << first.err;
   EXPECT_NE(first.err.find("start.weights"), std::string::npos) << first.err;
   EXPECT_NE(first.out.find("ms from the plan's file to the output"), std::string::npos) << first.out;

@@ -74,6 +74,11 @@ void measure(const Arguments& arguments) {
   if (options.parse(arguments)) measure_stages(options);
 }
 
+bool drops_page_cache(const std::string& wanted) {
+  if (wanted == "dropped" || wanted == "kept") return wanted == "dropped";
+  throw InputError("'" + wanted + "' is no state of the page cache; expected one of dropped, kept");
+}
+
 void plan(const Arguments& arguments) {
   OptionParser options("cold plan",
                        "Plans a cold start: which kernel each layer takes, whether its weights are stored transformed, "
@@ -92,6 +97,10 @@ void plan(const Arguments& arguments) {
       "starts of the plan in fresh processes, by which the stages are corrected and planned with anew; 0: the "
       "stages as they were measured",
       cxxopts::value<std::string>()->default_value("0"));
+  options.add()("page-cache",
+                "what the starts find: dropped (the files come from the disk), or kept (for a program that is started "
+                "again and again)",
+                cxxopts::value<std::string>()->default_value("dropped"));
   options.add()("corrected", "file of the stages as the starts corrected them", cxxopts::value<std::string>());
   options.add()("switch",
                 "later runs take the kernels that are fastest once warm: idle time prepares them (`cold run --runs`)");
@@ -110,11 +119,17 @@ void plan(const Arguments& arguments) {
   wanted.cache = trainer::cache_policy(options.get("cache"));
   wanted.preparing_cores = options.integer("preparing-cores", 0);
   wanted.switches = options.has("switch");
-  const int starts = options.integer("starts", 0);
+  StartConditions conditions;
+  conditions.starts = options.integer("starts", 0);
+  conditions.runs = wanted.switches ? 2 : 1;
+  conditions.drop_page_cache = drops_page_cache(options.get("page-cache"));
+  if (conditions.starts == 0 && !conditions.drop_page_cache) {
+    throw UsageError("--page-cache kept is what --starts find: say how many");
+  }
   const std::string corrected = options.has("corrected") ? options.get("corrected") : "";
   trainer::ColdPlanning planning;
-  if (starts > 0) {
-    StartedPlan started = plan_by_starting(descriptor::read_stages(stages), wanted, starts, out);
+  if (conditions.starts > 0) {
+    StartedPlan started = plan_by_starting(descriptor::read_stages(stages), wanted, conditions, out);
     if (!corrected.empty()) write_file_atomically(corrected, to_text(started.corrected));
     planning = std::move(started.planning);
   } else {

@@ -6,7 +6,8 @@
 #include <utility>
 
 #include "descriptor/cold/cold_plan.h"
-#include "descriptor/cold/page_cache.h"
+#include "descriptor/machine/free_memory.h"
+#include "descriptor/machine/page_cache.h"
 #include "nasbench/support/error.h"
 #include "trainer/cli/cold.h"
 #ifdef TENSHOT_ONEDNN
@@ -32,12 +33,18 @@ bool provide_weights(const descriptor::ColdPlan& plan, const std::string& model,
   }
 }
 
+void touch_memory(const std::string& folder) {
+  std::error_code unknown;
+  const std::uintmax_t bytes = std::filesystem::file_size(descriptor::weight_file(folder), unknown);
+  descriptor::touch_free_memory(descriptor::memory_of_start(unknown ? 0 : bytes));
+}
+
 /// Whether no page of the plan's files is left in memory.
 bool drop_files(const std::string& plan, const std::string& folder) {
   bool cold = true;
   for (const std::filesystem::path& file : {std::filesystem::path(plan), descriptor::weight_file(folder)}) {
     std::error_code ignored;
-    if (std::filesystem::exists(file, ignored)) cold = descriptor::drop_page_cache(file).is_cold() && cold;
+    if (std::filesystem::exists(file, ignored)) cold = descriptor::drop_from_page_cache(file).dropped() && cold;
   }
   return cold;
 }
@@ -104,6 +111,7 @@ void run_plan(const OptionParser& options) {
   start.warm_runs = options.integer("warm-runs", 0);
   start.runs = options.integer("runs", 1);
   const bool stored = provide_missing(plan, start, quiet);
+  if (options.has("touch-memory")) touch_memory(start.folder);
   std::string pages = "as it was";
   if (options.has("drop-page-cache")) pages = drop_files(plan_file, start.folder) ? "dropped" : "could not be dropped";
   const descriptor::ColdStart result = descriptor::run_cold_start(plan_file, start);
@@ -138,6 +146,9 @@ void run_cold_plan(const std::vector<std::string>& arguments) {
   options.add()("model", "the ONNX file, where it is not where it was measured", cxxopts::value<std::string>());
   options.add()("weights", "folder of the weights; PLAN.weights unless given", cxxopts::value<std::string>());
   options.add()("drop-page-cache", "make the system forget the files first");
+  options.add()("touch-memory",
+                "make free memory ready first: a virtual machine may have given it back to its host, and fetching it "
+                "takes milliseconds that differ from start to start");
   options.add()("runs",
                 "one after another, of which the first is the cold one; the kernels of a plan with --switch change as "
                 "they become ready",

@@ -65,7 +65,7 @@ void correct(StartedPlan& started, const std::vector<MeasuredStart>& starts, tra
 
 }  // namespace
 
-std::vector<MeasuredStart> measured_starts(const std::filesystem::path& plan, int starts, int runs) {
+std::vector<MeasuredStart> measured_starts(const std::filesystem::path& plan, const StartConditions& conditions) {
   constexpr double limit_s = 300;
   std::error_code unknown;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
@@ -77,13 +77,14 @@ std::vector<MeasuredStart> measured_starts(const std::filesystem::path& plan, in
                    plan.string(),
                    "--quiet",
                    "--json",
-                   "--drop-page-cache",
+                   "--touch-memory",
                    "--runs",
-                   std::to_string(runs)};
+                   std::to_string(conditions.runs)};
+  if (conditions.drop_page_cache) child.command.emplace_back("--drop-page-cache");
   child.output = output.path;
   child.time_limit_s = limit_s;
   std::vector<MeasuredStart> measured;
-  for (int i = 0; i <= starts; ++i) {
+  for (int i = 0; i <= conditions.starts; ++i) {
     descriptor::run_child(child);
     const nlohmann::json said = nlohmann::json::parse(read_file(output.path), nullptr, false);
     try {
@@ -96,9 +97,8 @@ std::vector<MeasuredStart> measured_starts(const std::filesystem::path& plan, in
 }
 
 StartedPlan plan_by_starting(const descriptor::ColdStages& measured_stages, const trainer::ColdPlanOptions& options,
-                             int starts, const std::filesystem::path& out) {
+                             const StartConditions& conditions, const std::filesystem::path& out) {
   constexpr int most_plans = 3;
-  const int runs = options.switches ? 2 : 1;
   std::vector<StartedPlan> tried;
   std::size_t best = 0;
   double best_ms = std::numeric_limits<double>::infinity();
@@ -114,7 +114,7 @@ StartedPlan plan_by_starting(const descriptor::ColdStages& measured_stages, cons
       const auto is_same = [&](const StartedPlan& other) { return same(other.planning.plan, next.planning.plan); };
       if (std::any_of(tried.begin(), tried.end(), is_same)) break;
       write_file_atomically(out, to_text(next.planning.plan));
-      const std::vector<MeasuredStart> measured = measured_starts(out, starts, runs);
+      const std::vector<MeasuredStart> measured = measured_starts(out, conditions);
       correct(next, measured, kind);
       stages = next.corrected;
       if (const double ms = median_ms(measured); ms < best_ms) {
@@ -127,7 +127,7 @@ StartedPlan plan_by_starting(const descriptor::ColdStages& measured_stages, cons
   StartedPlan& chosen = tried[best];
   write_file_atomically(out, to_text(chosen.planning.plan));
   // The starts that it won by were lucky ones: others say what it will take.
-  correct(chosen, measured_starts(out, starts, runs), options);
+  correct(chosen, measured_starts(out, conditions), options);
   write_file_atomically(out, to_text(chosen.planning.plan));
   return std::move(chosen);
 }

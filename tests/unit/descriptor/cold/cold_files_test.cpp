@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "descriptor/cold/cold_plan.h"
-#include "descriptor/cold/page_cache.h"
+#include "descriptor/machine/page_cache.h"
 #include "descriptor/cold/stages.h"
 #include "descriptor/cold/weight_file.h"
 #include "nasbench/support/error.h"
@@ -41,6 +41,29 @@ TEST_F(WeightFileTest, GivesBackItsRecords) {
   }
 }
 
+TEST_F(WeightFileTest, MapsItsRecordsWhereTheyAreInThePageCache) {
+  const std::vector<std::string> records = {"first", std::string(10'000, 'x')};
+  const WeightFile in_memory(written(records), key, records.size());  // just written
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const char* mapped = in_memory.mapped(i);
+    ASSERT_NE(mapped, nullptr);
+    EXPECT_EQ(std::string(mapped, in_memory.bytes(i)), records[i]);
+  }
+  damage(4096 + 1);
+  EXPECT_EQ(in_memory.mapped(0), nullptr);
+  EXPECT_NE(in_memory.mapped(1), nullptr);
+}
+
+TEST_F(WeightFileTest, MapsNothingThatIsOnTheDiskAlone) {
+  written({"first"});
+  if (!drop_from_page_cache(path).dropped()) GTEST_SKIP() << "the file system keeps its files in memory";
+  const WeightFile file(path, key, 1);
+  EXPECT_EQ(file.mapped(0), nullptr);
+  std::string read(5, '?');
+  EXPECT_TRUE(file.read(0, read.data()));
+  EXPECT_EQ(read, "first");
+}
+
 TEST_F(WeightFileTest, NoticesDamageByTheRecordsHash) {
   written({"first", "second"});
   damage(4096 + 1);  // records lie at multiples of 4,096
@@ -76,16 +99,6 @@ TEST(QuickHash, ChangesWithEveryByte) {
     text[i] = 'a';
   }
   EXPECT_NE(quick_hash(text.data(), 199), whole);
-}
-
-TEST(PageCache, CountsThePagesOfAFileThatWasJustWritten) {
-  const TemporaryFolder folder;
-  const std::filesystem::path path = folder.path() / "file";
-  write_file_atomically(path, std::string(3 * 4096 + 1, 'x'));
-  EXPECT_EQ(page_cache_state(path).pages, 4U);
-  EXPECT_EQ(page_cache_state(path).resident, 4U);
-  EXPECT_LE(drop_page_cache(path).resident, 4U);  // a file system in memory keeps them
-  EXPECT_THROW(drop_page_cache(folder.path() / "none"), FileError);
 }
 
 ColdStages stages() {
