@@ -23,6 +23,7 @@ experiments/install_onnxruntime.sh "$build/onnxruntime"
 export TENSHOT_NODE_MODULES=${TENSHOT_NODE_MODULES:-$build/onnxruntime/node_modules}
 for network in $networks; do
   [ -f "$exports/$network.onnx" ] || /usr/bin/python3 tests/networks/export_networks.py "$exports" "$network"
+  rm -f "$exports/$network".*.onnx # the same network of other opsets and shapes, for tests
   # shellcheck disable=SC2086 # a list of words
   ${TENSHOT_PRIORITY:-} /usr/bin/python3 experiments/cold.py measure "$tenshot" "$exports" "$work" "$network"
   # shellcheck disable=SC2086

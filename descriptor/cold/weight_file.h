@@ -30,9 +30,9 @@ class WeightFile {
   /// Bytes of record i; 0 where the file has none for it.
   std::uint64_t bytes(std::size_t i) const { return records_[i].bytes; }
 
-  /// Record i where the file was in the page cache when it was opened: its bytes(i) bytes at a multiple of 4,096, as long
-  /// as the file is open. Nothing is copied, and no fresh memory is asked for. Null where the record has not its hash, or
-  /// where some records have to come from the disk, which reads fetch sooner than a mapping does.
+  /// Record i where the file was in the page cache when it was opened: its bytes(i) bytes at a multiple of 4,096, as
+  /// long as the file is open. Nothing is copied, and no fresh memory is asked for. Null where the record has not its
+  /// hash, or where some records have to come from the disk, which reads fetch sooner than a mapping does.
   const char* mapped(std::size_t i) const;
 
   /// Reads record i to `target`, which has room for bytes(i). False where what was read has not the record's hash.

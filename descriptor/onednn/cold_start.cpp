@@ -300,7 +300,8 @@ void run_later(Run& run, const ColdStartOptions& options, ColdStart& result) {
 
 ColdStart run_cold_start(const std::filesystem::path& plan_file, const ColdStartOptions& options) {
   omp_set_num_threads(1);
-  dnnl_set_jit_profiling_flags(DNNL_JIT_PROFILE_NONE);  // else the first kernel looks for a profiler's library everywhere
+  // Else the first kernel looks for a profiler's library in all folders that hold libraries.
+  dnnl_set_jit_profiling_flags(DNNL_JIT_PROFILE_NONE);
   ColdStart result;
   const Clock::time_point start = Clock::now();
   const ColdPlan plan = read_plan(plan_file);

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "descriptor/machine/child_process.h"
 #include "nasbench/support/error.h"
@@ -39,11 +40,15 @@ MeasuredStart start_from(const nlohmann::json& said) {
   return start;
 }
 
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+}
+
 double median_ms(const std::vector<MeasuredStart>& starts) {
   std::vector<double> values;
   for (const MeasuredStart& start : starts) values.push_back(start.cold_ms);
-  std::sort(values.begin(), values.end());
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
+  return median(std::move(values));
 }
 
 bool same(const descriptor::ColdPlan& a, const descriptor::ColdPlan& b) {
@@ -53,14 +58,26 @@ bool same(const descriptor::ColdPlan& a, const descriptor::ColdPlan& b) {
                     });
 }
 
+/// What a plan takes by the stages of each start, the median over the starts: where cores wait for each other, median
+/// stages make less than the median start.
+double predicted_by_starts(const descriptor::ColdStages& stages, const descriptor::ColdPlan& plan,
+                           const std::vector<MeasuredStart>& starts) {
+  std::vector<double> predicted;
+  for (const MeasuredStart& start : starts) {
+    predicted.push_back(trainer::predicted_cold_ms(trainer::calibrated(stages, plan, {start}), plan));
+  }
+  return median(std::move(predicted));
+}
+
 /// Corrects the plan's stages by starts of it, and what they predict for it and bound. The bound is of the same stages:
 /// those of another plan's starts may be slower.
 void correct(StartedPlan& started, const std::vector<MeasuredStart>& starts, trainer::ColdPlanOptions options) {
   descriptor::ColdPlan& plan = started.planning.plan;
   options.preparing_cores = plan.preparing_cores;
+  plan.predicted_ms = predicted_by_starts(started.corrected, plan, starts);
   started.corrected = calibrated(started.corrected, plan, starts);
-  plan.predicted_ms = trainer::predicted_cold_ms(started.corrected, plan);
-  plan.lower_bound_ms = plan_cold_start(started.corrected, options).plan.lower_bound_ms;
+  const double bound_ms = plan_cold_start(started.corrected, options).plan.lower_bound_ms;
+  plan.lower_bound_ms = std::min(bound_ms, plan.predicted_ms);
 }
 
 }  // namespace
@@ -126,8 +143,10 @@ StartedPlan plan_by_starting(const descriptor::ColdStages& measured_stages, cons
   }
   StartedPlan& chosen = tried[best];
   write_file_atomically(out, to_text(chosen.planning.plan));
-  // The starts that it won by were lucky ones: others say what it will take.
-  correct(chosen, measured_starts(out, conditions), options);
+  // The starts that it won by were lucky ones: others say what it will take, and how sure that is grows with them.
+  StartConditions others = conditions;
+  others.starts *= 2;
+  correct(chosen, measured_starts(out, others), options);
   write_file_atomically(out, to_text(chosen.planning.plan));
   return std::move(chosen);
 }

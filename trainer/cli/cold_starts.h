@@ -29,7 +29,7 @@ struct StartedPlan {
 
 /// Plans, starts the plan, corrects the stages by what the starts took, and plans again, until a plan comes back or
 /// three were tried (Yi et al., §3.3, re-profiling); where cores are to prepare, the same without them. The fastest, as
-/// started, is started again, and left in `out` with what the stages predict for it that these starts corrected.
+/// started, is started again, twice as often, and left in `out` with what the stages of these starts predict for it.
 StartedPlan plan_by_starting(const descriptor::ColdStages& stages, const trainer::ColdPlanOptions& options,
                              const StartConditions& conditions, const std::filesystem::path& out);
 

@@ -3,9 +3,9 @@
 #include <fstream>
 
 #include "descriptor/cold/cold_plan.h"
-#include "descriptor/machine/page_cache.h"
 #include "descriptor/cold/stages.h"
 #include "descriptor/cold/weight_file.h"
+#include "descriptor/machine/page_cache.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporary_folder.h"
