@@ -76,37 +76,51 @@ WeightFile::WeightFile(const std::filesystem::path& path, const std::string& key
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (descriptor_ < 0) throw FileError("cannot read " + file + ": " + std::strerror(errno));
   static_cast<void>(::posix_fadvise(descriptor_, 0, 0, POSIX_FADV_SEQUENTIAL));  // reads further ahead
-  const auto refuse = [&](const std::string& why) {
+  try {
+    map();
+    const bool begins_in_memory = is_resident(0);  // before it is read
+    read_table(key);
+    is_resident_ = begins_in_memory && std::all_of(records_.begin(), records_.end(), [this](const Record& record) {
+                     return record.bytes == 0 || is_resident(record.offset);
+                   });
+  } catch (const FormatError& why) {
     close();
-    throw FormatError(file + ": " + why);
-  };
-  std::string header(header_bytes(records), '\0');
+    throw FormatError(file + ": " + why.what());
+  }
+}
+
+void WeightFile::map() {
+  struct stat status {};
+  if (::fstat(descriptor_, &status) != 0 || status.st_size == 0) throw FormatError("no file of weights, or cut short");
+  map_bytes_ = static_cast<std::uint64_t>(status.st_size);
+  void* map = ::mmap(nullptr, map_bytes_, PROT_READ, MAP_PRIVATE, descriptor_, 0);
+  if (map == MAP_FAILED) throw FormatError(std::string("cannot be mapped: ") + std::strerror(errno));
+  map_ = static_cast<char*>(map);
+}
+
+void WeightFile::read_table(const std::string& key) {
+  std::string header(header_bytes(records_.size()), '\0');
   if (!read_all(descriptor_, header.data(), format_bytes + key_bytes + number_bytes, 0) ||
       header.compare(0, format_bytes, format) != 0) {
-    refuse("no file of weights, or cut short");
+    throw FormatError("no file of weights, or cut short");
   }
-  if (header.compare(format_bytes, key_bytes, key) != 0) refuse("it has the weights of another network or plan");
-  if (number_at(header, format_bytes + key_bytes) != records) refuse("it has another number of layers");
-  struct stat status {};
-  if (!read_all(descriptor_, header.data(), header.size(), 0) || ::fstat(descriptor_, &status) != 0) {
-    refuse("cut short");
+  if (header.compare(format_bytes, key_bytes, key) != 0) {
+    throw FormatError("it has the weights of another network or plan");
   }
+  if (number_at(header, format_bytes + key_bytes) != records_.size()) {
+    throw FormatError("it has another number of layers");
+  }
+  if (!read_all(descriptor_, header.data(), header.size(), 0)) throw FormatError("cut short");
   const std::size_t hashed = header.size() - number_bytes;
-  if (number_at(header, hashed) != quick_hash(header.data(), hashed)) refuse("its table is damaged");
-  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (number_at(header, hashed) != quick_hash(header.data(), hashed)) throw FormatError("its table is damaged");
   std::size_t at = format_bytes + key_bytes + number_bytes;
   for (Record& record : records_) {
     record = {number_at(header, at), number_at(header, at + number_bytes), number_at(header, at + 2 * number_bytes)};
     at += record_numbers * number_bytes;
-    if (record.offset > size || record.bytes > size - record.offset || record.offset % alignment != 0) {
-      refuse("cut short");
+    if (record.offset > map_bytes_ || record.bytes > map_bytes_ - record.offset || record.offset % alignment != 0) {
+      throw FormatError("cut short");
     }
   }
-  void* map = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor_, 0);
-  if (map == MAP_FAILED) refuse(std::string("cannot be mapped: ") + std::strerror(errno));
-  map_ = static_cast<char*>(map);
-  map_bytes_ = size;
-  is_resident_ = is_resident();
 }
 
 WeightFile::WeightFile(WeightFile&& other) noexcept
@@ -123,11 +137,9 @@ void WeightFile::close() noexcept {
   if (descriptor_ >= 0) ::close(descriptor_);
 }
 
-bool WeightFile::is_resident() const {
-  return std::all_of(records_.begin(), records_.end(), [this](const Record& record) {
-    unsigned char flags = 0;  // of the record's first page: asking for all takes longer than it tells
-    return record.bytes == 0 || (::mincore(map_ + record.offset, 1, &flags) == 0 && (flags & 1U) != 0);
-  });
+bool WeightFile::is_resident(std::uint64_t offset) const {
+  unsigned char flags = 0;  // of one page: asking for all of a record takes longer than it tells
+  return ::mincore(map_ + offset, 1, &flags) == 0 && (flags & 1U) != 0;
 }
 
 const char* WeightFile::mapped(std::size_t i) const {

@@ -46,7 +46,9 @@ class WeightFile {
   struct Record {
     std::uint64_t offset = 0, bytes = 0, hash = 0;
   };
-  bool is_resident() const;
+  void map();
+  void read_table(const std::string& key);
+  bool is_resident(std::uint64_t offset) const;
   void close() noexcept;
 
   int descriptor_ = -1;

@@ -79,11 +79,7 @@ bool drops_page_cache(const std::string& wanted) {
   throw InputError("'" + wanted + "' is no state of the page cache; expected one of dropped, kept");
 }
 
-void plan(const Arguments& arguments) {
-  OptionParser options("cold plan",
-                       "Plans a cold start: which kernel each layer takes, whether its weights are stored transformed, "
-                       "and which core prepares it (Yi et al., MobiSys 2023).",
-                       plan_example);
+void add_plan_options(OptionParser& options) {
   options.add_positional("stages.json", "required: what `tenshot cold measure` wrote");
   options.add()("out", "required: file of the plan (tenshot.cold-plan/1)", cxxopts::value<std::string>());
   options.add()("kernels", "planned, warm (fastest once warm), preferred (the library's first), untransformed",
@@ -104,38 +100,20 @@ void plan(const Arguments& arguments) {
   options.add()("corrected", "file of the stages as the starts corrected them", cxxopts::value<std::string>());
   options.add()("switch",
                 "later runs take the kernels that are fastest once warm: idle time prepares them (`cold run --runs`)");
-  if (!options.parse(arguments)) return;
-  const std::string stages = options.required("stages.json"), out = options.required("out");
-  FileRoles files;
-  files.reads("stages.json", stages);
-  files.writes("--out", out);
-  if (options.has("corrected")) {
-    if (options.integer("starts", 0) == 0) throw UsageError("--corrected keeps what --starts corrects: say how many");
-    files.writes("--corrected", options.get("corrected"));
-  }
-  files.require_distinct();
-  trainer::ColdPlanOptions wanted;
-  wanted.kernels = trainer::kernel_policy(options.get("kernels"));
-  wanted.cache = trainer::cache_policy(options.get("cache"));
-  wanted.preparing_cores = options.integer("preparing-cores", 0);
-  wanted.switches = options.has("switch");
+}
+
+StartConditions start_conditions(const OptionParser& options) {
   StartConditions conditions;
   conditions.starts = options.integer("starts", 0);
-  conditions.runs = wanted.switches ? 2 : 1;
+  conditions.runs = options.has("switch") ? 2 : 1;
   conditions.drop_page_cache = drops_page_cache(options.get("page-cache"));
-  if (conditions.starts == 0 && !conditions.drop_page_cache) {
-    throw UsageError("--page-cache kept is what --starts find: say how many");
-  }
-  const std::string corrected = options.has("corrected") ? options.get("corrected") : "";
-  trainer::ColdPlanning planning;
-  if (conditions.starts > 0) {
-    StartedPlan started = plan_by_starting(descriptor::read_stages(stages), wanted, conditions, out);
-    if (!corrected.empty()) write_file_atomically(corrected, to_text(started.corrected));
-    planning = std::move(started.planning);
-  } else {
-    planning = plan_cold_start(descriptor::read_stages(stages), wanted);
-    write_file_atomically(out, to_text(planning.plan));
-  }
+  if (conditions.starts > 0) return conditions;
+  if (!conditions.drop_page_cache) throw UsageError("--page-cache kept is what --starts find: say how many");
+  if (options.has("corrected")) throw UsageError("--corrected keeps what --starts corrects: say how many");
+  return conditions;
+}
+
+std::string plan_line(const trainer::ColdPlanning& planning, const std::string& out) {
   std::string line = "a cold start of " + decimals(planning.plan.predicted_ms) + " ms is planned, no plan is under " +
                      decimals(planning.plan.lower_bound_ms) + " ms";
   if (planning.algorithm_1_ms > 0) line += ", Algorithm 1 alone finds " + decimals(planning.algorithm_1_ms) + " ms";
@@ -145,8 +123,38 @@ void plan(const Arguments& arguments) {
             " layers change their kernels for later runs, from " + decimals(planning.plan.warm_ms) + " to " +
             decimals(planning.plan.switched_ms) + " ms";
   }
-  line += "; next: tenshot cold run " + out;
-  say(line, options.has("quiet"));
+  return line + "; next: tenshot cold run " + out;
+}
+
+void plan(const Arguments& arguments) {
+  OptionParser options("cold plan",
+                       "Plans a cold start: which kernel each layer takes, whether its weights are stored transformed, "
+                       "and which core prepares it (Yi et al., MobiSys 2023).",
+                       plan_example);
+  add_plan_options(options);
+  if (!options.parse(arguments)) return;
+  const std::string stages = options.required("stages.json"), out = options.required("out");
+  FileRoles files;
+  files.reads("stages.json", stages);
+  files.writes("--out", out);
+  if (options.has("corrected")) files.writes("--corrected", options.get("corrected"));
+  files.require_distinct();
+  trainer::ColdPlanOptions wanted;
+  wanted.kernels = trainer::kernel_policy(options.get("kernels"));
+  wanted.cache = trainer::cache_policy(options.get("cache"));
+  wanted.preparing_cores = options.integer("preparing-cores", 0);
+  wanted.switches = options.has("switch");
+  const StartConditions conditions = start_conditions(options);
+  trainer::ColdPlanning planning;
+  if (conditions.starts > 0) {
+    StartedPlan started = plan_by_starting(descriptor::read_stages(stages), wanted, conditions, out);
+    if (options.has("corrected")) write_file_atomically(options.get("corrected"), to_text(started.corrected));
+    planning = std::move(started.planning);
+  } else {
+    planning = plan_cold_start(descriptor::read_stages(stages), wanted);
+    write_file_atomically(out, to_text(planning.plan));
+  }
+  say(plan_line(planning, out), options.has("quiet"));
 }
 
 void run(const Arguments& arguments) {
