@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <unordered_set>
 
 #include "datasets/collect/collect_record.h"
+#include "datasets/collect/start_journal.h"
 #include "datasets/collect/start_process.h"
+#include "datasets/collect/start_sample.h"
 #include "datasets/collect/start_table.h"
 #include "datasets/pool/device_file.h"
 #include "datasets/tables/space_files.h"
@@ -29,20 +32,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr const char* touched = "touched before each start";  ///< of device.json's "free_memory"
-
-double median_of(const std::vector<FreshStart>& starts, double FreshStart::*part) {
-  std::vector<double> values;
-  for (const FreshStart& start : starts) values.push_back(start.*part);
-  return descriptor::summarise(std::move(values)).median_ms;
-}
-
-/// Whether the 95 % confidence interval of the values' median is within `relative_precision` of it.
-bool precise(std::vector<double> values, double relative_precision) {
-  std::sort(values.begin(), values.end());
-  const descriptor::Interval interval = descriptor::median_interval(values);
-  const double median = descriptor::summarise(std::move(values)).median_ms;
-  return std::max(interval.upper - median, median - interval.lower) <= relative_precision * median;
-}
 
 class Starts {
  public:
@@ -69,12 +58,11 @@ class Starts {
     save();  // before the first start, so that a folder that cannot be written fails at once
     leave_out_unsupported();
     measure_empty();
-    for (const Architecture& architecture : wanted_) {
-      if (!starts_.has(architecture)) measure_or_leave_out(architecture);
-    }
+    start_in_rounds();
     if (starts_.order().empty()) throw InputError("none of the networks could be started: " + first_reason());
     environment_["complete"] = true;
     save();
+    journal_->forget();
     return device_;
   }
 
@@ -93,6 +81,10 @@ class Starts {
     if (options_.minimum_starts < 1 || options_.maximum_starts < options_.minimum_starts) {
       throw InputError("minimum_starts is " + std::to_string(options_.minimum_starts) + " and maximum_starts " +
                        std::to_string(options_.maximum_starts) + "; expected at least 1 and no fewer than that");
+    }
+    if (options_.rounds < 1 || options_.rounds > options_.minimum_starts) {
+      throw InputError("rounds are " + std::to_string(options_.rounds) + "; expected 1 to " +
+                       std::to_string(options_.minimum_starts) + ", so that each of them has a start of a network");
     }
     const std::string& set = options_.collect.instruction_set;
     if (!descriptor::instruction_set_in_force(set)) {
@@ -139,6 +131,8 @@ class Starts {
     environment_["cores"] = descriptor::usable_cpus();
     environment_["started_utc"] = utc_now();
     environment_["free_memory"] = touched;
+    environment_["rounds"] = options_.rounds;
+    journal_ = std::make_unique<StartJournal>(folder() / "starts.part", space_);
   }
 
   void resume() {
@@ -210,14 +204,32 @@ class Starts {
 
   // Measuring.
 
+  /// Networks as good as done: those that are, and of the others what visits of theirs are of all.
+  std::size_t done() const { return visits_ / static_cast<std::size_t>(options_.rounds); }
+
+  std::string in_round() const {
+    return options_.rounds == 1 ? "" : "round " + std::to_string(round_) + " of " + std::to_string(options_.rounds);
+  }
+
   void report(const std::string& note) {
-    if (progress_ && !progress_(wanted_.size() - missing(), wanted_.size(), note)) stop();
+    if (progress_ && !progress_(done(), wanted_.size(), note)) stop();
   }
 
   [[noreturn]] void stop() const {
+    const std::string round = options_.rounds == 1 ? "" : " in " + in_round();
     throw Interrupted("stopped after " + std::to_string(wanted_.size() - missing()) + " of " +
-                      std::to_string(wanted_.size()) + " architectures, saved in " + folder().string() +
+                      std::to_string(wanted_.size()) + " architectures" + round + ", saved in " + folder().string() +
                       "; the same call resumes");
+  }
+
+  void start_in_rounds() {
+    visits_ = 0;
+    for (round_ = 1; round_ <= options_.rounds; ++round_) {
+      for (const Architecture& architecture : wanted_) {
+        if (!starts_.has(architecture) && left_out_.count(architecture) == 0) measure_or_leave_out(architecture);
+        ++visits_;
+      }
+    }
   }
 
   FreshStart start(const fs::path& weights, const Architecture& architecture, bool empty) {
@@ -229,7 +241,7 @@ class Starts {
                                         : fs::absolute(nasbench::named_network(architecture).onnx_file).string();
     process.output = folder() / "start.txt";
     process.time_limit_s = options_.time_limit_s;
-    process.go_on = [&] { return !progress_ || progress_(wanted_.size() - missing(), wanted_.size(), ""); };
+    process.go_on = [&] { return !progress_ || progress_(done(), wanted_.size(), in_round()); };
     try {
       return start_in_process(process);
     } catch (const Interrupted&) {
@@ -239,16 +251,10 @@ class Starts {
 
   void add(const char* counter, std::size_t count) { environment_[counter] = environment_.value(counter, 0U) + count; }
 
-  double of_quantity(const FreshStart& start) const {
-    return options_.quantity == Quantity::cold ? start.cold_ms : start.peak_memory_mib.value_or(std::nan(""));
-  }
-
   bool enough(const std::vector<FreshStart>& starts) const {
     if (starts.size() < static_cast<std::size_t>(options_.minimum_starts)) return false;
     if (starts.size() >= static_cast<std::size_t>(options_.maximum_starts)) return true;
-    std::vector<double> values;
-    for (const FreshStart& one : starts) values.push_back(of_quantity(one));
-    return precise(std::move(values), options_.relative_precision);
+    return median_within(options_.relative_precision, starts, options_.quantity);
   }
 
   /// What a start reads: the network's weights, or all of it as an ONNX file.
@@ -261,28 +267,42 @@ class Starts {
     }
   }
 
-  /// Starts until their median is precise enough. Those that the machine interfered with count only where there are
-  /// not enough others.
-  std::vector<FreshStart> starts_of(const Architecture& architecture, const nasbench::Network& network, bool empty) {
+  bool last_round() const { return round_ == options_.rounds; }
+
+  /// Whether a network has the starts of this round: in the last one, enough of them.
+  bool enough_for_now(const StartSample& starts) const {
+    const std::size_t rounds = static_cast<std::size_t>(options_.rounds), round = static_cast<std::size_t>(round_);
+    const auto share = [&](int of) { return (static_cast<std::size_t>(of) * round + rounds - 1) / rounds; };
+    if (starts.all.size() >= share(2 * options_.maximum_starts)) return true;
+    return last_round() ? enough(starts.quiet) : starts.quiet.size() >= share(options_.minimum_starts);
+  }
+
+  /// Starts of a network in this round, with those of the rounds before it.
+  StartSample starts_of(const Architecture& architecture, const nasbench::Network& network, bool empty) {
+    StartSample starts;
+    if (!empty) {
+      for (const FreshStart& kept : journal_->of(architecture)) starts.add(kept);
+    }
     const fs::path weights = folder() / "model.weights";
     const PassingFile file(weights);
-    write_start_file(weights, network);
-    std::vector<FreshStart> quiet, all;
-    const auto most = static_cast<std::size_t>(2 * options_.maximum_starts);
-    while (!enough(quiet) && all.size() < most) {
+    if (!enough_for_now(starts)) write_start_file(weights, network);
+    while (!enough_for_now(starts)) {
       descriptor::touch_free_memory(descriptor::memory_of_start(fs::file_size(weights)));
-      all.push_back(start(weights, architecture, empty));
-      const FreshStart& last = all.back();
+      const FreshStart last = start(weights, architecture, empty);
       add(last.cached.dropped() ? "starts_from_disk" : "starts_with_cached_pages", 1);
-      if (last.contended) {
-        add("disturbed_starts", 1);
-      } else {
-        quiet.push_back(last);
-      }
+      if (last.contended) add("disturbed_starts", 1);
+      if (!empty && options_.rounds > 1) journal_->add(architecture, last);
+      starts.add(last);
     }
-    if (quiet.size() >= static_cast<std::size_t>(options_.minimum_starts)) return quiet;
+    return starts;
+  }
+
+  /// Of all starts of a network those that count: starts that the machine interfered with only where there are not
+  /// enough others.
+  std::vector<FreshStart> counting(const StartSample& starts) {
+    if (starts.quiet.size() >= static_cast<std::size_t>(options_.minimum_starts)) return starts.quiet;
     add("disturbed_networks", 1);
-    return all;
+    return starts.all;
   }
 
   /// What the runtime itself takes, for memory to be counted from.
@@ -291,7 +311,8 @@ class Starts {
     report("the runtime with an empty network");
     const nasbench::Network empty = empty_network(network_of(wanted_.front()));
     std::vector<double> peaks;
-    for (const FreshStart& one : starts_of(wanted_.front(), empty, true)) {
+    round_ = options_.rounds;
+    for (const FreshStart& one : counting(starts_of(wanted_.front(), empty, true))) {
       if (one.peak_memory_mib) peaks.push_back(*one.peak_memory_mib);
     }
     environment_["runtime_memory_mib"] =
@@ -317,27 +338,19 @@ class Starts {
       const std::string prefix = "tenshot: ";
       if (said.compare(0, prefix.size(), prefix) != 0) throw;  // killed, or not a word of this program
       leave_out(architecture, said.substr(prefix.size()));
+      left_out_.insert(architecture);
     }
   }
 
   void measure(const Architecture& architecture) {
-    report("");
-    const std::vector<FreshStart> starts = starts_of(architecture, network_of(architecture), false);
-    const std::vector<double> memory_mib = memories(starts);
-    StartRow row;
-    if (options_.quantity == Quantity::cold) {
-      std::vector<double> cold_ms;
-      for (const FreshStart& one : starts) cold_ms.push_back(one.cold_ms);
-      row.value = descriptor::summarise(std::move(cold_ms));
-      for (const auto part :
-           {&FreshStart::load_ms, &FreshStart::prepare_ms, &FreshStart::first_ms, &FreshStart::warm_ms}) {
-        row.parts.push_back(median_of(starts, part));
-      }
-      row.parts.push_back(memory_mib.empty() ? std::nan("") : descriptor::summarise(memory_mib).median_ms);
-    } else {
-      if (memory_mib.empty()) throw Error("this system does not say how much memory a process took (VmHWM)");
-      row.value = descriptor::summarise(memory_mib);
+    report(in_round());
+    const StartSample all = starts_of(architecture, network_of(architecture), false);
+    if (!last_round()) {
+      save();
+      return;
     }
+    const std::vector<FreshStart> starts = counting(all);
+    StartRow row = row_of(starts, memories(starts), options_.quantity);
     if (!(row.value.median_ms > 0)) {
       add("networks_without_a_value", 1);
       throw Error(space_.format(architecture) + " took " + shortest(row.value.median_ms) + " " +
@@ -354,6 +367,10 @@ class Starts {
   std::unique_ptr<descriptor::Runtime> runtime_;
   std::vector<Architecture> wanted_;
   StartTable starts_;
+  std::unique_ptr<StartJournal> journal_;  ///< of starts in rounds
+  std::unordered_set<Architecture, nasbench::ArchitectureHash> left_out_;
+  int round_ = 1;
+  std::size_t visits_ = 0;
   DeviceRuntime device_;
   json environment_, conditions_;
 };

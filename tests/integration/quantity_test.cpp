@@ -162,6 +162,34 @@ TEST(CollectStarts, SplitsAColdStartIntoItsParts) {
   EXPECT_TRUE(nlohmann::json::parse(described.out).at("devices")[0].contains("median_mib")) << described.err;
 }
 
+TEST(CollectStarts, GoesOnInItsRoundsAfterAKill) {
+  const Folder folder;
+  const auto device = folder.path() / "libtorch-eager_t1_b1_cold";
+  const auto journal = device / "starts.part";
+  const std::string collect = quoted(std::filesystem::path(TENSHOT_PROGRAM)) +  // itself, which is to be killed
+                              " collect --quiet --cold --archs 2 --runs 4 --rounds 2 --out " + quoted(folder.path());
+  run("( " + collect + " & pid=$!; until [ -s " + quoted(journal) +
+      " ] || ! kill -0 $pid 2>/dev/null; do sleep 0.02; done; kill -9 $pid )");
+  const std::string kept = slurp(journal);
+  auto line = nlohmann::json::parse(kept.substr(1, kept.find('\n', 1)));
+  // What the journal says is believed: as many starts as are made at most, of one network; and half a line.
+  line["start"]["cold_ms"] = 1e6;
+  std::string lines;
+  for (int start = 0; start < 8; ++start) lines += line.dump() + "\n";
+  write(journal, lines + "{\"architecture\": ");
+  expect_fine(run(collect));
+  const std::string text = slurp(device / "cold.csv");
+  datasets::CsvReader csv(text, "cold.csv");
+  const std::size_t cold_ms = csv.require("cold_ms", "cold_ms");
+  ASSERT_TRUE(csv.next());
+  EXPECT_EQ(parse_number(csv.fields()[cold_ms]), 1e6);
+  ASSERT_TRUE(csv.next());
+  EXPECT_LT(parse_number(csv.fields()[cold_ms]).value_or(1e6), 1e6);
+  EXPECT_FALSE(csv.next());
+  EXPECT_FALSE(std::filesystem::exists(journal));
+  EXPECT_EQ(nlohmann::json::parse(slurp(device / "device.json"))["environment"]["rounds"], 2);
+}
+
 TEST(CollectStarts, MeasuresMemoryBesideTheRuntimes) {
   const Folder folder;
   expect_fine(run("tenshot collect --runtime libtorch-eager --quantity memory --archs 1 --runs 1 --out " +
@@ -212,6 +240,7 @@ TEST(CollectStarts, LeavesOutANetworkThatCannotBeStarted) {
 TEST(CollectStarts, RefusesWhatIsOfLatenciesAlone) {
   expect_refused(run("tenshot collect --cold --descriptor --out /tmp/none"), 2, "--descriptor is no option of");
   expect_refused(run("tenshot collect --cold --quantity memory --out /tmp/none"), 2, "--cold is --quantity cold");
+  expect_refused(run("tenshot collect --cold --rounds 0 --out /tmp/none"), 2, "--rounds");
 }
 
 }  // namespace

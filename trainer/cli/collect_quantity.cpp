@@ -20,7 +20,7 @@ namespace {
 using datasets::Quantity;
 
 /// What of a latency measurement starts and energies have not.
-const std::vector<std::string> latency_options = {"descriptor", "counters", "events",    "passes",      "rounds",
+const std::vector<std::string> latency_options = {"descriptor", "counters", "events",    "passes",
                                                   "attempts",   "patience", "tolerance", "repeat-check"};
 
 /// This program, told to start one network as these options say.
@@ -76,7 +76,8 @@ void say_collected(const std::string& folder, const datasets::DeviceRuntime& dev
 void add_collected_quantity(OptionParser& options) {
   options.add()("cold",
                 "cold starts, --quantity cold: from the file of the weights to the first output, each in a fresh "
-                "process, split into load, prepare and first run; --runs is how many at most");
+                "process, split into load, prepare and first run; --runs is how many at most, --rounds (3 unless said) "
+                "how often the networks are started in turn");
   add_quantity_option(options, "latency. One kind at a time, each in a device-runtime of its own");
 }
 
@@ -111,6 +112,8 @@ void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, 
       starts.maximum_starts = options.integer("runs", 1);
       starts.minimum_starts = std::min(starts.minimum_starts, starts.maximum_starts);
     }
+    const int usual_rounds = quantity == Quantity::cold ? 3 : 1;  // what else the machine does changes times, not memory
+    starts.rounds = std::min(options.has("rounds") ? options.integer("rounds", 1) : usual_rounds, starts.minimum_starts);
     starts.collect = std::move(collect);
     device = datasets::collect_starts(starts, space, progress);
     collect.folder = starts.collect.folder;
