@@ -3,6 +3,7 @@
 
     cold_pool.py engine TENSHOT MODELS LIST OUT      stages, plans and starts of the listed networks; resumes
     cold_pool.py table OUT CSV                       medians of the starts: one row a network, one column a strategy
+    cold_pool.py rounds DEVICE ROUND...             one device-runtime of those that a kit measured in several rounds
     cold_pool.py describe POOL VERSION               the engine's conditions into the device files that were imported
     cold_pool.py card POOL                           the table of POOL's README, as Markdown on standard output
     cold_pool.py repeat POOL EARLIER                 how far the cold starts of two measurements of the same runtimes agree
@@ -20,7 +21,8 @@ from cold import append, rows_of
 STRATEGIES = {"onednn-planned": ("planned", "planned", 1, 2), "onednn-warm": ("warm", "none", 0, 0),
               "onednn-preferred": ("preferred", "none", 0, 0)}
 REPETITIONS = 3  # of each stage
-STARTS = 5       # of each plan, strategies in turn
+STARTS = 7       # of each plan, networks and strategies in turn
+KIT_STARTS = 2   # of each network in each round (cold_pool.sh)
 FIELDS = ["network", "strategy", "start", "cold_ms", "start_ms", "prepare_ms", "wait_ms", "execute_ms"]
 
 
@@ -33,38 +35,45 @@ def listed(path):
         return [row[0] for row in list(csv.reader(file))[1:]]
 
 
+def stages_and_plans(tenshot, network, models, folder):
+    """What the starts of a network need: the stages of its kernels, a plan for each strategy, and the plans' files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    stages = folder / "stages.json"
+    if not stages.exists():
+        run([tenshot, "cold", "measure", models / f"{network}.onnx", "--repetitions", str(REPETITIONS), "--quiet",
+             "--out", stages])
+    for name, (kernels, cache, cores, correcting) in STRATEGIES.items():
+        plan = folder / f"{name}.json"
+        if not plan.exists():
+            run([tenshot, "cold", "plan", stages, "--kernels", kernels, "--cache", cache, "--preparing-cores",
+                 str(cores), "--starts", str(correcting), "--quiet", "--out", plan])
+        run([tenshot, "cold", "run", plan, "--quiet"])  # makes the files of its weights
+
+
 def engine(tenshot, models, names, out):
     out.mkdir(parents=True, exist_ok=True)
     table = out / "engine.csv"
-    for network in listed(names):
-        done = {(row["strategy"], int(row["start"])) for row in rows_of(table) if row["network"] == network}
-        if len(done) == STARTS * len(STRATEGIES):
-            continue
-        folder = out / "work" / network
-        folder.mkdir(parents=True, exist_ok=True)
-        stages = folder / "stages.json"
-        if not stages.exists():
-            run([tenshot, "cold", "measure", models / f"{network}.onnx", "--repetitions", str(REPETITIONS), "--quiet",
-                 "--out", stages])
-        for name, (kernels, cache, cores, correcting) in STRATEGIES.items():
-            plan = folder / f"{name}.json"
-            if not plan.exists():
-                run([tenshot, "cold", "plan", stages, "--kernels", kernels, "--cache", cache, "--preparing-cores",
-                     str(cores), "--starts", str(correcting), "--quiet", "--out", plan])
-            run([tenshot, "cold", "run", plan, "--quiet"])  # makes the files of its weights
-        for number in range(STARTS):
+    networks = listed(names)
+    done = {(row["network"], row["strategy"], int(row["start"])) for row in rows_of(table)}
+    left = [network for network in networks
+            if any((network, name, number) not in done for name in STRATEGIES for number in range(STARTS))]
+    for network in left:
+        stages_and_plans(tenshot, network, models, out / "work" / network)
+        print(f"{network}: planned", flush=True)
+    for number in range(STARTS):
+        for network in left:
             for name in STRATEGIES:
-                if (name, number) in done:
+                if (network, name, number) in done:
                     continue
-                said = json.loads(run([tenshot, "cold", "run", folder / f"{name}.json", "--json", "--drop-page-cache",
-                                       "--touch-memory"]))
+                said = json.loads(run([tenshot, "cold", "run", out / "work" / network / f"{name}.json", "--json",
+                                       "--drop-page-cache", "--touch-memory"]))
                 if said["page_cache"] != "dropped":
                     sys.exit(f"{network}: the page cache could not be dropped: {said['page_cache']}")
                 append(table, FIELDS, {"network": network, "strategy": name, "start": number,
                                        **{field: round(said[field], 4) for field in FIELDS[3:]}})
-        for weights in folder.glob("*.weights/*"):
-            weights.unlink()  # as large as the model, three times
-        print(network, flush=True)
+        print(f"start {number + 1} of {STARTS}", flush=True)
+    for weights in out.glob("work/*/*.weights/*"):
+        weights.unlink()  # as large as the models, three times
 
 
 def table(out, path):
@@ -76,6 +85,23 @@ def table(out, path):
         writer.writerow(["architecture", *STRATEGIES])
         for network, own in starts.items():
             writer.writerow([network, *(round(statistics.median(own[name]), 4) for name in STRATEGIES)])
+
+
+def rounds(folder, measured):
+    """The device-runtime of several rounds: medians, and 1.4826 × the median absolute deviation of what rounds found."""
+    tables = [{row["architecture"]: float(row["cold_ms"]) for row in rows_of(one / "cold.csv")} for one in measured]
+    document = json.loads((measured[-1] / "device.json").read_text())
+    document["environment"].update({"rounds": len(measured), "starts": len(measured) * KIT_STARTS})
+    folder.mkdir(parents=True, exist_ok=True)
+    with open(folder / "cold.csv", "w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["architecture", "cold_ms", "stddev_ms", "runs"])
+        for network in tables[0]:
+            own = [table[network] for table in tables]
+            median = statistics.median(own)
+            spread = 1.4826 * statistics.median(abs(one - median) for one in own)
+            writer.writerow([network, round(median, 4), round(spread, 4), len(own) * KIT_STARTS])
+    (folder / "device.json").write_text(json.dumps(document, indent=2) + "\n")
 
 
 def describe(pool, version):
@@ -133,6 +159,8 @@ if __name__ == "__main__":
         table(Path(words[0]), words[1])
     elif verb == "describe":
         describe(Path(words[0]), words[1])
+    elif verb == "rounds":
+        rounds(Path(words[0]), [Path(word) for word in words[1:]])
     elif verb == "repeat":
         repeat(Path(words[0]), Path(words[1]))
     else:

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Measures the pool of cold starts, datasets/data/cold: 60 convolutional networks of experiments/networks_zoo.sh and 20
 # cells of NAS-Bench-201 (datasets/data/cold/networks.csv) on LibTorch in three ways, OpenCV and ONNX Runtime at two levels
-# of optimisation, and 40 of them on the engine of descriptor/cold in three strategies. About an hour of one core; an
+# of optimisation, and 40 of them on the engine of descriptor/cold in three strategies. Networks are started in turn, in
+# rounds, so that what the machine changes in the course of an hour does not tell them apart. Over an hour of one core; an
 # interrupted run goes on.
 #
 #   experiments/cold_pool.sh [folder, datasets/data/cold unless said]
@@ -16,7 +17,7 @@ cd "$(dirname "$0")/.."
 install_missing libdnnl-dev libopencv-dev $(node_packages)
 build_targets tenshot
 out=$(realpath -m "${1:-datasets/data/cold}")
-work=$build/experiments/cold_pool
+work=$(realpath -m "$build/experiments/cold_pool")
 priority=${TENSHOT_PRIORITY:-}
 mkdir -p "$work/models" "$out"
 zoo=$build/networks
@@ -34,8 +35,8 @@ for cell in "$work"/cells/models/arch_*.onnx; do ln -sf "$cell" "$work/models/na
 
 for runtime in libtorch-eager libtorch-optimized libtorch-frozen opencv-dnn; do
   # shellcheck disable=SC2086 # a list of words
-  $priority "$tenshot" collect --runtime $runtime --cold --networks "$work/models" --archs $names --runs 3 \
-    --out "$out"
+  $priority "$tenshot" collect --runtime $runtime --cold --networks "$work/models" --archs $names --runs 5 \
+    --rounds 3 --out "$out"
 done
 
 # ONNX Runtime by a kit of all networks, planned as they are listed: any checkpoint of the space does.
@@ -49,16 +50,23 @@ if [ ! -f "$work/kit/manifest.json" ]; then
   "$tenshot" plan --checkpoint "$work/one.tenshot" --sampler listed --samples 80 --candidates $names \
     --networks "$work/models" --runs 3 --out "$work/plan.csv" --kit "$work/kit"
 fi
+for round in 1 2 3; do
+  for level in all basic; do
+    id=onnxruntime_fp32_t1_b1_${level}_cold
+    [ ! -f "$work/round_$round/$id/device.json" ] || continue
+    kit=$work/kit_${level}_$round
+    mkdir -p "$kit"
+    cp "$work"/kit/*.* "$kit/"
+    ln -sfn ../kit/models "$kit/models" # large, and shared
+    # shellcheck disable=SC2086 # a list of words
+    $priority "$kit/measure.sh" --backend onnxruntime --threads 1 --optimization $level --cold 2 --no-perf \
+      --no-quantities --node-modules "$build/onnxruntime/node_modules"
+    "$tenshot" dataset import --kit "$kit" --quantity cold --id "$id" --out "$work/round_$round"
+  done
+done
 for level in all basic; do
   id=onnxruntime_fp32_t1_b1_${level}_cold
-  [ ! -f "$out/$id/device.json" ] || continue
-  mkdir -p "$work/kit_$level"
-  cp "$work"/kit/*.* "$work/kit_$level/"
-  ln -sfn ../kit/models "$work/kit_$level/models" # large, and shared
-  # shellcheck disable=SC2086 # a list of words
-  $priority "$work/kit_$level/measure.sh" --backend onnxruntime --threads 1 --optimization $level --cold 3 --no-perf \
-    --no-quantities --node-modules "$build/onnxruntime/node_modules"
-  "$tenshot" dataset import --kit "$work/kit_$level" --quantity cold --id "$id" --out "$out"
+  /usr/bin/python3 experiments/cold_pool.py rounds "$out/$id" "$work"/round_*/"$id"
 done
 
 # The engine: every second network of the zoo and ten cells.
