@@ -23,8 +23,8 @@ struct CollectStartsOptions {
   /// Undisturbed ones; twice as many in all. More let unsteady disks reach the precision, and take longer on them.
   int maximum_starts = 15;
   /// The networks are started in turn, this often, and an equal share of a network's starts falls into each round: what
-  /// the machine changes in the course of an hour does not tell networks apart then. More write the files of the weights
-  /// more often.
+  /// the machine changes in the course of an hour does not tell networks apart then. More write the files of the
+  /// weights more often.
   int rounds = 1;
   /// Enough starts once the 95 % confidence interval of the median is within this. Larger stops sooner and leaves more
   /// noise; halving it takes four times the starts.
@@ -34,12 +34,12 @@ struct CollectStartsOptions {
 };
 
 /// Starts the networks that DIR/<id>/cold.csv (memory.csv) does not have yet, and writes the device file. A network is
-/// saved as soon as it is measured, and with more rounds than one each start, so that the same call resumes. The file of a network's weights is written beside
-/// the results, so that it lies on the same disk, and dropped from the page cache before each start, and free memory is
-/// touched (descriptor/machine/free_memory.h); how often the system kept the file is in the environment, and so are the
-/// networks that the runtime does not run. Memory is the peak of the process less that of one whose network is empty.
-/// Throws InputError when the folder holds measurements made under other conditions, Interrupted when progress said
-/// stop, Error when a start fails.
+/// saved as soon as it is measured, and with more rounds than one each start, so that the same call resumes. The file
+/// of a network's weights is written beside the results, so that it lies on the same disk, and dropped from the page
+/// cache before each start, and free memory is touched (descriptor/machine/free_memory.h); how often the system kept
+/// the file is in the environment, and so are the networks that the runtime does not run. Memory is the peak of the
+/// process less that of one whose network is empty. Throws InputError when the folder holds measurements made under
+/// other conditions, Interrupted when progress said stop, Error when a start fails.
 DeviceRuntime collect_starts(const CollectStartsOptions& options, const SearchSpace& space,
                              const CollectProgress& progress = {});
 

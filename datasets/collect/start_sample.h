@@ -19,8 +19,8 @@ struct StartSample {
 /// `relative_precision` of it.
 bool median_within(double relative_precision, const std::vector<FreshStart>& starts, Quantity quantity);
 
-/// Medians of the starts, one at least. `memory_mib` is what they took beyond the runtime itself, empty where the system
-/// does not say that. Throws Error where memory is the quantity and unknown.
+/// Medians of the starts, one at least. `memory_mib` is what they took beyond the runtime itself, empty where the
+/// system does not say that. Throws Error where memory is the quantity and unknown.
 StartRow row_of(const std::vector<FreshStart>& starts, const std::vector<double>& memory_mib, Quantity quantity);
 
 }  // namespace tenshot::datasets

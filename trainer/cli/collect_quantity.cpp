@@ -112,8 +112,10 @@ void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, 
       starts.maximum_starts = options.integer("runs", 1);
       starts.minimum_starts = std::min(starts.minimum_starts, starts.maximum_starts);
     }
-    const int usual_rounds = quantity == Quantity::cold ? 3 : 1;  // what else the machine does changes times, not memory
-    starts.rounds = std::min(options.has("rounds") ? options.integer("rounds", 1) : usual_rounds, starts.minimum_starts);
+    // What else the machine does changes times, and not memory.
+    const int usual_rounds = quantity == Quantity::cold ? 3 : 1;
+    starts.rounds =
+        std::min(options.has("rounds") ? options.integer("rounds", 1) : usual_rounds, starts.minimum_starts);
     starts.collect = std::move(collect);
     device = datasets::collect_starts(starts, space, progress);
     collect.folder = starts.collect.folder;

@@ -19,6 +19,8 @@ bool knows(const FeatureMap& map, std::size_t feature) {
   return std::binary_search(map.raw.begin(), map.raw.end(), feature);
 }
 
+constexpr std::size_t measures_of_start = 2;  ///< count and arithmetic
+
 std::size_t count_of(std::size_t group) { return 1 + group * measures_of_group; }
 
 /// The group as which an operator of `group` counts: the group itself where the pool saw it, else the one most like it
@@ -84,7 +86,7 @@ struct Parts {
 bool explains(std::size_t feature, FeaturesOf purpose) {
   const bool is_raw = feature < raw_feature_count();
   if (purpose == FeaturesOf::inference) return is_raw;
-  return !is_raw || feature == 0 || (feature - 1) % measures_of_group != measures_of_group - 1;
+  return !is_raw || feature == 0 || (feature - 1) % measures_of_group < measures_of_start;
 }
 
 Parts parts_of(const SearchSpace& space, const std::vector<Architecture>& architectures) {
@@ -105,8 +107,8 @@ Parts parts_of(const SearchSpace& space, const std::vector<Architecture>& archit
   return parts;
 }
 
-/// The groups that a network makes ready, given those of its operators: each once, stand-ins in the place of groups that
-/// the pool never saw.
+/// The groups that a network makes ready, given those of its operators: each once, stand-ins in the place of groups
+/// that the pool never saw.
 std::set<std::size_t> first_uses_of(const FeatureMap& map, const std::set<std::size_t>& groups,
                                     UnknownOperators unknown) {
   std::set<std::size_t> used;
@@ -206,8 +208,7 @@ FeatureTable feature_table(const FeatureMap& map, const SearchSpace& space,
   const std::size_t decisions = map.decision_features();
   FeatureTable table;  // blocks: the base, one for each option, one for each part; of starts one for each group
   const std::size_t blocks = 1 + decisions + parts.keys.size() + (map.of_starts() ? operator_group_count() : 0);
-  table.blocks =
-      Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(blocks), static_cast<Eigen::Index>(map.features()));
+  table.blocks = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(blocks), static_cast<Eigen::Index>(map.features()));
   table.blocks(0, 0) = 1 / map.unit[0];
   for (std::size_t d = 0; d < decisions; ++d) {
     table.blocks(static_cast<Eigen::Index>(1 + d), static_cast<Eigen::Index>(map.operator_features() + d)) = 1;

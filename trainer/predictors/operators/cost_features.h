@@ -30,7 +30,8 @@ FeatureTable table_of(Eigen::MatrixXd rows);
 
 /// Which features describe the networks of a pool, and in which unit: the raw features that any of the pool's networks
 /// has, each divided by its mean over them, and in a layered space a one for each (decision, option) after them. Of
-/// starts, the bytes of all weights stand in the place of those of each group, and first uses beside them.
+/// starts, of each group count and arithmetic alone: a start prepares kernels for longer than it moves images. The
+/// bytes of all weights stand beside them, and first uses.
 struct FeatureMap {
   std::vector<std::size_t> raw;  ///< indices of raw features, ascending; "base" is the first
   Eigen::VectorXd unit;          ///< [raw.size()], positive

@@ -95,6 +95,15 @@ Eigen::VectorXd mean_of_subsets(const Measured& measured, const Eigen::MatrixXd&
                   : tall_non_negative(weights.asDiagonal() * relative, weights);
 }
 
+/// The weights of a device's networks: those that its costs explain badly count less.
+Eigen::VectorXd robust_weights(const Measured& measured, const Eigen::VectorXd& costs) {
+  const Eigen::ArrayXd residual = log_residuals(measured, costs);
+  std::vector<double> sizes(static_cast<std::size_t>(residual.size()));
+  Eigen::Map<Eigen::ArrayXd>(sizes.data(), residual.size()) = residual.abs();
+  const double noise = std::max(1.4826 * median(std::move(sizes)), smallest_noise);
+  return ((student_freedom + 1) / (student_freedom + (residual / noise).square())).sqrt();
+}
+
 Eigen::VectorXd operator_costs(const Measured& measured, Index operator_features, int robust_rounds,
                                const Subsets& subsets) {
   const Eigen::MatrixXd relative =
@@ -104,14 +113,34 @@ Eigen::VectorXd operator_costs(const Measured& measured, Index operator_features
   for (int round = 0;; ++round) {
     costs.head(operator_features) = tall_non_negative(weights.asDiagonal() * relative, weights);
     if (round == robust_rounds) break;
-    const Eigen::ArrayXd residual = log_residuals(measured, costs);
-    std::vector<double> sizes(static_cast<std::size_t>(residual.size()));
-    Eigen::Map<Eigen::ArrayXd>(sizes.data(), residual.size()) = residual.abs();
-    const double noise = std::max(1.4826 * median(std::move(sizes)), smallest_noise);
-    weights = ((student_freedom + 1) / (student_freedom + (residual / noise).square())).sqrt();
+    weights = robust_weights(measured, costs);
   }
   if (!subsets.empty()) costs.head(operator_features) = mean_of_subsets(measured, relative, weights, subsets);
   return costs;
+}
+
+/// min ‖W (A x − 1)‖² + pull² ‖(x − typical) / (typical + floor)‖² over x ≥ 0, A the features of the networks relative
+/// to their latencies and W the networks' weights.
+Eigen::VectorXd drawn_towards(const Eigen::VectorXd& typical, const Measured& measured, const Eigen::VectorXd& weights,
+                              const LibraryOptions& options) {
+  const Index networks = measured.features.rows(), features = measured.features.cols();
+  const Eigen::VectorXd pull = options.typical_pull * (typical.array() + options.typical_floor).inverse();
+  Eigen::MatrixXd a(networks + features, features);
+  a << weights.cwiseQuotient(measured.relative).asDiagonal() * measured.features, Eigen::MatrixXd(pull.asDiagonal());
+  Eigen::VectorXd b(networks + features);
+  b << weights, pull.cwiseProduct(typical);
+  return non_negative_least_squares(a, b);
+}
+
+/// The costs of all devices, each drawn towards their mean, which follows them.
+void draw_together(const std::vector<Measured>& measured, const LibraryOptions& options, Eigen::MatrixXd& costs) {
+  for (int round = 0; options.typical_pull > 0 && round < options.typical_rounds; ++round) {
+    const Eigen::VectorXd typical = costs.colwise().mean();
+    for (std::size_t d = 0; d < measured.size(); ++d) {
+      auto own = costs.row(static_cast<Index>(d));
+      own = drawn_towards(typical, measured[d], robust_weights(measured[d], own), options);
+    }
+  }
 }
 
 /// What decisions add to the operators' costs.
@@ -202,7 +231,11 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
     add_decision_costs(measured.back(), operator_features, options.decision_penalty, costs);
     library.costs.row(d) = costs;
     library.median_ms[d] = measured.back().median_ms;
-    library.log_rms[d] = std::sqrt(log_residuals(measured.back(), costs).square().mean());
+  }
+  if (compared) draw_together(measured, options, library.costs);
+  for (Index d = 0; d < devices; ++d) {
+    const Eigen::ArrayXd residuals = log_residuals(measured[static_cast<std::size_t>(d)], library.costs.row(d));
+    library.log_rms[d] = std::sqrt(residuals.square().mean());
   }
   library.differences = profile_differences(pool, library.costs);
   if (!compared) return library;

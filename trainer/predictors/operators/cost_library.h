@@ -22,6 +22,12 @@ struct LibraryOptions {
   /// 1996): costs that only a few networks determine are drawn towards zero. More subsets cost time and vary less.
   std::size_t subsets = 20;
   double subset_share = 0.6;  ///< of the networks in each subset; smaller draws more towards zero
+  /// How strongly the costs of a device are then drawn towards the mean over the devices, where networks are compared:
+  /// the weight of a cost's difference from that mean, relative to it, against the relative error of one network. 0:
+  /// not at all. Larger trusts a device's own networks less.
+  double typical_pull = 0;
+  double typical_floor = 0.01;  ///< added to the mean, in units of the median latency: no cost is held at zero
+  int typical_rounds = 4;       ///< in which means and costs follow each other; more change little and take longer
   /// Root mean square difference of two devices' log latency profiles at which they still count as alike.
   double alike = 0.15;
   /// Residuals of alike networks are shared up to this many networks; a larger pool determines its costs.

@@ -37,6 +37,8 @@ struct PosteriorOptions {
   /// Power of the evidence when components are weighted; below 1, as no hypothesis is quite right. Nearer to 1 decides
   /// sooner for one entry, nearer to 0 averages over all.
   double evidence_power = 0.5;
+  /// LibraryOptions::typical_pull where the pool's quantity is cold starts. Larger trusts a device's own starts less.
+  double start_pull = 0.05;
   int newton_steps = 5;   ///< of Gauss–Newton for each hypothesis; more cost time
   std::size_t kept = 60;  ///< components kept: more make predictions slower and files larger
 };

@@ -84,11 +84,12 @@ class OperatorsModel : public PoolModel {
 std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, std::uint64_t seed,
                                            const operators::PosteriorOptions& posterior_options) {
   operators::require_valid(posterior_options);
-  operators::FittedPool fitted = operators::fit_pool(pool);
+  const operators::LibraryOptions library_options = operators::library_options(pool, posterior_options);
+  operators::FittedPool fitted = operators::fit_pool(pool, library_options);
   operators::CalibrationOptions options;
   options.seed = seed;
-  operators::Calibration calibration =
-      operators::calibrate(fitted.numbers, fitted.library, families_of(pool), {}, posterior_options, options);
+  operators::Calibration calibration = operators::calibrate(fitted.numbers, fitted.library, families_of(pool),
+                                                            library_options, posterior_options, options);
   fitted.library.residual_variance *= calibration.residual_factor;
   return std::make_unique<OperatorsModel>(pool, std::move(fitted.map), std::move(fitted.library),
                                           std::move(calibration.intervals), seed, posterior_options);

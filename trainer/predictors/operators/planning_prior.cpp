@@ -42,7 +42,7 @@ std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool, 
 }
 
 std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool) {
-  FittedPool fitted = fit_pool(pool);
+  FittedPool fitted = fit_pool(pool, library_options(pool, {}));
   return std::make_shared<CostsPrior>(*pool.space, std::move(fitted.map), std::move(fitted.library),
                                       PosteriorOptions{});
 }

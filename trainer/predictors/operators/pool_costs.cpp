@@ -13,7 +13,13 @@ constexpr double smallest_expected = 1e-3;
 
 }  // namespace
 
-FittedPool fit_pool(const datasets::Pool& pool) {
+LibraryOptions library_options(const datasets::Pool& pool, const PosteriorOptions& options) {
+  LibraryOptions library;
+  if (pool.quantity() == datasets::Quantity::cold) library.typical_pull = options.start_pull;
+  return library;
+}
+
+FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options) {
   require_devices(pool);
   const datasets::LatencyMatrix matrix = datasets::latency_matrix(pool);
   FittedPool fitted;
@@ -30,7 +36,7 @@ FittedPool fit_pool(const datasets::Pool& pool) {
     fitted.numbers.latency_ms.row(static_cast<Eigen::Index>(d)) = Eigen::Map<const Eigen::RowVectorXd>(
         matrix.latency_ms[d].data(), static_cast<Eigen::Index>(matrix.latency_ms[d].size()));
   }
-  fitted.library = fit_library(fitted.numbers);
+  fitted.library = fit_library(fitted.numbers, options);
   return fitted;
 }
 

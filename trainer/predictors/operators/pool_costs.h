@@ -17,8 +17,12 @@ struct FittedPool {
   CostLibrary library;
 };
 
+/// What the costs of a pool's devices are fitted with: of cold starts, PosteriorOptions::start_pull draws them
+/// together.
+LibraryOptions library_options(const datasets::Pool& pool, const PosteriorOptions& options);
+
 /// Throws InputError for a device without latencies.
-FittedPool fit_pool(const datasets::Pool& pool);
+FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options);
 
 /// Latency [device][architecture], ms, that the library expects on the devices it was fitted to.
 std::vector<std::vector<double>> latencies_of_pool(const FeatureMap& map, const CostLibrary& library,

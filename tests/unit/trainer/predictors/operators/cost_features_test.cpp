@@ -94,6 +94,13 @@ TEST_F(StartFeatures, SumTheWeightsOfAllGroups) {
   for (std::size_t f = 0; f < map.features(); ++f) EXPECT_NE(map.name(f), "convolution.weight_bytes");
 }
 
+TEST_F(StartFeatures, KnowOfAGroupItsCountAndItsArithmeticAlone) {
+  EXPECT_DOUBLE_EQ(of(twice, "convolution.arithmetic"), 25 * (9 * 4 * 8 + 9 * 8 * 8));
+  for (std::size_t f = 0; f < map.features(); ++f) {
+    EXPECT_EQ(map.name(f).find("put_bytes"), std::string::npos) << map.name(f);
+  }
+}
+
 TEST_F(StartFeatures, OfAnUnknownGroupAreThoseOfTheGroupThatStandsIn) {
   const nasbench::Architecture grouped = network("grouped", {convolution(3, 2, 8, 8, 5), convolution(3, 2, 8, 8, 5)});
   EXPECT_DOUBLE_EQ(of(grouped, "convolution.first_use"), 1);
@@ -106,7 +113,8 @@ TEST_F(StartFeatures, OfAnUnknownGroupAreThoseOfTheGroupThatStandsIn) {
 TEST_F(StartFeatures, AreNotThoseOfInferences) {
   const FeatureMap inference = make_feature_map(nasbench::networks(), {twice, mixed});
   EXPECT_FALSE(inference.of_starts());
-  for (std::size_t f = 0; f < inference.features(); ++f) EXPECT_EQ(inference.name(f).find("first_use"), std::string::npos);
+  for (std::size_t f = 0; f < inference.features(); ++f)
+    EXPECT_EQ(inference.name(f).find("first_use"), std::string::npos);
 }
 
 TEST(FeatureTable, MultipliesSumsOfBlocks) {

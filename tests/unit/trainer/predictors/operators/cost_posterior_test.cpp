@@ -87,6 +87,37 @@ TEST(CostLibrary, DrawsACostThatOneNetworkAloneDeterminesTowardsZero) {
   EXPECT_GT(library.costs(0, 3), 0.2 * plain.costs(0, 3));
 }
 
+/// Of four features the last one is that of network 7 alone, which the first of three devices did not measure.
+Bench bench_with_a_gap() {
+  Bench bench = bench_of(3, 40, 4, 6);
+  bench.pool.features.col(3).setZero();
+  bench.pool.features(7, 3) = 1;
+  bench.pool.latency_ms = bench.costs * bench.pool.features.transpose();
+  bench.pool.latency_ms(0, 7) = std::numeric_limits<double>::quiet_NaN();
+  return bench;
+}
+
+TEST(CostLibrary, DrawsACostThatADeviceDoesNotTellTowardsThatOfTheOthers) {
+  const Bench bench = bench_with_a_gap();
+  LibraryOptions drawn;
+  drawn.typical_pull = 0.05;
+  const CostLibrary plain = fit_library(bench.pool), library = fit_library(bench.pool, drawn);
+  EXPECT_LT(plain.costs(0, 3), 1e-6);
+  const double others = (library.costs(1, 3) + library.costs(2, 3)) / 2;
+  EXPECT_GT(library.costs(0, 3), 0.8 * others);
+  EXPECT_LT(library.costs(0, 3), 1.2 * others);
+  EXPECT_LT(library.log_rms.maxCoeff(), 0.05) << "what the devices tell is still explained";
+}
+
+TEST(CostLibrary, AStrongPullMakesDevicesEqual) {
+  const Bench bench = bench_with_a_gap();
+  LibraryOptions drawn;
+  drawn.typical_pull = 1000;
+  const CostLibrary library = fit_library(bench.pool, drawn);
+  EXPECT_LT((library.costs.row(0) - library.costs.row(1)).cwiseAbs().maxCoeff(), 1e-3 * library.costs.maxCoeff());
+  EXPECT_LT((library.costs.row(0) - library.costs.row(2)).cwiseAbs().maxCoeff(), 1e-3 * library.costs.maxCoeff());
+}
+
 TEST(CostLibrary, EntriesThatAreAlikeRepresentOneDeviceTogether) {
   CostLibrary library;
   library.alike = 0.15;
