@@ -30,7 +30,11 @@ json to_json(const KernelStages& k) {
 }
 
 std::uint64_t byte_count(const JsonReader& reader, const char* key) {
-  return static_cast<std::uint64_t>(reader.non_negative_of(reader.require(key, "a number of bytes"), reader.full(key)));
+  constexpr double most = 9007199254740992;  // 2^53; larger ones need not fit into the result's type
+  const json& value = reader.require(key, "a number of bytes");
+  const double bytes = reader.non_negative_of(value, reader.full(key));
+  if (bytes > most) reader.fail(key, "a number of bytes that a file can have", value);
+  return static_cast<std::uint64_t>(bytes);
 }
 
 KernelStages kernel_from(const json& value, const std::string& file, const std::string& place) {

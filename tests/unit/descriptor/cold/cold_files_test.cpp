@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "descriptor/cold/cold_plan.h"
 #include "descriptor/cold/stages.h"
@@ -139,6 +140,20 @@ TEST(ColdStages, NameTheFileAndThePlaceOfWhatIsWrong) {
   wrong.layers.clear();
   write_file_atomically(path, to_text(wrong));
   EXPECT_THROW(read_stages(path), FormatError);
+}
+
+TEST(ColdStages, RefuseMoreBytesThanAFileHas) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "stages.json";
+  nlohmann::json document = nlohmann::json::parse(to_text(stages()));
+  for (const double bytes : {18446744073709551616.0, 1e300}) {
+    document["stages"][0]["kernels"][0]["cached_bytes"] = bytes;
+    write_file_atomically(path, document.dump());
+    EXPECT_THROW(read_stages(path), FormatError) << bytes;
+  }
+  document["stages"][0]["kernels"][0]["cached_bytes"] = 300;
+  write_file_atomically(path, document.dump());
+  EXPECT_EQ(read_stages(path).layers[0].kernels[0].cached_bytes, 300U);
 }
 
 TEST(ColdPlanFile, IsTheSameAfterWritingAndReading) {
