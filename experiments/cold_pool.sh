@@ -2,7 +2,7 @@
 # Measures the pool of cold starts, datasets/data/cold: 60 convolutional networks of experiments/networks_zoo.sh and 20
 # cells of NAS-Bench-201 (datasets/data/cold/networks.csv) on LibTorch in three ways, OpenCV and ONNX Runtime at two levels
 # of optimisation, and 40 of them on the engine of descriptor/cold in three strategies. Networks are started in turn, in
-# rounds, so that what the machine changes in the course of an hour does not tell them apart. Over an hour of one core; an
+# rounds, so that what the machine changes in the course of an hour does not tell them apart. About an hour of one core; an
 # interrupted run goes on.
 #
 #   experiments/cold_pool.sh [folder, datasets/data/cold unless said]

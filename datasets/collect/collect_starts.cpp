@@ -204,7 +204,7 @@ class Starts {
 
   // Measuring.
 
-  /// Networks as good as done: those that are, and of the others what visits of theirs are of all.
+  /// What progress counts: each network is visited once in a round, and all its visits together make one network.
   std::size_t done() const { return visits_ / static_cast<std::size_t>(options_.rounds); }
 
   std::string in_round() const {

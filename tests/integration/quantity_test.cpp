@@ -241,6 +241,10 @@ TEST(CollectStarts, RefusesWhatIsOfLatenciesAlone) {
   expect_refused(run("tenshot collect --cold --descriptor --out /tmp/none"), 2, "--descriptor is no option of");
   expect_refused(run("tenshot collect --cold --quantity memory --out /tmp/none"), 2, "--cold is --quantity cold");
   expect_refused(run("tenshot collect --cold --rounds 0 --out /tmp/none"), 2, "--rounds");
+  expect_refused(run("tenshot collect --quantity energy --rounds 2 --out /tmp/none"), 2, "--rounds");
+  const Folder folder;
+  expect_refused(run("tenshot collect --cold --archs 1 --runs 2 --rounds 3 --out " + quoted(folder.path())), 1,
+                 "rounds are 3; expected 1 to 2");
 }
 
 }  // namespace

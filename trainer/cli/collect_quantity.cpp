@@ -88,6 +88,7 @@ Quantity collected_quantity(const OptionParser& options) {
   }
   if (asked != Quantity::latency) {
     options.require_of({}, latency_options, "--quantity " + std::string(name(asked)));
+    if (asked == Quantity::energy) options.require_of({}, {"rounds"}, "--quantity energy");
   }
   return asked;
 }
@@ -113,9 +114,8 @@ void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, 
       starts.minimum_starts = std::min(starts.minimum_starts, starts.maximum_starts);
     }
     // What else the machine does changes times, and not memory.
-    const int usual_rounds = quantity == Quantity::cold ? 3 : 1;
-    starts.rounds =
-        std::min(options.has("rounds") ? options.integer("rounds", 1) : usual_rounds, starts.minimum_starts);
+    const int usual_rounds = quantity == Quantity::cold ? std::min(3, starts.minimum_starts) : 1;
+    starts.rounds = options.has("rounds") ? options.integer("rounds", 1) : usual_rounds;
     starts.collect = std::move(collect);
     device = datasets::collect_starts(starts, space, progress);
     collect.folder = starts.collect.folder;
