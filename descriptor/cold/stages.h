@@ -25,6 +25,10 @@ struct KernelStages {
   double once_ms = 0;          ///< of the first kernel of its family that the process executes, beside all that
 };
 
+/// What the names of kernels begin with that were compiled with the program: a start generates no code for them.
+constexpr const char* compiled_prefix = "compiled:";
+inline bool is_compiled(const std::string& kernel) { return kernel.rfind(compiled_prefix, 0) == 0; }
+
 struct LayerStages {
   int shape = 0;  ///< layers of equal numbers compute the same, weights aside, and their kernels cost the same
   std::uint64_t raw_bytes = 0;

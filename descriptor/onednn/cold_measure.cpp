@@ -135,8 +135,8 @@ class Measurement {
     const std::string raw = layer.has_weights() ? weights_.record(stages_.network, layer) : "";
     double fastest = std::numeric_limits<double>::infinity();
     std::vector<KernelStages>& kernels = stages_.layers[index].kernels;
-    for (const LayerKernel& kernel : layer_kernels(stages_.network, layer, engine_)) {
-      std::optional<KernelStages> measured = measure_kernel(layer, kernel.name, raw, fastest, memory);
+    for (const std::string& name : kernel_names(stages_.network, layer, engine_)) {
+      std::optional<KernelStages> measured = measure_kernel(layer, name, raw, fastest, memory);
       if (!measured) continue;
       fastest = std::min(fastest, measured->execute_ms);
       kernels.push_back(std::move(*measured));

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <thread>
 
+#include "descriptor/compiled/layout.h"
 #include "descriptor/machine/machine.h"
 #include "descriptor/onednn/cold_engine.h"
 #include "descriptor/onednn/handover.h"
@@ -104,7 +105,7 @@ class Run {
     if (image.empty()) {
       std::fill(target, target + count, 0.0F);
     } else {
-      reorder(row_by_row(shape), const_cast<float*>(image.data()), canonical(shape), target);
+      to_channels_last(shape, image.data(), target);
     }
   }
 
@@ -134,7 +135,7 @@ class Run {
   std::vector<float> output() {
     const nasbench::Shape& shape = plan_.network.tensors[static_cast<std::size_t>(plan_.network.output)];
     std::vector<float> values(static_cast<std::size_t>(nasbench::element_count(shape)));
-    reorder(canonical(shape), memory_.at(plan_.network.output), row_by_row(shape), values.data());
+    to_channels_first(shape, static_cast<const float*>(memory_.at(plan_.network.output)), values.data());
     return values;
   }
 
@@ -200,17 +201,6 @@ class Run {
     handover_.give(i, std::move(prepared));
   }
 
-  static dnnl::memory::desc row_by_row(const nasbench::Shape& shape) {
-    if (shape.size() != 4) return canonical(shape);
-    return dnnl::memory::desc(shape, dnnl::memory::data_type::f32, dnnl::memory::format_tag::nchw);
-  }
-
-  void reorder(const dnnl::memory::desc& from, void* source, const dnnl::memory::desc& to, void* target) {
-    dnnl::memory a(from, engine_, source), b(to, engine_, target);
-    dnnl::reorder(a, b).execute(memory_.stream, a, b);
-    memory_.stream.wait();
-  }
-
   const ColdPlan& plan_;
   Clock::time_point start_;
   std::vector<int> processors_;
@@ -247,11 +237,7 @@ std::string cold_machine() {
 }
 
 std::vector<std::string> kernel_names(const ColdNetwork& network, const ColdLayer& layer) {
-  std::vector<std::string> names;
-  for (const LayerKernel& kernel : layer_kernels(network, layer, dnnl::engine(dnnl::engine::kind::cpu, 0))) {
-    names.push_back(kernel.name);
-  }
-  return names;
+  return kernel_names(network, layer, dnnl::engine(dnnl::engine::kind::cpu, 0));
 }
 
 void require_this_machine(const ColdPlan& plan) {

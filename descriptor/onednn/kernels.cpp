@@ -4,6 +4,7 @@
 #include <array>
 #include <set>
 
+#include "descriptor/compiled/compiled_kernel.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::descriptor {
@@ -201,11 +202,26 @@ std::vector<LayerKernel> layer_kernels(const ColdNetwork& network, const ColdLay
   kernels.erase(std::remove_if(kernels.begin(), kernels.end(),
                                [&](const LayerKernel& kernel) { return !names.insert(kernel.name).second; }),
                 kernels.end());
-  if (kernels.empty()) {
-    throw InputError("layer '" + layer.name + "': oneDNN has no kernel" +
-                     (name.empty() ? " for it" : " '" + name + "' for it on this machine; measure and plan anew"));
-  }
   return kernels;
+}
+
+LayerKernel named_kernel(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
+                         const std::string& name) {
+  std::vector<LayerKernel> kernels = layer_kernels(network, layer, engine, name);
+  if (kernels.empty()) {
+    throw InputError("layer '" + layer.name + "': oneDNN has no kernel '" + name +
+                     "' for it on this machine; measure and plan anew");
+  }
+  return std::move(kernels.front());
+}
+
+std::vector<std::string> kernel_names(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine) {
+  std::vector<std::string> names;
+  for (const LayerKernel& kernel : layer_kernels(network, layer, engine)) names.push_back(kernel.name);
+  const std::vector<std::string> compiled = compiled_kernel_names(network, layer);
+  names.insert(names.end(), compiled.begin(), compiled.end());
+  if (names.empty()) throw InputError("layer '" + layer.name + "': neither oneDNN nor tenshot has a kernel for it");
+  return names;
 }
 
 }  // namespace tenshot::descriptor

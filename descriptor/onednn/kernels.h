@@ -34,9 +34,16 @@ struct LayerKernel {
 /// The kernels of a layer in the library's order of preference, without its reference implementations where there are
 /// others. For convolutions and linear layers: every implementation for channels last, for the layout that it prefers
 /// itself ("any"), for the file's (nchw), and Winograd's algorithm. `name`: that kernel alone, or nothing.
-/// Throws InputError that names the layer where there is no kernel at all.
 std::vector<LayerKernel> layer_kernels(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
                                        const std::string& name = "");
+
+/// The library's kernel of this name. Throws InputError that names the layer where there is none.
+LayerKernel named_kernel(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
+                         const std::string& name);
+
+/// Names of all kernels of a layer: the library's in its order of preference, and the compiled ones behind them. Throws
+/// InputError that names the layer where there is none at all.
+std::vector<std::string> kernel_names(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine);
 
 /// How a tensor lies between layers.
 dnnl::memory::desc canonical(const nasbench::Shape& shape);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,19 +20,40 @@ struct ExecutionMemory {
   void* at(int tensor) { return tensors.data() + places.offsets[static_cast<std::size_t>(tensor)]; }
 };
 
+/// How one layer is computed: by a primitive of oneDNN, or by a compiled kernel.
+class LayerCode {
+ public:
+  virtual ~LayerCode() = default;
+  virtual bool has_weights() const = 0;
+  virtual bool transforms() const = 0;
+  /// Bytes of the weights and of the bias, which lies behind them: as in the model, and as the kernel wants them.
+  virtual std::size_t raw_weight_bytes() const = 0;
+  virtual std::size_t weight_bytes() const = 0;
+  virtual std::size_t bias_bytes() const = 0;
+  /// Reorders raw weights, without the bias, into weight_bytes() at `ready`.
+  virtual void transform(const char* raw, char* ready, dnnl::stream& stream) const = 0;
+  virtual void execute(ExecutionMemory& memory, const char* weights) const = 0;
+};
+
+/// A primitive of oneDNN, with the reorders around it. `cached`: its weights come transformed. Throws as named_kernel.
+std::unique_ptr<LayerCode> library_code(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
+                                        const std::string& kernel, bool cached);
+/// A compiled kernel. Throws InputError that names the layer where there is none of this name.
+std::unique_ptr<LayerCode> compiled_code(const ColdNetwork& network, const ColdLayer& layer, const std::string& kernel);
+
 /// One layer from its creation to its execution. Creating and transforming may happen on one thread, executing on
 /// another one afterwards.
 class PreparedLayer {
  public:
-  /// Makes the primitive, and the reorders around it. `cached`: its weights come transformed. Throws as layer_kernels.
+  /// `cached`: its weights come transformed. Throws InputError that names the layer where it has no such kernel.
   PreparedLayer(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
                 const std::string& kernel, bool cached);
 
-  bool has_weights() const { return kernel_.has_weights; }
-  bool transforms() const { return kernel_.transforms(); }
+  bool has_weights() const { return code_->has_weights(); }
+  bool transforms() const { return code_->transforms(); }
   /// Bytes of the raw and of the stored transformed weights, each with the bias behind it.
-  std::size_t raw_bytes() const { return kernel_.raw_weights.get_size() + kernel_.bias.get_size(); }
-  std::size_t cached_bytes() const { return kernel_.weights.get_size() + kernel_.bias.get_size(); }
+  std::size_t raw_bytes() const { return code_->raw_weight_bytes() + code_->bias_bytes(); }
+  std::size_t cached_bytes() const { return code_->weight_bytes() + code_->bias_bytes(); }
 
   /// Takes weights and bias as the kernel wants them. They are the caller's, and stay while the layer is executed.
   void set_weights(const char* ready) { weights_ = ready; }
@@ -39,20 +61,10 @@ class PreparedLayer {
   void transform(const char* raw, char* ready, dnnl::stream& stream);
   const char* weights() const { return weights_; }
 
-  void execute(ExecutionMemory& memory) const;
+  void execute(ExecutionMemory& memory) const { code_->execute(memory, weights_); }
 
  private:
-  struct Move {
-    dnnl::reorder primitive;
-    bool needed = false;
-  };
-  Move move(const dnnl::memory::desc& from, const dnnl::memory::desc& to) const;
-
-  LayerKernel kernel_;
-  dnnl::engine engine_;
-  dnnl::primitive primitive_;
-  dnnl::memory::desc scratchpad_;
-  Move transform_, before_, after_;
+  std::unique_ptr<LayerCode> code_;
   const char* weights_ = nullptr;
 };
 

@@ -82,7 +82,9 @@ bool drops_page_cache(const std::string& wanted) {
 void add_plan_options(OptionParser& options) {
   options.add_positional("stages.json", "required: what `tenshot cold measure` wrote");
   options.add()("out", "required: file of the plan (tenshot.cold-plan/1)", cxxopts::value<std::string>());
-  options.add()("kernels", "planned, warm (fastest once warm), preferred (the library's first), untransformed",
+  options.add()("kernels",
+                "planned, warm (fastest once warm), preferred (the library's first), untransformed, compiled (with the "
+                "program: no code is generated)",
                 cxxopts::value<std::string>()->default_value("planned"));
   options.add()("cache", "transformed weights that are stored: planned, none, all",
                 cxxopts::value<std::string>()->default_value("planned"));

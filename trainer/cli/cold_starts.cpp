@@ -1,7 +1,6 @@
 #include "trainer/cli/cold_starts.h"
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <system_error>
@@ -43,12 +42,6 @@ MeasuredStart start_from(const nlohmann::json& said) {
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
-}
-
-double median_ms(const std::vector<MeasuredStart>& starts) {
-  std::vector<double> values;
-  for (const MeasuredStart& start : starts) values.push_back(start.cold_ms);
-  return median(std::move(values));
 }
 
 bool same(const descriptor::ColdPlan& a, const descriptor::ColdPlan& b) {
@@ -113,35 +106,69 @@ std::vector<MeasuredStart> measured_starts(const std::filesystem::path& plan, co
   return measured;
 }
 
-StartedPlan plan_by_starting(const descriptor::ColdStages& measured_stages, const trainer::ColdPlanOptions& options,
-                             const StartConditions& conditions, const std::filesystem::path& out) {
-  constexpr int most_plans = 3;
-  std::vector<StartedPlan> tried;
-  std::size_t best = 0;
-  double best_ms = std::numeric_limits<double>::infinity();
+namespace {
+
+/// The plans that are tried beside the one that is asked for: stages that are timed one by one say too little of cores
+/// that get in each other's way, and of what a library's first uses cost in a start.
+std::vector<trainer::ColdPlanOptions> kinds_of_plans(const trainer::ColdPlanOptions& options) {
   std::vector<trainer::ColdPlanOptions> kinds = {options};
-  if (options.preparing_cores > 0) {  // cores that get in each other's way lose to one
+  if (options.kernels == trainer::KernelPolicy::planned) {
     kinds.push_back(options);
+    kinds.back().kernels = trainer::KernelPolicy::compiled;
+  }
+  if (options.preparing_cores == 0) return kinds;
+  const std::size_t count = kinds.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    kinds.push_back(kinds[i]);
     kinds.back().preparing_cores = 0;
   }
-  for (const trainer::ColdPlanOptions& kind : kinds) {
+  return kinds;
+}
+
+/// A plan and what its starts took.
+struct TriedPlan {
+  StartedPlan plan;
+  std::vector<double> cold_ms;
+};
+
+bool is_faster(const TriedPlan& a, const TriedPlan& b) { return median(a.cold_ms) < median(b.cold_ms); }
+
+/// Plans of every kind, each planned with stages that starts of the one before corrected.
+std::vector<TriedPlan> try_plans(const descriptor::ColdStages& measured_stages, const trainer::ColdPlanOptions& options,
+                                 const StartConditions& conditions, const std::filesystem::path& out) {
+  constexpr int most_plans = 3;
+  std::vector<TriedPlan> tried;
+  for (const trainer::ColdPlanOptions& kind : kinds_of_plans(options)) {
     descriptor::ColdStages stages = measured_stages;
     for (int i = 0; i < most_plans; ++i) {
-      StartedPlan next{plan_cold_start(stages, kind), stages};
-      const auto is_same = [&](const StartedPlan& other) { return same(other.planning.plan, next.planning.plan); };
+      TriedPlan next{{plan_cold_start(stages, kind), stages}, {}};
+      const descriptor::ColdPlan& plan = next.plan.planning.plan;
+      const auto is_same = [&](const TriedPlan& other) { return same(other.plan.planning.plan, plan); };
       if (std::any_of(tried.begin(), tried.end(), is_same)) break;
-      write_file_atomically(out, to_text(next.planning.plan));
+      write_file_atomically(out, to_text(plan));
       const std::vector<MeasuredStart> measured = measured_starts(out, conditions);
-      correct(next, measured, kind);
-      stages = next.corrected;
-      if (const double ms = median_ms(measured); ms < best_ms) {
-        best_ms = ms;
-        best = tried.size();
-      }
+      for (const MeasuredStart& start : measured) next.cold_ms.push_back(start.cold_ms);
+      next.plan.corrected = calibrated(stages, plan, measured);
+      stages = next.plan.corrected;
       tried.push_back(std::move(next));
     }
   }
-  StartedPlan& chosen = tried[best];
+  return tried;
+}
+
+}  // namespace
+
+StartedPlan plan_by_starting(const descriptor::ColdStages& measured_stages, const trainer::ColdPlanOptions& options,
+                             const StartConditions& conditions, const std::filesystem::path& out) {
+  std::vector<TriedPlan> tried = try_plans(measured_stages, options, conditions, out);
+  std::stable_sort(tried.begin(), tried.end(), is_faster);
+  constexpr std::size_t finalists = 3;
+  tried.resize(std::min(tried.size(), finalists));
+  for (TriedPlan& finalist : tried) {
+    write_file_atomically(out, to_text(finalist.plan.planning.plan));
+    for (const MeasuredStart& start : measured_starts(out, conditions)) finalist.cold_ms.push_back(start.cold_ms);
+  }
+  StartedPlan& chosen = std::min_element(tried.begin(), tried.end(), is_faster)->plan;
   write_file_atomically(out, to_text(chosen.planning.plan));
   // The starts that it won by were lucky ones: others say what it will take, and how sure that is grows with them.
   StartConditions others = conditions;

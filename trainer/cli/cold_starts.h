@@ -28,8 +28,9 @@ struct StartedPlan {
 };
 
 /// Plans, starts the plan, corrects the stages by what the starts took, and plans again, until a plan comes back or
-/// three were tried (Yi et al., §3.3, re-profiling); where cores are to prepare, the same without them. The fastest, as
-/// started, is started again, twice as often, and left in `out` with what the stages of these starts predict for it.
+/// three were tried (Yi et al., §3.3, re-profiling); the same with compiled kernels alone, and without preparing cores.
+/// The three that started fastest are started again. The fastest of these is started twice as often once more, and left
+/// in `out` with what the stages of its last starts predict for it.
 StartedPlan plan_by_starting(const descriptor::ColdStages& stages, const trainer::ColdPlanOptions& options,
                              const StartConditions& conditions, const std::filesystem::path& out);
 

@@ -26,6 +26,12 @@ double median(std::vector<double> values) {
 struct Ratio {
   double measured = 0, expected = 0;
   double value() const { return measured > 0 && expected > 0 ? measured / expected : 1; }
+  bool is_known() const { return measured > 0 && expected > 0; }
+};
+
+/// Of the kernels whose code a start generates, or of those that were compiled before.
+struct KernelRatios {
+  Ratio create, transform, execute;
 };
 
 class Calibration {
@@ -80,17 +86,19 @@ class Calibration {
   void compare(std::size_t i) {
     const LayerStages& layer = stages_.layers[i];
     const KernelStages& kernel = layer.kernels[used_[i]];
+    KernelRatios& ratios = descriptor::is_compiled(kernel.name) ? compiled_ : generated_;
     const auto add = [&](Ratio& ratio, double LayerTimes::*stage, double expected) {
       ratio.measured += measured(i, stage);
       ratio.expected += expected;
     };
-    if (is_first_[i]) add(create_, &LayerTimes::create_ms, kernel.create_ms);
+    if (is_first_[i]) add(ratios.create, &LayerTimes::create_ms, kernel.create_ms);
     add(read_, &LayerTimes::read_ms, plan_.layers[i].cached ? kernel.read_cached_ms : layer.read_raw_ms);
-    if (kernel.transforms && !plan_.layers[i].cached) add(transform_, &LayerTimes::transform_ms, kernel.transform_ms);
+    if (kernel.transforms && !plan_.layers[i].cached)
+      add(ratios.transform, &LayerTimes::transform_ms, kernel.transform_ms);
     if (kernel.once_ms > 0 && !once_layer_) {
       once_layer_ = i;  // its first execution holds what the family's kernels cost once
     } else {
-      add(execute_, &LayerTimes::execute_ms, kernel.first_ms);
+      add(ratios.execute, &LayerTimes::execute_ms, kernel.first_ms);
     }
   }
 
@@ -111,11 +119,15 @@ class Calibration {
   }
 
   void scale(KernelStages& kernel) const {
-    kernel.create_ms *= create_.value();
-    kernel.create_again_ms *= create_.value();
+    const bool compiled = descriptor::is_compiled(kernel.name);
+    const KernelRatios& ratios = compiled ? compiled_ : generated_;
+    const KernelRatios& others = compiled ? generated_ : compiled_;
+    kernel.create_ms *= ratios.create.value();
+    kernel.create_again_ms *= ratios.create.value();
     kernel.read_cached_ms *= read_.value();
-    kernel.transform_ms *= transform_.value();
-    kernel.first_ms *= execute_.value();
+    kernel.transform_ms *= ratios.transform.value();
+    // What makes first executions slow in a start, such as memory that was never touched, all kernels have in common.
+    kernel.first_ms *= (ratios.execute.is_known() ? ratios : others).execute.value();
   }
 
   void take_measured(std::size_t i) {
@@ -140,7 +152,8 @@ class Calibration {
   std::vector<std::size_t> used_;  ///< kernel of each layer
   std::vector<bool> is_first_;     ///< whether no earlier layer of its shape takes the same kernel
   std::optional<std::size_t> once_layer_;
-  Ratio create_, read_, transform_, execute_;
+  Ratio read_;
+  KernelRatios generated_, compiled_;
 };
 
 }  // namespace

@@ -18,11 +18,12 @@ using descriptor::ColdStages;
 using descriptor::KernelStages;
 using descriptor::LayerStages;
 
-constexpr std::array<std::pair<const char*, KernelPolicy>, 4> kernel_policies = {
+constexpr std::array<std::pair<const char*, KernelPolicy>, 5> kernel_policies = {
     {{"planned", KernelPolicy::planned},
      {"warm", KernelPolicy::warm},
      {"preferred", KernelPolicy::preferred},
-     {"untransformed", KernelPolicy::untransformed}}};
+     {"untransformed", KernelPolicy::untransformed},
+     {"compiled", KernelPolicy::compiled}}};
 constexpr std::array<std::pair<const char*, CachePolicy>, 3> cache_policies = {
     {{"planned", CachePolicy::planned}, {"none", CachePolicy::none}, {"all", CachePolicy::all}}};
 
@@ -44,16 +45,22 @@ std::string name_of(const Policies& policies, Policy policy) {
   return "";
 }
 
-/// The kernel that a policy names; −1 where it names none. Where every kernel of a layer transforms, the policy
-/// `untransformed` takes the fastest of all.
+/// Whether a policy takes a kernel where it has the choice.
+bool prefers(KernelPolicy policy, const KernelStages& kernel) {
+  if (policy == KernelPolicy::untransformed) return !kernel.transforms;
+  return policy != KernelPolicy::compiled || descriptor::is_compiled(kernel.name);
+}
+
+/// The kernel that a policy names; −1 where it names none. Where a layer has none that the policy prefers, it takes the
+/// fastest of all.
 int kernel_of(const LayerStages& layer, KernelPolicy policy) {
   if (policy == KernelPolicy::planned) return -1;
   if (policy == KernelPolicy::preferred) return 0;
   int best = -1;
-  for (const bool only_untransformed : {policy == KernelPolicy::untransformed, false}) {
+  for (const bool only_preferred : {true, false}) {
     for (std::size_t k = 0; k < layer.kernels.size(); ++k) {
       const KernelStages& kernel = layer.kernels[k];
-      if (only_untransformed && kernel.transforms) continue;
+      if (only_preferred && !prefers(policy, kernel)) continue;
       if (best < 0 || kernel.execute_ms < layer.kernels[static_cast<std::size_t>(best)].execute_ms) {
         best = static_cast<int>(k);
       }

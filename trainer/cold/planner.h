@@ -12,10 +12,11 @@ namespace tenshot::trainer {
 
 /// Which kernels a plan takes.
 enum class KernelPolicy {
-  planned,       ///< those that make the cold start fast
-  warm,          ///< for each layer the fastest once it is warm: what engines take
-  preferred,     ///< for each layer the first that the library offers
-  untransformed  ///< for each layer the fastest, once warm, of those that take the weights as they are
+  planned,        ///< those that make the cold start fast
+  warm,           ///< for each layer the fastest once it is warm: what engines take
+  preferred,      ///< for each layer the first that the library offers
+  untransformed,  ///< for each layer the fastest, once warm, of those that take the weights as they are
+  compiled        ///< for each layer the fastest, once warm, of those that were compiled with the program
 };
 
 /// Whether transformed weights are read instead of being made.

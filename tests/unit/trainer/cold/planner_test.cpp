@@ -44,6 +44,14 @@ TEST(ColdPlanner, PreferredAndUntransformedKernelsAreWhatTheirNamesSay) {
   EXPECT_EQ(planned({KernelPolicy::untransformed, CachePolicy::none, 0}).layers[1].kernel, "plain");
 }
 
+TEST(ColdPlanner, CompiledKernelsAreTakenWhereALayerHasThem) {
+  ColdStages with_compiled = stages();
+  with_compiled.layers[1].kernels.push_back({"compiled:avx2 indirect", true, 1000, 1, 1, 0.7, 0, 0, 9, 9, 0});
+  const auto plan = plan_cold_start(with_compiled, {KernelPolicy::compiled, CachePolicy::none, 0}).plan;
+  EXPECT_EQ(plan.layers[0].kernel, "winograd");  // the fastest of a layer that has none
+  EXPECT_EQ(plan.layers[1].kernel, "compiled:avx2 indirect");
+}
+
 TEST(ColdPlanner, CachingMakesTheFastKernelWorthwhile) {
   const auto alone = planned({KernelPolicy::planned, CachePolicy::none, 0});
   EXPECT_EQ(alone.layers[0].kernel, "plain");
@@ -78,7 +86,8 @@ TEST(ColdPlanner, UnknownPoliciesAreRefusedWithTheNames) {
     FAIL();
   } catch (const InputError& error) {
     EXPECT_STREQ(error.what(),
-                 "'fast' is no choice of kernels; expected one of planned, warm, preferred, untransformed");
+                 "'fast' is no choice of kernels; expected one of planned, warm, preferred, untransformed, "
+                 "compiled");
   }
   EXPECT_THROW(cache_policy("some"), InputError);
 }

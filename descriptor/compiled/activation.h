@@ -1,0 +1,24 @@
+#pragma once
+
+#include <optional>
+
+#include "descriptor/cold/cold_network.h"
+#include "descriptor/compiled/machine_code.h"
+
+namespace tenshot::descriptor {
+
+/// An activation as the routines apply it: within their results where it only clamps, in a pass of its own otherwise.
+struct CompiledActivation {
+  float low, high;                   ///< minus and plus infinity: nothing is clamped
+  std::optional<Function> function;  ///< of the pass
+  float alpha = 0, beta = 0;
+
+  void apply(const MachineCode& code, float* values, std::size_t count) const {
+    if (function) code.apply(*function, alpha, beta, values, count);
+  }
+};
+
+/// Nothing for an activation that the routines do not know. The empty name is no activation.
+std::optional<CompiledActivation> compiled_activation(const ColdActivation& activation);
+
+}  // namespace tenshot::descriptor

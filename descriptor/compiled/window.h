@@ -1,0 +1,45 @@
+#pragma once
+
+#include <vector>
+
+#include "descriptor/cold/cold_network.h"
+#include "nasbench/graph/operator_specification.h"
+
+namespace tenshot::descriptor {
+
+/// Output pixels side by side in one row of the image, whose windows see the same part of the kernel: all of it, or
+/// what lies within the image.
+struct Segment {
+  int pixel = 0, count = 0;     ///< the first one, and how many
+  std::ptrdiff_t corner = 0;    ///< where the first pixel's window begins in the input; it may lie before the image
+  int first_row = 0, rows = 0;  ///< of the kernel, within the image
+  int first_column = 0, columns = 0;
+};
+
+/// How the pixels of a layer's output see its input image; both lie channels last.
+struct Window {
+  int images = 0, channels = 0, height = 0, width = 0;  ///< of the input
+  int out_channels = 0, out_height = 0, out_width = 0;
+  nasbench::Extent kernel, stride, dilation;
+  nasbench::Padding padding;
+
+  int taps() const { return kernel.height * kernel.width; }
+  int pixels() const { return images * out_height * out_width; }
+  /// From one pixel of a segment to the next, in the input.
+  std::ptrdiff_t step() const { return static_cast<std::ptrdiff_t>(stride.width) * channels; }
+  /// Where a tap lies, from a window's corner.
+  std::ptrdiff_t tap(int row, int column) const {
+    return (static_cast<std::ptrdiff_t>(row) * dilation.height * width + column * dilation.width) * channels;
+  }
+
+  /// All pixels, in order.
+  std::vector<Segment> segments() const;
+};
+
+/// Of a convolution or a pool with images before it; of a pool that writes rows, one pixel.
+Window window_of(const ColdNetwork& network, const ColdLayer& layer);
+
+/// Whether a layer reads and writes images, so that it has a window.
+bool has_images(const ColdNetwork& network, const ColdLayer& layer);
+
+}  // namespace tenshot::descriptor
