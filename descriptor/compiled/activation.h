@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <optional>
 
 #include "descriptor/cold/cold_network.h"
@@ -13,8 +14,15 @@ struct CompiledActivation {
   std::optional<Function> function;  ///< of the pass
   float alpha = 0, beta = 0;
 
+  /// The pass after a routine that clamps by itself.
   void apply(const MachineCode& code, float* values, std::size_t count) const {
     if (function) code.apply(*function, alpha, beta, values, count);
+  }
+  /// The whole activation.
+  void apply_alone(const MachineCode& code, float* values, std::size_t count) const {
+    constexpr float infinity = std::numeric_limits<float>::infinity();
+    if (low > -infinity || high < infinity) code.apply(Function::clamp, low, high, values, count);
+    apply(code, values, count);
   }
 };
 

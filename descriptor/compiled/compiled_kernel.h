@@ -17,9 +17,9 @@ class CompiledKernel {
 
   /// Whether it wants weights other than the model's file has them.
   virtual bool transforms() const { return false; }
-  /// Of the weights as it wants them, without the bias.
+  /// Of the weights as it wants them, without the bias, where it transforms them.
   virtual std::size_t weight_bytes() const { return 0; }
-  /// Writes weight_bytes() to `ready`, for a kernel that transforms.
+  /// Writes weight_bytes() to `ready`.
   virtual void transform(const float*, float*) const {}
   /// Memory that it wants while it is executed.
   virtual std::size_t scratch_bytes() const { return 0; }

@@ -23,10 +23,10 @@ class Pieces {
     constexpr int few_channels = 64;
     joins_ = groups == 1 && window.channels < few_channels && window.kernel.width > 1 && window.dilation.width == 1;
     constexpr std::size_t fast_bytes = 256U << 10;
-    const std::size_t of_pixel =
+    const std::size_t pixel_bytes =
         static_cast<std::size_t>(window.stride.height) * static_cast<std::size_t>(window.step()) * sizeof(float) +
-        static_cast<std::size_t>(of_pixel_()) * sizeof(float*);
-    const std::size_t wanted = std::clamp<std::size_t>(fast_bytes / of_pixel, 1, most_pixels);
+        static_cast<std::size_t>(of_pixel()) * sizeof(float*);
+    const std::size_t wanted = std::clamp<std::size_t>(fast_bytes / pixel_bytes, 1, most_pixels);
     std::size_t pixels = 0, copied = 0;
     for (std::size_t i = 0; i < segments_.size(); ++i) {
       if (pixels >= wanted) {
@@ -41,7 +41,8 @@ class Pieces {
     chunk_ends_.push_back(segments_.size());
   }
 
-  int of_pixel() const { return of_pixel_(); }
+  /// Pieces of a pixel, and numbers of a piece.
+  int of_pixel() const { return joins_ ? window_.kernel.height : window_.taps(); }
   int depth() const { return joins_ ? window_.kernel.width * window_.channels : window_.channels; }
   std::size_t chunks() const { return chunk_ends_.size(); }
   int first_pixel(std::size_t chunk) const { return segments_[begin(chunk)].pixel; }
@@ -50,7 +51,7 @@ class Pieces {
     return last.pixel + last.count - first_pixel(chunk);
   }
   std::size_t scratch_bytes() const {
-    return zeros_bytes() + pointer_bytes() + copied_ * static_cast<std::size_t>(of_pixel_() * depth()) * sizeof(float);
+    return zeros_bytes() + pointer_bytes() + copied_ * static_cast<std::size_t>(of_pixel() * depth()) * sizeof(float);
   }
 
   /// Prepares `scratch` for the calls of `find`.
@@ -64,13 +65,13 @@ class Pieces {
     const float** target = pointers;
     for (std::size_t i = begin(chunk); i < chunk_ends_[chunk]; ++i) {
       const Segment& segment = segments_[i];
-      for (int pixel = 0; pixel < segment.count; ++pixel, target += of_pixel_()) {
-        const std::ptrdiff_t corner = segment.corner + pixel * window_.step();
-        if (segment.rows * segment.columns < window_.taps()) std::fill(target, target + of_pixel_(), zeros);
+      for (int pixel = 0; pixel < segment.count; ++pixel, target += of_pixel()) {
+        const std::ptrdiff_t shift = pixel * window_.step();
+        if (segment.rows * segment.columns < window_.taps()) std::fill(target, target + of_pixel(), zeros);
         if (joins_) {
-          copies = join(segment, input, corner, target, copies);
+          copies = join(segment, input, segment.corner + shift, target, copies);
         } else {
-          point(segment, input, corner, target);
+          window_.each_tap(segment, [&](int tap, std::ptrdiff_t place) { target[tap] = input + (place + shift); });
         }
       }
     }
@@ -78,17 +79,8 @@ class Pieces {
   }
 
  private:
-  int of_pixel_() const { return joins_ ? window_.kernel.height : window_.taps(); }
   std::size_t begin(std::size_t chunk) const { return chunk == 0 ? 0 : chunk_ends_[chunk - 1]; }
   bool is_copied(const Segment& segment) const { return joins_ && segment.columns < window_.kernel.width; }
-
-  void point(const Segment& segment, const float* input, std::ptrdiff_t corner, const float** target) const {
-    for (int i = segment.first_row; i < segment.first_row + segment.rows; ++i) {
-      for (int j = segment.first_column; j < segment.first_column + segment.columns; ++j) {
-        target[i * window_.kernel.width + j] = input + (corner + window_.tap(i, j));
-      }
-    }
-  }
 
   /// Returns where the next copies go.
   float* join(const Segment& segment, const float* input, std::ptrdiff_t corner, const float** target,
@@ -108,9 +100,7 @@ class Pieces {
   }
 
   std::size_t zeros_bytes() const { return aligned(static_cast<std::size_t>(depth()) * sizeof(float)); }
-  std::size_t pointer_bytes() const {
-    return aligned(pixels_ * static_cast<std::size_t>(of_pixel_()) * sizeof(float*));
-  }
+  std::size_t pointer_bytes() const { return aligned(pixels_ * static_cast<std::size_t>(of_pixel()) * sizeof(float*)); }
 
   static constexpr std::size_t most_pixels = 1024;
   Window window_;
@@ -221,13 +211,10 @@ class DepthwiseConvolution : public CompiledKernel {
     task.high = activation_.high;
     for (const Segment& segment : segments_) {
       task.count = 0;
-      for (int i = segment.first_row; i < segment.first_row + segment.rows; ++i) {
-        for (int j = segment.first_column; j < segment.first_column + segment.columns; ++j, ++task.count) {
-          taps[task.count] = arguments.inputs[0] + (segment.corner + window_.tap(i, j));
-          weights[task.count] =
-              arguments.weights + static_cast<std::ptrdiff_t>(i * window_.kernel.width + j) * window_.channels;
-        }
-      }
+      window_.each_tap(segment, [&](int tap, std::ptrdiff_t place) {
+        taps[task.count] = arguments.inputs[0] + place;
+        weights[task.count++] = arguments.weights + static_cast<std::ptrdiff_t>(tap) * window_.channels;
+      });
       task.pixels = segment.count;
       task.output = arguments.output + static_cast<std::ptrdiff_t>(segment.pixel) * window_.channels;
       code_.depthwise(task);
@@ -247,10 +234,6 @@ class RowsOfWeights : public CompiledKernel {
  public:
   RowsOfWeights(int rows, int depth, int columns, CompiledActivation activation, const MachineCode& code)
       : rows_(rows), depth_(depth), columns_(columns), activation_(std::move(activation)), code_(code) {}
-
-  std::size_t weight_bytes() const override {
-    return static_cast<std::size_t>(depth_) * static_cast<std::size_t>(columns_) * sizeof(float);
-  }
 
   void execute(const Arguments& arguments) const override {
     for (int row = 0; row < rows_; ++row) {

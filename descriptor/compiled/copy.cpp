@@ -9,10 +9,6 @@ namespace {
 
 using nasbench::Shape;
 
-const Shape& shape_of(const ColdNetwork& network, int tensor) {
-  return network.tensors[static_cast<std::size_t>(tensor)];
-}
-
 class Concatenation : public CompiledKernel {
  public:
   explicit Concatenation(std::vector<AxisView> parts) : parts_(std::move(parts)) {}

@@ -11,10 +11,6 @@ namespace {
 
 using nasbench::Shape;
 
-const Shape& shape_of(const ColdNetwork& network, int tensor) {
-  return network.tensors[static_cast<std::size_t>(tensor)];
-}
-
 std::size_t count_of(const Shape& shape) { return static_cast<std::size_t>(nasbench::element_count(shape)); }
 
 class Activation : public CompiledKernel {
@@ -24,8 +20,7 @@ class Activation : public CompiledKernel {
 
   void execute(const Arguments& arguments) const override {
     std::copy_n(arguments.inputs[0], count_, arguments.output);
-    code_.apply(Function::clamp, activation_.low, activation_.high, arguments.output, count_);
-    activation_.apply(code_, arguments.output, count_);
+    activation_.apply_alone(code_, arguments.output, count_);
   }
 
  private:
@@ -58,8 +53,7 @@ class Pair : public CompiledKernel {
         combine_(whole + at, other + other_row(at / row), one, arguments.output + at, row);
       }
     }
-    code_.apply(Function::clamp, activation_.low, activation_.high, arguments.output, count);
-    activation_.apply(code_, arguments.output, count);
+    activation_.apply_alone(code_, arguments.output, count);
   }
 
  private:

@@ -3,9 +3,14 @@
 #include <array>
 #include <cstdint>
 
+#include "descriptor/cold/cold_network.h"
 #include "nasbench/graph/operator_specification.h"
 
 namespace tenshot::descriptor {
+
+inline const nasbench::Shape& shape_of(const ColdNetwork& network, int tensor) {
+  return network.tensors[static_cast<std::size_t>(tensor)];
+}
 
 /// Dimensions in the order that a tensor lies in: an image channels last, all else row by row.
 inline nasbench::Shape lying(const nasbench::Shape& shape) {
@@ -37,31 +42,36 @@ inline AxisView view_from(const nasbench::Shape& shape, int axis) {
   return view;
 }
 
-/// Rows of `columns` numbers as columns of `rows` numbers.
-inline void transpose(const float* from, std::int64_t rows, std::int64_t columns, float* to) {
-  for (std::int64_t column = 0; column < columns; ++column) {
-    for (std::int64_t row = 0; row < rows; ++row) *to++ = from[row * columns + column];
+/// An image's pixels and channels; all else is one channel of many pixels.
+struct PixelsAndChannels {
+  std::int64_t images = 1, pixels = 1, channels = 1;
+};
+
+inline PixelsAndChannels pixels_and_channels(const nasbench::Shape& shape) {
+  constexpr std::size_t image_dimensions = 4;
+  if (shape.size() != image_dimensions) return {1, nasbench::element_count(shape), 1};
+  return {shape[0], shape[2] * shape[3], shape[1]};
+}
+
+/// For each image, `rows` of `columns` numbers become `columns` of `rows` numbers.
+inline void transpose(const float* from, std::int64_t images, std::int64_t rows, std::int64_t columns, float* to) {
+  for (std::int64_t image = 0; image < images; ++image, from += rows * columns) {
+    for (std::int64_t column = 0; column < columns; ++column) {
+      for (std::int64_t row = 0; row < rows; ++row) *to++ = from[row * columns + column];
+    }
   }
 }
 
 /// Copies a tensor that lies as it does between layers, row by row, channels first. Only images lie otherwise.
 inline void to_channels_first(const nasbench::Shape& shape, const float* from, float* to) {
-  const bool image = shape.size() == 4;
-  const std::int64_t images = image ? shape[0] : 1, channels = image ? shape[1] : 1;
-  const std::int64_t pixels = image ? shape[2] * shape[3] : nasbench::element_count(shape);
-  for (std::int64_t i = 0; i < images * pixels * channels; i += pixels * channels) {
-    transpose(from + i, pixels, channels, to + i);
-  }
+  const PixelsAndChannels size = pixels_and_channels(shape);
+  transpose(from, size.images, size.pixels, size.channels, to);
 }
 
 /// The other way round.
 inline void to_channels_last(const nasbench::Shape& shape, const float* from, float* to) {
-  const bool image = shape.size() == 4;
-  const std::int64_t images = image ? shape[0] : 1, channels = image ? shape[1] : 1;
-  const std::int64_t pixels = image ? shape[2] * shape[3] : nasbench::element_count(shape);
-  for (std::int64_t i = 0; i < images * pixels * channels; i += pixels * channels) {
-    transpose(from + i, channels, pixels, to + i);
-  }
+  const PixelsAndChannels size = pixels_and_channels(shape);
+  transpose(from, size.images, size.channels, size.pixels, to);
 }
 
 }  // namespace tenshot::descriptor

@@ -26,11 +26,7 @@ class Pool : public CompiledKernel {
     task.greatest = greatest_;
     for (const Segment& segment : segments_) {
       task.count = 0;
-      for (int i = segment.first_row; i < segment.first_row + segment.rows; ++i) {
-        for (int j = segment.first_column; j < segment.first_column + segment.columns; ++j) {
-          taps[task.count++] = arguments.inputs[0] + (segment.corner + window_.tap(i, j));
-        }
-      }
+      window_.each_tap(segment, [&](int, std::ptrdiff_t place) { taps[task.count++] = arguments.inputs[0] + place; });
       task.scale = 1.0F / static_cast<float>(counts_padding_ ? window_.taps() : task.count);
       task.pixels = segment.count;
       task.output = arguments.output + static_cast<std::ptrdiff_t>(segment.pixel) * window_.channels;

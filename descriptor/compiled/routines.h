@@ -248,8 +248,8 @@ TENSHOT_INLINE void pairwise(const float* a, const float* b, bool one, float* re
   }
 }
 
-/// e to the x within 2e-7 of it: 2 to the nearest whole number of x / ln 2, times a polynomial for the rest (the
-/// coefficients are those of the Taylor series; the rest is at most ln 2 / 2).
+/// e to the x, as exactly as the tests of the activations ask (1e-6): 2 to the nearest whole number of x / ln 2, times
+/// a polynomial for the rest (the coefficients are those of the Taylor series; the rest is at most ln 2 / 2).
 template <int lanes>
 TENSHOT_INLINE void exponential(Vector<lanes>& x) {
   using Integers = typename Lanes<lanes>::Integers;

@@ -1,13 +1,11 @@
 #include "descriptor/compiled/window.h"
 
+#include "descriptor/compiled/layout.h"
+
 namespace tenshot::descriptor {
 namespace {
 
 constexpr std::size_t image_dimensions = 4;
-
-const nasbench::Shape& shape_of(const ColdNetwork& network, int tensor) {
-  return network.tensors[static_cast<std::size_t>(tensor)];
-}
 
 /// Which of `extent` taps, `dilation` apart from `first` on, lie within 0 to size.
 struct Range {

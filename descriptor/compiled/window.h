@@ -32,6 +32,17 @@ struct Window {
     return (static_cast<std::ptrdiff_t>(row) * dilation.height * width + column * dilation.width) * channels;
   }
 
+  /// Calls `visit(tap, place)` for each tap that a segment's pixels see: its number, and where it lies in the input for
+  /// the first pixel.
+  template <class Visit>
+  void each_tap(const Segment& segment, const Visit& visit) const {
+    for (int i = segment.first_row; i < segment.first_row + segment.rows; ++i) {
+      for (int j = segment.first_column; j < segment.first_column + segment.columns; ++j) {
+        visit(i * kernel.width + j, segment.corner + tap(i, j));
+      }
+    }
+  }
+
   /// All pixels, in order.
   std::vector<Segment> segments() const;
 };

@@ -12,13 +12,14 @@
 
 namespace tenshot::descriptor {
 
-// The cold engine: oneDNN's primitives, one thread for each core of a plan. No oneDNN in this header.
+// The cold engine: oneDNN's primitives and compiled kernels, one thread for each core of a plan. No oneDNN in this
+// header.
 
 /// What kernels and layouts depend on: "AMD EPYC, family 26 model 2 stepping 1, oneDNN 2.6.3 (AVX-512)".
 std::string cold_machine();
 
-/// Names of the kernels that can compute a layer here, in the library's order of preference. Throws InputError where
-/// there is none.
+/// Names of the kernels that can compute a layer here: oneDNN's in its order of preference, and the compiled ones
+/// behind them. Throws InputError where there is none.
 std::vector<std::string> kernel_names(const ColdNetwork& network, const ColdLayer& layer);
 
 /// Throws InputError where the plan is of another machine: its kernels may not exist here.

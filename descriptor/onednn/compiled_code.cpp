@@ -57,10 +57,7 @@ class CompiledCode : public LayerCode {
 std::unique_ptr<LayerCode> compiled_code(const ColdNetwork& network, const ColdLayer& layer,
                                          const std::string& kernel) {
   std::unique_ptr<CompiledKernel> compiled = compiled_kernel(network, layer, kernel);
-  if (!compiled) {
-    throw InputError("layer '" + layer.name + "': there is no kernel '" + kernel +
-                     "' for it on this machine; measure and plan anew");
-  }
+  if (!compiled) throw no_kernel(layer, kernel);
   return std::make_unique<CompiledCode>(network, layer, std::move(compiled));
 }
 

@@ -4,7 +4,9 @@
 #include <array>
 #include <set>
 
+#include "descriptor/cold/stages.h"
 #include "descriptor/compiled/compiled_kernel.h"
+#include "descriptor/compiled/layout.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::descriptor {
@@ -34,10 +36,6 @@ const std::vector<Variant>& convolution_variants() {
 
 bool ends_with(const std::string& text, const std::string& end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
-}
-
-const Shape& shape_of(const ColdNetwork& network, int tensor) {
-  return network.tensors[static_cast<std::size_t>(tensor)];
 }
 
 /// What all kernels of a layer with weights share.
@@ -205,13 +203,22 @@ std::vector<LayerKernel> layer_kernels(const ColdNetwork& network, const ColdLay
   return kernels;
 }
 
+InputError no_kernel(const ColdLayer& layer, const std::string& name) {
+  return InputError("layer '" + layer.name + "': there is no kernel '" + name +
+                    "' for it on this machine; measure and plan anew");
+}
+
+void require_kernel(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
+                    const std::string& name) {
+  const bool is_there = is_compiled(name) ? compiled_kernel(network, layer, name) != nullptr
+                                          : !layer_kernels(network, layer, engine, name).empty();
+  if (!is_there) throw no_kernel(layer, name);
+}
+
 LayerKernel named_kernel(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
                          const std::string& name) {
   std::vector<LayerKernel> kernels = layer_kernels(network, layer, engine, name);
-  if (kernels.empty()) {
-    throw InputError("layer '" + layer.name + "': oneDNN has no kernel '" + name +
-                     "' for it on this machine; measure and plan anew");
-  }
+  if (kernels.empty()) throw no_kernel(layer, name);
   return std::move(kernels.front());
 }
 

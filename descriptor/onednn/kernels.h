@@ -6,6 +6,7 @@
 
 #include "descriptor/cold/cold_network.h"
 #include "nasbench/graph/operator_specification.h"
+#include "nasbench/support/error.h"
 
 namespace tenshot::descriptor {
 
@@ -37,7 +38,14 @@ struct LayerKernel {
 std::vector<LayerKernel> layer_kernels(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
                                        const std::string& name = "");
 
-/// The library's kernel of this name. Throws InputError that names the layer where there is none.
+/// Says that a layer has no kernel of this name here.
+InputError no_kernel(const ColdLayer& layer, const std::string& name);
+
+/// Throws InputError that names the layer where it has no kernel of this name, of the library or a compiled one.
+void require_kernel(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
+                    const std::string& name);
+
+/// The library's kernel of this name. Throws as require_kernel.
 LayerKernel named_kernel(const ColdNetwork& network, const ColdLayer& layer, const dnnl::engine& engine,
                          const std::string& name);
 

@@ -107,7 +107,7 @@ bool make_weights(const ColdPlan& plan, const std::filesystem::path& model, cons
   omp_set_num_threads(1);  // as in a start: layouts depend on the number of threads
   const dnnl::engine engine(dnnl::engine::kind::cpu, 0);
   for (std::size_t i = 0; i < plan.layers.size(); ++i) {  // a start without one of its kernels stores nothing
-    PreparedLayer(plan.network, plan.network.layers[i], engine, plan.layers[i].kernel, true);
+    require_kernel(plan.network, plan.network.layers[i], engine, plan.layers[i].kernel);
   }
   std::vector<std::string> records(record_count(plan));
   const std::vector<KernelUse> uses = kernel_uses(plan);
