@@ -6,6 +6,7 @@
     cold_pool.py rounds DEVICE ROUND...             one device-runtime of those that a kit measured in several rounds
     cold_pool.py describe POOL VERSION               the engine's conditions into the device files that were imported
     cold_pool.py card POOL                           the table of POOL's README, as Markdown on standard output
+    cold_pool.py halves OUT                         how far the medians of every other start and of the rest agree
     cold_pool.py repeat POOL EARLIER                 how far the cold starts of two measurements of the same runtimes agree
 """
 import csv
@@ -19,7 +20,8 @@ from cold import append, rows_of
 
 # name: kernels, cache, preparing cores, starts by which the stages are corrected
 STRATEGIES = {"onednn-planned": ("planned", "planned", 1, 2), "onednn-warm": ("warm", "none", 0, 0),
-              "onednn-preferred": ("preferred", "none", 0, 0)}
+              "onednn-preferred": ("preferred", "none", 0, 0),
+              "onednn-compiled": ("compiled", "planned", 0, 0)}
 REPETITIONS = 3  # of each stage
 STARTS = 7       # of each plan, networks and strategies in turn
 KIT_STARTS = 2   # of each network in each round (cold_pool.sh)
@@ -85,6 +87,17 @@ def table(out, path):
         writer.writerow(["architecture", *STRATEGIES])
         for network, own in starts.items():
             writer.writerow([network, *(round(statistics.median(own[name]), 4) for name in STRATEGIES)])
+
+
+def halves(out):
+    """Of every plan's starts the first, third, fifth … against the others."""
+    starts = {}
+    for row in rows_of(out / "engine.csv"):
+        starts.setdefault(row["strategy"], {}).setdefault(row["network"], []).append(float(row["cold_ms"]))
+    print("| device-runtime | networks | halves within 10 % of each other |\n|---|---|---|")
+    for name, networks in starts.items():
+        ratios = [statistics.median(own[0::2]) / statistics.median(own[1::2]) for own in networks.values()]
+        print(f"| `{name}` | {len(ratios)} | {sum(abs(ratio - 1) <= .1 for ratio in ratios) / len(ratios):.0%} |")
 
 
 def rounds(folder, measured):
@@ -159,6 +172,8 @@ if __name__ == "__main__":
         table(Path(words[0]), words[1])
     elif verb == "describe":
         describe(Path(words[0]), words[1])
+    elif verb == "halves":
+        halves(Path(words[0]))
     elif verb == "rounds":
         rounds(Path(words[0]), [Path(word) for word in words[1:]])
     elif verb == "repeat":

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Measures the pool of cold starts, datasets/data/cold: 60 convolutional networks of experiments/networks_zoo.sh and 20
+# Measures the pool of cold starts, datasets/data/cold: 72 convolutional networks of experiments/networks_zoo.sh and 30
 # cells of NAS-Bench-201 (datasets/data/cold/networks.csv) on LibTorch in three ways, OpenCV and ONNX Runtime at two levels
-# of optimisation, and 40 of them on the engine of descriptor/cold in three strategies. Networks are started in turn, in
-# rounds, so that what the machine changes in the course of an hour does not tell them apart. About an hour of one core; an
-# interrupted run goes on.
+# of optimisation, and 51 of them on the engine of descriptor/cold in four strategies. Networks are started in turn, in
+# rounds, so that what the machine changes in the course of an hour does not tell them apart. Some 75 minutes of one
+# core; an interrupted run goes on.
 #
 #   experiments/cold_pool.sh [folder, datasets/data/cold unless said]
 #
@@ -25,13 +25,22 @@ zoo=$build/networks
 names=datasets/data/cold/networks.csv
 sed '1d; /^nasbench201_/d' $names | while read -r network; do ln -sf "$(realpath "$zoo/$network.onnx")" "$work/models/"; done
 
-# The cells as ONNX files: those of a kit.
-if [ ! -f "$work/cells/manifest.json" ]; then
-  rm -rf "$work/cells"
-  "$tenshot" plan --quiet --checkpoint checkpoints/pool.tenshot --sampler random --samples 20 --seed 18 \
-    --out "$work/cells.csv" --kit "$work/cells"
-fi
-for cell in "$work"/cells/models/arch_*.onnx; do ln -sf "$cell" "$work/models/nasbench201_${cell##*_}"; done
+# The cells as ONNX files: those of two kits, 1 to 20 (which experiments predict) and 21 to 30 (which the pool knows).
+cells() { # seed, cells, number before the first
+  if [ ! -f "$work/cells_$1/manifest.json" ]; then
+    rm -rf "$work/cells_$1"
+    "$tenshot" plan --quiet --checkpoint checkpoints/pool.tenshot --sampler random --samples "$2" --seed "$1" \
+      --out "$work/cells_$1.csv" --kit "$work/cells_$1"
+  fi
+  local cell number
+  for cell in "$work/cells_$1"/models/arch_*.onnx; do
+    number=${cell##*_}
+    number=${number%.onnx}
+    ln -sf "$cell" "$work/models/nasbench201_$(printf %02d $((10#$number + $3))).onnx"
+  done
+}
+cells 18 20 0
+cells 19 10 20
 
 for runtime in libtorch-eager libtorch-optimized libtorch-frozen opencv-dnn; do
   # shellcheck disable=SC2086 # a list of words
@@ -47,7 +56,7 @@ if [ ! -f "$work/kit/manifest.json" ]; then
   cp "$out/networks.json" "$work/one/"
   cp -r "$out/libtorch-eager_t1_b1_cold" "$work/one/"
   "$tenshot" train --quiet --pool "$work/one" --quantity cold --out "$work/one.tenshot"
-  "$tenshot" plan --checkpoint "$work/one.tenshot" --sampler listed --samples 80 --candidates $names \
+  "$tenshot" plan --checkpoint "$work/one.tenshot" --sampler listed --samples 102 --candidates $names \
     --networks "$work/models" --runs 3 --out "$work/plan.csv" --kit "$work/kit"
 fi
 for round in 1 2 3; do
@@ -69,11 +78,12 @@ for level in all basic; do
   /usr/bin/python3 experiments/cold_pool.py rounds "$out/$id" "$work"/round_*/"$id"
 done
 
-# The engine: every second network of the zoo and ten cells.
-{ echo network; sed 1d $names | awk 'NR <= 60 ? NR % 2 == 1 : NR <= 70'; } >"$work/engine.csv"
+# The engine: every second network of the zoo, five cells of the pool and ten that are predicted.
+{ echo network; sed 1d $names | awk '/^nasbench201_/ ? /_(0[1-9]|10|2[1-5])$/ : zoo++ % 2 == 0'; } >"$work/engine.csv"
 /usr/bin/python3 experiments/cold_pool.py engine "$tenshot" "$work/models" "$work/engine.csv" "$work/engine"
 /usr/bin/python3 experiments/cold_pool.py table "$work/engine" "$work/engine_ms.csv"
 "$tenshot" dataset import --table "$work/engine_ms.csv" --space networks --networks "$out/networks.json" --quantity cold \
   --out "$out"
 /usr/bin/python3 experiments/cold_pool.py describe "$out" "oneDNN $(dpkg-query -W -f '${Version}' libdnnl-dev 2>/dev/null || echo unknown)"
 /usr/bin/python3 experiments/cold_pool.py card "$out"
+/usr/bin/python3 experiments/cold_pool.py halves "$work/engine"

@@ -22,7 +22,7 @@ search last 0:28 28:42
 search first 14:42 0:14
 { echo "# How strongly costs of cold starts are drawn together"
   echo
-  echo "Means over nine device-runtimes and five trials, by \`experiments/cold_pool_search.sh\`: share within ±10 %, percent,"
+  echo "Means over ten device-runtimes and five trials, by \`experiments/cold_pool_search.sh\`: share within ±10 %, percent,"
   echo "and Spearman's ρ, with the last and the first third of the networks that the pool knows predicted."
   for part in last first; do
     echo

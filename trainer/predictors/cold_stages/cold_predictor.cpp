@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "nasbench/support/error.h"
-#include "trainer/core/median.h"
 
 namespace tenshot::trainer::cold_stages {
 namespace {
@@ -19,7 +18,6 @@ using descriptor::KernelStages;
 using descriptor::LayerStages;
 
 constexpr std::size_t most_folds = 4;
-constexpr double coverage = 0.9;
 
 Learners all(Learner learner) {
   Learners learners;
@@ -152,23 +150,20 @@ void ColdPredictor::choose_learners(const std::vector<HeldOut>& networks) {
 void ColdPredictor::find_errors(const std::vector<HeldOut>& networks) {
   ColdPlanOptions quick = plan_;
   quick.quick = true;
-  std::vector<double> errors;
+  std::map<std::string, std::vector<double>> errors;
   for (const HeldOut& network : networks) {
     const ColdStages stages = combined(network.by_operators, network.by_forest, learners_);
     const ColdPlanning planning = plan_cold_start(stages, quick);
     try {
-      errors.push_back(std::log(predicted_cold_ms(*network.measured, planning.plan) / planning.plan.predicted_ms));
+      errors[family_of(network.measured->model)].push_back(
+          std::log(predicted_cold_ms(*network.measured, planning.plan) / planning.plan.predicted_ms));
+      ++held_out_;
     } catch (const InputError&) {  // a kernel that transforms here and did not there
     }
   }
-  held_out_ = errors.size();
-  if (errors.empty()) return;
-  const double middle = median(errors);
-  factor_ = std::exp(middle);
-  for (double& error : errors) error = std::abs(error - middle);
-  std::sort(errors.begin(), errors.end());
-  const auto rank = static_cast<std::size_t>(std::ceil(coverage * static_cast<double>(errors.size() + 1)));
-  spread_ = errors[std::min(rank, errors.size()) - 1];
+  std::vector<std::vector<double>> of_families;
+  for (auto& [family, own] : errors) of_families.push_back(std::move(own));
+  error_ = error_of_new_family(std::move(of_families));
 }
 
 PredictedStart ColdPredictor::predict(const ColdNetwork& network, const OfferedKernels& offered) const {
@@ -176,9 +171,9 @@ PredictedStart ColdPredictor::predict(const ColdNetwork& network, const OfferedK
   start.stages = models_->predict(network, offered);
   start.stages.machine = machine();
   start.planning = plan_cold_start(start.stages, plan_);
-  start.cold_ms = factor_ * start.planning.plan.predicted_ms;
-  start.low_ms = start.cold_ms * std::exp(-spread_);
-  start.high_ms = start.cold_ms * std::exp(spread_);
+  start.cold_ms = factor() * start.planning.plan.predicted_ms;
+  start.low_ms = start.cold_ms * std::exp(-error_.spread);
+  start.high_ms = start.cold_ms * std::exp(error_.spread);
   return start;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -7,6 +8,7 @@
 
 #include "descriptor/cold/stages.h"
 #include "trainer/cold/planner.h"
+#include "trainer/predictors/cold_stages/family_errors.h"
 #include "trainer/predictors/cold_stages/stage_models.h"
 
 namespace tenshot::trainer::cold_stages {
@@ -30,7 +32,7 @@ struct PredictedStart {
 ///
 /// Each stage is learned as sums of operators' measures or by a forest, whichever errs less on families of networks
 /// that were held out. What plans of predicted stages took for these families, by their measured stages, against what
-/// was predicted, gives a factor and the interval.
+/// was predicted, gives a factor and the interval (error_of_new_family).
 class ColdPredictor {
  public:
   /// Throws InputError where there is no file, or where they are of unlike machines.
@@ -41,9 +43,10 @@ class ColdPredictor {
 
   const std::string& machine() const { return measured_.front().machine; }
   const Learners& learners() const { return learners_; }
-  /// Networks that were held out and predicted; under nine, the interval is as wide as the largest error.
+  /// Networks that were held out and predicted.
   std::size_t held_out() const { return held_out_; }
-  double factor() const { return factor_; }
+  /// By which planned times are multiplied; 1 where a factor does not carry over to families that are held out.
+  double factor() const { return std::exp(error_.middle); }
 
  private:
   struct HeldOut;
@@ -56,7 +59,7 @@ class ColdPredictor {
   ColdPlanOptions plan_;
   Learners learners_ = {};
   std::size_t held_out_ = 0;
-  double factor_ = 1, spread_ = 0;  ///< of the logarithm, the spread
+  FamilyError error_;
   std::unique_ptr<StageModels> models_;
 };
 
