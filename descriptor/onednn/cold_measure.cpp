@@ -93,23 +93,33 @@ class Measurement {
     for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<float>(rng.uniform());
   }
 
-  /// Reads the records of the scratch file in order, as a cold start does; medians of the repetitions.
+  /// Reads the records of the scratch file in order and into memory that nothing has used, as a cold start does. What
+  /// each takes is its median over the repetitions, scaled so that all together take what they do in the median
+  /// repetition: the disk is waited for a few times, each time by another record.
   std::vector<double> cold_reads(const std::string& key, std::size_t records) {
     std::vector<std::vector<double>> times(records);
+    std::vector<double> sums;
     for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
       if (!drop_from_page_cache(scratch_.path).dropped()) stages_.page_cache_dropped = false;
       const WeightFile file(scratch_.path, key, records);
+      WeightMemory memory;
+      sums.push_back(0);
       for (std::size_t i = 0; i < records; ++i) {
         if (file.bytes(i) == 0) continue;
-        times[i].push_back(time_ms([&] {
-          const Buffer buffer(file.bytes(i));
-          file.read(i, buffer.data());
-        }));
+        times[i].push_back(time_ms([&] { file.read(i, memory.kept.take(file.bytes(i))); }));
+        sums.back() += times[i].back();
       }
     }
     std::vector<double> medians;
-    for (std::vector<double>& of_record : times)
+    double sum = 0;
+    for (std::vector<double>& of_record : times) {
       medians.push_back(of_record.empty() ? 0 : median(std::move(of_record)));
+      sum += medians.back();
+    }
+    if (sum > 0) {
+      const double stalls = median(std::move(sums)) / sum;
+      for (double& ms : medians) ms *= stalls;
+    }
     return medians;
   }
 

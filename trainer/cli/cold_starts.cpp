@@ -57,7 +57,8 @@ double predicted_by_starts(const descriptor::ColdStages& stages, const descripto
                            const std::vector<MeasuredStart>& starts) {
   std::vector<double> predicted;
   for (const MeasuredStart& start : starts) {
-    predicted.push_back(trainer::predicted_cold_ms(trainer::calibrated(stages, plan, {start}), plan));
+    const descriptor::ColdStages took = calibrated(stages, plan, {start}, trainer::ReadTimes::as_started);
+    predicted.push_back(trainer::predicted_cold_ms(took, plan));
   }
   return median(std::move(predicted));
 }
@@ -133,13 +134,17 @@ struct TriedPlan {
 
 bool is_faster(const TriedPlan& a, const TriedPlan& b) { return median(a.cold_ms) < median(b.cold_ms); }
 
-/// Plans of every kind, each planned with stages that starts of the one before corrected.
+/// Plans of every kind, each planned with stages that starts of the one before corrected. Those without preparing cores
+/// begin anew: of two cores each takes longer while the other works.
 std::vector<TriedPlan> try_plans(const descriptor::ColdStages& measured_stages, const trainer::ColdPlanOptions& options,
                                  const StartConditions& conditions, const std::filesystem::path& out) {
   constexpr int most_plans = 3;
   std::vector<TriedPlan> tried;
+  descriptor::ColdStages stages = measured_stages;
+  int cores = options.preparing_cores;
   for (const trainer::ColdPlanOptions& kind : kinds_of_plans(options)) {
-    descriptor::ColdStages stages = measured_stages;
+    if (kind.preparing_cores != cores) stages = measured_stages;
+    cores = kind.preparing_cores;
     for (int i = 0; i < most_plans; ++i) {
       TriedPlan next{{plan_cold_start(stages, kind), stages}, {}};
       const descriptor::ColdPlan& plan = next.plan.planning.plan;

@@ -182,12 +182,14 @@ ColdBounds simple_bounds(const ColdProblem& problem) {
   ColdBounds bounds;
   const double slowdown = problem.preparing_cores == 0 ? 1 : std::min(1.0, problem.preparing_slowdown);
   for (std::size_t i = problem.layers.size(); i > 0; --i) {
-    double execute = std::numeric_limits<double>::infinity(), both = execute;
+    double execute = std::numeric_limits<double>::infinity(), both = execute, read = execute;
     for (const ColdCandidate& candidate : problem.layers[i - 1]) {
       const double prepare = (candidate.prepare_ms - candidate.create_saving_ms) * slowdown;
       execute = std::min(execute, candidate.execute_ms);
       both = std::min(both, prepare + candidate.execute_ms);
+      read = std::min(read, candidate.read_ms);
     }
+    bounds.disk_ms += read;
     bounds.chain_ms = std::max(bounds.chain_ms, both + bounds.warm_ms);
     bounds.warm_ms += execute;
   }

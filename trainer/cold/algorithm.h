@@ -26,7 +26,7 @@ ColdSchedule algorithm_1(const ColdProblem& problem,
 
 /// The fastest schedule with at most one preparing core, found over states (time of the preparing core, of the
 /// executing core, of the longest wait) that no other dominates; where there are too many states, of those left by a
-/// grid.
+/// grid. That the cores share a disk is left out.
 struct ColdOptimum {
   ColdSchedule schedule;
   /// No schedule is faster: interference and what rounding states may have lost are left out, and a kernel counts as
@@ -35,11 +35,12 @@ struct ColdOptimum {
 };
 ColdOptimum optimum(const ColdProblem& problem);
 
-/// Simple bounds of the makespan: the sum of the fastest executions (warm latency), and the longest chain of one
-/// preparation and the executions from there on.
+/// Simple bounds of the makespan: the sum of the fastest executions (warm latency), the longest chain of one
+/// preparation and the executions from there on, and the sum of the fastest reads, as there is one disk.
 struct ColdBounds {
   double warm_ms = 0;
   double chain_ms = 0;
+  double disk_ms = 0;
 };
 ColdBounds simple_bounds(const ColdProblem& problem);
 

@@ -29,6 +29,21 @@ struct Ratio {
   bool is_known() const { return measured > 0 && expected > 0; }
 };
 
+double reading_ms(const MeasuredStart& start) {
+  double sum = 0;
+  for (const LayerTimes& layer : start.layers) sum += layer.read_ms;
+  return sum;
+}
+
+/// The start with what its layers would have waited for the disk alone. Two cores wait for it at once, so that together
+/// they may wait longer than the start took; the disk did not work for longer.
+MeasuredStart with_disk_times(MeasuredStart start) {
+  const double waited = reading_ms(start), most = std::max(0.0, start.cold_ms - start.start_ms);
+  if (waited <= most) return start;
+  for (LayerTimes& layer : start.layers) layer.read_ms *= most / waited;
+  return start;
+}
+
 /// Of the kernels whose code a start generates, or of those that were compiled before.
 struct KernelRatios {
   Ratio create, transform, execute;
@@ -36,13 +51,16 @@ struct KernelRatios {
 
 class Calibration {
  public:
-  Calibration(const ColdStages& stages, const ColdPlan& plan, const std::vector<MeasuredStart>& starts)
-      : stages_(stages), plan_(plan), starts_(starts) {
+  Calibration(const ColdStages& stages, const ColdPlan& plan, const std::vector<MeasuredStart>& starts,
+              ReadTimes read_times)
+      : stages_(stages), plan_(plan), read_times_(read_times) {
     if (starts.empty()) throw InputError("stages are calibrated by starts, and there is none");
     for (const MeasuredStart& start : starts) {
-      if (start.layers.size() == stages.layers.size() && plan.layers.size() == stages.layers.size()) continue;
-      throw InputError("a start has " + std::to_string(start.layers.size()) + " layers, expected " +
-                       std::to_string(stages.layers.size()));
+      if (start.layers.size() != stages.layers.size() || plan.layers.size() != stages.layers.size()) {
+        throw InputError("a start has " + std::to_string(start.layers.size()) + " layers, expected " +
+                         std::to_string(stages.layers.size()));
+      }
+      starts_.push_back(with_disk_times(start));
     }
   }
 
@@ -53,6 +71,12 @@ class Calibration {
       is_first_.push_back(made.emplace(stages_.layers[i].shape, plan_.layers[i].kernel).second);
       compare(i);
     }
+    std::vector<double> read_ms, start_ms;
+    for (const MeasuredStart& start : starts_) {
+      read_ms.push_back(reading_ms(start));
+      start_ms.push_back(start.start_ms);
+    }
+    read_.measured = median(std::move(read_ms));  // medians of single layers miss it: in each start others wait
     for (std::size_t i = 0; i < stages_.layers.size(); ++i) {
       for (KernelStages& kernel : stages_.layers[i].kernels) scale(kernel);
       stages_.layers[i].read_raw_ms *= read_.value();
@@ -60,8 +84,6 @@ class Calibration {
     }
     take_once();
     stages_.interference = {};
-    std::vector<double> start_ms;
-    for (const MeasuredStart& start : starts_) start_ms.push_back(start.start_ms);
     stages_.start_ms = median(std::move(start_ms));
     return std::move(stages_);
   }
@@ -92,7 +114,7 @@ class Calibration {
       ratio.expected += expected;
     };
     if (is_first_[i]) add(ratios.create, &LayerTimes::create_ms, kernel.create_ms);
-    add(read_, &LayerTimes::read_ms, plan_.layers[i].cached ? kernel.read_cached_ms : layer.read_raw_ms);
+    read_.expected += plan_.layers[i].cached ? kernel.read_cached_ms : layer.read_raw_ms;
     if (kernel.transforms && !plan_.layers[i].cached)
       add(ratios.transform, &LayerTimes::transform_ms, kernel.transform_ms);
     if (kernel.once_ms > 0 && !once_layer_) {
@@ -141,14 +163,17 @@ class Calibration {
       kernel.create_again_ms = create;
       kernel.create_ms = std::max(kernel.create_ms, create);
     }
-    (plan_.layers[i].cached ? kernel.read_cached_ms : layer.read_raw_ms) = measured(i, &LayerTimes::read_ms);
+    if (read_times_ == ReadTimes::as_started) {
+      (plan_.layers[i].cached ? kernel.read_cached_ms : layer.read_raw_ms) = measured(i, &LayerTimes::read_ms);
+    }
     if (kernel.transforms && !plan_.layers[i].cached) kernel.transform_ms = transform;
     if (once_layer_ != i) kernel.first_ms = measured(i, &LayerTimes::execute_ms);
   }
 
   ColdStages stages_;
   const ColdPlan& plan_;
-  const std::vector<MeasuredStart>& starts_;
+  std::vector<MeasuredStart> starts_;
+  ReadTimes read_times_;
   std::vector<std::size_t> used_;  ///< kernel of each layer
   std::vector<bool> is_first_;     ///< whether no earlier layer of its shape takes the same kernel
   std::optional<std::size_t> once_layer_;
@@ -158,8 +183,9 @@ class Calibration {
 
 }  // namespace
 
-ColdStages calibrated(const ColdStages& stages, const ColdPlan& plan, const std::vector<MeasuredStart>& starts) {
-  return Calibration(stages, plan, starts).run();
+ColdStages calibrated(const ColdStages& stages, const ColdPlan& plan, const std::vector<MeasuredStart>& starts,
+                      ReadTimes read_times) {
+  return Calibration(stages, plan, starts, read_times).run();
 }
 
 }  // namespace tenshot::trainer

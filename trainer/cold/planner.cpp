@@ -186,7 +186,7 @@ void add_switches(const ColdStages& stages, const ColdPlanOptions& options, Cold
 ColdPlanning plan_cold_start(const ColdStages& stages, const ColdPlanOptions& options) {
   ColdProblem problem = cold_problem(stages, options.preparing_cores);
   const ColdBounds bounds = simple_bounds(problem);
-  double lower_bound_ms = std::max(bounds.warm_ms, bounds.chain_ms);
+  double lower_bound_ms = std::max({bounds.warm_ms, bounds.chain_ms, bounds.disk_ms});
   if (options.preparing_cores <= 1 && !options.quick)
     lower_bound_ms = std::max(lower_bound_ms, optimum(problem).lower_bound_ms);
   restrict(stages, options, problem);

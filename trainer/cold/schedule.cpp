@@ -34,6 +34,7 @@ class Simulation {
     for (std::size_t i = 0; i < problem.layers.size(); ++i) {
       cores_[static_cast<std::size_t>(schedule.cores[i])].prepare.push_back(i);
       cores_[0].execute.push_back(i);
+      timeline_.disk_ms += problem.layers[i][schedule.candidates[i]].read_ms;
     }
     timeline_.prepared.resize(problem.layers.size());
     timeline_.executed.resize(problem.layers.size());
@@ -115,8 +116,8 @@ ColdCandidate candidate_of(const LayerStages& layer, std::size_t index, bool cac
   ColdCandidate candidate;
   candidate.kernel = static_cast<int>(index);
   candidate.cached = cached;
-  candidate.prepare_ms = kernel.create_ms;
-  candidate.prepare_ms += cached ? kernel.read_cached_ms : layer.read_raw_ms;
+  candidate.read_ms = cached ? kernel.read_cached_ms : layer.read_raw_ms;
+  candidate.prepare_ms = candidate.read_ms + kernel.create_ms;
   if (kernel.transforms && !cached) candidate.prepare_ms += kernel.transform_ms;
   candidate.create_saving_ms = std::max(0.0, kernel.create_ms - kernel.create_again_ms);
   candidate.execute_ms = kernel.first_ms;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct ColdCandidate {
   double prepare_ms = 0;  ///< read, transform unless cached, create: the bundled operations r and w of Yi et al., §3.3
   double create_saving_ms = 0;  ///< of prepare_ms, what is saved where an earlier layer made an equal kernel
   double execute_ms = 0;        ///< operation e
+  double read_ms = 0;           ///< of prepare_ms, what the disk is read for
 };
 
 /// A cold start to be scheduled.
@@ -37,7 +39,9 @@ struct ColdSchedule {
 /// When operations of a schedule end, milliseconds from the start.
 struct ColdTimeline {
   std::vector<double> prepared, executed;  ///< for each layer
-  double makespan() const { return executed.empty() ? 0 : executed.back(); }
+  /// What all reads take one after another. The cores read from one disk, so that no start is faster.
+  double disk_ms = 0;
+  double makespan() const { return executed.empty() ? 0 : std::max(executed.back(), disk_ms); }
 };
 
 /// What happens when a schedule is carried out: core 0 prepares its layers in order, then executes all in order, each

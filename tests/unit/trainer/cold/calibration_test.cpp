@@ -40,6 +40,7 @@ descriptor::ColdPlan plan_of(const std::string& first, bool first_cached, const 
 MeasuredStart start(double times) {
   MeasuredStart start;
   start.start_ms = 0.25 * times;
+  start.cold_ms = (0.25 + 4 + 8 + 6 + 2 + 3 + 16) * times;
   start.layers.resize(2);
   start.layers[0] = {4 * times, 8 * times, 0, 6 * times, 0, 0};
   start.layers[1] = {2 * times, 3 * times, 0, 16 * times, 0, 0};
@@ -52,13 +53,37 @@ TEST(ColdCalibration, MediansOfTheStartsReplaceTheStagesOfThePlan) {
   EXPECT_DOUBLE_EQ(found.start_ms, 0.25);
   const KernelStages &a = found.layers[0].kernels[0], &b = found.layers[1].kernels[1];
   EXPECT_DOUBLE_EQ(a.create_ms, 4);
-  EXPECT_DOUBLE_EQ(a.read_cached_ms, 8);
+  EXPECT_DOUBLE_EQ(a.read_cached_ms, 4 * 11.0 / 5);  // 11 ms of reading, where 4 and 1 were expected
   EXPECT_DOUBLE_EQ(a.first_ms, 6);
   EXPECT_DOUBLE_EQ(b.create_ms, 2);
   EXPECT_DOUBLE_EQ(b.first_ms, 16);
-  EXPECT_DOUBLE_EQ(found.layers[1].read_raw_ms, 3);
+  EXPECT_DOUBLE_EQ(found.layers[1].read_raw_ms, 1 * 11.0 / 5);
   EXPECT_DOUBLE_EQ(found.interference.preparing, 1);
   EXPECT_DOUBLE_EQ(found.interference.executing, 1);
+}
+
+TEST(ColdCalibration, WhatWasReadIsToldOfTheLayersThatWaitedWhereThatIsAskedFor) {
+  const auto plan = plan_of("a", true, "b");
+  const ColdStages found = calibrated(stages(), plan, {start(1)}, ReadTimes::as_started);
+  EXPECT_DOUBLE_EQ(found.layers[0].kernels[0].read_cached_ms, 8);
+  EXPECT_DOUBLE_EQ(found.layers[1].read_raw_ms, 3);
+}
+
+TEST(ColdCalibration, ReadingIsNotLostWhereAnotherLayerWaitsInEachStart) {
+  MeasuredStart first = start(1), second = start(1), third = start(1);
+  first.layers[0].read_ms = 8, first.layers[1].read_ms = 1;
+  second.layers[0].read_ms = 1, second.layers[1].read_ms = 8;
+  third.layers[0].read_ms = 1, third.layers[1].read_ms = 8;
+  const auto plan = plan_of("a", true, "b");
+  const ColdStages found = calibrated(stages(), plan, {first, second, third});
+  EXPECT_DOUBLE_EQ(found.layers[0].kernels[0].read_cached_ms + found.layers[1].read_raw_ms, 9);
+}
+
+TEST(ColdCalibration, TheDiskDoesNotWorkForLongerThanTheStartWhereTwoCoresWaitForIt) {
+  MeasuredStart both = start(1);
+  both.cold_ms = 6.75;  // 6.5 after the plan was read, in which both waited: 8 and 3
+  const ColdStages found = calibrated(stages(), plan_of("a", true, "b"), {both});
+  EXPECT_DOUBLE_EQ(found.layers[0].kernels[0].read_cached_ms + found.layers[1].read_raw_ms, 6.5);
 }
 
 TEST(ColdCalibration, OtherKernelsAreScaledByWhatTheStartsTookOfWhatWasExpected) {

@@ -45,6 +45,15 @@ TEST(ColdSimulation, PreparingCoresWorkSideBySide) {
   EXPECT_DOUBLE_EQ(makespan(problem, {0, 1, 2}), 6);
 }
 
+TEST(ColdSimulation, NoStartIsFasterThanOneDiskReadsForAllCores) {
+  ColdProblem problem = fixed({{3, 1}, {3, 1}});
+  EXPECT_DOUBLE_EQ(makespan(problem, {0, 1}), 5);
+  for (std::vector<ColdCandidate>& layer : problem.layers) layer[0].read_ms = 3;
+  EXPECT_DOUBLE_EQ(makespan(problem, {0, 1}), 6);
+  EXPECT_DOUBLE_EQ(makespan(problem, {0, 0}), 8);
+  EXPECT_DOUBLE_EQ(simple_bounds(problem).disk_ms, 6);
+}
+
 TEST(ColdSimulation, ALittleCoreTakesLongerToPrepare) {
   ColdProblem problem = fixed({{1, 1}, {2, 1}});
   problem.preparing_slowdown = 2;
