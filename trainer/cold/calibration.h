@@ -24,9 +24,9 @@ enum class ReadTimes {
 /// Stages as starts of a plan show them (Yi et al., §3.3: "re-profiling"). Stages are measured one by one in a process
 /// that has used the library before; in a start its code is touched for the first time, and the other core works too.
 /// What the plan's kernels took replaces their stages: the median of the starts. The stages of all other kernels are
-/// multiplied by the ratio of the measured to the expected sums, for each kind of stage; so is the reading of all, where
-/// it is spread. What is measured this way holds the interference of the cores, so that `interference` becomes 1. Throws
-/// InputError where a start has not the plan's number of layers, or there is none.
+/// multiplied by the ratio of the measured to the expected sums, for each kind of stage; so is the reading of all,
+/// where it is spread. What is measured this way holds the interference of the cores, so that `interference` becomes 1.
+/// Throws InputError where a start has not the plan's number of layers, or there is none.
 descriptor::ColdStages calibrated(const descriptor::ColdStages& stages, const descriptor::ColdPlan& plan,
                                   const std::vector<MeasuredStart>& starts, ReadTimes read_times = ReadTimes::spread);
 

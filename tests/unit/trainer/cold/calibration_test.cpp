@@ -92,7 +92,7 @@ TEST(ColdCalibration, OtherKernelsAreScaledByWhatTheStartsTookOfWhatWasExpected)
   EXPECT_DOUBLE_EQ(other.create_ms, 2 * (4.0 + 2) / (2 + 1));
   EXPECT_DOUBLE_EQ(other.read_cached_ms, 4 * (8.0 + 3) / (4 + 1));
   EXPECT_DOUBLE_EQ(other.first_ms, 3 * 16.0 / 8);  // of layers without what their kernels cost once
-  EXPECT_DOUBLE_EQ(other.transform_ms, 10);  // nothing was transformed, so nothing is known of it
+  EXPECT_DOUBLE_EQ(other.transform_ms, 10);        // nothing was transformed, so nothing is known of it
 }
 
 TEST(ColdCalibration, WhatAFamilyOfKernelsCostsOnceIsToldFromItsFirstExecution) {
