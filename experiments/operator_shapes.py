@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Which measures of an operator's shape the predictor `operators` might have, compared inside the pools.
 
-  TENSHOT_TABLES=folder operator_shapes.py >experiments/results/operator_shapes/README.md
+  TENSHOT_TABLES=folder operator_shapes.py   the measures, as a table
+  operator_shapes.py fusions                 fusion rules, alone and as hypotheses, on our own networks
 
 Networks that experiments/mobile_cnn.sh and experiments/own_networks.sh predict are never read: of each split only the
 networks that its pools know are, of which a third (own_networks: four tenths of the families) are held out in turn. A
@@ -28,6 +29,8 @@ GROUPS = {"linear": "linear", "matrix_product": "matrix", "max_pool": "pool", "a
           "global_pool": "global", "reduce": "global", "activation": "activation", "add": "elementwise",
           "multiply": "elementwise", "elementwise": "elementwise", "concatenate": "concatenation",
           "batch_norm": "norm", "layer_norm": "norm", "group_norm": "norm", "softmax": "norm"}
+PRODUCTS = ("pointwise", "spatial", "depthwise", "grouped", "linear")
+FUSIONS = {"nothing": (), "activations": ("activation",), "activations and additions": ("activation", "elementwise")}
 CONVOLUTIONS = ("spatial", "depthwise", "grouped")
 Operator = collections.namedtuple("Operator", "group kernel stride inputs outputs positions work read written weights")
 # (few inputs, few outputs, few positions), or none; whether other windows than 3x3 with stride 1 cost more
@@ -107,6 +110,17 @@ def features(networks, form):
         rows.append(row)
     keys = sorted({key for row in rows for key in row})
     return np.array([[row.get(key, 0) for key in keys] for row in rows])
+
+
+def fused(network, into_products):
+    """Without the operators that a runtime may carry out inside the convolution or linear layer right before them."""
+    left, product = [], None
+    for o in network:
+        if product and o.group in into_products and o.written == product.written:
+            continue
+        left.append(o)
+        product = o if o.group in PRODUCTS else None
+    return left
 
 
 def costs_of(rows, latency):
@@ -196,8 +210,9 @@ class Library:
             covariance = covariance - np.outer(gain, gain) / (gain[chosen[-1]] + PLAN_NOISE**2)
         return self.known[chosen]
 
-    def predict(self, measured, latency, wanted):
-        """Of the mixture over entry, closeness and noise, as cost_posterior.cpp."""
+    def hypotheses(self, measured, latency, wanted):
+        """Log evidence of each hypothesis that is kept, and what it says of the wanted networks, log latency: those
+        of the mixture over entry, closeness and noise, as cost_posterior.cpp."""
         log, n, floor = np.log(latency), len(measured), .3 * latency.min()
         alike = self.kernel[np.ix_(measured, measured)]
         rows = np.exp(self.offsets[:, measured])[:, :, None] * self.rows[measured][None]
@@ -222,32 +237,40 @@ class Library:
         evidence = -.5 * ((error * weight).sum(1) + np.linalg.slogdet(system)[1]) + (
             np.log(normal_noise(left, own)[1]) + .5 * (np.log(used) + left**2 / used)).sum(1)
         best = np.argsort(-evidence, kind="stable")[:KEPT]
-        share = np.exp(.5 * (evidence[best] - evidence[best[0]]))
-        result = 0
-        for h, part in zip(best, share / share.sum()):
+        said = []
+        for h in best:
             e, moved = entry[h], rows[entry[h]].T @ pull[h]
             costs = scale[e] * self.costs[e] + scale[e]**2 * (
                 close[h]**2 * (self.root[e].T @ (self.root[e] @ moved) + self.variance[e] * moved) +
                 self.costs[e] * (prior[e] @ pull[h]))
-            result = result + part * (np.log(np.maximum(self.rows[wanted] @ costs, floor)) + self.offsets[e][wanted] +
-                                      shared[h] * self.kernel[np.ix_(wanted, measured)] @ weight[h])
-        return np.exp(result)
+            said.append(np.log(np.maximum(self.rows[wanted] @ costs, floor)) + self.offsets[e][wanted] +
+                        shared[h] * self.kernel[np.ix_(wanted, measured)] @ weight[h])
+        return evidence[best], np.array(said)
 
 
-def inside(networks, latency, folds, kin, targets, form):
-    """Shares within ±10 % by target."""
-    rows, scores = features(networks, form), collections.defaultdict(list)
+def mixture(libraries, measured, latency, wanted):
+    """Latencies by the best hypotheses of all libraries, weighted by the root of their evidence."""
+    evidence, said = map(np.concatenate, zip(*(library.hypotheses(measured, latency, wanted) for library in libraries)))
+    best = np.argsort(-evidence, kind="stable")[:KEPT]
+    share = np.exp(.5 * (evidence[best] - evidence[best[0]]))
+    return np.exp(share / share.sum() @ said[best])
+
+
+def inside(networks, latency, folds, kin, targets, form, fusions=("nothing",)):
+    """Shares within ±10 % by target. Where there are several fusions, each is a hypothesis of the target."""
+    rows = [features([fused(network, FUSIONS[name]) for network in networks], form) for name in fusions]
+    scores = collections.defaultdict(list)
     for known, wanted in folds:
-        library = Library(rows, latency, known)
+        libraries = [Library(of_fusion, latency, known) for of_fusion in rows]
         for tested in sorted(set(kin)):
             for target in sorted(set(kin) - {tested}):
                 pool = [d for d, name in enumerate(kin) if name not in (tested, target)]
-                part = library.of(pool)
-                plan = part.plan(13)
+                parts = [library.of(pool) for library in libraries]
+                plan = parts[0].plan(13)
                 for d in [d for d in targets if kin[d] == target]:
                     measured = [m for m in plan if np.isfinite(latency[d, m])][:10]
                     truth = latency[d, wanted]
-                    error = abs(part.predict(measured, latency[d, measured], wanted) / truth - 1)
+                    error = abs(mixture(parts, measured, latency[d, measured], wanted) / truth - 1)
                     scores[d].append(100 * np.mean(error[np.isfinite(truth)] <= .1))
     return {d: np.mean(own) for d, own in scores.items()}
 
@@ -306,5 +329,19 @@ def main():
         sys.stdout.flush()
 
 
+def compare_fusions():
+    """Of our own networks: the public table lists neither activations nor additions."""
+    measured = own(pathlib.Path(__file__).parent.parent / "datasets/data/networks")
+    print("| fused into convolutions and linear layers | own networks | " + " | ".join(sorted(set(measured[3]))) + " |")
+    print("|---|---|" + "---|" * len(set(measured[3])))
+    for fusions in [(name,) for name in FUSIONS] + [tuple(FUSIONS)]:
+        found = inside(*measured, range(len(measured[1])), FORMS["no shapes"], fusions)
+        cells = [np.mean(list(found.values()))]
+        cells += [np.mean([score for d, score in found.items() if measured[3][d] == kin]) for kin in sorted(set(measured[3]))]
+        name = fusions[0] if len(fusions) == 1 else "the three as hypotheses"
+        print(f"| {name} | " + " | ".join(f"{cell:.1f}" for cell in cells) + " |")
+        sys.stdout.flush()
+
+
 if __name__ == "__main__":
-    main()
+    compare_fusions() if sys.argv[1:] == ["fusions"] else main()
