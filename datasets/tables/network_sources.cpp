@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "datasets/tables/csv.h"
+#include "datasets/tables/operator_padding.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
@@ -58,6 +59,7 @@ std::vector<nasbench::Architecture> read_networks(const fs::path& path, const na
   if (path.extension() == ".json") return nasbench::add_networks(parse_json(text, file), file);
   std::vector<nasbench::Architecture> identities;
   for (nasbench::NamedNetwork& network : parse_operator_table(text, file)) {
+    network = nasbench::named_network(network.name, with_padding(std::move(network.operators)), file);
     identities.push_back(nasbench::add_network(std::move(network)));
   }
   return identities;

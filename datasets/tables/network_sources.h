@@ -15,7 +15,8 @@ namespace tenshot::datasets {
 ///   a folder of `*.onnx`, whose networks are called as their files without the suffix, or one such file;
 ///   a `networks.json` (nasbench::networks_json);
 ///   a CSV with a row for each operator, in order: `network,index,operation,input_size,input_channels,output_size,
-///   stride,kernel,filters,groups`; other columns are ignored, an empty field does not apply (parse_operator_table).
+///   stride,kernel,filters,groups`; other columns are ignored, an empty field does not apply (parse_operator_table,
+///   with_padding).
 /// Throws FileError, InputError and FormatError that name the file and the place in it.
 std::vector<nasbench::Architecture> read_networks(const std::filesystem::path& path,
                                                   const nasbench::OnnxReadOptions& options = {});
@@ -27,7 +28,7 @@ nasbench::Architecture architecture_or_file(const std::string& text, const nasbe
 
 /// The networks of such a CSV. `operation` is conv_2d, conv_2d_group, depthwise_conv_2d (`filters` is then what
 /// multiplies the channels), fully_connected, max_pool_2d, average_pool_2d, mean (over all positions), concatenation
-/// (`kernel` is the number of inputs), add, multiply or an activation such as relu; anything else is an operator of
+/// (`kernel` is the number of inputs), add, multiply, pad or an activation such as relu; anything else is an operator of
 /// which nothing but its shapes is known. Sizes are heights and widths; convolutions and fully connected layers count
 /// with a bias. Rows of a network have indices that grow. Throws InputError that names the line and the column.
 std::vector<nasbench::NamedNetwork> parse_operator_table(std::string_view text, const std::string& file);

@@ -174,8 +174,9 @@ class Row {
     const bool activates = std::find(activations.begin(), activations.end(), operation) != activations.end();
     const bool joins = operation == "add" || operation == "multiply";
     if (activates) op.kind = OperatorKind::activation;
-    if (joins) op.kind = nasbench::operator_kind(operation);
-    if (!joins) op.name = excerpt(operation);
+    const bool pads = operation == "pad";
+    if (joins || pads) op.kind = nasbench::operator_kind(operation);
+    if (!joins && !pads) op.name = excerpt(operation);
     op.inputs = {input()};
     if (joins) op.inputs.push_back(op.inputs[0]);
     op.output = op.inputs[0];

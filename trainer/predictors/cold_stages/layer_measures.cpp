@@ -69,7 +69,8 @@ LayerMeasures measures_of(const descriptor::ColdNetwork& network, const descript
   const Eigen::VectorXd raw = operators::raw_features({specification});
   for (Eigen::Index i = 1; i < raw.size(); ++i) {
     const auto measure = static_cast<std::size_t>(i - 1) % operators::measures_of_group;
-    measures.measures[measure] += measure == 0 ? raw(i) : raw(i) / million;
+    if (measure >= measures.measures.size()) continue;
+    measures.measures[measure] += measure == operators::count ? raw(i) : raw(i) / million;
   }
   for (std::size_t i = 1; i < measures.measures.size(); ++i) measures.splits.push_back(logarithm(measures.measures[i]));
   for (const nasbench::Shape& shape : {specification.inputs.front(), specification.output}) {

@@ -12,7 +12,7 @@ constexpr double least_ms = 1e-4;
 constexpr std::size_t fewest_of_a_forest = 12;
 
 Eigen::VectorXd costs_of(const std::vector<const LayerMeasures*>& layers, const Eigen::VectorXd& ms) {
-  Eigen::MatrixXd measures(ms.size(), static_cast<Eigen::Index>(operators::measures_of_group));
+  Eigen::MatrixXd measures(ms.size(), static_cast<Eigen::Index>(layers.front()->measures.size()));
   for (Eigen::Index row = 0; row < ms.size(); ++row) {
     for (Eigen::Index column = 0; column < measures.cols(); ++column) {
       measures(row, column) = layers[static_cast<std::size_t>(row)]->measures[static_cast<std::size_t>(column)];

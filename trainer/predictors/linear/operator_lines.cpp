@@ -18,9 +18,6 @@ namespace {
 
 using Eigen::Index;
 
-/// Where the measures of a group stand among its features (operators::measures_of_group).
-enum Measure : std::size_t { count, multiply_adds, input_bytes, output_bytes, weight_bytes };
-
 /// Every raw feature in its own unit, so that a line knows operators that no pool has.
 operators::FeatureMap all_raw_features() {
   operators::FeatureMap map;
@@ -36,8 +33,10 @@ std::vector<Index> term_places(LineTerms terms) {
   places[0] = 0;
   for (std::size_t feature = 1; feature < places.size(); ++feature) {
     const std::size_t measure = (feature - 1) % operators::measures_of_group;
-    if (measure == multiply_adds) places[feature] = 1;
-    if (measure >= input_bytes && terms == LineTerms::multiply_adds_and_bytes) places[feature] = 2;
+    const bool moves_bytes =
+        measure == operators::input_bytes || measure == operators::output_bytes || measure == operators::weight_bytes;
+    if (measure == operators::arithmetic) places[feature] = 1;
+    if (moves_bytes && terms == LineTerms::multiply_adds_and_bytes) places[feature] = 2;
   }
   return places;
 }

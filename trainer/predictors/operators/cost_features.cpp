@@ -40,7 +40,7 @@ Eigen::VectorXd with_all_weights(const Eigen::VectorXd& raw) {
   features.head(raw.size()) = raw;
   double bytes = 0;
   for (std::size_t group = 0; group < operator_group_count(); ++group) {
-    bytes += raw[static_cast<Eigen::Index>(count_of(group) + measures_of_group - 1)];
+    bytes += raw[static_cast<Eigen::Index>(count_of(group) + weight_bytes)];
   }
   features[static_cast<Eigen::Index>(all_weights_feature())] = bytes;
   return features;

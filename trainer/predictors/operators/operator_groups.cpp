@@ -1,5 +1,6 @@
 #include "trainer/predictors/operators/operator_groups.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 
@@ -44,8 +45,8 @@ const std::array<std::string, group_count> group_names = {"convolution_1x1",
                                                           "normalisation",
                                                           "opaque"};
 
-const std::array<std::string, measures_of_group> measure_names = {"count", "arithmetic", "input_bytes", "output_bytes",
-                                                                  "weight_bytes"};
+const std::array<std::string, measures_of_group> measure_names = {
+    "count", "arithmetic", "input_bytes", "output_bytes", "weight_bytes", "window_bytes", "large_window_arithmetic"};
 
 /// Activations, element-wise operators and norms stand in for each other alone: tables that list none of the three have
 /// their costs in those of the operators before them, with which most runtimes fuse them.
@@ -98,10 +99,10 @@ std::optional<std::size_t> group_of(const OperatorSpecification& specification) 
     case OperatorKind::elementwise:
       return elementwise;
     case OperatorKind::concatenate:
+    case OperatorKind::pad:  // what is joined are zeros
       return concatenation;
     case OperatorKind::split:
     case OperatorKind::shuffle:
-    case OperatorKind::pad:
     case OperatorKind::resize:
     case OperatorKind::transpose:
       return movement;
@@ -118,10 +119,20 @@ std::optional<std::size_t> group_of(const OperatorSpecification& specification) 
   return std::nullopt;
 }
 
-double arithmetic(const OperatorSpecification& specification, std::size_t group) {
+double arithmetic_of(const OperatorSpecification& specification, std::size_t group) {
   if (group != pool) return static_cast<double>(nasbench::multiply_adds(specification));
   return static_cast<double>(nasbench::element_count(specification.output)) * specification.kernel.height *
          specification.kernel.width;
+}
+
+double window_bytes_of(const OperatorSpecification& specification, std::size_t group) {
+  const int area = specification.kernel.height * specification.kernel.width;
+  if ((group != spatial && group != grouped) || area == 1 || specification.inputs.empty()) return 0;
+  const nasbench::Shape& input = specification.inputs.front();
+  const auto positions = static_cast<double>(nasbench::element_count(specification.output)) /
+                         static_cast<double>(nasbench::channel_count(specification, specification.output));
+  return positions * static_cast<double>(nasbench::channel_count(specification, input)) * area *
+         nasbench::byte_size(specification.type);
 }
 
 }  // namespace
@@ -153,11 +164,14 @@ Eigen::VectorXd raw_features(const std::vector<OperatorSpecification>& operators
     const std::optional<std::size_t> group = group_of(specification);
     if (!group) continue;
     auto own = features.segment(static_cast<Eigen::Index>(1 + *group * measures_of_group), measures_of_group);
-    own[0] += 1;
-    own[1] += arithmetic(specification, *group);
-    own[2] += static_cast<double>(nasbench::input_bytes(specification));
-    own[3] += static_cast<double>(nasbench::output_bytes(specification));
-    own[4] += static_cast<double>(nasbench::weight_bytes(specification));
+    own[count] += 1;
+    own[arithmetic] += arithmetic_of(specification, *group);
+    own[input_bytes] += static_cast<double>(nasbench::input_bytes(specification));
+    own[output_bytes] += static_cast<double>(nasbench::output_bytes(specification));
+    own[weight_bytes] += static_cast<double>(nasbench::weight_bytes(specification));
+    own[window_bytes] += window_bytes_of(specification, *group);
+    const bool is_large = std::max(specification.kernel.height, specification.kernel.width) > 3;
+    if (*group == depthwise && is_large) own[large_window_arithmetic] += arithmetic_of(specification, *group);
   }
   return features;
 }

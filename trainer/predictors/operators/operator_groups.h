@@ -20,10 +20,23 @@ std::string operator_group_of(const nasbench::OperatorSpecification& specificati
 /// the group costs nothing of its own.
 const std::vector<std::size_t>& stand_in_groups(std::size_t group);
 
-/// What of an operator costs time, in this order: being there at all, its arithmetic (multiply–adds; for pools, output
-/// elements times the window's area), the bytes it reads, writes, and reads as weights (Li et al., 2023, Table 2, use
-/// much the same).
-constexpr std::size_t measures_of_group = 5;
+/// What of an operator costs time. The first five are much those of Li et al. (2023, Table 2); what the others add
+/// inside the pools of two tables is in experiments/results/operator_shapes.
+enum Measure : std::size_t {
+  count,         ///< being there at all
+  arithmetic,    ///< multiply–adds; of pools, output elements times the window's area
+  input_bytes,   ///< that it reads
+  output_bytes,  ///< that it writes
+  weight_bytes,  ///< that it reads as weights
+  /// What the windows of a convolution hold, all positions together. A runtime that makes a matrix product of a
+  /// convolution copies these (Chellapilla, Puri and Simard, 2006), and others read them. Zero for 1×1 windows, which
+  /// hold what is read, and for depthwise convolutions, whose arithmetic it would repeat.
+  window_bytes,
+  /// The arithmetic of a depthwise convolution with windows larger than 3×3, for which fewer runtimes have a kernel of
+  /// its own. Zero for all else.
+  large_window_arithmetic,
+};
+constexpr std::size_t measures_of_group = large_window_arithmetic + 1;
 
 /// The raw features of a network: a one for what every inference costs, then `measures_of_group` sums for each group;
 /// shape [1 + operator_group_count() · measures_of_group].

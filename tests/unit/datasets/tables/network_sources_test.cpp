@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "datasets/tables/operator_padding.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/graph/layer_graph_builder.h"
 #include "nasbench/graph/onnx.h"
@@ -49,6 +50,42 @@ TEST(OperatorTable, OperationsBecomeSpecifications) {
             expected);
 }
 
+std::vector<std::string> padded_lines_of(const std::string& rows) {
+  std::vector<std::string> lines;
+  for (const auto& op : with_padding(parse_operator_table(header + rows, "ops.csv").at(0).operators)) {
+    lines.push_back(format(op));
+  }
+  return lines;
+}
+
+TEST(OperatorPadding, InputLargerThanTheImageBefore_IsPaddedFirst) {
+  const std::vector<std::string> lines = padded_lines_of(
+      "n,0,conv_2d,224,3,112,2,3,32,1,\n"
+      "n,1,depthwise_conv_2d,114,32,112,1,3,1,1,\n"
+      "n,2,max_pool_2d,113,32,56,2,3,,,\n"
+      "n,3,conv_2d,60,32,56,1,5,64,1,\n");
+  ASSERT_EQ(lines.size(), 7U);
+  EXPECT_EQ(lines[1], "pad 1x32x112x112 -> 1x32x114x114 float32");
+  EXPECT_EQ(lines[3], "pad 1x32x112x112 -> 1x32x113x113 float32");
+  EXPECT_EQ(lines[5], "pad 1x32x56x56 -> 1x32x60x60 float32");
+}
+
+TEST(OperatorPadding, ListedPadding_IsNotCountedTwice) {
+  EXPECT_EQ(padded_lines_of("n,0,conv_2d,224,3,112,2,3,32,1,\nn,1,pad,112,32,114,,,,,\n"
+                            "n,2,depthwise_conv_2d,114,32,112,1,3,1,1,\n"),
+            (std::vector<std::string>{"convolution 3x3 stride 2x2 bias 1x3x224x224 -> 1x32x112x112 float32",
+                                      "pad 1x32x112x112 -> 1x32x114x114 float32",
+                                      "convolution 3x3 groups 32 bias 1x32x114x114 -> 1x32x112x112 float32"}));
+}
+
+TEST(OperatorPadding, WhatNoWindowExplains_IsLeftAsItIs) {
+  // The network's own input; an image that was enlarged; a window of one position; an image that was there before.
+  EXPECT_EQ(padded_lines_of("n,0,conv_2d,230,3,112,2,7,8,1,\nn,1,conv_2d,120,8,120,1,3,8,1,\n"
+                            "n,2,conv_2d,122,8,122,1,1,8,1,\nn,3,conv_2d,112,8,110,1,3,8,1,\n")
+                .size(),
+            4U);
+}
+
 TEST(OperatorTable, NetworksStandInTheOrderOfTheirFirstRows) {
   const auto networks =
       parse_operator_table(header + "b,0,relu,4,4,4,,,,,\na,0,relu,8,4,8,,,,,\nb,1,relu,4,4,4,,,,,\n", "o");
@@ -86,9 +123,14 @@ TEST(OperatorTable, PublicTable_HasTheFlopsThatItSays) {
   if (tables == nullptr) GTEST_SKIP() << "needs the table of Li et al. (EdgeSys 2024) in TENSHOT_TABLES";
   const auto identities = read_networks(std::string(tables) + "/mobile-cnn/operators.csv");
   EXPECT_EQ(identities.size(), 102U);
-  std::size_t operators = 0;
-  for (const Architecture& identity : identities) operators += nasbench::named_network(identity).operators.size();
-  EXPECT_EQ(operators, 5556U);
+  std::size_t listed = 0, padded = 0;
+  for (const Architecture& identity : identities) {
+    for (const auto& op : nasbench::named_network(identity).operators) {
+      ++(op.kind == nasbench::OperatorKind::pad ? padded : listed);
+    }
+  }
+  EXPECT_EQ(listed, 5556U);
+  EXPECT_EQ(padded, 1122U);
   // ResNet-18: 1.81 G multiply-adds (He et al., CVPR 2016, table 1 gives 1.8 G)
   EXPECT_NEAR(static_cast<double>(nasbench::networks().flop_count(nasbench::networks().parse("resnet18"), {})), 1.81e9,
               0.02e9);

@@ -43,6 +43,39 @@ TEST(CostFeatures, TellConvolutionsApartByKernelAndGroups) {
   EXPECT_EQ(value(features, "convolution.count"), 0);
 }
 
+TEST(CostFeatures, WindowBytesAreThoseOfAllPositions) {
+  // 3×3 windows at 5×5 positions, 4 channels of 4 bytes each, whatever the groups.
+  const double bytes = 25 * 9 * 4 * 4;
+  EXPECT_EQ(value(raw_features({convolution(3, 1, 4, 8, 5)}), "convolution.window_bytes"), bytes);
+  EXPECT_EQ(value(raw_features({convolution(3, 2, 4, 8, 5)}), "grouped_convolution.window_bytes"), bytes);
+}
+
+TEST(CostFeatures, WindowsThatRepeatOtherMeasuresHaveNoBytes) {
+  EXPECT_EQ(value(raw_features({convolution(1, 1, 4, 8, 5)}), "convolution_1x1.window_bytes"), 0);
+  EXPECT_EQ(value(raw_features({convolution(1, 2, 4, 8, 5)}), "grouped_convolution.window_bytes"), 0);
+  EXPECT_EQ(value(raw_features({convolution(3, 4, 4, 4, 5)}), "depthwise_convolution.window_bytes"), 0);
+}
+
+TEST(CostFeatures, ArithmeticOfLargeDepthwiseWindowsIsCountedApart) {
+  const auto of = [](int kernel, int groups) {
+    return value(raw_features({convolution(kernel, groups, 4, 4, 5)}), "depthwise_convolution.large_window_arithmetic");
+  };
+  EXPECT_EQ(of(3, 4), 0);
+  EXPECT_EQ(of(5, 4), 25 * 25 * 4);
+  EXPECT_EQ(of(5, 1), 0);
+}
+
+TEST(CostFeatures, PaddingCountsAsAConcatenation) {
+  OperatorSpecification pad;
+  pad.kind = OperatorKind::pad;
+  pad.inputs = {{1, 2, 8, 8}};
+  pad.output = {1, 2, 10, 10};
+  const Eigen::VectorXd features = raw_features({pad});
+  EXPECT_EQ(value(features, "concatenation.count"), 1);
+  EXPECT_EQ(value(features, "concatenation.output_bytes"), 4 * 200);
+  EXPECT_EQ(value(features, "data_movement.count"), 0);
+}
+
 TEST(CostFeatures, CountAPoolsWindowAsArithmetic) {
   OperatorSpecification pool;
   pool.kind = OperatorKind::max_pool;
