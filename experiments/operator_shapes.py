@@ -28,15 +28,21 @@ ALIKE, LENGTH, SIMILAR_NOISE, RESIDUAL = .15, .15, .3, 1.5
 GROUPS = {"linear": "linear", "matrix_product": "matrix", "max_pool": "pool", "average_pool": "pool",
           "global_pool": "global", "reduce": "global", "activation": "activation", "add": "elementwise",
           "multiply": "elementwise", "elementwise": "elementwise", "concatenate": "concatenation",
-          "batch_norm": "norm", "layer_norm": "norm", "group_norm": "norm", "softmax": "norm"}
+          "pad": "padding", "batch_norm": "norm", "layer_norm": "norm", "group_norm": "norm", "softmax": "norm"}
 PRODUCTS = ("pointwise", "spatial", "depthwise", "grouped", "linear")
 FUSIONS = {"nothing": (), "activations": ("activation",), "activations and additions": ("activation", "elementwise")}
 CONVOLUTIONS = ("spatial", "depthwise", "grouped")
-Operator = collections.namedtuple("Operator", "group kernel stride inputs outputs positions work read written weights")
-# (few inputs, few outputs, few positions), or none; whether other windows than 3x3 with stride 1 cost more
-FORMS = {"no shapes": (None, False), "2, 4, 16": ((2, 4, 16), False), "8, 16, 49": ((8, 16, 49), False),
-         "other windows": (None, True), "2, 4, 16, other windows": ((2, 4, 16), True),
-         "8, 16, 49, other windows": ((8, 16, 49), True)}
+Operator = collections.namedtuple(
+    "Operator", "group kernel stride inputs outputs positions work read written weights held", defaults=(0,))
+# held: what a convolution's windows hold, all positions together. padding: images that a runtime pads before a window
+# reads them. large: the arithmetic of depthwise windows over 3x3. other: that of windows other than 3x3 with stride 1.
+# narrow: the arithmetic for at most so many input channels, output channels and positions.
+CHOSEN = ("held", "padding", "large")
+NARROW = (8, 16, 49)
+FORMS = {"none": (), "what windows hold": ("held",), "padding": ("padding",),
+         "large depthwise windows": ("large",), "the three": CHOSEN,
+         "the three, and windows other than 3×3 with stride 1": (*CHOSEN, "other"),
+         "the three, and few channels or positions": (*CHOSEN, "narrow")}
 
 
 def group_of_convolution(groups, channels, kernel):
@@ -64,12 +70,26 @@ def of_json(described):
         weights = inputs[0][-1] * out[-1] if kind == "linear" else 0
     elif group == "pool":
         work = math.prod(out) * math.prod(kernel)
-    return Operator(group, max(kernel), max(described.get("stride", [1, 1])), own, channels[1],
-                    math.prod(out) / channels[1], work, sum(map(math.prod, inputs)), math.prod(out), weights)
+    positions = math.prod(out) / channels[1]
+    held = positions * channels[0] * math.prod(kernel) if group in ("spatial", "grouped") and max(kernel) > 1 else 0
+    return Operator(group, max(kernel), max(described.get("stride", [1, 1])), own, channels[1], positions, work,
+                    sum(map(math.prod, inputs)), math.prod(out), weights, held)
+
+
+def of_rows(rows):
+    """A network of the public table, which lists neither activations nor additions, and no padding: that shows in the
+    shapes (datasets/tables/operator_padding.h)."""
+    sizes = set()
+    for row in rows:
+        o, size, channels = of_row(row), int(float(row["input_size"] or 0)), int(float(row["input_channels"]))
+        smaller = max((s for s in sizes if s < size), default=0)
+        if o.group in (*CONVOLUTIONS, "pool") and o.kernel > 1 and size not in sizes and 0 < size - smaller < o.kernel:
+            yield Operator("padding", 1, 1, channels, channels, size**2, 0, channels * smaller**2, channels * size**2, 0)
+        sizes.add(int(float(row["output_size"] or 0)))
+        yield o
 
 
 def of_row(row):
-    """Of the public table, which lists neither activations nor additions."""
     number = lambda key: int(float(row[key] or 0))
     kind, channels, size = row["operation"], number("input_channels"), number("input_size") or 1
     kernel, out, filters = number("kernel") or 1, number("output_size") or 1, number("filters") or channels
@@ -88,25 +108,31 @@ def of_row(row):
     elif kind == "fully_connected":
         work = weights = channels * filters
     read = filters * out**2 if kind == "concatenation" else channels * size**2
+    held = out**2 * channels * kernel**2 if group in ("spatial", "grouped") and kernel > 1 else 0
     return Operator(group, kernel, number("stride") or 1, channels // groups, filters, out**2, work, read,
-                    filters * out**2, weights)
+                    filters * out**2, weights, held)
 
 
 def features(networks, form):
-    thresholds, windows = form
     rows = []
     for network in networks:
         row = collections.defaultdict(float, {("base", ""): 1.})
         for o in network:
+            if o.group == "padding" and "padding" not in form:
+                continue
+            group = "concatenation" if o.group == "padding" else o.group
             own = [("count", 1), ("work", o.work), ("read", o.read), ("written", o.written), ("weights", o.weights)]
-            if o.work and o.group != "pool":
-                if thresholds:
-                    own += [(name, o.work * min(1, enough / max(have, 1))) for name, enough, have in
-                            zip(("inputs", "outputs", "positions"), thresholds, (o.inputs, o.outputs, o.positions))]
-                if windows and o.group in CONVOLUTIONS:
-                    own.append(("window", o.work / (9 if o.kernel == 3 and o.stride == 1 else 1)))
+            if "held" in form:
+                own.append(("held", o.held))
+            if "large" in form and group == "depthwise" and o.kernel > 3:
+                own.append(("large", o.work))
+            if "narrow" in form and o.work and group != "pool":
+                own += [(name, o.work * min(1, enough / max(have, 1))) for name, enough, have in
+                        zip(("inputs", "outputs", "positions"), NARROW, (o.inputs, o.outputs, o.positions))]
+            if "other" in form and group in CONVOLUTIONS:
+                own.append(("other", o.work / (9 if o.kernel == 3 and o.stride == 1 else 1)))
             for name, value in own:
-                row[o.group, name] += value
+                row[group, name] += value
         rows.append(row)
     keys = sorted({key for row in rows for key in row})
     return np.array([[row.get(key, 0) for key in keys] for row in rows])
@@ -278,7 +304,7 @@ def inside(networks, latency, folds, kin, targets, form, fusions=("nothing",)):
 def published(tables):
     lists = collections.defaultdict(list)
     for row in csv.DictReader(open(tables / "operators.csv", newline="")):
-        lists[row["network"]].append(of_row(row))
+        lists[row["network"]].append(row)
     header, *rows = csv.reader(open(tables / "latency_ms.csv", newline=""))
     latency = np.array([[float(cell or "nan") for cell in row[1:]] for row in rows]).T
     names = [row[0] for row in rows]
@@ -289,7 +315,7 @@ def published(tables):
         folds.append((half[:34], half[34:]))
     kin = [name.split("_")[0] for name in header[1:]]
     gpu = ["_gpu_" in name for name in header[1:]]
-    return [lists[name] for name in names], latency, folds, kin, gpu
+    return [list(of_rows(lists[name])) for name in names], latency, folds, kin, gpu
 
 
 def own(pool):
@@ -314,10 +340,10 @@ def own(pool):
 def main():
     print("# operator_shapes\n\n`TENSHOT_TABLES=folder experiments/operator_shapes.py`: share within ±10 % from ten "
           "measurements, inside the pools\nof [mobile_cnn](../mobile_cnn/README.md) and "
-          "[own_networks](../own_networks/README.md), of the measures that `operators` might have\nof an operator's "
-          "shape: the arithmetic for at most so many input channels, output channels and positions, and that of\n"
-          "windows other than 3×3 with stride 1. The script says what it sees and what not. Splits 1 and 2, a\nquarter of the CPU settings.\n")
-    print("| measures of shapes | published CNNs, CPU | published CNNs, GPU | own networks |\n|---|---|---|---|")
+          "[own_networks](../own_networks/README.md), of the measures that `operators` might have\nbeside counts, "
+          "arithmetic, bytes and weights. The script says what each is, what it sees and what not. Splits 1 and\n2, a "
+          "quarter of the CPU settings.\n")
+    print("| further measures | published CNNs, CPU | published CNNs, GPU | own networks |\n|---|---|---|---|")
     *table, gpu = published(pathlib.Path(os.environ["TENSHOT_TABLES"]) / "mobile-cnn")
     settings = [d for d in range(len(gpu)) if gpu[d] or d % 4 == 0]  # the others are much like these
     measured = own(pathlib.Path(__file__).parent.parent / "datasets/data/networks")
@@ -335,7 +361,7 @@ def compare_fusions():
     print("| fused into convolutions and linear layers | own networks | " + " | ".join(sorted(set(measured[3]))) + " |")
     print("|---|---|" + "---|" * len(set(measured[3])))
     for fusions in [(name,) for name in FUSIONS] + [tuple(FUSIONS)]:
-        found = inside(*measured, range(len(measured[1])), FORMS["no shapes"], fusions)
+        found = inside(*measured, range(len(measured[1])), FORMS["none"], fusions)
         cells = [np.mean(list(found.values()))]
         cells += [np.mean([score for d, score in found.items() if measured[3][d] == kin]) for kin in sorted(set(measured[3]))]
         name = fusions[0] if len(fusions) == 1 else "the three as hypotheses"
