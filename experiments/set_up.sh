@@ -6,6 +6,7 @@ packages="g++ cmake ninja-build ccache libtorch-dev libopenblas0-openmp libeigen
 nlohmann-json3-dev libssl-dev libpfm4-dev libonnx-dev libprotobuf-dev \
 libgtest-dev libbenchmark-dev valgrind"
 
+installed=""  # whether install_missing installed anything
 install_missing() {
   missing=""
   for package in $packages "$@"; do
@@ -26,6 +27,7 @@ install_missing() {
   $as_root apt-get update -qq
   # shellcheck disable=SC2086 # a list of words
   $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >/dev/null
+  installed=yes
 }
 
 # The packages that bring node and npm, where they are missing: NodeSource's nodejs has npm in it, Debian's has not.
@@ -57,6 +59,9 @@ build_targets() {
   if [ ! -f "$build/build.ninja" ]; then
     echo "Configuring $build"
     logged cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release
+  elif [ -n "$installed" ]; then
+    echo "Configuring $build again, for the engines that were installed"
+    logged cmake -S . -B "$build" -U "TENSHOT_O*" -U TENSHOT_XGBOOST -U "OpenCV*" -U "OneDNN*" -U "*xgboost*"
   fi
   echo "Building ${*:-everything} in $build (some minutes the first time)"
   logged ninja -C "$build" "$@"

@@ -46,6 +46,8 @@ class EagerNetwork : public LibTorchNetwork {
     place();
   }
 
+  std::vector<double> run_timed() override { return run_timed_nodes(graph_.nodes.size()); }
+
  protected:
   at::Tensor placed(const at::Tensor& input) const override { return placement_(input); }
 
@@ -56,9 +58,11 @@ class EagerNetwork : public LibTorchNetwork {
   std::vector<at::Tensor> forward(const std::vector<at::Tensor>& inputs) override {
     std::copy(inputs.begin(), inputs.end(), values_.begin());
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
-      apply_node(graph_.nodes[i], values_);
-      // Memory is reused as in PyTorch, where a tensor is freed when nothing refers to it any more.
-      for (const std::size_t dead : dies_after_[i]) values_[dead].reset();
+      timed(i, [&] {
+        apply_node(graph_.nodes[i], values_);
+        // Memory is reused as in PyTorch, where a tensor is freed when nothing refers to it any more.
+        for (const std::size_t dead : dies_after_[i]) values_[dead].reset();
+      });
     }
     std::vector<at::Tensor> outputs;
     for (const std::size_t output : graph_.outputs) outputs.push_back(values_[output]);

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "descriptor/runtimes/runnable.h"
 #include "nasbench/graph/network_weights.h"
@@ -100,6 +101,12 @@ void LibTorchNetwork::run() {
   const c10::InferenceMode inference;
   forward(inputs_);
   synchronise();
+}
+
+std::vector<double> LibTorchNetwork::run_timed_nodes(std::size_t nodes) {
+  node_ms_.assign(nodes, 0);
+  run();
+  return std::exchange(node_ms_, {});
 }
 
 std::vector<float> LibTorchNetwork::infer(const std::vector<float>& input) {

@@ -2,6 +2,7 @@
 
 #include <ATen/ATen.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -75,9 +76,22 @@ class LibTorchNetwork : public PreparedNetwork {
   /// Puts the network's own inputs where placed() says; the last thing a constructor does.
   void place();
   const std::vector<at::Tensor>& own_inputs() const { return inputs_; }
+  /// Does the work of node `node`, timed where run_timed() asks.
+  template <class Work>
+  void timed(std::size_t node, const Work& work) {
+    if (node_ms_.empty()) return work();
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    synchronise();
+    node_ms_[node] = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  }
+  /// What run_timed() is of a network of so many nodes, whose forward() does the work of each in timed().
+  std::vector<double> run_timed_nodes(std::size_t nodes);
 
  private:
   void use_threads() const;
+
+  std::vector<double> node_ms_;  ///< while run_timed_nodes() runs, by node
 
   int threads_;
   std::vector<at::Tensor> inputs_;

@@ -5,9 +5,11 @@
 #ifdef TENSHOT_HAS_OPENCV
 
 #include <algorithm>
+#include <map>
 #include <opencv2/core.hpp>
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/dnn.hpp>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,6 +55,7 @@ class OpencvNetwork final : public PreparedNetwork {
       std::generate_n(inputs_.back().ptr<float>(), inputs_.back().total(),
                       [&] { return static_cast<float>(rng.normal()); });
     }
+    for (const nasbench::NetworkNode& node : network.nodes) nodes_.emplace(node.name, nodes_.size());
     for (std::size_t i = 0; i < network.outputs.size(); ++i) {
       outputs_.push_back(nasbench::onnx_output_name + (i == 0 ? std::string() : std::to_string(i + 1)));
     }
@@ -62,6 +65,19 @@ class OpencvNetwork final : public PreparedNetwork {
   void run() override {
     use_threads();
     net_.forward(results_, outputs_);
+  }
+
+  /// Layers that another one has taken in take no time.
+  std::vector<double> run_timed() override {
+    run();
+    std::vector<double> ticks, node_ms(nodes_.size());
+    net_.getPerfProfile(ticks);
+    for (std::size_t i = 0; i < ticks.size(); ++i) {  // the input is layer 0 and has no time
+      if (const auto node = node_of(net_.getLayer(static_cast<int>(i) + 1)->name)) {
+        node_ms[*node] += 1000 * ticks[i] / cv::getTickFrequency();
+      }
+    }
+    return node_ms;
   }
 
   std::vector<float> infer(const std::vector<float>& input) override {
@@ -90,6 +106,19 @@ class OpencvNetwork final : public PreparedNetwork {
   }
 
  private:
+  /// The node that a layer belongs to: its name, or what stands before an underscore of it, where one node is several
+  /// operators of ONNX. None for what OpenCV adds.
+  std::optional<std::size_t> node_of(std::string layer) const {
+    const std::string prefix = "onnx_node!";
+    if (layer.rfind(prefix, 0) == 0) layer.erase(0, prefix.size());
+    while (!layer.empty()) {
+      if (const auto found = nodes_.find(layer); found != nodes_.end()) return found->second;
+      const std::size_t end = layer.rfind('_');
+      layer.resize(end == std::string::npos ? 0 : end);
+    }
+    return std::nullopt;
+  }
+
   void set(const std::vector<cv::Mat>& inputs) {
     for (std::size_t i = 0; i < inputs.size(); ++i) net_.setInput(inputs[i], names_[i]);
   }
@@ -103,6 +132,7 @@ class OpencvNetwork final : public PreparedNetwork {
   cv::dnn::Net net_;
   std::vector<cv::String> names_, outputs_;
   std::vector<cv::Mat> inputs_, results_;
+  std::map<std::string, std::size_t> nodes_;  ///< by name
 };
 
 class OpencvRuntime final : public Runtime {

@@ -32,6 +32,10 @@ class PreparedNetwork {
   /// One inference on `input` (batch × channels × height × width, row-major; several inputs one after the other); the
   /// outputs likewise flat.
   virtual std::vector<float> infer(const std::vector<float>& input) = 0;
+  /// One inference on the network's own inputs, its operators timed: milliseconds for each node of the network that it
+  /// was prepared from, in the order of the nodes; zero for a node that is executed together with another one. Empty
+  /// where the runtime does not tell.
+  virtual std::vector<double> run_timed() { return {}; }
 };
 
 /// The seam between layer graphs and what executes them.

@@ -72,6 +72,25 @@ TEST_F(OwnNetworks, Collect_MakesAPoolOfThem) {
   expect_fine(run("tenshot dataset validate " + q("pool")));
 }
 
+TEST_F(OwnNetworks, CollectOperators_WritesATableThatTrainsAPredictorOfKernels) {
+  const std::string operators = "pool/libtorch-eager_t1_b1/operators.csv";
+  const Outcome measured = run(collect("libtorch-eager") + " --operators");
+  expect_fine(measured);
+  EXPECT_NE(measured.err.find("operators, 0 of them without a time"), std::string::npos) << measured.err;
+  const std::string before = slurp(path(operators));
+  EXPECT_NE(before.find(",profile,own100,"), std::string::npos);
+  expect_fine(run(collect("libtorch-eager") + " --operators"));
+  EXPECT_EQ(slurp(path(operators)), before);
+  expect_fine(run("tenshot kernels train --kernels " + q(operators) + " --out " + q("kernels.tenshot")));
+  expect_fine(run("tenshot predict --predictor " + q("kernels.tenshot") + " " + q("new_model.onnx")));
+}
+
+TEST_F(OwnNetworks, CollectOperatorsOfASearchSpace_IsRefusedWithTheOptionThatDoes) {
+  const Outcome refused = run("tenshot collect --runtime libtorch-eager --operators --archs 1 --out " + q("cells"));
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_NE(refused.err.find("--descriptor"), std::string::npos) << refused.err;
+}
+
 TEST_F(OwnNetworks, Collect_GoesOnWithWhatIsMissing) {
   const std::string before = slurp(path("pool/libtorch-eager_t1_b1/latencies.csv"));
   const Outcome again = run(collect("libtorch-eager"));

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "datasets/collect/collect_descriptor.h"
+#include "datasets/collect/collect_operators.h"
 #include "datasets/collect/collect_record.h"
 #include "datasets/tables/network_sources.h"
 #include "descriptor/machine/heap.h"
@@ -23,6 +24,7 @@
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/runtime_choice.h"
 #include "trainer/cli/signals.h"
+#include "trainer/cli/written.h"
 
 namespace tenshot::cli {
 namespace {
@@ -144,6 +146,9 @@ void add_collect_options(OptionParser& options) {
       "measure the space's operators too: a hardware descriptor of "
       "latencies, alone and inside a network, and counters; "
       "a device-runtime that lacks a part of it gets that part");
+  add("operators",
+      "measure every operator of --networks too, into <id>/operators.csv: inside its network where the runtime tells "
+      "how long each takes, else between two convolutions");
   add("counters", "where counters come from: auto, perf_event, callgrind (simulated), latency_only",
       cxxopts::value<std::string>()->default_value("auto"));
   add("events", "to count, comma-separated, by perf's or libpfm's names (the six of MAPLE-Edge unless said)",
@@ -164,6 +169,28 @@ void add_collect_options(OptionParser& options) {
   add("repeat-check", "measure 5 % of the architectures again at the end");
   add("out", "required: folder to write <id>/device.json to", cxxopts::value<std::string>());
   add_collected_quantity(options);
+}
+
+/// Measures the operators of the networks that the device-runtime has, beside its latencies.
+void measure_operators(const datasets::CollectOptions& collect, const datasets::DeviceRuntime& device,
+                       const datasets::CollectProgress& progress, bool quiet) {
+  std::vector<datasets::MeasuredNetwork> networks;
+  for (const datasets::Measurement& row : device.latencies) {
+    if (nasbench::named_network(row.architecture).read_again == nullptr) continue;  // of an earlier call
+    networks.push_back(
+        {nasbench::networks().format(row.architecture),
+         nasbench::networks().computation(row.architecture, collect.shape, collect.runtime_options.batch)});
+  }
+  datasets::CollectOperatorsOptions options;
+  options.runtime = collect.runtime_options;
+  options.runs = std::min(options.runs, collect.timing.maximum_runs);
+  options.file = collect.folder / device.id / "operators.csv";
+  const auto runtime = descriptor::make_runtime(collect.runtime);
+  const std::vector<datasets::KernelRow> rows = datasets::collect_operators(*runtime, networks, options, progress);
+  const auto refused = std::count_if(rows.begin(), rows.end(), [](const auto& row) { return !row.refused.empty(); });
+  say_written(options.file.string(),
+              std::to_string(rows.size()) + " operators, " + std::to_string(refused) + " of them without a time",
+              "tenshot kernels train --kernels " + options.file.string() + " --out kernels.tenshot", quiet);
 }
 
 datasets::CollectOptions collect_options(const OptionParser& options, const RuntimeChoice& choice,
@@ -194,6 +221,7 @@ void run(const std::vector<std::string>& arguments) {
   OptionParser options("collect", "Measures architectures on this machine and writes a device-runtime.",
                        "  tenshot collect --runtime libtorch-frozen --descriptor --archs 50 --out dev/\n"
                        "  tenshot collect --runtime libtorch-frozen --networks models/ --out dev/\n"
+                       "  tenshot collect --runtime libtorch-eager --networks models/ --operators --out dev/\n"
                        "  tenshot collect --runtime libtorch-frozen --cold --archs 50 --out dev/\n"
                        "  tenshot collect --runtime libtorch-frozen --quantity memory --networks models/ --out dev/\n");
   add_collect_options(options);
@@ -217,6 +245,10 @@ void run(const std::vector<std::string>& arguments) {
     progress.show(pace.text(done, total, note));
     return !stop_requested();
   };
+  if (options.has("operators") && !by_name) {
+    throw UsageError(
+        "--operators goes with --networks; the operators of a search space are what --descriptor measures");
+  }
   if (quantity != datasets::Quantity::latency)
     return collect_quantity(options, choice, space, std::move(collect), show);
   descriptor::keep_heap();
@@ -224,6 +256,7 @@ void run(const std::vector<std::string>& arguments) {
   const datasets::CollectRecord record = datasets::record_of(device);
   report_left_out(record, quiet);
   say(datasets::to_text(record), quiet);
+  if (options.has("operators")) measure_operators(collect, device, show, quiet);
   say_collected((collect.folder / device.id).string(), device, options);
   if (options.has("json")) {
     std::cout << nlohmann::json{{"id", device.id},

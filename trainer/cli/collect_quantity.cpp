@@ -20,8 +20,8 @@ namespace {
 using datasets::Quantity;
 
 /// What of a latency measurement starts and energies have not.
-const std::vector<std::string> latency_options = {"descriptor", "counters", "events",    "passes",
-                                                  "attempts",   "patience", "tolerance", "repeat-check"};
+const std::vector<std::string> latency_options = {"descriptor", "operators", "counters",  "events",      "passes",
+                                                  "attempts",   "patience",  "tolerance", "repeat-check"};
 
 /// This program, told to start one network as these options say.
 std::vector<std::string> start_command(const OptionParser& options, const RuntimeChoice& choice) {

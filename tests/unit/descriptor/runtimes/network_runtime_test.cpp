@@ -302,5 +302,30 @@ TEST(TorchScriptSource, OfANetworkNamesInputsAndListsOutputs) {
             "def forward(self, x0, x1):\n    t0 = x0 + x1\n    return [t0, x0]\n");
 }
 
+/// A convolution that is far dearer than the ReLU behind it.
+Network dear_convolution() {
+  NetworkBuilder builder;
+  const Source image = builder.input("input", {1, 32, 32, 32});
+  builder.output(
+      builder.activation("relu", builder.convolution("conv", image, 64, {nasbench::same_window(3), 1, true}), "relu"));
+  return builder.take();
+}
+
+TEST(TimedRun, SaysHowLongEachNodeTakes) {
+  for (const std::string runtime : {"libtorch-eager", "libtorch-channels-last", "libtorch-int8"}) {
+    const auto prepared = make_runtime(runtime)->prepare(dear_convolution(), {});
+    prepared->run();
+    const std::vector<double> ms = prepared->run_timed();
+    ASSERT_EQ(ms.size(), 2U) << runtime;
+    EXPECT_GT(ms[0], 0) << runtime;
+    EXPECT_GT(ms[1], 0) << runtime;
+    EXPECT_NO_THROW(prepared->run()) << runtime;
+  }
+}
+
+TEST(TimedRun, OfARuntimeThatCompilesTheNetwork_SaysNothing) {
+  EXPECT_TRUE(make_runtime("libtorch-frozen")->prepare(dear_convolution(), {})->run_timed().empty());
+}
+
 }  // namespace
 }  // namespace tenshot::descriptor

@@ -51,6 +51,17 @@ class OpencvDnn : public testing::Test {
   }
 };
 
+TEST_F(OpencvDnn, TimedRun_GivesTheTimeOfFusedNodesToTheFirst) {
+  NetworkBuilder builder;
+  const nasbench::Source image = builder.input("input", {1, 32, 32, 32});
+  const nasbench::Source x = builder.convolution("conv", image, 64, {nasbench::same_window(3), 1, true});
+  builder.output(builder.activation("act", x, "relu"));
+  const std::vector<double> ms = make_opencv_runtime()->prepare(builder.take(), {})->run_timed();
+  ASSERT_EQ(ms.size(), 2U);
+  EXPECT_GT(ms[0], 0);
+  EXPECT_EQ(ms[1], 0);
+}
+
 TEST_F(OpencvDnn, AgreesWithEagerOnSyntheticNetworks) {
   for (std::uint64_t index = 0; index < 4; ++index) expect_agreement(nasbench::synthetic_cnn(1, index));
 }
