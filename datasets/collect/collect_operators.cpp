@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
-#include <optional>
 #include <set>
 #include <utility>
 
@@ -45,7 +44,7 @@ class OperatorCollection {
       measured_.insert(key(row.isolation == profiled_isolation ? row.purpose : "", row.leading));
   }
 
-  void measure(const MeasuredNetwork& network) {
+  void measure(const NetworkToMeasure& network) {
     const std::map<std::string, std::vector<int>> all = equal_nodes(network.network);
     const bool of_this = is_measured(network.name, network.network, all);
     if (of_this || is_measured("", network.network, all)) return;
@@ -82,7 +81,7 @@ class OperatorCollection {
     return network.nodes[static_cast<std::size_t>(node)].operation;
   }
 
-  KernelRow row_of(const MeasuredNetwork& network, int node) const {
+  KernelRow row_of(const NetworkToMeasure& network, int node) const {
     KernelRow row;
     row.kernel = nasbench::kernel_name(network.network, {node});
     row.leading = operation(network.network, node);
@@ -90,7 +89,7 @@ class OperatorCollection {
     return row;
   }
 
-  void measure_inside(const MeasuredNetwork& network, const std::map<std::string, std::vector<int>>& all,
+  void measure_inside(const NetworkToMeasure& network, const std::map<std::string, std::vector<int>>& all,
                       descriptor::PreparedNetwork& prepared) {
     constexpr int warm_up = 3;  // beside the run that asked whether the runtime tells
     const Clock::time_point start = Clock::now();
@@ -114,7 +113,7 @@ class OperatorCollection {
     }
   }
 
-  void measure_apart(const MeasuredNetwork& network, const std::map<std::string, std::vector<int>>& all) {
+  void measure_apart(const NetworkToMeasure& network, const std::map<std::string, std::vector<int>>& all) {
     for (const auto& [line, nodes] : all) {
       if (measured_.count(key("", operation(network.network, nodes.front()))) > 0) continue;
       KernelRow row = row_of(network, nodes.front());
@@ -158,7 +157,7 @@ class OperatorCollection {
 }  // namespace
 
 std::vector<KernelRow> collect_operators(
-    const descriptor::Runtime& runtime, const std::vector<MeasuredNetwork>& networks,
+    const descriptor::Runtime& runtime, const std::vector<NetworkToMeasure>& networks,
     const CollectOperatorsOptions& options,
     const std::function<bool(std::size_t, std::size_t, const std::string&)>& progress) {
   const descriptor::CpuPin pin(options.runtime.threads);

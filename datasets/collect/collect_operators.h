@@ -13,7 +13,7 @@
 namespace tenshot::datasets {
 
 /// A network whose operators are measured.
-struct MeasuredNetwork {
+struct NetworkToMeasure {
   std::string name;
   nasbench::Network network;
 };
@@ -39,9 +39,9 @@ inline constexpr const char* profiled_isolation = "profile";
 ///
 /// The file is written after every network, so that the same call resumes. Progress is told how many networks are done
 /// of how many, and the network's name; returning false stops the work. Throws Interrupted then, InputError where the
-/// file holds rows that are measured in another way, FileError, and what preparing a network throws.
+/// file is no such table, FileError, and what preparing a network throws.
 std::vector<KernelRow> collect_operators(
-    const descriptor::Runtime& runtime, const std::vector<MeasuredNetwork>& networks,
+    const descriptor::Runtime& runtime, const std::vector<NetworkToMeasure>& networks,
     const CollectOperatorsOptions& options,
     const std::function<bool(std::size_t, std::size_t, const std::string&)>& progress);
 

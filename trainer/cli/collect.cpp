@@ -174,7 +174,7 @@ void add_collect_options(OptionParser& options) {
 /// Measures the operators of the networks that the device-runtime has, beside its latencies.
 void measure_operators(const datasets::CollectOptions& collect, const datasets::DeviceRuntime& device,
                        const datasets::CollectProgress& progress, bool quiet) {
-  std::vector<datasets::MeasuredNetwork> networks;
+  std::vector<datasets::NetworkToMeasure> networks;
   for (const datasets::Measurement& row : device.latencies) {
     if (nasbench::named_network(row.architecture).read_again == nullptr) continue;  // of an earlier call
     networks.push_back(

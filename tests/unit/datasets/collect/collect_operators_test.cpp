@@ -75,7 +75,7 @@ class CollectOperators : public testing::Test {
 
   TemporaryFolder folder_;
   CollectOperatorsOptions options_;
-  std::vector<MeasuredNetwork> networks_ = {{"three", three_convolutions()}};
+  std::vector<NetworkToMeasure> networks_ = {{"three", three_convolutions()}};
 };
 
 TEST_F(CollectOperators, EqualNodesOfANetworkAreOneRow) {
