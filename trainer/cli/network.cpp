@@ -6,6 +6,7 @@
 
 #include "nasbench/graph/onnx.h"
 #include "nasbench/graph/onnx_reader.h"
+#include "nasbench/spaces/synthetic_blocks.h"
 #include "nasbench/spaces/synthetic_cnn.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
@@ -139,19 +140,27 @@ void describe(const Arguments& arguments) {
   std::cout << (options.has("json") ? to_json(network).dump(1) + "\n" : to_text(network));
 }
 
+/// The spaces that networks are drawn from, with what their files' names begin with.
+const std::map<std::string, std::pair<std::string, Network (*)(std::uint64_t, std::uint64_t, int)>> generated_spaces = {
+    {"synthetic-cnn", {"synthetic_cnn", nasbench::synthetic_cnn}},
+    {"synthetic-blocks", {"synthetic_blocks", nasbench::synthetic_blocks}}};
+
 void generate(const Arguments& arguments) {
   OptionParser options("network generate",
-                       "Writes networks drawn from a space as ONNX files: synthetic-cnn is that of Li et al., §4.3.2.",
+                       "Writes networks drawn from a space as ONNX files: synthetic-cnn is that of Li et al., §4.3.2; "
+                       "synthetic-blocks is of the blocks of published CNNs, transformers and mixers.",
                        generate_example);
-  options.add()("space", "synthetic-cnn", cxxopts::value<std::string>()->default_value("synthetic-cnn"));
+  options.add()("space", "synthetic-cnn or synthetic-blocks", cxxopts::value<std::string>()->default_value("synthetic-cnn"));
   options.add()("count", "how many networks", cxxopts::value<std::string>()->default_value("10"));
   options.add()("seed", "of the draw and the weights", cxxopts::value<std::string>()->default_value("1"));
   options.add()("batch", "images of an inference", cxxopts::value<std::string>()->default_value("1"));
   options.add()("out", "required: folder of the ONNX files", cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
   const std::string space = options.get("space");
-  if (space != "synthetic-cnn") {
-    throw UsageError("networks are generated from the space synthetic-cnn, not from '" + space + "'");
+  const auto drawn_from = generated_spaces.find(space);
+  if (drawn_from == generated_spaces.end()) {
+    throw UsageError("networks are generated from the spaces synthetic-cnn and synthetic-blocks, not from '" + space +
+                     "'");
   }
   const std::filesystem::path folder = options.required("out");
   const int count = options.integer("count", 1), batch = options.integer("batch", 1);
@@ -162,11 +171,12 @@ void generate(const Arguments& arguments) {
   for (int i = 0; i < count; ++i) {
     std::string number = std::to_string(i);
     number.insert(0, digits - number.size(), '0');
-    const std::string name = "synthetic_cnn_" + std::to_string(seed) + "_" + number;
-    const Network network = nasbench::synthetic_cnn(seed, static_cast<std::uint64_t>(i), batch);
+    const auto& [prefix, draw] = drawn_from->second;
+    const std::string name = prefix + "_" + std::to_string(seed) + "_" + number;
+    const Network network = draw(seed, static_cast<std::uint64_t>(i), batch);
     write_file_atomically(folder / (name + ".onnx"), nasbench::onnx_model(network, {batch, seed, name}));
   }
-  say(std::to_string(count) + " networks of synthetic-cnn written to " + folder.string() +
+  say(std::to_string(count) + " networks of " + space + " written to " + folder.string() +
           "; next: tenshot network describe " + folder.string() + "/NAME.onnx",
       options.has("quiet"));
 }
