@@ -2,6 +2,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "nasbench/spaces/networks.h"
@@ -67,21 +68,29 @@ NamedNetwork network_from(const json& value, const std::vector<OperatorSpecifica
   return network;
 }
 
+/// An order of specifications by all that they say.
+struct BySpecification {
+  static auto key(const OperatorSpecification& op) {
+    return std::tie(op.kind, op.name, op.kernel.height, op.kernel.width, op.stride.height, op.stride.width,
+                    op.dilation.height, op.dilation.width, op.groups, op.bias, op.inputs, op.output, op.type,
+                    op.constants);
+  }
+  bool operator()(const OperatorSpecification* a, const OperatorSpecification* b) const { return key(*a) < key(*b); }
+};
+
 }  // namespace
 
 json networks_json(const std::vector<Architecture>& identities) {
   json operators = json::array(), list = json::array();
-  std::map<std::string, std::size_t> positions;
+  std::map<const OperatorSpecification*, std::size_t, BySpecification> positions;
   std::set<Architecture> written;
   for (const Architecture& identity : identities) {
     if (!written.insert(identity).second) continue;
     const NamedNetwork& network = named_network(identity);
     json indices = json::array();
     for (const OperatorSpecification& op : network.operators) {
-      json object = specification_json(op);
-      const auto [place, added] =
-          positions.emplace(object.dump(-1, ' ', false, json::error_handler_t::replace), operators.size());
-      if (added) operators.push_back(std::move(object));
+      const auto [place, added] = positions.emplace(&op, operators.size());
+      if (added) operators.push_back(specification_json(op));
       indices.push_back(place->second);
     }
     json described = {{"name", network.name}, {"hash", network.hash}, {"operators", std::move(indices)}};

@@ -38,7 +38,8 @@ TEST(SyntheticBlocks, HaveTheKindsOfOperatorsOfPublishedNetworks) {
     for (const OperatorSpecification& operation : operator_list(synthetic_blocks(2, i))) {
       kinds.insert(std::string(name(operation.kind)));
       if (operation.kind == OperatorKind::activation) activations.insert(operation.name);
-      if (operation.groups > 1 && operation.inputs[0][1] > operation.groups) {
+      const bool is_convolution = operation.kind == OperatorKind::convolution;
+      if (is_convolution && operation.groups > 1 && operation.inputs[0][1] > operation.groups) {
         group_widths.insert(operation.inputs[0][1] / operation.groups);
       }
     }
