@@ -25,7 +25,8 @@ for split in 1 2; do
       NR == 1 { for (i = 1; i <= NF; i++) if (index($i, phone) != 1) kept[++count] = i }
       NR <= 52 { for (i = 1; i <= count; i++) printf "%s%s", $kept[i], i < count ? "," : "\n" }' >"$table"
     sed -e "s|\"[^\"]*latency_ms.csv\"|\"$(realpath "$table")\"|" -e "s|\[\"${phone}_\*\"\], *||" \
-      -e "s|, *\[\"${phone}_\*\"\]||" experiments/mobile_cnn_search.json >"$work/${split}_$phone.json"
+      -e "s|, *\[\"${phone}_\*\"\]||" \
+      -e "s|\"${phone}_gpu_float\": \"[^\"]*\", *||" -e "s|, *\"${phone}_gpu_float\": \"[^\"]*\"||" experiments/mobile_cnn_search.json >"$work/${split}_$phone.json"
     "$tenshot" experiment "$work/${split}_$phone.json" --out "$work/${split}_$phone" --resume --jobs "${TENSHOT_JOBS:-$(nproc)}"
   done
 done

@@ -26,9 +26,6 @@ struct CollectOperatorsOptions {
   std::filesystem::path file;  ///< where the rows are kept; one that is there is gone on with
 };
 
-/// How the rows of a runtime that times its own operators are told from their surroundings (KernelRow::isolation).
-inline constexpr const char* profiled_isolation = "profile";
-
 /// Measures every operator of the networks, and returns the rows of the file.
 ///
 /// Where the runtime times its operators (PreparedNetwork::run_timed), a row is an operator of a network: the median

@@ -21,6 +21,9 @@ struct KernelRow {
   std::string refused;                     ///< why, where it was
 };
 
+/// KernelRow::isolation of what the runtime itself told of an operator inside its network.
+inline constexpr const char* profiled_isolation = "profile";
+
 /// The rows as CSV with a header: kernel, operation, function, inputs, output, window, stride, dilation, groups, bias,
 /// isolation, purpose, latency_ms, deviation_ms, seconds, refused. Shapes are written 1x32x56x56, several with blanks
 /// between them.

@@ -5,6 +5,7 @@
 #include <system_error>
 #include <utility>
 
+#include "datasets/operators/kernel_table.h"
 #include "datasets/pool/device_file.h"
 #include "datasets/pool/device_folders.h"
 #include "datasets/tables/csv.h"
@@ -75,6 +76,34 @@ bool holds(const DeviceFile& contents, const fs::path& measurements, Quantity qu
   return std::find(held.begin(), held.end(), quantity) != held.end();
 }
 
+constexpr const char* operators_name = "operators.csv";
+
+/// What the runtime itself told of operators inside networks. What was measured apart is no part of a network's latency.
+std::vector<OperatorLatency> read_operators_of(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) return {};
+  std::vector<OperatorLatency> latencies;
+  for (KernelRow& row : read_kernel_table(file)) {
+    if (row.isolation != profiled_isolation || !row.refused.empty()) continue;
+    latencies.push_back({std::move(row.leading), row.latency_ms, std::move(row.purpose)});
+  }
+  return latencies;
+}
+
+void write_operators_of(const fs::path& file, const std::vector<OperatorLatency>& latencies) {
+  std::vector<KernelRow> rows;
+  for (const OperatorLatency& latency : latencies) {
+    KernelRow row;
+    row.kernel = name(latency.operation.kind);
+    row.leading = latency.operation;
+    row.isolation = profiled_isolation;
+    row.purpose = latency.network;
+    row.latency_ms = latency.latency_ms;
+    rows.push_back(std::move(row));
+  }
+  write_file_atomically(file, kernel_table(rows));
+}
+
 /// `kept`: the space that stands beside the device's folder.
 DeviceOfSpace read_device_of(const fs::path& file, const SearchSpace* kept, std::optional<Quantity> quantity) {
   DeviceFile contents = parse_device_file(read_file(file), name_in_messages(file), kept);
@@ -97,6 +126,9 @@ DeviceOfSpace read_device_of(const fs::path& file, const SearchSpace* kept, std:
   Measurements measurements = read_measurements(latencies, *result.space, result.device.quantity);
   result.device.latencies = std::move(measurements.rows);
   result.findings = std::move(measurements.findings);
+  if (result.device.quantity == Quantity::latency && result.space == &nasbench::networks()) {
+    result.device.operator_latencies = read_operators_of(file.parent_path() / operators_name);
+  }
   return result;
 }
 
@@ -188,6 +220,7 @@ void write_device_files(const fs::path& folder, const DeviceRuntime& device, con
   const fs::path target = folder / device.id;
   make_folder(target);
   write_measurements(target / measurements_name(device.quantity), device.latencies, space, device.quantity);
+  if (!device.operator_latencies.empty()) write_operators_of(target / operators_name, device.operator_latencies);
   write_file_atomically(target / "device.json", text);
 }
 

@@ -10,6 +10,7 @@
 
 #include "datasets/tables/findings.h"
 #include "datasets/tables/measurements.h"
+#include "datasets/tables/operator_latencies.h"
 #include "descriptor/counters/operator_counts.h"
 #include "nasbench/graph/operator_sequence.h"
 
@@ -61,6 +62,8 @@ struct DeviceRuntime {
   HardwareDescriptor descriptor;
   Quantity quantity = Quantity::latency;  ///< what `latencies` are
   std::vector<Measurement> latencies;
+  /// What operators take inside networks, where that was measured; of a pool of latencies.
+  std::vector<OperatorLatency> operator_latencies;
 };
 
 /// The device file of DeviceRuntime (`tenshot.device/1`), and back. Writing throws FormatError when the environment is
@@ -79,8 +82,9 @@ struct Pool {
   Quantity quantity() const { return devices.empty() ? Quantity::latency : devices.front().quantity; }
 };
 
-/// Reads every `*/device.json` below `folder`, in the order of the ids, with its latencies, and what the folder keeps
-/// of their space (space_files.h). Throws FileError (no such folder, no device in it), FormatError (a device file that
+/// Reads every `*/device.json` below `folder`, in the order of the ids, with its latencies, what its `operators.csv` says
+/// of operators inside networks (operators/kernel_table.h), and what the folder keeps of their space (space_files.h).
+/// Throws FileError (no such folder, no device in it), FormatError (a device file that
 /// is none), InputError (devices of different spaces, or two with one id).
 ///
 /// With a quantity asked for, the devices that hold it: those whose device file names it, and those whose measurements
@@ -97,7 +101,8 @@ struct DeviceOfSpace {
 };
 DeviceOfSpace read_device(const std::filesystem::path& path, std::optional<Quantity> quantity = std::nullopt);
 
-/// Writes `folder/<id>/device.json` and `latencies.csv`, atomically each, latencies first, so that a device file never
+/// Writes `folder/<id>/device.json`, `latencies.csv` and where operators were measured `operators.csv`, atomically each,
+/// the device file last, so that a device file never
 /// names latencies that are not there; and before them what the folder has to keep of their space. Throws InputError
 /// when an id could not be a folder's name, or the device holds what a device file cannot.
 void write_device(const std::filesystem::path& folder, const DeviceRuntime& device, const SearchSpace& space);
@@ -116,6 +121,9 @@ struct WideTableOptions {
   std::vector<std::string> devices;       ///< columns to read, in this order; empty = all
   std::optional<RowRange> rows;           ///< rows to read: what is left out can be predicted later; nothing = all
   Quantity quantity = Quantity::latency;  ///< what the columns hold, in its unit
+  /// What operators take inside the networks, by device; a device keeps those of the networks that are read. A device
+  /// that is no column is an InputError.
+  std::map<std::string, std::vector<OperatorLatency>> operator_latencies;
 };
 
 /// Reads a wide table: `architecture`, an optional `index`, one column of latencies in ms per device-runtime.

@@ -80,6 +80,18 @@ void add_latencies(Bytes& bytes, const std::vector<Measurement>& latencies) {
   }
 }
 
+/// The hashes of pools without them are in many files.
+void add_operator_latencies(Bytes& bytes, const std::vector<OperatorLatency>& latencies) {
+  if (latencies.empty()) return;
+  bytes.add(std::string_view("operator_latencies"));
+  bytes.add(std::uint64_t{latencies.size()});
+  for (const OperatorLatency& latency : latencies) {
+    bytes.add(format(latency.operation));
+    bytes.add(latency.latency_ms);
+    bytes.add(latency.network);
+  }
+}
+
 }  // namespace
 
 LatencyMatrix latency_matrix(const Pool& pool) {
@@ -124,6 +136,7 @@ std::string content_hash(const Pool& pool) {
     if (device->quantity != Quantity::latency) bytes.add(name(device->quantity));
     add_descriptor(bytes, device->descriptor, pool.space);
     add_latencies(bytes, device->latencies);
+    add_operator_latencies(bytes, device->operator_latencies);
   }
   return sha256_hex(bytes.text());
 }

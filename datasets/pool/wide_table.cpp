@@ -3,6 +3,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -161,6 +162,14 @@ WideTableScan::WideTableScan(CsvReader& csv, const SearchSpace& space, const Wid
     ids_.push_back(std::move(column.id));
     positions_.push_back(column.position);
   }
+  const std::vector<DeviceColumn> all = device_columns(csv, space);
+  for (const auto& [device, latencies] : options.operator_latencies) {
+    if (std::any_of(all.begin(), all.end(), [&, id = &device](const DeviceColumn& c) { return c.id == *id; })) continue;
+    std::vector<std::string> available;
+    for (const DeviceColumn& c : all) available.push_back(c.id);
+    throw InputError(header_place(csv) + "operators are said to be of '" + excerpt(device) +
+                     "'; the devices of this table are " + quoted_list(available));
+  }
 }
 
 void WideTableScan::run(Findings& findings, const RowSink& take) {
@@ -199,6 +208,17 @@ DeviceRuntime imported_device(const std::string& id, const std::string& environm
   return device;
 }
 
+void add_operator_latencies(DeviceRuntime& device, const SearchSpace& space,
+                            const std::map<std::string, std::vector<OperatorLatency>>& all) {
+  const auto found = all.find(device.id);
+  if (found == all.end()) return;
+  std::set<std::string> measured;
+  for (const Measurement& row : device.latencies) measured.insert(space.format(row.architecture));
+  for (const OperatorLatency& latency : found->second) {
+    if (latency.network.empty() || measured.count(latency.network) > 0) device.operator_latencies.push_back(latency);
+  }
+}
+
 Pool parse_wide_table(std::string_view text, const std::string& file, const SearchSpace& space,
                       const WideTableOptions& options) {
   CsvReader csv(text, file);
@@ -218,6 +238,7 @@ Pool parse_wide_table(std::string_view text, const std::string& file, const Sear
       pool.devices[d].latencies.push_back(measurement);
     }
   });
+  for (DeviceRuntime& device : pool.devices) add_operator_latencies(device, space, options.operator_latencies);
   return pool;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -37,6 +38,7 @@ class WideTableFile {
   const SearchSpace& space_;
   std::string environment_;
   Quantity quantity_;
+  std::map<std::string, std::vector<OperatorLatency>> operator_latencies_;
   std::vector<Column> columns_;
   std::vector<Architecture> architectures_;
   std::unique_ptr<ColumnSpool> spool_;

@@ -39,5 +39,8 @@ std::string imported_from(const std::string& file);
 /// A device-runtime of which a table says nothing but one quantity, with room for `rows` measurements.
 DeviceRuntime imported_device(const std::string& id, const std::string& environment, Quantity quantity,
                               std::size_t rows);
+/// Gives the device what `all` says of its operators inside the networks that it measured.
+void add_operator_latencies(DeviceRuntime& device, const SearchSpace& space,
+                            const std::map<std::string, std::vector<OperatorLatency>>& all);
 
 }  // namespace tenshot::datasets

@@ -28,6 +28,8 @@ constexpr const char* import_example =
     "  tenshot dataset import --table latency_ms.csv --space nasbench201 --devices fpga,eyeriss --rows 0:900 --out "
     "pool/\n"
     "  tenshot dataset import --table latency_ms.csv --space networks --networks operators.csv --out pool/\n"
+    "  tenshot dataset import --table latency_ms.csv --space networks --networks operators.csv --operator-latencies "
+    "board_gpu=board_gpu_ms --out pool/\n"
     "  tenshot dataset import --table energy_mj.csv --quantity energy --out pool/\n"
     "  tenshot dataset import --kit kit/ --out pool/\n";
 
@@ -49,6 +51,22 @@ void import_kit(const OptionParser& options, const std::string& out) {
   say_written(out, "device-runtime " + id, "tenshot dataset describe " + out, options.has("quiet"));
 }
 
+std::map<std::string, std::vector<datasets::OperatorLatency>> operator_latencies_of(const OptionParser& options) {
+  const std::filesystem::path networks = options.required("networks");
+  if (networks.extension() != ".csv") {
+    throw UsageError("--operator-latencies names columns of a CSV of operators; --networks is " + networks.string());
+  }
+  datasets::ColumnOfDevice columns;
+  for (const std::string& pair : split_list(options.get("operator-latencies"))) {
+    const std::size_t equals = pair.find('=');
+    if (equals == 0 || equals == std::string::npos || equals + 1 == pair.size()) {
+      throw UsageError("--operator-latencies: '" + pair + "', expected DEVICE=COLUMN");
+    }
+    columns[pair.substr(0, equals)] = pair.substr(equals + 1);
+  }
+  return datasets::read_operator_latencies(networks, columns);
+}
+
 void import_measurements(const Arguments& arguments) {
   OptionParser options("dataset import", "Reads a wide latency table, or a measured kit, into a pool.", import_example);
   add_network_options(options, "of the table");
@@ -58,6 +76,9 @@ void import_measurements(const Arguments& arguments) {
   add("space", "search space of the architectures: a name, or FILE.json",
       cxxopts::value<std::string>()->default_value("nasbench201"));
   add("devices", "columns to read, comma-separated (default: all)", cxxopts::value<std::string>());
+  add("operator-latencies",
+      "DEVICE=COLUMN, comma-separated: columns of the CSV of --networks that say what operators take on a device, in ms",
+      cxxopts::value<std::string>());
   add("rows", "a:b, rows whose index is a … b − 1 (default: all)", cxxopts::value<std::string>());
   add("kit", "folder of a kit with the results/ of its measure.sh: becomes one device-runtime",
       cxxopts::value<std::string>());
@@ -80,6 +101,7 @@ void import_measurements(const Arguments& arguments) {
   if (options.has("devices")) wide.devices = split_list(options.get("devices"));
   if (options.has("rows")) wide.rows = datasets::parse_row_range(options.get("rows"));
   networks_of(options);
+  if (options.has("operator-latencies")) wide.operator_latencies = operator_latencies_of(options);
   const nasbench::SearchSpace& space = datasets::named_space(options.get("space"));
   const datasets::WideTableFile read(table, space, wide, out);
   const auto& columns = read.columns();

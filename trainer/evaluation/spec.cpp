@@ -45,7 +45,7 @@ std::string beside_spec(const std::string& path, const std::filesystem::path& fo
 }
 
 DataSource data_of(const SpecValue& value, const std::filesystem::path& folder) {
-  value.only_keys({"pool", "table", "space", "networks", "quantity"});
+  value.only_keys({"pool", "table", "space", "networks", "operator_latencies", "quantity"});
   const auto pool = value.find("pool"), table = value.find("table");
   if (pool.has_value() == table.has_value()) value.fail("either the key 'pool' (a folder) or 'table' (a CSV)");
   DataSource data;
@@ -63,6 +63,13 @@ DataSource data_of(const SpecValue& value, const std::filesystem::path& folder) 
   if (const auto networks = value.find("networks")) {
     if (!data.is_table) networks->fail("no 'networks' beside 'pool', which keeps its own");
     data.networks = beside_spec(expanded(*networks), folder);
+  }
+  if (const auto latencies = value.find("operator_latencies")) {
+    if (data.networks.empty()) latencies->fail("no 'operator_latencies' without 'networks', whose columns it names");
+    if (!latencies->is_object()) latencies->fail("an object: the column of each device");
+    for (const auto& [device, column] : latencies->json().items()) {
+      data.operator_latencies[device] = latencies->at(device).text();
+    }
   }
   if (const auto quantity = value.find("quantity")) {
     std::vector<std::string> names;

@@ -20,6 +20,7 @@ struct DataSource {
   bool is_table = false;
   std::string space = "nasbench201";           ///< of a table: a name, or the file of a layered space
   std::string networks;                        ///< of a table in the space `networks`: their operators (read_networks)
+  datasets::ColumnOfDevice operator_latencies;  ///< of devices, in columns of `networks`
   std::optional<datasets::Quantity> quantity;  ///< what is predicted; nothing: of a table latencies, of a pool its own
 };
 

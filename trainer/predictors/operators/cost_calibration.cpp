@@ -80,10 +80,11 @@ struct ExpectedError {
   }
 };
 
-/// The errors on one held-out device that measured `chosen` of the split's known networks.
-void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const NetworkSplit& split,
-                    const std::vector<std::size_t>& chosen, Index device, const PosteriorOptions& options,
-                    std::vector<ExpectedError>& errors) {
+/// The errors on one held-out device that measured `chosen` of the split's known networks. `features` are those of all
+/// networks.
+void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eigen::MatrixXd& features,
+                    const NetworkSplit& split, const std::vector<std::size_t>& chosen, Index device,
+                    const PosteriorOptions& options, std::vector<ExpectedError>& errors) {
   AdaptationFeatures set;
   std::vector<Index> measured;
   const Eigen::VectorXd latency_ms = pool.latency_ms.row(device);
@@ -94,8 +95,8 @@ void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Netw
     set.latency_ms.push_back(latency_ms[split.known[c]]);
   }
   if (measured.empty()) return;
-  set.features = rows_of(pool.features, measured);
-  const LogLatency predicted = predict(adapt(rest, set, options), table_of(rows_of(pool.features, split.predicted)));
+  set.features = rows_of(features, measured);
+  const LogLatency predicted = predict(adapt(rest, set, options), table_of(rows_of(features, split.predicted)));
   for (std::size_t i = 0; i < split.predicted.size(); ++i) {
     const double truth = latency_ms[split.predicted[i]];
     if (!std::isfinite(truth)) continue;
@@ -149,7 +150,7 @@ double residual_factor(const std::vector<std::vector<ExpectedError>>& errors, do
 
 Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const std::vector<std::size_t>& families,
                       const LibraryOptions& library_options, const PosteriorOptions& posterior_options,
-                      const CalibrationOptions& options) {
+                      const CalibrationOptions& options, const LearnOperators& learn) {
   const std::set<std::size_t> distinct(families.begin(), families.end());
   if (distinct.size() < 3 || pool.features.rows() < static_cast<Index>(3 * options.samples)) return {};
   const bool compared = library.places.compared();
@@ -161,12 +162,13 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
             ? split_networks(pool.features.rows(), compared, options.most_networks, rng)
             : split_groups(library, static_cast<Index>(options.groups[repeat - options.repeats]), rng);
     const PoolNumbers known = networks_of(pool, split.known);
-    const CostLibrary refitted = compared ? fit_library(known, library_options) : library;
+    CostLibrary refitted = compared ? fit_library(known, library_options) : library;
+    const Eigen::MatrixXd features = learn ? learn(refitted, split.known) : pool.features;
     std::vector<std::size_t> candidates(split.known.size());
     std::iota(candidates.begin(), candidates.end(), std::size_t{0});
     sampling::InformationOptions planning;
     planning.noise = expected_noise(refitted);
-    const sampling::LatencyCovariance prior = prior_covariance(refitted, known.features, posterior_options);
+    const sampling::LatencyCovariance prior = prior_covariance(refitted, rows_of(features, split.known), posterior_options);
     const std::vector<std::size_t> chosen =
         sampling::choose_informative(prior, candidates, {}, options.samples, rng, planning);
     std::vector<std::size_t> few = chosen;
@@ -178,7 +180,7 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
       }
       const CostLibrary rest = with_devices(refitted, others);
       for (const std::vector<std::size_t>& measured : {chosen, few}) {
-        collect_errors(rest, pool, split, measured, static_cast<Index>(device), posterior_options, errors[device]);
+        collect_errors(rest, pool, features, split, measured, static_cast<Index>(device), posterior_options, errors[device]);
       }
     }
   }

@@ -55,12 +55,30 @@ Eigen::VectorXd mapped(const FeatureMap& map, const Eigen::VectorXd& raw, Unknow
     known.segment(static_cast<Eigen::Index>(count_of(*other)), measures_of_group) +=
         raw.segment(static_cast<Eigen::Index>(count_of(group)), measures_of_group);
   }
-  Eigen::VectorXd features = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(map.features()));
+  Eigen::VectorXd features = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(map.shared_features()));
   for (std::size_t f = 0; f < map.raw.size(); ++f) {
     const auto at = static_cast<Eigen::Index>(f);
     features[at] = known[static_cast<Eigen::Index>(map.raw[f])] / map.unit[at];
   }
   return features;
+}
+
+/// A base that costs less on a device is not divided by.
+constexpr double least_base_cost = 1e-3;
+
+/// Adds the operators to the further blocks of a row of features.
+void add_learned(const FeatureMap& map, const std::vector<nasbench::OperatorSpecification>& operators,
+                 UnknownOperators unknown, Eigen::Ref<Eigen::RowVectorXd, 0, Eigen::InnerStride<>> row) {
+  const auto width = static_cast<Eigen::Index>(map.operator_features());
+  for (const nasbench::OperatorSpecification& operation : operators) {
+    Eigen::VectorXd raw = raw_features({operation});
+    raw[0] = 0;
+    const Eigen::VectorXd own = mapped(map, raw, unknown).head(width);
+    for (std::size_t l = 0; l < map.learned.size(); ++l) {
+      const double efficiency = map.learned[l].efficiency(operation, own);
+      row.segment(static_cast<Eigen::Index>(map.block_begin(l + 1)), width) += efficiency * own.transpose();
+    }
+  }
 }
 
 /// The networks as indices of the space's operator parts, each part numbered when it is first met.
@@ -69,6 +87,7 @@ struct Parts {
   std::vector<std::uint32_t> part_of;  ///< the networks' part numbers, one network after the other
   std::vector<std::size_t> begin = {0};
   std::vector<Eigen::VectorXd> raw;  ///< raw features of each number, without the base
+  std::vector<std::vector<nasbench::OperatorSpecification>> operators;  ///< of each number
 
   /// The groups of the network's operators.
   std::set<std::size_t> groups_of(std::size_t network) const {
@@ -97,7 +116,8 @@ Parts parts_of(const SearchSpace& space, const std::vector<Architecture>& archit
       const auto [found, added] = numbers.emplace(key, static_cast<std::uint32_t>(parts.keys.size()));
       if (added) {
         parts.keys.push_back(key);
-        parts.raw.push_back(raw_features(space.operator_part(key)));
+        parts.operators.push_back(space.operator_part(key));
+        parts.raw.push_back(raw_features(parts.operators.back()));
         parts.raw.back()[0] = 0;
       }
       parts.part_of.push_back(found->second);
@@ -166,6 +186,10 @@ std::size_t FeatureMap::decision_features() const {
 }
 
 std::string FeatureMap::name(std::size_t feature) const {
+  if (feature >= shared_features()) {
+    const std::size_t at = feature - shared_features();
+    return raw_feature_name(raw[at % raw.size()]) + " as on " + learned.at(at / raw.size()).device;
+  }
   if (feature < raw.size()) return raw_feature_name(raw[feature]);
   std::size_t option = feature - raw.size(), decision = 0;
   while (option >= static_cast<std::size_t>(options.at(decision))) {
@@ -210,11 +234,18 @@ FeatureTable feature_table(const FeatureMap& map, const SearchSpace& space,
   const std::size_t blocks = 1 + decisions + parts.keys.size() + (map.of_starts() ? operator_group_count() : 0);
   table.blocks = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(blocks), static_cast<Eigen::Index>(map.features()));
   table.blocks(0, 0) = 1 / map.unit[0];
+  for (std::size_t l = 0; l < map.learned.size(); ++l) {
+    const OperatorTimes& times = map.learned[l];
+    table.blocks(0, static_cast<Eigen::Index>(map.block_begin(l + 1))) =
+        times.base / std::max(times.costs[0], least_base_cost);
+  }
   for (std::size_t d = 0; d < decisions; ++d) {
     table.blocks(static_cast<Eigen::Index>(1 + d), static_cast<Eigen::Index>(map.operator_features() + d)) = 1;
   }
   for (std::size_t p = 0; p < parts.keys.size(); ++p) {
-    table.blocks.row(static_cast<Eigen::Index>(1 + decisions + p)) = mapped(map, parts.raw[p], unknown);
+    auto block = table.blocks.row(static_cast<Eigen::Index>(1 + decisions + p));
+    block.head(static_cast<Eigen::Index>(map.shared_features())) = mapped(map, parts.raw[p], unknown);
+    if (!map.learned.empty()) add_learned(map, parts.operators[p], unknown, block);
   }
   const std::size_t first_uses = 1 + decisions + parts.keys.size();
   if (map.of_starts()) put_first_uses(map, first_uses, table.blocks);
@@ -238,9 +269,12 @@ FeatureTable feature_table(const FeatureMap& map, const SearchSpace& space,
 }
 
 Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::OperatorSpecification& specification) {
+  Eigen::RowVectorXd features = Eigen::RowVectorXd::Zero(static_cast<Eigen::Index>(map.features()));
   Eigen::VectorXd raw = raw_features({specification});
   raw[0] = 0;
-  return mapped(map, raw, UnknownOperators::stand_in);
+  features.head(static_cast<Eigen::Index>(map.shared_features())) = mapped(map, raw, UnknownOperators::stand_in);
+  add_learned(map, {specification}, UnknownOperators::stand_in, features);
+  return features.transpose();
 }
 
 std::vector<std::string> unknown_groups(const FeatureMap& map, const SearchSpace& space,

@@ -8,6 +8,7 @@
 
 #include "nasbench/spaces/search_space.h"
 #include "trainer/predictors/operators/operator_groups.h"
+#include "trainer/predictors/operators/operator_times.h"
 
 namespace tenshot::trainer::operators {
 
@@ -32,14 +33,25 @@ FeatureTable table_of(Eigen::MatrixXd rows);
 /// has, each divided by its mean over them, and in a layered space a one for each (decision, option) after them. Of
 /// starts, of each group count and arithmetic alone: a start prepares kernels for longer than it moves images. The
 /// bytes of all weights stand beside them, and first uses.
+///
+/// For each device whose operators were measured the operators' features stand there once more, as a block of their own
+/// behind all others: those of an operator multiplied with its efficiency on that device (OperatorTimes). Costs of that
+/// device belong to its block.
 struct FeatureMap {
   std::vector<std::size_t> raw;  ///< indices of raw features, ascending; "base" is the first
   Eigen::VectorXd unit;          ///< [raw.size()], positive
   std::vector<int> options;      ///< options of each decision of a layered space; else empty
+  std::vector<OperatorTimes> learned;  ///< one for each further block; none in a layered space
 
   std::size_t operator_features() const { return raw.size(); }
   std::size_t decision_features() const;
-  std::size_t features() const { return operator_features() + decision_features(); }
+  /// Those that all devices share, and with the further blocks.
+  std::size_t shared_features() const { return operator_features() + decision_features(); }
+  std::size_t features() const { return shared_features() + learned.size() * operator_features(); }
+  /// Where a block begins; block 0 is the shared one.
+  std::size_t block_begin(std::size_t block) const {
+    return block == 0 ? 0 : shared_features() + (block - 1) * operator_features();
+  }
   std::string name(std::size_t feature) const;
   /// True where the features are those of starts.
   bool of_starts() const;

@@ -195,12 +195,13 @@ Eigen::VectorXd residual_weights(const Measured& measured, const Eigen::VectorXd
 }  // namespace
 
 Eigen::MatrixXd NetworkPlaces::of(const Eigen::MatrixXd& features) const {
-  Eigen::MatrixXd places(features.rows(), features.cols() + 1);
+  const Index shared = typical_costs.size();
+  Eigen::MatrixXd places(features.rows(), shared + 1);
   for (Index i = 0; i < features.rows(); ++i) {
-    const Eigen::VectorXd costs = features.row(i).transpose().cwiseProduct(typical_costs).cwiseMax(0);
+    const Eigen::VectorXd costs = features.row(i).head(shared).transpose().cwiseProduct(typical_costs).cwiseMax(0);
     const double total = std::max(costs.sum(), 1e-12);
-    places.row(i).head(features.cols()) = (costs / total).cwiseSqrt() / length;
-    places(i, features.cols()) = std::log(total) / scale;
+    places.row(i).head(shared) = (costs / total).cwiseSqrt() / length;
+    places(i, shared) = std::log(total) / scale;
   }
   return places;
 }
@@ -260,6 +261,8 @@ CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size
   part.log_rms.resize(count);
   part.differences.resize(count, count);
   part.known_weights.resize(library.known_weights.rows(), library.places.compared() ? count : 0);
+  part.block.clear();
+  for (const std::size_t device : devices) part.block.push_back(library.block_of(device));
   for (Index i = 0; i < count; ++i) {
     const auto device = static_cast<Index>(devices[static_cast<std::size_t>(i)]);
     part.costs.row(i) = library.costs.row(device);

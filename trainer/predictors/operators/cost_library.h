@@ -28,6 +28,7 @@ struct LibraryOptions {
   double typical_pull = 0;
   double typical_floor = 0.01;  ///< added to the mean, in units of the median latency: no cost is held at zero
   int typical_rounds = 4;       ///< in which means and costs follow each other; more change little and take longer
+  bool operator_times = true;   ///< whether what operators take is learned where it was measured (FittedPool)
   /// Root mean square difference of two devices' log latency profiles at which they still count as alike.
   double alike = 0.15;
   /// Residuals of alike networks are shared up to this many networks; a larger pool determines its costs.
@@ -37,7 +38,7 @@ struct LibraryOptions {
   double similarity_noise = 0.3;    ///< variance of what is a network's own, against what alike ones share
 };
 
-/// Where networks stand among each other: roots of the shares that the features have of a typical latency, divided by
+/// Where networks stand among each other: roots of the shares that the shared features have of a typical latency, divided by
 /// the kernel's length, and the typical log latency, divided by its scale; [networks, features + 1].
 struct NetworkPlaces {
   Eigen::VectorXd typical_costs;  ///< [features]; empty: networks are not compared
@@ -60,6 +61,8 @@ struct CostLibrary {
   Eigen::VectorXd log_rms;      ///< [devices]: root mean square of log(measured / fitted)
   Eigen::MatrixXd differences;  ///< [devices, devices]: mean square difference of log latency profiles
   double alike = 0.15;
+  /// Which block of the features each device's costs belong to (FeatureMap); empty: all to the shared one.
+  std::vector<std::size_t> block;
 
   NetworkPlaces places;
   Eigen::MatrixXd known;          ///< places of the pool's networks, [networks, features + 1]; empty: not compared
@@ -67,6 +70,16 @@ struct CostLibrary {
   double residual_variance = 0;   ///< of those residuals
 
   std::size_t devices() const { return static_cast<std::size_t>(costs.rows()); }
+  std::size_t block_of(std::size_t device) const { return block.empty() ? 0 : block[device]; }
+  /// Where the block of a device begins among the features.
+  Eigen::Index begin_of(std::size_t device) const {
+    const std::size_t own = block_of(device);
+    return own == 0 ? 0 : costs.cols() + static_cast<Eigen::Index>(own - 1) * static_cast<Eigen::Index>(operator_features);
+  }
+  /// The features that a device's costs are of, [networks, costs.cols()], among all of a FeatureTable.
+  Eigen::MatrixXd rows_for(std::size_t device, const Eigen::MatrixXd& features) const {
+    return features.middleCols(begin_of(device), costs.cols());
+  }
 };
 
 /// Costs of every device: non-negative least squares on the relative error (Li et al., 2023, Eq. 1) for what operators

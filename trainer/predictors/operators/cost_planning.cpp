@@ -77,10 +77,9 @@ LatencyCovariance prior_covariance(const CostLibrary& library, const Eigen::Matr
                                    const PosteriorOptions& options) {
   const std::vector<CostPrior> priors = cost_priors(library, options);
   const auto entries = static_cast<Index>(priors.size());
-  const Index columns = entries + features.cols() + 1;
+  const Index columns = entries + library.costs.cols() + 1;
   const Index considered =
       std::min({entries, most_entries, std::max(least_entries, column_budget / std::max<Index>(columns, 1))});
-  const Eigen::MatrixXd of_entries = features * library.costs.transpose();
   const Eigen::MatrixXd weights = nearness(library);
   Eigen::MatrixXd offsets = Eigen::MatrixXd::Zero(features.rows(), entries);
   if (library.places.compared()) {
@@ -94,6 +93,8 @@ LatencyCovariance prior_covariance(const CostLibrary& library, const Eigen::Matr
   Eigen::VectorXd shares(count);
   for (Index i = 0; i < count; ++i) {
     const auto [e, share] = chosen[static_cast<std::size_t>(i)];
+    const Eigen::MatrixXd rows = library.rows_for(static_cast<std::size_t>(e), features);
+    const Eigen::MatrixXd of_entries = rows * library.costs.transpose();
     const Eigen::VectorXd latency = of_entries.col(e).cwiseMax(smallest_relative);
     const Eigen::VectorXd slope = std::sqrt(share) * latency.cwiseInverse();
     const Eigen::VectorXd typical = of_entries * weights.row(e).transpose();
@@ -102,8 +103,7 @@ LatencyCovariance prior_covariance(const CostLibrary& library, const Eigen::Matr
                                 weights.row(e).cwiseSqrt().asDiagonal())
                                    .cast<float>();
     const Eigen::VectorXd deviation = priors[static_cast<std::size_t>(e)].variance.cwiseSqrt();
-    factor.middleCols(entries, features.cols()) =
-        (slope.asDiagonal() * features * deviation.asDiagonal()).cast<float>();
+    factor.middleCols(entries, rows.cols()) = (slope.asDiagonal() * rows * deviation.asDiagonal()).cast<float>();
     factor.col(columns - 1) = slope.cwiseProduct(latency).cast<float>();
     covariance.blocks.push_back(block_of(factor));
     log_latency.col(i) = latency.array().log() + offsets.col(e).array();

@@ -3,7 +3,10 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
@@ -22,6 +25,7 @@ constexpr Index spread_rank = 64;
 /// The measured networks under one entry: its prior, what it says of them, and how the device's scale follows.
 struct EntryView {
   const CostPrior* prior = nullptr;
+  Index begin = 0;             ///< of the features' block that its costs are of
   Eigen::MatrixXd rows;        ///< features, times what alike networks of the pool say beside costs
   Eigen::VectorXd latency;     ///< in units of the median
   Eigen::MatrixXd covariance;  ///< of the latencies, at closeness 1
@@ -49,10 +53,12 @@ void check(const AdaptationFeatures& set) {
 
 double median_of(const Eigen::ArrayXd& values) { return median({values.data(), values.data() + values.size()}); }
 
-EntryView view_of(const CostPrior& prior, const Eigen::MatrixXd& features, const Eigen::VectorXd& log_offset,
-                  const Eigen::VectorXd& log_latency) {
+/// `features` are those of the entry's block.
+EntryView view_of(const CostPrior& prior, Index begin, const Eigen::MatrixXd& features,
+                  const Eigen::VectorXd& log_offset, const Eigen::VectorXd& log_latency) {
   EntryView view;
   view.prior = &prior;
+  view.begin = begin;
   view.rows = log_offset.array().exp().matrix().asDiagonal() * features;
   view.latency = (view.rows * prior.mean).cwiseMax(smallest_relative);
   const Eigen::MatrixXd rooted = view.rows * prior.root.transpose();
@@ -129,15 +135,16 @@ Eigen::MatrixXd reduction_of(const EntryView& view, const Hypothesis& hypothesis
   return system.llt().matrixL().solve(gain.transpose()).transpose();
 }
 
-/// Mean over hypotheses of the costs' posterior covariance, ms².
-Eigen::MatrixXd mean_covariance(const std::vector<EntryView>& views, const std::vector<Hypothesis>& hypotheses,
-                                const std::vector<double>& weights, const LatencyProblem& problem,
-                                double residual_share) {
+/// Sum over the hypotheses on the costs of one block of the costs' posterior covariance, weighted, ms².
+Eigen::MatrixXd covariance_of_block(Index begin, const std::vector<EntryView>& views,
+                                    const std::vector<Hypothesis>& hypotheses, const std::vector<double>& weights,
+                                    const LatencyProblem& problem, double residual_share) {
   const Index features = views.front().prior->mean.size();
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(features, features);
   std::vector<double> closeness_ms2(views.size(), 0), scale_ms2(views.size(), 0);
   for (std::size_t h = 0; h < hypotheses.size(); ++h) {
     const std::size_t entry = hypotheses[h].entry;
+    if (views[entry].begin != begin) continue;
     const double variance_ms2 = std::pow(views[entry].scale_ms, 2);
     closeness_ms2[entry] += weights[h] * variance_ms2 * std::pow(hypotheses[h].closeness, 2);
     scale_ms2[entry] += weights[h] * variance_ms2;
@@ -154,14 +161,18 @@ Eigen::MatrixXd mean_covariance(const std::vector<EntryView>& views, const std::
   return covariance.selfadjointView<Eigen::Lower>();
 }
 
-/// Writes the covariance as spread and rest.
-void set_spread(const Eigen::MatrixXd& covariance, Index operator_features, CostPosterior& posterior) {
+/// Adds the covariance of the costs of one block to spread and rest.
+void add_spread(Index begin, const Eigen::MatrixXd& covariance, Index operator_features, CostPosterior& posterior) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(covariance);
-  const Index features = covariance.rows(), rank = std::min(features, spread_rank);
-  posterior.spread_ms =
+  const Index features = covariance.rows(), rank = std::min(features, spread_rank), before = posterior.spread_ms.cols();
+  const Eigen::MatrixXd spread =
       eigen.eigenvectors().rightCols(rank) * eigen.eigenvalues().tail(rank).cwiseMax(0).cwiseSqrt().asDiagonal();
-  posterior.rest_ms2 = (covariance.diagonal() - posterior.spread_ms.rowwise().squaredNorm()).cwiseMax(0);
-  posterior.rest_ms2.head(operator_features).setZero();
+  posterior.spread_ms.conservativeResize(Eigen::NoChange, before + rank);
+  posterior.spread_ms.rightCols(rank).setZero();
+  posterior.spread_ms.block(begin, before, features, rank) = spread;
+  const Index decisions = features - operator_features;
+  posterior.rest_ms2.segment(begin + operator_features, decisions) =
+      (covariance.diagonal() - spread.rowwise().squaredNorm()).cwiseMax(0).tail(decisions);
 }
 
 void set_anchors(const CostLibrary& library, const std::vector<Hypothesis>& hypotheses,
@@ -206,20 +217,29 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
   const std::vector<CostPrior> priors = cost_priors(library, options);
   std::vector<EntryView> views;
   for (std::size_t e = 0; e < priors.size(); ++e) {
-    views.push_back(view_of(priors[e], set.features, offsets.col(static_cast<Index>(e)), problem.log_latency));
+    views.push_back(view_of(priors[e], library.begin_of(e), library.rows_for(e, set.features),
+                            offsets.col(static_cast<Index>(e)), problem.log_latency));
   }
   const std::vector<Hypothesis> hypotheses = hypotheses_of(problem, views, options);
   const std::vector<double> weights = weights_of(hypotheses, options.evidence_power);
 
   CostPosterior posterior;
   posterior.floor_ms = problem.floor_ms;
+  std::set<Index> blocks;
   for (std::size_t h = 0; h < hypotheses.size(); ++h) {
     const Hypothesis& hypothesis = hypotheses[h];
-    posterior.components.push_back(
-        {hypothesis.entry, hypothesis.noise, weights[h], posterior_costs(views[hypothesis.entry], hypothesis)});
+    const EntryView& view = views[hypothesis.entry];
+    Eigen::VectorXd costs_ms = Eigen::VectorXd::Zero(set.features.cols());
+    costs_ms.segment(view.begin, library.costs.cols()) = posterior_costs(view, hypothesis);
+    posterior.components.push_back({hypothesis.entry, hypothesis.noise, weights[h], std::move(costs_ms)});
+    blocks.insert(view.begin);
   }
-  set_spread(mean_covariance(views, hypotheses, weights, problem, options.residual_share),
-             static_cast<Index>(library.operator_features), posterior);
+  posterior.spread_ms.resize(set.features.cols(), 0);
+  posterior.rest_ms2 = Eigen::VectorXd::Zero(set.features.cols());
+  for (const Index begin : blocks) {
+    add_spread(begin, covariance_of_block(begin, views, hypotheses, weights, problem, options.residual_share),
+               static_cast<Index>(library.operator_features), posterior);
+  }
   set_anchors(library, hypotheses, weights, measured, posterior);
   return posterior;
 }
@@ -252,6 +272,26 @@ LogLatency predict(const CostPosterior& posterior, const FeatureTable& table) {
   }
   result.deviation = variance.sqrt();
   return result;
+}
+
+void drop_unused_blocks(FeatureMap& map, CostPosterior& posterior) {
+  const auto width = static_cast<Index>(map.operator_features());
+  std::vector<Index> kept(map.shared_features());
+  std::iota(kept.begin(), kept.end(), Index{0});
+  std::vector<OperatorTimes> learned;
+  for (std::size_t l = 0; l < map.learned.size(); ++l) {
+    const auto begin = static_cast<Index>(map.block_begin(l + 1));
+    const bool used = std::any_of(posterior.components.begin(), posterior.components.end(), [&](const auto& component) {
+      return !component.costs_ms.segment(begin, width).isZero(0);
+    });
+    if (!used) continue;
+    for (Index f = 0; f < width; ++f) kept.push_back(begin + f);
+    learned.push_back(std::move(map.learned[l]));
+  }
+  map.learned = std::move(learned);
+  for (CostComponent& component : posterior.components) component.costs_ms = component.costs_ms(kept).eval();
+  posterior.spread_ms = posterior.spread_ms(kept, Eigen::all).eval();
+  posterior.rest_ms2 = posterior.rest_ms2(kept).eval();
 }
 
 }  // namespace tenshot::trainer::operators

@@ -58,4 +58,7 @@ struct LogLatency {
 };
 LogLatency predict(const CostPosterior& posterior, const FeatureTable& table);
 
+/// Takes out of both what a device's operators take where no component of the posterior is on costs of that device.
+void drop_unused_blocks(FeatureMap& map, CostPosterior& posterior);
+
 }  // namespace tenshot::trainer::operators

@@ -39,6 +39,8 @@ struct PosteriorOptions {
   double evidence_power = 0.5;
   /// LibraryOptions::typical_pull where the pool's quantity is cold starts. Larger trusts a device's own starts less.
   double start_pull = 0.05;
+  /// 1: what operators take is learned where it was measured on devices of the pool (OperatorTimes); 0: it is not.
+  int operator_times = 1;
   int newton_steps = 5;   ///< of Gauss–Newton for each hypothesis; more cost time
   std::size_t kept = 60;  ///< components kept: more make predictions slower and files larger
 };

@@ -24,9 +24,12 @@ PartCost cost_of(const CostPosterior& posterior, const Eigen::VectorXd& features
 }
 
 /// The part of `features` that belongs to the base, or to the decisions.
-Eigen::VectorXd base_of(const Eigen::VectorXd& features) {
+Eigen::VectorXd base_of(const FeatureMap& map, const Eigen::VectorXd& features) {
   Eigen::VectorXd own = Eigen::VectorXd::Zero(features.size());
-  own[0] = features[0];
+  for (std::size_t block = 0; block <= map.learned.size(); ++block) {
+    const auto at = static_cast<Index>(map.block_begin(block));
+    own[at] = features[at];
+  }
   return own;
 }
 Eigen::VectorXd decisions_of(const FeatureMap& map, const Eigen::VectorXd& features) {
@@ -60,7 +63,7 @@ std::vector<Part> parts_of(const CostPosterior& posterior, const FeatureMap& map
     cost.kind = kind;
     parts.push_back({std::move(cost), std::move(own)});
   };
-  add("base", "base", base_of(features));
+  add("base", "base", base_of(map, features));
   if (map.of_starts()) add("first uses", "first uses", first_uses_of(map, features));
   for (const nasbench::OperatorSpecification& specification : space.operator_list(architecture)) {
     const std::string kind = operator_group_of(specification);

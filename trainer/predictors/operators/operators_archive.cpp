@@ -6,6 +6,8 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/core/archive_reader.h"
+#include "trainer/trees/tree_archive.h"
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -74,7 +76,54 @@ void put_features(Archive& archive, const FeatureMap& map) {
   for (std::size_t f = 0; f < map.operator_features(); ++f) names.push_back(map.name(f));
   archive.card["features"] = {{"operators", names}, {"decisions", map.options}};
   put(archive, "features.unit", map.unit);
+  nlohmann::json learned = nlohmann::json::array();
+  for (const OperatorTimes& times : map.learned) {
+    const std::string name = "learned" + std::to_string(learned.size());
+    nlohmann::json groups = nlohmann::json::object();
+    for (std::size_t g = 0; g < times.groups.size(); ++g) {
+      if (times.groups[g] == GroupTimes::unknown) continue;
+      groups[operator_group_name(g)] = times.groups[g] == GroupTimes::learned ? "learned" : "elsewhere";
+    }
+    learned.push_back({{"device", times.device},
+                       {"trees", name},
+                       {"log_ms", times.trees.base},
+                       {"per_ms", times.per_ms},
+                       {"per_operator", times.per_operator},
+                       {"base", times.base},
+                       {"groups", std::move(groups)}});
+    put_trees(archive, name, times.trees);
+    put(archive, name + ".costs", times.costs);
+  }
+  if (!learned.empty()) archive.card["features"]["learned"] = std::move(learned);
 }
+
+namespace {
+
+OperatorTimes get_operator_times(const Archive& archive, const CardField& card, Index features) {
+  OperatorTimes times;
+  times.device = card.at("device").text();
+  const std::string name = card.at("trees").text();
+  times.trees = get_trees(archive, name, tree_feature_count());
+  times.trees.base = card.at("log_ms").number({-largest_log_latency, largest_log_latency});
+  times.per_ms = card.at("per_ms").number(not_negative);
+  times.per_operator = card.at("per_operator").number(not_negative);
+  times.base = card.at("base").number(not_negative);
+  times.groups.assign(operator_group_count(), GroupTimes::unknown);
+  const CardField groups = card.at("groups");
+  for (std::size_t g = 0; g < operator_group_count(); ++g) {
+    const auto found = groups.find(operator_group_name(g));
+    if (!found) continue;
+    const std::string known = found->text();
+    if (known != "learned" && known != "elsewhere") found->fail("learned or elsewhere");
+    times.groups[g] = known == "learned" ? GroupTimes::learned : GroupTimes::elsewhere;
+  }
+  times.costs = get(archive, name + ".costs", features, 1, 0);
+  return times;
+}
+
+constexpr std::size_t most_learned = 100'000;
+
+}  // namespace
 
 FeatureMap get_features(const Archive& archive, const nasbench::SearchSpace& space) {
   FeatureMap map;
@@ -93,12 +142,19 @@ FeatureMap get_features(const Archive& archive, const nasbench::SearchSpace& spa
     throw FormatError("key 'features.decisions' does not fit the space " + std::string(space.name()));
   }
   map.unit = get(archive, "features.unit", static_cast<Index>(map.raw.size()), 1, smallest);
+  const auto learned = CardField(archive).at("features").find("learned");
+  if (!learned) return map;
+  if (!map.options.empty()) learned->fail("nothing in a space of decisions");
+  for (const CardField& times : learned->list(most_learned)) {
+    map.learned.push_back(get_operator_times(archive, times, static_cast<Index>(map.raw.size())));
+  }
   return map;
 }
 
 void put_library(Archive& archive, const CostLibrary& library) {
   archive.card["alike"] = library.alike;
   archive.card["residual_variance"] = library.residual_variance;
+  if (!library.block.empty()) archive.card["library_blocks"] = library.block;
   put(archive, "library.costs", library.costs);
   put(archive, "library.median_ms", library.median_ms);
   put(archive, "library.log_rms", library.log_rms);
@@ -110,13 +166,20 @@ void put_library(Archive& archive, const CostLibrary& library) {
 }
 
 CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
-  const auto features = static_cast<Index>(map.features());
+  const auto features = static_cast<Index>(map.shared_features());
   CostLibrary library;
   library.operator_features = map.operator_features();
   library.alike = positive(archive.card, "alike");
   library.costs = get(archive, "library.costs", any_size, features);
   const Index devices = library.costs.rows();
   if (devices == 0) throw FormatError("array 'library.costs' has no device");
+  if (const auto blocks = CardField(archive).find("library_blocks")) {
+    for (const CardField& block : blocks->list(static_cast<std::size_t>(devices))) {
+      library.block.push_back(
+          static_cast<std::size_t>(block.whole_number(0, static_cast<std::int64_t>(map.learned.size()))));
+    }
+    if (static_cast<Index>(library.block.size()) != devices) blocks->fail("one number for each device");
+  }
   library.median_ms = get(archive, "library.median_ms", devices, 1, smallest);
   library.log_rms = get(archive, "library.log_rms", devices, 1, 0);
   library.differences = get(archive, "library.differences", devices, devices, 0);
@@ -186,10 +249,11 @@ CostPosterior get_posterior(const Archive& archive, const FeatureMap& map) {
   }
   posterior.spread_ms = get(archive, "spread_ms", features, any_size);
   posterior.rest_ms2 = get(archive, "rest_ms2", features, 1, 0);
-  posterior.places = get_places(archive, features);
+  const auto shared = static_cast<Index>(map.shared_features());
+  posterior.places = get_places(archive, shared);
   posterior.calibration = get_calibration(archive);
   if (!posterior.places.compared()) return posterior;
-  posterior.anchors = get(archive, "anchors", any_size, features + 1);
+  posterior.anchors = get(archive, "anchors", any_size, shared + 1);
   posterior.anchor_weights = get(archive, "anchors.weights", posterior.anchors.rows(), 1);
   posterior.residual_variance = archive.card.at("residual_variance").get<double>();
   if (!(posterior.residual_variance >= 0 && std::isfinite(posterior.residual_variance))) {

@@ -59,7 +59,9 @@ class OperatorsModel : public PoolModel {
     std::vector<std::string> names;
     for (const Architecture& architecture : set.architectures) names.push_back(pool_.space->format(architecture));
     put_explanation(card, get_quantity(card), operators::explanation_lines(posterior, map_, features, devices, names));
-    return std::make_unique<OperatorsPredictor>(*pool_.space, map_, std::move(posterior), std::move(card));
+    FeatureMap map = map_;
+    operators::drop_unused_blocks(map, posterior);
+    return std::make_unique<OperatorsPredictor>(*pool_.space, std::move(map), std::move(posterior), std::move(card));
   }
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
@@ -88,8 +90,15 @@ std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, std::uint
   operators::FittedPool fitted = operators::fit_pool(pool, library_options);
   operators::CalibrationOptions options;
   options.seed = seed;
+  operators::LearnOperators learn;
+  if (!fitted.map.learned.empty()) {
+    learn = [&](CostLibrary& library, const std::vector<Eigen::Index>& known) {
+      const FeatureMap map = fitted.learn(known, library);
+      return operators::feature_table(map, *pool.space, fitted.networks).rows();
+    };
+  }
   operators::Calibration calibration = operators::calibrate(fitted.numbers, fitted.library, families_of(pool),
-                                                            library_options, posterior_options, options);
+                                                            library_options, posterior_options, options, learn);
   fitted.library.residual_variance *= calibration.residual_factor;
   return std::make_unique<OperatorsModel>(pool, std::move(fitted.map), std::move(fitted.library),
                                           std::move(calibration.intervals), seed, posterior_options);

@@ -61,7 +61,7 @@ std::string log_latency_source(bool compared) {
       "  variance = between + own / torch.exp(2.0 * mean) + self.noise_variance\n";
   if (compared) {
     source +=
-        "  shares = torch.clamp_min(x * self.typical, 0.0)\n"
+        "  shares = torch.clamp_min(x[:, :self.typical.size(1)] * self.typical, 0.0)\n"
         "  total = torch.clamp_min(shares.sum(1, keepdim=True), 1e-12)\n"
         "  place = torch.cat([torch.sqrt(shares / total) / self.length, torch.log(total) / self.scale], 1)\n"
         "  squared = (place * place).sum(1, keepdim=True) - 2.0 * torch.mm(place, self.anchors.t()) + "

@@ -12,9 +12,15 @@ namespace tenshot::trainer::operators {
 
 /// A pool fitted: its features and its devices' costs.
 struct FittedPool {
-  FeatureMap map;
-  PoolNumbers numbers;
+  std::vector<Architecture> networks;
+  OperatorMeasurements operators;
+  FeatureMap map;       ///< with what was learned of all networks
+  PoolNumbers numbers;  ///< the shared features alone
   CostLibrary library;
+
+  /// Learns what operators take from the networks that `known` numbers alone: gives the devices of `of` the blocks of
+  /// the map that is returned, which has no others.
+  FeatureMap learn(const std::vector<Eigen::Index>& known, CostLibrary& of) const;
 };
 
 /// What the costs of a pool's devices are fitted with: of cold starts, PosteriorOptions::start_pull draws them

@@ -1,0 +1,192 @@
+#include "trainer/predictors/operators/operator_times.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <string_view>
+
+#include "trainer/core/nnls.h"
+#include "trainer/predictors/operators/operator_groups.h"
+
+namespace tenshot::trainer::operators {
+namespace {
+
+using Eigen::Index;
+using nasbench::OperatorSpecification;
+
+constexpr double most_efficiency = 10;  ///< and least, one over it
+constexpr double nothing = 1e-6;        ///< in units of the median latency: less is no cost
+
+/// What tells equal operators: files of measured ones keep no element type and no trained constants.
+std::string key_of(OperatorSpecification operation) {
+  operation.type = nasbench::ElementType::float32;
+  operation.constants.clear();
+  return format(operation);
+}
+
+float log_of(double value) { return static_cast<float>(std::log2(std::max(value, 1.0))); }
+
+float function_of(const OperatorSpecification& operation) {
+  constexpr std::array<std::string_view, 12> known = {"relu", "relu6", "leaky_relu", "hard_sigmoid", "hard_swish",
+                                                      "clip", "elu",   "sigmoid",    "silu",         "tanh",
+                                                      "gelu", "softplus"};
+  const auto* found = std::find(known.begin(), known.end(), operation.name);
+  return static_cast<float>(found - known.begin());
+}
+
+std::size_t number_of_group(const OperatorSpecification& operation) {
+  const std::string group = operator_group_of(operation);
+  for (std::size_t i = 0; i < operator_group_count(); ++i) {
+    if (operator_group_name(i) == group) return i;
+  }
+  return operator_group_count();
+}
+
+TreeEnsemble grow(const std::vector<float>& rows, const std::vector<double>& log_ms) {
+  TreeOptions options;
+  options.trees = 1;
+  options.rounds = 200;
+  options.learning_rate = 0.08;
+  options.depth = 5;
+  options.row_share = 0.7;
+  return train_trees(rows, tree_feature_count(), log_ms, {}, options);
+}
+
+double milliseconds(const TreeEnsemble& trees, const OperatorSpecification& operation) {
+  return std::max(std::exp(trees.predict(tree_features(operation).data())) - least_operator_ms, 0.0);
+}
+
+}  // namespace
+
+std::size_t tree_feature_count() { return 12; }
+
+std::vector<float> tree_features(const OperatorSpecification& operation) {
+  const nasbench::Shape& input = operation.inputs.empty() ? operation.output : operation.inputs.front();
+  const auto in = static_cast<double>(channel_count(operation, input));
+  const auto out = static_cast<double>(channel_count(operation, operation.output));
+  const auto elements = static_cast<double>(nasbench::element_count(operation.output));
+  const int window = std::max(operation.kernel.height, operation.kernel.width);
+  return {static_cast<float>(number_of_group(operation)),
+          function_of(operation),
+          static_cast<float>(window),
+          static_cast<float>(std::min(operation.kernel.height, operation.kernel.width)),
+          static_cast<float>(std::max(operation.stride.height, operation.stride.width)),
+          log_of(in / operation.groups),
+          log_of(out),
+          log_of(elements / std::max(out, 1.0)),
+          log_of(static_cast<double>(nasbench::multiply_adds(operation))),
+          log_of(static_cast<double>(nasbench::input_bytes(operation))),
+          log_of(static_cast<double>(nasbench::output_bytes(operation))),
+          log_of(static_cast<double>(nasbench::weight_bytes(operation)))};
+}
+
+double OperatorTimes::relative(const OperatorSpecification& operation, const Eigen::VectorXd& features) const {
+  const std::size_t group = number_of_group(operation);
+  const GroupTimes known = group < groups.size() ? groups[group] : GroupTimes::unknown;
+  if (known == GroupTimes::unknown) return features.dot(costs);
+  return known == GroupTimes::elsewhere ? 0 : per_ms * milliseconds(trees, operation) + per_operator;
+}
+
+double OperatorTimes::efficiency(const OperatorSpecification& operation, const Eigen::VectorXd& features) const {
+  const std::size_t group = number_of_group(operation);
+  const GroupTimes known = group < groups.size() ? groups[group] : GroupTimes::unknown;
+  if (known == GroupTimes::unknown) return 1;
+  if (known == GroupTimes::elsewhere) return 0;
+  const double ratio = (relative(operation, features) + nothing) / (std::max(features.dot(costs), 0.0) + nothing);
+  return std::clamp(ratio, 1 / most_efficiency, most_efficiency);
+}
+
+OperatorMeasurements::OperatorMeasurements(const datasets::Pool& pool,
+                                           const std::vector<nasbench::Architecture>& networks)
+    : timed_(pool.devices.size()) {
+  const bool is_measured = std::any_of(pool.devices.begin(), pool.devices.end(),
+                                       [](const auto& device) { return !device.operator_latencies.empty(); });
+  for (const datasets::DeviceRuntime& device : pool.devices) devices_.push_back(device.id);
+  if (!is_measured || pool.space->composed() || !has_xgboost()) return;
+  std::map<std::string, std::uint32_t> numbers;
+  std::map<std::string, std::int32_t> network_numbers;
+  for (const nasbench::Architecture& network : networks) {
+    network_numbers.emplace(pool.space->format(network), static_cast<std::int32_t>(operators_of_.size()));
+    std::vector<std::uint32_t>& own = operators_of_.emplace_back();
+    for (const OperatorSpecification& operation : pool.space->operator_list(network)) {
+      if (operator_group_of(operation).empty()) continue;
+      const auto [found, is_new] = numbers.emplace(key_of(operation), static_cast<std::uint32_t>(operators_.size()));
+      if (is_new) operators_.push_back(operation);
+      own.push_back(found->second);
+    }
+  }
+  for (std::size_t d = 0; d < pool.devices.size(); ++d) {
+    for (const datasets::OperatorLatency& latency : pool.devices[d].operator_latencies) {
+      const auto operation = numbers.find(key_of(latency.operation));
+      const auto network = network_numbers.find(latency.network);
+      if (operation == numbers.end() || (!latency.network.empty() && network == network_numbers.end())) continue;
+      timed_[d].push_back(
+          {operation->second, latency.latency_ms, network == network_numbers.end() ? -1 : network->second});
+    }
+  }
+}
+
+bool OperatorMeasurements::has(std::size_t device) const { return !timed_[device].empty(); }
+
+bool OperatorMeasurements::any() const {
+  return std::any_of(timed_.begin(), timed_.end(), [](const auto& timed) { return !timed.empty(); });
+}
+
+OperatorTimes OperatorMeasurements::learn(std::size_t device, const std::vector<Index>& known,
+                                          const Eigen::VectorXd& latency_ms, double median_ms,
+                                          const Eigen::VectorXd& costs) const {
+  OperatorTimes times;
+  times.device = devices_[device];
+  times.costs = costs;
+  times.groups.assign(operator_group_count(), GroupTimes::unknown);
+  std::vector<bool> is_known(operators_of_.size(), false), occurs(operators_.size(), false);
+  std::vector<Index> measured;
+  for (const Index network : known) {
+    if (!std::isfinite(latency_ms[network])) continue;
+    const auto at = static_cast<std::size_t>(network);
+    measured.push_back(network);
+    is_known[at] = true;
+    for (const std::uint32_t operation : operators_of_[at]) occurs[operation] = true;
+  }
+  std::vector<float> rows;
+  std::vector<double> log_ms;
+  std::vector<bool> is_timed(operator_group_count(), false);
+  for (const Timed& timed : timed_[device]) {
+    if (timed.network < 0 ? !occurs[timed.operation] : !is_known[static_cast<std::size_t>(timed.network)]) continue;
+    const std::vector<float> own = tree_features(operators_[timed.operation]);
+    rows.insert(rows.end(), own.begin(), own.end());
+    log_ms.push_back(std::log(timed.latency_ms + least_operator_ms));
+    is_timed[number_of_group(operators_[timed.operation])] = true;
+  }
+  constexpr std::size_t fewest_networks = 3, fewest_operators = 20;
+  if (measured.size() < fewest_networks || log_ms.size() < fewest_operators) return times;
+  times.trees = grow(rows, log_ms);
+  for (std::size_t o = 0; o < operators_.size(); ++o) {
+    const std::size_t group = number_of_group(operators_[o]);
+    if (occurs[o]) times.groups[group] = is_timed[group] ? GroupTimes::learned : GroupTimes::elsewhere;
+  }
+  Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(static_cast<Index>(measured.size()), 3);
+  Eigen::VectorXd ms(static_cast<Index>(operators_.size()));
+  for (std::size_t o = 0; o < operators_.size(); ++o) {
+    ms[static_cast<Index>(o)] = occurs[o] ? milliseconds(times.trees, operators_[o]) : 0;
+  }
+  Eigen::VectorXd relative(static_cast<Index>(measured.size()));
+  for (Index i = 0; i < sums.rows(); ++i) {
+    const Index network = measured[static_cast<std::size_t>(i)];
+    for (const std::uint32_t operation : operators_of_[static_cast<std::size_t>(network)]) {
+      if (times.groups[number_of_group(operators_[operation])] != GroupTimes::learned) continue;
+      sums(i, 0) += ms[operation];
+      sums(i, 1) += 1;
+    }
+    sums(i, 2) = 1;
+    relative[i] = latency_ms[network] / median_ms;
+  }
+  const Eigen::VectorXd fitted = relative_non_negative_least_squares(sums, relative);
+  times.per_ms = fitted[0];
+  times.per_operator = fitted[1];
+  times.base = fitted[2];
+  return times;
+}
+
+}  // namespace tenshot::trainer::operators

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "datasets/pool/pool.h"
+#include "trainer/trees/tree_ensemble.h"
+
+namespace tenshot::trainer::operators {
+
+/// How the operators of a group are timed on a device.
+enum class GroupTimes : std::uint8_t {
+  unknown,   ///< no network that was learned from has one
+  learned,   ///< from those that were measured
+  elsewhere  ///< networks have them and none has a time of its own: it is in those of the operators around them
+};
+
+/// What operators take on a device-runtime of the pool, learned from those that were measured inside its networks.
+/// Costs are linear in measures of an operator (operator_groups.h); an operator that is narrow, large or of another
+/// kernel than most takes another multiple of its linear costs, and trees say which.
+struct OperatorTimes {
+  std::string device;              ///< its id
+  TreeEnsemble trees;              ///< log(ms + least_operator_ms) from tree_features()
+  double per_ms = 0;               ///< what a network takes is base + Σ over its timed operators of per_ms · ms +
+  double per_operator = 0;         ///< per_operator, in units of the device's median latency
+  double base = 0;
+  std::vector<GroupTimes> groups;  ///< [operator_group_count()]
+  Eigen::VectorXd costs;           ///< the library's costs of the device, [features]
+
+  /// What the operator adds to a network, in units of the device's median latency; `features` are its own. An operator
+  /// of a group that is unknown takes what its linear costs say.
+  double relative(const nasbench::OperatorSpecification& operation, const Eigen::VectorXd& features) const;
+  /// What the features of the operator are to be multiplied with, so that their costs say what it takes: between a
+  /// tenth and ten.
+  double efficiency(const nasbench::OperatorSpecification& operation, const Eigen::VectorXd& features) const;
+};
+
+constexpr double least_operator_ms = 1e-3;  ///< a clock tells no smaller times apart
+std::size_t tree_feature_count();
+/// The operator's group and function, window, stride, channels, positions, arithmetic and bytes, as trees see them.
+std::vector<float> tree_features(const nasbench::OperatorSpecification& operation);
+
+/// The operators of a pool's networks, and which of them were measured on which device.
+class OperatorMeasurements {
+ public:
+  /// Networks as latency_matrix() orders them.
+  OperatorMeasurements(const datasets::Pool& pool, const std::vector<nasbench::Architecture>& networks);
+
+  /// Whether operators of the device were measured, and this program can learn from them (has_xgboost()).
+  bool has(std::size_t device) const;
+  bool any() const;
+  /// The operators of a network.
+  const std::vector<std::uint32_t>& operators_of(std::size_t network) const { return operators_of_[network]; }
+  const std::vector<nasbench::OperatorSpecification>& operators() const { return operators_; }
+
+  /// What operators take on a device, learned from those of the networks that `known` numbers and the device measured.
+  /// `latency_ms` has the device's latency of each network, NaN where it has none; `costs` are its linear costs, in
+  /// units of `median_ms`. Leaves everything unknown where fewer than three of
+  /// the known networks have measured operators.
+  OperatorTimes learn(std::size_t device, const std::vector<Eigen::Index>& known, const Eigen::VectorXd& latency_ms,
+                      double median_ms, const Eigen::VectorXd& costs) const;
+
+ private:
+  struct Timed {
+    std::uint32_t operation = 0;
+    double latency_ms = 0;
+    std::int32_t network = -1;  ///< −1: a median over all that have it
+  };
+
+  std::vector<std::string> devices_;
+  std::vector<nasbench::OperatorSpecification> operators_;
+  std::vector<std::vector<std::uint32_t>> operators_of_;  ///< of each network, by number in `operators_`
+  std::vector<std::vector<Timed>> timed_;                 ///< of each device
+};
+
+}  // namespace tenshot::trainer::operators
