@@ -36,11 +36,12 @@ float function_of(const OperatorSpecification& operation) {
 }
 
 std::size_t number_of_group(const OperatorSpecification& operation) {
+  if (operation.kind == nasbench::OperatorKind::pad) return operator_group_count();
   const std::string group = operator_group_of(operation);
   for (std::size_t i = 0; i < operator_group_count(); ++i) {
     if (operator_group_name(i) == group) return i;
   }
-  return operator_group_count();
+  return timed_group_count();
 }
 
 TreeEnsemble grow(const std::vector<float>& rows, const std::vector<double>& log_ms) {
@@ -58,6 +59,11 @@ double milliseconds(const TreeEnsemble& trees, const OperatorSpecification& oper
 }
 
 }  // namespace
+
+std::size_t timed_group_count() { return operator_group_count() + 1; }
+std::string timed_group_name(std::size_t group) {
+  return group < operator_group_count() ? operator_group_name(group) : "pad";
+}
 
 std::size_t tree_feature_count() { return 12; }
 
@@ -139,7 +145,7 @@ OperatorTimes OperatorMeasurements::learn(std::size_t device, const std::vector<
   OperatorTimes times;
   times.device = devices_[device];
   times.costs = costs;
-  times.groups.assign(operator_group_count(), GroupTimes::unknown);
+  times.groups.assign(timed_group_count(), GroupTimes::unknown);
   std::vector<bool> is_known(operators_of_.size(), false), occurs(operators_.size(), false);
   std::vector<Index> measured;
   for (const Index network : known) {
@@ -151,7 +157,7 @@ OperatorTimes OperatorMeasurements::learn(std::size_t device, const std::vector<
   }
   std::vector<float> rows;
   std::vector<double> log_ms;
-  std::vector<bool> is_timed(operator_group_count(), false);
+  std::vector<bool> is_timed(timed_group_count(), false);
   for (const Timed& timed : timed_[device]) {
     if (timed.network < 0 ? !occurs[timed.operation] : !is_known[static_cast<std::size_t>(timed.network)]) continue;
     const std::vector<float> own = tree_features(operators_[timed.operation]);

@@ -27,7 +27,7 @@ struct OperatorTimes {
   double per_ms = 0;               ///< what a network takes is base + Σ over its timed operators of per_ms · ms +
   double per_operator = 0;         ///< per_operator, in units of the device's median latency
   double base = 0;
-  std::vector<GroupTimes> groups;  ///< [operator_group_count()]
+  std::vector<GroupTimes> groups;  ///< [timed_group_count()]
   Eigen::VectorXd costs;           ///< the library's costs of the device, [features]
 
   /// What the operator adds to a network, in units of the device's median latency; `features` are its own. An operator
@@ -37,6 +37,11 @@ struct OperatorTimes {
   /// tenth and ten.
   double efficiency(const nasbench::OperatorSpecification& operation, const Eigen::VectorXd& features) const;
 };
+
+/// The groups of operators that are timed alike: those of operator_groups.h, and pads, which stand there beside
+/// concatenations and which few runtimes execute on their own.
+std::size_t timed_group_count();
+std::string timed_group_name(std::size_t group);
 
 constexpr double least_operator_ms = 1e-3;  ///< a clock tells no smaller times apart
 std::size_t tree_feature_count();

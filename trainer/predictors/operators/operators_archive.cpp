@@ -82,7 +82,7 @@ void put_features(Archive& archive, const FeatureMap& map) {
     nlohmann::json groups = nlohmann::json::object();
     for (std::size_t g = 0; g < times.groups.size(); ++g) {
       if (times.groups[g] == GroupTimes::unknown) continue;
-      groups[operator_group_name(g)] = times.groups[g] == GroupTimes::learned ? "learned" : "elsewhere";
+      groups[timed_group_name(g)] = times.groups[g] == GroupTimes::learned ? "learned" : "elsewhere";
     }
     learned.push_back({{"device", times.device},
                        {"trees", name},
@@ -108,10 +108,10 @@ OperatorTimes get_operator_times(const Archive& archive, const CardField& card, 
   times.per_ms = card.at("per_ms").number(not_negative);
   times.per_operator = card.at("per_operator").number(not_negative);
   times.base = card.at("base").number(not_negative);
-  times.groups.assign(operator_group_count(), GroupTimes::unknown);
+  times.groups.assign(timed_group_count(), GroupTimes::unknown);
   const CardField groups = card.at("groups");
-  for (std::size_t g = 0; g < operator_group_count(); ++g) {
-    const auto found = groups.find(operator_group_name(g));
+  for (std::size_t g = 0; g < timed_group_count(); ++g) {
+    const auto found = groups.find(timed_group_name(g));
     if (!found) continue;
     const std::string known = found->text();
     if (known != "learned" && known != "elsewhere") found->fail("learned or elsewhere");
