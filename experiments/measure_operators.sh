@@ -3,7 +3,7 @@
 # datasets/data/operators: a table for each, a row for each operator, the median over all networks that have it. Five
 # minutes a runtime; an interrupted run goes on.
 #
-#   experiments/measure_operators.sh [RUNTIME …, "libtorch-eager opencv-dnn" unless said]
+#   experiments/measure_operators.sh [RUNTIME …, "libtorch-eager libtorch-channels-last libtorch-int8 opencv-dnn" unless said]
 #
 # TENSHOT_PREFIX goes before every measuring program ("chrt -f 5").
 set -euo pipefail
@@ -15,7 +15,7 @@ build_targets tenshot
 zoo=$build/networks work=$build/networks_operators out=datasets/data/operators
 [ -f "$zoo.csv" ] || experiments/networks_zoo.sh "$zoo"
 mkdir -p "$work" "$out"
-runtimes=${*:-libtorch-eager opencv-dnn}
+runtimes=${*:-libtorch-eager libtorch-channels-last libtorch-int8 opencv-dnn}
 for runtime in $runtimes; do
   list=$zoo.csv
   if [ "$runtime" = libtorch-int8 ]; then # as in measure_networks.sh

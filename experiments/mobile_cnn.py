@@ -18,8 +18,9 @@ MEASURES = [("acc10", "within ±10 %", 100, 1), ("acc5", "±5 %", 100, 1), ("med
 PROTOCOLS = {
     "mobile_cnn": """`TENSHOT_TABLES=folder experiments/mobile_cnn.sh`: the 102 published CNNs of Li, Paolieri and Golubchik (EdgeSys
 2024) under TensorFlow Lite on four phones. Each phone is left out of the pool with all its settings; the ten
-measured networks come from one half of the networks, the other half is predicted. Mean over settings and
-splits, ± the standard deviation over the means of the splits.""",
+measured networks come from one half of the networks, the other half is predicted. The GPUs of the pool's phones also
+say what each operator of the networks that the pool knows took (the table's profiles); of the phone that is left
+out no such time is read. Mean over settings and splits, ± the standard deviation over the means of the splits.""",
     "mobile_cnn_families": """`TENSHOT_TABLES=folder experiments/mobile_cnn.sh families`: as [mobile_cnn](../mobile_cnn/README.md), but families
 of networks stay whole: of each of 25 families (mobilenet, preresnet, resnet, regnet and so on, by the letters that a
 name begins with) all networks are on one side of a split, the sides about as large as each other.""",
@@ -30,7 +31,7 @@ predicted.""",
 inside the pools of [mobile_cnn](../mobile_cnn/README.md). Of each split (1 and 2) and each phone tested there, only the
 other three phones and the half of the networks that their pool knows are seen; each of the three is predicted by the
 other two, and a third of the networks is new to the pool. ± is the standard deviation over the eight. `operators` plans with
-a noise of 0.1. All rows are within what the eight differ by."""}
+a noise of 0.1. Where the operators' times are not learned, the plan still knows them."""}
 
 
 def family(network):

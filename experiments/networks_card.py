@@ -11,7 +11,9 @@ HEAD = """# The pool of networks
 
 Latencies of {networks} CNNs, transformers and mixers on {devices} device-runtimes of one machine, end to end, batch 1, one
 thread: {published} published networks of {families} families at several widths and resolutions, as torchvision exports them, and
-{synthetic} synthetic ones of the space of Li, Paolieri and Golubchik (Operation-wise prediction, 2022, Fig. 11). Weights are random.
+{synthetic} synthetic ones of the space of Li, Paolieri and Golubchik (Operation-wise prediction, 2022, Fig. 11), and
+{blocks} of the blocks of published networks, drawn for each stage (`tenshot network generate --space synthetic-blocks`).
+Weights are random.
 `experiments/networks_zoo.sh` makes the networks, `experiments/measure_networks.sh` measures them; `networks.json` says what
 each executes, `families.csv` to which family each belongs. The ONNX files themselves are not kept.
 
@@ -47,10 +49,10 @@ def main():
     folder = Path(sys.argv[1])
     with open(folder / "families.csv", newline="") as file:
         families = collections.Counter(entry["family"] for entry in csv.DictReader(file))
-    synthetic = families.pop("synthetic", 0)
+    synthetic, blocks = families.pop("synthetic", 0), families.pop("synthetic_blocks", 0)
     devices = sorted(path.parent for path in folder.glob("*/device.json"))
-    print(HEAD.format(networks=sum(families.values()) + synthetic, devices=len(devices), families=len(families),
-                      published=sum(families.values()), synthetic=synthetic))
+    print(HEAD.format(networks=sum(families.values()) + synthetic + blocks, devices=len(devices), families=len(families),
+                      published=sum(families.values()), synthetic=synthetic, blocks=blocks))
     left_out, facts = {}, {}
     for device in devices:
         line, environment = row(device)

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 SHARE = 0.6  # of the networks of each kind, published and synthetic, to train on and to adapt with
+SYNTHETIC = ("synthetic", "synthetic_blocks")  # each a kind: single networks of it are left out, not the whole
 MEASURES = [("acc10", "within ±10 %", 100, 1), ("acc5", "within ±5 %", 100, 1), ("mape", "mean error, %", 100, 1),
             ("spearman", "Spearman's ρ", 1, 3), ("coverage90", "90 % intervals hold, %", 100, 1)]
 
@@ -26,13 +27,15 @@ def order(families, split):
     by_family = collections.defaultdict(list)
     for network, family in families:
         by_family[family].append(network)
-    synthetic = sorted(by_family.pop("synthetic", []), key=lambda network: hashed(split, network))
+    synthetic = [sorted(by_family.pop(kind, []), key=lambda network: hashed(split, network)) for kind in SYNTHETIC]
     published = sum(len(networks) for networks in by_family.values())
     train, test = [], []
     for family in sorted(by_family, key=lambda name: hashed(split, name)):
         (train if len(train) < SHARE * published else test).extend(by_family[family])
-    cut = round(SHARE * len(synthetic))
-    return train + synthetic[:cut], test + synthetic[cut:]
+    for networks in synthetic:
+        cut = round(SHARE * len(networks))
+        train, test = train + networks[:cut], test + networks[cut:]
+    return train, test
 
 
 def split_pool(pool, split, spec, out):

@@ -4,7 +4,7 @@
 
 packages="g++ cmake ninja-build ccache libtorch-dev libopenblas0-openmp libeigen3-dev libcxxopts-dev \
 nlohmann-json3-dev libssl-dev libpfm4-dev libonnx-dev libprotobuf-dev \
-libgtest-dev libbenchmark-dev valgrind"
+libgtest-dev libbenchmark-dev libxgboost-dev valgrind"
 
 installed=""  # whether install_missing installed anything
 install_missing() {

@@ -78,7 +78,8 @@ bool holds(const DeviceFile& contents, const fs::path& measurements, Quantity qu
 
 constexpr const char* operators_name = "operators.csv";
 
-/// What the runtime itself told of operators inside networks. What was measured apart is no part of a network's latency.
+/// What the runtime itself told of operators inside networks. What was measured apart is no part of a network's
+/// latency.
 std::vector<OperatorLatency> read_operators_of(const fs::path& file) {
   std::error_code error;
   if (!fs::exists(file, error)) return {};

@@ -82,10 +82,10 @@ struct Pool {
   Quantity quantity() const { return devices.empty() ? Quantity::latency : devices.front().quantity; }
 };
 
-/// Reads every `*/device.json` below `folder`, in the order of the ids, with its latencies, what its `operators.csv` says
-/// of operators inside networks (operators/kernel_table.h), and what the folder keeps of their space (space_files.h).
-/// Throws FileError (no such folder, no device in it), FormatError (a device file that
-/// is none), InputError (devices of different spaces, or two with one id).
+/// Reads every `*/device.json` below `folder`, in the order of the ids, with its latencies, what its `operators.csv`
+/// says of operators inside networks (operators/kernel_table.h), and what the folder keeps of their space
+/// (space_files.h). Throws FileError (no such folder, no device in it), FormatError (a device file that is none),
+/// InputError (devices of different spaces, or two with one id).
 ///
 /// With a quantity asked for, the devices that hold it: those whose device file names it, and those whose measurements
 /// have its column; the others are left out. Otherwise each device's own, which must be the same of all (InputError).
@@ -101,10 +101,10 @@ struct DeviceOfSpace {
 };
 DeviceOfSpace read_device(const std::filesystem::path& path, std::optional<Quantity> quantity = std::nullopt);
 
-/// Writes `folder/<id>/device.json`, `latencies.csv` and where operators were measured `operators.csv`, atomically each,
-/// the device file last, so that a device file never
-/// names latencies that are not there; and before them what the folder has to keep of their space. Throws InputError
-/// when an id could not be a folder's name, or the device holds what a device file cannot.
+/// Writes `folder/<id>/device.json`, `latencies.csv` and where operators were measured `operators.csv`, atomically
+/// each, the device file last, so that a device file never names latencies that are not there; and before them what the
+/// folder has to keep of their space. Throws InputError when an id could not be a folder's name, or the device holds
+/// what a device file cannot.
 void write_device(const std::filesystem::path& folder, const DeviceRuntime& device, const SearchSpace& space);
 void write_pool(const std::filesystem::path& folder, const Pool& pool);
 
@@ -123,7 +123,7 @@ struct WideTableOptions {
   Quantity quantity = Quantity::latency;  ///< what the columns hold, in its unit
   /// What operators take inside the networks, by device; a device keeps those of the networks that are read. A device
   /// that is no column is an InputError.
-  std::map<std::string, std::vector<OperatorLatency>> operator_latencies;
+  std::map<std::string, std::vector<OperatorLatency>> operator_latencies = {};
 };
 
 /// Reads a wide table: `architecture`, an optional `index`, one column of latencies in ms per device-runtime.

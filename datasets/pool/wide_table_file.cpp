@@ -15,7 +15,9 @@ namespace fs = std::filesystem;
 
 WideTableFile::WideTableFile(const fs::path& table, const SearchSpace& space, const WideTableOptions& options,
                              const fs::path& out)
-    : space_(space), environment_(imported_from(name_in_messages(table))), quantity_(options.quantity),
+    : space_(space),
+      environment_(imported_from(name_in_messages(table))),
+      quantity_(options.quantity),
       operator_latencies_(options.operator_latencies) {
   FileBlocks blocks(table);
   CsvReader csv([&](std::string& text, std::size_t most) { return blocks.append_to(text, most); },

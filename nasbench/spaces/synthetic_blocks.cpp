@@ -283,13 +283,14 @@ class Drawn {
   Source attention(const Source& x, std::int64_t heads) {
     const Shape shape = b_.type(x).shape;
     const std::int64_t tokens = shape[1], width = shape[2], own = width / heads;
-    const std::vector<Source> parts = b_.split("split", b_.linear("projections", x, 3 * width), {width, width, width}, 2);
+    const std::vector<Source> parts =
+        b_.split("split", b_.linear("projections", x, 3 * width), {width, width, width}, 2);
     const auto by_head = [&](const Source& part, std::vector<std::int64_t> order) {
       return b_.transpose("heads", b_.reshape("apart", part, {batch_, tokens, heads, own}), std::move(order));
     };
     const Source queries = by_head(parts[0], {0, 2, 1, 3}), keys = by_head(parts[1], {0, 2, 3, 1});
-    const Source scores = b_.multiply_by("scale", b_.matrix_product("scores", queries, keys),
-                                          1 / std::sqrt(static_cast<double>(own)));
+    const Source scores =
+        b_.multiply_by("scale", b_.matrix_product("scores", queries, keys), 1 / std::sqrt(static_cast<double>(own)));
     const Source read = b_.matrix_product("read", b_.softmax("softmax", scores), by_head(parts[2], {0, 2, 1, 3}));
     const Source together = b_.reshape("together", b_.transpose("tokens_first", read, {0, 2, 1, 3}), shape);
     return b_.linear("projection", together, width);

@@ -77,7 +77,8 @@ void import_measurements(const Arguments& arguments) {
       cxxopts::value<std::string>()->default_value("nasbench201"));
   add("devices", "columns to read, comma-separated (default: all)", cxxopts::value<std::string>());
   add("operator-latencies",
-      "DEVICE=COLUMN, comma-separated: columns of the CSV of --networks that say what operators take on a device, in ms",
+      "DEVICE=COLUMN, comma-separated: columns of the CSV of --networks that say what operators take on a device, in "
+      "ms",
       cxxopts::value<std::string>());
   add("rows", "a:b, rows whose index is a … b − 1 (default: all)", cxxopts::value<std::string>());
   add("kit", "folder of a kit with the results/ of its measure.sh: becomes one device-runtime",

@@ -150,7 +150,8 @@ void generate(const Arguments& arguments) {
                        "Writes networks drawn from a space as ONNX files: synthetic-cnn is that of Li et al., §4.3.2; "
                        "synthetic-blocks is of the blocks of published CNNs, transformers and mixers.",
                        generate_example);
-  options.add()("space", "synthetic-cnn or synthetic-blocks", cxxopts::value<std::string>()->default_value("synthetic-cnn"));
+  options.add()("space", "synthetic-cnn or synthetic-blocks",
+                cxxopts::value<std::string>()->default_value("synthetic-cnn"));
   options.add()("count", "how many networks", cxxopts::value<std::string>()->default_value("10"));
   options.add()("seed", "of the draw and the weights", cxxopts::value<std::string>()->default_value("1"));
   options.add()("batch", "images of an inference", cxxopts::value<std::string>()->default_value("1"));

@@ -9,6 +9,7 @@
 #include "trainer/cli/shipped.h"
 #include "trainer/cli/written.h"
 #include "trainer/predictors/registry.h"
+#include "trainer/trees/tree_ensemble.h"
 
 namespace tenshot::cli {
 namespace {
@@ -83,6 +84,20 @@ void add_train_options(OptionParser& options) {
   add_quantity_option(options, "what the pool's devices hold");
 }
 
+/// Whose operators were measured, and that this is of no use to a program without XGBoost.
+void say_of_operator_latencies(const datasets::Pool& pool, const std::string& predictor, bool quiet) {
+  std::vector<std::string> devices;
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    if (!device.operator_latencies.empty()) devices.push_back(device.id);
+  }
+  if (devices.empty() || predictor != "operators") return;
+  say("operators were measured on " + joined(devices) +
+          (trainer::has_xgboost() ? ": what they take is learned"
+                                  : ": nothing is learned of that, since this program was built without XGBoost "
+                                    "(libxgboost-dev)"),
+      quiet);
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("train", "Trains a predictor on a pool of device-runtimes.",
                        "  tenshot train --pool datasets/data --out pool.tenshot\n"
@@ -121,6 +136,7 @@ void run(const std::vector<std::string>& arguments) {
       options.has("predictor") ? options.get("predictor") : trainer::default_predictor(*pool.space);
   require_options_of(predictor, options);
   const trainer::MapleEdgeSettings settings = settings_of(options, predictor);
+  say_of_operator_latencies(pool, predictor, quiet);
   ProgressLine progress(quiet);
   const trainer::TrainingControl control = training_control(out, threads, progress);
   trainer::save(trainer::train_pool_model(predictor, pool, settings, control)->to_archive(), out);

@@ -225,8 +225,7 @@ ExperimentData load_data(const ExperimentSpec& spec) {
     datasets::WideTableOptions options;
     options.quantity = spec.data.quantity.value_or(datasets::Quantity::latency);
     if (!spec.data.operator_latencies.empty()) {
-      options.operator_latencies =
-          datasets::read_operator_latencies(spec.data.networks, spec.data.operator_latencies);
+      options.operator_latencies = datasets::read_operator_latencies(spec.data.networks, spec.data.operator_latencies);
     }
     options.rows = spec.split.train;
     data.train = datasets::read_wide_table(spec.data.path, space, options);

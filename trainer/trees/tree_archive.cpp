@@ -26,7 +26,8 @@ void require_tree(const SplitTree& tree, std::size_t width, const std::string& f
   reached[0] = true;
   for (std::int32_t i = 0; i < size; ++i) {
     const SplitNode& node = tree.nodes[static_cast<std::size_t>(i)];
-    if (!reached[static_cast<std::size_t>(i)]) throw FormatError(field + ": node " + std::to_string(i) + " has no parent");
+    if (!reached[static_cast<std::size_t>(i)])
+      throw FormatError(field + ": node " + std::to_string(i) + " has no parent");
     if (node.feature < 0) continue;
     if (static_cast<std::size_t>(node.feature) >= width) {
       throw FormatError(field + ": node " + std::to_string(i) + " asks feature " + std::to_string(node.feature) +
@@ -48,8 +49,9 @@ void put_trees(Archive& archive, const std::string& name, const TreeEnsemble& en
   for (const SplitTree& tree : ensemble.trees) {
     sizes.push_back(static_cast<double>(tree.nodes.size()));
     for (const SplitNode& n : tree.nodes) {
-      nodes.insert(nodes.end(), {static_cast<double>(n.feature), static_cast<double>(n.threshold),
-                                 static_cast<double>(n.less), static_cast<double>(n.other), static_cast<double>(n.value)});
+      nodes.insert(nodes.end(),
+                   {static_cast<double>(n.feature), static_cast<double>(n.threshold), static_cast<double>(n.less),
+                    static_cast<double>(n.other), static_cast<double>(n.value)});
     }
   }
   const auto count = static_cast<std::int64_t>(nodes.size() / numbers_of_a_node);

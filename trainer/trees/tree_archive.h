@@ -15,8 +15,8 @@ constexpr double largest_log_latency = 700;
 /// The base is the caller's to keep.
 void put_trees(Archive& archive, const std::string& name, const TreeEnsemble& ensemble);
 
-/// Reads them back, with a base of 0. Throws FormatError where they are no trees over `width` features, or could predict
-/// the logarithm of a latency that no number holds.
+/// Reads them back, with a base of 0. Throws FormatError where they are no trees over `width` features, or could
+/// predict the logarithm of a latency that no number holds.
 TreeEnsemble get_trees(const Archive& archive, const std::string& name, std::size_t width);
 
 }  // namespace tenshot::trainer

@@ -168,7 +168,8 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
     std::iota(candidates.begin(), candidates.end(), std::size_t{0});
     sampling::InformationOptions planning;
     planning.noise = expected_noise(refitted);
-    const sampling::LatencyCovariance prior = prior_covariance(refitted, rows_of(features, split.known), posterior_options);
+    const sampling::LatencyCovariance prior =
+        prior_covariance(refitted, rows_of(features, split.known), posterior_options);
     const std::vector<std::size_t> chosen =
         sampling::choose_informative(prior, candidates, {}, options.samples, rng, planning);
     std::vector<std::size_t> few = chosen;
@@ -180,7 +181,8 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
       }
       const CostLibrary rest = with_devices(refitted, others);
       for (const std::vector<std::size_t>& measured : {chosen, few}) {
-        collect_errors(rest, pool, features, split, measured, static_cast<Index>(device), posterior_options, errors[device]);
+        collect_errors(rest, pool, features, split, measured, static_cast<Index>(device), posterior_options,
+                       errors[device]);
       }
     }
   }

@@ -30,15 +30,15 @@ struct Calibration {
   double residual_factor = 1;
 };
 
-/// Gives a library of some of a pool's networks, which are numbered, what its devices' operators take on those alone, and
-/// returns the features of all of the pool's networks (FittedPool::learn).
+/// Gives a library of some of a pool's networks, which are numbered, what its devices' operators take on those alone,
+/// and returns the features of all of the pool's networks (FittedPool::learn).
 using LearnOperators = std::function<Eigen::MatrixXd(CostLibrary& library, const std::vector<Eigen::Index>& known)>;
 
 /// Adapts to each device from planned measurements, by the library of the devices of other families. Where networks are
 /// compared with each other, those predicted are new to the library too: first drawn one by one, then whole groups of
 /// networks that are alike, as a family of networks is that nobody measured. `families` numbers the devices of a pool.
-/// The standard normal distribution where fewer than three families, or too few networks, are there to learn from. `learn` is empty where no
-/// operators were measured.
+/// The standard normal distribution where fewer than three families, or too few networks, are there to learn from.
+/// `learn` is empty where no operators were measured.
 Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const std::vector<std::size_t>& families,
                       const LibraryOptions& library_options, const PosteriorOptions& posterior_options,
                       const CalibrationOptions& options = {}, const LearnOperators& learn = {});

@@ -38,8 +38,8 @@ struct LibraryOptions {
   double similarity_noise = 0.3;    ///< variance of what is a network's own, against what alike ones share
 };
 
-/// Where networks stand among each other: roots of the shares that the shared features have of a typical latency, divided by
-/// the kernel's length, and the typical log latency, divided by its scale; [networks, features + 1].
+/// Where networks stand among each other: roots of the shares that the shared features have of a typical latency,
+/// divided by the kernel's length, and the typical log latency, divided by its scale; [networks, features + 1].
 struct NetworkPlaces {
   Eigen::VectorXd typical_costs;  ///< [features]; empty: networks are not compared
   double length = 1;
@@ -74,7 +74,8 @@ struct CostLibrary {
   /// Where the block of a device begins among the features.
   Eigen::Index begin_of(std::size_t device) const {
     const std::size_t own = block_of(device);
-    return own == 0 ? 0 : costs.cols() + static_cast<Eigen::Index>(own - 1) * static_cast<Eigen::Index>(operator_features);
+    return own == 0 ? 0
+                    : costs.cols() + static_cast<Eigen::Index>(own - 1) * static_cast<Eigen::Index>(operator_features);
   }
   /// The features that a device's costs are of, [networks, costs.cols()], among all of a FeatureTable.
   Eigen::MatrixXd rows_for(std::size_t device, const Eigen::MatrixXd& features) const {

@@ -28,9 +28,9 @@ std::string key_of(OperatorSpecification operation) {
 float log_of(double value) { return static_cast<float>(std::log2(std::max(value, 1.0))); }
 
 float function_of(const OperatorSpecification& operation) {
-  constexpr std::array<std::string_view, 12> known = {"relu", "relu6", "leaky_relu", "hard_sigmoid", "hard_swish",
-                                                      "clip", "elu",   "sigmoid",    "silu",         "tanh",
-                                                      "gelu", "softplus"};
+  constexpr std::array<std::string_view, 12> known = {"relu",       "relu6", "leaky_relu", "hard_sigmoid",
+                                                      "hard_swish", "clip",  "elu",        "sigmoid",
+                                                      "silu",       "tanh",  "gelu",       "softplus"};
   const auto* found = std::find(known.begin(), known.end(), operation.name);
   return static_cast<float>(found - known.begin());
 }

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "datasets/pool/pool.h"
+#include "nasbench/graph/operator_specification.h"
+#include "nasbench/spaces/search_space.h"
 #include "trainer/trees/tree_ensemble.h"
 
 namespace tenshot::trainer::operators {
@@ -22,10 +24,10 @@ enum class GroupTimes : std::uint8_t {
 /// Costs are linear in measures of an operator (operator_groups.h); an operator that is narrow, large or of another
 /// kernel than most takes another multiple of its linear costs, and trees say which.
 struct OperatorTimes {
-  std::string device;              ///< its id
-  TreeEnsemble trees;              ///< log(ms + least_operator_ms) from tree_features()
-  double per_ms = 0;               ///< what a network takes is base + Σ over its timed operators of per_ms · ms +
-  double per_operator = 0;         ///< per_operator, in units of the device's median latency
+  std::string device;       ///< its id
+  TreeEnsemble trees;       ///< log(ms + least_operator_ms) from tree_features()
+  double per_ms = 0;        ///< what a network takes is base + Σ over its timed operators of per_ms · ms +
+  double per_operator = 0;  ///< per_operator, in units of the device's median latency
   double base = 0;
   std::vector<GroupTimes> groups;  ///< [timed_group_count()]
   Eigen::VectorXd costs;           ///< the library's costs of the device, [features]

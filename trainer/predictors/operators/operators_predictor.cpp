@@ -171,7 +171,8 @@ nlohmann::json OperatorsPredictor::to_document() const {
       {"computes",
        "log latency_ms = sum over components of weight * log(max(sum over features of value / unit * costs_ms, "
        "floor_ms)) + sum over anchors of weight * exp(-|place - anchor|); place = (sqrt(share of each of the first "
-       "features, those with typical_costs, in the typical latency) / length, log(typical latency) / scale); without anchors the second sum is 0"},
+       "features, those with typical_costs, in the typical latency) / length, log(typical latency) / scale); without "
+       "anchors the second sum is 0"},
       {"floor_ms", posterior_.floor_ms},
       {"components", components},
       {"spread_ms", rows_of(posterior_.spread_ms)},

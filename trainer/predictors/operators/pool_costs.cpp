@@ -29,8 +29,8 @@ FeatureMap FittedPool::learn(const std::vector<Eigen::Index>& known, CostLibrary
   for (std::size_t d = 0; d < of.devices(); ++d) {
     if (!operators.has(d)) continue;
     const auto device = static_cast<Eigen::Index>(d);
-    OperatorTimes times = operators.learn(d, known, numbers.latency_ms.row(device), of.median_ms[device],
-                                          of.costs.row(device));
+    OperatorTimes times =
+        operators.learn(d, known, numbers.latency_ms.row(device), of.median_ms[device], of.costs.row(device));
     if (times.trees.trees.empty()) continue;
     result.learned.push_back(std::move(times));
     of.block[d] = result.learned.size();

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "datasets/tables/operator_latencies.h"
 #include "datasets/tables/operator_padding.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/graph/layer_graph_builder.h"
@@ -26,6 +27,34 @@ std::vector<std::string> lines_of(const std::string& rows) {
   std::vector<std::string> lines;
   for (const auto& operation : networks.at(0).operators) lines.push_back(format(operation));
   return lines;
+}
+
+const std::string timed_header = "network,operation,input_size,input_channels,output_size,kernel,filters,gpu_ms\n";
+
+TEST(OperatorLatencies, AreOfTheOperatorsOfTheirRows) {
+  const auto found = parse_operator_latencies(
+      timed_header + "a,conv_2d,56,8,56,3,16,0.25\na,relu,56,16,56,,,\nb,fully_connected,,16,,,10,0.5\n", "ops.csv",
+      {{"board_gpu", "gpu_ms"}});
+  const std::vector<OperatorLatency>& latencies = found.at("board_gpu");
+  ASSERT_EQ(latencies.size(), 2U) << "the relu was not measured";
+  EXPECT_EQ(format(latencies[0].operation), "convolution 3x3 bias 1x8x56x56 -> 1x16x56x56 float32");
+  EXPECT_EQ(latencies[0].latency_ms, 0.25);
+  EXPECT_EQ(latencies[0].network, "a");
+  EXPECT_EQ(latencies[1].network, "b");
+}
+
+TEST(OperatorLatencies, SayWhatIsWrongAndWhere) {
+  const auto refusal = [](const std::string& rows, const std::string& column) -> std::string {
+    try {
+      parse_operator_latencies(timed_header + rows, "ops.csv", {{"board_gpu", column}});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(refusal("a,conv_2d,56,8,56,3,16,0.25\n", "npu_ms").find("npu_ms"), std::string::npos);
+  EXPECT_NE(refusal("a,conv_2d,56,8,56,3,16,-1\n", "gpu_ms").find("ops.csv:2"), std::string::npos);
+  EXPECT_NE(refusal("a,conv_2d,56,8,56,3,16,fast\n", "gpu_ms").find("positive number"), std::string::npos);
 }
 
 TEST(OperatorTable, OperationsBecomeSpecifications) {

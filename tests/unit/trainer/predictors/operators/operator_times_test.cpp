@@ -1,0 +1,240 @@
+#include "trainer/predictors/operators/operator_times.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <numeric>
+
+#include "nasbench/spaces/networks.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
+#include "nasbench/support/temporary_folder.h"
+#include "tests/unit/trainer/fixtures.h"
+#include "tests/unit/trainer/predictors/operators/specifications.h"
+#include "trainer/predictors/operators/operators_model.h"
+#include "trainer/predictors/operators/operators_predictor.h"
+#ifdef TENSHOT_HAS_TORCH
+#include <torch/script.h>
+#endif
+
+namespace tenshot::trainer::operators {
+namespace {
+
+using nasbench::OperatorSpecification;
+using test::convolution;
+
+/// Made-up accelerators: a convolution of 32 channels or fewer leaves most of one idle, and takes as long as one of 64.
+double operator_ms(const OperatorSpecification& operation, double speed, double bandwidth) {
+  const double idle = operation.output[1] <= 32 ? std::pow(64.0 / static_cast<double>(operation.output[1]), 2) : 1;
+  return 0.01 + idle * speed * 1e-8 * static_cast<double>(nasbench::multiply_adds(operation)) +
+         bandwidth * 1e-7 * static_cast<double>(nasbench::input_bytes(operation) + nasbench::output_bytes(operation));
+}
+
+double latency_ms(const Architecture& network, double speed, double bandwidth) {
+  double sum = 0.3;
+  for (const OperatorSpecification& op : nasbench::networks().operator_list(network)) {
+    sum += operator_ms(op, speed, bandwidth);
+  }
+  return sum;
+}
+
+std::vector<Architecture> made_up_networks(std::size_t count) {
+  Rng rng(11);
+  std::vector<Architecture> identities;
+  for (std::size_t n = 0; n < count; ++n) {
+    std::vector<OperatorSpecification> operators;
+    const auto layers = 3 + rng.below(12), narrowest = rng.below(5);
+    for (std::uint64_t l = 0; l < layers; ++l) {
+      const auto channels = static_cast<std::int64_t>(8 << (narrowest + rng.below(3))),
+                 size = std::int64_t{7} << rng.below(3);
+      operators.push_back(convolution(rng.below(2) == 0 ? 1 : 3, 1, channels, channels, size));
+    }
+    identities.push_back(
+        nasbench::add_network(nasbench::named_network("accelerated-" + std::to_string(n), operators, "test")));
+  }
+  return identities;
+}
+
+datasets::Pool pool_of(const std::vector<Architecture>& networks) {
+  datasets::Pool pool;
+  pool.space = &nasbench::networks();
+  Rng rng(7);
+  for (int d = 0; d < 5; ++d) {
+    datasets::DeviceRuntime device;
+    device.id = "npu" + std::to_string(d) + "_fp16";
+    device.device = device.id;
+    const double speed = std::exp(0.5 * rng.normal()), bandwidth = std::exp(0.5 * rng.normal());
+    for (const Architecture& network : networks) {
+      datasets::Measurement row;
+      row.architecture = network;
+      row.latency_ms = latency_ms(network, speed, bandwidth) * std::exp(0.01 * rng.normal());
+      device.latencies.push_back(row);
+      for (const OperatorSpecification& op : nasbench::networks().operator_list(network)) {
+        device.operator_latencies.push_back({op, operator_ms(op, speed, bandwidth) * std::exp(0.02 * rng.normal()),
+                                             nasbench::networks().format(network)});
+      }
+    }
+    pool.devices.push_back(std::move(device));
+  }
+  return pool;
+}
+
+AdaptationSet measured(const std::vector<Architecture>& networks) {
+  AdaptationSet set;
+  set.architectures = networks;
+  for (const Architecture& network : networks) set.latency_ms.push_back(latency_ms(network, 2, 0.5));
+  return set;
+}
+
+double mean_error(const Predictor& predictor, const std::vector<Architecture>& networks) {
+  const Predictions predicted = predictor.predict(networks, 0.9);
+  double sum = 0;
+  for (std::size_t i = 0; i < networks.size(); ++i) {
+    sum += std::abs(predicted.latency_ms[i] / latency_ms(networks[i], 2, 0.5) - 1);
+  }
+  return sum / static_cast<double>(networks.size());
+}
+
+class LearnedOperatorTimes : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has_xgboost()) GTEST_SKIP() << "needs XGBoost";
+  }
+  static void SetUpTestSuite() {
+    if (!has_xgboost()) return;
+    const std::vector<Architecture> all = made_up_networks(110);
+    known_.assign(all.begin(), all.begin() + 80);
+    new_.assign(all.begin() + 80, all.end());
+    model_ = train_operators(pool_of(known_), 1);
+    predictor_ = model_->adapt(measured({known_.begin(), known_.begin() + 10}), {});
+  }
+  static void TearDownTestSuite() {
+    predictor_.reset();
+    model_.reset();
+  }
+
+  static std::vector<Architecture> known_, new_;
+  static std::unique_ptr<PoolModel> model_;
+  static std::unique_ptr<Predictor> predictor_;
+};
+
+std::vector<Architecture> LearnedOperatorTimes::known_, LearnedOperatorTimes::new_;
+std::unique_ptr<PoolModel> LearnedOperatorTimes::model_;
+std::unique_ptr<Predictor> LearnedOperatorTimes::predictor_;
+
+TEST_F(LearnedOperatorTimes, HalveTheErrorWhereCostsAreNotLinear) {
+  PosteriorOptions linear;
+  linear.operator_times = 0;
+  const auto without =
+      train_operators(pool_of(known_), 1, linear)->adapt(measured({known_.begin(), known_.begin() + 10}), {});
+  EXPECT_LT(mean_error(*predictor_, new_), 0.5 * mean_error(*without, new_));
+}
+
+TEST_F(LearnedOperatorTimes, ComeBackFromArchivesToTheDigit) {
+  const auto back = load_operators_predictor(Archive::parse(predictor_->to_archive().serialise(), "memory"));
+  EXPECT_EQ(back->predict(new_, 0.9).latency_ms, predictor_->predict(new_, 0.9).latency_ms);
+  EXPECT_EQ(back->predict(new_, 0.9).upper_ms, predictor_->predict(new_, 0.9).upper_ms);
+  const auto model = load_operators(Archive::parse(model_->to_archive().serialise(), "memory"));
+  EXPECT_EQ(model->predict_pool(new_), model_->predict_pool(new_));
+  const auto again = model->adapt(measured({known_.begin(), known_.begin() + 10}), {});
+  EXPECT_EQ(again->predict(new_, 0.9).latency_ms, predictor_->predict(new_, 0.9).latency_ms);
+}
+
+TEST_F(LearnedOperatorTimes, DamagedArchivesAreRefused) {
+  for (const char* key : {"per_ms", "per_operator", "base"}) {
+    Archive archive = predictor_->to_archive();
+    archive.card["features"]["learned"][0][key] = -1;
+    EXPECT_THROW(load_operators_predictor(archive), FormatError) << key;
+  }
+  Archive archive = predictor_->to_archive();
+  archive.card["features"]["learned"][0]["groups"]["convolution"] = "sometimes";
+  EXPECT_THROW(load_operators_predictor(archive), FormatError);
+  archive = model_->to_archive();
+  archive.card["library_blocks"][0] = 99;
+  EXPECT_THROW(load_operators(archive), FormatError);
+}
+
+TEST_F(LearnedOperatorTimes, ThePoolsOwnDevicesAreKnownWell) {
+  const std::vector<std::vector<double>> predicted = model_->predict_pool(known_);
+  const datasets::LatencyMatrix truth = datasets::latency_matrix(pool_of(known_));
+  for (std::size_t d = 0; d < predicted.size(); ++d) {
+    double sum = 0;
+    for (std::size_t n = 0; n < known_.size(); ++n) sum += std::abs(predicted[d][n] / truth.latency_ms[d][n] - 1);
+    EXPECT_LT(sum / static_cast<double>(known_.size()), 0.1) << d;
+  }
+}
+
+TEST_F(LearnedOperatorTimes, AnOperatorWithoutATimeOfItsOwnIsInThoseAroundIt) {
+  datasets::Pool pool = pool_of(known_);
+  datasets::DeviceRuntime& device = pool.devices[0];
+  device.operator_latencies.erase(std::remove_if(device.operator_latencies.begin(), device.operator_latencies.end(),
+                                                 [](const auto& l) { return l.operation.kernel.height == 1; }),
+                                  device.operator_latencies.end());
+  const datasets::LatencyMatrix matrix = datasets::latency_matrix(pool);
+  const OperatorMeasurements operators(pool, matrix.architectures);
+  std::vector<Eigen::Index> all(matrix.architectures.size());
+  std::iota(all.begin(), all.end(), Eigen::Index{0});
+  const Eigen::Map<const Eigen::VectorXd> latency(matrix.latency_ms[0].data(),
+                                                  static_cast<Eigen::Index>(matrix.latency_ms[0].size()));
+  const Eigen::VectorXd costs = Eigen::VectorXd::Constant(3, 0.1), features = Eigen::VectorXd::Constant(3, 1);
+  const OperatorTimes times = operators.learn(0, all, latency, 1, costs);
+  EXPECT_EQ(times.efficiency(convolution(1, 1, 64, 64, 14), features), 0);
+  EXPECT_GT(times.efficiency(convolution(3, 1, 64, 64, 14), features), 0);
+  EXPECT_EQ(times.efficiency(convolution(3, 64, 64, 64, 14), features), 1) << "no network has a depthwise one";
+  EXPECT_TRUE(operators.learn(0, {0, 1}, latency, 1, costs).trees.trees.empty()) << "two networks say too little";
+}
+
+TEST_F(LearnedOperatorTimes, APoolKeepsWhatItsOperatorsTake) {
+  const TemporaryFolder folder;
+  const datasets::Pool pool = pool_of({known_.begin(), known_.begin() + 5});
+  datasets::write_pool(folder.path(), pool);
+  const datasets::Pool back = datasets::read_pool(folder.path());
+  ASSERT_EQ(back.devices[2].operator_latencies.size(), pool.devices[2].operator_latencies.size());
+  EXPECT_EQ(back.devices[2].operator_latencies[7].latency_ms, pool.devices[2].operator_latencies[7].latency_ms);
+  EXPECT_EQ(back.devices[2].operator_latencies[7].network, pool.devices[2].operator_latencies[7].network);
+  EXPECT_EQ(back.devices[2].operator_latencies[7].operation, pool.devices[2].operator_latencies[7].operation);
+  EXPECT_EQ(datasets::content_hash(back), datasets::content_hash(pool));
+  datasets::Pool without = back;
+  without.devices[0].operator_latencies.clear();
+  EXPECT_NE(datasets::content_hash(without), datasets::content_hash(pool));
+}
+
+TEST_F(LearnedOperatorTimes, TheDocumentHasTheFeaturesOfEachBlock) {
+  const auto& own = dynamic_cast<const OperatorsPredictor&>(*predictor_);
+  const nlohmann::json document = predictor_->to_document();
+  EXPECT_EQ(document["features"].size(), own.features().features());
+  EXPECT_EQ(document["components"][0]["costs_ms"].size(), own.features().features());
+  EXPECT_NE(document["features"].back()["name"].get<std::string>().find(" as on npu"), std::string::npos);
+}
+
+#ifdef TENSHOT_HAS_TORCH
+
+TEST_F(LearnedOperatorTimes, TorchScriptSaysTheSame) {
+  const TemporaryFolder folder;
+  predictor_->export_torchscript(folder.path() / "predictor.pt");
+  torch::jit::Module module = torch::jit::load((folder.path() / "predictor.pt").string());
+  const auto& own = dynamic_cast<const OperatorsPredictor&>(*predictor_);
+  const Eigen::MatrixXd rows = feature_table(own.features(), own.space(), new_).rows();
+  at::Tensor features = torch::empty({rows.rows(), rows.cols()}, at::kDouble);
+  for (Eigen::Index r = 0; r < rows.rows(); ++r) {
+    for (Eigen::Index c = 0; c < rows.cols(); ++c) {
+      const double unit = c < own.features().unit.size() ? own.features().unit[c] : 1;
+      features.data_ptr<double>()[r * rows.cols() + c] = rows(r, c) * unit;
+    }
+  }
+  const auto bounds = module.get_method("predict_interval")({features, 0.9}).toTuple();
+  const Predictions expected = predictor_->predict(new_, 0.9);
+  for (std::size_t i = 0; i < new_.size(); ++i) {
+    const auto at = static_cast<std::int64_t>(i);
+    EXPECT_NEAR(bounds->elements()[0].toTensor()[at].item<double>() / expected.latency_ms[i], 1, 1e-9);
+    EXPECT_NEAR(bounds->elements()[2].toTensor()[at].item<double>() / expected.upper_ms[i], 1, 1e-2);
+  }
+}
+
+#endif
+
+}  // namespace
+}  // namespace tenshot::trainer::operators
