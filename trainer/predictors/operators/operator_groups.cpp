@@ -140,6 +140,9 @@ double window_bytes_of(const OperatorSpecification& specification, std::size_t g
 const std::vector<std::size_t>& stand_in_groups(std::size_t group) { return stand_ins.at(group); }
 std::size_t operator_group_count() { return group_count; }
 const std::string& operator_group_name(std::size_t group) { return group_names.at(group); }
+std::size_t operator_group_index(const OperatorSpecification& specification) {
+  return group_of(specification).value_or(group_count);
+}
 std::string operator_group_of(const OperatorSpecification& specification) {
   const std::optional<std::size_t> group = group_of(specification);
   return group ? group_names.at(*group) : std::string();

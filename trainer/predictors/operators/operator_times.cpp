@@ -37,11 +37,8 @@ float function_of(const OperatorSpecification& operation) {
 
 std::size_t number_of_group(const OperatorSpecification& operation) {
   if (operation.kind == nasbench::OperatorKind::pad) return operator_group_count();
-  const std::string group = operator_group_of(operation);
-  for (std::size_t i = 0; i < operator_group_count(); ++i) {
-    if (operator_group_name(i) == group) return i;
-  }
-  return timed_group_count();
+  const std::size_t group = operator_group_index(operation);
+  return group < operator_group_count() ? group : timed_group_count();
 }
 
 TreeEnsemble grow(const std::vector<float>& rows, const std::vector<double>& log_ms) {
@@ -87,19 +84,13 @@ std::vector<float> tree_features(const OperatorSpecification& operation) {
           log_of(static_cast<double>(nasbench::weight_bytes(operation)))};
 }
 
-double OperatorTimes::relative(const OperatorSpecification& operation, const Eigen::VectorXd& features) const {
-  const std::size_t group = number_of_group(operation);
-  const GroupTimes known = group < groups.size() ? groups[group] : GroupTimes::unknown;
-  if (known == GroupTimes::unknown) return features.dot(costs);
-  return known == GroupTimes::elsewhere ? 0 : per_ms * milliseconds(trees, operation) + per_operator;
-}
-
 double OperatorTimes::efficiency(const OperatorSpecification& operation, const Eigen::VectorXd& features) const {
   const std::size_t group = number_of_group(operation);
   const GroupTimes known = group < groups.size() ? groups[group] : GroupTimes::unknown;
   if (known == GroupTimes::unknown) return 1;
   if (known == GroupTimes::elsewhere) return 0;
-  const double ratio = (relative(operation, features) + nothing) / (std::max(features.dot(costs), 0.0) + nothing);
+  const double learned = per_ms * milliseconds(trees, operation) + per_operator;
+  const double ratio = (learned + nothing) / (std::max(features.dot(costs), 0.0) + nothing);
   return std::clamp(ratio, 1 / most_efficiency, most_efficiency);
 }
 
@@ -116,7 +107,7 @@ OperatorMeasurements::OperatorMeasurements(const datasets::Pool& pool,
     network_numbers.emplace(pool.space->format(network), static_cast<std::int32_t>(operators_of_.size()));
     std::vector<std::uint32_t>& own = operators_of_.emplace_back();
     for (const OperatorSpecification& operation : pool.space->operator_list(network)) {
-      if (operator_group_of(operation).empty()) continue;
+      if (number_of_group(operation) == timed_group_count()) continue;
       const auto [found, is_new] = numbers.emplace(key_of(operation), static_cast<std::uint32_t>(operators_.size()));
       if (is_new) operators_.push_back(operation);
       own.push_back(found->second);

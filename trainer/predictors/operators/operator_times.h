@@ -32,11 +32,8 @@ struct OperatorTimes {
   std::vector<GroupTimes> groups;  ///< [timed_group_count()]
   Eigen::VectorXd costs;           ///< the library's costs of the device, [features]
 
-  /// What the operator adds to a network, in units of the device's median latency; `features` are its own. An operator
-  /// of a group that is unknown takes what its linear costs say.
-  double relative(const nasbench::OperatorSpecification& operation, const Eigen::VectorXd& features) const;
-  /// What the features of the operator are to be multiplied with, so that their costs say what it takes: between a
-  /// tenth and ten.
+  /// What the features of an operator are to be multiplied with, so that their costs say what it was learned to take:
+  /// between a tenth and ten. 1 where its group is unknown, and 0 where it has no time of its own.
   double efficiency(const nasbench::OperatorSpecification& operation, const Eigen::VectorXd& features) const;
 };
 
