@@ -13,8 +13,9 @@ namespace tenshot::trainer::operators {
 /// belongs to none: it moves no number.
 std::size_t operator_group_count();
 const std::string& operator_group_name(std::size_t group);
-/// The group that an operator belongs to, operator_group_count() for one that moves no number; and its name, then empty.
+/// The group that an operator belongs to; operator_group_count() for one that moves no number.
 std::size_t operator_group_index(const nasbench::OperatorSpecification& specification);
+/// The name of that group; empty for an operator that moves no number.
 std::string operator_group_of(const nasbench::OperatorSpecification& specification);
 
 /// Groups that stand in for one that a pool never saw, the most alike first. Where the pool saw none of them either,

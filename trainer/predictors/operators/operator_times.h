@@ -56,14 +56,9 @@ class OperatorMeasurements {
   /// Whether operators of the device were measured, and this program can learn from them (has_xgboost()).
   bool has(std::size_t device) const;
   bool any() const;
-  /// The operators of a network.
-  const std::vector<std::uint32_t>& operators_of(std::size_t network) const { return operators_of_[network]; }
-  const std::vector<nasbench::OperatorSpecification>& operators() const { return operators_; }
-
   /// What operators take on a device, learned from those of the networks that `known` numbers and the device measured.
   /// `latency_ms` has the device's latency of each network, NaN where it has none; `costs` are its linear costs, in
-  /// units of `median_ms`. Leaves everything unknown where fewer than three of
-  /// the known networks have measured operators.
+  /// units of `median_ms`. Learns nothing, and has no trees, from fewer than three networks or twenty operators.
   OperatorTimes learn(std::size_t device, const std::vector<Eigen::Index>& known, const Eigen::VectorXd& latency_ms,
                       double median_ms, const Eigen::VectorXd& costs) const;
 
