@@ -1,8 +1,7 @@
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <tuple>
+#include <unordered_map>
 #include <utility>
 
 #include "nasbench/spaces/networks.h"
@@ -68,21 +67,28 @@ NamedNetwork network_from(const json& value, const std::vector<OperatorSpecifica
   return network;
 }
 
-/// An order of specifications by all that they say.
-struct BySpecification {
-  static auto key(const OperatorSpecification& op) {
-    return std::tie(op.kind, op.name, op.kernel.height, op.kernel.width, op.stride.height, op.stride.width,
-                    op.dilation.height, op.dilation.width, op.groups, op.bias, op.inputs, op.output, op.type,
-                    op.constants);
+/// Specifications by what they say: equal ones are one key.
+struct SpecificationHash {
+  std::size_t operator()(const OperatorSpecification* op) const {
+    std::size_t hash = static_cast<std::size_t>(op->kind);
+    const auto mix = [&hash](std::int64_t value) { hash = hash * 1'000'003 + static_cast<std::size_t>(value); };
+    for (const std::int64_t extent : op->output) mix(extent);
+    for (const Shape& input : op->inputs) {
+      for (const std::int64_t extent : input) mix(extent);
+    }
+    for (const int value : {op->kernel.height, op->kernel.width, op->stride.height, op->groups}) mix(value);
+    return hash;
   }
-  bool operator()(const OperatorSpecification* a, const OperatorSpecification* b) const { return key(*a) < key(*b); }
+};
+struct SameSpecification {
+  bool operator()(const OperatorSpecification* a, const OperatorSpecification* b) const { return *a == *b; }
 };
 
 }  // namespace
 
 json networks_json(const std::vector<Architecture>& identities) {
   json operators = json::array(), list = json::array();
-  std::map<const OperatorSpecification*, std::size_t, BySpecification> positions;
+  std::unordered_map<const OperatorSpecification*, std::size_t, SpecificationHash, SameSpecification> positions;
   std::set<Architecture> written;
   for (const Architecture& identity : identities) {
     if (!written.insert(identity).second) continue;
