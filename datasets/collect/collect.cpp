@@ -98,6 +98,7 @@ class Collection {
     CollectRecord record = record_from_json(nlohmann::json::parse(found.device.environment), file);
     require_same_conditions({found.space, found.device, record}, {&space_, device_, record_}, file);
     device_ = std::move(found.device);
+    device_.operator_latencies.clear();  // collect_operators() keeps its file itself, and more in it
     record_ = std::move(record);
     const std::string heap = descriptor::heap_policy();
     const bool known = record_.heap == heap || record_.heap.find(", then ") != std::string::npos;

@@ -17,7 +17,7 @@
 #include "trainer/predictors/operators/operators_model.h"
 #include "trainer/predictors/operators/operators_predictor.h"
 #ifdef TENSHOT_HAS_TORCH
-#include <torch/script.h>
+#include "tests/unit/trainer/predictors/operators/torchscript_agreement.h"
 #endif
 
 namespace tenshot::trainer::operators {
@@ -212,27 +212,7 @@ TEST_F(LearnedOperatorTimes, TheDocumentHasTheFeaturesOfEachBlock) {
 
 #ifdef TENSHOT_HAS_TORCH
 
-TEST_F(LearnedOperatorTimes, TorchScriptSaysTheSame) {
-  const TemporaryFolder folder;
-  predictor_->export_torchscript(folder.path() / "predictor.pt");
-  torch::jit::Module module = torch::jit::load((folder.path() / "predictor.pt").string());
-  const auto& own = dynamic_cast<const OperatorsPredictor&>(*predictor_);
-  const Eigen::MatrixXd rows = feature_table(own.features(), own.space(), new_).rows();
-  at::Tensor features = torch::empty({rows.rows(), rows.cols()}, at::kDouble);
-  for (Eigen::Index r = 0; r < rows.rows(); ++r) {
-    for (Eigen::Index c = 0; c < rows.cols(); ++c) {
-      const double unit = c < own.features().unit.size() ? own.features().unit[c] : 1;
-      features.data_ptr<double>()[r * rows.cols() + c] = rows(r, c) * unit;
-    }
-  }
-  const auto bounds = module.get_method("predict_interval")({features, 0.9}).toTuple();
-  const Predictions expected = predictor_->predict(new_, 0.9);
-  for (std::size_t i = 0; i < new_.size(); ++i) {
-    const auto at = static_cast<std::int64_t>(i);
-    EXPECT_NEAR(bounds->elements()[0].toTensor()[at].item<double>() / expected.latency_ms[i], 1, 1e-9);
-    EXPECT_NEAR(bounds->elements()[2].toTensor()[at].item<double>() / expected.upper_ms[i], 1, 1e-2);
-  }
-}
+TEST_F(LearnedOperatorTimes, TorchScriptSaysTheSame) { test::expect_same_in_torchscript(*predictor_, new_); }
 
 #endif
 

@@ -6,6 +6,8 @@
 #include "tests/unit/trainer/predictors/operators/specifications.h"
 #ifdef TENSHOT_HAS_TORCH
 #include <torch/script.h>
+
+#include "tests/unit/trainer/predictors/operators/torchscript_agreement.h"
 #endif
 
 #include <cmath>
@@ -220,27 +222,7 @@ TEST_F(OperatorsOnNetworks, ActivationsCostNothingOfTheirOwnWhereThePoolListsNon
 
 #ifdef TENSHOT_HAS_TORCH
 
-TEST_F(OperatorsOnNetworks, TorchScriptSaysTheSame) {
-  const auto path = std::filesystem::temp_directory_path() / "tenshot_operators_test.pt";
-  predictor_->export_torchscript(path);
-  torch::jit::Module module = torch::jit::load(path.string());
-  std::filesystem::remove(path);
-  const auto& own = dynamic_cast<const OperatorsPredictor&>(*predictor_);
-  const Eigen::MatrixXd rows = operators::feature_table(own.features(), own.space(), new_).rows();
-  at::Tensor features = torch::empty({rows.rows(), rows.cols()}, at::kDouble);
-  for (Eigen::Index r = 0; r < rows.rows(); ++r) {
-    for (Eigen::Index c = 0; c < rows.cols(); ++c) {
-      features.data_ptr<double>()[r * rows.cols() + c] = rows(r, c) * own.features().unit[c];
-    }
-  }
-  const auto bounds = module.get_method("predict_interval")({features, 0.9}).toTuple();
-  const Predictions expected = predictor_->predict(new_, 0.9);
-  for (std::size_t i = 0; i < new_.size(); ++i) {
-    const auto at = static_cast<std::int64_t>(i);
-    EXPECT_NEAR(bounds->elements()[0].toTensor()[at].item<double>() / expected.latency_ms[i], 1, 1e-9);
-    EXPECT_NEAR(bounds->elements()[2].toTensor()[at].item<double>() / expected.upper_ms[i], 1, 1e-2);
-  }
-}
+TEST_F(OperatorsOnNetworks, TorchScriptSaysTheSame) { test::expect_same_in_torchscript(*predictor_, new_); }
 
 #endif
 
