@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "datasets/operators/kernel_table.h"
 #include "datasets/tables/network_sources.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"
@@ -117,6 +118,28 @@ TEST_F(CollectNetworks, TheSentinelIsTheSameWhicheverNetworksAreMeasured) {
   read();
   EXPECT_EQ(measure(PickyRuntime()).latencies.size(), 2U);
   EXPECT_EQ(environment()["sentinel"]["architecture"], sentinel);
+}
+
+TEST_F(CollectNetworks, GoingOnLeavesWhatWasMeasuredOfOperatorsAsItIs) {
+  add("a", 4);
+  read();
+  measure(PickyRuntime());
+  KernelRow timed, joined;
+  timed.kernel = joined.kernel = "relu";
+  timed.leading = joined.leading = small_network(4, "relu").nodes.back().operation;
+  timed.isolation = joined.isolation = profiled_isolation;
+  timed.purpose = name("a");
+  timed.latency_ms = 0.5;
+  timed.deviation_ms = 0.01;
+  joined.refused = "another operator executes it";
+  const std::filesystem::path file = options_.folder / options_.id / "operators.csv";
+  write_file_atomically(file, kernel_table({timed, joined}));
+  const std::string before = read_file(file);
+  EXPECT_EQ(read_device(file.parent_path()).device.operator_latencies.size(), 1U);
+  add("b", 8);
+  read();
+  measure(PickyRuntime());
+  EXPECT_EQ(read_file(file), before);
 }
 
 TEST_F(CollectNetworks, WhatTheRuntimeCannotRunIsNamedAndLeftOut) {
