@@ -49,6 +49,6 @@ cp "$work"/*.csv "$results/"
   echo
   /usr/bin/python3 experiments/cold.py table "$work"
   echo
-  cat experiments/cold.md # what is to be said of the run; to be written anew with other results
+  cat experiments/results/cold/text.md # what is to be said of the run; to be written anew with other results
 } >"$results/README.md"
 cat "$results/README.md"

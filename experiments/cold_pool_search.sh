@@ -31,6 +31,6 @@ search first 14:42 0:14
     grep '^| mean' "$work/$part/README.md" | sed -n '1s/mean/within ±10 %/p; 3s/mean/ρ/p; 4s/mean/in their 90 % interval/p'
   done
   echo
-  cat experiments/cold_pool_search.md # what is to be said of the search; to be written anew with other results
+  cat experiments/results/cold_pool_search/text.md # what is to be said of the search; to be written anew with other results
 } >"$results/README.md"
 cat "$results/README.md"

@@ -32,6 +32,6 @@ cp "$work"/*.csv "$results/"
   echo
   /usr/bin/python3 experiments/cold_predict.py table "$work"
   echo
-  cat experiments/cold_predict.md # what is to be said of the run; to be written anew with other results
+  cat experiments/results/cold_predict/text.md # what is to be said of the run; to be written anew with other results
 } >"$results/README.md"
 cat "$results/README.md"

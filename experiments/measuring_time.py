@@ -133,7 +133,7 @@ def page(results, data):
         with open(path, newline="") as file:
             rows += list(csv.DictReader(file))
     runtimes = sorted({row["runtime"] for row in rows})
-    text = Path(__file__).with_name("measuring_time.md").read_text()
+    text = (Path(__file__).parent / "results/measuring_time/text.md").read_text()
     text += "\n| method | budget | " + " | ".join(f"{r}: s, ±10 %, median error" for r in runtimes) + " |\n"
     text += "|---|---|" + "---|" * len(runtimes) + "\n"
     by_key = defaultdict(dict)

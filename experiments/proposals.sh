@@ -14,5 +14,5 @@ results=experiments/results/proposals
 mkdir -p "$results"
 # shellcheck disable=SC2086 # words
 /usr/bin/python3 experiments/proposals.py "$tenshot" "$build/experiments/proposals" ${1:-} >"$build/proposals.md"
-{ cat experiments/proposals.md; cat "$build/proposals.md"; } >"$results/README.md"
+{ cat experiments/results/proposals/text.md; cat "$build/proposals.md"; } >"$results/README.md"
 cat "$results/README.md"
