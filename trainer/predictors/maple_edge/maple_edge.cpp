@@ -95,15 +95,15 @@ class MapleEdgeModel : public PoolModel {
     return device_features(descriptor_, settings_.normalise, descriptor, reference, space(),
                            reference_scale_ms(reference, space()));
   }
-  DeviceInputs described(const datasets::HardwareDescriptor& descriptor, const AdaptationSet& reference,
-                         const Standardisation& standardisation) const {
+  StandardisedDevice described(const datasets::HardwareDescriptor& descriptor, const AdaptationSet& reference,
+                               const Standardisation& standardisation) const {
     const double scale_ms = reference_scale_ms(reference, space());
     return {scale_ms, settings_.scale_latencies ? scale_ms : 1,
             standardisation.apply(features_of(descriptor, reference))};
   }
   /// The pool's devices, each described by the same random draw of `samples` common architectures.
-  std::vector<DeviceInputs> described_by_draw(std::uint64_t seed, int epoch, std::size_t samples,
-                                              const Standardisation& standardisation) const;
+  std::vector<StandardisedDevice> described_by_draw(std::uint64_t seed, int epoch, std::size_t samples,
+                                                    const Standardisation& standardisation) const;
 
   datasets::Pool pool_;
   MapleEdgeSettings settings_;
@@ -124,13 +124,13 @@ AdaptationSet MapleEdgeModel::all_of(std::size_t d) const {
   return reference;
 }
 
-std::vector<DeviceInputs> MapleEdgeModel::described_by_draw(std::uint64_t seed, int epoch, std::size_t samples,
-                                                            const Standardisation& standardisation) const {
+std::vector<StandardisedDevice> MapleEdgeModel::described_by_draw(std::uint64_t seed, int epoch, std::size_t samples,
+                                                                  const Standardisation& standardisation) const {
   Rng rng(stream_seed(seed, reference_stream), static_cast<std::uint64_t>(epoch));
   std::vector<std::size_t> draw = common_;
   rng.shuffle(draw);
   draw.resize(std::min(draw.size(), samples));
-  std::vector<DeviceInputs> devices;
+  std::vector<StandardisedDevice> devices;
   for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
     AdaptationSet reference;
     for (const std::size_t a : draw) {
@@ -167,7 +167,7 @@ void MapleEdgeModel::train(const TrainingControl& control) {
 std::vector<std::vector<double>> MapleEdgeModel::predict_pool(const std::vector<Architecture>& architectures) const {
   std::vector<std::vector<double>> latency;
   for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
-    const DeviceInputs device = described(pool_.devices[d].descriptor, all_of(d), standardisation_);
+    const StandardisedDevice device = described(pool_.devices[d].descriptor, all_of(d), standardisation_);
     const FeedForward network{
         fold_constant_inputs(layers_, static_cast<int>(space().encoding_width()), device.features), device.unit_ms,
         device.scale_ms * 1e-3};
@@ -264,7 +264,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
 
   const Standardisation standardisation =
       joint ? joint_standardisation(references, descriptor, measured) : standardisation_;
-  std::vector<DeviceInputs> devices;
+  std::vector<StandardisedDevice> devices;
   for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
     devices.push_back(described(pool_.devices[d].descriptor, references[d], standardisation));
   }
@@ -276,7 +276,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
   }
   const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& {
     if (!joint || !settings_.redraw_references) return table.described_by(devices);
-    std::vector<DeviceInputs> redrawn =
+    std::vector<StandardisedDevice> redrawn =
         described_by_draw(options.seed, epoch, set.architectures.size(), standardisation);
     redrawn.push_back(devices.back());
     return table.described_by(redrawn);
@@ -300,7 +300,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
   const std::string fingerprint = training_fingerprint({card, to_archive().card, devices.back().features}, pool_);
   card["scores"]["training_loss"] = fit(network, samples_of_epoch, fit_options, fingerprint, options.control);
 
-  const DeviceInputs& device = devices.back();
+  const StandardisedDevice& device = devices.back();
   return std::make_unique<FeedForwardPredictor>(
       FeedForward{fold_constant_inputs(network.layers(), static_cast<int>(space().encoding_width()), device.features),
                   device.unit_ms, smallest_prediction_ms(set)},

@@ -24,9 +24,9 @@ void SampleTable::add(std::size_t device, const nasbench::Architecture& architec
   latency_ms_.push_back(latency_ms);
 }
 
-const TrainingSet& SampleTable::described_by(const std::vector<DeviceInputs>& devices) {
+const TrainingSet& SampleTable::described_by(const std::vector<StandardisedDevice>& devices) {
   for (std::size_t row = 0; row < device_.size(); ++row) {
-    const DeviceInputs& device = devices[device_[row]];
+    const StandardisedDevice& device = devices[device_[row]];
     std::copy(device.features.begin(), device.features.end(),
               set_.inputs.begin() + static_cast<std::ptrdiff_t>(row * width_ + encoding_));
     set_.targets[row] = static_cast<float>(latency_ms_[row] / device.unit_ms);

@@ -10,7 +10,7 @@
 namespace tenshot::trainer {
 
 /// A device as the network sees it.
-struct DeviceInputs {
+struct StandardisedDevice {
   double scale_ms = 1;          ///< the geometric mean of its reference latencies
   double unit_ms = 1;           ///< what its latencies are divided by: the scale, or 1 ms
   std::vector<float> features;  ///< standardised descriptor
@@ -26,7 +26,7 @@ class SampleTable {
 
   void add(std::size_t device, const nasbench::Architecture& architecture, double latency_ms);
   /// All samples with the descriptor, scale and unit of devices[device].
-  const TrainingSet& described_by(const std::vector<DeviceInputs>& devices);
+  const TrainingSet& described_by(const std::vector<StandardisedDevice>& devices);
 
  private:
   const nasbench::SearchSpace& space_;
