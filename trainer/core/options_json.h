@@ -34,9 +34,10 @@ Options options_from(const nlohmann::json& json) {
 }
 
 constexpr std::size_t longest_option_list = 1000;
-constexpr std::int64_t largest_option_count = 1'000'000;
+constexpr std::int64_t largest_option_count = 10'000'000;
 
 inline void read_option(const CardField& field, double& value) { value = field.number(any_number); }
+inline void read_option(const CardField& field, bool& value) { value = field.boolean(); }
 inline void read_option(const CardField& field, int& value) {
   value = static_cast<int>(field.whole_number(0, largest_option_count));
 }

@@ -37,8 +37,11 @@ struct MapleEdgeSettings {
   /// Of the network that learns from simulated devices: how long it is pre-trained for any set of measurements, before
   /// there are any; 0: not at all, so that every adaptation trains from scratch.
   int pretraining_epochs = 0;
-  SimulationOptions simulation;     ///< of the network that learns from simulated devices alone
+  SimulationOptions simulation;  ///< of the network that learns from simulated devices alone
 };
+
+/// Settings of the network that learns from simulated devices: what `maple-edge` is unless told otherwise.
+MapleEdgeSettings simulated_network_settings();
 
 /// The network of the paper.
 MapleEdgeSettings plain_settings();

@@ -64,6 +64,12 @@ void from_json(const nlohmann::json& json, SimulationOptions& options) {
   options = options_from<SimulationOptions>(json);
 }
 
+SimulationOptions simulation_options_of(const CardField& settings) {
+  const auto options = options_from<SimulationOptions>(settings);
+  require_valid(options);
+  return options;
+}
+
 void require_valid(const SimulationOptions& o) {
   const auto require = [](bool valid, const char* what) {
     if (!valid) throw InputError(std::string("simulated devices: ") + what);

@@ -8,6 +8,7 @@
 
 #include "nasbench/structures/structures.h"
 #include "nasbench/support/random.h"
+#include "trainer/core/archive_reader.h"
 #include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/library/library.h"
 
@@ -19,12 +20,12 @@ struct SimulationOptions {
   /// spreads per device.
   std::vector<double> cost_spreads = {0.15, 0.4, 0.8};
   double described_share = 0.8;  ///< of devices are drawn as described, where there is a descriptor
-  /// When training for one set of measurements: whether the kinds of descriptor by which devices are not drawn are inputs
-  /// of the network, made up for made-up devices.
+  /// When training for one set of measurements: whether the kinds of descriptor by which devices are not drawn are
+  /// inputs of the network, made up for made-up devices.
   bool descriptor_inputs = false;
   double masked_share = 0.15;  ///< of devices lack a kind of descriptor, each kind by itself
-  double wild_share = 0.2;       ///< of devices: all costs are log-uniform over two decades, whatever the library says
-  double least_noise = 0.01;     ///< σ of log latency of one measurement, log-uniform per device
+  double wild_share = 0.2;     ///< of devices: all costs are log-uniform over two decades, whatever the library says
+  double least_noise = 0.01;   ///< σ of log latency of one measurement, log-uniform per device
   double most_noise = 0.12;
   /// Standard deviation, as a share of σ, of what no structure explains: of log latency, a sum of one number per
   /// decision taken and one per live decision taken.
@@ -47,6 +48,9 @@ void require_valid(const SimulationOptions& options);
 /// Reading throws nlohmann::json::exception.
 void to_json(nlohmann::json& json, const SimulationOptions& options);
 void from_json(const nlohmann::json& json, SimulationOptions& options);
+
+/// The same from an archive's card, every value of its kind and in its range. Throws FormatError, InputError.
+SimulationOptions simulation_options_of(const CardField& settings);
 
 /// Architectures as simulation needs them.
 class SimulatedSpace {

@@ -16,6 +16,7 @@
 #include "trainer/networks/live_encoding.h"
 #include "trainer/predictors/described/descriptor_prior_archive.h"
 #include "trainer/predictors/maple_edge/encoder_samples.h"
+#include "trainer/predictors/maple_edge/maple_edge_settings.h"
 #include "trainer/predictors/maple_edge/simulated_samples.h"
 #include "trainer/predictors/structured/planning_prior.h"
 #include "trainer/predictors/structured/pool_library.h"
@@ -38,41 +39,6 @@ enum Stream : std::uint64_t {
 };
 
 std::uint64_t stream_seed(std::uint64_t seed, Stream stream) { return Rng(seed, stream).bits(); }
-
-nlohmann::json to_json(const MapleEdgeSettings& settings) {
-  return {{"hidden", settings.hidden},
-          {"epochs", settings.fit.epochs},
-          {"batch", settings.fit.batch},
-          {"learning_rate", settings.fit.learning_rate},
-          {"weight_decay", settings.fit.weight_decay},
-          {"default_clones", settings.default_clones},
-          {"descriptor", settings.descriptor},
-          {"pretraining_epochs", settings.pretraining_epochs},
-          {"fine_tune_epochs", settings.fine_tune_epochs},
-          {"fine_tune_learning_rate", settings.fine_tune_learning_rate},
-          {"simulation", settings.simulation}};
-}
-
-MapleEdgeSettings settings_from_json(const nlohmann::json& json, const std::string& kind, std::uint64_t seed) {
-  MapleEdgeSettings settings = simulated_network_settings();
-  settings.kind = kind;
-  settings.hidden = json.at("hidden").get<std::vector<int>>();
-  settings.fit.epochs = json.at("epochs");
-  settings.fit.batch = json.at("batch");
-  settings.fit.learning_rate = json.at("learning_rate");
-  settings.fit.weight_decay = json.value("weight_decay", 0.0);
-  settings.fit.seed = seed;
-  settings.default_clones = json.at("default_clones");
-  settings.simulation = json.at("simulation").get<SimulationOptions>();
-  // Checkpoints of earlier releases know no descriptor as an input.
-  settings.simulation.descriptor_inputs = json.at("simulation").value("descriptor_inputs", false);
-  settings.descriptor = json.value("descriptor", "auto");
-  settings.pretraining_epochs = json.value("pretraining_epochs", 0);
-  settings.fine_tune_epochs = json.value("fine_tune_epochs", settings.fine_tune_epochs);
-  settings.fine_tune_learning_rate = json.value("fine_tune_learning_rate", settings.fine_tune_learning_rate);
-  require_valid(settings.simulation);
-  return settings;
-}
 
 /// Of which kinds a descriptor is an input: those asked for, less the one that devices are drawn by already. Counters
 /// can be nothing else, so that asking for them is enough.
@@ -131,7 +97,7 @@ class SimulatedNetworkModel : public PoolModel {
   Archive to_archive() const override {
     Archive archive = checkpoint_archive(pool_, settings_.kind);
     archive.card["trained_on"] = trained_on;
-    archive.card["settings"] = to_json(settings_);
+    archive.card["settings"] = simulated_settings_json(settings_);
     archive.card["seed"] = settings_.fit.seed;
     structured::put_library(archive, library_);
     structured::put_descriptor_prior(archive, descriptor_prior_);
@@ -201,8 +167,8 @@ void SimulatedNetworkModel::pretrain(const TrainingControl& control) {
   FitOptions fit_options = settings_.fit;
   fit_options.epochs = settings_.pretraining_epochs;
   fit_options.seed = stream_seed(seed, order_stream);
-  const std::string fingerprint =
-      training_fingerprint({{"pretrain", to_json(settings_)}, {"seed", seed}, {"kind", settings_.kind}}, pool_);
+  const std::string fingerprint = training_fingerprint(
+      {{"pretrain", simulated_settings_json(settings_)}, {"seed", seed}, {"kind", settings_.kind}}, pool_);
   const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& { return samples.epoch(epoch); };
   loss_ = fit(network, samples_of_epoch, fit_options, fingerprint, control);
   layers_ = network.layers();
@@ -275,7 +241,7 @@ std::unique_ptr<Predictor> SimulatedNetworkModel::adapt(const AdaptationSet& set
   }
   nlohmann::json card = predictor_card(*this, set, options.seed);
   card["trained_on"] = trained_on;
-  card["settings"] = to_json(settings_);
+  card["settings"] = simulated_settings_json(settings_);
   card["descriptor_source"] = described ? name(descriptor_prior_.kind) : "inferred";
   card["clones"] = clones;
   card["mode"] = options.mode;
@@ -312,18 +278,6 @@ std::unique_ptr<Predictor> SimulatedNetworkModel::adapt(const AdaptationSet& set
 
 }  // namespace
 
-MapleEdgeSettings simulated_network_settings() {
-  MapleEdgeSettings settings;
-  settings.hidden = {256, 128, 64};
-  settings.fit.epochs = 10;
-  settings.fit.batch = 1024;
-  settings.fit.learning_rate = 2e-3;
-  settings.default_clones = 1;
-  settings.fine_tune_epochs = 4;
-  settings.fine_tune_learning_rate = 5e-4;
-  return settings;
-}
-
 std::unique_ptr<PoolModel> train_simulated_network(const datasets::Pool& pool, const MapleEdgeSettings& settings,
                                                    const TrainingControl& control) {
   require_devices(pool);
@@ -347,8 +301,7 @@ bool is_simulated_network(const Archive& archive) { return archive.card.value("t
 std::unique_ptr<PoolModel> load_simulated_network(const Archive& archive) {
   datasets::Pool pool = get_pool(archive);
   StructuredLibrary library = structured::get_library(archive, nasbench::structures_of(*pool.space));
-  MapleEdgeSettings settings =
-      settings_from_json(archive.card.at("settings"), archive.card.at("predictor"), archive.card.at("seed"));
+  MapleEdgeSettings settings = simulated_settings_of(CardField(archive));
   structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
   auto model = std::make_unique<SimulatedNetworkModel>(std::move(pool), std::move(library), std::move(prior),
                                                        std::move(settings));

@@ -8,9 +8,6 @@
 
 namespace tenshot::trainer {
 
-/// Settings of the network that learns from simulated devices: what `maple-edge` is unless told otherwise.
-MapleEdgeSettings simulated_network_settings();
-
 /// The regression network of MAPLE-Edge, taught by devices that are made up. A pool is a handful of devices, and tells
 /// a network little about the next one; the structures and costs that explain the pool (predictors/structured) make up
 /// as many as it wants. Training waits for the measurements: the network's input is an architecture and the log
