@@ -56,7 +56,7 @@ cell() {
   [ -s "$name.row" ] && return
   if [ "$plan" = two-rounds ]; then
     measure "$work/plan.four.$trial.csv" "$device" >"$name.four.csv"
-    plan "$name.six.csv" "$trial" --samples 6 --after "$name.four.csv"
+    plan "$name.six.csv" "$trial" --samples 6 --measurements "$name.four.csv"
     { cat "$name.four.csv"; measure "$name.six.csv" "$device" | tail -n +2; } >"$name.measured.csv"
     rm -f "$name.four.csv" "$name.six.csv"
   else

@@ -260,7 +260,7 @@ INSTANTIATE_TEST_SUITE_P(
     Cli, BadFiles,
     ::testing::Values(FileOption{"plan --checkpoint FILE --out OUT", "empty"},
                       FileOption{"plan --checkpoint CHECKPOINT --candidates FILE --out OUT", "empty"},
-                      FileOption{"plan --checkpoint CHECKPOINT --after FILE --out OUT", "empty"},
+                      FileOption{"plan --checkpoint CHECKPOINT --measurements FILE --out OUT", "empty"},
                       FileOption{"adapt --checkpoint FILE --measurements MEASURED --out OUT", "empty"},
                       FileOption{"adapt --checkpoint CHECKPOINT --measurements FILE --out OUT", "empty"},
                       FileOption{"predict --predictor FILE --out OUT", "empty"},
@@ -280,7 +280,7 @@ TEST_F(BadInput, APoolThatIsNone) {
 
 TEST_F(BadInput, PlanningAfterMeasurementsThatAreAllUnusable) {
   write(path("bad.csv"), "architecture,latency_ms\n" + good_string + ",0\n");
-  expect_one_line(run("tenshot plan --checkpoint " + q("pool.tenshot") + " --after " + q("bad.csv") + " --out -"), 1,
+  expect_one_line(run("tenshot plan --checkpoint " + q("pool.tenshot") + " --measurements " + q("bad.csv") + " --out -"), 1,
                   "no usable measurement");
 }
 

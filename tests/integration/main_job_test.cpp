@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
 
 #include "datasets/tables/measurements.h"
 #include "nasbench/support/numbers.h"
@@ -114,7 +117,7 @@ TEST_F(MainJob, WritesToStandardOutputAndReadsFromStandardInput) {
 
 TEST_F(MainJob, PlansFurtherSamplesAfterTheFirst) {
   adapted();
-  ASSERT_EQ(run("tenshot plan --checkpoint " + q("pool.tenshot") + " --samples 5 --after " + q("measured.csv") +
+  ASSERT_EQ(run("tenshot plan --checkpoint " + q("pool.tenshot") + " --samples 5 --measurements " + q("measured.csv") +
                 " --out " + q("more.csv"))
                 .exit_code,
             0);
@@ -293,14 +296,38 @@ TEST_F(MainJob, DescribesAndValidatesThePool) {
   EXPECT_EQ(run("tenshot dataset validate " + q("pool")).exit_code, 0);
 }
 
+/// The verbs as the program itself lists them, and for those that have verbs of their own, such as "dataset import",
+/// these as well.
+std::vector<std::string> all_verbs() {
+  static const std::regex listed("^  ([a-z][a-z-]*)  +[a-z]"),
+      of_its_own("^Usage: tenshot ([a-z-]+) ([a-z|-]+) \\[options\\]");
+  std::vector<std::string> verbs;
+  std::istringstream help(run("tenshot --help").out);
+  for (std::string line; std::getline(help, line);) {
+    std::smatch match;
+    if (std::regex_search(line, match, listed)) verbs.push_back(match[1]);
+  }
+  const std::vector<std::string> first = verbs;
+  for (const std::string& verb : first) {
+    const std::string usage = run("tenshot " + verb + " --help").out;
+    std::smatch match;
+    if (!std::regex_search(usage, match, of_its_own)) continue;
+    std::istringstream names(match[2]);
+    for (std::string name; std::getline(names, name, '|');) verbs.push_back(verb + " " + name);
+  }
+  return verbs;
+}
+
 TEST(Help, OfEveryVerbShowsAnExample) {
-  for (const char* verb : {"collect", "train", "plan", "adapt", "predict", "evaluate", "export", "experiment", "report",
-                           "run-operators", "kernels", "kernels find", "kernels detect", "dataset", "dataset import",
-                           "dataset describe", "dataset validate"}) {
-    const Outcome outcome = run(std::string("tenshot ") + verb + " --help");
+  const std::vector<std::string> verbs = all_verbs();
+  for (const char* known : {"collect", "cold", "run-network", "dataset validate", "kernels sample", "cold predict"}) {
+    EXPECT_EQ(std::count(verbs.begin(), verbs.end(), known), 1) << known;
+  }
+  for (const std::string& verb : verbs) {
+    const Outcome outcome = run("tenshot " + verb + " --help");
     EXPECT_EQ(outcome.exit_code, 0) << verb;
     EXPECT_NE(outcome.out.find("Example"), std::string::npos) << verb;
-    EXPECT_NE(outcome.out.find(std::string("tenshot ") + verb), std::string::npos) << verb;
+    EXPECT_NE(outcome.out.find("tenshot " + verb), std::string::npos) << verb;
   }
   EXPECT_NE(run("tenshot --version").out.find("LibTorch"), std::string::npos);
 }

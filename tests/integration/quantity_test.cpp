@@ -77,7 +77,7 @@ TEST_F(QuantityProgram, PredictsEnergiesFromAPoolOfLatencies) {
 }
 
 TEST_F(QuantityProgram, PredictsEnergiesFromAPoolOfEnergies) {
-  expect_fine(run("tenshot plan --checkpoint " + q("energies.tenshot") + " --after " + q("energy.csv") +
+  expect_fine(run("tenshot plan --checkpoint " + q("energies.tenshot") + " --measurements " + q("energy.csv") +
                   " --samples 3 --out " + q("more.csv")));
   expect_fine(run("tenshot adapt --checkpoint " + q("energies.tenshot") + " --measurements " + q("energy.csv") +
                   " --out " + q("own.tenshot")));

@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(
         Clash{"report device.tenshot --out device.tenshot", "the predictor"},
         Clash{"report device.tenshot --measured measured.csv --out measured.csv", "--measurements"},
         Clash{"report results --out results/results.json", "the experiment"},
-        Clash{"plan --checkpoint pool.tenshot --after measured.csv --out measured.csv", "--measurements"},
+        Clash{"plan --checkpoint pool.tenshot --measurements measured.csv --out measured.csv", "--measurements"},
         Clash{"plan --checkpoint pool.tenshot --candidates plan.csv --out plan.csv", "--archs"},
         Clash{"plan --checkpoint pool.tenshot --out pool.tenshot", "--checkpoint"},
         Clash{"plan --checkpoint pool.tenshot --out new/plan.csv --kit new", "--kit"},

@@ -94,7 +94,7 @@ std::vector<Remark> explanation_lines(const StructuredPosterior& posterior, cons
     const std::vector<double> deviation = expected_deviation(posterior, library.model->table(others), further);
     lines.push_back({"Predictions are uncertain by " + whole_percent(deviation[0]) +
                      " beside the noise; five more measurements would leave " + whole_percent(deviation[further / 2]) +
-                     ", ten more " + whole_percent(deviation[further]) + " (tenshot plan --after)"});
+                     ", ten more " + whole_percent(deviation[further]) + " (tenshot plan --measurements)"});
   }
   if (set.architectures.empty()) {
     lines.push_back(

@@ -215,23 +215,41 @@ TEST_F(Experiment, AShuffledDescriptorIsOfAnotherRuntime) {
   EXPECT_THROW(run_experiment(spec(alike), into("alike-results")), Error);
 }
 
-TEST_F(Experiment, AnEnsembleIsTheMeanOfAdaptationsOfItsOwn) {
-  const ExperimentSpec s = spec(R"({"targets": ["slow"], "trials": 1, "methods": [
-      {"name": "one", "predictor": "maple-edge-plain", "epochs": 1, "hidden": [4]},
+TEST_F(Experiment, AnEnsembleIsTheGeometricMeanOfAdaptationsWithSeedsOfTheirOwn) {
+  const ExperimentSpec s = spec(R"({"targets": ["slow"], "trials": 1, "seed": 5, "methods": [
       {"name": "three", "predictor": "maple-edge-plain", "epochs": 1, "hidden": [4], "ensemble": 3}]})");
   const ExperimentData data = load_data(s);
   const Grid all = make_grid(s, data);
+  ASSERT_EQ(all.cells.size(), 1u);
+  const ModelTask& task = all.models[all.cells[0].model];
+  const auto model = train_model(s, data, task, {});
   PlanningPriors priors(data);
-  std::vector<std::vector<double>> predicted;
-  for (const GridCell& cell : all.cells) {
-    const ModelTask& task = all.models[cell.model];
-    const auto model = train_model(s, data, task, {});
-    predicted.push_back(run_cell(s, data, task, *model, cell, priors).predictions.latency_ms);
+  AdaptationSet set;
+  set.architectures = choose_samples(s, data, task, all.cells[0], priors, model.get());
+  for (const Architecture& architecture : set.architectures) {
+    for (const datasets::Measurement& row : data.train.find("slow")->latencies) {
+      if (row.architecture == architecture) set.latency_ms.push_back(row.latency_ms);
+    }
   }
-  ASSERT_EQ(predicted.size(), 2u);
-  ASSERT_EQ(predicted[0].size(), predicted[1].size());
-  EXPECT_NE(predicted[0], predicted[1]);
-  for (std::size_t i = 0; i < predicted[0].size(); ++i) EXPECT_GT(predicted[1][i], 0);
+  std::vector<Architecture> asked;
+  for (const datasets::Measurement& row : data.test.find("slow")->latencies) asked.push_back(row.architecture);
+  constexpr std::uint64_t ensemble_stream = 0x656e73;
+  Rng seeds(5, ensemble_stream);
+  AdaptOptions options;
+  options.mode = s.methods[0].mode;
+  options.clones = all.cells[0].clones;
+  std::vector<std::vector<double>> of_member;
+  for (int member = 0; member < 3; ++member) {
+    options.seed = member == 0 ? 5 : seeds.bits();
+    of_member.push_back(model->adapt(set, options)->predict(asked, 0.9).latency_ms);
+  }
+  EXPECT_NE(of_member[0], of_member[1]);
+  EXPECT_NE(of_member[1], of_member[2]);
+  const std::vector<double> found = run_cell(s, data, task, *model, all.cells[0], priors).predictions.latency_ms;
+  ASSERT_EQ(found.size(), asked.size());
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    EXPECT_NEAR(found[i] / std::cbrt(of_member[0][i] * of_member[1][i] * of_member[2][i]), 1, 1e-9);
+  }
 }
 
 TEST_F(Experiment, WhatStructuredAssumesIsTheMethods) {

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "nasbench/support/error.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/core/metrics.h"
@@ -104,15 +107,25 @@ TEST(MapleEdge, PredictsAfterLoadingAsBeforeSaving) {
   EXPECT_THROW(load_pool_model(path), FormatError);
 }
 
-TEST(MapleEdge, AdaptsToArchitecturesThatThePoolHasNotMeasured) {
-  NewDevice device = new_device(10);
-  for (std::uint64_t ordinal : {15624u, 9000u, 12345u}) {
-    device.set.architectures.push_back(nasbench::nasbench201().at(ordinal));
-    device.set.latency_ms.push_back(30);
+TEST(MapleEdge, LearnsFromArchitecturesThatThePoolHasNotMeasured) {
+  const auto& space = nasbench::nasbench201();
+  const std::vector<Architecture> unknown = {space.at(15624), space.at(9000), space.at(12345)};
+  for (const datasets::Measurement& row : test::synthetic_pool(200).devices[0].latencies) {
+    ASSERT_EQ(std::count(unknown.begin(), unknown.end(), row.architecture), 0);
   }
   AdaptOptions options;
   options.mode = "fine-tune";
-  EXPECT_NO_THROW(quick_model().adapt(device.set, options));
+  NewDevice device = new_device(10);
+  const std::vector<double> before_ms = quick_model().adapt(device.set, options)->predict(unknown, 0.9).latency_ms;
+  constexpr double slow_ms = 200;  // several times what the ten take
+  for (const Architecture& architecture : unknown) {
+    device.set.architectures.push_back(architecture);
+    device.set.latency_ms.push_back(slow_ms);
+  }
+  const std::vector<double> after_ms = quick_model().adapt(device.set, options)->predict(unknown, 0.9).latency_ms;
+  for (std::size_t i = 0; i < unknown.size(); ++i) {
+    EXPECT_LT(std::abs(std::log(after_ms[i] / slow_ms)), std::abs(std::log(before_ms[i] / slow_ms))) << i;
+  }
 }
 
 TEST(MapleEdge, RanksArchitecturesFromOneMeasurement) {
