@@ -53,4 +53,5 @@ libtorch-optimized libtorch-optimized_t1_b1,libtorch-optimized_t1_b1_avx2
 opencv-dnn opencv-dnn_t1_b1
 END
 /usr/bin/python3 experiments/across_spaces.py table "$work" >"$results/README.md"
+/usr/bin/python3 experiments/pages.py --made across_spaces
 cat "$results/README.md"

@@ -51,4 +51,5 @@ cp "$work"/*.csv "$results/"
   echo
   cat experiments/results/cold/text.md # what is to be said of the run; to be written anew with other results
 } >"$results/README.md"
+/usr/bin/python3 experiments/pages.py --made cold
 cat "$results/README.md"

@@ -33,4 +33,5 @@ search first 14:42 0:14
   echo
   cat experiments/results/cold_pool_search/text.md # what is to be said of the search; to be written anew with other results
 } >"$results/README.md"
+/usr/bin/python3 experiments/pages.py --made cold_pool_search
 cat "$results/README.md"

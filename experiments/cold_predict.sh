@@ -34,4 +34,5 @@ cp "$work"/*.csv "$results/"
   echo
   cat experiments/results/cold_predict/text.md # what is to be said of the run; to be written anew with other results
 } >"$results/README.md"
+/usr/bin/python3 experiments/pages.py --made cold_predict
 cat "$results/README.md"

@@ -135,4 +135,5 @@ END
             print "" } }' "$results/trials.csv" | sort |
     { echo "| device-runtime | counters | latencies | none | structured |"; echo "|---|---|---|---|---|"; cat; }
 } >"$results/README.md"
+/usr/bin/python3 experiments/pages.py --made descriptor
 cat "$results/README.md"

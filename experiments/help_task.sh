@@ -140,4 +140,5 @@ awk -F, -v devices="$new_devices" -v trials="$trials" '
     echo "Only the methods that match \`$methods\` are of this build; the others' rows were kept from an earlier one."
   fi
 } >"$results/README.md"
+/usr/bin/python3 experiments/pages.py --made help_task
 cat "$results/README.md"

@@ -15,3 +15,4 @@ export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 results=experiments/results
 "$build/experiments/kernel_deduction" --table "$TENSHOT_TABLES/mobile-cnn/operators.csv" --out "$results/kernel_deduction"
 "$build/experiments/operation_wise" --tables "$TENSHOT_TABLES/mobile-cnn" --out "$results/operation_wise"
+/usr/bin/python3 experiments/pages.py --made kernel_deduction operation_wise

@@ -30,6 +30,7 @@ for name in $names; do
   if [ "$name" = help_task ]; then shown=peers.md; fi  # its README.md is what experiments/help_task.sh writes
   cp "$work/$name/README.md" "experiments/results/$name/$shown"
   cp "$work/$name/results.csv" "experiments/results/$name/results.csv"
+  /usr/bin/python3 experiments/pages.py --made "$name"
   case $name in
     samplers | samples_clones) cp "$work/$name.pictures/accuracy-against-samples.svg" "experiments/results/$name/" ;;
     look_up) cp "$work/$name.pictures/"predicted-against-measured-*.svg "experiments/results/$name/" ;;

@@ -61,6 +61,7 @@ case $step in
     "$build/experiments/accuracy_against_time" --pool datasets/data/networks --measured "$data" --out "$results/measuring_time"
     python3 experiments/measuring_time.py page "$results/measuring_time" "$data"
     "$build/experiments/fusion_detection" --detected "$data" --out "$results/fusion_detection"
+    /usr/bin/python3 experiments/pages.py --made measuring_time fusion_detection
     ;;
   *)
     echo "'$step' is no step: detect, measure or compare" >&2

@@ -34,3 +34,4 @@ for split in $splits; do
   "$tenshot" experiment "$work/split_$split.json" --out "$work/$split" --resume --jobs "${TENSHOT_JOBS:-$(nproc)}"
 done
 /usr/bin/python3 experiments/mobile_cnn.py "$name" "$work" "$results"
+/usr/bin/python3 experiments/pages.py --made "$name"

@@ -32,3 +32,4 @@ for split in 1 2; do
 done
 /usr/bin/python3 experiments/mobile_cnn.py mobile_cnn_search "$work" "$results"
 rm "$results/results.csv" # the means say enough
+/usr/bin/python3 experiments/pages.py --made mobile_cnn_search

@@ -23,4 +23,5 @@ first=${splits%% *}
   for split in $splits; do tail -n +2 "$work/$split/out/results.csv" | sed "s/^/$split,/"; done
 } >"$results/results.csv"
 /usr/bin/python3 experiments/own_networks.py table "$results/results.csv" >"$results/README.md"
+/usr/bin/python3 experiments/pages.py --made own_networks
 cat "$results/README.md"

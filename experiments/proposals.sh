@@ -15,4 +15,5 @@ mkdir -p "$results"
 # shellcheck disable=SC2086 # words
 /usr/bin/python3 experiments/proposals.py "$tenshot" "$build/experiments/proposals" ${1:-} >"$build/proposals.md"
 { cat experiments/results/proposals/text.md; cat "$build/proposals.md"; } >"$results/README.md"
+/usr/bin/python3 experiments/pages.py --made proposals
 cat "$results/README.md"

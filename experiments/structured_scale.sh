@@ -14,3 +14,4 @@ run() { "${build:?}/experiments/structured_scale" --out $out "$@"; }
 run --devices 100 --targets 60 --exhaustive 60
 run --devices 1000 --targets 100 --exhaustive 40
 run --devices 10000 --targets 100 --exhaustive 12
+/usr/bin/python3 experiments/pages.py --made structured_scale

@@ -150,6 +150,24 @@ std::string descriptors_line(const ExperimentResults& results) {
   return text.empty() ? "" : "Kinds of descriptor used, and in how many cells: " + text + ".\n\n";
 }
 
+/// Says, where cells use counters that callgrind simulated, that no hardware counted them. experiments/pages.py says
+/// the same of pages that were made before.
+std::string counters_note(const ExperimentResults& results) {
+  const auto using_them = std::count_if(results.cells.begin(), results.cells.end(), [](const CellResult& cell) {
+    return cell.descriptor.find("counters") != std::string::npos;
+  });
+  std::size_t simulated = 0, counted = 0;
+  for (const datasets::DeviceRuntime& device : results.data.train.devices) {
+    if (!device.descriptor.has_counters()) continue;
+    ++counted;
+    simulated += device.descriptor.simulated() ? 1 : 0;
+  }
+  if (using_them == 0 || simulated == 0) return "";
+  return "**The counters are simulated** by callgrind and not read from hardware, on " + std::to_string(simulated) +
+         " of the " + std::to_string(counted) + " device-runtimes that have any. " + std::to_string(using_them) +
+         " of " + std::to_string(results.cells.size()) + " cells use them.\n\n";
+}
+
 }  // namespace
 
 std::string results_markdown(const ExperimentResults& results) {
@@ -157,7 +175,7 @@ std::string results_markdown(const ExperimentResults& results) {
   const Summary summary = summarise(results);
   const nlohmann::json& versions = results.description.at("versions");
   const std::string last_seed = std::to_string(spec.seed + static_cast<std::uint64_t>(spec.trials) - 1);
-  std::string text = "# " + markdown_escaped(spec.name) + "\n\n";
+  std::string text = "# " + markdown_escaped(spec.name) + "\n\n" + counters_note(results);
   if (!spec.description.empty()) text += spec.description + "\n\n";
   text += "`" + command_of(spec) + "`: " + std::to_string(results.grid.cells.size()) + " cells, " +
           std::to_string(spec.trials) + (spec.trials == 1 ? " trial (seed " : " trials (seeds ") +

@@ -11,7 +11,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
-#include "tests/unit/trainer/fixtures.h"
+#include "tests/unit/trainer/evaluation/experiment_fixture.h"
 #include "trainer/evaluation/cell.h"
 #include "trainer/evaluation/results.h"
 #include "trainer/evaluation/worker_processes.h"
@@ -20,41 +20,7 @@ namespace tenshot::trainer::evaluation {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A folder with a made-up pool of three device-runtimes of two runtimes.
-class Experiment : public ::testing::Test {
- protected:
-  Experiment() {
-    datasets::Pool pool = test::synthetic_pool(140);
-    pool.devices[0].runtime = pool.devices[1].runtime = "one";
-    pool.devices[2].runtime = "another";
-    datasets::write_pool(folder_.path() / "pool", pool);
-  }
-
-  ExperimentSpec spec(const std::string& patch = "{}") const {
-    nlohmann::json document = {{"format", "tenshot.experiment/1"},
-                               {"name", "made-up"},
-                               {"data", {{"pool", (folder_.path() / "pool").string()}}},
-                               {"split", {{"train", "0:80"}, {"test", "80:140"}}},
-                               {"targets", {"*"}},
-                               {"pools", {"others"}},
-                               {"samplers", {"targeted-uniform"}},
-                               {"samples", {10}},
-                               {"methods", {"flops", "look-up", "additive"}},
-                               {"trials", 2}};
-    document.merge_patch(nlohmann::json::parse(patch));
-    return parse_spec(document.dump(), "spec.json", false);
-  }
-  Grid grid(const ExperimentSpec& s) const { return make_grid(s, load_data(s)); }
-  ExperimentOptions into(const std::string& name) const {
-    ExperimentOptions options;
-    options.out = folder_.path() / name;
-    return options;
-  }
-  std::string file(const std::string& path) const { return read_file(folder_.path() / path); }
-
-  test::Folder folder_;
-};
+using Experiment = ExperimentTest;
 
 TEST_F(Experiment, SplitsRowsAndLeavesTheTargetOutOfItsPool) {
   const ExperimentSpec s = spec();
@@ -213,43 +179,6 @@ TEST_F(Experiment, AShuffledDescriptorIsOfAnotherRuntime) {
   std::string alike = patch;
   alike.replace(alike.find(path), path.size(), (folder_.path() / "alike").string());
   EXPECT_THROW(run_experiment(spec(alike), into("alike-results")), Error);
-}
-
-TEST_F(Experiment, AnEnsembleIsTheGeometricMeanOfAdaptationsWithSeedsOfTheirOwn) {
-  const ExperimentSpec s = spec(R"({"targets": ["slow"], "trials": 1, "seed": 5, "methods": [
-      {"name": "three", "predictor": "maple-edge-plain", "epochs": 1, "hidden": [4], "ensemble": 3}]})");
-  const ExperimentData data = load_data(s);
-  const Grid all = make_grid(s, data);
-  ASSERT_EQ(all.cells.size(), 1u);
-  const ModelTask& task = all.models[all.cells[0].model];
-  const auto model = train_model(s, data, task, {});
-  PlanningPriors priors(data);
-  AdaptationSet set;
-  set.architectures = choose_samples(s, data, task, all.cells[0], priors, model.get());
-  for (const Architecture& architecture : set.architectures) {
-    for (const datasets::Measurement& row : data.train.find("slow")->latencies) {
-      if (row.architecture == architecture) set.latency_ms.push_back(row.latency_ms);
-    }
-  }
-  std::vector<Architecture> asked;
-  for (const datasets::Measurement& row : data.test.find("slow")->latencies) asked.push_back(row.architecture);
-  constexpr std::uint64_t ensemble_stream = 0x656e73;
-  Rng seeds(5, ensemble_stream);
-  AdaptOptions options;
-  options.mode = s.methods[0].mode;
-  options.clones = all.cells[0].clones;
-  std::vector<std::vector<double>> of_member;
-  for (int member = 0; member < 3; ++member) {
-    options.seed = member == 0 ? 5 : seeds.bits();
-    of_member.push_back(model->adapt(set, options)->predict(asked, 0.9).latency_ms);
-  }
-  EXPECT_NE(of_member[0], of_member[1]);
-  EXPECT_NE(of_member[1], of_member[2]);
-  const std::vector<double> found = run_cell(s, data, task, *model, all.cells[0], priors).predictions.latency_ms;
-  ASSERT_EQ(found.size(), asked.size());
-  for (std::size_t i = 0; i < asked.size(); ++i) {
-    EXPECT_NEAR(found[i] / std::cbrt(of_member[0][i] * of_member[1][i] * of_member[2][i]), 1, 1e-9);
-  }
 }
 
 TEST_F(Experiment, WhatStructuredAssumesIsTheMethods) {

@@ -1,0 +1,299 @@
+#!/usr/bin/env python3
+"""Keeps what every page of experiments/results says of itself true.
+
+  experiments/pages.py                      writes it: simulated counters, what is out of date, differences between methods
+  experiments/pages.py --check              names the pages that say something else; exit code 1 where there are any
+  experiments/pages.py --made NAME…         the pages were made just now: of which revision, spec and data they are
+  experiments/pages.py --made NAME --of REVISION
+
+A page begins with two notes where they are due: that it rests on counters which were simulated, and that its spec or its
+data have changed since. It ends with how far its methods are apart, paired by trial, and with the revision that made it.
+Whatever makes a page again calls --made."""
+
+import argparse
+import collections
+import csv
+import hashlib
+import json
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "experiments/results"
+
+# Pages that no spec of their name makes, or whose spec reads a pool that a script made: the spec, and the data.
+NETWORKS, KERNELS = "datasets/data/networks", "datasets/data/kernels"
+SOURCES = {
+    "across_spaces": (None, [NETWORKS, "datasets/data/fbnet_40", "datasets/data/cells"]),
+    "cold": (None, []),
+    "cold_predict": (None, []),
+    "descriptor": (None, ["datasets/data"]),
+    "fusion_detection": (None, []),
+    "kernel_deduction": (None, []),
+    "measuring_time": (None, [NETWORKS, KERNELS]),
+    "mobile_cnn_families": ("mobile_cnn", []),
+    "mobile_cnn_known": ("mobile_cnn", []),
+    "operation_wise": (None, []),
+    "operator_shapes": (None, [NETWORKS]),
+    "own_networks": ("own_networks", [NETWORKS]),
+    "proposals": (None, [NETWORKS, "datasets/data/probes"]),
+    "structured_scale": (None, []),
+    "structured_simulated": (None, []),
+}
+
+COUNTERS, OLD = "**The counters are simulated**", "**Out of date:**"  # how the notes begin
+DIFFERENCES, MADE = "## Differences between methods", "Made by revision"
+
+
+def git(*arguments):
+    done = subprocess.run(["git", "-C", ROOT, *arguments], capture_output=True, check=False)
+    return done.stdout if done.returncode == 0 else None
+
+
+def sources_of(name):
+    """(the name of the spec or None, the folders of data in the project)"""
+    if name in SOURCES:
+        return SOURCES[name]
+    spec = ROOT / f"experiments/{name}.json"
+    if not spec.exists():
+        return None, []
+    pool = json.loads(spec.read_text())["data"].get("pool", "").removeprefix("../")
+    return name, [pool] if (ROOT / pool).is_dir() and pool else []
+
+
+def spec_digest(text):
+    """What a spec says, whatever it is called and however it is described."""
+    spec = {key: value for key, value in json.loads(text).items() if key not in ("name", "description")}
+    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def is_data(folder, path, devices):
+    """Whether a file is of the pool in `folder`: beside the device-runtimes, or one of theirs."""
+    parts = path.removeprefix(folder + "/").split("/")
+    if not parts[-1].endswith((".csv", ".json")):
+        return False
+    return len(parts) == 1 or (len(parts) == 2 and parts[0] in devices)
+
+
+def digest_of(blobs):
+    """blobs: {path: hash of its content}"""
+    return hashlib.sha256("\n".join(f"{blobs[path]} {path}" for path in sorted(blobs)).encode()).hexdigest()[:12]
+
+
+def data_digest_now(folders):
+    blobs = {}
+    for folder in folders:
+        devices = {path.parent.name for path in (ROOT / folder).glob("*/device.json")}
+        devices |= {path.parent.name for path in (ROOT / folder).glob("*/rules.json")}
+        for file in (ROOT / folder).rglob("*"):
+            path = file.relative_to(ROOT).as_posix()
+            if file.is_file() and is_data(folder, path, devices):
+                content = file.read_bytes()
+                blobs[path] = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()  # as git has it
+    return digest_of(blobs)
+
+
+def data_digest_at(revision, folders):
+    blobs = {}
+    for folder in folders:
+        listed = [line.split("\t") for line in git("ls-tree", "-r", revision, folder + "/").decode().splitlines()]
+        devices = {path.split("/")[-2] for _, path in listed if path.endswith(("/device.json", "/rules.json"))}
+        blobs.update({path: entry.split()[2] for entry, path in listed if is_data(folder, path, devices)})
+    return digest_of(blobs)
+
+
+def made_line(name, revision):
+    """The last line of a page: `spec` and `data` are hashes of what they were."""
+    spec, folders = sources_of(name)
+    known = git("log", "-1", "--format=%h (%ad)", "--date=short", revision)
+    if known is None:
+        print(f"{name} does not say what made it: there is no revision '{revision}' here, a clone has them", file=sys.stderr)
+        return ""
+    line = MADE + " `{}` {}".format(*known.decode().split())
+    if spec:
+        line += f"; spec `{spec_digest(git('show', f'{revision}:experiments/{spec}.json'))}`"
+    if folders:
+        line += f"; data `{data_digest_at(revision, folders)}`"
+    return line + "."
+
+
+def rows_of(page):
+    """What a page's figures are of, a row a cell; [] where it keeps none."""
+    folder = page.parent
+    by_script = page.name == "README.md" and (folder / "peers.md").exists()
+    path = folder / ("trials.csv" if by_script else "results.csv")
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    if by_script:
+        rows = [{"sampler": "", "samples": "10", "clones": "", "pool": "", "target": row["device"], **row} for row in rows]
+    return rows
+
+
+def counters_note(name, rows):
+    """The same words as the program's (trainer/evaluation/tables.cpp)."""
+    using = sum("counters" in (row.get("descriptor") or "") for row in rows)
+    _, folders = sources_of(name)
+    if name == "descriptor":
+        using = -1  # its rows are not of `tenshot experiment`
+    if using == 0:
+        return ""
+    described = [json.loads(file.read_text()).get("descriptor", {})
+                 for folder in folders for file in (ROOT / folder).glob("*/device.json")]
+    sources = collections.Counter(device.get("source") for device in described if device.get("counters"))
+    if sources.get("callgrind", 0) == 0:
+        return ""
+    share = f" {using} of {len(rows)} cells use them." if using > 0 else ""
+    return (f"{COUNTERS} by callgrind and not read from hardware, on {sources['callgrind']} of the {sum(sources.values())} "
+            f"device-runtimes that have any.{share}")
+
+
+def old_note(name, made, rows):
+    """What has changed since the page was made."""
+    spec, folders = sources_of(name)
+    changed = []
+    then = dict(re.findall(r"(spec|data) `(\w+)`", made))
+    if spec and then.get("spec") != spec_digest((ROOT / f"experiments/{spec}.json").read_text()):
+        changed.append(f"`experiments/{spec}.json`")
+    if folders and then.get("data") != data_digest_now(folders):
+        changed += [f"`{folder}`" for folder in folders]
+    if rows and "experiment" in rows[0] and "descriptor" not in rows[0]:
+        changed.append("what `tenshot experiment` writes")
+    if not changed:
+        return ""
+    date = re.search(r"\((\S+)\)", made)
+    return f"{OLD} made on {date[1]}; {' and '.join(changed)} {'has' if len(changed) == 1 else 'have'} changed since."
+
+
+def shares(rows):
+    """{group of what is alike: {variant: {trial: mean share over targets}}}"""
+    found = collections.defaultdict(lambda: collections.defaultdict(lambda: collections.defaultdict(
+        lambda: collections.defaultdict(list))))
+    samplers = collections.defaultdict(set)
+    for row in rows:
+        samplers[row["method"]].add(row["sampler"])
+    for row in rows:
+        if row["samples"] == "all" or not row["acc10"]:
+            continue  # a ceiling, or a cell that has no share
+        label = row["method"]
+        if len(samplers[label]) > 1:
+            label += ", " + row["sampler"]
+        if row["clones"]:
+            label += ", K = " + row["clones"]
+        group = (row["pool"], row["samples"])
+        found[group][label][row.get("split", row["trial"])][row["target"]].append(float(row["acc10"]))
+    return {group: {label: {trial: {target: statistics.fmean(values) for target, values in targets.items()}
+                            for trial, targets in trials.items()} for label, trials in variants.items()}
+            for group, variants in found.items()}
+
+
+def over_targets(trials):
+    return {trial: statistics.fmean(targets.values()) for trial, targets in trials.items()}
+
+
+def differences_of_group(variants):
+    """Rows of the table: each variant that has the trials and targets of the best one, against it."""
+    means = {label: statistics.fmean(over_targets(trials).values()) for label, trials in variants.items()}
+    best = max(means, key=means.get)
+    of_best, lines = over_targets(variants[best]), []
+    for label, trials in sorted(variants.items(), key=lambda item: -means[item[0]]):
+        alike = trials.keys() == variants[best].keys() and all(
+            trials[trial].keys() == variants[best][trial].keys() for trial in trials)
+        if label == best or not alike:
+            continue
+        apart = [100 * (value - of_best[trial]) for trial, value in over_targets(trials).items()]
+        error = statistics.stdev(apart) / len(apart) ** 0.5
+        mean = statistics.fmean(apart)
+        level = "level" if abs(mean) < 2 * error or abs(mean) < 0.05 else "apart"
+        lines.append(f"| {escaped(label)} | {100 * means[label]:.1f} | {mean:+.1f} ± {error:.1f} | {level} |")
+    return best, means[best], lines
+
+
+def escaped(text):
+    return text.replace("|", "\\|").replace("*", "\\*")
+
+
+def differences_section(rows):
+    if not rows or not {"method", "pool", "samples", "acc10", "trial", "target"} <= rows[0].keys():
+        return ""
+    trials = {row.get("split", row["trial"]) for row in rows}
+    groups = shares(rows)
+    if len(trials) < 3:
+        return ""
+    text = ""
+    for (pool, samples), variants in groups.items():
+        if len(variants) < 2:
+            continue
+        best, mean, lines = differences_of_group(variants)
+        if not lines:
+            continue
+        what = ", ".join([f"pool {escaped(pool)}"] * (len({group[0] for group in groups}) > 1) + [f"{samples} samples"])
+        text += f"\n| {what} | mean, % | less the best, ± standard error | |\n|---|---|---|---|\n"
+        text += f"| **{escaped(best)}** | {100 * mean:.1f} | | |\n" + "\n".join(lines) + "\n"
+    if not text:
+        return ""
+    unit = "splits" if "split" in rows[0] else "trials"
+    return (f"{DIFFERENCES}\n\nOf the share within ±10 %, mean over targets, against the best on the same {len(trials)} "
+            f"{unit}. Methods are level where the difference is less than two of its standard errors.\n{text}")
+
+
+def with_notes(page, name, text, made=None):
+    """The page as it should be."""
+    rows = rows_of(page)
+    lines = text.rstrip("\n").split("\n")
+    ending = next((i for i, line in enumerate(lines) if line == DIFFERENCES), len(lines))
+    old_made = next((line for line in reversed(lines) if line.startswith(MADE)), "")
+    made = made or old_made
+    body = [line for line in lines[:ending] if not line.startswith((COUNTERS, OLD, MADE))]
+    title, rest = body[0], "\n".join(body[1:]).strip("\n")
+    notes = [note for note in (counters_note(name, rows), old_note(name, made, rows)) if note]
+    parts = [title, *notes, rest, differences_section(rows).strip("\n"), made]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def pages():
+    """{page: name of its folder}; benchmarks and tables of single runs are no experiments."""
+    found = {}
+    for folder in sorted(RESULTS.iterdir()):
+        spec, folders = sources_of(folder.name) if folder.is_dir() else (None, [])
+        if spec or folders or folder.name in SOURCES:
+            found[folder / "README.md"] = folder.name
+            if (folder / "peers.md").exists():  # of help_task, whose README.md is of the script's trials.csv
+                found[folder / "peers.md"] = folder.name
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--made", nargs="+", metavar="NAME", default=[])
+    parser.add_argument("--of", metavar="REVISION", default="HEAD")
+    options = parser.parse_args()
+    known = pages()
+    for name in options.made:
+        if name not in known.values():
+            sys.exit(f"there is no page of '{name}'; there are: {', '.join(known.values())}")
+    wrong = 0
+    for page, name in known.items():
+        text = page.read_text()
+        made = made_line(name, options.of) if name in options.made else None
+        if made is None and not any(line.startswith(MADE) for line in text.splitlines()):
+            print(f"{page.relative_to(ROOT)} does not say what made it: experiments/pages.py --made {name}")
+            wrong += 1
+            continue
+        right = with_notes(page, name, text, made)
+        if right == text:
+            continue
+        wrong += 1
+        print(f"{page.relative_to(ROOT)} {'is not what experiments/pages.py makes of it' if options.check else 'rewritten'}")
+        if not options.check:
+            page.write_text(right)
+    sys.exit(1 if options.check and wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

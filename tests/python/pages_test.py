@@ -1,0 +1,71 @@
+"""experiments/pages.py, by hand-computed figures: /usr/bin/python3 pages_test.py SOURCE_FOLDER"""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / "experiments"))
+import pages  # noqa: E402
+
+
+def row(method, trial, target, acc10, **others):
+    return {"experiment": "e", "sampler": "s", "samples": "10", "clones": "", "pool": "p", "descriptor": "none",
+            "method": method, "trial": trial, "target": target, "acc10": str(acc10), **others}
+
+
+class Differences(unittest.TestCase):
+    def test_are_paired_by_trial_with_their_standard_error(self):
+        # Over targets: a is .5, .7, .9 and b .4, .5, .6, so that they differ by −.1, −.2, −.3: −.2 ± .1 / √3.
+        rows = [row("a", t, target, share + off) for t, share in (("1", .5), ("2", .7), ("3", .9))
+                for target, off in (("x", .1), ("y", -.1))]
+        rows += [row("b", t, target, share) for t, share in (("1", .4), ("2", .5), ("3", .6)) for target in "xy"]
+        best, mean, lines = pages.differences_of_group(next(iter(pages.shares(rows).values())))
+        self.assertEqual(best, "a")
+        self.assertAlmostEqual(mean, .7)
+        self.assertEqual(lines, ["| b | 50.0 | -20.0 ± 5.8 | apart |"])
+
+    def test_within_two_standard_errors_are_level(self):
+        rows = [row("a", t, "x", share) for t, share in (("1", .5), ("2", .7), ("3", .9))]
+        rows += [row("b", t, "x", share) for t, share in (("1", .6), ("2", .6), ("3", .7))]  # +.1, −.1, −.2
+        self.assertIn("| b | 63.3 | -6.7 ± 8.8 | level |", pages.differences_section(rows))
+
+    def test_leave_out_what_has_other_trials_and_ceilings(self):
+        rows = [row(m, t, "x", .5) for m in "ab" for t in "123"] + [row("c", t, "x", .4) for t in "12"]
+        rows += [row("d", t, "x", .9, samples="all") for t in "123"]
+        section = pages.differences_section(rows)
+        self.assertIn("| b |", section)
+        self.assertNotIn("| c |", section)
+        self.assertNotIn("d", section.split("|---|")[-1].replace("standard", ""))
+
+    def test_of_fewer_than_three_trials_are_not_shown(self):
+        self.assertEqual(pages.differences_section([row(m, t, "x", .5) for m in "ab" for t in "12"]), "")
+
+
+class Notes(unittest.TestCase):
+    def test_say_what_has_changed_since_a_page_was_made(self):
+        made = pages.made_line("pooling", "HEAD") or self.skipTest("no clone")
+        self.addCleanup(setattr, pages, "ROOT", pages.ROOT)
+        with tempfile.TemporaryDirectory() as folder:
+            pages.ROOT = pathlib.Path(folder)
+            (pages.ROOT / "datasets/data/one").mkdir(parents=True)
+            (pages.ROOT / "datasets/data/one/device.json").write_text("{}")
+            (pages.ROOT / "experiments").mkdir()
+            (pages.ROOT / "experiments/pooling.json").write_text('{"name": "pooling", "data": {"pool": "datasets/data"}}')
+            note = pages.old_note("pooling", made, [])
+        self.assertRegex(note, r"^\*\*Out of date:\*\* made on \S+; `experiments/pooling.json` and `datasets/data` have changed")
+
+    def test_stand_behind_the_title_once(self):
+        page = pages.RESULTS / "ablation/README.md"
+        text = pages.with_notes(page, "ablation", page.read_text())
+        self.assertTrue(text.startswith("# ablation\n\n**The counters are simulated** by callgrind"))
+        self.assertEqual(text, pages.with_notes(page, "ablation", text))
+        self.assertEqual(text.count(pages.COUNTERS), 1)
+
+    def test_do_not_depend_on_how_a_spec_is_described(self):
+        self.assertEqual(pages.spec_digest('{"name": "a", "description": "b", "trials": 3}'),
+                         pages.spec_digest('{"trials": 3}'))
+        self.assertNotEqual(pages.spec_digest('{"trials": 3}'), pages.spec_digest('{"trials": 4}'))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
