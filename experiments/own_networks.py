@@ -2,7 +2,7 @@
 """Splits the pool of networks by families, and tabulates what was predicted of it.
 
     python3 own_networks.py split POOL SPLIT SPEC OUT    OUT/pool, its rows in the split's order, and OUT/spec.json
-    python3 own_networks.py table RESULTS.csv            the results of all splits as Markdown
+    python3 own_networks.py table RESULTS.csv POOL       the results of all splits as Markdown
 """
 import collections
 import csv
@@ -38,9 +38,21 @@ def order(families, split):
     return train, test
 
 
-def split_pool(pool, split, spec, out):
+def families_of(pool):
     with open(pool / "families.csv", newline="") as file:
-        families = [(row["network"], row["family"]) for row in csv.DictReader(file)]
+        return [(row["network"], row["family"]) for row in csv.DictReader(file)]
+
+
+def predicted_of(pool, splits):
+    """How many networks each split predicts, and how many of these are synthetic."""
+    families = families_of(pool)
+    kind = dict(families)
+    tests = [order(families, split)[1] for split in splits]
+    return [len(test) for test in tests], [sum(kind[network] in SYNTHETIC for network in test) for test in tests]
+
+
+def split_pool(pool, split, spec, out):
+    families = families_of(pool)
     train, test = order(families, split)
     place = {network: i for i, network in enumerate(train + test)}
     devices = sorted(path.parent for path in pool.glob("*/device.json"))
@@ -63,7 +75,7 @@ def split_pool(pool, split, spec, out):
     (out / "spec.json").write_text(json.dumps(described, indent=2) + "\n")
 
 
-def print_table(results):
+def print_table(results, pool):
     with open(results, newline="") as file:
         rows = list(csv.DictReader(file))
     splits = sorted({row["split"] for row in rows})
@@ -72,6 +84,9 @@ def print_table(results):
     print("Each runtime is left out of the pool with all its settings, and four tenths of the families of networks are left")
     print(f"out with it: both the runtime and the networks that are predicted are new. Mean over device-runtimes and {len(splits)}")
     print("splits of the families, ± the standard deviation over the means of the splits.\n")
+    predicted, synthetic = predicted_of(pool, splits)
+    print(f"A split predicts {min(predicted)} to {max(predicted)} networks. {max(synthetic)} of them are synthetic networks, of "
+          "which the pool\nholds others of the same two kinds; the rest are published ones of families that it does not hold.\n")
     print("| method | device-runtime | " + " | ".join(label for _, label, _, _ in MEASURES) + " |")
     print("|---|---|" + "---|" * len(MEASURES))
     methods = list(dict.fromkeys(row["method"] for row in rows))
@@ -94,4 +109,4 @@ if __name__ == "__main__":
     if sys.argv[1] == "split":
         split_pool(Path(sys.argv[2]), sys.argv[3], Path(sys.argv[4]), Path(sys.argv[5]))
     else:
-        print_table(sys.argv[2])
+        print_table(sys.argv[2], Path(sys.argv[3]))

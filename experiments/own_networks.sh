@@ -22,6 +22,6 @@ first=${splits%% *}
 { head -n 1 "$work/$first/out/results.csv" | sed 's/^/split,/'
   for split in $splits; do tail -n +2 "$work/$split/out/results.csv" | sed "s/^/$split,/"; done
 } >"$results/results.csv"
-/usr/bin/python3 experiments/own_networks.py table "$results/results.csv" >"$results/README.md"
+/usr/bin/python3 experiments/own_networks.py table "$results/results.csv" datasets/data/networks >"$results/README.md"
 /usr/bin/python3 experiments/pages.py --made own_networks
 cat "$results/README.md"

@@ -44,8 +44,11 @@ SOURCES = {
     "structured_simulated": (None, []),
 }
 
+# Targets whose latencies are not measurements: means are also shown without them.
+NOT_MEASURED = {"fbnet": ("pixel3", "a sum of blocks and no measured network")}
+
 COUNTERS, OLD = "**The counters are simulated**", "**Out of date:**"  # how the notes begin
-DIFFERENCES, MADE = "## Differences between methods", "Made by revision"
+WITHOUT, DIFFERENCES, MADE = "## Without ", "## Differences between methods", "Made by revision"
 
 
 def git(*arguments):
@@ -241,17 +244,37 @@ def differences_section(rows):
             f"{unit}. Methods are level where the difference is less than two of its standard errors.\n{text}")
 
 
+def without_section(name, rows):
+    """Means without what is no measurement; of ceilings too."""
+    if name not in NOT_MEASURED:
+        return ""
+    target, what = NOT_MEASURED[name]
+    text = f"{WITHOUT}`{target}`\n\nMean share within ±10 %, in percent; `{target}` is {what}.\n\n"
+    text += "| method | all targets | without it |\n|---|---|---|\n"
+    for method in dict.fromkeys(row["method"] for row in rows):
+        means = []
+        for left_out in (None, target):
+            trials = collections.defaultdict(list)
+            for row in rows:
+                if row["method"] == method and row["target"] != left_out:
+                    trials[row["trial"]].append(100 * float(row["acc10"]))
+            means.append([statistics.fmean(values) for values in trials.values()])
+        text += f"| {escaped(method)} |" + "".join(
+            f" {statistics.fmean(values):.1f} ± {statistics.stdev(values):.1f} |" for values in means) + "\n"
+    return text
+
+
 def with_notes(page, name, text, made=None):
     """The page as it should be."""
     rows = rows_of(page)
     lines = text.rstrip("\n").split("\n")
-    ending = next((i for i, line in enumerate(lines) if line == DIFFERENCES), len(lines))
+    ending = next((i for i, line in enumerate(lines) if line == DIFFERENCES or line.startswith(WITHOUT)), len(lines))
     old_made = next((line for line in reversed(lines) if line.startswith(MADE)), "")
     made = made or old_made
     body = [line for line in lines[:ending] if not line.startswith((COUNTERS, OLD, MADE))]
     title, rest = body[0], "\n".join(body[1:]).strip("\n")
     notes = [note for note in (counters_note(name, rows), old_note(name, made, rows)) if note]
-    parts = [title, *notes, rest, differences_section(rows).strip("\n"), made]
+    parts = [title, *notes, rest, without_section(name, rows).strip("\n"), differences_section(rows).strip("\n"), made]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
