@@ -13,7 +13,8 @@ namespace tenshot::descriptor {
 /// A child ended with an exit code other than 0, or by a signal.
 class ChildFailed : public Error {
  public:
-  ChildFailed(const std::string& message, std::string last_words) : Error(message), last_words_(std::move(last_words)) {}
+  ChildFailed(const std::string& message, std::string last_words)
+      : Error(message), last_words_(std::move(last_words)) {}
   /// The end of its output; may be empty.
   const std::string& last_words() const { return last_words_; }
 

@@ -198,10 +198,10 @@ class GridBuilder {
       task.descriptor = std::string(name(common_descriptor_kind(subset(data_.train, described))));
     }
     const MapleEdgeSettings& n = method.network;
-    nlohmann::json identity = {method.predictor, members,           task.descriptor,    spec_.seed,
-                               n.hidden,         n.fit.epochs,      n.fit.batch,        n.fit.learning_rate,
-                               n.normalise,      n.scale_latencies, n.fine_tune_epochs, method.posterior,
-                               n.simulation,     n.pretraining_epochs};
+    nlohmann::json identity = {
+        method.predictor,   members,          task.descriptor,     spec_.seed,          n.hidden,
+        n.fit.epochs,       n.fit.batch,      n.fit.learning_rate, n.normalise,         n.scale_latencies,
+        n.fine_tune_epochs, method.posterior, n.simulation,        n.pretraining_epochs};
     if (n.fit.weight_decay > 0) identity.push_back(n.fit.weight_decay);
     task.key = sha256_hex(identity.dump() + data_.sha256).substr(0, 16);
     const auto [place, added] = models_.emplace(task.key, grid_.models.size());

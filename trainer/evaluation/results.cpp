@@ -196,8 +196,7 @@ std::string results_csv(const ExperimentResults& results) {
             std::to_string(results.spec.seed + static_cast<std::uint64_t>(cell.trial)) + ',' +
             choice_fields(results, cell) + ',' + field(method.name) + ',' + method.predictor + ',' +
             (network ? method.mode : std::string()) + ',' + field(results.cells[c].descriptor) + ',' +
-            std::to_string(results.cells[c].measured) + ',' +
-            std::to_string(m.architectures);
+            std::to_string(results.cells[c].measured) + ',' + std::to_string(m.architectures);
     for (const double value : {m.acc1, m.acc5, m.acc10, m.rmse_ms, m.rmspe, m.mape, m.spearman, m.kendall, m.coverage,
                                m.mean_relative_width}) {
       text += ',' + field(value);
@@ -254,7 +253,8 @@ std::string predictions_csv(const ExperimentResults& results) {
   for (std::size_t c = 0; c < results.grid.cells.size(); ++c) {
     const GridCell& cell = results.grid.cells[c];
     const CellResult& result = results.cells[c];
-    const std::string start = field(results.spec.name) + ',' + choice_fields(results, cell) + ',' + field(results.spec.methods[cell.method].name) + ',';
+    const std::string start = field(results.spec.name) + ',' + choice_fields(results, cell) + ',' +
+                              field(results.spec.methods[cell.method].name) + ',';
     const auto& rows = results.data.test.find(cell.target)->latencies;
     for (std::size_t i = 0; i < result.measured_ms.size() && i < rows.size(); ++i) {
       text += start + results.data.test.space->format(rows[i].architecture) + ',' + field(result.measured_ms[i]) + ',' +

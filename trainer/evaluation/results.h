@@ -68,7 +68,8 @@ struct Summary {
 };
 Summary summarise(const ExperimentResults& results);
 
-/// `# name`, whether counters were simulated, description, what was run, tables with mean ± standard deviation and the best of each target in bold.
+/// `# name`, whether counters were simulated, description, what was run, tables with mean ± standard deviation and the
+/// best of each target in bold.
 std::string results_markdown(const ExperimentResults& results);
 nlohmann::json results_json(const ExperimentResults& results);
 /// target, pool, pool_device, sampler, samples, clones, method, architecture, measured_ms, predicted_ms, lower_ms,

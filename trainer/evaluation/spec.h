@@ -18,10 +18,10 @@ namespace tenshot::trainer::evaluation {
 struct DataSource {
   std::string path;
   bool is_table = false;
-  std::string space = "nasbench201";           ///< of a table: a name, or the file of a layered space
-  std::string networks;                        ///< of a table in the space `networks`: their operators (read_networks)
+  std::string space = "nasbench201";            ///< of a table: a name, or the file of a layered space
+  std::string networks;                         ///< of a table in the space `networks`: their operators (read_networks)
   datasets::ColumnOfDevice operator_latencies;  ///< of devices, in columns of `networks`
-  std::optional<datasets::Quantity> quantity;  ///< what is predicted; nothing: of a table latencies, of a pool its own
+  std::optional<datasets::Quantity> quantity;   ///< what is predicted; nothing: of a table latencies, of a pool its own
 };
 
 /// Architectures by their row: of a table its `index`, of a pool the order in which its devices first name them. What
@@ -58,7 +58,7 @@ struct Method {
   MapleEdgeSettings network;  ///< of the network predictors
   /// Of predictors whose row has posterior_options: all of them (trainer/predictors/registry.h); null for the others.
   nlohmann::json posterior;
-  bool descriptor = true;            ///< the target's hardware descriptor may be used
+  bool descriptor = true;  ///< the target's hardware descriptor may be used
   /// The target is described by another runtime's descriptor: a control. A predictor that does as well with it as with
   /// its own makes no use of descriptors.
   bool shuffled_descriptor = false;
