@@ -35,6 +35,7 @@ detect_by_kit() {
 case $step in
   detect)
     build_targets tenshot
+    # shellcheck disable=SC2048 # a list of words
     for runtime in ${*:-libtorch-eager libtorch-frozen libtorch-optimized libtorch-xnnpack libtorch-channels-last \
       opencv-dnn onnxruntime}; do
       mkdir -p "$data/$runtime"

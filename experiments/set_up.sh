@@ -55,6 +55,14 @@ without_descriptor() {
 
 # build_targets TARGET…: all of them when none is named.
 build_targets() {
+  configure
+  echo "Building ${*:-everything} in $build (some minutes the first time)"
+  logged ninja -C "$build" "$@"
+  name_processor
+}
+
+# Configures the build folder where that has not been done.
+configure() {
   mkdir -p "$build"
   if [ ! -f "$build/build.ninja" ]; then
     echo "Configuring $build"
@@ -63,9 +71,6 @@ build_targets() {
     echo "Configuring $build again, for the engines that were installed"
     logged cmake -S . -B "$build" -U "TENSHOT_O*" -U TENSHOT_XGBOOST -U "OpenCV*" -U "OneDNN*" -U "*xgboost*"
   fi
-  echo "Building ${*:-everything} in $build (some minutes the first time)"
-  logged ninja -C "$build" "$@"
-  name_processor
 }
 
 # OpenBLAS takes a processor that is newer than itself for one of 2004, and leaves its newer instructions unused.

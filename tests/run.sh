@@ -3,8 +3,9 @@
 # without it the tests that read them are skipped. Networks of torchvision are exported, with random weights, to the
 # build folder. Each fuzzer of strangers' files runs for ten seconds. --long adds what takes hours: a thousand kills, ten
 # minutes of each fuzzer (TENSHOT_FUZZ_SECONDS), exports of a million architectures, an experiment on Slurm, aarch64,
-# ThreadSanitizer, the whole suite under AddressSanitizer and UndefinedBehaviorSanitizer with its coverage, and the Debian
-# package in a clean root (as root). Other arguments go to ctest.
+# ThreadSanitizer, the presets debug and without-torch, the whole suite under AddressSanitizer and
+# UndefinedBehaviorSanitizer with its coverage, and the Debian package in a clean root (as root). Other arguments go to
+# ctest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 long=""
@@ -31,6 +32,7 @@ if [ -z "$long" ]; then
 else
   install_missing slurm-wlm munge
   install_missing mmdebstrap dpkg-dev gcovr g++-aarch64-linux-gnu qemu-user-static
+  tests/presets_test.sh
   logged cmake --preset tsan
   logged cmake --build --preset tsan
   build-tsan/tests/test_threads

@@ -16,8 +16,10 @@ namespace fs = std::filesystem;
 
 const std::vector<std::string> folders = {"nasbench", "descriptor", "datasets", "sampling", "trainer", "experiments"};
 
-constexpr std::size_t longest_function = 60;  ///< lines from its name to its closing brace
-constexpr std::size_t longest_file = 400;     ///< lines
+constexpr std::size_t longest_function = 60;     ///< lines from its name to its closing brace
+constexpr std::size_t longest_file = 400;        ///< lines
+constexpr std::size_t largest_product = 63'000;  ///< lines of the five folders that are not blank
+constexpr std::size_t largest_trainer = 30'000;  ///< the same of trainer
 
 struct Source {
   std::string name;  ///< relative to the repository
@@ -114,6 +116,21 @@ TEST(Size, AFileHoldsOneIdea) {
     EXPECT_LE(source.lines.size(), longest_file) << source.name;
   }
   EXPECT_LT(over_300, files / 20) << "few files are over 300 lines";
+}
+
+std::size_t lines_that_say_something(const std::vector<std::string>& roots) {
+  std::size_t lines = 0;
+  for (const Source& source : sources_of(roots)) {
+    for (const std::string& line : source.lines) lines += line.find_first_not_of(" \t") == std::string::npos ? 0 : 1;
+  }
+  return lines;
+}
+
+TEST(Size, TheProductDoesNotGrowWithoutEnd) {
+  const std::size_t product = lines_that_say_something({"nasbench", "descriptor", "datasets", "sampling", "trainer"});
+  EXPECT_GT(product, 30'000U) << "the sources were not found";
+  EXPECT_LE(product, largest_product) << "what adds lines takes others away: tests/README.md, Style";
+  EXPECT_LE(lines_that_say_something({"trainer"}), largest_trainer);
 }
 
 TEST(Size, TheBiggestRoomIsUnderAThirdOfTheCode) {

@@ -52,6 +52,7 @@ phone() {
   rm -rf "$work/phone"
   mkdir -p "$work/phone/bin" "$work/phone/data/local/tmp" "$work/phone/sys/class/thermal/thermal_zone0" \
     "$work/phone/sys/devices/system/cpu/cpu0/cpufreq"
+  # shellcheck disable=SC2016 # the stand-in expands it
   printf '#!/bin/sh\ncase $1 in ro.product.model) echo Pixel 2 ;; ro.build.version.release) echo 11 ;; esac\n' \
     >"$work/phone/bin/getprop"
   chmod +x "$work/phone/bin/getprop"
