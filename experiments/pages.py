@@ -290,6 +290,29 @@ def pages():
     return found
 
 
+def index_with_notes(text, notes_of):
+    """The table of pages in experiments/results/README.md: behind the link of each, what its notes say in short."""
+    def marked(line):
+        found = re.match(r"(\|.*\| \[[^]]*\]\((\w+)/\w+\.md\))[^|]*\|$", line)
+        if not found:
+            return line
+        notes = notes_of.get(found[2], "")
+        said = [words for start, words in ((COUNTERS, "simulated counters"), (OLD, "out of date")) if start in notes]
+        return found[1] + "".join(", " + words for words in said) + " |"
+
+    return "\n".join(marked(line) for line in text.split("\n"))
+
+
+def keep(page, text, right, check):
+    """Writes the page where it is not as it should be; whether it was not."""
+    if right == text:
+        return False
+    print(f"{page.relative_to(ROOT)} {'is not what experiments/pages.py makes of it' if check else 'rewritten'}")
+    if not check:
+        page.write_text(right)
+    return True
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
@@ -300,7 +323,7 @@ def main():
     for name in options.made:
         if name not in known.values():
             sys.exit(f"there is no page of '{name}'; there are: {', '.join(known.values())}")
-    wrong = 0
+    wrong, notes_of = 0, {}
     for page, name in known.items():
         text = page.read_text()
         made = made_line(name, options.of) if name in options.made else None
@@ -309,12 +332,10 @@ def main():
             wrong += 1
             continue
         right = with_notes(page, name, text, made)
-        if right == text:
-            continue
-        wrong += 1
-        print(f"{page.relative_to(ROOT)} {'is not what experiments/pages.py makes of it' if options.check else 'rewritten'}")
-        if not options.check:
-            page.write_text(right)
+        notes_of[name] = right
+        wrong += keep(page, text, right, options.check)
+    index = RESULTS / "README.md"
+    wrong += keep(index, index.read_text(), index_with_notes(index.read_text(), notes_of), options.check)
     sys.exit(1 if options.check and wrong else 0)
 
 

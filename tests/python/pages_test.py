@@ -61,6 +61,20 @@ class Notes(unittest.TestCase):
         self.assertEqual(text, pages.with_notes(page, "ablation", text))
         self.assertEqual(text.count(pages.COUNTERS), 1)
 
+    def test_stand_in_the_index_behind_the_link(self):
+        row = "| `a` | what it is | [a](a/README.md){} |"
+        for notes, said in (("", ""), (pages.OLD, ", out of date"),
+                            (pages.COUNTERS + pages.OLD, ", simulated counters, out of date")):
+            for before in ("", ", out of date", ", simulated counters"):
+                self.assertEqual(pages.index_with_notes(row.format(before), {"a": notes}), row.format(said))
+        self.assertEqual(pages.index_with_notes("| a | 1.0 |", {}), "| a | 1.0 |")
+
+    def test_show_means_without_what_is_no_measurement(self):
+        rows = [row("m", t, target, share) for t, share in (("1", .8), ("2", .6)) for target in ("x", "y")]
+        rows += [row("m", t, "pixel3", .2) for t in "12"]
+        self.assertIn("| m | 53.3 ± 9.4 | 70.0 ± 14.1 |", pages.without_section("fbnet", rows))
+        self.assertEqual(pages.without_section("ofa", rows), "")
+
     def test_do_not_depend_on_how_a_spec_is_described(self):
         self.assertEqual(pages.spec_digest('{"name": "a", "description": "b", "trials": 3}'),
                          pages.spec_digest('{"trials": 3}'))
