@@ -14,7 +14,7 @@ build_targets tenshot
 work=$build/experiments
 names=${*:-pooling pooling_help single_device ablation samples_clones look_up leave_one_out samplers help_task help_task_ten
   structured structured_ceiling structured_families structured_ablation structured_search structured_own
-  structured_descriptor structured_descriptor_search maple_edge_help maple_edge_ablation
+  structured_descriptor structured_descriptor_search maple_edge_ablation
   maple_edge_descriptor maple_edge_modes maple_edge_modes_search maple_edge_pools maple_edge_search
   maple_edge_descriptor_search fbnet ofa}
 for name in $names; do
