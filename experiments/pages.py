@@ -6,6 +6,9 @@
   experiments/pages.py --made NAME…         the pages were made just now: of which revision, spec and data they are
   experiments/pages.py --made NAME --of REVISION
 
+README.md's table of the HELP task is made as well: ten trials where ten were run, and how far each method is from
+`structured` in the same trials.
+
 A page begins with two notes where they are due: that it rests on counters which were simulated, and that its spec or its
 data have changed since. It ends with how far its methods are apart, paired by trial, and with the revision that made it.
 Whatever makes a page again calls --made."""
@@ -43,6 +46,21 @@ SOURCES = {
     "structured_scale": (None, []),
     "structured_simulated": (None, []),
 }
+
+# README.md's table of the HELP task: what a row is called, of which file, and the method there.
+HELP_TARGETS = ["eyeriss", "fpga", "gold_6226", "pixel2", "raspi4", "titan_rtx_256"]
+HELP_ROWS = [
+    ("`structured`, its own ten", "help_task_ten/results.csv", "structured, information"),
+    ("`structured`", "help_task_ten/results.csv", "structured"),
+    ("look-up, fitted", "help_task_ten/results.csv", "look-up"),
+    ("`maple-edge`, taught by simulated devices", "help_task/trials.csv", "maple-edge"),
+    ("`maple-edge-plain`, fine-tuned", "help_task/trials.csv", "maple-edge-plain-fine-tuned"),
+    ("transfer", "help_task_ten/results.csv", "transfer"),
+    ("HELP, three trials", "help_task/results.csv", "help"),
+    ("FLOPs and memory", "help_task_ten/results.csv", "flops-memory"),
+    ("forest, 900 measurements, three trials", "help_task/results.csv", "forest, 900 own"),
+]
+BEGINS, ENDS = "<!-- made by experiments/pages.py -->\n", "<!-- end -->"
 
 # Targets whose latencies are not measurements: means are also shown without them.
 NOT_MEASURED = {"fbnet": ("pixel3", "a sum of blocks and no measured network")}
@@ -290,6 +308,36 @@ def pages():
     return found
 
 
+def help_shares(path, method):
+    """{trial: {target: share in percent}}"""
+    trials = collections.defaultdict(dict)
+    with (RESULTS / path).open(newline="") as file:
+        for row in csv.DictReader(file):
+            if row["method"] == method:
+                trials[row["trial"]][row.get("target") or row["device"]] = 100 * float(row["acc10"])
+    return trials
+
+
+def help_table():
+    base = over_targets(help_shares(*HELP_ROWS[1][1:]))
+    lines = ["| method | " + " | ".join(HELP_TARGETS) + " | mean ± deviation | less `structured` |", "|---" * 9 + "|"]
+    for called, path, method in HELP_ROWS:
+        trials = help_shares(path, method)
+        means = over_targets(trials)
+        apart = [mean - base[trial] for trial, mean in means.items()]
+        error = statistics.stdev(apart) / len(apart) ** 0.5
+        cells = [f"{statistics.fmean(trial[target] for trial in trials.values()):.1f}" for target in HELP_TARGETS]
+        cells.append(f"**{statistics.fmean(means.values()):.1f}** ± {statistics.stdev(means.values()):.1f}")
+        cells.append("" if trials == help_shares(*HELP_ROWS[1][1:]) else f"{statistics.fmean(apart):+.1f} ± {error:.1f}")
+        lines.append(f"| {called} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def with_help_table(text):
+    start, end = text.find(BEGINS), text.find(ENDS)
+    return text[:start] + BEGINS + "\n" + help_table() + "\n" + text[end:] if 0 <= start < end else text
+
+
 def index_with_notes(text, notes_of):
     """The table of pages in experiments/results/README.md: behind the link of each, what its notes say in short."""
     def marked(line):
@@ -336,6 +384,8 @@ def main():
         wrong += keep(page, text, right, options.check)
     index = RESULTS / "README.md"
     wrong += keep(index, index.read_text(), index_with_notes(index.read_text(), notes_of), options.check)
+    readme = ROOT / "README.md"
+    wrong += keep(readme, readme.read_text(), with_help_table(readme.read_text()), options.check)
     sys.exit(1 if options.check and wrong else 0)
 
 
