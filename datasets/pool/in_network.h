@@ -13,8 +13,8 @@ namespace tenshot::datasets {
 /// (nasbench::OperationChain).
 struct ChainNetwork {
   std::string operation;           ///< empty for surroundings
-  nasbench::OperatorSequence key;  ///< of one instance; of surroundings, none on the shape that instances would read
-  int repeats = 0;                 ///< of the operation; 0 for surroundings
+  nasbench::OperatorSequence key;  ///< operators of one instance; of surroundings none, on the shape they read
+  int repeats = 0;                 ///< instances of the operation; 0 for surroundings
 
   bool is_surroundings() const { return operation.empty(); }
   /// Whether `other` is what surrounds this chain.

@@ -30,7 +30,7 @@ struct OperatorProfile {
 /// What one more instance of an operation costs inside a network (nasbench::OperationChain).
 struct OperationLatency {
   std::string name;                ///< for people and files
-  nasbench::OperatorSequence key;  ///< of one instance
+  nasbench::OperatorSequence key;  ///< operators of one instance
   double latency_ms = 0;           ///< 0 where the runtime leaves it out
 };
 

@@ -52,7 +52,7 @@ bool are_whole_milliseconds(const std::vector<double>& latencies_ms);
 /// either line end;
 /// "-" is standard input). Unusable entries become findings; a row whose architecture stood before is a duplicate and
 /// the first one counts. An unusable stddev_ms, runs or sentinel_ms is a finding too, but its row stays, without it.
-/// Of another quantity the columns are called by it: `architecture,energy_mj[,stddev_mj,runs]`.
+/// The columns of another quantity are called by it: `architecture,energy_mj[,stddev_mj,runs]`.
 /// Throws FileError, InputError (empty file, no header, wrong columns: names the columns found, and the quantity whose
 /// column is there instead).
 Measurements read_measurements(const std::filesystem::path& path, const SearchSpace& space,

@@ -13,7 +13,7 @@ namespace tenshot::datasets {
 enum class Quantity {
   latency,  ///< warm latency of an inference
   cold,     ///< from the model's file to the first output, in a fresh process
-  energy,   ///< of an inference
+  energy,   ///< energy of an inference
   memory    ///< peak memory of a process that runs the network, less that of its runtime
 };
 

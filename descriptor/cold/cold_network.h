@@ -35,7 +35,7 @@ struct ColdActivation {
 /// One layer: an operator with the batch norms and the activation behind it that it takes in.
 struct ColdLayer {
   ColdKind kind = ColdKind::reshape;
-  std::string name;         ///< of the operator's node
+  std::string name;         ///< name of the operator's node
   std::vector<int> inputs;  ///< numbers of tensors
   int output = 0;
   nasbench::Extent kernel, stride, dilation;

@@ -17,7 +17,7 @@ class ModelWeights {
   /// given and is not the hash of the file's bytes.
   explicit ModelWeights(const std::filesystem::path& path, const std::string& sha256 = "");
 
-  /// Of the file's bytes when it was opened, 64 hexadecimal digits.
+  /// Hash of the file's bytes when it was opened, 64 hexadecimal digits.
   const std::string& sha256() const { return sha256_; }
 
   /// Raw weights of one layer, batch norms folded in, and its bias behind them, as a start reads them: 32-bit floats.

@@ -14,7 +14,7 @@ namespace tenshot::descriptor {
 struct KernelStages {
   std::string name;                ///< "brgconv:avx512_core nhwc": the implementation, and the layout of its images
   bool transforms = false;         ///< its weights have another layout than the file's
-  std::uint64_t cached_bytes = 0;  ///< of the transformed weights with the bias, as they are stored
+  std::uint64_t cached_bytes = 0;  ///< size of the transformed weights with the bias, as stored
   double transform_ms = 0;
   double write_cached_ms = 0;
   double read_cached_ms = 0;
@@ -22,7 +22,7 @@ struct KernelStages {
   double create_again_ms = 0;  ///< where an equal one was made before in the process
   double first_ms = 0;         ///< the first execution
   double execute_ms = 0;       ///< a later one
-  double once_ms = 0;          ///< of the first kernel of its family that the process executes, beside all that
+  double once_ms = 0;          ///< what the first kernel of its family in the process takes beside all that
 };
 
 /// What the names of kernels begin with that were compiled with the program: a start generates no code for them.
@@ -51,7 +51,7 @@ struct Interference {
 /// What a cold start of a network is made of: `tenshot.cold/1`.
 struct ColdStages {
   std::string model;                ///< the ONNX file
-  std::string model_sha256;         ///< of its bytes
+  std::string model_sha256;         ///< hash of the model's bytes
   std::string network_hash;         ///< nasbench::content_hash
   std::string machine;              ///< processor and library: kernels and layouts of another one differ
   bool page_cache_dropped = false;  ///< whether reading was measured without the page cache

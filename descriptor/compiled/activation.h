@@ -11,7 +11,7 @@ namespace tenshot::descriptor {
 /// An activation as the routines apply it: within their results where it only clamps, in a pass of its own otherwise.
 struct CompiledActivation {
   float low, high;                   ///< minus and plus infinity: nothing is clamped
-  std::optional<Function> function;  ///< of the pass
+  std::optional<Function> function;  ///< what the pass computes
   float alpha = 0, beta = 0;
 
   /// The pass after a routine that clamps by itself.

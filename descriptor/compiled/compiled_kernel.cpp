@@ -7,7 +7,7 @@ namespace tenshot::descriptor {
 namespace {
 
 struct Maker {
-  const char* suffix;  ///< of the kernel's name
+  const char* suffix;  ///< what the kernel's name ends with
   KernelMaker make;
 };
 

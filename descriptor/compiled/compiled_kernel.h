@@ -17,7 +17,7 @@ class CompiledKernel {
 
   /// Whether it wants weights other than the model's file has them.
   virtual bool transforms() const { return false; }
-  /// Of the weights as it wants them, without the bias, where it transforms them.
+  /// Size of the weights as it wants them, without the bias, where it transforms them.
   virtual std::size_t weight_bytes() const { return 0; }
   /// Writes weight_bytes() to `ready`.
   virtual void transform(const float*, float*) const {}

@@ -16,7 +16,8 @@ std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignm
 int rounded_up(int value, int step) { return (value + step - 1) / step * step; }
 
 /// The pieces of input that a convolution's pixels are made of, for some pixels at a time, which stay in fast caches.
-/// Of few channels, a piece is a row of the window, which lies in one place but at the sides of the image; else a tap.
+/// Where channels are few, a piece is a row of the window, which lies in one place but at the sides of the image; else
+/// it is a tap.
 class Pieces {
  public:
   Pieces(const Window& window, int groups) : window_(window), segments_(window.segments()) {
@@ -106,7 +107,7 @@ class Pieces {
   Window window_;
   std::vector<Segment> segments_;
   bool joins_ = false;
-  std::vector<std::size_t> chunk_ends_;  ///< of segments_
+  std::vector<std::size_t> chunk_ends_;  ///< where each chunk ends in segments_
   std::size_t pixels_ = 0, copied_ = 0;  ///< the most of a chunk
 };
 

@@ -17,16 +17,16 @@ struct ProductTask {
   const float* weights = nullptr;  ///< packed: blocks of columns × taps × depth × columns of a block
   const float* bias = nullptr;     ///< `columns` of them
   int columns = 0;
-  float* output = nullptr;  ///< of row r at r · stride
+  float* output = nullptr;  ///< output of row r begins at r · stride
   std::ptrdiff_t stride = 0;
   float low = 0, high = 0;  ///< outputs are kept between these
 };
 
 /// Pixels side by side of a depthwise convolution.
 struct DepthwiseTask {
-  const float* const* taps = nullptr;     ///< of the first pixel, within the image
-  const float* const* weights = nullptr;  ///< of these taps, `channels` each
-  int count = 0;                          ///< of the taps
+  const float* const* taps = nullptr;     ///< taps of the first pixel that lie within the image
+  const float* const* weights = nullptr;  ///< weights of these taps, `channels` each
+  int count = 0;                          ///< number of taps
   std::ptrdiff_t step = 0;                ///< from the taps of one pixel to those of the next
   int pixels = 0, channels = 0;
   const float* bias = nullptr;
@@ -46,8 +46,8 @@ struct DotTask {
 
 /// Pixels side by side of a pool: the greatest, or the sum times `scale`, of the taps that lie within the image.
 struct PoolTask {
-  const float* const* taps = nullptr;  ///< of the first pixel
-  int count = 0;                       ///< of the taps
+  const float* const* taps = nullptr;  ///< taps of the first pixel
+  int count = 0;                       ///< number of taps
   std::ptrdiff_t step = 0;             ///< from the taps of one pixel to those of the next
   int pixels = 0, channels = 0;
   bool greatest = false;
@@ -75,7 +75,7 @@ struct MachineCode {
 /// For the widest instruction set of this machine.
 const MachineCode& machine_code();
 
-/// Of all instruction sets of this machine, the widest first.
+/// The routines for each instruction set of this machine, the widest first.
 const std::vector<MachineCode>& machine_codes();
 
 }  // namespace tenshot::descriptor

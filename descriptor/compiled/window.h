@@ -12,13 +12,13 @@ namespace tenshot::descriptor {
 struct Segment {
   int pixel = 0, count = 0;     ///< the first one, and how many
   std::ptrdiff_t corner = 0;    ///< where the first pixel's window begins in the input; it may lie before the image
-  int first_row = 0, rows = 0;  ///< of the kernel, within the image
+  int first_row = 0, rows = 0;  ///< rows of the kernel within the image
   int first_column = 0, columns = 0;
 };
 
 /// How the pixels of a layer's output see its input image; both lie channels last.
 struct Window {
-  int images = 0, channels = 0, height = 0, width = 0;  ///< of the input
+  int images = 0, channels = 0, height = 0, width = 0;  ///< sizes of the input
   int out_channels = 0, out_height = 0, out_width = 0;
   nasbench::Extent kernel, stride, dilation;
   nasbench::Padding padding;
@@ -47,7 +47,7 @@ struct Window {
   std::vector<Segment> segments() const;
 };
 
-/// Of a convolution or a pool with images before it; of a pool that writes rows, one pixel.
+/// The window of a convolution or a pool with images before it. A pool that writes rows has one output pixel.
 Window window_of(const ColdNetwork& network, const ColdLayer& layer);
 
 /// Whether a layer reads and writes images, so that it has a window.

@@ -29,7 +29,7 @@ double student_t(int freedom) {
 }
 
 struct MeanAndError {
-  double mean = 0, half_width = 0;  ///< of the 95 % confidence interval
+  double mean = 0, half_width = 0;  ///< half of the 95 % confidence interval
 };
 
 MeanAndError mean_of(const std::vector<double>& values) {

@@ -14,7 +14,8 @@ namespace tenshot::descriptor {
 struct FusionDetectionOptions {
   /// Every pair of them is a case: the time grows with the square of their number.
   std::vector<std::string> operators = testable_operators();
-  /// Of the cases' networks. Larger ones stand out of the noise of small devices, and take longer in proportion.
+  /// The image that the cases' networks read. Larger ones stand out of the noise of small devices, and take longer in
+  /// proportion.
   CaseImage image;
   /// α of Inequality 1: which share of the cheaper operator's time fusing has to save. Larger finds fewer pairs fused,
   /// and is misled less by caches that happen to be warm.

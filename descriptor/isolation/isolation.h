@@ -23,7 +23,7 @@ std::string_view name(Isolation mode);
 
 /// A timed network of one kernel.
 struct IsolatedTiming {
-  double latency_ms = 0;    ///< of the kernel, without what surrounds it
+  double latency_ms = 0;    ///< latency of the kernel, without what surrounds it
   double deviation_ms = 0;  ///< standard deviation over the rounds
   int rounds = 0;
   bool converged = false;  ///< the 95 % confidence interval of the mean is within the precision
@@ -32,7 +32,7 @@ struct IsolatedTiming {
 
 struct IsolationOptions {
   Isolation mode = Isolation::standalone;
-  int runs = 5;  ///< of each network in a round, of which the median counts
+  int runs = 5;  ///< runs of each network in a round; their median counts
   int least_rounds = 3;
   int most_rounds = 10;
   double precision = 0.05;  ///< half of the confidence interval, over the mean, at which measuring stops

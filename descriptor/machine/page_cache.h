@@ -7,8 +7,8 @@ namespace tenshot::descriptor {
 
 /// How much of a file the system keeps in memory.
 struct CachedPages {
-  std::size_t pages = 0;     ///< of the file
-  std::size_t resident = 0;  ///< of them in the page cache (mincore(2))
+  std::size_t pages = 0;     ///< pages that the file has
+  std::size_t resident = 0;  ///< pages of it in the page cache (mincore(2))
 
   bool dropped() const { return resident == 0; }
 };

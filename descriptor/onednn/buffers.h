@@ -40,7 +40,7 @@ class Arena {
 
  private:
   std::vector<Buffer> chunks_;
-  std::size_t used_ = 0;  ///< of the last chunk
+  std::size_t used_ = 0;  ///< bytes of the last chunk that were given away
 };
 
 /// Where a network's tensors lie in one buffer: tensors that are never needed at once may share a place.

@@ -27,7 +27,8 @@ void require_this_machine(const ColdPlan& plan);
 
 /// How the stages of cold starts are measured.
 struct ColdMeasureOptions {
-  /// Of every stage; the least time counts. More come nearer to what the machine can do, and take longer in proportion.
+  /// Times that every stage is run; the least time counts. More come nearer to what the machine can do, and take longer
+  /// in proportion.
   int repetitions = 5;
   std::filesystem::path scratch;  ///< folder on the disk that reading is measured on
   std::function<void(std::size_t done, std::size_t of)> progress = {};  ///< shapes of layers
@@ -54,7 +55,7 @@ bool make_weights(const ColdPlan& plan, const std::filesystem::path& model, cons
 
 /// How a planned network is started.
 struct ColdStartOptions {
-  std::filesystem::path folder;  ///< of weights; what it lacks is made the slow way, of the model
+  std::filesystem::path folder;  ///< folder of weights; what it lacks is made the slow way, of the model
   std::filesystem::path model;   ///< for the slow way
   std::vector<float> image;      ///< the network's input, channels first; empty: zeros
   int warm_runs = 0;             ///< executions after the runs; more tell the warm latency better, and take longer
@@ -73,16 +74,16 @@ struct ColdRun {
 struct ColdStart {
   double cold_ms = 0;
   double start_ms = 0;    ///< reading the plan, opening the files, starting the threads
-  double prepare_ms = 0;  ///< of the executing core
-  double wait_ms = 0;     ///< of the executing core, for others' preparations
+  double prepare_ms = 0;  ///< time that the executing core prepares
+  double wait_ms = 0;     ///< time that the executing core waits for others' preparations
   double execute_ms = 0;
   double warm_ms = 0;         ///< median of the executions after the runs, when every switch is made; 0 without any
   std::vector<ColdRun> runs;  ///< the first is the cold one
   std::string unswitched;     ///< why some layers keep their kernels: an error that was met while they were prepared
   std::vector<LayerTimes> layers;
   std::vector<std::string> slow_layers;  ///< whose stored weights were missing or damaged
-  std::vector<float> output;             ///< of the first run, row by row, channels first
-  std::vector<float> last_output;        ///< of the last of several runs
+  std::vector<float> output;             ///< what the first run computed, row by row, channels first
+  std::vector<float> last_output;        ///< what the last of several runs computed
 };
 
 /// Starts the network that is planned in the file, cold. Throws InputError where the plan is of another machine: its

@@ -148,7 +148,7 @@ class Run {
   const std::vector<LayerTimes>& times() const { return times_; }
   const std::string& unswitched() const { return unswitched_; }
 
-  /// Of a core of the plan; none where the system is to choose.
+  /// The processor that a core of the plan is to have; none where the system is to choose.
   std::vector<int> processor(int core) const {
     if (static_cast<std::size_t>(core) >= processors_.size()) return {};
     return {processors_[static_cast<std::size_t>(core)]};
@@ -205,16 +205,16 @@ class Run {
   Clock::time_point start_;
   std::vector<int> processors_;
   std::vector<KernelUse> uses_;
-  std::vector<WeightMemory> memories_;  ///< of each core, and of the one that only switches
-  std::vector<LayerTimes> times_;       ///< of each layer, written by the core that works on it
+  std::vector<WeightMemory> memories_;  ///< one for each core, and one for the core that only switches
+  std::vector<LayerTimes> times_;       ///< one for each layer, written by the core that works on it
   dnnl::engine engine_;
   WeightSource source_;
   ExecutionMemory memory_;
   Handover handover_;
   LaterLayers later_;
-  std::atomic<std::size_t> next_switch_;  ///< of uses_
+  std::atomic<std::size_t> next_switch_;  ///< index into uses_
   std::atomic<bool> switches_;            ///< whether later runs are to have their own kernels
-  std::mutex mutex_;                      ///< of the next two
+  std::mutex mutex_;                      ///< guards the next two
   std::vector<std::string> slow_layers_;
   std::string unswitched_;
   std::vector<std::thread> threads_;  ///< ends first

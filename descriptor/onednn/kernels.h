@@ -15,7 +15,7 @@ namespace tenshot::descriptor {
 /// A tensor that a primitive reads or writes, and how the primitive sees it.
 struct TensorArgument {
   int argument = 0;  ///< DNNL_ARG_SRC and so on
-  int tensor = 0;    ///< of the network
+  int tensor = 0;    ///< number of the tensor in the network
   dnnl::memory::desc description;
 };
 

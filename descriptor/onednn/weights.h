@@ -22,7 +22,8 @@ struct KernelUse {
   std::size_t layer = 0;
   std::string kernel;
   bool cached = false;
-  std::size_t record = 0;  ///< of the file of weights; a switch that reads what its layer reads shares the layer's
+  std::size_t record =
+      0;  ///< number in the file of weights; a switch that reads what its layer reads shares the layer's
 };
 
 /// The plan's layers in order, then its switches. Record i of the file of weights belongs to use i.
@@ -57,7 +58,7 @@ class WeightSource {
   std::vector<KernelUse> uses_;
   std::filesystem::path model_;
   std::optional<WeightFile> stored_;
-  std::mutex mutex_;  ///< of the model
+  std::mutex mutex_;  ///< guards weights_
   std::unique_ptr<ModelWeights> weights_;
 };
 

@@ -16,11 +16,11 @@ namespace tenshot::descriptor {
 struct RuntimeOptions {
   /// Images in an inference of a layer graph; a network has its own. Larger makes an image cheaper and a call dearer.
   int batch = 1;
-  /// Of the runtime's own pool. More are faster up to the processors that are free; beyond, times scatter.
+  /// Threads of the runtime's own pool. More are faster up to the processors that are free; beyond, times scatter.
   int threads = 1;
-  /// Of nasbench::random_weights. Which weights hardly matters: latencies are those of the operators.
+  /// Seed of nasbench::random_weights. Which weights hardly matters: latencies are those of the operators.
   std::uint64_t weight_seed = 1;
-  std::shared_ptr<const Weights> weights = nullptr;  ///< of every node of the network, instead of random ones
+  std::shared_ptr<const Weights> weights = nullptr;  ///< weights of every node of the network, instead of random ones
 };
 
 /// A network ready to run. Owns its weights and its input.

@@ -39,7 +39,7 @@ constexpr double tolerated_switches_per_s = 16;
 /// a few microseconds, so that they accuse too often. Unknown steal time counts as none.
 bool contended(const Contention& contention);
 
-/// Of two intervals one after the other, on the same processors; what one of them does not know is unknown.
+/// Contention over two intervals one after the other, on the same processors; what either does not know is unknown.
 Contention operator+(const Contention& a, const Contention& b);
 
 /// The steal time in a text of /proc/stat (proc_stat(5)), summed over `cpus`, in clock ticks (sysconf _SC_CLK_TCK).

@@ -78,7 +78,7 @@ struct TurnVisit {
 struct TurnProgress {
   std::vector<std::vector<double>> run_times_ms;  ///< [network]
   std::vector<double> loop_ms;                    ///< [network]
-  std::vector<double> sentinels_ms;               ///< of the visits that count
+  std::vector<double> sentinels_ms;               ///< the sentinel's latencies at the visits that count
   std::vector<TurnVisit> left;                    ///< visits to be made
 };
 

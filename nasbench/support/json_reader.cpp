@@ -14,7 +14,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int largest_count = 1'000'000'000;  ///< of batch, threads, channels, pixels, runs
+constexpr int largest_count = 1'000'000'000;  ///< most of a batch's images, threads, channels, pixels or runs
 
 }  // namespace
 

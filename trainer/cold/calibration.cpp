@@ -44,7 +44,7 @@ MeasuredStart with_disk_times(MeasuredStart start) {
   return start;
 }
 
-/// Of the kernels whose code a start generates, or of those that were compiled before.
+/// Ratios of the kernels whose code a start generates, or of those that were compiled before.
 struct KernelRatios {
   Ratio create, transform, execute;
 };

@@ -13,9 +13,9 @@ struct ColdCandidate {
   int kernel = 0;  ///< index into LayerStages::kernels
   bool cached = false;
   double prepare_ms = 0;  ///< read, transform unless cached, create: the bundled operations r and w of Yi et al., §3.3
-  double create_saving_ms = 0;  ///< of prepare_ms, what is saved where an earlier layer made an equal kernel
+  double create_saving_ms = 0;  ///< part of prepare_ms that is saved where an earlier layer made an equal kernel
   double execute_ms = 0;        ///< operation e
-  double read_ms = 0;           ///< of prepare_ms, what the disk is read for
+  double read_ms = 0;           ///< part of prepare_ms for which the disk is read
 };
 
 /// A cold start to be scheduled.

@@ -19,7 +19,7 @@ void require_measurements(const AdaptationSet& set, std::string_view kind, std::
 /// The least latency that a predictor answers, ms: a twentieth of the fastest that was measured.
 double smallest_prediction_ms(const AdaptationSet& set);
 
-/// Of positive values; NaN of none.
+/// The geometric mean of positive values; NaN where there are none.
 double geometric_mean(const std::vector<double>& values);
 
 }  // namespace tenshot::trainer

@@ -17,7 +17,7 @@ struct PartVocabulary {
   std::vector<std::int64_t> ordinals;               ///< what it adds to the architecture's ordinal, one a spelling
 };
 
-/// Of a space whose every combination of options is an architecture (SearchSpace::composed).
+/// The vocabulary of a space whose every combination of options is an architecture (SearchSpace::composed).
 PartVocabulary part_vocabulary(const nasbench::SearchSpace& space);
 
 /// What each option adds to the ordinal, in the order of the one-hot encoding. Of a space with a size().

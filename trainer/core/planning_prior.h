@@ -10,7 +10,7 @@ namespace tenshot::trainer {
 
 /// What planning by information looks at: how uncertain candidates are, given what was measured already.
 struct PlanningView {
-  sampling::LatencyCovariance covariance;  ///< of the candidates' log latencies
+  sampling::LatencyCovariance covariance;  ///< covariance of the candidates' log latencies
   std::optional<double> noise;             ///< σ of a measurement's log latency; nothing: InformationOptions::noise
 };
 

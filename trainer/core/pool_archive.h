@@ -19,7 +19,7 @@ datasets::Pool get_pool(const Archive& archive);
 /// The beginning of a pool checkpoint's archive: what it is, for which predictor, the pool, the versions.
 Archive checkpoint_archive(const datasets::Pool& pool, std::string_view predictor);
 
-/// Of what a training on the pool depends on: what is said of it, the pool's content, LibTorch's version.
+/// A hash of what a training on the pool depends on: what is said of it, the pool's content, LibTorch's version.
 std::string training_fingerprint(const nlohmann::json& what, const datasets::Pool& pool);
 
 /// The versions every card carries: of tenshot and LibTorch.

@@ -68,7 +68,7 @@ struct DeviceCosts {
     double probability = 0;
   };
   struct Cost {
-    std::string name;         ///< of an operation
+    std::string name;         ///< name of an operation
     double cost_ms = 0;       ///< mean, of one occurrence in the cell
     double deviation_ms = 0;  ///< standard deviation
   };

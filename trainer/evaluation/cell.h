@@ -46,7 +46,7 @@ class PlanningPriors {
  public:
   /// `data` must outlive it.
   explicit PlanningPriors(const ExperimentData& data) : data_(data) {}
-  /// Of the pool of these device-runtimes. Throws what trainer::planning_prior() throws.
+  /// The prior of the pool of these device-runtimes. Throws what trainer::planning_prior() throws.
   const PlanningPrior& of(const std::vector<std::string>& members);
 
  private:

@@ -19,7 +19,7 @@ Shard parse_shard(const std::string& text);
 struct ExperimentProgress {
   std::size_t done = 0;
   std::size_t total = 0;
-  std::string what;  ///< of what was just finished
+  std::string what;  ///< name of what was just finished
   double seconds_left = 0;
 };
 

@@ -15,7 +15,7 @@ namespace tenshot::trainer::evaluation {
 struct ExperimentData {
   datasets::Pool train;
   datasets::Pool test;
-  std::string sha256;                  ///< of the content of all
+  std::string sha256;                  ///< hash of the content of all
   std::optional<datasets::Pool> pool;  ///< Split::pool, where it is said
 
   /// What pools are made of.
@@ -40,7 +40,7 @@ constexpr std::size_t every_sample = std::numeric_limits<std::size_t>::max();
 struct GridCell {
   std::string target;
   std::size_t pool = 0;     ///< strategy
-  std::string pool_device;  ///< of a strategy that takes one at a time
+  std::string pool_device;  ///< the pool's device, in a strategy that takes one at a time
   std::string sampler;      ///< "all": nothing is chosen, everything is measured
   std::size_t samples = 0;  ///< every_sample for "all"
   std::optional<int> clones;

@@ -12,7 +12,7 @@ using nasbench::Architecture;
 using nasbench::StructureModel;
 
 constexpr std::size_t architectures_of_median = 400;
-constexpr double largest_cost = 0.5;  ///< of an operation, in units of the median latency
+constexpr double largest_cost = 0.5;  ///< largest cost of an operation, in units of the median latency
 
 double log_uniform(Rng& rng, double least, double most) { return least * std::pow(most / least, rng.uniform()); }
 

@@ -16,7 +16,7 @@ struct SimulatedDevice {
   std::string costs;                ///< one of cost_patterns()
   double noise = 0;                 ///< σ of log latency
   bool whole_milliseconds = false;  ///< its clock counts no less
-  std::uint64_t stream = 0;         ///< of its draws
+  std::uint64_t stream = 0;         ///< random stream of its draws
   Eigen::VectorXd costs_ms;         ///< one a feature; 0 where the structure does not use it
 };
 

@@ -18,9 +18,9 @@ namespace tenshot::trainer::evaluation {
 struct DataSource {
   std::string path;
   bool is_table = false;
-  std::string space = "nasbench201";            ///< of a table: a name, or the file of a layered space
-  std::string networks;                         ///< of a table in the space `networks`: their operators (read_networks)
-  datasets::ColumnOfDevice operator_latencies;  ///< of devices, in columns of `networks`
+  std::string space = "nasbench201";  ///< space of a table: its name, or the file of a layered space
+  std::string networks;               ///< operators of a table's networks, in the space `networks` (read_networks)
+  datasets::ColumnOfDevice operator_latencies;  ///< columns of `networks` with what operators take on devices
   std::optional<datasets::Quantity> quantity;   ///< what is predicted; nothing: of a table latencies, of a pool its own
 };
 
@@ -55,8 +55,8 @@ struct Method {
   std::string name;
   std::string predictor;
   std::string mode = "joint";
-  MapleEdgeSettings network;  ///< of the network predictors
-  /// Of predictors whose row has posterior_options: all of them (trainer/predictors/registry.h); null for the others.
+  MapleEdgeSettings network;  ///< settings of the network predictors
+  /// All options of a predictor whose row has posterior_options (trainer/predictors/registry.h); null for the others.
   nlohmann::json posterior;
   bool descriptor = true;  ///< the target's hardware descriptor may be used
   /// The target is described by another runtime's descriptor: a control. A predictor that does as well with it as with

@@ -14,7 +14,7 @@ struct ProcessWork {
   std::size_t tasks = 0;
   int jobs = 1;                                       ///< processes at a time
   std::function<void(std::size_t)> run;               ///< one task, in its process; throws what is wrong with it
-  std::function<std::string(std::size_t)> name;       ///< of a task, for messages
+  std::function<std::string(std::size_t)> name;       ///< name of a task, for messages
   std::function<void(std::size_t)> on_finished = {};  ///< in the caller's process, after each task
   std::function<bool()> go_on = {};                   ///< asked many times a second; false stops
   /// In the caller's process: the task whose process ended before it was done, and that process; may be empty.

@@ -9,7 +9,7 @@ namespace tenshot::trainer::report {
 namespace {
 
 constexpr double legend_margin = 4, right_margin = 16, row_height = 19, bottom_margin = 42, top_margin = 8;
-constexpr double swatch = 22, gap = 16;  ///< of a legend's entry
+constexpr double swatch = 22, gap = 16;  ///< widths in a legend's entry
 constexpr double below_legend = 6;
 
 /// The largest of 1, 2 and 5 times a power of ten that cuts `span` into no more than `count` or so.

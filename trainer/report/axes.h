@@ -44,7 +44,7 @@ class Frame {
   /// Draws the legend in rows at the top, then the names of the axes, the grid and its numbers. `plot_height` is that
   /// of the area inside the axes; a drawing with them is as high as height() says.
   Frame(Drawing& drawing, Scale x, Scale y, const Labels& labels, const Legend& legend, double plot_height);
-  /// Of a drawing with this legend.
+  /// Height of a drawing with this legend.
   static double height(double width, const Legend& legend, double plot_height);
 
   /// The place of two values; at the edge where they are outside.

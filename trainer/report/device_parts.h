@@ -29,7 +29,7 @@ struct Device {
   Measured others;                  ///< measured and not adapted on
   std::vector<Architecture> known;  ///< networks by name that the predictor carries; of other spaces none
   std::vector<std::string> pool_devices;
-  std::vector<std::string> lines;     ///< of the predictor's explanation, without its warnings
+  std::vector<std::string> lines;     ///< lines of the predictor's explanation, without its warnings
   std::vector<std::string> warnings;  ///< without their "Warning: "
 
   const SearchSpace& space() const { return predictor.space(); }

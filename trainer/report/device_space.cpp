@@ -16,7 +16,7 @@
 namespace tenshot::trainer::report {
 namespace {
 
-constexpr std::uint64_t most_listed = 1'000'000;  ///< of a space that is shown as a whole
+constexpr std::uint64_t most_listed = 1'000'000;  ///< most architectures of a space that is shown as a whole
 constexpr std::size_t draws = 2000;
 constexpr std::size_t fastest_shown = 5, front_shown = 12, next_shown = 5, planned_among = 1500;
 

@@ -236,7 +236,7 @@ void add_errors(Page& page, const json& results, const PairsOf& pairs) {
                  "All targets together, first trial"}});
 }
 
-/// Of the best method, target by target.
+/// Predictions of the best method, target by target.
 void add_predictions(Page& page, const json& results, const PairsOf& pairs, datasets::Quantity quantity) {
   const std::vector<json> variants = ranked(results);
   if (variants.empty()) return;

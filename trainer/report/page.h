@@ -19,7 +19,7 @@ struct HtmlTable {
 /// A number between 0 and 1 in each cell, shown by its shade and in writing.
 struct HeatMap {
   std::string caption;
-  std::vector<std::string> names;           ///< of rows and columns
+  std::vector<std::string> names;           ///< names of rows and columns
   std::vector<std::vector<double>> values;  ///< NaN: empty
 };
 

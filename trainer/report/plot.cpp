@@ -15,8 +15,8 @@ using Anchor = Drawing::Anchor;
 using Point = Drawing::Point;
 
 constexpr double width = 460, wide = 1200, plot_height = 270;
-constexpr std::size_t marked_points = 12;    ///< of a line: with more of them it has no marks
-constexpr std::size_t hinted_points = 1500;  ///< of a cloud: with more of them only the farthest off have hints
+constexpr std::size_t marked_points = 12;    ///< a line with more points than this has no marks
+constexpr std::size_t hinted_points = 1500;  ///< in a cloud of more points only the farthest off have hints
 constexpr std::size_t farthest_points = 200;
 
 /// Whether a value has a place: a finite one, whose axis can be divided too.
@@ -121,7 +121,7 @@ void draw_cloud(Drawing& drawing, const Frame& frame, const Series& series, cons
   }
 }
 
-/// Of the band within ten percent: where y = 1.1 x and y = 0.9 x are between the ends of both axes.
+/// The outline of the band within ten percent: where y = 1.1 x and y = 0.9 x are between the ends of both axes.
 std::vector<Point> band_within_ten_percent(const Frame& frame, double low, double high) {
   return {frame.at(low, low),         frame.at(low, std::min(1.1 * low, high)),
           frame.at(high / 1.1, high), frame.at(high, high),

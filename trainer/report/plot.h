@@ -17,7 +17,7 @@ struct Series {
   std::vector<double> x;
   std::vector<double> y;
   std::vector<double> spread = {};      ///< half-length of an error bar at each point; empty: none
-  std::vector<std::string> names = {};  ///< of the points, for their hints; empty: none
+  std::vector<std::string> names = {};  ///< names of the points, for their hints; empty: no hints
 };
 
 struct Axes {
