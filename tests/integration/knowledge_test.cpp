@@ -162,6 +162,17 @@ TEST_F(KnowledgeProgram, Adapt_TakesTheShippedCheckpointThatFitsTheMeasurements)
                   q("cells/slow/latencies.csv")));
 }
 
+TEST_F(KnowledgeProgram, AKit_NeedsNoOtherFileAndNoCheckpoint) {
+  fs::create_directory(path("models"));
+  expect_fine(run("tenshot network generate --space synthetic-cnn --count 3 --out " + q("models")));
+  expect_fine(installed("plan --networks " + q("models") + " --samples 2 --kit " + q("kit")));
+  EXPECT_TRUE(fs::exists(path("kit/models/arch_02.onnx")));
+  fs::create_directory(path("kit/results"));
+  const Outcome adapted = installed("adapt --measurements " + q("kit") + " --out " + q("none.tenshot"));
+  EXPECT_NE(adapted.err.find("networks.tenshot"), std::string::npos) << adapted.err;  // the kit says its space
+  expect_refused(installed("plan --samples 2"), 2, "--out");
+}
+
 TEST_F(KnowledgeProgram, AdaptLike_IsTheDeviceWithoutMeasurementsAndItsFamilyWithThem) {
   const std::string like = "adapt --like wide --checkpoint " + shipped("cells.tenshot") + " --out " + q("like.tenshot");
   expect_fine(installed(like));

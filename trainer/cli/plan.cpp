@@ -61,7 +61,7 @@ void add_converted(const OptionParser& options, bool quiet) {
 bool adds_to_kit(const OptionParser& options) {
   if (!options.has("converted")) return false;
   if (!options.has("kit")) throw UsageError("--converted is of a --kit");
-  if (options.has("checkpoint") || options.has("out")) return false;
+  if (options.has("checkpoint") || options.has("out") || options.has("networks")) return false;
   if (!datasets::is_kit(options.get("kit"))) {
     throw InputError(options.get("kit") + ": is no kit; write one first, by --checkpoint, --out and --kit");
   }
@@ -76,7 +76,7 @@ void require_distinct_files(const OptionParser& options, const std::string& chec
   reads_networks(files, options);
   if (options.has("proposals")) files.reads_networks("--proposals", options.get("proposals"));
   if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
-  files.writes("--out", options.get("out"));
+  if (options.has("out")) files.writes("--out", options.get("out"));
   if (options.has("kit")) files.writes_folder("--kit", options.get("kit"));
   files.require_distinct();
 }
@@ -98,7 +98,7 @@ void add_plan_options(OptionParser& options) {
       cxxopts::value<std::string>());
   add("descriptor", "the new device's device.json: plan knowing what it says of costs", cxxopts::value<std::string>());
   add("seed", "seed of the draw", cxxopts::value<std::string>()->default_value("1"));
-  add("out", "required: plan to write, - for standard output", cxxopts::value<std::string>());
+  add("out", "required, or --kit: plan to write, - for standard output", cxxopts::value<std::string>());
   add("kit",
       "folder for a measurement kit: the plan and the operators, alone and in chains, as ONNX files, and measure.sh to "
       "run on the device",
@@ -185,7 +185,7 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
 void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "plan", "Chooses which architectures to measure on a new device.",
-      "  tenshot plan --networks models/ --out plan.csv --kit kit/\n"
+      "  tenshot plan --networks models/ --kit kit/\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --measurements measured.csv --out more.csv\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv --kit kit/\n"
@@ -196,7 +196,7 @@ void run(const std::vector<std::string>& arguments) {
   const bool quiet = options.has("quiet");
   if (options.has("fusion")) return write_fusion_kit(options);
   if (adds_to_kit(options)) return add_converted(options, quiet);
-  const std::string out = options.required("out");
+  if (!options.has("kit")) options.required("out");  // a kit holds its plan
   trainer::PlanRequest request = plan_request(options);
   datasets::KitRequest kit = kit_request(options, request.seed);
   std::vector<std::string> tables;
@@ -206,7 +206,7 @@ void run(const std::vector<std::string>& arguments) {
   const std::string checkpoint = checkpoint_of(options, tables);
   require_distinct_files(options, checkpoint);
   MadeFolders made;
-  made.for_file(out);
+  if (options.has("out")) made.for_file(options.get("out"));
   const auto model = trainer::load_pool_model(checkpoint);
   const nasbench::SearchSpace& space = *model->pool().space;
   const datasets::Quantity quantity = trainer::adapted_quantity(model->pool(), quantity_option(options));
@@ -215,10 +215,10 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("resolution")) kit.shape.resolution = options.integer("resolution", 4);
   add_what_is_known(options, *model, quantity, quiet, request);
   const std::vector<nasbench::Architecture> plan = trainer::plan(*model, request);
-  trainer::write_plan(out, plan, space);
+  if (options.has("out")) trainer::write_plan(options.get("out"), plan, space);
   if (!options.has("kit")) {
     return say_written(
-        out, "plan of " + std::to_string(plan.size()) + " architectures",
+        options.get("out"), "plan of " + std::to_string(plan.size()) + " architectures",
         "measure them (a column latency_ms), then tenshot adapt" +
             (options.has("checkpoint") ? " --checkpoint " + checkpoint : "") + " --measurements measured.csv" +
             (options.has("networks") ? " --networks " + options.get("networks") : "") + " --out device.tenshot",

@@ -208,10 +208,13 @@ void run(const std::vector<std::string>& arguments) {
   trainer::save(model->to_archive(), out);
   forget_training(out);
   const std::string what = model->knowledge() != nullptr ? "knowledge" : "checkpoint";
+  const bool names_networks = model->knowledge() != nullptr && !pool.space->composed();
   if (options.has("from")) say("the intervals are those that the checkpoint was calibrated with", quiet);
   say_written(out,
               what + " of " + predictor + " and " + std::to_string(model->pool().devices.size()) + " device-runtimes",
-              "tenshot plan --checkpoint " + out + " --samples 10 --out plan.csv", quiet);
+              "tenshot plan --checkpoint " + out + (names_networks ? " --networks models/" : "") +
+                  " --samples 10 --out plan.csv",
+              quiet);
 }
 
 }  // namespace
