@@ -38,7 +38,7 @@ std::string ids_of(const nlohmann::json& devices) {
   return ids;
 }
 
-/// Of knowledge: "source: NAME (LICENCE, 12 of 40 device-runtimes), URL", for each.
+/// A line for each source of knowledge: "source: NAME (LICENCE, 12 of 40 device-runtimes), URL".
 void add_sources(Facts& facts, const nlohmann::json& card) {
   if (!card.contains("knowledge") || !card["knowledge"].is_object()) return;
   const nlohmann::json sources = card["knowledge"].value("sources", nlohmann::json::array());

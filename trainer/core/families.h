@@ -16,7 +16,7 @@ std::vector<std::size_t> families_of(const datasets::Pool& pool);
 /// the same.
 std::vector<std::size_t> settings_of(const datasets::Pool& pool, std::size_t device);
 
-/// Of distances from a device, the nearer half: how far one may be from a device that it is said to be like.
+/// The nearer half of distances from a device: how far one may be from a device that it is said to be like.
 std::vector<double> nearer_half(std::vector<double> distances);
 
 }  // namespace tenshot::trainer

@@ -59,8 +59,8 @@ datasets::Pool joined_identities(const datasets::Pool& identities, const dataset
 /// The device-runtimes of a pool by what they are, without anything that was measured of them.
 datasets::Pool identities_of(const datasets::Pool& pool);
 
-/// The architectures that a pool measured; where it has no rows, a seeded draw of 1,000 connected ones of its space;
-/// nothing for networks by name, which are the user's to name.
+/// The architectures that a pool measured. Where it has no rows, they are a seeded draw of 1,000 connected ones of its
+/// space; there are none of networks by name, which are the user's to name.
 std::vector<nasbench::Architecture> known_architectures(const datasets::Pool& pool);
 
 /// A scale near `median_ms`, in steps of 2 % none of which is a number that a table could hold: what stands for a

@@ -19,7 +19,7 @@ Archive knowledge_archive(const datasets::Pool& identities, const Knowledge& kno
 bool is_knowledge(const Archive& archive);
 /// Throws FormatError that names the field, and on a later version that says so.
 Knowledge get_knowledge(const Archive& archive);
-/// The identities; of networks by name none is known from then on.
+/// The device-runtimes as they were written, without latencies. Throws FormatError.
 datasets::Pool get_identities(const Archive& archive);
 
 }  // namespace tenshot::trainer
