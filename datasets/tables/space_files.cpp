@@ -21,7 +21,7 @@ bool is_there(const fs::path& file) {
 }
 
 std::vector<nasbench::Architecture> read_networks_file(const fs::path& file) {
-  return nasbench::add_networks(parse_json(read_file(file), file.string()), file.string());
+  return nasbench::add_networks(parse_json(read_file(file), file.string()), file.string(), nasbench::NamedBy::file);
 }
 
 }  // namespace
@@ -57,6 +57,7 @@ void write_space_files(const fs::path& folder, const nasbench::SearchSpace& spac
   for (const nasbench::Architecture& architecture : architectures) {
     if (known.insert(architecture).second) all.push_back(architecture);
   }
+  nasbench::require_distinct_names(all);
   if (all.size() > before) write_file_atomically(networks_file, nasbench::networks_json(all).dump(1) + "\n");
 }
 

@@ -21,7 +21,7 @@ const nasbench::SearchSpace* read_space_files(const std::filesystem::path& folde
 
 /// Writes what read_space_files() needs to know `architectures` of `space`: `space.json` for a space that is not known
 /// by name; `networks.json` for networks, beside those that the folder has already. Throws InputError when the folder
-/// keeps another space, FileError.
+/// keeps another space, or another network of one's name, and FileError.
 void write_space_files(const std::filesystem::path& folder, const nasbench::SearchSpace& space,
                        const std::vector<nasbench::Architecture>& architectures);
 

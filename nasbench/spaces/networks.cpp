@@ -4,6 +4,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -50,8 +51,13 @@ Architecture identity_of(const std::string& name, const std::string& hash) {
 }
 
 class NetworkSpace final : public SearchSpace {
+  /// The networks that a name means, by position: the last one that the user named, and that files named.
+  struct Meaning {
+    std::optional<std::size_t> of_user, of_files;
+  };
+
  public:
-  Architecture add(NamedNetwork network) {
+  Architecture add(NamedNetwork network, NamedBy by) {
     if (!is_network_name(network.name)) {
       throw InputError(network.origin + ": '" + excerpt(network.name) +
                        "' cannot name a network: expected at most 200 bytes without commas, quotes, control "
@@ -66,24 +72,16 @@ class NetworkSpace final : public SearchSpace {
                        "' has an operator that is too large to compute with: " + excerpt(nasbench::format(op), 200));
     }
     const std::lock_guard lock(mutex_);
-    const auto found = by_name_.find(network.name);
-    if (found != by_name_.end()) {
-      NamedNetwork& known = all_[found->second];
-      if (known.hash == network.hash) {
-        if (!network.onnx_file.empty()) {
-          known.onnx_file = std::move(network.onnx_file);
-          known.read_again = std::move(network.read_again);
-        }
-        return identity_of(known.name, known.hash);
-      }
-      throw InputError("network '" + network.name + "' of " + network.origin + " is another one (hash " +
-                       network.hash.substr(0, 12) + "…) than '" + known.name + "' of " + known.origin + " (hash " +
-                       known.hash.substr(0, 12) + "…); rename one");
-    }
     const Architecture identity = identity_of(network.name, network.hash);
-    by_name_.emplace(network.name, all_.size());
-    by_identity_.emplace(identity, all_.size());
-    all_.push_back(std::move(network));
+    const auto [found, is_new] = by_identity_.emplace(identity, all_.size());
+    if (is_new) {
+      all_.push_back(std::move(network));
+    } else if (!network.onnx_file.empty()) {
+      all_[found->second].onnx_file = std::move(network.onnx_file);
+      all_[found->second].read_again = std::move(network.read_again);
+    }
+    Meaning& meaning = by_name_[all_[found->second].name];
+    (by == NamedBy::user ? meaning.of_user : meaning.of_files) = found->second;
     return identity;
   }
 
@@ -111,7 +109,10 @@ class NetworkSpace final : public SearchSpace {
   Architecture parse(std::string_view text) const override {
     const std::lock_guard lock(mutex_);
     const auto found = by_name_.find(text);
-    if (found != by_name_.end()) return identity_of(all_[found->second].name, all_[found->second].hash);
+    if (found != by_name_.end()) {
+      const NamedNetwork& meant = all_[found->second.of_user.value_or(found->second.of_files.value_or(0))];
+      return identity_of(meant.name, meant.hash);
+    }
     throw InputError("there is no network '" + excerpt(text) + "'; " + known_names() +
                      "; name what it executes by --networks DIR|FILE");
   }
@@ -183,7 +184,7 @@ class NetworkSpace final : public SearchSpace {
 
   mutable std::mutex mutex_;
   std::deque<NamedNetwork> all_;
-  std::map<std::string, std::size_t, std::less<>> by_name_;
+  std::map<std::string, Meaning, std::less<>> by_name_;
   std::unordered_map<Architecture, std::size_t, ArchitectureHash> by_identity_;
   std::vector<int> decisions_ = std::vector<int>(identity_bytes, 256);
   std::vector<std::string> counted_operations_;
@@ -222,7 +223,19 @@ NamedNetwork named_network(std::string name, std::vector<OperatorSpecification> 
 
 const SearchSpace& networks() { return catalogue(); }
 
-Architecture add_network(NamedNetwork network) { return catalogue().add(std::move(network)); }
+Architecture add_network(NamedNetwork network, NamedBy by) { return catalogue().add(std::move(network), by); }
+
+void require_distinct_names(const std::vector<Architecture>& identities) {
+  std::map<std::string, const NamedNetwork*> known;
+  for (const Architecture& identity : identities) {
+    const NamedNetwork& network = named_network(identity);
+    const NamedNetwork& first = *known.emplace(network.name, &network).first->second;
+    if (first.hash == network.hash) continue;
+    throw InputError("network '" + network.name + "' of " + network.origin + " is another one (hash " +
+                     network.hash.substr(0, 12) + "…) than '" + first.name + "' of " + first.origin + " (hash " +
+                     first.hash.substr(0, 12) + "…): one table cannot hold both; rename one");
+  }
+}
 
 const NamedNetwork& named_network(const Architecture& identity) { return catalogue().get(identity); }
 

@@ -29,25 +29,38 @@ struct NamedNetwork {
 NamedNetwork named_network(std::string name, const Network& network, std::string origin);
 NamedNetwork named_network(std::string name, std::vector<OperatorSpecification> operators, std::string origin);
 
+/// Who named a network. What the user names comes before what files carry.
+enum class NamedBy {
+  user,  ///< --networks, or an ONNX file as an argument
+  file,  ///< the networks.json of a pool, a device or a kit
+  card   ///< the card of a checkpoint or a predictor, which may carry networks of one name that are unlike
+};
+
 /// The space of networks by name: all that add_network() was told of in this process. An architecture of it is the
-/// identity of a network, 16 bytes made of its name and hash, the same in every process; its string is the name. Its
-/// decisions mean nothing: what would combine them (at, ordinal, random, all, encode) throws InputError. Its
-/// computation() reads the network's ONNX file again, whatever the shape, and throws InputError where nobody named one,
-/// where the file holds another network by now, or where that network takes another number of images than asked for.
+/// identity of a network, 16 bytes made of its name and hash, the same in every process; its string is the name.
+/// Networks of one name and of unlike content live side by side: the name then means the one that the user named last,
+/// or where the user named none, the one that a file or a card named last. Its decisions mean nothing: what would
+/// combine them (at, ordinal, random, all, encode) throws InputError. Its computation() reads the network's ONNX file
+/// again, whatever the shape, and throws InputError where nobody named one, where the file holds another network by
+/// now, or where that network takes another number of images than asked for.
 const SearchSpace& networks();
 
 /// Makes a network known, and returns its identity. A network that is known already is the same one. Throws InputError
-/// when another network has its name (the message has both origins), when it has no operators, or when the name could
-/// not stand in a table: it is empty, over 200 bytes, or has commas, quotes, control characters, or blanks around it.
-Architecture add_network(NamedNetwork network);
+/// when it has no operators, or when the name could not stand in a table: it is empty, over 200 bytes, or has commas,
+/// quotes, control characters, or blanks around it.
+Architecture add_network(NamedNetwork network, NamedBy by = NamedBy::user);
+
+/// Throws InputError that names both where two of `identities` have one name and unlike content: a table that names
+/// them could mean either.
+void require_distinct_names(const std::vector<Architecture>& identities);
 
 /// What is known of a network; valid as long as the program runs. Throws InputError on an identity nobody knows.
 const NamedNetwork& named_network(const Architecture& identity);
 
 /// `tenshot.networks/1`: the networks, each once, with their operators, those that are equal written once. Reading
 /// makes them known, and returns their identities in the file's order. Throws FormatError that names the place in
-/// `file`.
+/// `file`, and InputError as require_distinct_names(), but for a card.
 nlohmann::json networks_json(const std::vector<Architecture>& identities);
-std::vector<Architecture> add_networks(const nlohmann::json& json, const std::string& file);
+std::vector<Architecture> add_networks(const nlohmann::json& json, const std::string& file, NamedBy by = NamedBy::user);
 
 }  // namespace tenshot::nasbench

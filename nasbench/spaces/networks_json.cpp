@@ -106,7 +106,7 @@ json networks_json(const std::vector<Architecture>& identities) {
   return {{"format", networks_format}, {"operators", std::move(operators)}, {"networks", std::move(list)}};
 }
 
-std::vector<Architecture> add_networks(const json& value, const std::string& file) {
+std::vector<Architecture> add_networks(const json& value, const std::string& file, NamedBy by) {
   return guarded_json(file, "file of networks", [&] {
     const JsonReader reader(value, file, "");
     reader.require_format(networks_format, "file of networks");
@@ -121,7 +121,8 @@ std::vector<Architecture> add_networks(const json& value, const std::string& fil
       read.push_back(network_from(list[i], operators, file, "networks[" + std::to_string(i) + "]"));
     }
     std::vector<Architecture> identities;
-    for (NamedNetwork& network : read) identities.push_back(add_network(std::move(network)));
+    for (NamedNetwork& network : read) identities.push_back(add_network(std::move(network), by));
+    if (by != NamedBy::card) require_distinct_names(identities);
     return identities;
   });
 }

@@ -57,4 +57,24 @@ std::string markdown_escaped(std::string_view text) {
   return result;
 }
 
+bool fits_pattern(std::string_view text, std::string_view pattern) {
+  std::size_t t = 0, p = 0, star = std::string_view::npos, resumed = 0;
+  while (t < text.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      resumed = t;
+    } else if (p < pattern.size() && pattern[p] == text[t]) {
+      ++p;
+      ++t;
+    } else if (star != std::string_view::npos) {  // the last star takes one character more
+      p = star + 1;
+      t = ++resumed;
+    } else {
+      return false;
+    }
+  }
+  while (p < pattern.size() && pattern[p] == '*') ++p;
+  return p == pattern.size();
+}
+
 }  // namespace tenshot

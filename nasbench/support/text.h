@@ -23,6 +23,9 @@ std::string joined(const Texts& texts, std::string_view separator = ", ") {
 /// after `most` characters.
 std::string excerpt(std::string_view text, std::size_t most = 60);
 
+/// True when `text` fits `pattern`, in which `*` stands for any characters, also none.
+bool fits_pattern(std::string_view text, std::string_view pattern);
+
 /// `text` as the text of a Markdown table's cell: nothing in it is markup, and it stays in its cell.
 std::string markdown_escaped(std::string_view text);
 

@@ -1,5 +1,5 @@
 // Checkpoints and predictors with a right checksum: the input is the card, a byte 0, and the bytes of the arrays. What
-// loads must predict and export, to numbers or to an error.
+// loads must predict and export, to numbers or to an error; what knowledge says of a device too.
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -53,5 +53,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view arrays = end < input.size() ? input.substr(end + 1) : std::string_view();
   const std::string& path = path_of(whole_file(input.substr(0, end), arrays));
   fuzz::survives([&] { use(*trainer::load_predictor(path)); });
-  return fuzz::survives([&] { trainer::load_pool_model(path); });
+  return fuzz::survives([&] {
+    const auto model = trainer::load_pool_model(path);
+    if (model->knowledge() == nullptr) return;
+    const auto known = model->known_device(model->pool().devices.front().id);
+    if (known->space().composed()) use(*known);
+  });
 }

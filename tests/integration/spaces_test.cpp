@@ -270,13 +270,15 @@ TEST_F(NamedNetworks, Kit_CopiesTheirOnnxFiles) {
   expect_refused(run(plan + " --kit " + q("other-kit")), {"known by its operators alone", "--networks"});
 }
 
-TEST_F(NamedNetworks, ChangedNetworkOfAKnownName_IsRefusedNamingBoth) {
+TEST_F(NamedNetworks, ANetworkOfOnesOwnWithANameOfThePools_IsTheOneThatTheNameMeans) {
   std::string text = slurp(path("operators.csv"));
-  text.replace(text.find("net0,0,conv_2d,32,3,32,1,3"), 26, "net0,0,conv_2d,32,3,32,1,5");
+  text.replace(text.find("net0,0,conv_2d,32,3,32,1,3"), 26, "net0,0,conv_2d,32,3,32,1,7");
   write(path("changed.csv"), text);
-  expect_refused(run("tenshot predict --predictor " + q("device.tenshot") + " --networks " + q("changed.csv") +
-                     " --out " + q("changed-predictions.csv")),
-                 {"'net0' of", "changed.csv", "rename one"});
+  const std::string predict = "tenshot predict --predictor " + q("device.tenshot") + " net0";
+  const Outcome of_pool = run(predict), own = run(predict + " --networks " + q("changed.csv"));
+  expect_fine(of_pool);
+  expect_fine(own);
+  EXPECT_NE(of_pool.out, own.out);
 }
 
 TEST_F(NamedNetworks, PredictorsOfDecisions_AreRefused) {

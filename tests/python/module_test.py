@@ -60,6 +60,21 @@ class ModuleTest(unittest.TestCase):
         error = self.predictor.predict(others) / numpy.array([self.measured[text] for text in others]) - 1
         self.assertGreater((abs(error) <= 0.1).mean(), 0.8)
 
+    def test_a_known_device_needs_no_measurement(self):
+        known = tenshot.device("libtorch-eager_t1_b1", checkpoint=CHECKPOINT)
+        texts = list(self.measured)
+        error = known.predict(texts) / numpy.array([self.measured[text] for text in texts]) - 1
+        self.assertGreater((abs(error) <= 0.1).mean(), 0.8)
+        like = tenshot.adapt(CHECKPOINT, like="libtorch-eager_t1_b1")
+        self.assertTrue(numpy.array_equal(like.predict(texts), known.predict(texts)))
+        with self.assertRaisesRegex(tenshot.InputError, "most like it: libtorch-eager_t1_b1"):
+            tenshot.device("libtorch-eagr_t1_b1", checkpoint=CHECKPOINT)
+        with self.assertRaisesRegex(tenshot.InputError, "needs measurements"):
+            tenshot.adapt(CHECKPOINT)
+
+    def test_without_a_checkpoint_the_shipped_one_is_taken(self):
+        self.assertEqual(len(tenshot.plan(samples=3, candidates=list(self.measured))), 3)
+
     def test_errors_are_classes_of_the_module(self):
         with self.assertRaises(tenshot.InputError) as raised:
             self.predictor.predict("|nonsense|")

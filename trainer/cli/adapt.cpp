@@ -68,9 +68,9 @@ void require_options_of(const trainer::PoolModel& model, const OptionParser& opt
   }
 }
 
-void require_distinct_files(const OptionParser& options) {
+void require_distinct_files(const OptionParser& options, const std::string& checkpoint) {
   FileRoles files;
-  files.reads("--checkpoint", options.get("checkpoint"));
+  files.reads("--checkpoint", checkpoint);
   if (options.has("measurements")) files.reads_measured("--measurements", options.get("measurements"));
   reads_networks(files, options);
   if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
@@ -80,12 +80,21 @@ void require_distinct_files(const OptionParser& options) {
 
 void add_adapt_options(OptionParser& options) {
   auto add = options.add();
-  add("checkpoint", "required: what `tenshot train` wrote; pool.tenshot is shipped", cxxopts::value<std::string>());
+  add("checkpoint",
+      "what `tenshot train` wrote (default: the shipped one that fits the measurements: networks.tenshot or "
+      "cells.tenshot)",
+      cxxopts::value<std::string>());
   add("measurements",
-      "required, or --descriptor: CSV with architecture,latency_ms (or the quantity's column); a device-runtime's "
+      "required, or --descriptor, or --like: CSV with architecture,latency_ms (or the quantity's column); a "
+      "device-runtime's "
       "folder; or a kit's folder with its results/",
       cxxopts::value<std::string>());
   add("descriptor", "the new device's device.json", cxxopts::value<std::string>());
+  add("like",
+      "a device-runtime that the checkpoint knows (tenshot devices): it and its other settings alone are the prior; "
+      "without "
+      "measurements it is the device itself",
+      cxxopts::value<std::string>());
   add("strict", "refuse measurements with any unusable or doubtful entry");
   add("clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)",
       cxxopts::value<std::string>());
@@ -104,6 +113,8 @@ void add_adapt_options(OptionParser& options) {
 void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "adapt", "Adapts a checkpoint to a new device from a few measurements.",
+      "  tenshot adapt --measurements kit/ --out board.tenshot\n"
+      "  tenshot adapt --measurements kit/ --like pixel4_gpu_float --out board.tenshot\n"
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements measured.csv --out device.tenshot\n"
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements kit/ --out device.tenshot\n"
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --quantity energy --measurements energy.csv --out "
@@ -111,9 +122,12 @@ void run(const std::vector<std::string>& arguments) {
   add_adapt_options(options);
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
-  const std::string checkpoint = given_or_shipped(options.required("checkpoint")), out = options.required("out");
-  if (!options.has("measurements") && !options.has("descriptor")) options.required("measurements");
+  const std::string out = options.required("out");
+  if (!options.has("measurements") && !options.has("descriptor") && !options.has("like")) {
+    options.required("measurements");
+  }
   trainer::AdaptOptions adapt_options;
+  if (options.has("like")) adapt_options.like = options.get("like");
   adapt_options.mode = options.get("mode");
   if (adapt_options.mode != "joint" && adapt_options.mode != "fine-tune" && adapt_options.mode != "set-encoder") {
     throw UsageError("there is no adaptation mode '" + adapt_options.mode +
@@ -123,12 +137,17 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("clones")) adapt_options.clones = static_cast<int>(options.integer("clones", 1));
   quantity_option(options);
   const int threads = static_cast<int>(options.integer("threads", 1));
-  require_distinct_files(options);
+  std::vector<std::string> tables;
+  for (const char* option : {"measurements", "descriptor"}) {
+    if (options.has(option)) tables.push_back(options.get(option));
+  }
+  const std::string checkpoint = checkpoint_of(options, tables);
+  require_distinct_files(options, checkpoint);
   MadeFolders made;
   made.for_file(out);
   const auto model = trainer::load_pool_model(checkpoint);
   require_options_of(*model, options);
-  networks_of(options);
+  const std::vector<nasbench::Architecture> named = networks_of(options);
   const trainer::AdaptationSet set = adaptation_set(options, *model, quiet);
   if (set.descriptor) remark_on_descriptor(*model, *set.descriptor, quiet);
   ProgressLine progress(quiet);
@@ -140,7 +159,7 @@ void run(const std::vector<std::string>& arguments) {
   }
   trainer::save(predictor->to_archive(), out);
   forget_training(out);
-  say(verdict(*model, *predictor, set.architectures), quiet);
+  say(verdict(*model, *predictor, set.architectures, named), quiet);
   for (const trainer::Remark& remark : predictor->explanation()) say(trainer::in_words(remark), quiet);
   const bool by_name = &predictor->space() == &nasbench::networks();
   say_written(out, "predictor",

@@ -16,9 +16,9 @@
 #include <utility>
 
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/suggestion.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/signals.h"
-#include "trainer/cli/suggestion.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {

@@ -27,9 +27,9 @@ struct Command {
 };
 
 /// One a file of this folder.
-extern const Command adapt_command, collect_command, dataset_command, evaluate_command, experiment_command,
-    export_command, info_command, kernels_command, network_command, plan_command, predict_command, report_command,
-    run_network_command, run_operators_command, train_command;
+extern const Command adapt_command, collect_command, dataset_command, devices_command, evaluate_command,
+    experiment_command, export_command, info_command, kernels_command, network_command, plan_command, predict_command,
+    report_command, run_network_command, run_operators_command, train_command;
 
 /// The options of a verb with what every verb has: --help (usage, options, example), --quiet.
 class OptionParser {

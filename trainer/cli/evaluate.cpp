@@ -114,9 +114,10 @@ Joined compare_predictor(const OptionParser& options) {
   const bool quiet = options.has("quiet");
   const auto predictor = trainer::load_predictor(file);
   require_quantity(options, *predictor, file);
+  const ArchitectureSet used_before = adapted_on(*predictor);  // before --networks gives its names another meaning
   networks_of(options);
   datasets::MeasuredSource truth = read_measured(measured, predictor->space(), predictor->quantity(), quiet);
-  const std::size_t used = leave_out(truth, adapted_on(*predictor));
+  const std::size_t used = leave_out(truth, used_before);
   if (used > 0) say(std::to_string(used) + " measured architectures were adapted on and are left out", quiet);
   leave_out_excluded(options, predictor->space(), truth);
   if (truth.architectures.empty()) {

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -37,6 +38,24 @@ std::string ids_of(const nlohmann::json& devices) {
   return ids;
 }
 
+/// A line for each source of knowledge: "source: NAME (LICENCE, 12 of 40 device-runtimes), URL".
+void add_sources(Facts& facts, const nlohmann::json& card) {
+  if (!card.contains("knowledge") || !card["knowledge"].is_object()) return;
+  const nlohmann::json sources = card["knowledge"].value("sources", nlohmann::json::array());
+  const nlohmann::json devices = card.value("pool", nlohmann::json::object()).value("devices", nlohmann::json::array());
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    const auto of_source = [&](const nlohmann::json& device) {
+      return device.is_object() && device.contains("source") && device["source"] == s;
+    };
+    const auto count = std::count_if(devices.begin(), devices.end(), of_source);
+    const nlohmann::json& source = sources[s];
+    if (!source.is_object()) continue;
+    const auto text = [&](const char* key) { return source.contains(key) ? text_of(source[key]) : std::string("?"); };
+    facts.emplace_back("source", text("name") + " (" + text("licence") + ", " + std::to_string(count) + " of " +
+                                     std::to_string(devices.size()) + " device-runtimes), " + text("url"));
+  }
+}
+
 Facts describe_archive(const std::string& bytes, const std::string& file) {
   const trainer::Archive archive = trainer::Archive::parse(bytes, file);
   const nlohmann::json& card = archive.card;
@@ -49,6 +68,8 @@ Facts describe_archive(const std::string& bytes, const std::string& file) {
     facts.emplace_back("pool", std::to_string(card["pool"]["devices"].size()) +
                                    " device-runtimes: " + ids_of(card["pool"]["devices"]));
   }
+  add_sources(facts, card);
+  add_if_there(facts, card, "known_device", "device");
   add_if_there(facts, card, "measured", "adapted to");
   add_if_there(facts, card, "explanation", "found");
   add_if_there(facts, card, "seed", "seed");
@@ -165,7 +186,16 @@ void run(const std::vector<std::string>& arguments) {
   const Facts facts = describe_file(path, quantity_option(options));
   if (options.has("json")) {
     nlohmann::ordered_json json;
-    for (const auto& [label, text] : facts) json[label] = text;
+    for (const auto& [label, text] : facts) {
+      nlohmann::ordered_json& value = json[label];
+      if (value.is_null()) {
+        value = text;
+      } else if (value.is_string()) {
+        value = {value.get<std::string>(), text};
+      } else {
+        value.push_back(text);
+      }
+    }
     std::cout << json.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
     return;
   }

@@ -146,7 +146,9 @@ void detect(const Arguments& arguments) {
   const std::string out = options.required("out");
   if (options.has("kit") && options.has("runtime")) throw UsageError("--runtime and --kit are two ways: give one");
   descriptor::FusionDetectionOptions detection;
-  if (options.has("operators")) detection.operators = options.get<std::vector<std::string>>("operators");
+  if (options.has("operators")) {
+    detection.operators = split_list(joined(options.get<std::vector<std::string>>("operators"), ","));
+  }
   detection.alpha = share(options, "alpha");
   detection.most_rounds = options.integer("rounds", detection.least_rounds);
   detection.image = {options.integer("channels", 1), options.integer("size", 8)};

@@ -59,7 +59,7 @@ std::vector<std::string> kinds_of(const OptionParser& options, const Zoo& zoo) {
   std::vector<std::string> kinds, all;
   for (const auto& [type, sizes] : zoo) all.push_back(type);
   if (!options.has("kind")) return all;
-  for (std::string wanted : options.get<std::vector<std::string>>("kind")) {
+  for (std::string wanted : split_list(joined(options.get<std::vector<std::string>>("kind"), ","))) {
     if (wanted == "conv") wanted = "convolution";
     if (wanted == "dwconv") wanted = "depthwise_convolution";
     const std::size_t before = kinds.size();

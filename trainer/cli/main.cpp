@@ -6,19 +6,20 @@
 #include "descriptor/counters/counters.h"
 #include "descriptor/runtimes/torch_info.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/suggestion.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/cold.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/signals.h"
-#include "trainer/cli/suggestion.h"
 
 namespace tenshot::cli {
 namespace {
 
-const std::array commands = {&collect_command,    &dataset_command, &train_command,         &plan_command,
-                             &adapt_command,      &predict_command, &evaluate_command,      &export_command,
-                             &experiment_command, &report_command,  &info_command,          &network_command,
-                             &kernels_command,    &cold_command,    &run_operators_command, &run_network_command};
+const std::array commands = {&collect_command,    &dataset_command, &train_command,    &plan_command,
+                             &adapt_command,      &predict_command, &evaluate_command, &export_command,
+                             &experiment_command, &report_command,  &info_command,     &network_command,
+                             &kernels_command,    &cold_command,    &devices_command,  &run_operators_command,
+                             &run_network_command};
 
 void print_help() {
   std::cout << "tenshot: measure ten networks on a device nobody has profiled, predict the latency of all of them.\n\n"
@@ -32,7 +33,8 @@ void print_help() {
                "  tenshot plan --checkpoint pool.tenshot --samples 10 --out plan.csv\n"
                "  (measure the ten on the new device: measured.csv)\n"
                "  tenshot adapt --checkpoint pool.tenshot --measurements measured.csv --out device.tenshot\n"
-               "  tenshot predict --predictor device.tenshot --out predictions.csv\n";
+               "  tenshot predict --predictor device.tenshot --out predictions.csv\n"
+               "  tenshot predict --device NAME model.onnx       a device that is known: tenshot devices\n";
 }
 
 void print_version() {

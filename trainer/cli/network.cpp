@@ -4,14 +4,21 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "datasets/tables/csv.h"
+#include "datasets/tables/space_files.h"
 #include "nasbench/graph/onnx.h"
 #include "nasbench/graph/onnx_reader.h"
+#include "nasbench/spaces/networks.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/spaces/synthetic_blocks.h"
 #include "nasbench/spaces/synthetic_cnn.h"
+#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
+#include "trainer/cli/written.h"
 
 namespace tenshot::cli {
 namespace {
@@ -21,6 +28,7 @@ using nasbench::Network;
 using nasbench::OperatorSpecification;
 
 constexpr const char* describe_example = "  tenshot network describe model.onnx --shape input=1x3x224x224\n";
+constexpr const char* list_example = "  tenshot network list --space fbnet --archs named.csv --out networks.json\n";
 constexpr const char* generate_example =
     "  tenshot network generate --space synthetic-cnn --count 50 --seed 1 --out networks\n";
 
@@ -182,22 +190,69 @@ void generate(const Arguments& arguments) {
       options.has("quiet"));
 }
 
+/// The architectures of a table, and what its column `network` calls each.
+std::vector<nasbench::Architecture> named_networks(const std::string& file, const nasbench::SearchSpace& space) {
+  const std::string text = read_file(file);
+  datasets::CsvReader csv(text, file);
+  const std::size_t architecture = csv.require("architecture", "architecture,network");
+  const std::size_t network = csv.require("network", "architecture,network");
+  std::vector<nasbench::Architecture> identities;
+  while (csv.next()) {
+    if (csv.fields().size() != csv.header().size()) {
+      throw InputError(file + ", line " + std::to_string(csv.line()) + ": has " + std::to_string(csv.fields().size()) +
+                       " fields, expected " + std::to_string(csv.header().size()));
+    }
+    identities.push_back(nasbench::add_network(nasbench::named_network(
+        std::string(csv.fields()[network]), space.operator_list(space.parse(csv.fields()[architecture])), file)));
+  }
+  if (identities.empty()) throw InputError(file + ": names no architecture");
+  nasbench::require_distinct_names(identities);
+  return identities;
+}
+
+void list(const Arguments& arguments) {
+  OptionParser options("network list",
+                       "Writes what architectures of a space execute as a networks.json, so that they stand beside "
+                       "networks by name.",
+                       list_example);
+  options.add()("space", "required: search space of the architectures: a name, or FILE.json",
+                cxxopts::value<std::string>());
+  options.add()("archs", "required: CSV with the columns architecture and network, the name that it gets",
+                cxxopts::value<std::string>());
+  options.add()("out", "required: networks.json to write", cxxopts::value<std::string>());
+  if (!options.parse(arguments)) return;
+  const nasbench::SearchSpace& space = datasets::named_space(options.required("space"));
+  const std::string archs = options.required("archs"), out = options.required("out");
+  FileRoles files;
+  files.reads("--archs", archs);
+  files.writes("--out", out);
+  files.require_distinct();
+  MadeFolders made;
+  made.for_file(out);
+  const std::vector<nasbench::Architecture> identities = named_networks(archs, space);
+  write_file_atomically(out, nasbench::networks_json(identities).dump(1) + "\n");
+  say_written(out, std::to_string(identities.size()) + " networks",
+              "tenshot dataset import --space networks --networks " + out + " --table latency_ms.csv --out pool",
+              options.has("quiet"));
+}
+
 void run(const Arguments& arguments) {
   const std::string verb = arguments.empty() ? "" : arguments[0];
   const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
   if (verb == "describe") return describe(rest);
   if (verb == "generate") return generate(rest);
+  if (verb == "list") return list(rest);
   if (verb == "--help" || verb == "-h") {
-    std::cout << "Usage: tenshot network describe|generate [options]; each has --help\n\nExample:\n"
-              << describe_example << generate_example;
+    std::cout << "Usage: tenshot network describe|generate|list [options]; each has --help\n\nExample:\n"
+              << describe_example << generate_example << list_example;
     return;
   }
-  throw UsageError("tenshot network needs describe or generate" +
+  throw UsageError("tenshot network needs describe, generate or list" +
                    (verb.empty() ? std::string() : ", not '" + verb + "'"));
 }
 
 }  // namespace
 
-const Command network_command = {"network", "describe an ONNX file, generate networks", run};
+const Command network_command = {"network", "describe an ONNX file, generate or list networks", run};
 
 }  // namespace tenshot::cli

@@ -61,40 +61,44 @@ void add_converted(const OptionParser& options, bool quiet) {
 bool adds_to_kit(const OptionParser& options) {
   if (!options.has("converted")) return false;
   if (!options.has("kit")) throw UsageError("--converted is of a --kit");
-  if (options.has("checkpoint") || options.has("out")) return false;
+  if (options.has("checkpoint") || options.has("out") || options.has("networks")) return false;
   if (!datasets::is_kit(options.get("kit"))) {
     throw InputError(options.get("kit") + ": is no kit; write one first, by --checkpoint, --out and --kit");
   }
   return true;
 }
 
-void require_distinct_files(const OptionParser& options) {
+void require_distinct_files(const OptionParser& options, const std::string& checkpoint) {
   FileRoles files;
-  for (const char* option : {"checkpoint", "archs"}) {
-    if (options.has(option)) files.reads(std::string("--") + option, options.get(option));
-  }
+  files.reads("--checkpoint", checkpoint);
+  if (options.has("archs")) files.reads("--archs", options.get("archs"));
   if (options.has("measurements")) files.reads_measured("--measurements", options.get("measurements"));
   reads_networks(files, options);
   if (options.has("proposals")) files.reads_networks("--proposals", options.get("proposals"));
   if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
-  files.writes("--out", options.get("out"));
+  if (options.has("out")) files.writes("--out", options.get("out"));
   if (options.has("kit")) files.writes_folder("--kit", options.get("kit"));
   files.require_distinct();
 }
 
 void add_plan_options(OptionParser& options) {
   auto add = options.add();
-  add("checkpoint", "required: what `tenshot train` wrote; pool.tenshot is shipped", cxxopts::value<std::string>());
+  add("checkpoint",
+      "what `tenshot train` wrote (default: the shipped one that fits: networks.tenshot with --networks, else "
+      "cells.tenshot)",
+      cxxopts::value<std::string>());
   add("samples", "how many to choose", cxxopts::value<std::string>()->default_value("10"));
   add("sampler", "information, targeted-uniform, random, or listed: the candidates as they stand",
       cxxopts::value<std::string>()->default_value("information"));
-  add("archs", "CSV with the architectures that may be chosen (default: those the pool has measured)",
+  add("archs",
+      "CSV with the architectures that may be chosen (default: those the pool has measured; where a "
+      "checkpoint has no rows, 1,000 drawn from the space)",
       cxxopts::value<std::string>());
   add("measurements", "measurements made already (CSV, device-runtime or kit): plan further ones",
       cxxopts::value<std::string>());
   add("descriptor", "the new device's device.json: plan knowing what it says of costs", cxxopts::value<std::string>());
   add("seed", "seed of the draw", cxxopts::value<std::string>()->default_value("1"));
-  add("out", "required: plan to write, - for standard output", cxxopts::value<std::string>());
+  add("out", "required, or --kit: plan to write, - for standard output", cxxopts::value<std::string>());
   add("kit",
       "folder for a measurement kit: the plan and the operators, alone and in chains, as ONNX files, and measure.sh to "
       "run on the device",
@@ -181,6 +185,7 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
 void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "plan", "Chooses which architectures to measure on a new device.",
+      "  tenshot plan --networks models/ --kit kit/\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --measurements measured.csv --out more.csv\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv --kit kit/\n"
@@ -191,12 +196,17 @@ void run(const std::vector<std::string>& arguments) {
   const bool quiet = options.has("quiet");
   if (options.has("fusion")) return write_fusion_kit(options);
   if (adds_to_kit(options)) return add_converted(options, quiet);
-  const std::string checkpoint = given_or_shipped(options.required("checkpoint")), out = options.required("out");
+  if (!options.has("kit")) options.required("out");  // a kit holds its plan
   trainer::PlanRequest request = plan_request(options);
   datasets::KitRequest kit = kit_request(options, request.seed);
-  require_distinct_files(options);
+  std::vector<std::string> tables;
+  for (const char* option : {"archs", "measurements", "descriptor"}) {
+    if (options.has(option)) tables.push_back(options.get(option));
+  }
+  const std::string checkpoint = checkpoint_of(options, tables);
+  require_distinct_files(options, checkpoint);
   MadeFolders made;
-  made.for_file(out);
+  if (options.has("out")) made.for_file(options.get("out"));
   const auto model = trainer::load_pool_model(checkpoint);
   const nasbench::SearchSpace& space = *model->pool().space;
   const datasets::Quantity quantity = trainer::adapted_quantity(model->pool(), quantity_option(options));
@@ -205,14 +215,14 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("resolution")) kit.shape.resolution = options.integer("resolution", 4);
   add_what_is_known(options, *model, quantity, quiet, request);
   const std::vector<nasbench::Architecture> plan = trainer::plan(*model, request);
-  trainer::write_plan(out, plan, space);
+  if (options.has("out")) trainer::write_plan(options.get("out"), plan, space);
   if (!options.has("kit")) {
-    return say_written(out, "plan of " + std::to_string(plan.size()) + " architectures",
-                       "measure them (a column latency_ms), then tenshot adapt --checkpoint " + checkpoint +
-                           " --measurements measured.csv" +
-                           (options.has("networks") ? " --networks " + options.get("networks") : "") +
-                           " --out device.tenshot",
-                       quiet);
+    return say_written(
+        options.get("out"), "plan of " + std::to_string(plan.size()) + " architectures",
+        "measure them (a column latency_ms), then tenshot adapt" +
+            (options.has("checkpoint") ? " --checkpoint " + checkpoint : "") + " --measurements measured.csv" +
+            (options.has("networks") ? " --networks " + options.get("networks") : "") + " --out device.tenshot",
+        quiet);
   }
   kit.architectures = plan;
   kit.onnx = onnx_options(options);

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <iostream>
 #include <limits>
+#include <memory>
 #include <numeric>
 
 #include "nasbench/spaces/networks.h"
@@ -15,6 +16,7 @@
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/quantity_option.h"
+#include "trainer/cli/shipped.h"
 #include "trainer/cli/unfamiliar.h"
 #include "trainer/cli/written.h"
 #include "trainer/core/prediction_table.h"
@@ -107,7 +109,14 @@ std::vector<nasbench::Architecture> architectures_of(const OptionParser& options
 
 void add_predict_options(OptionParser& options) {
   auto add = options.add();
-  add("predictor", "required: what `tenshot adapt` wrote", cxxopts::value<std::string>());
+  add("predictor", "required, or --device: what `tenshot adapt` wrote", cxxopts::value<std::string>());
+  add("device",
+      "a device-runtime that is known without any measurement; tenshot devices lists them, with how well each is known",
+      cxxopts::value<std::string>());
+  add("checkpoint",
+      "with --device: the checkpoint that knows it (default: the shipped one that fits, networks.tenshot or "
+      "cells.tenshot)",
+      cxxopts::value<std::string>());
   add("archs", "CSV with an architecture column (default: the whole space)", cxxopts::value<std::string>());
   add("confidence", "of the intervals, for predictors that have them", cxxopts::value<double>()->default_value("0.9"));
   add("limit-ms", "keep what is predicted to take no longer, the fastest first", cxxopts::value<double>());
@@ -119,15 +128,44 @@ void add_predict_options(OptionParser& options) {
   options.add_rest("architecture", "architectures, names of networks, or files *.onnx: prints a line for each");
 }
 
+/// Where the predictor comes from: its file, or the checkpoint that knows --device.
+std::string source_of(const OptionParser& options) {
+  if (!options.has("device")) {
+    if (options.has("checkpoint")) throw UsageError("--checkpoint is of a --device");
+    return options.required("predictor");
+  }
+  if (options.has("predictor")) throw UsageError("--predictor and --device are two ways: give one");
+  std::vector<std::string> tables;
+  if (options.has("archs")) tables.push_back(options.get("archs"));
+  return checkpoint_of(options, tables);
+}
+
+void require_distinct_files(const OptionParser& options, const std::string& source) {
+  FileRoles files;
+  files.reads(options.has("device") ? "--checkpoint" : "--predictor", source);
+  if (options.has("archs")) files.reads("--archs", options.get("archs"));
+  reads_networks(files, options);
+  for (const std::string& architecture : options.rest()) files.reads_file_or_name("the network", architecture);
+  if (options.has("out")) files.writes("--out", options.get("out"));
+  files.require_distinct();
+}
+
+std::unique_ptr<trainer::Predictor> predictor_of(const OptionParser& options, const std::string& source) {
+  if (!options.has("device")) return trainer::load_predictor(source);
+  std::unique_ptr<trainer::Predictor> known = trainer::load_pool_model(source)->known_device(options.get("device"));
+  for (const trainer::Remark& remark : known->explanation()) say(trainer::in_words(remark), options.has("quiet"));
+  return known;
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("predict", "Predicts latencies of architectures, of ONNX files, or of the whole space.",
                        "  tenshot predict --predictor device.tenshot --out predictions.csv\n"
                        "  tenshot predict --predictor device.tenshot --archs candidates.csv --out -\n"
                        "  tenshot predict --predictor board.tenshot model.onnx\n"
+                       "  tenshot predict --device pixel4_gpu_float model.onnx\n"
                        "  tenshot predict --predictor device.tenshot --limit-ms 5 --fastest 10\n");
   add_predict_options(options);
   if (!options.parse(arguments)) return;
-  const std::string file = options.required("predictor");
   if (!options.rest().empty() && options.has("archs")) {
     throw UsageError("--archs and arguments are two ways to name architectures: give one");
   }
@@ -138,16 +176,11 @@ void run(const std::vector<std::string>& arguments) {
   const double confidence = options.get<double>("confidence");
   if (!(confidence > 0 && confidence < 1)) throw UsageError("--confidence is a share between 0 and 1, such as 0.9");
   quantity_option(options);
-  FileRoles files;
-  files.reads("--predictor", file);
-  if (options.has("archs")) files.reads("--archs", options.get("archs"));
-  reads_networks(files, options);
-  for (const std::string& architecture : options.rest()) files.reads_file_or_name("the network", architecture);
-  if (options.has("out")) files.writes("--out", options.get("out"));
-  files.require_distinct();
+  const std::string file = source_of(options);
+  require_distinct_files(options, file);
   MadeFolders made;
   if (options.has("out")) made.for_file(options.get("out"));
-  const auto predictor = trainer::load_predictor(file);
+  const auto predictor = predictor_of(options, file);
   require_quantity(options, *predictor, file);
   std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
   trainer::Predictions predictions = predictor->predict(architectures, confidence);

@@ -1,6 +1,12 @@
 #include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <utility>
 
+#include "datasets/pool/joined_pools.h"
+#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/json_reader.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
@@ -8,11 +14,14 @@
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/shipped.h"
 #include "trainer/cli/written.h"
+#include "trainer/core/knowledge.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/trees/tree_ensemble.h"
 
 namespace tenshot::cli {
 namespace {
+
+namespace fs = std::filesystem;
 
 trainer::MapleEdgeSettings settings_of(const OptionParser& options, const std::string& predictor) {
   trainer::MapleEdgeSettings settings = trainer::default_settings(predictor);
@@ -53,8 +62,18 @@ void require_options_of(const std::string& predictor, const OptionParser& option
 
 void add_train_options(OptionParser& options) {
   auto add = options.add();
-  add("pool", "required: folder of device-runtimes; data is shipped", cxxopts::value<std::string>());
-  add("without", "device-runtimes of the pool to leave out, comma-separated", cxxopts::value<std::string>());
+  add("pool", "required: folder of device-runtimes; data is shipped; several are joined, each with its own --pool",
+      cxxopts::value<std::vector<std::string>>());
+  add("without", "device-runtimes of the pool to leave out, comma-separated ids or patterns with * (pixel4_*)",
+      cxxopts::value<std::string>());
+  add("from",
+      "a checkpoint of knowledge (networks.tenshot is shipped) to which the pool's device-runtimes are added: "
+      "operators",
+      cxxopts::value<std::string>());
+  add("knowledge",
+      "write what was learned without a row of the pool: SOURCES.json says where each device-runtime came from "
+      "(structured and operators)",
+      cxxopts::value<std::string>());
   add("predictor",
       "structured (costs and execution structure; the default for nasbench201), operators (costs of kinds of "
       "operators; "
@@ -98,40 +117,80 @@ void say_of_operator_latencies(const datasets::Pool& pool, const std::string& pr
       quiet);
 }
 
+/// The name of the predictor, as far as it is known before the pool is read. The default may still turn out to be
+/// operators, which has no option that structured has not.
+std::string expected_predictor(const OptionParser& options) {
+  const std::vector<std::string> known = trainer::predictor_names();
+  const std::string expected = options.has("predictor") ? options.get("predictor") : known.front();
+  if (std::find(known.begin(), known.end(), expected) == known.end()) {
+    throw UsageError("there is no predictor '" + expected + "'; there are: " + joined(known));
+  }
+  return expected;
+}
+
+void require_distinct_files(const OptionParser& options, const std::vector<fs::path>& pools) {
+  FileRoles files;
+  for (const fs::path& pool : pools) files.reads_folder("--pool", pool);
+  if (options.has("knowledge")) files.reads("--knowledge", options.get("knowledge"));
+  if (options.has("from")) files.reads("--from", given_or_shipped(options.get("from")));
+  files.writes_training("--out", options.get("out"));
+  files.require_distinct();
+}
+
+std::vector<fs::path> pools_of(const OptionParser& options) {
+  if (!options.has("pool")) throw UsageError("tenshot train needs --pool; see tenshot train --help");
+  std::vector<fs::path> pools;
+  for (const std::string& pool : options.get<std::vector<std::string>>("pool")) {
+    pools.emplace_back(given_or_shipped(pool));
+  }
+  return pools;
+}
+
+datasets::Pool read_pools(const OptionParser& options, const std::vector<fs::path>& folders) {
+  datasets::Pool pool = datasets::read_pools(folders, quantity_option(options));
+  report(pool.findings, options.has("quiet"));
+  try {
+    if (options.has("without")) datasets::leave_out_devices(pool, split_list(options.get("without")));
+  } catch (const InputError& error) {
+    throw UsageError(std::string("--without: ") + error.what());
+  }
+  return pool;
+}
+
+std::vector<trainer::KnowledgeSource> sources_of(const OptionParser& options) {
+  if (!options.has("knowledge")) return {};
+  const std::string file = options.get("knowledge");
+  return trainer::sources_from_json(parse_json(read_file(file), file), file);
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("train", "Trains a predictor on a pool of device-runtimes.",
                        "  tenshot train --pool datasets/data --out pool.tenshot\n"
                        "  tenshot train --pool datasets/data --without libtorch-frozen_t1_b1 --predictor maple-edge "
                        "--out network.tenshot\n"
-                       "  tenshot train --pool boards --quantity energy --out energy.tenshot\n");
+                       "  tenshot train --pool boards --quantity energy --out energy.tenshot\n"
+                       "  tenshot train --pool boards --pool phones --without 'pixel4_*' --out both.tenshot\n"
+                       "  tenshot train --pool boards --knowledge sources.json --out knowledge.tenshot\n"
+                       "  tenshot train --pool mine --from networks.tenshot --out more.tenshot\n");
   add_train_options(options);
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
-  const std::string folder = given_or_shipped(options.required("pool")), out = options.required("out");
-  const std::vector<std::string> known = trainer::predictor_names();
-  // Usage errors come before the pool is read. The default may still turn out to be operators, which has no option that
-  // structured has not.
-  const std::string expected = options.has("predictor") ? options.get("predictor") : known.front();
-  if (std::find(known.begin(), known.end(), expected) == known.end()) {
-    throw UsageError("there is no predictor '" + expected + "'; there are: " + joined(known));
+  const std::vector<fs::path> folders = pools_of(options);
+  const std::string out = options.required("out"), expected = expected_predictor(options);
+  if (options.has("from") && options.has("knowledge")) {
+    throw UsageError("--from keeps the sources of its checkpoint, and --knowledge names those of a pool: give one");
   }
+  if (options.has("from") && options.has("predictor")) throw UsageError("--from says which predictor it is");
+  // Usage errors come before the pool is read.
   settings_of(options, expected);
   quantity_option(options);
   require_options_of(expected, options);
   const int threads = static_cast<int>(options.integer("threads", 1));
-  FileRoles files;
-  files.reads_folder("--pool", folder);
-  files.writes_training("--out", out);
-  files.require_distinct();
+  require_distinct_files(options, folders);
+  std::vector<trainer::KnowledgeSource> sources = sources_of(options);
   MadeFolders made;
   made.for_file(out);
-  datasets::Pool pool = datasets::read_pool(folder, quantity_option(options));
-  report(pool.findings, quiet);
-  for (const std::string& id : split_list(options.has("without") ? options.get("without") : "")) {
-    if (pool.find(id) == nullptr) throw UsageError("--without names '" + id + "', which is not in " + folder);
-    pool.devices.erase(
-        std::find_if(pool.devices.begin(), pool.devices.end(), [&](const auto& d) { return d.id == id; }));
-  }
+  const datasets::Pool pool = read_pools(options, folders);
   const std::string predictor =
       options.has("predictor") ? options.get("predictor") : trainer::default_predictor(*pool.space);
   require_options_of(predictor, options);
@@ -139,10 +198,23 @@ void run(const std::vector<std::string>& arguments) {
   say_of_operator_latencies(pool, predictor, quiet);
   ProgressLine progress(quiet);
   const trainer::TrainingControl control = training_control(out, threads, progress);
-  trainer::save(trainer::train_pool_model(predictor, pool, settings, control)->to_archive(), out);
+  std::unique_ptr<trainer::PoolModel> model;
+  if (options.has("from")) {
+    model = trainer::load_pool_model(given_or_shipped(options.get("from")))->grown_by(pool);
+  } else {
+    model = trainer::train_pool_model(predictor, pool, settings, control);
+  }
+  if (!sources.empty()) model = model->without_rows(std::move(sources));
+  trainer::save(model->to_archive(), out);
   forget_training(out);
-  say_written(out, "checkpoint of " + predictor + " and " + std::to_string(pool.devices.size()) + " device-runtimes",
-              "tenshot plan --checkpoint " + out + " --samples 10 --out plan.csv", quiet);
+  const std::string what = model->knowledge() != nullptr ? "knowledge" : "checkpoint";
+  const bool names_networks = model->knowledge() != nullptr && !pool.space->composed();
+  if (options.has("from")) say("the intervals are those that the checkpoint was calibrated with", quiet);
+  say_written(out,
+              what + " of " + predictor + " and " + std::to_string(model->pool().devices.size()) + " device-runtimes",
+              "tenshot plan --checkpoint " + out + (names_networks ? " --networks models/" : "") +
+                  " --samples 10 --out plan.csv",
+              quiet);
 }
 
 }  // namespace

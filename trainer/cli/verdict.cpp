@@ -5,7 +5,7 @@
 #include <optional>
 #include <unordered_set>
 
-#include "datasets/pool/pool.h"
+#include "trainer/core/knowledge.h"
 #include "trainer/predictors/trust.h"
 
 namespace tenshot::cli {
@@ -15,20 +15,19 @@ constexpr std::size_t judged_networks = 1000;
 /// Further measurements whose worth is said, and the networks they are chosen among: few enough to take milliseconds.
 constexpr std::size_t more_measurements = 3, planned_among = 300;
 
-double expected_error(const trainer::PoolModel& model, const trainer::Predictor& predictor) {
-  std::vector<nasbench::Architecture> architectures = datasets::latency_matrix(model.pool()).architectures;
+double expected_error(std::vector<nasbench::Architecture> architectures, const trainer::Predictor& predictor) {
   if (architectures.size() > judged_networks) architectures.resize(judged_networks);
   return trainer::typical_half_width(predictor.predict(architectures, trainer::judged_confidence));
 }
 
-/// By what factor `more_measurements` further ones, the most informative of the pool's networks, would narrow the
-/// intervals; nothing where the predictor does not say what it is uncertain about, or the pool has no others.
-std::optional<double> narrowing(const trainer::PoolModel& model, const trainer::Predictor& predictor,
+/// By what factor `more_measurements` further ones, the most informative of `judged`, would narrow the intervals;
+/// nothing where the predictor does not say what it is uncertain about, or there are no others.
+std::optional<double> narrowing(const std::vector<nasbench::Architecture>& judged, const trainer::Predictor& predictor,
                                 const std::vector<nasbench::Architecture>& measured) {
   const nasbench::SearchSpace& space = predictor.space();
   std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> known(measured.begin(), measured.end());
   std::vector<nasbench::Architecture> candidates;
-  for (const nasbench::Architecture& architecture : datasets::latency_matrix(model.pool()).architectures) {
+  for (const nasbench::Architecture& architecture : judged) {
     if (candidates.size() == planned_among) break;
     const bool usable = !space.composed() || space.connected(architecture);
     if (usable && known.insert(architecture).second) candidates.push_back(architecture);
@@ -51,9 +50,12 @@ std::string worth_of_more(double error, const std::optional<double>& factor) {
 }  // namespace
 
 std::string verdict(const trainer::PoolModel& model, const trainer::Predictor& predictor,
-                    const std::vector<nasbench::Architecture>& measured) {
-  if (!predictor.has_intervals()) return "";
-  const double error = expected_error(model, predictor);
+                    const std::vector<nasbench::Architecture>& measured,
+                    const std::vector<nasbench::Architecture>& named) {
+  std::vector<nasbench::Architecture> judged = trainer::known_architectures(model.pool());
+  if (judged.empty()) judged = named.empty() ? measured : named;
+  if (!predictor.has_intervals() || judged.empty()) return "";
+  const double error = expected_error(judged, predictor);
   const std::vector<trainer::Remark> explanation = predictor.explanation();
   const auto warnings =
       std::count_if(explanation.begin(), explanation.end(), [](const trainer::Remark& remark) { return remark.warns; });
@@ -61,7 +63,7 @@ std::string verdict(const trainer::PoolModel& model, const trainer::Predictor& p
   char text[300];
   std::snprintf(text, sizeof text, "%s: expect nine of ten predictions within ±%.2g %% (from %zu %s%s%s)", word.c_str(),
                 100 * error, measured.size(), measured.size() == 1 ? "measurement" : "measurements",
-                worth_of_more(error, narrowing(model, predictor, measured)).c_str(),
+                worth_of_more(error, narrowing(judged, predictor, measured)).c_str(),
                 warnings == 1  ? ", see the warning"
                 : warnings > 1 ? ", see the warnings"
                                : "");

@@ -100,6 +100,12 @@ std::vector<float> Archive::floats(const std::string& name) const {
 std::vector<double> Archive::doubles(const std::string& name) const {
   return unpacked<double>(array(name, Array::Type::float64));
 }
+std::vector<double> Archive::numbers(const std::string& name) const {
+  const auto found = arrays_.find(name);
+  if (found == arrays_.end() || found->second.type != Array::Type::float32) return doubles(name);
+  const std::vector<float> narrow = floats(name);
+  return {narrow.begin(), narrow.end()};
+}
 std::vector<std::uint8_t> Archive::bytes(const std::string& name) const {
   return unpacked<std::uint8_t>(array(name, Array::Type::uint8));
 }

@@ -40,6 +40,8 @@ class Archive {
   std::vector<float> floats(const std::string& name) const;
   std::vector<double> doubles(const std::string& name) const;
   std::vector<std::uint8_t> bytes(const std::string& name) const;
+  /// An array of floats of either width.
+  std::vector<double> numbers(const std::string& name) const;
   const std::vector<std::int64_t>& shape(const std::string& name) const;
 
   std::string serialise() const;

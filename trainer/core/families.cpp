@@ -35,4 +35,20 @@ std::vector<std::size_t> families_of(const datasets::Pool& pool) {
   return numbered(pool, [](const auto& d) { return d.id; });
 }
 
+std::vector<std::size_t> settings_of(const datasets::Pool& pool, std::size_t device) {
+  const std::vector<std::size_t> families = families_of(pool);
+  std::vector<std::size_t> members;
+  for (std::size_t d = 0; d < families.size(); ++d) {
+    if (families[d] != families[device] || pool.devices[d].runtime != pool.devices[device].runtime) continue;
+    members.push_back(d);
+  }
+  return members;
+}
+
+std::vector<double> nearer_half(std::vector<double> distances) {
+  std::sort(distances.begin(), distances.end());
+  distances.resize((distances.size() + 1) / 2);
+  return distances;
+}
+
 }  // namespace tenshot::trainer

@@ -12,4 +12,11 @@ namespace tenshot::trainer {
 /// least three apart.
 std::vector<std::size_t> families_of(const datasets::Pool& pool);
 
+/// The device-runtimes of one family and of one runtime with that one, itself among them, by number: other settings of
+/// the same.
+std::vector<std::size_t> settings_of(const datasets::Pool& pool, std::size_t device);
+
+/// The nearer half of distances from a device: how far one may be from a device that it is said to be like.
+std::vector<double> nearer_half(std::vector<double> distances);
+
 }  // namespace tenshot::trainer

@@ -5,6 +5,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/archive_reader.h"
+#include "trainer/core/knowledge_archive.h"
 #include "trainer/core/libtorch.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
@@ -40,6 +41,7 @@ void put_pool(Archive& archive, const datasets::Pool& pool) {
 }
 
 datasets::Pool get_pool(const Archive& archive) {
+  if (is_knowledge(archive)) return get_identities(archive);
   datasets::Pool pool;
   const CardField card(archive);
   pool.space = &get_space(archive.card);

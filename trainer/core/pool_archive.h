@@ -13,7 +13,8 @@ namespace tenshot::trainer {
 /// latencies [device][architecture] as 64-bit floats (NaN where not measured), descriptors and names in the card.
 /// 9 devices × 900 architectures take 70 KB.
 void put_pool(Archive& archive, const datasets::Pool& pool);
-/// Throws FormatError when the arrays do not fit each other or the space.
+/// The devices of a checkpoint of knowledge have no latencies (trainer/core/knowledge.h). Throws FormatError when the
+/// arrays do not fit each other or the space.
 datasets::Pool get_pool(const Archive& archive);
 
 /// The beginning of a pool checkpoint's archive: what it is, for which predictor, the pool, the versions.

@@ -50,6 +50,9 @@ struct AdaptOptions {
       clones;  ///< augmentation factor K: each measured architecture is present K times; the model's own by default
   std::string mode = "joint";  ///< "joint": from scratch on pool and clones; "fine-tune": from the checkpoint's weights
   std::uint64_t seed = 1;
+  /// A device-runtime of the pool that the new one is like: it and its other settings are then the whole prior. Empty:
+  /// all are.
+  std::string like;
   TrainingControl control;
 };
 
@@ -104,6 +107,9 @@ class Predictor {
 };
 
 class PlanningPrior;
+struct Knowledge;
+struct KnowledgeSource;
+struct OwnFits;
 
 /// What was learned from the device pool, ready to be adapted: the content of a pool checkpoint.
 class PoolModel {
@@ -125,6 +131,22 @@ class PoolModel {
   /// What the model has learned that planning can use (trainer/core/planning_prior.h), under the model's own
   /// assumptions; it must not outlive the model. Nothing for models that have learned nothing of the kind.
   virtual std::shared_ptr<const PlanningPrior> planning_prior() const { return nullptr; }
+
+  /// What a model without rows says of its pool (trainer/core/knowledge.h), whose devices then hold no latencies;
+  /// nothing for a model that carries its pool.
+  virtual const Knowledge* knowledge() const { return nullptr; }
+  /// How well the costs of each device-runtime predict networks that they were fitted without: kept where the model has
+  /// no rows, else found out now. Throws InputError for models that have no costs.
+  virtual OwnFits own_fits() const;
+  /// What the model has learned, without a row of the pool that it was learned from. Throws InputError for models that
+  /// answer from the pool's rows, and as make_knowledge().
+  virtual std::unique_ptr<PoolModel> without_rows(std::vector<KnowledgeSource> sources) const;
+  /// What the model has learned and, beside it, the devices of a pool of the same space, as that model knows networks.
+  /// Throws InputError where both have a device of one id, and for models that do not grow.
+  virtual std::unique_ptr<PoolModel> grown_by(const datasets::Pool& pool) const;
+  /// A predictor of the pool's device-runtime of that id, without any measurement. Throws InputError that names the
+  /// nearest ids, and for models that know none by themselves.
+  virtual std::unique_ptr<Predictor> known_device(const std::string& id) const;
 };
 
 }  // namespace tenshot::trainer

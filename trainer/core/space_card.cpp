@@ -19,7 +19,7 @@ void put_space(nlohmann::json& card, const nasbench::SearchSpace& space,
 
 const nasbench::SearchSpace& get_space(const nlohmann::json& card) {
   if (const auto known = card.find("networks"); known != card.end()) {
-    nasbench::add_networks(*known, "the card's networks");
+    nasbench::add_networks(*known, "the card's networks", nasbench::NamedBy::card);
   }
   const auto definition = card.find("space_definition");
   if (definition == card.end()) return nasbench::search_space(card.at("space").get<std::string>());

@@ -15,13 +15,6 @@
 namespace tenshot::trainer::evaluation {
 namespace {
 
-/// True when `text` fits `pattern`, in which `*` stands for any characters.
-bool fits(const std::string& text, const std::string& pattern, std::size_t t = 0, std::size_t p = 0) {
-  if (p == pattern.size()) return t == text.size();
-  if (pattern[p] == '*') return fits(text, pattern, t, p + 1) || (t < text.size() && fits(text, pattern, t + 1, p));
-  return t < text.size() && text[t] == pattern[p] && fits(text, pattern, t + 1, p + 1);
-}
-
 std::vector<std::string> ids_of(const datasets::Pool& pool) {
   std::vector<std::string> ids;
   for (const datasets::DeviceRuntime& device : pool.devices) ids.push_back(device.id);
@@ -33,12 +26,12 @@ std::vector<std::string> matching(const datasets::Pool& pool, const std::vector<
                                   const std::string& what) {
   const std::vector<std::string> ids = ids_of(pool);
   for (const std::string& pattern : patterns) {
-    if (std::any_of(ids.begin(), ids.end(), [&](const std::string& id) { return fits(id, pattern); })) continue;
+    if (std::any_of(ids.begin(), ids.end(), [&](const std::string& id) { return fits_pattern(id, pattern); })) continue;
     throw InputError(what + " '" + pattern + "' is not in the data, which has: " + joined(ids));
   }
   std::vector<std::string> chosen;
   for (const std::string& id : ids) {
-    if (std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) { return fits(id, pattern); })) {
+    if (std::any_of(patterns.begin(), patterns.end(), [&](const auto& pattern) { return fits_pattern(id, pattern); })) {
       chosen.push_back(id);
     }
   }
@@ -73,7 +66,7 @@ void require_rows(const datasets::Pool& pool, const std::string& path, const std
 bool share_a_family(const PoolStrategy& strategy, const std::string& a, const std::string& b) {
   return std::any_of(strategy.families.begin(), strategy.families.end(), [&](const auto& family) {
     const auto has = [&](const std::string& id) {
-      return std::any_of(family.begin(), family.end(), [&](const auto& pattern) { return fits(id, pattern); });
+      return std::any_of(family.begin(), family.end(), [&](const auto& pattern) { return fits_pattern(id, pattern); });
     };
     return has(a) && has(b);
   });

@@ -1,11 +1,13 @@
 #include "trainer/networks/feed_forward_predictor.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/archive_reader.h"
+#include "trainer/core/knowledge.h"
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/space_card.h"
@@ -83,7 +85,9 @@ nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, 
   }
   nlohmann::json devices = nlohmann::json::array();
   for (const datasets::DeviceRuntime& device : model.pool().devices) devices.push_back(device.id);
-  const std::string hash = pool_sha256.empty() ? datasets::content_hash(model.pool()) : pool_sha256;
+  const Knowledge* knowledge = model.knowledge();
+  std::string hash = knowledge != nullptr ? knowledge->pool_sha256 : pool_sha256;
+  if (hash.empty()) hash = datasets::content_hash(model.pool());
   nlohmann::json card = {{"content", "predictor"},
                          {"predictor", model.kind()},
                          {"versions", version_card()},
@@ -94,6 +98,11 @@ nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, 
   std::vector<Architecture> known;  // of networks, a predictor carries those of the pool and those that were measured
   if (!space.composed()) {
     known = datasets::latency_matrix(model.pool()).architectures;
+    const auto measured_too = [&](const Architecture& a) {
+      return std::find(set.architectures.begin(), set.architectures.end(), a) != set.architectures.end();
+    };
+    known.erase(std::remove_if(known.begin(), known.end(), measured_too), known.end());
+    // The last of one name is the one that the name means: what was measured.
     known.insert(known.end(), set.architectures.begin(), set.architectures.end());
   }
   put_space(card, space, known);

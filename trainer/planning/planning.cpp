@@ -12,6 +12,7 @@
 #include "nasbench/support/error.h"
 #include "sampling/architectures/information.h"
 #include "sampling/architectures/sampler.h"
+#include "trainer/core/knowledge.h"
 #include "trainer/predictors/operators/planning_prior.h"
 #include "trainer/predictors/structured/planning_prior.h"
 
@@ -26,7 +27,14 @@ using ArchitectureSet = std::unordered_set<Architecture, nasbench::ArchitectureH
 using ExpectedOnPool = std::function<std::vector<std::vector<double>>(const std::vector<Architecture>&)>;
 
 std::vector<Architecture> candidates_of(const datasets::Pool& pool, const PlanRequest& request) {
-  return request.candidates.empty() ? datasets::latency_matrix(pool).architectures : request.candidates;
+  if (!request.candidates.empty()) return request.candidates;
+  std::vector<Architecture> known = known_architectures(pool);
+  if (!pool.space->composed()) {  // a plan names networks: of two with one name, it can only mean one
+    const auto names_another = [&](const Architecture& a) { return pool.space->parse(pool.space->format(a)) != a; };
+    known.erase(std::remove_if(known.begin(), known.end(), names_another), known.end());
+  }
+  if (!known.empty()) return known;
+  throw InputError("this checkpoint names no networks that could be measured; name yours by --networks DIR|FILE");
 }
 
 /// Latency [device][candidate]: measured where the pool has it, else what is expected.

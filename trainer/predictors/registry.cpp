@@ -7,6 +7,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 #include "trainer/core/archive_reader.h"
+#include "trainer/core/knowledge_archive.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
@@ -117,6 +118,8 @@ PredictorRow structured_row() {
   row.richest_descriptor = "in-network";
   row.method_keys = {"posterior", "descriptor_kind"};
   row.posterior_options = posterior_options<structured::PosteriorOptions>;
+  row.keeps_knowledge = true;
+  row.adapt_options = {"like"};
   return row;
 }
 
@@ -126,6 +129,8 @@ PredictorRow operators_row() {
   row.needs_decisions = false;
   row.method_keys = {"posterior"};
   row.posterior_options = posterior_options<operators::PosteriorOptions>;
+  row.keeps_knowledge = true;
+  row.adapt_options = {"like"};
   return row;
 }
 
@@ -214,13 +219,15 @@ void require_predictor_card(const CardField& card) {
 
 /// Runs `load` so that whatever is wrong with a card that passed its checksum names the file.
 template <class Load>
-auto loaded(const std::filesystem::path& path, const std::string& content, const char* made_by, Load load) {
+auto loaded(const std::filesystem::path& path, const std::vector<std::string>& contents, const char* made_by,
+            Load load) {
   const Archive archive = load_archive(path);
   try {
     const CardField card(archive);
     const std::string found = card.at("content").text();
-    if (found != content) {
-      throw FormatError("this is a " + excerpt(found) + ", expected a " + content + " (made by `" + made_by + "`)");
+    if (std::find(contents.begin(), contents.end(), found) == contents.end()) {
+      throw FormatError("this is a " + excerpt(found) + ", expected a " + contents.front() + " (made by `" + made_by +
+                        "`)");
     }
     const std::string name = card.at("predictor").text();
     const PredictorRow* row = find_row(name);
@@ -290,15 +297,18 @@ std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datas
 }
 
 std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path) {
-  return loaded(path, "pool checkpoint", "tenshot train",
-                [](const Archive& archive, const PredictorRow& row) {
-                  if (row.load_model == nullptr) throw FormatError("'" + row.name + "' has no pool checkpoints");
-                  return row.load_model(archive);
-                });
+  const std::vector<std::string> contents = {"pool checkpoint", std::string(knowledge_content)};
+  return loaded(path, contents, "tenshot train", [](const Archive& archive, const PredictorRow& row) {
+    if (row.load_model == nullptr) throw FormatError("'" + row.name + "' has no pool checkpoints");
+    if (is_knowledge(archive) && !row.keeps_knowledge) {
+      throw FormatError("'" + row.name + "' is no predictor that keeps knowledge without its pool");
+    }
+    return row.load_model(archive);
+  });
 }
 
 std::unique_ptr<Predictor> load_predictor(const std::filesystem::path& path) {
-  return loaded(path, "predictor", "tenshot adapt", [](const Archive& archive, const PredictorRow& row) {
+  return loaded(path, {"predictor"}, "tenshot adapt", [](const Archive& archive, const PredictorRow& row) {
     require_predictor_card(CardField(archive));
     return row.load_predictor(archive);
   });

@@ -40,6 +40,7 @@ struct PredictorRow {
   /// What adaptation assumes, the key "posterior" of a method: all of it, the default where `given` says nothing.
   /// Throws nlohmann::json::exception, or InputError that names the first value out of range. Nothing for the others.
   PosteriorOptions posterior_options = nullptr;
+  bool keeps_knowledge = false;  ///< whether its checkpoints may leave the pool's rows out (PoolModel::without_rows)
 };
 
 /// All predictors, the default first.

@@ -1,10 +1,13 @@
 #include "trainer/python/inputs.h"
 
 #include "datasets/kit/measured_source.h"
+#include "datasets/kit/measured_space.h"
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/network_sources.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "trainer/core/quantity_card.h"
+#include "trainer/core/shipped.h"
 
 namespace tenshot::python {
 namespace {
@@ -28,6 +31,23 @@ void add_numbers(const std::map<std::string, double>& numbers, const SearchSpace
 }
 
 }  // namespace
+
+std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings& candidates,
+                                     const std::optional<MeasurementSource>& measurements) {
+  if (checkpoint) return *checkpoint;
+  const auto space_named_by = [](const std::string& text) -> const SearchSpace& {
+    return datasets::is_cell(text) ? nasbench::nasbench201() : nasbench::networks();
+  };
+  if (!candidates.empty()) return trainer::shipped_checkpoint(space_named_by(candidates.front()));
+  if (!measurements) return trainer::shipped_checkpoint(nasbench::nasbench201());
+  if (const auto* path = std::get_if<std::filesystem::path>(&*measurements)) {
+    const SearchSpace* space = datasets::space_of(*path);
+    return trainer::shipped_checkpoint(space != nullptr ? *space : nasbench::nasbench201());
+  }
+  const auto& numbers = std::get<std::map<std::string, double>>(*measurements);
+  return trainer::shipped_checkpoint(numbers.empty() ? nasbench::nasbench201()
+                                                     : space_named_by(numbers.begin()->first));
+}
 
 nasbench::OnnxReadOptions read_options(const Shapes& shapes) {
   nasbench::OnnxReadOptions options;

@@ -23,6 +23,14 @@ using MeasurementSource = std::variant<std::map<std::string, double>, std::files
 /// Extents by the name of an ONNX file's input.
 using Shapes = std::map<std::string, std::vector<std::int64_t>>;
 
+/// A checkpoint's file; nothing: the shipped one that fits what is given.
+using Checkpoint = std::optional<std::filesystem::path>;
+
+/// `checkpoint`, or the shipped one of networks by name or of NAS-Bench-201, whichever the first of `candidates`, or of
+/// `measurements`, is of; of neither given, of NAS-Bench-201. Throws FileError where it is not shipped.
+std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings& candidates,
+                                     const std::optional<MeasurementSource>& measurements);
+
 nasbench::OnnxReadOptions read_options(const Shapes& shapes);
 
 /// Architectures, names of networks or files *.onnx. Throws InputError, FileError, FormatError.

@@ -20,6 +20,8 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "trainer/core/archive.h"
+#include "trainer/core/knowledge.h"
+#include "trainer/core/shipped.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/python/inputs.h"
@@ -91,12 +93,21 @@ class LoadedPredictor {
 /// Called with the epoch that is done, the number of epochs, and the loss.
 using OnProgress = std::function<void(int, int, double)>;
 
-LoadedPredictor adapt(const std::filesystem::path& checkpoint, const MeasurementSource& measurements,
-                      std::uint64_t seed, const std::optional<std::string>& quantity, const OnProgress& on_progress) {
-  const auto model = trainer::load_pool_model(checkpoint);
-  const trainer::AdaptationSet set = adaptation_set(model->pool(), measurements, quantity);
+LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<MeasurementSource>& measurements,
+                      std::uint64_t seed, const std::optional<std::string>& quantity, const OnProgress& on_progress,
+                      const std::string& like) {
+  if (!measurements && like.empty()) {
+    throw InputError("adapting needs measurements, or `like`: a device-runtime that the checkpoint knows");
+  }
+  const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, {}, measurements));
+  trainer::AdaptationSet set;
+  if (measurements) set = adaptation_set(model->pool(), *measurements, quantity);
   trainer::AdaptOptions options;
   options.seed = seed;
+  options.like = like;
+  if (!like.empty() && !trainer::predictor_row(std::string(model->kind())).keeps_knowledge) {
+    throw InputError("a checkpoint of '" + std::string(model->kind()) + "' knows no device that another is like");
+  }
   options.control.on_epoch = [&on_progress](const trainer::TrainingProgress& now) {
     const py::gil_scoped_acquire call_python;
     if (on_progress) on_progress(now.epoch, now.epochs, now.loss);
@@ -107,10 +118,17 @@ LoadedPredictor adapt(const std::filesystem::path& checkpoint, const Measurement
   return LoadedPredictor(model->adapt(set, options));
 }
 
-Strings plan(const std::filesystem::path& checkpoint, std::size_t samples, const std::string& sampler,
+/// A predictor of a device-runtime that a checkpoint knows.
+LoadedPredictor device(const std::string& name, const Checkpoint& checkpoint, const std::string& space) {
+  const std::filesystem::path file =
+      checkpoint ? *checkpoint : trainer::shipped_checkpoint(nasbench::search_space(space));
+  return LoadedPredictor(trainer::load_pool_model(file)->known_device(name));
+}
+
+Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::string& sampler,
              const std::optional<Strings>& candidates, const std::optional<MeasurementSource>& measured,
              std::uint64_t seed, const std::optional<std::string>& quantity) {
-  const auto model = trainer::load_pool_model(checkpoint);
+  const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, candidates.value_or(Strings{}), measured));
   const SearchSpace& space = *model->pool().space;
   trainer::PlanRequest request;
   request.samples = samples;
@@ -318,19 +336,28 @@ PYBIND11_MODULE(tenshot, module) {
       "load", [](const std::filesystem::path& path) { return LoadedPredictor(trainer::load_predictor(path)); },
       py::arg("path"), "The predictor in a *.tenshot file. Raises FileError, FormatError.");
   module.def(
-      "adapt", &adapt, py::arg("checkpoint"), py::arg("measurements"), py::arg("seed") = 1,
-      py::arg("quantity") = py::none(), py::arg("on_progress") = py::none(),
-      "Adapts a checkpoint to a device. `measurements` is a dict of ms by architecture; or a CSV file, the folder of a "
+      "adapt", &adapt, py::arg("checkpoint") = py::none(), py::arg("measurements") = py::none(), py::arg("seed") = 1,
+      py::arg("quantity") = py::none(), py::arg("on_progress") = py::none(), py::arg("like") = "",
+      "Adapts a checkpoint to a device. Without `checkpoint`, the shipped one that fits the measurements: "
+      "networks.tenshot for networks by name, cells.tenshot for NAS-Bench-201. `like` names a device-runtime that the "
+      "checkpoint knows, which with its other settings is then the whole prior; it needs no measurements. "
+      "`measurements` is a dict of ms by architecture; or a CSV file, the folder of a "
       "device-runtime, or a kit with results. `quantity` ('latency', 'cold', 'energy', 'memory') says what was "
       "measured, "
       "in ms, ms, mJ or MiB: what the checkpoint is of unless told otherwise; one of latencies is a prior for every "
       "quantity. `on_progress(epoch, epochs, loss)` is called while a network trains; what it raises stops the "
       "training. Raises InputError on measurements that cannot be used, FileError, FormatError.");
-  module.def("plan", &plan, py::arg("checkpoint"), py::arg("samples") = 10, py::arg("sampler") = "information",
-             py::arg("candidates") = py::none(), py::arg("measured") = py::none(), py::arg("seed") = 1,
-             py::arg("quantity") = py::none(),
+  module.def("device", &device, py::arg("name"), py::arg("checkpoint") = py::none(), py::arg("space") = "networks",
+             "The predictor of a device-runtime that is known, without any measurement: what `tenshot devices` lists. "
+             "Without `checkpoint`, the shipped one of `space`, 'networks' or 'nasbench201'. Raises InputError that "
+             "names the nearest ones, FileError, FormatError.");
+  module.def("plan", &plan, py::arg("checkpoint") = py::none(), py::arg("samples") = 10,
+             py::arg("sampler") = "information", py::arg("candidates") = py::none(), py::arg("measured") = py::none(),
+             py::arg("seed") = 1, py::arg("quantity") = py::none(),
              "The architectures to measure on a new device, a list of `samples` strings, the most informative first. "
-             "`candidates` may be measured, by default what the pool measured; `measured`, as for `adapt`, has been "
+             "`candidates` may be measured, by default what the pool measured, or where a checkpoint has no "
+             "rows 1,000 of its space; without `checkpoint`, the shipped one that fits them; `measured`, as for "
+             "`adapt`, has been "
              "measured already. Raises InputError, FileError, FormatError.");
   module.def(
       "networks", &networks, py::arg("path"), py::arg("shapes") = Shapes{},

@@ -63,14 +63,16 @@ class Space:
 
 def load(path: _Path) -> Predictor: ...
 def adapt(
-    checkpoint: _Path,
-    measurements: _Measurements,
+    checkpoint: Optional[_Path] = None,
+    measurements: Optional[_Measurements] = None,
     seed: int = 1,
     quantity: Optional[str] = None,
     on_progress: Optional[Callable[[int, int, float], None]] = None,
+    like: str = "",
 ) -> Predictor: ...
+def device(name: str, checkpoint: Optional[_Path] = None, space: str = "networks") -> Predictor: ...
 def plan(
-    checkpoint: _Path,
+    checkpoint: Optional[_Path] = None,
     samples: int = 10,
     sampler: str = "information",
     candidates: Optional[Sequence[str]] = None,

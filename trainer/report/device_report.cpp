@@ -59,7 +59,7 @@ Device device_of(const Predictor& predictor, const DeviceReportOptions& options)
   Device device{predictor, adaptation_set(card, predictor.space()), {}, {}, {}, {}, {}};
   const auto networks = archive.card.find("networks");
   if (!predictor.space().composed() && networks != archive.card.end()) {
-    device.known = nasbench::add_networks(*networks, "the card's networks");
+    device.known = nasbench::add_networks(*networks, "the card's networks", nasbench::NamedBy::card);
   }
   device.pool_devices = card.at("pool").at("devices").texts(most_rows);
   for (const Remark& remark : predictor.explanation()) {

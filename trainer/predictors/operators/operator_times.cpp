@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <string_view>
+#include <unordered_map>
 
 #include "trainer/core/nnls.h"
 #include "trainer/predictors/operators/operator_groups.h"
@@ -102,9 +103,9 @@ OperatorMeasurements::OperatorMeasurements(const datasets::Pool& pool,
   for (const datasets::DeviceRuntime& device : pool.devices) devices_.push_back(device.id);
   if (!is_measured || pool.space->composed() || !has_xgboost()) return;
   std::map<std::string, std::uint32_t> numbers;
-  std::map<std::string, std::int32_t> network_numbers;
+  std::unordered_map<nasbench::Architecture, std::int32_t, nasbench::ArchitectureHash> number_of;
   for (const nasbench::Architecture& network : networks) {
-    network_numbers.emplace(pool.space->format(network), static_cast<std::int32_t>(operators_of_.size()));
+    number_of.emplace(network, static_cast<std::int32_t>(operators_of_.size()));
     std::vector<std::uint32_t>& own = operators_of_.emplace_back();
     for (const OperatorSpecification& operation : pool.space->operator_list(network)) {
       if (number_of_group(operation) == timed_group_count()) continue;
@@ -114,6 +115,11 @@ OperatorMeasurements::OperatorMeasurements(const datasets::Pool& pool,
     }
   }
   for (std::size_t d = 0; d < pool.devices.size(); ++d) {
+    if (pool.devices[d].operator_latencies.empty()) continue;
+    std::map<std::string, std::int32_t> network_numbers;  // a name means what it means on this device
+    for (const datasets::Measurement& row : pool.devices[d].latencies) {
+      network_numbers.emplace(pool.space->format(row.architecture), number_of.at(row.architecture));
+    }
     for (const datasets::OperatorLatency& latency : pool.devices[d].operator_latencies) {
       const auto operation = numbers.find(key_of(latency.operation));
       const auto network = network_numbers.find(latency.network);

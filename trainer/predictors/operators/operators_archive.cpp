@@ -23,11 +23,19 @@ void put(Archive& archive, const std::string& name, const Eigen::MatrixXd& matri
   archive.put(name, to_array(values, {matrix.rows(), matrix.cols()}));
 }
 
+void put(Archive& archive, const std::string& name, const Eigen::MatrixXd& matrix, Exactness exactness) {
+  if (exactness == Exactness::float64) return put(archive, name, matrix);
+  std::vector<float> values(static_cast<std::size_t>(matrix.size()));
+  using RowMajorFloats = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  Eigen::Map<RowMajorFloats>(values.data(), matrix.rows(), matrix.cols()) = matrix.cast<float>();
+  archive.put(name, to_array(values, {matrix.rows(), matrix.cols()}));
+}
+
 /// The matrix called `name`: of these sizes, every value finite and in [least, most].
 Eigen::MatrixXd get(const Archive& archive, const std::string& name, Index rows, Index columns,
                     double least = -std::numeric_limits<double>::max(),
                     double most = std::numeric_limits<double>::max()) {
-  const std::vector<double> values = archive.doubles(name);
+  const std::vector<double> values = archive.numbers(name);
   const std::vector<std::int64_t>& shape = archive.shape(name);
   if (shape.size() != 2 || shape[0] * shape[1] != static_cast<std::int64_t>(values.size()) ||
       (rows != any_size && shape[0] != rows) || (columns != any_size && shape[1] != columns)) {
@@ -151,18 +159,18 @@ FeatureMap get_features(const Archive& archive, const nasbench::SearchSpace& spa
   return map;
 }
 
-void put_library(Archive& archive, const CostLibrary& library) {
+void put_library(Archive& archive, const CostLibrary& library, Exactness exactness) {
   archive.card["alike"] = library.alike;
   archive.card["residual_variance"] = library.residual_variance;
   if (!library.block.empty()) archive.card["library_blocks"] = library.block;
-  put(archive, "library.costs", library.costs);
+  put(archive, "library.costs", library.costs, exactness);
   put(archive, "library.median_ms", library.median_ms);
-  put(archive, "library.log_rms", library.log_rms);
-  put(archive, "library.differences", library.differences);
+  put(archive, "library.log_rms", library.log_rms, exactness);
+  put(archive, "library.differences", library.differences, exactness);
   put_places(archive, library.places);
   if (!library.places.compared()) return;
-  put(archive, "library.known", library.known);
-  put(archive, "library.known_weights", library.known_weights);
+  put(archive, "library.known", library.known, exactness);
+  put(archive, "library.known_weights", library.known_weights, exactness);
 }
 
 CostLibrary get_library(const Archive& archive, const FeatureMap& map) {

@@ -15,7 +15,9 @@ void put_features(Archive& archive, const FeatureMap& map);
 /// `space` is the archive's own.
 FeatureMap get_features(const Archive& archive, const nasbench::SearchSpace& space);
 
-void put_library(Archive& archive, const CostLibrary& library);
+/// How exactly the numbers of a library are kept: as they are, or in half of the room.
+enum class Exactness { float64, float32 };
+void put_library(Archive& archive, const CostLibrary& library, Exactness exactness = Exactness::float64);
 CostLibrary get_library(const Archive& archive, const FeatureMap& map);
 
 void put_calibration(Archive& archive, const structured::IntervalCalibration& calibration);

@@ -1,19 +1,29 @@
 #include "trainer/predictors/operators/operators_model.h"
 
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/families.h"
+#include "trainer/core/knowledge.h"
+#include "trainer/core/knowledge_archive.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/operators/cost_calibration.h"
 #include "trainer/predictors/operators/explanation.h"
+#include "trainer/predictors/operators/knowledge_growth.h"
+#include "trainer/predictors/operators/known_device.h"
 #include "trainer/predictors/operators/operators_archive.h"
 #include "trainer/predictors/operators/operators_predictor.h"
 #include "trainer/predictors/operators/planning_prior.h"
 #include "trainer/predictors/operators/pool_costs.h"
+#include "trainer/predictors/structured/own_fit.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -21,64 +31,126 @@ namespace {
 using operators::CostLibrary;
 using operators::FeatureMap;
 
+/// What a model of this kind has learned.
+struct Learned {
+  FeatureMap map;
+  CostLibrary library;
+  structured::IntervalCalibration calibration;
+  std::uint64_t seed = 0;
+  operators::PosteriorOptions options;
+};
+
 class OperatorsModel : public PoolModel {
  public:
-  OperatorsModel(datasets::Pool pool, FeatureMap map, CostLibrary library, structured::IntervalCalibration calibration,
-                 std::uint64_t seed, operators::PosteriorOptions options)
-      : pool_(std::move(pool)),
-        map_(std::move(map)),
-        library_(std::move(library)),
-        calibration_(std::move(calibration)),
-        seed_(seed),
-        options_(std::move(options)) {}
+  /// `knowledge` is what a model says whose pool has no rows.
+  OperatorsModel(datasets::Pool pool, Learned learned, std::optional<Knowledge> knowledge = std::nullopt)
+      : pool_(std::move(pool)), learned_(std::move(learned)), knowledge_(std::move(knowledge)) {}
 
   std::string_view kind() const override { return "operators"; }
   const datasets::Pool& pool() const override { return pool_; }
+  const Knowledge* knowledge() const override { return knowledge_ ? &*knowledge_ : nullptr; }
 
   Archive to_archive() const override {
-    Archive archive = checkpoint_archive(pool_, kind());
-    archive.card["seed"] = seed_;
-    archive.card["settings"] = options_;
+    Archive archive = knowledge_ ? knowledge_archive(pool_, *knowledge_, kind()) : checkpoint_archive(pool_, kind());
+    archive.card["seed"] = learned_.seed;
+    archive.card["settings"] = learned_.options;
     for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
-      archive.card["scores"]["log_rms"][pool_.devices[d].id] = library_.log_rms[static_cast<Eigen::Index>(d)];
+      archive.card["scores"]["log_rms"][pool_.devices[d].id] = learned_.library.log_rms[static_cast<Eigen::Index>(d)];
     }
-    operators::put_features(archive, map_);
-    operators::put_library(archive, library_);
-    operators::put_calibration(archive, calibration_);
+    operators::put_features(archive, learned_.map);
+    operators::put_library(archive, learned_.library,
+                           knowledge_ ? operators::Exactness::float32 : operators::Exactness::float64);
+    operators::put_calibration(archive, learned_.calibration);
     return archive;
   }
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
+    if (!options.like.empty() && set.architectures.empty()) return known_device(options.like);
     require_measurements(set, kind());
-    const operators::AdaptationFeatures features = operators::adaptation_features(map_, *pool_.space, set);
-    operators::CostPosterior posterior = operators::adapt(library_, features, options_);
-    posterior.calibration = calibration_;
+    const operators::AdaptationFeatures features = operators::adaptation_features(learned_.map, *pool_.space, set);
+    const std::vector<std::size_t> entries = entries_for(options.like);
+    std::optional<CostLibrary> alike;
+    operators::PosteriorOptions assumed = learned_.options;
+    if (!options.like.empty()) {
+      alike = operators::with_devices(learned_.library, entries);
+      assumed.closeness = nearer_half(assumed.closeness);
+    }
+    operators::CostPosterior posterior = operators::adapt(alike ? *alike : learned_.library, features, assumed);
+    posterior.calibration = learned_.calibration;
     nlohmann::json card = predictor_card(*this, set, options.seed);
     std::vector<std::string> devices;
-    for (const datasets::DeviceRuntime& device : pool_.devices) devices.push_back(device.id);
+    for (const std::size_t entry : entries) devices.push_back(pool_.devices[entry].id);
     std::vector<std::string> names;
     for (const Architecture& architecture : set.architectures) names.push_back(pool_.space->format(architecture));
-    put_explanation(card, get_quantity(card), operators::explanation_lines(posterior, map_, features, devices, names));
-    FeatureMap map = map_;
+    put_explanation(card, get_quantity(card),
+                    operators::explanation_lines(posterior, learned_.map, features, devices, names));
+    return predictor_of(std::move(posterior), std::move(card));
+  }
+
+  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
+    return operators::latencies_of_pool(learned_.map, learned_.library, *pool_.space, architectures);
+  }
+
+  std::shared_ptr<const PlanningPrior> planning_prior() const override {
+    return operators::planning_prior(pool_, learned_.map, learned_.library, learned_.options);
+  }
+
+  OwnFits own_fits() const override {
+    return knowledge_ ? knowledge_->own_fits : operators::own_fits(pool_, learned_.options);
+  }
+
+  std::unique_ptr<PoolModel> without_rows(std::vector<KnowledgeSource> sources) const override {
+    Knowledge knowledge = make_knowledge(pool_, std::move(sources), own_fits());
+    Learned learned = learned_;
+    operators::drop_medians(learned.map, learned.library);
+    return std::make_unique<OperatorsModel>(identities_of(pool_), std::move(learned), std::move(knowledge));
+  }
+
+  std::unique_ptr<PoolModel> grown_by(const datasets::Pool& pool) const override {
+    if (!knowledge_) {
+      throw InputError(
+          "this checkpoint carries its pool: train on both pools, each with its own --pool; only "
+          "knowledge without rows grows (tenshot train --knowledge)");
+    }
+    datasets::Pool identities = joined_identities(pool_, pool);
+    Knowledge knowledge = grown_knowledge(*knowledge_, pool, operators::own_fits(pool, learned_.options));
+    Learned learned = learned_;
+    operators::grow(learned.map, learned.library, pool, operators::library_options(pool, learned_.options));
+    operators::drop_medians(learned.map, learned.library);
+    return std::make_unique<OperatorsModel>(std::move(identities), std::move(learned), std::move(knowledge));
+  }
+
+  std::unique_ptr<Predictor> known_device(const std::string& id) const override {
+    const std::size_t device = device_named(pool_, id);
+    const operators::CostPrior prior = operators::cost_priors(learned_.library, learned_.options)[device];
+    operators::CostPosterior posterior = operators::known_posterior(
+        learned_.library, device, prior, static_cast<Eigen::Index>(learned_.map.features()), learned_.options);
+    const OwnFits fits = own_fits();
+    posterior.calibration = structured::own_calibration(fits, device);
+    nlohmann::json card = predictor_card(*this, {}, learned_.seed);
+    card["known_device"] = id;
+    put_explanation(card, get_quantity(card), {known_device_remark(*this, fits, device)});
+    return predictor_of(std::move(posterior), std::move(card));
+  }
+
+ private:
+  /// The entries of the library that are a prior: all, or those of the device-runtime `like` and its other settings.
+  std::vector<std::size_t> entries_for(const std::string& like) const {
+    if (!like.empty()) return settings_of(pool_, device_named(pool_, like));
+    std::vector<std::size_t> all(pool_.devices.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+  }
+
+  std::unique_ptr<Predictor> predictor_of(operators::CostPosterior posterior, nlohmann::json card) const {
+    FeatureMap map = learned_.map;
     operators::drop_unused_blocks(map, posterior);
     return std::make_unique<OperatorsPredictor>(*pool_.space, std::move(map), std::move(posterior), std::move(card));
   }
 
-  std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
-    return operators::latencies_of_pool(map_, library_, *pool_.space, architectures);
-  }
-
-  std::shared_ptr<const PlanningPrior> planning_prior() const override {
-    return operators::planning_prior(pool_, map_, library_, options_);
-  }
-
- private:
   datasets::Pool pool_;
-  FeatureMap map_;
-  CostLibrary library_;
-  structured::IntervalCalibration calibration_;
-  std::uint64_t seed_;
-  operators::PosteriorOptions options_;
+  Learned learned_;
+  std::optional<Knowledge> knowledge_;
 };
 
 }  // namespace
@@ -100,8 +172,8 @@ std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, std::uint
   operators::Calibration calibration = operators::calibrate(fitted.numbers, fitted.library, families_of(pool),
                                                             library_options, posterior_options, options, learn);
   fitted.library.residual_variance *= calibration.residual_factor;
-  return std::make_unique<OperatorsModel>(pool, std::move(fitted.map), std::move(fitted.library),
-                                          std::move(calibration.intervals), seed, posterior_options);
+  return std::make_unique<OperatorsModel>(pool, Learned{std::move(fitted.map), std::move(fitted.library),
+                                                        std::move(calibration.intervals), seed, posterior_options});
 }
 
 std::unique_ptr<PoolModel> load_operators(const Archive& archive) {
@@ -115,8 +187,12 @@ std::unique_ptr<PoolModel> load_operators(const Archive& archive) {
   const auto options = archive.card.value("settings", nlohmann::json::object()).get<operators::PosteriorOptions>();
   operators::require_valid(options);
   structured::IntervalCalibration calibration = operators::get_calibration(archive);
-  return std::make_unique<OperatorsModel>(std::move(pool), std::move(map), std::move(library), std::move(calibration),
-                                          archive.card.at("seed").get<std::uint64_t>(), options);
+  std::optional<Knowledge> knowledge;
+  if (is_knowledge(archive)) knowledge = get_knowledge(archive);
+  return std::make_unique<OperatorsModel>(std::move(pool),
+                                          Learned{std::move(map), std::move(library), std::move(calibration),
+                                                  archive.card.at("seed").get<std::uint64_t>(), options},
+                                          std::move(knowledge));
 }
 
 std::unique_ptr<Predictor> load_operators_predictor(const Archive& archive) {

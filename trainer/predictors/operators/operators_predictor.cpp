@@ -54,7 +54,8 @@ void put_feature_values(nlohmann::json& document, const SearchSpace& space, cons
   if (!space.composed()) {
     const auto carried = card.find("networks");
     if (carried == card.end()) return;
-    const std::vector<Architecture> known = nasbench::add_networks(*carried, "the card's networks");
+    const std::vector<Architecture> known =
+        nasbench::add_networks(*carried, "the card's networks", nasbench::NamedBy::card);
     const Eigen::MatrixXd rows = operators::feature_table(map, space, known).rows();
     for (std::size_t i = 0; i < known.size(); ++i) {
       document["network_features"][space.format(known[i])] = values_of(rows.row(static_cast<Eigen::Index>(i)));

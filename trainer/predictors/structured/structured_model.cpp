@@ -1,18 +1,23 @@
 #include "trainer/predictors/structured/structured_model.h"
 
+#include <algorithm>
 #include <limits>
 #include <mutex>
+#include <optional>
 #include <unordered_set>
 
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/families.h"
+#include "trainer/core/knowledge.h"
+#include "trainer/core/knowledge_archive.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/described/descriptor_prior_archive.h"
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/explanation_text.h"
+#include "trainer/predictors/structured/own_fit.h"
 #include "trainer/predictors/structured/planning_prior.h"
 #include "trainer/predictors/structured/pool_library.h"
 #include "trainer/predictors/structured/structured_archive.h"
@@ -26,19 +31,22 @@ using structured::StructuredLibrary;
 class StructuredPoolModel : public PoolModel {
  public:
   StructuredPoolModel(datasets::Pool pool, StructuredLibrary library, structured::DescriptorPrior descriptor_prior,
-                      std::uint64_t seed, structured::PosteriorOptions options)
+                      std::uint64_t seed, structured::PosteriorOptions options,
+                      std::optional<Knowledge> knowledge = std::nullopt)
       : pool_(std::move(pool)),
         library_(std::move(library)),
         descriptor_prior_(std::move(descriptor_prior)),
         seed_(seed),
-        options_(std::move(options)) {}
+        options_(std::move(options)),
+        knowledge_(std::move(knowledge)) {}
 
   std::string_view kind() const override { return "structured"; }
+  const Knowledge* knowledge() const override { return knowledge_ ? &*knowledge_ : nullptr; }
   std::string descriptor_kind() const override { return std::string(name(descriptor_prior_.kind)); }
   const datasets::Pool& pool() const override { return pool_; }
 
   Archive to_archive() const override {
-    Archive archive = checkpoint_archive(pool_, kind());
+    Archive archive = knowledge_ ? knowledge_archive(pool_, *knowledge_, kind()) : checkpoint_archive(pool_, kind());
     archive.card["seed"] = seed_;
     archive.card["settings"] = options_;
     for (const structured::LibraryEntry& entry : library_.entries) {
@@ -51,15 +59,23 @@ class StructuredPoolModel : public PoolModel {
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     std::optional<structured::DescribedDevice> described;
+    if (!options.like.empty() && set.architectures.empty()) return known_device(options.like);
     if (set.descriptor) described = structured::describe(descriptor_prior_, *library_.model, *set.descriptor);
     if (!described) require_measurements(set, kind(), alternative_to_measurements());
+    std::optional<StructuredLibrary> alike;
+    structured::PosteriorOptions assumed = options_;
+    if (!options.like.empty()) {
+      alike = library_like(options.like);
+      assumed.closeness = nearer_half(assumed.closeness);
+    }
+    const StructuredLibrary& library = alike ? *alike : library_;
     structured::StructuredPosterior posterior =
-        structured::adapt(library_, set, options_, described ? &*described : nullptr);
+        structured::adapt(library, set, assumed, described ? &*described : nullptr);
     nlohmann::json card = predictor_card(*this, set, options.seed, pool_hash());
     const Quantity quantity = get_quantity(card);
     const bool milliseconds = quantity == pool_.quantity() && datasets::unit(quantity) == "ms";
     put_explanation(card, quantity,
-                    structured::explanation_lines(posterior, library_, set, not_measured(set), milliseconds));
+                    structured::explanation_lines(posterior, library, set, not_measured(set), milliseconds));
     put_explanation(card, Quantity::latency,  // descriptors are of latencies, whatever is adapted to
                     structured::pool_warnings(pool_, described ? &*set.descriptor : nullptr));
     return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card));
@@ -73,20 +89,53 @@ class StructuredPoolModel : public PoolModel {
     return structured::planning_prior(pool_, library_, descriptor_prior_, options_);
   }
 
+  OwnFits own_fits() const override {
+    return knowledge_ ? knowledge_->own_fits : structured::own_fits(*library_.model, pool_, options_);
+  }
+
+  std::unique_ptr<PoolModel> without_rows(std::vector<KnowledgeSource> sources) const override {
+    Knowledge knowledge = make_knowledge(pool_, std::move(sources), own_fits());
+    StructuredLibrary library = library_;
+    for (structured::LibraryEntry& entry : library.entries) {
+      const double scale_ms = stepped_scale_ms(entry.median_ms);
+      entry.costs *= entry.median_ms / scale_ms;
+      entry.median_ms = scale_ms;
+    }
+    return std::make_unique<StructuredPoolModel>(identities_of(pool_), std::move(library), descriptor_prior_, seed_,
+                                                 options_, std::move(knowledge));
+  }
+
+  std::unique_ptr<Predictor> known_device(const std::string& id) const override {
+    const std::size_t device = device_named(pool_, id);
+    structured::StructuredPosterior posterior = structured::known_posterior(library_, id, options_);
+    const OwnFits fits = own_fits();
+    posterior.calibration = structured::own_calibration(fits, device);
+    nlohmann::json card = predictor_card(*this, {}, seed_, pool_hash());
+    card["known_device"] = id;
+    put_explanation(card, get_quantity(card), {known_device_remark(*this, fits, device)});
+    return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card));
+  }
+
  private:
-  /// Some connected architectures of the pool that the new device has not measured.
+  /// The entries of the device-runtime `like` and its other settings, and the generic one.
+  StructuredLibrary library_like(const std::string& like) const {
+    const std::vector<std::size_t> kept = settings_of(pool_, device_named(pool_, like));
+    std::vector<std::string> others;
+    for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
+      if (std::find(kept.begin(), kept.end(), d) == kept.end()) others.push_back(pool_.devices[d].id);
+    }
+    return structured::without(library_, others);
+  }
+
+  /// Some connected architectures that the pool knows and that the new device has not measured.
   std::vector<Architecture> not_measured(const AdaptationSet& set) const {
     constexpr std::size_t enough = 300;
     std::unordered_set<Architecture, nasbench::ArchitectureHash> seen(set.architectures.begin(),
                                                                       set.architectures.end());
     std::vector<Architecture> others;
-    for (const datasets::DeviceRuntime& device : pool_.devices) {
-      for (const datasets::Measurement& row : device.latencies) {
-        if (others.size() == enough) return others;
-        if (seen.insert(row.architecture).second && pool_.space->connected(row.architecture)) {
-          others.push_back(row.architecture);
-        }
-      }
+    for (const Architecture& architecture : known_architectures(pool_)) {
+      if (others.size() == enough) break;
+      if (seen.insert(architecture).second && pool_.space->connected(architecture)) others.push_back(architecture);
     }
     return others;
   }
@@ -109,6 +158,7 @@ class StructuredPoolModel : public PoolModel {
   structured::DescriptorPrior descriptor_prior_;
   std::uint64_t seed_;
   structured::PosteriorOptions options_;
+  std::optional<Knowledge> knowledge_;
   mutable std::once_flag hashed_;
   mutable std::string pool_hash_;
 };
@@ -137,9 +187,12 @@ std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
   structured::PosteriorOptions options;
   if (const auto settings = card.find("settings")) options = structured::checked_options(*settings);
   structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
+  std::optional<Knowledge> knowledge;
+  if (is_knowledge(archive)) knowledge = get_knowledge(archive);
   return std::make_unique<StructuredPoolModel>(
       std::move(pool), std::move(library), std::move(prior),
-      static_cast<std::uint64_t>(card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max())), options);
+      static_cast<std::uint64_t>(card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max())), options,
+      std::move(knowledge));
 }
 
 std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive) {

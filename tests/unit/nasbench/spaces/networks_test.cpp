@@ -44,16 +44,45 @@ TEST(Networks, EqualOnes_AreOneNetworkWhereverTheyComeFrom) {
   EXPECT_EQ(add_network(named_network("twice", {convolution(3, 4, 1)}, "b.csv")), first);
 }
 
-TEST(Networks, OfOneNameAndUnlikeContent_AreRefusedNamingBoth) {
-  add_network(named_network("clash", {convolution(3, 4, 1)}, "first.csv"));
+TEST(Networks, OfOneNameAndUnlikeContent_LiveSideBySide) {
+  const Architecture first = add_network(named_network("clash", {convolution(3, 4, 1)}, "first.csv"));
+  const Architecture second = add_network(named_network("clash", {convolution(3, 4, 3)}, "second.csv"));
+  EXPECT_NE(first, second);
+  EXPECT_EQ(networks().operator_list(first).at(0).kernel.height, 1);
+  EXPECT_EQ(networks().operator_list(second).at(0).kernel.height, 3);
+  EXPECT_EQ(networks().format(first), "clash");
+  EXPECT_EQ(networks().format(second), "clash");
+}
+
+TEST(Networks, AName_MeansWhatTheUserNamedLastBeforeWhatFilesCarry) {
+  const auto named = [](int window) { return named_network("meant", {convolution(3, 4, window)}, "a"); };
+  const Architecture carried = add_network(named(1), NamedBy::card);
+  EXPECT_EQ(networks().parse("meant"), carried);
+  const Architecture later = add_network(named(3), NamedBy::file);
+  EXPECT_EQ(networks().parse("meant"), later);
+  const Architecture own = add_network(named(5), NamedBy::user);
+  EXPECT_EQ(networks().parse("meant"), own);
+  add_network(named(1), NamedBy::file);  // a file that is read later changes nothing of that
+  EXPECT_EQ(networks().parse("meant"), own);
+  EXPECT_EQ(add_network(named(3), NamedBy::user), later);
+  EXPECT_EQ(networks().parse("meant"), later);
+}
+
+TEST(Networks, OfOneNameInOneTable_AreRefusedNamingBoth) {
+  const Architecture first = add_network(named_network("ambiguous", {convolution(3, 4, 1)}, "first.csv"));
+  const Architecture second = add_network(named_network("ambiguous", {convolution(3, 4, 3)}, "second.csv"));
+  EXPECT_NO_THROW(require_distinct_names({first, first}));
   try {
-    add_network(named_network("clash", {convolution(3, 4, 3)}, "second.csv"));
+    require_distinct_names({first, second});
     FAIL();
   } catch (const InputError& error) {
     const std::string message = error.what();
-    EXPECT_NE(message.find("'clash' of second.csv"), std::string::npos) << message;
-    EXPECT_NE(message.find("'clash' of first.csv"), std::string::npos) << message;
+    EXPECT_NE(message.find("'ambiguous' of second.csv"), std::string::npos) << message;
+    EXPECT_NE(message.find("'ambiguous' of first.csv"), std::string::npos) << message;
   }
+  const auto both = networks_json({first, second});
+  EXPECT_THROW(add_networks(both, "networks.json", NamedBy::file), InputError);
+  EXPECT_EQ(add_networks(both, "the card", NamedBy::card), (std::vector<Architecture>{first, second}));
 }
 
 TEST(Networks, Identity_IsTheSameInEveryProcess) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <set>
+#include <string>
 #include <vector>
 
 namespace tenshot {
@@ -32,6 +33,17 @@ TEST(MarkdownEscaped, LeavesNoMarkupAndNoEndOfTheCell) {
   EXPECT_EQ(markdown_escaped("**bold** _em_ `code` [link](x) <b>"),
             "\\*\\*bold\\*\\* \\_em\\_ \\`code\\` \\[link\\](x) \\<b\\>");
   EXPECT_EQ(markdown_escaped("a\n|b\\"), "a?\\|b\\\\");
+}
+
+TEST(FitsPattern, AStarStandsForAnyCharactersAlsoNone) {
+  EXPECT_TRUE(fits_pattern("pixel4_gpu", "pixel4_*"));
+  EXPECT_TRUE(fits_pattern("pixel4_", "pixel4_*"));
+  EXPECT_TRUE(fits_pattern("a_gpu_b_gpu_t4", "*_gpu*_t*"));
+  EXPECT_TRUE(fits_pattern("", "*"));
+  EXPECT_FALSE(fits_pattern("pixel4", "pixel4_*"));
+  EXPECT_FALSE(fits_pattern("my_pixel4_gpu", "pixel4_*"));
+  EXPECT_FALSE(fits_pattern("pixel4_gpu", "pixel4"));
+  EXPECT_FALSE(fits_pattern(std::string(200, 'a'), "*a*a*a*a*a*a*a*a*a*b"));  // in no time
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/unit/trainer/fixtures.h"
+#include "tests/unit/trainer/predictors/operators/made_up_pool.h"
 #include "tests/unit/trainer/predictors/operators/specifications.h"
 #ifdef TENSHOT_HAS_TORCH
 #include <torch/script.h>
@@ -28,61 +29,10 @@ namespace {
 using nasbench::OperatorKind;
 using nasbench::OperatorSpecification;
 using test::convolution;
-
-/// Latency of a made-up device: a base, and for each operator a cost for its arithmetic and for its bytes.
-double latency_ms(const SearchSpace& space, const Architecture& architecture, double speed, double bandwidth) {
-  double sum = 0.3 * speed;
-  for (const OperatorSpecification& op : space.operator_list(architecture)) {
-    sum += speed * 1e-8 * static_cast<double>(nasbench::multiply_adds(op)) +
-           bandwidth * 1e-7 * static_cast<double>(nasbench::input_bytes(op) + nasbench::output_bytes(op));
-  }
-  return sum;
-}
-
-datasets::Pool pool_of(const SearchSpace& space, const std::vector<Architecture>& architectures) {
-  datasets::Pool pool;
-  pool.space = &space;
-  Rng rng(5);
-  for (int d = 0; d < 6; ++d) {
-    datasets::DeviceRuntime device;
-    device.id = "board" + std::to_string(d) + "_cpu";
-    device.device = device.id;
-    const double speed = std::exp(rng.normal()), bandwidth = std::exp(rng.normal());
-    for (const Architecture& architecture : architectures) {
-      datasets::Measurement row;
-      row.architecture = architecture;
-      row.latency_ms = latency_ms(space, architecture, speed, bandwidth) * std::exp(0.01 * rng.normal());
-      device.latencies.push_back(row);
-    }
-    pool.devices.push_back(std::move(device));
-  }
-  return pool;
-}
-
-std::vector<Architecture> made_up_networks(std::size_t count) {
-  Rng rng(1);
-  std::vector<Architecture> identities;
-  for (std::size_t n = 0; n < count; ++n) {
-    std::vector<OperatorSpecification> operators;
-    const auto layers = 3 + rng.below(20);
-    for (std::uint64_t l = 0; l < layers; ++l) {
-      const auto channels = static_cast<std::int64_t>(8 << rng.below(5)), size = std::int64_t{7} << rng.below(4);
-      const bool depthwise = rng.below(3) == 0;
-      operators.push_back(convolution(rng.below(2) == 0 && !depthwise ? 1 : 3,
-                                      depthwise ? static_cast<int>(channels) : 1, channels, channels, size));
-    }
-    identities.push_back(
-        nasbench::add_network(nasbench::named_network("made-up-" + std::to_string(n), operators, "test")));
-  }
-  return identities;
-}
-
-AdaptationSet measured(const SearchSpace& space, const std::vector<Architecture>& architectures) {
-  AdaptationSet set;
-  set.architectures = architectures;
-  for (const Architecture& a : architectures) set.latency_ms.push_back(latency_ms(space, a, 2, 0.5));
-  return set;
-}
+using test::latency_ms;
+using test::made_up_networks;
+using test::measured;
+using test::pool_of;
 
 double share_within_ten_percent(const Predictor& predictor, const std::vector<Architecture>& architectures) {
   const Predictions predicted = predictor.predict(architectures, 0.9);

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "nasbench/spaces/search_space.h"
+
+namespace tenshot::datasets {
+
+/// The space that measurements, or a list of architectures, are of, as far as they say so by themselves: a kit and a
+/// device-runtime name their space; a table is of NAS-Bench-201 where its first row names a cell of it, else of
+/// networks by name. Null for standard input, which can be read once only, and for a table without a row. Throws
+/// FileError, FormatError, InputError as reading them does.
+const nasbench::SearchSpace* space_of(const std::filesystem::path& path);
+
+/// True where `text` is an architecture of NAS-Bench-201, and so no network's name.
+bool is_cell(const std::string& text);
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,231 @@
+// Checkpoints of knowledge: what was learned from a pool, without a row of it.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "nasbench/support/error.h"
+#include "tests/unit/trainer/fixtures.h"
+#include "tests/unit/trainer/predictors/kept_knowledge.h"
+#include "trainer/core/knowledge.h"
+#include "trainer/core/planning_prior.h"
+#include "trainer/planning/planning.h"
+#include "trainer/predictors/registry.h"
+
+namespace tenshot::trainer {
+namespace {
+
+using test::first_of;
+using test::Kept;
+using test::networks;
+using test::of_cells;
+using test::of_networks;
+using test::through_a_file;
+
+/// The names of an archive's arrays, as its file lists them.
+std::vector<std::string> array_names(const Archive& archive) {
+  const std::string bytes = archive.serialise();
+  std::uint64_t length = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    length |= static_cast<std::uint64_t>(static_cast<unsigned char>(bytes[12 + i])) << (8 * i);
+  }
+  const nlohmann::json card = nlohmann::json::parse(bytes.substr(20, length));
+  std::vector<std::string> names;
+  for (const nlohmann::json& entry : card.at("arrays")) {
+    if (entry.at("type") != "uint8") names.push_back(entry.at("name"));
+  }
+  return names;
+}
+
+void collect_numbers(const nlohmann::json& json, std::set<double>& numbers) {
+  if (json.is_number_float()) numbers.insert(json.get<double>());
+  if (json.is_structured()) {
+    for (const nlohmann::json& entry : json) collect_numbers(entry, numbers);
+  }
+}
+
+std::set<double> numbers_in(const Archive& archive) {
+  std::set<double> numbers;
+  collect_numbers(archive.card, numbers);
+  for (const std::string& name : array_names(archive)) {
+    const std::vector<double> values = archive.numbers(name);
+    numbers.insert(values.begin(), values.end());
+  }
+  return numbers;
+}
+
+TEST(KnowledgeArchive, HoldsNoLatencyOfThePool) {
+  for (const Kept* kept : {&of_cells(), &of_networks()}) {
+    const std::set<double> numbers = numbers_in(kept->archive);
+    ASSERT_GT(numbers.size(), 100U);
+    for (const datasets::DeviceRuntime& device : kept->pool.devices) {
+      ASSERT_EQ(device.latencies.size() % 2, 1U);  // so that the median is one of them
+      for (const datasets::Measurement& row : device.latencies) {
+        EXPECT_EQ(numbers.count(row.latency_ms), 0U) << device.id << " " << row.latency_ms;
+        EXPECT_EQ(numbers.count(static_cast<double>(static_cast<float>(row.latency_ms))), 0U);
+      }
+    }
+    for (const char* name : {"pool.latency_ms", "pool.architectures"}) EXPECT_FALSE(kept->archive.has(name));
+    EXPECT_FALSE(kept->archive.card.contains("networks"));
+    for (const datasets::DeviceRuntime& device : kept->knowledge->pool().devices) {
+      EXPECT_TRUE(device.latencies.empty());
+    }
+  }
+}
+
+TEST(KnowledgeArchive, ACheckpointWithRowsHoldsThem) {  // so that the test above can fail
+  const std::set<double> numbers = numbers_in(of_networks().model->to_archive());
+  EXPECT_EQ(numbers.count(of_networks().pool.devices[0].latencies[0].latency_ms), 1U);
+}
+
+TEST(KnowledgeArchive, PredictsThePoolAsTheModelDoes) {
+  for (const Kept* kept : {&of_cells(), &of_networks()}) {
+    const std::vector<Architecture> some = known_architectures(kept->pool);
+    const auto expected = kept->model->predict_pool(some), found = kept->knowledge->predict_pool(some);
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t d = 0; d < found.size(); ++d) {
+      for (std::size_t i = 0; i < some.size(); ++i) EXPECT_NEAR(found[d][i] / expected[d][i], 1, 1e-4);
+    }
+  }
+}
+
+TEST(KnowledgeArchive, AdaptsAsTheModelDoes) {
+  for (const Kept* kept : {&of_cells(), &of_networks()}) {
+    const AdaptationSet set = first_of(kept->pool.devices[1], 10);
+    const std::vector<Architecture> some = known_architectures(kept->pool);
+    const Predictions expected = kept->model->adapt(set, {})->predict(some, 0.9);
+    const Predictions found = kept->knowledge->adapt(set, {})->predict(some, 0.9);
+    for (std::size_t i = 0; i < some.size(); ++i) EXPECT_NEAR(found.latency_ms[i] / expected.latency_ms[i], 1, 0.01);
+  }
+}
+
+TEST(KnowledgeArchive, APredictorsCardNamesThePoolItWasLearnedFrom) {
+  const Kept& kept = of_networks();
+  const Archive predictor = kept.knowledge->adapt(first_of(kept.pool.devices[0], 5), {})->to_archive();
+  EXPECT_EQ(predictor.card["pool"]["content_sha256"], datasets::content_hash(kept.pool));
+  EXPECT_EQ(predictor.card["networks"]["networks"].size(), 5U);
+}
+
+TEST(KnowledgeArchive, KeepsTheSourcesAndHowWellEachDeviceIsKnown) {
+  for (const Kept* kept : {&of_cells(), &of_networks()}) {
+    const Knowledge* knowledge = kept->knowledge->knowledge();
+    ASSERT_NE(knowledge, nullptr);
+    EXPECT_EQ(kept->model->knowledge(), nullptr);
+    ASSERT_EQ(knowledge->sources.size(), 1U);
+    EXPECT_EQ(knowledge->sources[0].licence, "MIT");
+    const OwnFits fits = kept->knowledge->own_fits();
+    ASSERT_EQ(fits.devices.size(), kept->pool.devices.size());
+    for (std::size_t d = 0; d < fits.devices.size(); ++d) {
+      EXPECT_EQ(fits.devices[d].networks, kept->pool.devices[d].latencies.size());
+      EXPECT_GE(fits.devices[d].within_10, 0.8) << kept->pool.devices[d].id;
+      EXPECT_GE(fits.devices[d].within_20, fits.devices[d].within_10);
+    }
+  }
+}
+
+TEST(KnowledgeArchive, PlansAmongCellsOfItsSpaceAndAsksWhichNetworks) {
+  PlanRequest request;
+  request.samples = 4;
+  for (const char* sampler : {"information", "targeted-uniform", "random"}) {
+    request.sampler = sampler;
+    EXPECT_EQ(plan(*of_cells().knowledge, request).size(), 4U) << sampler;
+    try {
+      plan(*of_networks().knowledge, request);
+      FAIL() << sampler;
+    } catch (const InputError& error) {
+      EXPECT_NE(std::string(error.what()).find("--networks"), std::string::npos) << error.what();
+    }
+  }
+  request.sampler = "information";
+  request.candidates = networks();
+  EXPECT_EQ(plan(*of_networks().knowledge, request).size(), 4U);
+}
+
+TEST(KnowledgeArchive, OfALaterVersionSaysSo) {
+  Archive archive = of_networks().archive;
+  archive.card["knowledge"]["version"] = 2;
+  try {
+    through_a_file(archive);
+    FAIL();
+  } catch (const FormatError& error) {
+    EXPECT_NE(std::string(error.what()).find("knowledge of version 2"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("use a newer one"), std::string::npos) << error.what();
+  }
+}
+
+std::string refusal(const Archive& archive) {
+  try {
+    through_a_file(archive);
+  } catch (const FormatError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(KnowledgeArchive, WithACardThatIsNoneIsRefusedByField) {
+  const auto with = [](const char* pointer, const nlohmann::json& value) {
+    Archive archive = of_networks().archive;
+    archive.card[nlohmann::json::json_pointer(pointer)] = value;
+    return refusal(archive);
+  };
+  const auto expect_field = [](const std::string& message, const std::string& field) {
+    EXPECT_NE(message.find(field), std::string::npos) << field << ": " << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+  };
+  expect_field(with("/knowledge", 7), "knowledge");
+  expect_field(with("/knowledge/version", -1), "knowledge.version");
+  expect_field(with("/knowledge/sources", "none"), "knowledge.sources");
+  expect_field(with("/knowledge/sources/0/licence", 7), "knowledge.sources[0].licence");
+  expect_field(with("/pool/devices", nlohmann::json::array()), "pool.devices");
+  expect_field(with("/pool/devices/0/source", 1), "pool.devices[0].source");
+  expect_field(with("/pool/devices/0/id", 5), "pool.devices[0].id");
+  expect_field(with("/pool/devices/1/id", "board0_cpu"), "pool.devices[1].id");
+  expect_field(with("/pool/devices/0/threads", 1e300), "pool.devices[0].threads");
+  expect_field(with("/scores/own_fit", nlohmann::json::object()), "scores.own_fit");
+  expect_field(with("/scores/own_fit/board0_cpu", {1, 2, 3}), "scores.own_fit.board0_cpu[1]");
+  expect_field(with("/scores/own_fit/board0_cpu", {1, 0.5}), "scores.own_fit.board0_cpu");
+  expect_field(with("/predictor", "flops"), "'flops'");
+}
+
+TEST(KnowledgeArchive, WithNumbersThatAreNoneIsRefusedByArray) {
+  for (const Kept* kept : {&of_cells(), &of_networks()}) {
+    for (const std::string& name : array_names(kept->archive)) {
+      if (name.find("features") == 0) continue;  // units are checked with their map
+      Archive archive = kept->archive;
+      const std::vector<std::int64_t> shape = archive.shape(name);
+      std::vector<double> values = archive.numbers(name);
+      if (values.empty()) continue;
+      values.back() = std::nan("");
+      archive.put(name, to_array(std::vector<float>(values.begin(), values.end()), shape));
+      EXPECT_NE(refusal(archive).find(name), std::string::npos) << name << ": " << refusal(archive);
+    }
+  }
+}
+
+TEST(KnowledgeArchive, CutOrFlippedAnywhereIsRefused) {
+  const test::Folder folder;
+  const std::string bytes = of_networks().archive.serialise();
+  const auto refused = [&](const std::string& altered) {
+    test::write(folder.path() / "k.tenshot", altered);
+    try {
+      load_pool_model(folder.path() / "k.tenshot");
+    } catch (const FormatError&) {
+      return true;
+    }
+    return false;
+  };
+  for (std::size_t step = 1; step < 40; ++step) {
+    const std::size_t at = bytes.size() * step / 40;
+    EXPECT_TRUE(refused(bytes.substr(0, at))) << at;
+    std::string flipped = bytes;
+    flipped[at] = static_cast<char>(flipped[at] ^ 1);
+    EXPECT_TRUE(refused(flipped)) << at;
+  }
+  EXPECT_FALSE(refused(bytes));
+}
+
+}  // namespace
+}  // namespace tenshot::trainer

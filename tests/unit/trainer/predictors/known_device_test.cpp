@@ -1,0 +1,198 @@
+// Devices that a checkpoint knows: predicted without a measurement, taken as a prior, and added to by a pool of one's
+// own.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nasbench/spaces/networks.h"
+#include "nasbench/support/error.h"
+#include "tests/unit/trainer/fixtures.h"
+#include "tests/unit/trainer/predictors/kept_knowledge.h"
+#include "tests/unit/trainer/predictors/operators/specifications.h"
+#include "trainer/core/knowledge.h"
+#include "trainer/predictors/registry.h"
+
+namespace tenshot::trainer {
+namespace {
+
+using test::all_networks;
+using test::first_of;
+using test::Kept;
+using test::networks;
+using test::of_cells;
+using test::of_networks;
+using test::one_source;
+using test::through_a_file;
+
+/// The share of the intervals of a known device that hold, and of predictions within ±10 %, on networks new to it.
+std::pair<double, double> on_new_networks(const Predictor& predictor, const datasets::DeviceRuntime& truth,
+                                          std::size_t first) {
+  double held = 0, near = 0, count = 0;
+  for (std::size_t i = first; i < truth.latencies.size(); ++i) {
+    const Predictions found = predictor.predict({truth.latencies[i].architecture}, 0.9);
+    const double latency_ms = truth.latencies[i].latency_ms;
+    held += found.lower_ms[0] <= latency_ms && latency_ms <= found.upper_ms[0];
+    near += std::abs(found.latency_ms[0] / latency_ms - 1) <= 0.1;
+    ++count;
+  }
+  return {held / count, near / count};
+}
+
+TEST(KnownDevice, PredictsNewNetworksWithoutAMeasurement) {
+  double held = 0;
+  for (const datasets::DeviceRuntime& truth : of_networks().pool.devices) {
+    const datasets::DeviceRuntime& on_all = *all_networks().find(truth.id);
+    const auto predictor = of_networks().knowledge->known_device(truth.id);
+    const auto [share_held, near] = on_new_networks(*predictor, on_all, 61);
+    EXPECT_GE(near, 0.8) << truth.id;
+    held += share_held / static_cast<double>(all_networks().devices.size());
+    EXPECT_NE(test::explanation_text(*predictor).find("61 networks of a table"), std::string::npos);
+  }
+  EXPECT_GE(held, 0.8);
+}
+
+TEST(KnownDevice, OfCells_PredictsNewCellsWithoutAMeasurement) {
+  const datasets::DeviceRuntime truth = test::synthetic_device("slow", 10, 1.5, 0.01, 400, 1);
+  const auto [held, near] = on_new_networks(*of_cells().knowledge->known_device("slow"), truth, 61);
+  EXPECT_GE(near, 0.95);
+  EXPECT_GE(held, 0.8);
+}
+
+TEST(KnownDevice, ComesBackFromItsFile) {
+  for (const Kept* kept : {&of_cells(), &of_networks()}) {
+    const auto predictor = kept->knowledge->known_device(kept->pool.devices[0].id);
+    const test::Folder folder;
+    save(predictor->to_archive(), folder.path() / "device.tenshot");
+    const auto back = load_predictor(folder.path() / "device.tenshot");
+    const std::vector<Architecture> some = known_architectures(kept->pool);
+    EXPECT_EQ(back->predict(some, 0.9).upper_ms, predictor->predict(some, 0.9).upper_ms);
+  }
+}
+
+TEST(KnownDevice, OfAModelWithItsRows_IsTheSame) {
+  const Kept& kept = of_networks();
+  const std::vector<Architecture> some = known_architectures(kept.pool);
+  const Predictions expected = kept.model->known_device("board1_cpu")->predict(some, 0.9);
+  const Predictions found = kept.knowledge->known_device("board1_cpu")->predict(some, 0.9);
+  for (std::size_t i = 0; i < some.size(); ++i) {
+    EXPECT_NEAR(found.latency_ms[i] / expected.latency_ms[i], 1, 1e-4);
+    EXPECT_NEAR(found.upper_ms[i] / expected.upper_ms[i], 1, 1e-2);
+  }
+}
+
+TEST(KnownDevice, AskedWithAnOperatorThatNobodyMeasured_NamesItAndWidensTheInterval) {
+  const nasbench::OperatorSpecification plain = test::convolution(3, 1, 64, 64, 28);
+  nasbench::OperatorSpecification linear;
+  linear.kind = nasbench::OperatorKind::linear;
+  linear.inputs = {{1, 4096}};
+  linear.output = {1, 4096};
+  const std::vector<Architecture> two = {
+      nasbench::add_network(nasbench::named_network("all-known", {plain, plain}, "test")),
+      nasbench::add_network(nasbench::named_network("with-an-unknown", {plain, plain, linear}, "test"))};
+  const auto predictor = of_networks().knowledge->known_device("board1_cpu");
+  const std::vector<Unfamiliar> unfamiliar = predictor->unfamiliar(two);
+  EXPECT_TRUE(unfamiliar[0].operators.empty());
+  EXPECT_EQ(unfamiliar[1].operators, std::vector<std::string>{"linear"});
+  const Predictions found = predictor->predict(two, 0.9);
+  EXPECT_GT(found.upper_ms[1] / found.lower_ms[1], found.upper_ms[0] / found.lower_ms[0]);
+}
+
+TEST(KnownDevice, ThatNobodyKnowsOrNoModelCanSay_IsRefused) {
+  EXPECT_THROW(of_networks().knowledge->known_device("board7_cpu"), InputError);
+  EXPECT_THROW(train_pool_model("flops", of_cells().pool, {}, {})->known_device("slow"), InputError);
+  EXPECT_THROW(train_pool_model("flops", of_cells().pool, {}, {})->without_rows(one_source()), InputError);
+}
+
+TEST(AdaptLike, WithoutMeasurementsIsTheDeviceItself) {
+  for (const Kept* kept : {&of_cells(), &of_networks()}) {
+    AdaptOptions options;
+    options.like = kept->pool.devices[1].id;
+    const std::vector<Architecture> some = known_architectures(kept->pool);
+    EXPECT_EQ(kept->knowledge->adapt({}, options)->predict(some, 0.9).latency_ms,
+              kept->knowledge->known_device(options.like)->predict(some, 0.9).latency_ms);
+  }
+}
+
+TEST(AdaptLike, TakesThatDeviceAsItsPrior) {
+  for (const Kept* kept : {&of_cells(), &of_networks()}) {
+    AdaptOptions options;
+    options.like = kept->pool.devices[2].id;
+    const AdaptationSet set = first_of(kept->pool.devices[2], 10);  // 1.3 times as slow
+    const auto predictor = kept->knowledge->adapt(set, options);
+    EXPECT_EQ(test::explanation_text(*predictor).find(kept->pool.devices[0].id), std::string::npos);
+    double near = 0;
+    for (const datasets::Measurement& row : kept->pool.devices[2].latencies) {
+      const double found = predictor->predict({row.architecture}, 0.9).latency_ms[0];
+      near += std::abs(found / (1.3 * row.latency_ms) - 1) <= 0.1;
+    }
+    EXPECT_GE(near / static_cast<double>(kept->pool.devices[2].latencies.size()), 0.85) << options.like;
+  }
+}
+
+/// A device of the user's own, whose networks have an operator that the knowledge has not.
+datasets::Pool own_pool() {
+  const auto grouped = test::convolution(3, 4, 64, 64, 14), plain = test::convolution(1, 1, 64, 64, 14);
+  datasets::Pool own;
+  own.space = &nasbench::networks();
+  datasets::DeviceRuntime device;
+  device.id = device.device = "mine_cpu";
+  for (int n = 1; n <= 24; ++n) {
+    std::vector<nasbench::OperatorSpecification> operators(static_cast<std::size_t>(1 + n % 7), grouped);
+    operators.insert(operators.end(), static_cast<std::size_t>(n), plain);
+    datasets::Measurement row;
+    row.architecture =
+        nasbench::add_network(nasbench::named_network("own-" + std::to_string(n), std::move(operators), "own"));
+    row.latency_ms = 1 + 0.5 * (1 + n % 7) + 0.2 * n;
+    device.latencies.push_back(row);
+  }
+  own.devices = {device};
+  return own;
+}
+
+TEST(GrownKnowledge, HasThePoolsDevicesBesideItsOwn) {
+  const datasets::Pool own = own_pool();  // shares no network with the knowledge
+  const auto grown = through_a_file(of_networks().knowledge->grown_by(own)->to_archive());
+  ASSERT_EQ(grown->pool().devices.size(), 7U);
+  EXPECT_EQ(grown->pool().devices.back().id, "mine_cpu");
+  EXPECT_EQ(grown->knowledge()->sources.back().name, "your own pool");
+  EXPECT_EQ(grown->own_fits().devices.back().networks, 24U);
+  const auto mine = grown->known_device("mine_cpu");
+  for (const datasets::Measurement& row : own.devices[0].latencies) {
+    EXPECT_NEAR(mine->predict({row.architecture}, 0.9).latency_ms[0] / row.latency_ms, 1, 0.1);
+  }
+  const std::vector<Architecture> some(networks().begin(), networks().begin() + 61);
+  const auto before = of_networks().knowledge->predict_pool(some), after = grown->predict_pool(some);
+  for (std::size_t d = 0; d < before.size(); ++d) {
+    for (std::size_t i = 0; i < some.size(); ++i) EXPECT_NEAR(after[d][i] / before[d][i], 1, 1e-3);
+  }
+}
+
+TEST(GrownKnowledge, AdaptsToADeviceLikeOnesOwn) {
+  const datasets::Pool own = own_pool();
+  const auto grown = of_networks().knowledge->grown_by(own);
+  const auto predictor = grown->adapt(first_of(own.devices[0], 6), {});
+  for (const datasets::Measurement& row : own.devices[0].latencies) {
+    EXPECT_NEAR(predictor->predict({row.architecture}, 0.9).latency_ms[0] / (1.3 * row.latency_ms), 1, 0.1);
+  }
+}
+
+TEST(GrownKnowledge, OfADeviceThatIsThereOrAnotherSpace_IsRefused) {
+  datasets::Pool own = own_pool();
+  own.devices[0].id = "board3_cpu";
+  try {
+    of_networks().knowledge->grown_by(own);
+    FAIL();
+  } catch (const InputError& error) {
+    EXPECT_NE(std::string(error.what()).find("'board3_cpu'"), std::string::npos) << error.what();
+  }
+  EXPECT_THROW(of_networks().knowledge->grown_by(test::synthetic_pool(20)), InputError);
+  EXPECT_THROW(of_networks().model->grown_by(own_pool()), InputError);  // which carries its rows
+  EXPECT_THROW(of_cells().knowledge->grown_by(test::synthetic_pool(20)), InputError);
+}
+
+}  // namespace
+}  // namespace tenshot::trainer

@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/number_text.h"
+#include "nasbench/support/text.h"
+#include "trainer/cli/command.h"
+#include "trainer/cli/shipped.h"
+#include "trainer/core/knowledge.h"
+#include "trainer/core/shipped.h"
+#include "trainer/predictors/registry.h"
+
+namespace tenshot::cli {
+namespace {
+
+/// A device-runtime that a checkpoint knows, field by field.
+nlohmann::ordered_json described(const trainer::PoolModel& model, const trainer::OwnFits& fits, std::size_t number) {
+  const datasets::DeviceRuntime& device = model.pool().devices[number];
+  const trainer::OwnFit& fit = fits.devices[number];
+  const auto or_null = [](double share) { return std::isfinite(share) ? nlohmann::ordered_json(share) : nullptr; };
+  nlohmann::ordered_json json = {{"id", device.id},
+                                 {"device", device.device},
+                                 {"runtime", device.runtime},
+                                 {"threads", device.threads},
+                                 {"precision", device.precision},
+                                 {"batch", device.batch},
+                                 {"space", model.pool().space->name()}};
+  const trainer::Knowledge* knowledge = model.knowledge();
+  json["source"] = knowledge == nullptr ? "" : knowledge->sources[knowledge->source_of[number]].name;
+  json["networks"] = fit.networks;
+  json["within_10"] = or_null(fit.within_10);
+  json["within_20"] = or_null(fit.within_20);
+  return json;
+}
+
+std::string in_lower_case(std::string text) {
+  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return text;
+}
+
+/// True where a field holds `text`, whatever the case.
+bool has_text(const nlohmann::ordered_json& device, const std::string& text) {
+  return std::any_of(device.begin(), device.end(), [&](const nlohmann::ordered_json& field) {
+    const std::string own = field.is_string() ? field.get<std::string>() : field.dump();
+    return in_lower_case(own).find(in_lower_case(text)) != std::string::npos;
+  });
+}
+
+std::string shown(const nlohmann::ordered_json& device) {
+  const auto text = [&](const char* key) { return device.at(key).get<std::string>(); };
+  std::vector<std::string> parts = {text("device"), text("runtime")};
+  if (device.at("threads") != 0) parts.push_back(device.at("threads").dump() + " threads");
+  if (!text("precision").empty()) parts.push_back(text("precision"));
+  if (device.at("batch") != 1 && device.at("batch") != 0) parts.push_back("batch " + device.at("batch").dump());
+  parts.push_back((text("source").empty() ? "" : text("source") + ", ") + device.at("networks").dump() + " networks");
+  if (device.at("within_10").is_number()) {
+    parts.push_back("left out: " + whole_percent(device.at("within_10")) + " within ±10 %, " +
+                    whole_percent(device.at("within_20")) + " within ±20 %");
+  }
+  parts.erase(std::remove(parts.begin(), parts.end(), std::string()), parts.end());
+  return text("id") + ": " + joined(parts);
+}
+
+/// The checkpoint that is given, or those that came with the program.
+std::vector<std::string> checkpoints_of(const OptionParser& options) {
+  if (options.has("checkpoint")) return {given_or_shipped(options.get("checkpoint"))};
+  std::vector<std::string> shipped;
+  for (const char* name : {"networks.tenshot", "cells.tenshot"}) {
+    const std::filesystem::path found = trainer::shipped_file(name);
+    if (!found.empty()) shipped.push_back(found.lexically_normal().string());
+  }
+  if (shipped.empty()) {
+    throw FileError("no knowledge came with this program (networks.tenshot, cells.tenshot); give --checkpoint");
+  }
+  return shipped;
+}
+
+void run(const std::vector<std::string>& arguments) {
+  OptionParser options("devices", "Lists the device-runtimes that are known without a measurement.",
+                       "  tenshot devices                   all that came with tenshot\n"
+                       "  tenshot devices pixel             those with that text in any field\n"
+                       "  tenshot devices --json --checkpoint pool.tenshot\n");
+  options.add_positional("text", "part of an id, a device, a runtime, a source (default: all)");
+  options.add()("checkpoint", "what `tenshot train` wrote (default: those that are shipped)",
+                cxxopts::value<std::string>());
+  options.add()("json", "as JSON on standard output");
+  if (!options.parse(arguments)) return;
+  nlohmann::ordered_json found = nlohmann::ordered_json::array();
+  std::size_t known = 0;
+  for (const std::string& checkpoint : checkpoints_of(options)) {
+    const auto model = trainer::load_pool_model(checkpoint);
+    const trainer::OwnFits fits = model->own_fits();
+    for (std::size_t d = 0; d < model->pool().devices.size(); ++d) {
+      nlohmann::ordered_json device = described(*model, fits, d);
+      ++known;
+      if (!options.has("text") || has_text(device, options.get("text"))) found.push_back(std::move(device));
+    }
+  }
+  if (found.empty()) {
+    throw InputError("none of the " + std::to_string(known) + " device-runtimes has '" + excerpt(options.get("text")) +
+                     "' in any field; tenshot devices lists them all");
+  }
+  if (options.has("json")) {
+    std::cout << found.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) << "\n";
+    return;
+  }
+  for (const nlohmann::ordered_json& device : found) std::cout << excerpt(shown(device), 500) << "\n";
+  say("next: tenshot predict --device " + found.front().at("id").get<std::string>() +
+          (options.has("checkpoint") ? " --checkpoint " + options.get("checkpoint") : "") +
+          (found.front().at("space") == "networks" ? " model.onnx" : " ARCHITECTURE"),
+      options.has("quiet"));
+}
+
+}  // namespace
+
+const Command devices_command = {"devices", "list the devices that are known without a measurement", run};
+
+}  // namespace tenshot::cli

@@ -1,0 +1,189 @@
+#include "trainer/core/knowledge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+#include <utility>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/json_reader.h"
+#include "nasbench/support/number_text.h"
+#include "nasbench/support/numbers.h"
+#include "nasbench/support/random.h"
+#include "nasbench/support/suggestion.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::trainer {
+namespace {
+
+constexpr std::string_view sources_format = "tenshot.sources/1";
+
+std::string required_text(const JsonReader& reader, const char* key) {
+  const nlohmann::json& value = reader.require(key, "a text that is not empty");
+  if (!value.is_string() || value.get<std::string>().empty()) reader.fail(key, "a text that is not empty", value);
+  return value.get<std::string>();
+}
+
+/// Gives devices of which no error was seen the mean quantiles of others.
+void lend_quantiles(const OwnFits& lender, OwnFits& fits) {
+  if (!fits.probabilities.empty() || lender.probabilities.empty()) return;
+  fits.probabilities = lender.probabilities;
+  std::vector<double> mean(lender.probabilities.size(), 0);
+  for (const OwnFit& fit : lender.devices) {
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+      mean[i] += fit.quantiles[i] / static_cast<double>(lender.devices.size());
+    }
+  }
+  for (OwnFit& fit : fits.devices) fit.quantiles = mean;
+}
+
+}  // namespace
+
+std::vector<KnowledgeSource> sources_from_json(const nlohmann::json& json, const std::string& file) {
+  return guarded_json(file, "file of sources", [&] {
+    const JsonReader reader(json, file, "");
+    reader.require_format(sources_format, "file of sources");
+    const nlohmann::json& list = reader.array("sources");
+    if (list.empty()) reader.fail("sources", "at least one source", list);
+    std::vector<KnowledgeSource> sources;
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const JsonReader entry(list[i], file, "sources[" + std::to_string(i) + "]");
+      KnowledgeSource source{required_text(entry, "name"), entry.text("url", ""), required_text(entry, "licence"), {}};
+      for (const nlohmann::json& pattern : entry.array("devices")) {
+        if (!pattern.is_string()) entry.fail("devices", "ids, or patterns with *", pattern);
+        source.devices.push_back(pattern.get<std::string>());
+      }
+      sources.push_back(std::move(source));
+    }
+    return sources;
+  });
+}
+
+Knowledge make_knowledge(const datasets::Pool& pool, std::vector<KnowledgeSource> sources, OwnFits own_fits) {
+  Knowledge knowledge;
+  knowledge.pool_sha256 = datasets::content_hash(pool);
+  knowledge.own_fits = std::move(own_fits);
+  std::vector<std::size_t> devices(sources.size(), 0);
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    std::vector<std::size_t> claiming;
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      const auto claims = [&](const std::string& pattern) { return fits_pattern(device.id, pattern); };
+      if (std::any_of(sources[s].devices.begin(), sources[s].devices.end(), claims)) claiming.push_back(s);
+    }
+    if (claiming.empty()) {
+      throw InputError("device-runtime '" + device.id + "' is of no source: name it in the 'devices' of one");
+    }
+    if (claiming.size() > 1) {
+      throw InputError("device-runtime '" + device.id + "' is of two sources, '" + sources[claiming[0]].name +
+                       "' and '" + sources[claiming[1]].name + "': name it in the 'devices' of one alone");
+    }
+    knowledge.source_of.push_back(claiming.front());
+    ++devices[claiming.front()];
+  }
+  const auto unused = std::find(devices.begin(), devices.end(), std::size_t{0});
+  if (unused != devices.end()) {
+    throw InputError("source '" + sources[static_cast<std::size_t>(unused - devices.begin())].name +
+                     "' has no device-runtime of the pool: its 'devices' fit none of the ids");
+  }
+  knowledge.sources = std::move(sources);
+  return knowledge;
+}
+
+datasets::Pool identities_of(const datasets::Pool& pool) {
+  datasets::Pool identities;
+  identities.space = pool.space;
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    datasets::DeviceRuntime identity;
+    identity.id = device.id;
+    identity.device = device.device;
+    identity.runtime = device.runtime;
+    identity.precision = device.precision;
+    identity.batch = device.batch;
+    identity.threads = device.threads;
+    identity.quantity = device.quantity;
+    identities.devices.push_back(std::move(identity));
+  }
+  return identities;
+}
+
+Knowledge grown_knowledge(Knowledge knowledge, const datasets::Pool& own, OwnFits own_fits) {
+  lend_quantiles(knowledge.own_fits, own_fits);
+  lend_quantiles(own_fits, knowledge.own_fits);
+  if (knowledge.own_fits.probabilities != own_fits.probabilities) {
+    throw InputError("the checkpoint's intervals are of another version than this program's; make it again");
+  }
+  for (OwnFit& fit : own_fits.devices) knowledge.own_fits.devices.push_back(std::move(fit));
+  knowledge.source_of.resize(knowledge.source_of.size() + own.devices.size(), knowledge.sources.size());
+  knowledge.sources.push_back({"your own pool", "", "yours", {}});
+  knowledge.pool_sha256 = sha256_hex(knowledge.pool_sha256 + datasets::content_hash(own));
+  return knowledge;
+}
+
+datasets::Pool joined_identities(const datasets::Pool& identities, const datasets::Pool& own) {
+  if (identities.space != own.space) {
+    throw InputError("the pool is of space '" + std::string(own.space->name()) + "', the checkpoint of '" +
+                     std::string(identities.space->name()) + "'");
+  }
+  if (identities.quantity() != own.quantity()) {
+    throw InputError("the pool holds " + column(own.quantity()) + ", the checkpoint " + column(identities.quantity()));
+  }
+  datasets::Pool joined = identities;
+  for (datasets::DeviceRuntime& device : identities_of(own).devices) {
+    if (identities.find(device.id) != nullptr) {
+      throw InputError("device '" + device.id +
+                       "' is in the checkpoint already; give yours another id, in its "
+                       "device.json and its folder's name");
+    }
+    joined.devices.push_back(std::move(device));
+  }
+  return joined;
+}
+
+std::vector<nasbench::Architecture> known_architectures(const datasets::Pool& pool) {
+  std::vector<nasbench::Architecture> known = datasets::latency_matrix(pool).architectures;
+  if (!known.empty() || !pool.space->composed()) return known;
+  constexpr std::size_t enough = 1000, most_draws = 100'000;
+  Rng rng(1);
+  std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> drawn;
+  for (std::size_t draw = 0; draw < most_draws && known.size() < enough; ++draw) {
+    nasbench::Architecture architecture = pool.space->random(rng);
+    if (pool.space->connected(architecture) && drawn.insert(architecture).second) {
+      known.push_back(std::move(architecture));
+    }
+  }
+  return known;
+}
+
+double stepped_scale_ms(double median_ms) {
+  constexpr double steps = 35;  // for each doubling: 2 %
+  return std::exp2((std::floor(steps * std::log2(median_ms)) + 0.5) / steps);
+}
+
+Remark known_device_remark(const PoolModel& model, const OwnFits& fits, std::size_t device) {
+  const OwnFit& fit = fits.devices[device];
+  std::string text = "No measurement of yours: " + model.pool().devices[device].id + " as learned from " +
+                     std::to_string(fit.networks) + (fit.networks == 1 ? " network" : " networks");
+  if (const Knowledge* knowledge = model.knowledge()) {
+    text += " of " + knowledge->sources[knowledge->source_of[device]].name;
+  }
+  if (std::isfinite(fit.within_10)) {
+    text += "; of networks left out, " + whole_percent(fit.within_10) + " were predicted within ±10 % and " +
+            whole_percent(fit.within_20) + " within ±20 %";
+  }
+  return {text};
+}
+
+std::size_t device_named(const datasets::Pool& pool, const std::string& id) {
+  std::vector<std::string> ids;
+  for (std::size_t d = 0; d < pool.devices.size(); ++d) {
+    if (pool.devices[d].id == id) return d;
+    ids.push_back(pool.devices[d].id);
+  }
+  const std::vector<std::string> nearest = nearest_names(id, ids, 3);
+  throw InputError("there is no device-runtime '" + excerpt(id) + "' among the " + std::to_string(ids.size()) +
+                   " that this checkpoint knows; most like it: " + joined(nearest) +
+                   "; tenshot devices lists them all");
+}
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "datasets/pool/pool.h"
+#include "nasbench/spaces/search_space.h"
+#include "trainer/core/predictor.h"
+#include "trainer/core/remark.h"
+
+namespace tenshot::trainer {
+
+/// A table or a measurement from which a model learned what it knows of some device-runtimes.
+struct KnowledgeSource {
+  std::string name;
+  std::string url;                   ///< of the table, or of its paper
+  std::string licence;               ///< its name: "MIT"
+  std::vector<std::string> devices;  ///< ids of the device-runtimes, or patterns with `*`
+};
+
+/// The file of sources, `tenshot.sources/1`: {"format", "sources": [{"name", "url", "licence", "devices"}]}. Throws
+/// FormatError that names the place in `file`.
+std::vector<KnowledgeSource> sources_from_json(const nlohmann::json& json, const std::string& file);
+
+/// How well the costs of one device-runtime predict networks that they were fitted without.
+struct OwnFit {
+  std::size_t networks = 0;       ///< that it was learned from; each was left out once
+  double within_10 = 0;           ///< the share of them that was predicted within ±10 %; NaN where none was
+  double within_20 = 0;           ///< … within ±20 %
+  std::vector<double> quantiles;  ///< of the standardised errors of log latency, at OwnFits::probabilities
+};
+
+struct OwnFits {
+  std::vector<double> probabilities;  ///< ascending; empty where no error was seen
+  std::vector<OwnFit> devices;        ///< in the order of the pool
+};
+
+/// What a model says of its pool where it keeps none of the pool's rows: where each device-runtime was learned from,
+/// and how well.
+struct Knowledge {
+  std::vector<KnowledgeSource> sources;
+  std::vector<std::size_t> source_of;  ///< the source of each device-runtime, in the order of the pool
+  OwnFits own_fits;
+  std::string pool_sha256;  ///< datasets::content_hash() of the pool that it was learned from
+};
+
+/// Throws InputError that names the first device-runtime of `pool` that no source claims, or two, and the first source
+/// that claims none.
+Knowledge make_knowledge(const datasets::Pool& pool, std::vector<KnowledgeSource> sources, OwnFits own_fits);
+
+/// The same with the device-runtimes of the user's own pool, a source of its own that comes last.
+Knowledge grown_knowledge(Knowledge knowledge, const datasets::Pool& own, OwnFits own_fits);
+/// The identities of both, those of `own` last. Throws InputError where they are of two spaces or quantities, or have a
+/// device-runtime of one id.
+datasets::Pool joined_identities(const datasets::Pool& identities, const datasets::Pool& own);
+
+/// The device-runtimes of a pool by what they are, without anything that was measured of them.
+datasets::Pool identities_of(const datasets::Pool& pool);
+
+/// The architectures that a pool measured. Where it has no rows, they are a seeded draw of 1,000 connected ones of its
+/// space; there are none of networks by name, which are the user's to name.
+std::vector<nasbench::Architecture> known_architectures(const datasets::Pool& pool);
+
+/// A scale near `median_ms`, in steps of 2 % none of which is a number that a table could hold: what stands for a
+/// median, which is one of the latencies.
+double stepped_scale_ms(double median_ms);
+
+/// What a person wants to know of a device-runtime that was never measured here: how many networks it was learned from,
+/// of which source, and how well networks that were left out were predicted.
+Remark known_device_remark(const PoolModel& model, const OwnFits& fits, std::size_t device);
+
+/// The device-runtime of that id. Throws InputError that names those most like it.
+std::size_t device_named(const datasets::Pool& pool, const std::string& id);
+
+}  // namespace tenshot::trainer

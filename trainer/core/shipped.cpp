@@ -1,0 +1,60 @@
+#include "trainer/core/shipped.h"
+
+#include <dlfcn.h>
+
+#include <system_error>
+#include <vector>
+
+#include "nasbench/spaces/networks.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::trainer {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Folders that could be the prefix of an installation or the root of a source tree: those around the program, then
+/// those around the library that this code is in, the nearest first.
+std::vector<fs::path> prefixes() {
+  constexpr int levels = 4;  // PREFIX/lib/python3/dist-packages/tenshot.so
+  std::vector<fs::path> found;
+  std::error_code failed;
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  if (!failed) found.push_back(program.parent_path().parent_path());
+  Dl_info library;
+  if (::dladdr(reinterpret_cast<const void*>(&shipped_file), &library) == 0 || library.dli_fname == nullptr) {
+    return found;
+  }
+  fs::path folder = fs::weakly_canonical(library.dli_fname, failed).parent_path();
+  for (int level = 0; !failed && level < levels && folder.has_relative_path(); ++level) {
+    folder = folder.parent_path();
+    found.push_back(folder);
+  }
+  return found;
+}
+
+}  // namespace
+
+fs::path shipped_file(const std::string& name) {
+  std::error_code failed;
+  for (const fs::path& prefix : prefixes()) {
+    for (const char* folder : {"share/tenshot/checkpoints", "share/tenshot", "checkpoints", "datasets"}) {
+      if (fs::exists(prefix / folder / name, failed)) return prefix / folder / name;
+    }
+  }
+  return {};
+}
+
+fs::path shipped_checkpoint(const nasbench::SearchSpace& space) {
+  std::vector<std::string> names;
+  if (&space == &nasbench::networks()) names = {"networks.tenshot"};
+  if (&space == &nasbench::nasbench201()) names = {"cells.tenshot", "pool.tenshot"};
+  for (const std::string& name : names) {
+    if (fs::path found = shipped_file(name); !found.empty()) return found;
+  }
+  throw FileError("no checkpoint of the space " + std::string(space.name()) +
+                  (names.empty() ? " comes with tenshot" : " came with this program (" + names.front() + ")") +
+                  "; give --checkpoint, or train one on a pool: tenshot train");
+}
+
+}  // namespace tenshot::trainer

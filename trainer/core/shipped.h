@@ -1,0 +1,18 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "nasbench/spaces/search_space.h"
+
+namespace tenshot::trainer {
+
+/// The file or folder of that name that came with tenshot: in share/tenshot of an installation, or in the source tree
+/// that the program, or the library that this is part of, was built in. Empty where there is none.
+std::filesystem::path shipped_file(const std::string& name);
+
+/// The checkpoint that came with tenshot for a space: networks.tenshot for networks by name, cells.tenshot for
+/// NAS-Bench-201, else the pool.tenshot of earlier releases. Throws FileError where there is none.
+std::filesystem::path shipped_checkpoint(const nasbench::SearchSpace& space);
+
+}  // namespace tenshot::trainer

@@ -1,0 +1,142 @@
+#include "trainer/predictors/operators/known_device.h"
+
+#include <Eigen/Eigenvalues>
+#include <algorithm>
+#include <cmath>
+
+#include "trainer/predictors/operators/pool_costs.h"
+#include "trainer/predictors/structured/own_fit.h"
+
+namespace tenshot::trainer::operators {
+namespace {
+
+using Eigen::Index;
+using structured::LeftOutError;
+
+constexpr double least_noise = 0.005;  ///< of log latency
+constexpr double least_share = 0.02;   ///< of a device's scale: no prediction is below it
+constexpr Index spread_rank = 64;
+
+/// spread · spreadᵀ is a covariance, but for its smallest directions.
+Eigen::MatrixXd spread_of(const Eigen::MatrixXd& covariance) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(covariance);
+  const Index rank = std::min(covariance.rows(), spread_rank);
+  return eigen.eigenvectors().rightCols(rank) * eigen.eigenvalues().tail(rank).cwiseMax(0).cwiseSqrt().asDiagonal();
+}
+
+/// The networks of a pool without one part of them, on the devices that still have some.
+struct Remaining {
+  std::vector<Index> networks;
+  std::vector<Index> devices;
+  PoolNumbers numbers;
+};
+
+Remaining without_part(const PoolNumbers& pool, const std::vector<std::size_t>& part_of, std::size_t part) {
+  Remaining rest;
+  for (std::size_t n = 0; n < part_of.size(); ++n) {
+    if (part_of[n] != part) rest.networks.push_back(static_cast<Index>(n));
+  }
+  for (Index d = 0; d < pool.latency_ms.rows(); ++d) {
+    const auto measured = [&](Index n) { return std::isfinite(pool.latency_ms(d, n)); };
+    if (std::any_of(rest.networks.begin(), rest.networks.end(), measured)) rest.devices.push_back(d);
+  }
+  rest.numbers = {pool.features(rest.networks, Eigen::all), pool.operator_features,
+                  pool.latency_ms(rest.devices, rest.networks)};
+  return rest;
+}
+
+/// Adds the errors of all devices on the networks of one part.
+void add_errors(const FittedPool& fitted, const datasets::Pool& pool, const std::vector<std::size_t>& part_of,
+                std::size_t part, const LibraryOptions& library_options, const PosteriorOptions& options,
+                std::vector<std::vector<LeftOutError>>& errors) {
+  const Remaining rest = without_part(fitted.numbers, part_of, part);
+  if (rest.devices.empty() || rest.networks.size() == part_of.size()) return;
+  CostLibrary library = fit_library(rest.numbers, library_options);
+  Eigen::MatrixXd features = fitted.numbers.features;
+  const bool all_devices = rest.devices.size() == pool.devices.size();
+  if (!fitted.map.learned.empty() && all_devices) {
+    const FeatureMap map = fitted.learn(rest.networks, library);
+    features = feature_table(map, *pool.space, fitted.networks).rows();
+  }
+  const std::vector<CostPrior> priors = cost_priors(library, options);
+  for (std::size_t i = 0; i < rest.devices.size(); ++i) {
+    const Index device = rest.devices[i];
+    std::vector<Index> left_out;
+    for (std::size_t n = 0; n < part_of.size(); ++n) {
+      const auto network = static_cast<Index>(n);
+      if (part_of[n] == part && std::isfinite(fitted.numbers.latency_ms(device, network))) left_out.push_back(network);
+    }
+    if (left_out.empty()) continue;
+    const CostPosterior posterior = known_posterior(library, i, priors[i], features.cols(), options);
+    const LogLatency predicted = predict(posterior, table_of(features(left_out, Eigen::all)));
+    for (std::size_t n = 0; n < left_out.size(); ++n) {
+      const auto at = static_cast<Index>(n);
+      errors[static_cast<std::size_t>(device)].push_back(
+          {std::log(fitted.numbers.latency_ms(device, left_out[n])) - predicted.mean[at], predicted.deviation[at]});
+    }
+  }
+}
+
+}  // namespace
+
+CostPosterior known_posterior(const CostLibrary& library, std::size_t device, const CostPrior& prior, Index features,
+                              const PosteriorOptions& options) {
+  const auto number = static_cast<Index>(device);
+  const double scale_ms = library.median_ms[number];
+  const double closeness = *std::min_element(options.closeness.begin(), options.closeness.end());
+  const Index begin = library.begin_of(device), width = library.costs.cols();
+  const Eigen::MatrixXd covariance = std::pow(closeness * scale_ms, 2) * prior.covariance();
+  CostPosterior posterior;
+  CostComponent component;
+  component.entry = device;
+  component.noise = std::max(library.log_rms[number], least_noise);
+  component.weight = 1;
+  component.costs_ms = Eigen::VectorXd::Zero(features);
+  component.costs_ms.segment(begin, width) = scale_ms * library.costs.row(number).transpose();
+  posterior.components.push_back(std::move(component));
+  posterior.floor_ms = least_share * scale_ms;
+  const Eigen::MatrixXd spread = spread_of(covariance);
+  posterior.spread_ms = Eigen::MatrixXd::Zero(features, spread.cols());
+  posterior.spread_ms.middleRows(begin, width) = spread;
+  posterior.rest_ms2 = Eigen::VectorXd::Zero(features);
+  const auto operators = static_cast<Index>(library.operator_features);
+  posterior.rest_ms2.segment(begin + operators, width - operators) =
+      (covariance.diagonal() - spread.rowwise().squaredNorm()).cwiseMax(0).tail(width - operators);
+  posterior.places = library.places;
+  if (!library.places.compared()) return posterior;
+  posterior.anchors = library.known;
+  posterior.anchor_weights = library.known_weights.col(number);
+  posterior.residual_variance = std::pow(library.log_rms[number], 2);
+  return posterior;
+}
+
+OwnFits own_fits(const datasets::Pool& pool, const PosteriorOptions& options) {
+  const LibraryOptions of_library = library_options(pool, options);
+  const FittedPool fitted = fit_pool(pool, of_library);
+  const std::vector<std::size_t> part_of = structured::left_out_part_of(fitted.networks.size());
+  std::vector<std::vector<LeftOutError>> errors(pool.devices.size());
+  for (std::size_t part = 0; part < structured::left_out_parts; ++part) {
+    add_errors(fitted, pool, part_of, part, of_library, options, errors);
+  }
+  std::vector<std::size_t> networks;
+  for (const datasets::DeviceRuntime& device : pool.devices) networks.push_back(device.latencies.size());
+  return structured::own_fits_of(errors, networks);
+}
+
+void drop_medians(FeatureMap& map, CostLibrary& library) {
+  for (std::size_t d = 0; d < library.devices(); ++d) {
+    const auto device = static_cast<Index>(d);
+    const double scale_ms = stepped_scale_ms(library.median_ms[device]);
+    const double factor = library.median_ms[device] / scale_ms;
+    library.median_ms[device] = scale_ms;
+    library.costs.row(device) *= factor;
+    if (library.block_of(d) == 0) continue;
+    OperatorTimes& times = map.learned[library.block_of(d) - 1];
+    times.per_ms *= factor;
+    times.per_operator *= factor;
+    times.base *= factor;
+    times.costs *= factor;
+  }
+}
+
+}  // namespace tenshot::trainer::operators
