@@ -8,10 +8,9 @@
 #include "datasets/kit/kit_files.h"
 #include "datasets/kit/kit_manifest.h"
 #include "datasets/tables/space_files.h"
+#include "nasbench/formats/network_file.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"
-#include "nasbench/graph/onnx_external.h"
-#include "nasbench/graph/onnx_reader.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -86,12 +85,17 @@ std::vector<int> input_of(const nasbench::Network& network, const std::string& m
   return {shape.begin(), shape.end()};
 }
 
-void require_onnx_files(const KitRequest& request) {
+/// Before anything is written: a board would fail where a file is missing or short.
+void require_network_files(const KitRequest& request) {
   for (const Architecture& architecture : request.architectures) {
     const nasbench::NamedNetwork& named = nasbench::named_network(architecture);
-    if (!named.onnx_file.empty()) continue;
-    throw InputError("network '" + named.name + "' (" + named.origin +
-                     ") is known by its operators alone; give the folder of its ONNX file by --networks");
+    if (named.file.empty()) {
+      throw InputError("network '" + named.name + "' (" + named.origin +
+                       ") is known by its operators alone; give the folder of its file by --networks");
+    }
+    if (const auto problem = nasbench::network_format(named.file).weights_problem(named.file)) {
+      throw InputError(*problem);
+    }
   }
 }
 
@@ -108,11 +112,12 @@ std::string made_model(const KitRequest& request, ModelSource& source) {
 /// The bytes of the user's own ONNX file, whose external data are copied beside it; says its input.
 std::string copied_model(const std::filesystem::path& folder, const KitRequest& request, KitModel& model) {
   const nasbench::NamedNetwork& named = nasbench::named_network(model.architecture);
-  const std::filesystem::path file = named.onnx_file;
-  nasbench::OnnxReadOptions options = request.onnx;
+  const std::filesystem::path file = named.file;
+  nasbench::NetworkReadOptions options = request.read;
   options.batch = request.batch;
-  model.input = input_of(nasbench::read_onnx(file, options), named.name);
-  for (const std::filesystem::path& data : nasbench::external_data_files(file)) {
+  options.shapes_of_several = true;
+  model.input = input_of(nasbench::read_network_file(file, options), named.name);
+  for (const std::filesystem::path& data : nasbench::network_format(file).weight_files(file)) {
     const std::filesystem::path target = folder / "models" / data;
     const std::string bytes = read_file(file.parent_path() / data);
     std::error_code ignored;
@@ -156,7 +161,7 @@ void require_own_folder(const std::filesystem::path& folder, const std::string& 
 KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& request,
                      const std::function<void(std::size_t, std::size_t)>& written) {
   if (request.architectures.empty()) throw InputError("a kit needs at least one architecture to measure");
-  if (request.space == &nasbench::networks()) require_onnx_files(request);
+  if (request.space == &nasbench::networks()) require_network_files(request);
   KitManifest manifest;
   manifest.id = request_id(request);
   manifest.space = request.space;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "datasets/pool/in_network.h"
-#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/graph/network_reading.h"
 #include "nasbench/spaces/search_space.h"
 
 namespace tenshot::datasets {
@@ -59,7 +59,7 @@ struct KitRequest {
   int runs = 200;
   /// Of an operator, a chain or surroundings, which take microseconds: more than of architectures.
   int operator_runs = 500;
-  nasbench::OnnxReadOptions onnx;  ///< of networks by name: what their files leave open
+  nasbench::NetworkReadOptions read;  ///< of networks by name: what their files leave open
 };
 
 /// What was written.

@@ -86,7 +86,6 @@ void add_adapt_options(OptionParser& options) {
       "folder; or a kit's folder with its results/",
       cxxopts::value<std::string>());
   add("descriptor", "the new device's device.json", cxxopts::value<std::string>());
-  add("strict", "refuse measurements with any unusable or doubtful entry");
   add("clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)",
       cxxopts::value<std::string>());
   add("mode",

@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "datasets/kit/converted.h"
 #include "datasets/kit/kit.h"
 #include "datasets/tables/network_sources.h"
+#include "nasbench/formats/network_file.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -146,6 +148,21 @@ datasets::KitRequest kit_request(const OptionParser& options, std::uint64_t seed
   return kit;
 }
 
+/// Leaves out the networks whose weights a kit could not copy whole.
+void leave_out_without_weights(const OptionParser& options, std::vector<nasbench::Architecture>& networks) {
+  std::vector<datasets::LeftOutFile> left_out;
+  const auto cannot_be_copied = [&](const nasbench::Architecture& network) {
+    const std::string& file = nasbench::named_network(network).file;
+    if (file.empty()) return false;
+    const std::optional<std::string> problem = nasbench::network_format(file).weights_problem(file);
+    if (problem) left_out.push_back({file, *problem});
+    return problem.has_value();
+  };
+  networks.erase(std::remove_if(networks.begin(), networks.end(), cannot_be_copied), networks.end());
+  if (networks.empty() && !left_out.empty()) throw datasets::none_left(left_out);
+  report_left_out(options, left_out);
+}
+
 /// Candidates, measurements that were made already, and the descriptor.
 void add_what_is_known(const OptionParser& options, const trainer::PoolModel& model, datasets::Quantity quantity,
                        bool quiet, trainer::PlanRequest& request) {
@@ -160,10 +177,14 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
       throw InputError("--proposals: the checkpoint is of the space " + std::string(space.name()) +
                        ", whose predictor knows no networks by name");
     }
-    request.proposals = datasets::read_networks(options.get("proposals"), onnx_options(options));
+    request.proposals = networks_at(options, options.get("proposals"), read_options(options));
   }
   if (options.has("archs")) {
     request.candidates = usable_architectures(options.get("archs"), space, quiet);
+  }
+  if (options.has("kit") && &space == &nasbench::networks()) {
+    leave_out_without_weights(options, request.candidates);
+    leave_out_without_weights(options, request.proposals);
   }
   if (options.has("measurements")) {
     datasets::MeasuredSource measured = read_measured(options.get("measurements"), space, quantity, quiet);
@@ -215,7 +236,7 @@ void run(const std::vector<std::string>& arguments) {
                        quiet);
   }
   kit.architectures = plan;
-  kit.onnx = onnx_options(options);
+  kit.read = read_options(options);
   write_kit(options, kit, quiet);
   if (options.has("converted")) add_converted(options, quiet);
 }

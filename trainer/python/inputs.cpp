@@ -29,8 +29,8 @@ void add_numbers(const std::map<std::string, double>& numbers, const SearchSpace
 
 }  // namespace
 
-nasbench::OnnxReadOptions read_options(const Shapes& shapes) {
-  nasbench::OnnxReadOptions options;
+nasbench::NetworkReadOptions read_options(const Shapes& shapes) {
+  nasbench::NetworkReadOptions options;
   for (const auto& [input, extents] : shapes) options.shapes.emplace(input, extents);
   return options;
 }

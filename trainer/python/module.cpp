@@ -19,6 +19,7 @@
 #include "datasets/tables/space_files.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 #include "trainer/core/archive.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
@@ -201,7 +202,13 @@ class Space {
 
 /// Makes the networks of a folder or file known, and gives their names.
 Strings networks(const std::filesystem::path& path, const Shapes& shapes) {
-  return format_all(nasbench::networks(), datasets::read_networks(path, read_options(shapes)));
+  std::vector<datasets::LeftOutFile> left_out;
+  const std::vector<nasbench::Architecture> read = datasets::read_networks(path, read_options(shapes), &left_out);
+  for (const datasets::LeftOutFile& file : left_out) {
+    const std::string warning = "left out: " + excerpt(file.reason, 1000);
+    if (PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 1) != 0) throw py::error_already_set();
+  }
+  return format_all(nasbench::networks(), read);
 }
 
 Strings random_architectures(const std::string& space_name, std::size_t count, std::uint64_t seed) {

@@ -1,0 +1,294 @@
+// Layers of ncnn that compute element by element, normalise, reduce, or keep a state.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nasbench/formats/limits.h"
+#include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench::ncnn {
+namespace {
+
+NetworkNode same_shape(Layer& layer, OperatorKind kind, const std::string& function = "") {
+  NetworkNode node = layer.node(kind, layer.shape(), function);
+  node.inputs = {layer.source()};
+  return node;
+}
+
+void append(Layer& layer, NetworkNode node) { layer.give(layer.builder().append(std::move(node))); }
+
+/// A number for each channel, as it broadcasts over a blob of that shape.
+Shape per_channel(const Shape& shape) {
+  Shape constant(shape.size() - 1, 1);
+  constant.front() = shape[1];
+  return constant;
+}
+
+const std::map<std::string, std::string>& functions() {
+  static const std::map<std::string, std::string> names = {
+      {"AbsVal", "absolute"},   {"BNLL", "softplus"},    {"CELU", "celu"},     {"ELU", "elu"},
+      {"Erf", "erf"},           {"Exp", "exp"},          {"GELU", "gelu"},     {"HardSigmoid", "hard_sigmoid"},
+      {"HardSwish", "hard_swish"}, {"Log", "log"},       {"Mish", "mish"},     {"SELU", "selu"},
+      {"Sigmoid", "sigmoid"},   {"Softplus", "softplus"}, {"Swish", "silu"},   {"TanH", "tanh"},
+      {"Threshold", "thresholded_relu"}};
+  return names;
+}
+
+}  // namespace
+
+void one_function(Layer& layer) {
+  static const std::array<const char*, 20> unary = {
+      "absolute", "negate", "floor", "ceil", "square", "sqrt", "rsqrt",      "exp",  "log",   "sin",
+      "cos",      "tan",    "asin",  "acos", "atan",   "reciprocal", "tanh", "log10", "round", "truncate"};
+  const std::string& type = layer.type();
+  if (type == "ReLU") {
+    const double slope = layer.real(0, 0);
+    return layer.give(activated(layer, layer.source(), slope == 0 ? 1 : 2, {slope}));
+  }
+  if (type == "Clip") {
+    constexpr double open = 3.4028234663852886e38;
+    return layer.give(activated(layer, layer.source(), 3, {layer.real(0, -open), layer.real(1, open)}));
+  }
+  const auto known = functions().find(type);
+  NetworkNode node = same_shape(layer, OperatorKind::activation, known == functions().end() ? "" : known->second);
+  if (type == "UnaryOp") {
+    const int number = layer.whole(0, 0);
+    if (number < 0 || number >= static_cast<int>(unary.size())) {
+      throw FormatError("there is no operation " + std::to_string(number));
+    }
+    node.operation.name = unary[static_cast<std::size_t>(number)];
+  }
+  if (type == "ELU") node.attributes.alpha = layer.real(0, 0.1);
+  if (type == "HardSigmoid") {
+    node.attributes.alpha = layer.real(0, 0.2);
+    node.attributes.beta = layer.real(1, 0.5);
+  }
+  append(layer, std::move(node));
+}
+
+namespace {
+
+/// An operation of two tensors, by the number that BinaryOp has for it.
+struct Operation {
+  OperatorKind kind;
+  const char* function;
+};
+
+Operation operation_of(int number) {
+  static const std::array<Operation, 12> operations = {{{OperatorKind::add, ""},
+                                                        {OperatorKind::elementwise, "subtract"},
+                                                        {OperatorKind::multiply, ""},
+                                                        {OperatorKind::elementwise, "divide"},
+                                                        {OperatorKind::elementwise, "maximum"},
+                                                        {OperatorKind::elementwise, "minimum"},
+                                                        {OperatorKind::elementwise, "power"},
+                                                        {OperatorKind::elementwise, "subtract"},
+                                                        {OperatorKind::elementwise, "divide"},
+                                                        {OperatorKind::elementwise, "power"},
+                                                        {OperatorKind::elementwise, "atan2"},
+                                                        {OperatorKind::elementwise, "atan2"}}};
+  if (number < 0 || number >= static_cast<int>(operations.size())) {
+    throw FormatError("there is no operation " + std::to_string(number));
+  }
+  return operations[static_cast<std::size_t>(number)];
+}
+
+/// The shape in which `shape` broadcasts over `other`: a blob of one dimension stands for the channels of a larger one.
+Shape aligned(const Shape& shape, const Shape& other) {
+  if (shape.size() == 2 && other.size() > 2 && shape[1] == other[1]) {
+    Shape result(other.size(), 1);
+    result[1] = shape[1];
+    return result;
+  }
+  if (shape.size() == 3 && other.size() == 4 && shape[1] == other[1] && shape[2] == other[2]) {
+    return {1, shape[1], shape[2], 1};
+  }
+  return shape;
+}
+
+bool broadcasts(const Shape& a, const Shape& b) {
+  try {
+    broadcast_shape(a, b);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void binary(Layer& layer) {
+  const int number = layer.whole(0, 0);
+  const Operation operation = operation_of(number);
+  const bool reversed = number == 7 || number == 8 || number == 9 || number == 11;
+  if (layer.whole(1, 0) != 0 || layer.size() == 1) {
+    NetworkNode node = same_shape(layer, operation.kind, operation.function);
+    node.attributes.alpha = layer.real(2, 0);
+    node.attributes.constant_first = reversed;
+    return append(layer, std::move(node));
+  }
+  std::array<Shape, 2> shapes = {layer.shape(0), layer.shape(1)};
+  if (!broadcasts(shapes[0], shapes[1])) {
+    shapes = {aligned(shapes[0], shapes[1]), aligned(shapes[1], shapes[0])};
+  }
+  NetworkNode node = layer.node(operation.kind, broadcast_shape(shapes[0], shapes[1]), operation.function);
+  if (node.inputs.empty()) return layer.give_constant(node.outputs[0].shape);
+  if (node.inputs.size() == 1) {
+    const std::size_t constant = layer.is_constant(0) ? 0 : 1;
+    node.operation.constants = {shapes[constant]};
+    node.attributes.constant_first = constant == 0;
+    return append(layer, std::move(node));
+  }
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (shapes[i] == layer.shape(i)) continue;
+    node.inputs[i] = layer.builder().reshape(layer.name() + "_aligned", node.inputs[i], shapes[i]);
+  }
+  if (reversed) std::swap(node.inputs[0], node.inputs[1]);
+  append(layer, std::move(node));
+}
+
+void element_by_element(Layer& layer) {
+  const int number = layer.whole(0, 0);  // product, sum, maximum
+  Shape shape = layer.shape();
+  for (std::size_t i = 1; i < layer.size(); ++i) shape = broadcast_shape(shape, layer.shape(i));
+  const OperatorKind kind = number == 0   ? OperatorKind::multiply
+                            : number == 1 ? OperatorKind::add
+                                          : OperatorKind::elementwise;
+  NetworkNode node = layer.node(kind, shape, kind == OperatorKind::elementwise ? "maximum" : "");
+  if (node.inputs.empty()) throw FormatError("all its inputs are constants");
+  append(layer, std::move(node));
+}
+
+void scale(Layer& layer) {
+  constexpr int by_second_input = -233;
+  Source x = layer.source();
+  const Shape channels = per_channel(layer.shape());
+  if (layer.type() == "Power") {  // (shift + x scale)^power
+    const std::array<std::pair<OperatorKind, double>, 3> steps = {{{OperatorKind::multiply, layer.real(1, 1)},
+                                                                   {OperatorKind::add, layer.real(2, 0)},
+                                                                   {OperatorKind::elementwise, layer.real(0, 1)}}};
+    for (const auto& [kind, number] : steps) {
+      if (number == (kind == OperatorKind::add ? 0 : 1)) continue;
+      NetworkNode node = same_shape(layer, kind, kind == OperatorKind::elementwise ? "power" : "");
+      node.inputs = {x};
+      node.attributes.alpha = number;
+      x = layer.builder().append(std::move(node));
+    }
+    return layer.give(x);
+  }
+  if (layer.type() == "PReLU") {
+    NetworkNode node = same_shape(layer, OperatorKind::elementwise, "prelu");
+    if (layer.whole(0, 0) > 1) node.operation.constants = {channels};
+    node.attributes.alpha = layer.whole(0, 0) > 1 ? 0 : 0.25;
+    return append(layer, std::move(node));
+  }
+  if (layer.type() == "Scale") {
+    if (layer.whole(0, 0) == by_second_input) {
+      NetworkNode node = layer.node(OperatorKind::multiply, layer.shape());
+      const Shape second = aligned(layer.shape(1), layer.shape(0));
+      node.inputs = {x, layer.builder().reshape(layer.name() + "_aligned", layer.source(1), second)};
+      return append(layer, std::move(node));
+    }
+    NetworkNode node = same_shape(layer, OperatorKind::multiply);
+    node.operation.constants = {channels};
+    x = layer.builder().append(std::move(node));
+    if (layer.whole(1, 0) == 0) return layer.give(x);
+  }
+  NetworkNode node = same_shape(layer, OperatorKind::add);  // Bias, and that of Scale
+  node.inputs = {x};
+  node.operation.constants = {channels};
+  append(layer, std::move(node));
+}
+
+void normalise(Layer& layer) {
+  const Shape& shape = layer.shape();
+  const std::string& type = layer.type();
+  const std::int64_t channels = shape.at(1);
+  if (type == "BatchNorm") {
+    NetworkNode node = same_shape(layer, OperatorKind::batch_norm);
+    node.attributes.alpha = layer.real(1, 0);
+    return append(layer, std::move(node));
+  }
+  if (type == "LayerNorm") {
+    const std::int64_t size = layer.whole(0, 0);
+    if (size != shape.back()) return layer.give_opaque("LayerNormalization", shape, {{2, std::max<std::int64_t>(size, 1)}});
+    NetworkNode node = same_shape(layer, OperatorKind::layer_norm);
+    node.attributes.alpha = layer.real(1, 0.001);
+    node.attributes.axes = {static_cast<std::int64_t>(shape.size()) - 1};
+    return append(layer, std::move(node));
+  }
+  const int groups = type == "GroupNorm" ? layer.whole(0, 1) : static_cast<int>(channels);
+  require_groups(groups, channels, channels);
+  NetworkNode node = same_shape(layer, OperatorKind::group_norm);
+  node.operation.groups = groups;
+  node.attributes.alpha = layer.real(type == "GroupNorm" ? 2 : 1, 0.001);
+  append(layer, std::move(node));
+}
+
+void softmax(Layer& layer) {
+  NetworkNode node = same_shape(layer, OperatorKind::softmax);
+  node.attributes.axes = {layer.axis(layer.whole(0, 0))};
+  append(layer, std::move(node));
+}
+
+void reduce(Layer& layer) {
+  static const std::array<const char*, 11> names = {"sum", "l1", "sum_square", "mean", "max",    "min",
+                                                    "product", "l1", "l2",     "log_sum", "log_sum_exp"};
+  const int number = layer.whole(0, 0);
+  if (number < 0 || number >= static_cast<int>(names.size())) {
+    throw FormatError("there is no operation " + std::to_string(number));
+  }
+  const Shape& from = layer.shape();
+  std::vector<std::int64_t> axes;
+  for (const std::int64_t axis : layer.list(3)) axes.push_back(layer.axis(axis));
+  for (std::int64_t i = 1; layer.whole(1, 1) != 0 && axes.empty() && i < static_cast<std::int64_t>(from.size()); ++i) {
+    axes.push_back(i);
+  }
+  const bool keeps = layer.whole(4, 0) != 0;
+  Shape shape;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const bool reduced = std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) != axes.end();
+    if (!reduced || keeps) shape.push_back(reduced ? 1 : from[i]);
+  }
+  if (shape.size() < 2) shape.push_back(1);
+  std::sort(axes.begin(), axes.end());
+  NetworkNode node = layer.node(OperatorKind::reduce, shape, names[static_cast<std::size_t>(number)]);
+  node.inputs = {layer.source()};
+  if (from.size() == 4 && axes == std::vector<std::int64_t>{2, 3} && (number == 3 || number == 4)) {
+    node.operation.kind = OperatorKind::global_pool;  // the mean over an image is one, whoever wrote it
+    node.operation.name = number == 4 ? "max" : "";
+  } else {
+    node.attributes.axes = axes;
+  }
+  append(layer, std::move(node));
+}
+
+/// One layer over a sequence of steps: {1, steps, width}.
+void recurrent(Layer& layer) {
+  const Shape& shape = layer.shape();
+  if (shape.size() != 3) throw FormatError("it takes steps of a width, found " + text_of(shape));
+  const std::int64_t gates = layer.type() == "LSTM" ? 4 : layer.type() == "GRU" ? 3 : 1;
+  const std::int64_t units = layer.whole(0, 0), hidden = layer.type() == "LSTM" ? layer.whole(3, layer.whole(0, 0)) : units;
+  const std::int64_t directions = layer.whole(2, 0) == 2 ? 2 : 1;
+  if (units < 1 || hidden < 1) throw FormatError("it has no units");
+  std::vector<Shape> weights = {{directions, gates * hidden, shape[2]},
+                                {directions, gates * hidden, units},
+                                {directions, (layer.type() == "GRU" ? 4 : gates) * hidden}};
+  if (hidden != units) weights.push_back({directions, units, hidden});
+  layer.give_opaque(layer.type(), {1, shape[1], directions * units}, std::move(weights));
+}
+
+/// Rows of a table.
+void embed(Layer& layer) {
+  const Shape& shape = layer.shape();
+  layer.give_opaque("Gather", {1, shape.back(), layer.whole(0, 0)},
+                    {{std::max(1, layer.whole(1, 1)), std::max(1, layer.whole(0, 0))}});
+}
+
+}  // namespace tenshot::nasbench::ncnn

@@ -1,0 +1,311 @@
+// Layers of ncnn with windows or products: convolutions, pools, and what multiplies by weights.
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "nasbench/formats/limits.h"
+#include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench::ncnn {
+namespace {
+
+constexpr int same_upper = -233, same_lower = -234;  // for pad_left: as much as keeps the size
+constexpr std::int64_t dropped = -233;
+
+bool is_flat(const Layer& layer) { return layer.type().find("1D") != std::string::npos; }
+
+/// A signal of channels and steps as an image of one row.
+Source as_image(Layer& layer, const Source& source) {
+  const Shape shape = layer.builder().type(source).shape;
+  if (shape.size() == 4) return source;
+  if (shape.size() != 3) throw FormatError("it takes an image or a signal, found " + text_of(shape));
+  return layer.builder().reshape(layer.name() + "_image", source, {1, shape[1], 1, shape[2]});
+}
+
+Source as_signal(Layer& layer, const Source& source) {
+  const Shape shape = layer.builder().type(source).shape;
+  return layer.builder().reshape(layer.name() + "_signal", source, {1, shape[1], shape[3]});
+}
+
+/// Zeros before and after `length`, so that a window with that stride gives length / stride positions.
+std::pair<int, int> same_padding(std::int64_t length, int kernel, int stride, int dilation, bool more_before) {
+  const std::int64_t positions = (length + stride - 1) / stride;
+  const auto zeros = static_cast<int>(std::clamp<std::int64_t>(
+      (positions - 1) * stride + std::int64_t{dilation} * (kernel - 1) + 1 - length, 0, 1 << 16));
+  const int less = zeros / 2;
+  return more_before ? std::pair(zeros - less, less) : std::pair(less, zeros - less);
+}
+
+/// Keys of a window's parameters: those of the height follow those of the width unless they are given.
+struct WindowKeys {
+  std::int64_t kernel, dilation, stride, pad_left, kernel_h, dilation_h, stride_h, pad_top, pad_right, pad_bottom;
+};
+constexpr WindowKeys convolution_keys = {1, 2, 3, 4, 11, 12, 13, 14, 15, 16};
+constexpr WindowKeys pooling_keys = {1, -1, 2, 3, 11, -1, 12, 13, 14, 15};
+
+WindowOptions window_of(const Layer& layer, const WindowKeys& keys) {
+  WindowOptions window;
+  window.kernel.width = layer.whole(keys.kernel, 0);
+  window.dilation.width = layer.whole(keys.dilation, 1);
+  window.stride.width = layer.whole(keys.stride, 1);
+  window.padding.left = layer.whole(keys.pad_left, 0);
+  if (is_flat(layer)) {
+    window.padding.right = layer.whole(keys.pad_right, window.padding.left);
+    return window;
+  }
+  window.kernel.height = layer.whole(keys.kernel_h, window.kernel.width);
+  window.dilation.height = layer.whole(keys.dilation_h, window.dilation.width);
+  window.stride.height = layer.whole(keys.stride_h, window.stride.width);
+  window.padding.top = layer.whole(keys.pad_top, window.padding.left);
+  window.padding.right = layer.whole(keys.pad_right, window.padding.left);
+  window.padding.bottom = layer.whole(keys.pad_bottom, window.padding.top);
+  return window;
+}
+
+void pad_to_same(WindowOptions& window, const Shape& image, bool more_before) {
+  window.padding = {};
+  require_window(window);
+  const auto [top, bottom] =
+      same_padding(image[2], window.kernel.height, window.stride.height, window.dilation.height, more_before);
+  const auto [left, right] =
+      same_padding(image[3], window.kernel.width, window.stride.width, window.dilation.width, more_before);
+  window.padding = {top, left, bottom, right};
+}
+
+ConvolutionOptions convolution_options(const Layer& layer, const Shape& image) {
+  ConvolutionOptions options;
+  options.window = window_of(layer, convolution_keys);
+  const int pad = options.window.padding.left;
+  if (pad == same_upper || pad == same_lower) pad_to_same(options.window, image, pad == same_lower);
+  require_window(options.window);
+  options.groups = layer.type().find("DepthWise") == std::string::npos ? 1 : layer.whole(7, 1);
+  options.bias = layer.whole(5, 0) != 0;
+  return options;
+}
+
+/// `weights` numbers in the file for so many products of channels in and out.
+void require_weights(std::int64_t weights, std::int64_t in, std::int64_t out, const ConvolutionOptions& options) {
+  require_groups(options.groups, in, out);
+  const double expected = static_cast<double>(in) * static_cast<double>(out) / options.groups *
+                          options.window.kernel.height * options.window.kernel.width;
+  if (weights == 0 || static_cast<double>(weights) == expected) return;
+  throw FormatError(std::to_string(weights) + " weights do not fit " + std::to_string(in) + " channels in and " +
+                    std::to_string(out) + " out");
+}
+
+}  // namespace
+
+void convolution(Layer& layer) {
+  const Source image = as_image(layer, layer.source());
+  const Shape shape = layer.builder().type(image).shape;
+  const ConvolutionOptions options = convolution_options(layer, shape);
+  const int channels = layer.whole(0, 0);
+  require_weights(layer.whole(6, 0), shape[1], channels, options);
+  Source result = layer.builder().convolution(layer.name(), image, channels, options);
+  if (is_flat(layer)) result = as_signal(layer, result);
+  layer.give_activated(result);
+}
+
+void deconvolution(Layer& layer) {
+  const Source image = as_image(layer, layer.source());
+  const Shape shape = layer.builder().type(image).shape;
+  ConvolutionOptions options = convolution_options(layer, shape);
+  const int channels = layer.whole(0, 0);
+  require_weights(layer.whole(6, 0), shape[1], channels, options);
+  Extent more;
+  more.width = layer.whole(18, 0);
+  more.height = is_flat(layer) ? 0 : layer.whole(19, more.width);
+  if (layer.has(20)) {  // the size itself, whatever the padding is
+    const WindowOptions& w = options.window;
+    options.window.padding = {};
+    more.width = static_cast<int>(std::clamp<std::int64_t>(
+        layer.whole(20, 0) - ((shape[3] - 1) * w.stride.width + std::int64_t{w.dilation.width} * (w.kernel.width - 1) + 1),
+        -(1 << 30), 1 << 30));
+    more.height = is_flat(layer) ? 0
+                                 : static_cast<int>(std::clamp<std::int64_t>(
+                                       layer.whole(21, layer.whole(20, 0)) -
+                                           ((shape[2] - 1) * w.stride.height +
+                                            std::int64_t{w.dilation.height} * (w.kernel.height - 1) + 1),
+                                       -(1 << 30), 1 << 30));
+  }
+  Source result = layer.builder().transposed_convolution(layer.name(), image, channels, options, more);
+  if (is_flat(layer)) result = as_signal(layer, result);
+  layer.give_activated(result);
+}
+
+namespace {
+
+void give_global_pool(Layer& layer, const Source& image, bool maximum, bool keep_positions) {
+  const Shape shape = layer.builder().type(image).shape;
+  NetworkNode node = layer.node(OperatorKind::global_pool,
+                                keep_positions ? Shape{1, shape[1], 1, 1} : Shape{1, shape[1]}, maximum ? "max" : "");
+  node.inputs = {image};
+  layer.give(layer.builder().append(std::move(node)));
+}
+
+/// Windows of equal size that cover the image, as near as they can be.
+void give_adaptive_pool(Layer& layer, const Source& image, bool maximum) {
+  const Shape shape = layer.builder().type(image).shape;
+  const int asked_w = layer.whole(8, 0), asked_h = layer.whole(18, asked_w);
+  const std::int64_t w = asked_w == dropped ? shape[3] : asked_w, h = asked_h == dropped ? shape[2] : asked_h;
+  if (w == 1 && h == 1) return give_global_pool(layer, image, maximum, true);
+  if (w < 1 || h < 1 || w > shape[3] || h > shape[2]) throw FormatError("it cannot give an image of that size");
+  NetworkNode node = layer.node(maximum ? OperatorKind::max_pool : OperatorKind::average_pool, {1, shape[1], h, w});
+  const auto stride = [](std::int64_t in, std::int64_t out) { return static_cast<int>(in / out); };
+  const auto kernel = [&](std::int64_t in, std::int64_t out) {
+    return static_cast<int>(in - (out - 1) * stride(in, out));
+  };
+  node.inputs = {image};
+  node.operation.stride = {stride(shape[2], h), stride(shape[3], w)};
+  node.operation.kernel = {kernel(shape[2], h), kernel(shape[3], w)};
+  layer.give(layer.builder().append(std::move(node)));
+}
+
+/// With "full" padding ncnn adds zeros behind until the last window fits.
+void pad_behind(WindowOptions& window, const Shape& image) {
+  const auto missing = [](std::int64_t length, int kernel, int stride, int zeros) {
+    const std::int64_t room = length + zeros - kernel;
+    return room < 0 || room % stride == 0 ? 0 : static_cast<int>(stride - room % stride);
+  };
+  window.padding.bottom += missing(image[2], window.kernel.height, window.stride.height,
+                                   window.padding.top + window.padding.bottom);
+  window.padding.right +=
+      missing(image[3], window.kernel.width, window.stride.width, window.padding.left + window.padding.right);
+}
+
+}  // namespace
+
+void pooling(Layer& layer) {
+  enum PadMode { full, valid, upper, lower };
+  const Source image = as_image(layer, layer.source());
+  const Shape shape = layer.builder().type(image).shape;
+  const bool maximum = layer.whole(0, 0) == 0;
+  if (layer.whole(4, 0) != 0) return give_global_pool(layer, image, maximum, false);
+  if (layer.whole(7, 0) != 0) return give_adaptive_pool(layer, image, maximum);
+  PoolOptions options;
+  options.window = window_of(layer, pooling_keys);
+  options.count_padding = layer.whole(6, 0) != 0;
+  const int mode = layer.whole(5, full);
+  if (mode == upper || mode == lower) pad_to_same(options.window, shape, mode == lower);
+  require_window(options.window);
+  if (mode == full) {
+    const WindowOptions given = options.window;
+    pad_behind(options.window, shape);
+    // Where the rule of other runtimes gives the same positions, it says the same without zeros.
+    const auto positions = [&](const WindowOptions& w, bool ceil) {
+      return std::pair(window_positions(shape[2], w.kernel.height, w.stride.height, 1, w.padding.top, w.padding.bottom,
+                                        ceil),
+                       window_positions(shape[3], w.kernel.width, w.stride.width, 1, w.padding.left, w.padding.right,
+                                        ceil));
+    };
+    if (positions(given, true) == positions(options.window, false)) {
+      options.ceil_mode = !(given.padding == options.window.padding);
+      options.window = given;
+    }
+  }
+  Source result = maximum ? layer.builder().max_pool(layer.name(), image, options)
+                          : layer.builder().average_pool(layer.name(), image, options);
+  if (is_flat(layer)) result = as_signal(layer, result);
+  layer.give(result);
+}
+
+void inner_product(Layer& layer) {
+  const std::int64_t units = layer.whole(0, 0), weights = layer.whole(2, 0);
+  Source x = layer.source();
+  const Shape shape = layer.shape();
+  const std::int64_t in = units > 0 ? weights / units : 0;
+  const bool by_row = shape.size() == 3 && (weights == 0 || in == shape.back());
+  if (units < 1 || (!by_row && weights != 0 && weights != units * element_count(shape))) {
+    throw FormatError(std::to_string(weights) + " weights do not fit an input of " + text_of(shape) + " and " +
+                      std::to_string(units) + " outputs");
+  }
+  if (!by_row && shape.size() > 2) {
+    x = layer.builder().reshape(layer.name() + "_flat", x, {1, element_count(shape)});
+  }
+  layer.give_activated(layer.builder().linear(layer.name(), x, units, layer.whole(1, 0) != 0));
+}
+
+namespace {
+
+Source swapped(Layer& layer, const Source& source) {
+  std::vector<std::int64_t> axes;
+  for (std::size_t i = 0; i < layer.builder().type(source).shape.size(); ++i) {
+    axes.push_back(static_cast<std::int64_t>(i));
+  }
+  if (axes.size() < 3) throw FormatError("it transposes a tensor of less than two dimensions");
+  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+  return layer.builder().transpose(layer.name() + "_transposed", source, axes);
+}
+
+/// A product of a computed tensor, its rows as they are or its columns, and weights of `units` columns.
+Source weighed(Layer& layer, bool by_column, std::int64_t inner, std::int64_t units, bool bias) {
+  const Source x = by_column ? swapped(layer, layer.source()) : layer.source();
+  const Shape shape = layer.builder().type(x).shape;
+  if (units < 1 || (inner > 0 && shape.back() != inner)) {
+    throw FormatError("weights of " + std::to_string(inner) + "x" + std::to_string(units) + " do not fit " +
+                      text_of(shape));
+  }
+  return layer.builder().linear(layer.name(), x, units, bias);
+}
+
+}  // namespace
+
+void gemm(Layer& layer) {
+  const bool transposed_a = layer.whole(2, 0) != 0, transposed_b = layer.whole(3, 0) != 0;
+  const bool constant_a = layer.whole(4, 0) != 0, constant_b = layer.whole(5, 0) != 0;
+  const bool constant_c = layer.whole(6, 0) != 0;
+  const std::int64_t m = layer.whole(7, 0), n = layer.whole(8, 0), k = layer.whole(9, 0);
+  Source result;
+  if (constant_b && !constant_a) {
+    result = weighed(layer, transposed_a, k, n, constant_c);
+  } else if (constant_a && !constant_b) {  // A B = (Bᵀ Aᵀ)ᵀ
+    result = swapped(layer, weighed(layer, !transposed_b, k, m, constant_c));
+  } else {
+    const Source a = transposed_a ? swapped(layer, layer.source(0)) : layer.source(0);
+    const Source b = transposed_b ? swapped(layer, layer.source(1)) : layer.source(1);
+    result = layer.builder().matrix_product(layer.name(), a, b);
+    if (layer.size() > 2 && !layer.is_constant(2)) {
+      result = layer.builder().add(layer.name() + "_sum", result, layer.source(2));
+    }
+  }
+  layer.give(layer.whole(14, 0) != 0 ? swapped(layer, result) : result);
+}
+
+void matrix_product(Layer& layer) {
+  if (layer.size() > 1 && layer.is_constant(1)) {
+    const Shape& weights = layer.shape(1);
+    const bool transposed = layer.whole(0, 0) != 0;
+    const std::size_t out = weights.size() - (transposed ? 2 : 1);
+    return layer.give(weighed(layer, false, 0, weights.at(out), false));
+  }
+  const Source right = layer.whole(0, 0) != 0 ? swapped(layer, layer.source(1)) : layer.source(1);
+  layer.give(layer.builder().matrix_product(layer.name(), layer.source(0), right));
+}
+
+void attention(Layer& layer) {
+  NetworkBuilder& b = layer.builder();
+  const std::int64_t width = layer.whole(0, 0), heads = layer.whole(1, 1);
+  require_groups(heads, width, width);
+  const std::size_t tensors = layer.size() - (layer.whole(5, 0) != 0 && layer.size() > 1 ? 1 : 0);
+  const auto project = [&](const char* part, std::size_t input) {
+    const Source x = b.linear(layer.name() + part, layer.source(std::min(input, tensors - 1)), width);
+    const Shape shape = b.type(x).shape;
+    if (shape.size() != 3) throw FormatError("it takes steps of a width, found " + text_of(shape));
+    const Source parts = b.reshape(layer.name() + part + "_heads", x, {1, shape[1], heads, width / heads});
+    return b.transpose(layer.name() + part + "_by_head", parts, {0, 2, 1, 3});
+  };
+  const Source query = project("_q", 0), key = project("_k", 1), value = project("_v", tensors == 2 ? 1 : 2);
+  Source weights = b.matrix_product(layer.name() + "_scores", query,
+                                    b.transpose(layer.name() + "_k_transposed", key, {0, 1, 3, 2}));
+  if (tensors < layer.size()) weights = b.add(layer.name() + "_masked", weights, layer.source(tensors));
+  weights = b.softmax(layer.name() + "_weights", weights);
+  const Source mixed = b.transpose(layer.name() + "_by_step", b.matrix_product(layer.name() + "_mixed", weights, value),
+                                   {0, 2, 1, 3});
+  const std::int64_t steps = b.type(mixed).shape[1], units = layer.whole(2, 0) / width;
+  const Source joined = b.reshape(layer.name() + "_joined", mixed, {1, steps, width});
+  layer.give(b.linear(layer.name() + "_out", joined, units > 0 ? units : width));
+}
+
+}  // namespace tenshot::nasbench::ncnn

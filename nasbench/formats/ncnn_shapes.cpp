@@ -1,0 +1,306 @@
+// Layers of ncnn that move numbers: shapes, parts, joins and sizes.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nasbench/formats/limits.h"
+#include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench::ncnn {
+namespace {
+
+constexpr std::int64_t dropped = -233;  // a dimension that is not there, or the rest of one
+
+void give_shape(Layer& layer, const Shape& shape) {
+  require_tensor_size(shape);
+  if (layer.is_constant(0)) return layer.give_constant(shape);
+  layer.give(layer.builder().reshape(layer.name(), layer.source(), shape));
+}
+
+/// Parameters `keys` that say something of a blob's dimensions, the outermost first: channels, depth, height, width.
+constexpr std::array<std::int64_t, 4> dimension_keys = {2, 11, 1, 0};
+
+}  // namespace
+
+void reshape(Layer& layer) {
+  const Shape& from = layer.shape();
+  Shape shape = {1};
+  std::int64_t known = 1, place = -1;
+  for (std::size_t i = 0; i < dimension_keys.size(); ++i) {
+    std::int64_t dimension = layer.whole(dimension_keys[i], static_cast<int>(dropped));
+    if (dimension == dropped) continue;
+    if (dimension == 0) {  // as it was: widths are counted from behind, channels from the front
+      const std::size_t from_behind = dimension_keys.size() - i;
+      if (from.size() <= (i == 0 ? 1 : from_behind)) throw FormatError("it keeps a dimension that is not there");
+      dimension = i == 0 ? from[1] : from[from.size() - from_behind];
+    }
+    if (dimension == -1 && place < 0) place = static_cast<std::int64_t>(shape.size());
+    shape.push_back(dimension == -1 ? 1 : dimension);
+    require_tensor_size(shape);
+    known = element_count(shape);
+  }
+  const std::int64_t all = element_count(from);
+  if (place >= 0) shape[static_cast<std::size_t>(place)] = all / known;
+  if (shape.size() < 2 || element_count(shape) != all) {
+    throw FormatError(text_of(from) + " does not hold as many numbers as " + text_of(shape));
+  }
+  give_shape(layer, shape);
+}
+
+void flatten(Layer& layer) { give_shape(layer, {1, element_count(layer.shape())}); }
+
+namespace {
+
+/// The axes that the array 3 names, or the flags of width, height, depth and channels, in a blob of `rank` dimensions
+/// besides the batch; from the front, 1 being the first.
+std::vector<std::size_t> named_axes(const Layer& layer, std::size_t rank) {
+  std::vector<std::size_t> axes;
+  for (const std::int64_t axis : layer.list(3)) {
+    const std::int64_t front = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
+    if (front < 0 || front >= static_cast<std::int64_t>(rank)) {
+      throw FormatError("there is no axis " + std::to_string(axis));
+    }
+    axes.push_back(static_cast<std::size_t>(front) + 1);
+  }
+  if (!axes.empty()) return axes;
+  if (layer.whole(2, 0) != 0 && rank > 2) axes.push_back(1);
+  if (layer.whole(11, 0) != 0 && rank > 3) axes.push_back(2);
+  if (layer.whole(1, 0) != 0 && rank > 1) axes.push_back(rank - 1);
+  if (layer.whole(0, 0) != 0 && rank > 0) axes.push_back(rank);
+  return axes;
+}
+
+}  // namespace
+
+void squeeze(Layer& layer) {
+  Shape shape = layer.shape();
+  std::vector<std::size_t> axes = named_axes(layer, shape.size() - 1);
+  std::sort(axes.rbegin(), axes.rend());
+  for (const std::size_t axis : axes) {
+    if (axis < shape.size() && shape.size() > 2 && shape[axis] == 1) {
+      shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    }
+  }
+  give_shape(layer, shape);
+}
+
+void expand(Layer& layer) {
+  Shape shape = layer.shape();
+  const std::size_t added = layer.has(3) ? layer.list(3).size()
+                                         : static_cast<std::size_t>((layer.whole(0, 0) != 0) + (layer.whole(1, 0) != 0) +
+                                                                    (layer.whole(2, 0) != 0) + (layer.whole(11, 0) != 0));
+  std::vector<std::size_t> axes = named_axes(layer, shape.size() - 1 + added);
+  std::sort(axes.begin(), axes.end());
+  for (const std::size_t axis : axes) {
+    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(std::min(axis, shape.size())), 1);
+  }
+  give_shape(layer, shape);
+}
+
+void permute(Layer& layer) {
+  // What becomes the width, the height, …, by number; of two dimensions the first letters alone.
+  static constexpr std::array<std::string_view, 2> two = {"WH", "HW"};
+  static constexpr std::array<std::string_view, 6> three = {"WHC", "HWC", "WCH", "CWH", "HCW", "CHW"};
+  static constexpr std::array<std::string_view, 24> four = {
+      "WHDC", "HWDC", "WDHC", "DWHC", "HDWC", "DHWC", "WHCD", "HWCD", "WCHD", "CWHD", "HCWD", "CHWD",
+      "WDCH", "DWCH", "WCDH", "CWDH", "DCWH", "CDWH", "HDCW", "DHCW", "HCDW", "CHDW", "DCHW", "CDHW"};
+  const std::size_t rank = layer.shape().size() - 1;
+  const auto number = static_cast<std::size_t>(std::max(0, layer.whole(0, 0)));
+  const std::size_t all = rank == 2 ? two.size() : rank == 3 ? three.size() : four.size();
+  if (rank < 2) return layer.give(layer.source());
+  if (rank > 4 || number >= all) throw FormatError("there is no order " + std::to_string(number));
+  const std::string_view order = rank == 2 ? two[number] : rank == 3 ? three[number] : four[number];
+  const std::string_view letters = rank == 2 ? "WH" : rank == 3 ? "WHC" : "WHDC";  // from behind
+  std::vector<std::int64_t> axes = {0};
+  for (std::size_t i = rank; i > 0; --i) {
+    axes.push_back(static_cast<std::int64_t>(rank - letters.find(order[i - 1])));
+  }
+  layer.give(layer.builder().transpose(layer.name(), layer.source(), axes));
+}
+
+void concatenate(Layer& layer) {
+  const std::int64_t axis = layer.axis(layer.whole(0, 0));
+  Shape shape = layer.shape();
+  bool computed = false;
+  std::int64_t extent = 0;
+  for (std::size_t i = 0; i < layer.size(); ++i) {
+    Shape other = layer.shape(i);
+    if (other.size() != shape.size()) throw FormatError("its inputs have different numbers of dimensions");
+    extent += std::exchange(other[static_cast<std::size_t>(axis)], shape[static_cast<std::size_t>(axis)]);
+    if (other != shape) throw FormatError(text_of(layer.shape(i)) + " and " + text_of(shape) + " cannot be joined");
+    computed = computed || !layer.is_constant(i);
+  }
+  shape[static_cast<std::size_t>(axis)] = extent;
+  if (!computed) return layer.give_constant(shape);
+  NetworkNode node = layer.node(OperatorKind::concatenate, shape);
+  node.attributes.axes = {axis};
+  node.attributes.constant_first = layer.is_constant(0) && node.inputs.size() == 1;
+  layer.give(layer.builder().append(std::move(node)));
+}
+
+void slice(Layer& layer) {
+  const std::int64_t axis = layer.axis(layer.whole(1, 0));
+  std::int64_t left = layer.shape()[static_cast<std::size_t>(axis)];
+  const std::int64_t all = left;
+  std::vector<std::int64_t> sizes = layer.list(0);
+  const std::vector<std::int64_t> places = layer.list(2);  // where parts begin, in later releases
+  if (sizes.empty() && !places.empty()) {
+    std::int64_t start = 0;
+    for (std::size_t i = 0; i <= places.size(); ++i) {
+      const std::int64_t at = i == places.size() ? all : places[i] < 0 ? places[i] + all : places[i];
+      sizes.push_back(at - start);
+      start = at;
+    }
+  }
+  sizes.resize(layer.outputs(), dropped);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == dropped) sizes[i] = left / static_cast<std::int64_t>(sizes.size() - i);
+    if (sizes[i] < 1 || sizes[i] > left) throw FormatError("its parts do not fit " + text_of(layer.shape()));
+    left -= sizes[i];
+  }
+  if (left != 0) sizes.push_back(left);  // a part that nobody reads
+  const std::vector<Source> parts = layer.builder().split(layer.name(), layer.source(), sizes, axis);
+  for (std::size_t i = 0; i < layer.outputs(); ++i) layer.give(parts[i]);
+}
+
+namespace {
+
+struct Part {
+  std::int64_t start, length;
+};
+
+void give_parts(Layer& layer, const std::vector<std::pair<std::int64_t, Part>>& parts) {
+  Shape shape = layer.shape();
+  NetworkNode node = layer.node(OperatorKind::split, shape, "slice");
+  node.inputs = {layer.source()};
+  for (const auto& [axis, part] : parts) {
+    std::int64_t& extent = shape[static_cast<std::size_t>(axis)];
+    if (part.start < 0 || part.length < 1 || part.start > extent - part.length) {
+      throw FormatError("its part does not lie in " + text_of(layer.shape()));
+    }
+    extent = part.length;
+    node.attributes.axes.push_back(axis);
+    node.attributes.starts.push_back(part.start);
+    node.attributes.steps.push_back(1);
+  }
+  node.outputs[0].shape = shape;
+  layer.give(layer.builder().append(std::move(node)));
+}
+
+}  // namespace
+
+void crop(Layer& layer) {
+  const Shape& from = layer.shape();
+  std::vector<std::pair<std::int64_t, Part>> parts;
+  const std::vector<std::int64_t> starts = layer.list(9), ends = layer.list(10), axes = layer.list(11);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::int64_t axis = layer.axis(i < axes.size() ? axes[i] : static_cast<std::int64_t>(i));
+    const std::int64_t extent = from[static_cast<std::size_t>(axis)];
+    const auto place = [&](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + extent : at, 0, extent); };
+    const bool open = i >= ends.size() || ends[i] == dropped;
+    const std::int64_t start = starts[i] == dropped ? 0 : place(starts[i]), end = open ? extent : place(ends[i]);
+    parts.push_back({axis, {start, end - start}});
+  }
+  constexpr std::array<std::array<std::int64_t, 3>, 3> keys = {{{0, 3, 6}, {1, 4, 7}, {2, 5, 8}}};  // w, h, c
+  for (std::size_t i = 0; starts.empty() && i < keys.size() && i + 1 < from.size(); ++i) {
+    const std::size_t axis = i == 2 ? 1 : from.size() - 1 - i;
+    const std::int64_t start = layer.whole(keys[i][0], 0);
+    std::int64_t length = layer.whole(keys[i][1], 0);
+    if (layer.size() > 1 && layer.shape(1).size() == from.size()) length = layer.shape(1)[axis];
+    if (length == 0 && start == 0) continue;
+    if (length == dropped || length == 0) length = from[axis] - start - layer.whole(keys[i][2], 0);
+    parts.push_back({static_cast<std::int64_t>(axis), {start, length}});
+  }
+  give_parts(layer, parts);
+}
+
+void padding(Layer& layer) {
+  static const std::array<const char*, 3> modes = {"constant", "edge", "reflect"};
+  const std::size_t rank = layer.shape().size();
+  Shape shape = layer.shape();
+  const int mode = layer.whole(4, 0);
+  if (mode < 0 || mode >= static_cast<int>(modes.size())) throw FormatError("there is no mode " + std::to_string(mode));
+  NetworkNode node = layer.node(OperatorKind::pad, shape);
+  node.attributes.mode = modes[static_cast<std::size_t>(mode)];
+  node.attributes.alpha = layer.real(5, 0);
+  node.attributes.starts.assign(rank, 0);
+  node.attributes.ends.assign(rank, 0);
+  const auto set = [&](std::size_t axis, std::int64_t before, std::int64_t behind) {
+    node.attributes.starts[axis] = before;
+    node.attributes.ends[axis] = behind;
+    shape[axis] += before + behind;
+  };
+  set(rank - 1, layer.whole(2, 0), layer.whole(3, 0));
+  if (rank > 2) set(rank - 2, layer.whole(0, 0), layer.whole(1, 0));
+  if (rank > 3) set(1, layer.whole(7, 0), layer.whole(8, 0));
+  require_tensor_size(shape);
+  node.outputs[0].shape = shape;
+  layer.give(layer.builder().append(std::move(node)));
+}
+
+void resize(Layer& layer) {
+  static const std::array<const char*, 4> modes = {"nearest", "nearest", "linear", "cubic"};
+  const int type = layer.whole(0, 0);
+  if (type < 0 || type >= static_cast<int>(modes.size())) throw FormatError("there is no mode " + std::to_string(type));
+  Source image = layer.source();
+  const Shape from = layer.shape();
+  if (from.size() == 2) image = layer.builder().reshape(layer.name() + "_image", image, {1, from[1], 1, 1});
+  const Shape old = layer.builder().type(image).shape;
+  const std::size_t rank = old.size();
+  Shape shape = old;
+  const auto extent = [&](std::size_t axis, int fixed, double factor) {
+    if (layer.whole(5, 0) != 0 && layer.size() > 1 && layer.shape(1).size() >= 3) {
+      return layer.shape(1)[layer.shape(1).size() - rank + axis];
+    }
+    const double scaled = std::floor(static_cast<double>(old[axis]) * factor);
+    return fixed > 0 ? std::int64_t{fixed} : scaled >= 1 && scaled < 2e9 ? static_cast<std::int64_t>(scaled) : 0;
+  };
+  if (layer.size() > 1 && layer.shape(1).size() < rank) throw FormatError("its second input has no size of an image");
+  shape[rank - 1] = extent(rank - 1, layer.whole(4, 0), layer.real(2, 1));
+  if (rank > 3) shape[rank - 2] = extent(rank - 2, layer.whole(3, 0), layer.real(1, 1));
+  require_tensor_size(shape);
+  NetworkNode node = layer.node(OperatorKind::resize, shape);
+  node.inputs = {image};
+  node.operation.constants.clear();
+  node.attributes.mode = layer.whole(6, 0) != 0 && type == 2 ? "linear_aligned" : modes[static_cast<std::size_t>(type)];
+  layer.give(layer.builder().append(std::move(node)));
+}
+
+void shuffle(Layer& layer) {
+  const int groups = layer.whole(0, 1);
+  const std::int64_t channels = layer.shape().at(1);
+  require_groups(groups, channels, channels);
+  layer.give(layer.builder().shuffle(layer.name(), layer.source(),
+                                     layer.whole(1, 0) != 0 ? static_cast<int>(channels / groups) : groups));
+}
+
+/// Channels become pixels, or pixels channels.
+void pixel_shuffle(Layer& layer) {
+  Shape shape = layer.shape();
+  const std::int64_t factor = layer.whole(0, 1), window = factor * factor;
+  const bool to_pixels = layer.type() == "PixelShuffle";
+  if (shape.size() != 4 || factor < 1 || factor > 1024) throw FormatError("it takes an image and a factor from 1");
+  const bool fits = to_pixels ? shape[1] % window == 0 : shape[2] % factor == 0 && shape[3] % factor == 0;
+  if (!fits) throw FormatError("a factor of " + std::to_string(factor) + " does not fit " + text_of(shape));
+  shape = to_pixels ? Shape{1, shape[1] / window, shape[2] * factor, shape[3] * factor}
+                    : Shape{1, shape[1] * window, shape[2] / factor, shape[3] / factor};
+  layer.give_opaque(to_pixels ? "DepthToSpace" : "SpaceToDepth", shape);
+}
+
+/// Boxes of several sizes at each position, and how far they may vary.
+void prior_box(Layer& layer) {
+  const Shape& image = layer.shape();
+  if (image.size() != 4) throw FormatError("it takes an image, found " + text_of(image));
+  const auto smallest = std::max<std::int64_t>(1, layer.count(0));
+  const std::int64_t largest = layer.count(1), ratios = layer.count(2) * (layer.whole(7, 1) != 0 ? 2 : 1);
+  layer.give_opaque("PriorBox", {1, 2, 4 * image[2] * image[3] * (smallest * (ratios + 1) + largest)});
+}
+
+}  // namespace tenshot::nasbench::ncnn
