@@ -18,6 +18,7 @@ namespace {
 
 constexpr std::string_view magic = "7767517";
 constexpr std::int64_t array_key = -23300;
+constexpr std::size_t longest_name = 500;
 constexpr long long most_blobs_of_layer = 4096;
 
 /// The words of a text one after the other, with the lines that they are on.
@@ -108,12 +109,12 @@ std::vector<NcnnLayer> read_ncnn_file(const std::filesystem::path& path) {
   while (layers.size() < count) {
     NcnnLayer layer;
     layer.line = words.line();
-    layer.type = words.next("a layer's type");
-    layer.name = words.next("a layer's name");
+    layer.type = excerpt(words.next("a layer's type"), longest_name);
+    layer.name = excerpt(words.next("a layer's name"), longest_name);
     layer.inputs.resize(words.count("how many blobs it takes", most_blobs_of_layer));
     layer.outputs.resize(words.count("how many blobs it gives", most_blobs_of_layer));
-    for (std::string& blob : layer.inputs) blob = words.next("a blob's name");
-    for (std::string& blob : layer.outputs) blob = words.next("a blob's name");
+    for (std::string& blob : layer.inputs) blob = excerpt(words.next("a blob's name"), longest_name);
+    for (std::string& blob : layer.outputs) blob = excerpt(words.next("a blob's name"), longest_name);
     while (!words.at_end() && read_parameter(words.peek(), layer)) words.next("a parameter");
     layers.push_back(std::move(layer));
   }

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include "nasbench/formats/limits.h"
 #include "nasbench/formats/ncnn_file.h"
@@ -219,10 +222,6 @@ class NcnnReader {
   bool shapes_are_the_files_ = true;
 };
 
-std::filesystem::path bin_of(const std::filesystem::path& path) {
-  return path.filename().replace_extension(".bin");
-}
-
 }  // namespace
 
 Network read_ncnn(const std::filesystem::path& path, const NetworkReadOptions& options) {
@@ -239,12 +238,11 @@ Network read_ncnn(const std::filesystem::path& path, const NetworkReadOptions& o
   }
 }
 
-std::vector<std::filesystem::path> ncnn_weight_files(const std::filesystem::path& path) { return {bin_of(path)}; }
-
-std::optional<std::string> ncnn_weights_problem(const std::filesystem::path& path) {
+std::vector<std::filesystem::path> ncnn_weight_files(const std::filesystem::path& path) {
+  const std::filesystem::path weights = path.filename().replace_extension(".bin");
   std::error_code error;
-  if (std::filesystem::is_regular_file(path.parent_path() / bin_of(path), error)) return std::nullopt;
-  return "'" + path.string() + "': its weights should be in '" + bin_of(path).string() + "', which is not there";
+  if (!std::filesystem::is_regular_file(path.parent_path() / weights, error)) return {};
+  return {weights};
 }
 
 }  // namespace tenshot::nasbench

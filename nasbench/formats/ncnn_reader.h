@@ -1,8 +1,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
-#include <string>
 #include <vector>
 
 #include "nasbench/graph/network.h"
@@ -21,8 +19,7 @@ namespace tenshot::nasbench {
 /// another kind, cut short, contradicts itself, or has an input whose size neither the file nor the options say.
 Network read_ncnn(const std::filesystem::path& path, const NetworkReadOptions& options = {});
 
-/// The `.bin` beside it.
+/// The `.bin` of the same name, where it is there: benchncnn measures without.
 std::vector<std::filesystem::path> ncnn_weight_files(const std::filesystem::path& path);
-std::optional<std::string> ncnn_weights_problem(const std::filesystem::path& path);
 
 }  // namespace tenshot::nasbench

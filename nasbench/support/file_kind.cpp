@@ -116,7 +116,8 @@ FileKind text_kind(std::string_view head) {
   if (begins_with(text, "ir_version:")) return {"an ONNX model as text", "write it in binary, by onnx.save"};
   if (contains(text, "layer {") || begins_with(text, "name: \"")) return {"a Caffe network as text", convert};
   if (text.empty()) return {"blank", fetch_again};
-  return {"a text that begins with '" + excerpt(head.substr(start, 24)) + "'", fetch_again};
+  const std::string_view line = head.substr(start, std::min<std::size_t>(24, head.find_first_of("\r\n", start) - start));
+  return {"a text that begins with '" + excerpt(line) + "'", fetch_again};
 }
 
 /// The version of ONNX's format, and a producer or a graph: what every exporter writes first.
