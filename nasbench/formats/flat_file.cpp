@@ -17,7 +17,8 @@ constexpr std::uint64_t most_integers = 1 << 20;
 
 FlatFile::FlatFile(const std::filesystem::path& path) : name_(path.string()), file_(path, std::ios::binary) {
   std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) throw FileError("'" + name_ + "' is a folder, no file of a network");
+  if (std::filesystem::is_directory(path, ignored))
+    throw FileError("'" + name_ + "' is a folder, no file of a network");
   if (!file_) throw FileError("cannot read '" + name_ + "': " + std::strerror(errno));
   file_.seekg(0, std::ios::end);
   const std::streamoff end = file_.tellg();
@@ -109,7 +110,8 @@ FlatVector FlatTable::vector(int field, std::uint64_t element_bytes) const {
 
 std::vector<std::int32_t> FlatTable::integers(int field) const {
   const FlatVector found = vector(field, 4);
-  if (found.length > most_integers) throw FormatError("damaged: a list of " + std::to_string(found.length) + " numbers");
+  if (found.length > most_integers)
+    throw FormatError("damaged: a list of " + std::to_string(found.length) + " numbers");
   std::vector<std::int32_t> numbers;
   for (std::uint64_t i = 0; i < found.length; ++i) {
     numbers.push_back(file_->number<std::int32_t>(found.place + 4 * i));

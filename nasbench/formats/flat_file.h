@@ -15,8 +15,8 @@
 namespace tenshot::nasbench {
 
 // FlatBuffers (flatbuffers.dev, "FlatBuffers internals"), read field by field: a table is where an offset leads, and
-// begins with the distance to its vtable, which says where each field lies. Every place is checked against the file when
-// it is read, so that nothing needs to be verified before.
+// begins with the distance to its vtable, which says where each field lies. Every place is checked against the file
+// when it is read, so that nothing needs to be verified before.
 
 /// A file that is read in pages, as it is asked for: memory grows with what is looked at.
 class FlatFile {

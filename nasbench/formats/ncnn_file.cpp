@@ -71,8 +71,8 @@ class Words {
 /// "3=1.5", "-23303=2,4,5": a key and numbers. What is no number, as the expressions of later releases, is 0.
 bool read_parameter(std::string_view word, NcnnLayer& layer) {
   const std::size_t equals = word.find('=');
-  const std::optional<long long> key = equals == std::string_view::npos ? std::nullopt
-                                                                        : parse_integer(word.substr(0, equals));
+  const std::optional<long long> key =
+      equals == std::string_view::npos ? std::nullopt : parse_integer(word.substr(0, equals));
   if (!key) return false;
   std::vector<double> numbers;
   for (std::size_t start = equals + 1; start <= word.size();) {
@@ -92,9 +92,9 @@ std::vector<NcnnLayer> read_ncnn_file(const std::filesystem::path& path) {
   constexpr std::uintmax_t most_bytes = 64U << 20;
   std::error_code ignored;
   if (const auto size = std::filesystem::file_size(path, ignored); !ignored && size > most_bytes) {
-    throw FormatError(other_kind_message(path, "an ncnn network")
-                          .value_or("'" + path.string() + "' has " + std::to_string(size) +
-                                    " bytes, more than any ncnn network"));
+    throw FormatError(
+        other_kind_message(path, "an ncnn network")
+            .value_or("'" + path.string() + "' has " + std::to_string(size) + " bytes, more than any ncnn network"));
   }
   const std::string text = read_file(path);
   Words words(text, path.string());

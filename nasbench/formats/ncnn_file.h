@@ -12,9 +12,10 @@ namespace tenshot::nasbench {
 struct NcnnLayer {
   std::string type;
   std::string name;
-  std::vector<std::string> inputs, outputs;          ///< names of blobs
-  std::map<std::int64_t, std::vector<double>> parameters;  ///< by key; of an array the key is k where the file has −23300 − k
-  std::size_t line = 0;                              ///< 1-based
+  std::vector<std::string> inputs, outputs;  ///< names of blobs
+  std::map<std::int64_t, std::vector<double>>
+      parameters;        ///< by key; of an array the key is k where the file has −23300 − k
+  std::size_t line = 0;  ///< 1-based
 };
 
 /// Reads the layers of a `.param` file as ncnn's documentation has them ("param and model file structure"): the number

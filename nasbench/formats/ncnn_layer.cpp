@@ -87,9 +87,17 @@ void Layer::give_activated(Source source, std::int64_t kind_key, std::int64_t nu
                  numbers == file_.parameters.end() ? std::vector<double>() : numbers->second));
 }
 
+NetworkNode same_shape(Layer& layer, OperatorKind kind, const std::string& function) {
+  NetworkNode node = layer.node(kind, layer.shape(), function);
+  node.inputs = {layer.source()};
+  return node;
+}
+
+void append(Layer& layer, NetworkNode node) { layer.give(layer.builder().append(std::move(node))); }
+
 Source activated(Layer& layer, const Source& source, int kind, const std::vector<double>& numbers) {
-  static const std::vector<std::string> functions = {"", "relu", "leaky_relu", "clip", "sigmoid", "mish", "hard_swish",
-                                                     "gelu"};
+  static const std::vector<std::string> functions = {"",        "relu", "leaky_relu", "clip",
+                                                     "sigmoid", "mish", "hard_swish", "gelu"};
   if (kind == 0) return source;
   if (kind < 0 || kind >= static_cast<int>(functions.size())) {
     throw FormatError("there is no activation " + std::to_string(kind));

@@ -74,6 +74,11 @@ class Layer {
   std::vector<Blob> given_;
 };
 
+/// A node of one computed input, of its shape.
+NetworkNode same_shape(Layer& layer, OperatorKind kind, const std::string& function = "");
+/// Adds the node and gives its output.
+void append(Layer& layer, NetworkNode node);
+
 /// Activation `kind` of `source` (Layer::give_activated).
 Source activated(Layer& layer, const Source& source, int kind, const std::vector<double>& numbers);
 

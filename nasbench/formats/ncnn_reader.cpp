@@ -54,16 +54,17 @@ const std::map<std::string, ncnn::Convert>& conversions() {
     for (const char* type : {"Convolution", "Convolution1D", "ConvolutionDepthWise", "ConvolutionDepthWise1D"}) {
       all[type] = ncnn::convolution;
     }
-    for (const char* type : {"Deconvolution", "Deconvolution1D", "DeconvolutionDepthWise", "DeconvolutionDepthWise1D"}) {
+    for (const char* type :
+         {"Deconvolution", "Deconvolution1D", "DeconvolutionDepthWise", "DeconvolutionDepthWise1D"}) {
       all[type] = ncnn::deconvolution;
     }
     for (const char* type : {"Pooling", "Pooling1D"}) all[type] = ncnn::pooling;
     for (const char* type : {"BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm"}) all[type] = ncnn::normalise;
     for (const char* type : {"Bias", "Scale", "Power", "PReLU"}) all[type] = ncnn::scale;
     for (const char* type : {"LSTM", "GRU", "RNN"}) all[type] = ncnn::recurrent;
-    for (const char* type : {"AbsVal", "BNLL", "CELU", "Clip", "ELU", "Erf", "Exp", "GELU", "HardSigmoid", "HardSwish",
-                             "Log", "Mish", "ReLU", "SELU", "Sigmoid", "Softplus", "Swish", "TanH", "Threshold",
-                             "UnaryOp"}) {
+    for (const char* type :
+         {"AbsVal", "BNLL", "CELU", "Clip", "ELU",     "Erf",      "Exp",   "GELU", "HardSigmoid", "HardSwish",
+          "Log",    "Mish", "ReLU", "SELU", "Sigmoid", "Softplus", "Swish", "TanH", "Threshold",   "UnaryOp"}) {
       all[type] = ncnn::one_function;
     }
     return all;
@@ -73,8 +74,8 @@ const std::map<std::string, ncnn::Convert>& conversions() {
 
 /// Layers that hand their input on.
 bool is_alias(const std::string& type) {
-  static const std::set<std::string> types = {"Split",      "Dropout",    "Noop",      "Packing",
-                                              "Cast",       "Quantize",   "Dequantize", "Requantize"};
+  static const std::set<std::string> types = {"Split", "Dropout",  "Noop",       "Packing",
+                                              "Cast",  "Quantize", "Dequantize", "Requantize"};
   return types.count(type) != 0;
 }
 

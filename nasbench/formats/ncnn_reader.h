@@ -15,8 +15,8 @@ namespace tenshot::nasbench {
 /// A layer of another type is opaque, with the shape that the file says (ncnnoptimize writes the shapes of all blobs);
 /// without one it is refused.
 ///
-/// Throws FileError, and FormatError or InputError, one line that names the file, the line and the layer, where it is of
-/// another kind, cut short, contradicts itself, or has an input whose size neither the file nor the options say.
+/// Throws FileError, and FormatError or InputError, one line that names the file, the line and the layer, where it is
+/// of another kind, cut short, contradicts itself, or has an input whose size neither the file nor the options say.
 Network read_ncnn(const std::filesystem::path& path, const NetworkReadOptions& options = {});
 
 /// The `.bin` of the same name, where it is there: benchncnn measures without.

@@ -88,8 +88,8 @@ class Reader {
       const FlatTable code = model.element(codes, i);
       const std::int32_t old = code.number<std::int8_t>(field::code_old);
       const auto builtin = code.number<std::int32_t>(field::code_builtin);
-      codes_.push_back({old < placeholder ? std::max(old, builtin) : builtin,
-                        excerpt(code.text(field::code_custom), longest_name)});
+      codes_.push_back(
+          {old < placeholder ? std::max(old, builtin) : builtin, excerpt(code.text(field::code_custom), longest_name)});
     }
   }
 
@@ -140,9 +140,9 @@ class Reader {
       const FlatTable from = graph.element(operators, i);
       const auto code = from.number<std::uint32_t>(field::operator_code);
       if (code >= codes_.size()) throw FormatError("damaged: operator " + std::to_string(i) + " has no kind");
-      file_.operators.push_back({codes_[code].code, codes_[code].custom,
-                                 tensors_of(from, field::operator_inputs, true),
-                                 tensors_of(from, field::operator_outputs, false), from.table(field::operator_options)});
+      file_.operators.push_back({codes_[code].code, codes_[code].custom, tensors_of(from, field::operator_inputs, true),
+                                 tensors_of(from, field::operator_outputs, false),
+                                 from.table(field::operator_options)});
     }
   }
 
@@ -166,7 +166,8 @@ TfliteFile read_tflite_file(const std::filesystem::path& path) {
   const std::optional<FileKind> kind = file_kind(path);
   const std::string expected = "a TensorFlow Lite model";
   if (!kind || kind->what != expected) {
-    throw FormatError(other_kind_message(path, expected).value_or("'" + path.string() + "' is no TensorFlow Lite model"));
+    throw FormatError(
+        other_kind_message(path, expected).value_or("'" + path.string() + "' is no TensorFlow Lite model"));
   }
   try {
     return reader.read();
@@ -186,11 +187,11 @@ std::optional<std::vector<std::int64_t>> integers_of(const TfliteFile& file, con
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t place = tensor.data.place + i * static_cast<std::uint64_t>(bytes);
     FlatFile& from = *file.bytes;
-    numbers.push_back(bytes == 8                ? from.number<std::int64_t>(place)
-                      : bytes == 4              ? from.number<std::int32_t>(place)
-                      : bytes == 2              ? from.number<std::int16_t>(place)
+    numbers.push_back(bytes == 8              ? from.number<std::int64_t>(place)
+                      : bytes == 4            ? from.number<std::int32_t>(place)
+                      : bytes == 2            ? from.number<std::int16_t>(place)
                       : tensor.file_type == 9 ? std::int64_t{from.number<std::int8_t>(place)}
-                                                : std::int64_t{from.number<std::uint8_t>(place)});
+                                              : std::int64_t{from.number<std::uint8_t>(place)});
   }
   return numbers;
 }

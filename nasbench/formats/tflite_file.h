@@ -25,8 +25,8 @@ struct TfliteTensor {
 };
 
 struct TfliteOperator {
-  std::int32_t code = 0;  ///< BuiltinOperator
-  std::string custom;     ///< name of a custom operator
+  std::int32_t code = 0;                      ///< BuiltinOperator
+  std::string custom;                         ///< name of a custom operator
   std::vector<std::int32_t> inputs, outputs;  ///< tensors; −1 for one that is left out
   std::optional<FlatTable> options;           ///< BuiltinOptions
 };

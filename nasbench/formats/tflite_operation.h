@@ -141,8 +141,8 @@ constexpr std::int32_t average_pool_2d = 1, concatenation = 2, conv_2d = 3, dept
                        relu_n1_to_1 = 20, relu6 = 21, resize_bilinear = 23, softmax = 25, custom = 32, pad = 34,
                        gather = 36, mean = 40, sub = 41, div = 42, strided_slice = 45, split = 49, log_softmax = 50,
                        cast = 53, slice = 65, sum = 74, shape = 77, reduce_max = 82, square = 92, leaky_relu = 98,
-                       mirror_pad = 100, split_v = 102, elu = 111, relu_0_to_1 = 152, add = 0, mul = 18,
-                       quantize = 114, dequantize = 6, fake_quant = 80;
+                       mirror_pad = 100, split_v = 102, elu = 111, relu_0_to_1 = 152, add = 0, mul = 18, quantize = 114,
+                       dequantize = 6, fake_quant = 80, add_n = 106, rank = 110;
 }  // namespace code
 
 }  // namespace tenshot::nasbench::tflite

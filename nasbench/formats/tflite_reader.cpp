@@ -27,7 +27,8 @@ namespace code = tflite::code;
 /// one from the other.
 class Layouts {
  public:
-  explicit Layouts(const TfliteFile& file) : file_(file), set_(file.tensors.size()), image_(file.tensors.size(), false) {
+  explicit Layouts(const TfliteFile& file)
+      : file_(file), set_(file.tensors.size()), image_(file.tensors.size(), false) {
     std::iota(set_.begin(), set_.end(), std::size_t{0});
     for (const TfliteOperator& op : file.operators) {
       const Rule* rule = tflite::rule_of(op.code);
@@ -95,7 +96,8 @@ class TfliteReader {
     }
     for (const std::int32_t output : file_.outputs) {
       const std::optional<Value>& value = values_[static_cast<std::size_t>(output)];
-      if (!value) throw FormatError("output '" + file_.tensors[static_cast<std::size_t>(output)].name + "' is given by nothing");
+      if (!value)
+        throw FormatError("output '" + file_.tensors[static_cast<std::size_t>(output)].name + "' is given by nothing");
       if (!value->constant) builder_.output(value->source);
     }
     if (builder_.network().outputs.empty()) throw FormatError("the network computes nothing");
@@ -182,8 +184,9 @@ class TfliteReader {
     }
     for (std::size_t i = 0; i < shape.size(); ++i) {
       const bool open = !from.signature.empty() && from.signature[i] == -1;
-      const std::int64_t wanted =
-          given != options_.shapes.end() ? given->second[i] : open && i == 0 ? options_.batch : shape[i];
+      const std::int64_t wanted = given != options_.shapes.end() ? given->second[i]
+                                  : open && i == 0               ? options_.batch
+                                                                 : shape[i];
       if (wanted == shape[i] && !(open && i > 0)) continue;
       if (!open) {
         throw InputError("input '" + from.name + "', dimension " + std::to_string(i) + ": the file fixes it at " +
@@ -226,7 +229,7 @@ class TfliteReader {
       inputs.push_back(&*value);
       constant = constant && value->constant;
     }
-    if (constant || op.code == code::shape || op.code == rank) return give_constants(op, inputs);
+    if (constant || op.code == code::shape || op.code == code::rank) return give_constants(op, inputs);
     const bool hands_on = op.code == code::quantize || op.code == code::dequantize || op.code == code::fake_quant;
     if (hands_on && inputs[0] != nullptr) return set(op.outputs.front(), *inputs[0]);
     std::vector<Value> outputs;
@@ -268,15 +271,13 @@ class TfliteReader {
     known = std::move(value);
   }
 
-  static constexpr std::int32_t rank = 110;
-
   TfliteFile file_;
   const NetworkReadOptions& options_;
   Layouts layouts_;
   NetworkBuilder builder_;
   std::vector<std::optional<Value>> values_;
   std::vector<std::pair<ElementType, ElementType>> types_;  ///< of each node: it computes in, and it gives
-  std::int64_t batch_ = 0;  ///< where it is not the file's
+  std::int64_t batch_ = 0;                                  ///< where it is not the file's
 };
 
 }  // namespace

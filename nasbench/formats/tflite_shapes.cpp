@@ -97,8 +97,7 @@ void unpack(Operation& op) {
   const std::int64_t axis = op.axis(op.whole(1));
   const auto parts = static_cast<std::size_t>(op.shape()[static_cast<std::size_t>(axis)]);
   if (parts != op.outputs()) throw FormatError("it gives " + std::to_string(op.outputs()) + " parts");
-  for (const Source& part :
-       op.builder().split(op.name(), op.source(), std::vector<std::int64_t>(parts, 1), axis)) {
+  for (const Source& part : op.builder().split(op.name(), op.source(), std::vector<std::int64_t>(parts, 1), axis)) {
     op.give_reshaped(part);
   }
 }
@@ -160,7 +159,9 @@ void resize(Operation& op) {
   NetworkNode node = op.node(OperatorKind::resize, op.output().shape);
   node.inputs = {op.source()};
   node.operation.constants.clear();
-  node.attributes.mode = bilinear ? (aligned ? "linear_aligned" : half_pixel ? "linear" : "other")
+  node.attributes.mode = bilinear ? (aligned      ? "linear_aligned"
+                                     : half_pixel ? "linear"
+                                                  : "other")
                                   : (aligned || half_pixel ? "other" : "nearest");
   op.append(std::move(node));
 }

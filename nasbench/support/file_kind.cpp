@@ -36,8 +36,9 @@ constexpr std::array<Signature, 35> signatures = {{
     {0, "version https://git-lfs"sv, "a Git LFS pointer", "fetch the file itself by git lfs pull"},
     {0, "\x1f\x8b"sv, "a gzip archive", unpack},
     {0, "BZh"sv, "a bzip2 archive", unpack},
-    {0, "\xfd"
-        "7zXZ"sv,
+    {0,
+     "\xfd"
+     "7zXZ"sv,
      "an xz archive", unpack},
     {0, "\x28\xb5\x2f\xfd"sv, "a Zstandard archive", unpack},
     {0, "7z\xbc\xaf"sv, "a 7-Zip archive", unpack},
@@ -59,8 +60,9 @@ constexpr std::array<Signature, 35> signatures = {{
     {7, "\0{\""sv, "a safetensors file: weights without a network", export_torch},
     {0, "ftrt"sv, "a TensorRT engine", "take the ONNX model that it was made of"},
     {0, "ptrt"sv, "a TensorRT engine", "take the ONNX model that it was made of"},
-    {0, "\x7f"
-        "ELF"sv,
+    {0,
+     "\x7f"
+     "ELF"sv,
      "a program or library (ELF)", ""},
     {0, "MZ"sv, "a Windows program", ""},
     {0, "%PDF"sv, "a PDF document", ""},
@@ -91,8 +93,9 @@ FileKind zip_kind(std::string_view head) {
 
 std::string lower(std::string_view text) {
   std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(),
-                 [](unsigned char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c); });
+  std::transform(result.begin(), result.end(), result.begin(), [](unsigned char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : static_cast<char>(c);
+  });
   return result;
 }
 
@@ -116,7 +119,8 @@ FileKind text_kind(std::string_view head) {
   if (begins_with(text, "ir_version:")) return {"an ONNX model as text", "write it in binary, by onnx.save"};
   if (contains(text, "layer {") || begins_with(text, "name: \"")) return {"a Caffe network as text", convert};
   if (text.empty()) return {"blank", fetch_again};
-  const std::string_view line = head.substr(start, std::min<std::size_t>(24, head.find_first_of("\r\n", start) - start));
+  const std::string_view line =
+      head.substr(start, std::min<std::size_t>(24, head.find_first_of("\r\n", start) - start));
   return {"a text that begins with '" + excerpt(line) + "'", fetch_again};
 }
 

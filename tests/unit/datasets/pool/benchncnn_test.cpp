@@ -47,8 +47,8 @@ TEST(Benchncnn, OtherTexts_AreNone) {
   EXPECT_FALSE(is_benchncnn_output("architecture,phone\nbench_squeeze,3.16\n"));
   EXPECT_FALSE(is_benchncnn_output(""));
   Findings findings;
-  const std::string message = message_of(
-      [&] { parse_benchncnn("nobody  min = 1.0  max = 1.0  avg = 1.0\n", "bench.txt", "phone", findings); });
+  const std::string message =
+      message_of([&] { parse_benchncnn("nobody  min = 1.0  max = 1.0  avg = 1.0\n", "bench.txt", "phone", findings); });
   EXPECT_NE(message.find("bench.txt"), std::string::npos) << message;
   EXPECT_NE(message.find("--networks"), std::string::npos) << message;
 }

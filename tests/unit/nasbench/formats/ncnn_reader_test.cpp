@@ -75,7 +75,8 @@ TEST(NcnnReader, Windows_HaveTheWidthsNumbersUnlessHeightsAreGiven) {
             Lines{"convolution 3x3 stride 2x2 1x4x8x6 -> 1x2x4x3 float32"});
   EXPECT_EQ(operators_of("Deconvolution d 1 1 x y 0=2 1=4 3=2 4=1 6=128", 1),
             Lines{"transposed_convolution 4x4 stride 2x2 1x4x8x6 -> 1x2x16x12 float32"});
-  EXPECT_EQ(operators_of("Pooling p 1 1 x y 0=0 1=3 2=2", 1), Lines{"max_pool 3x3 stride 2x2 1x4x8x6 -> 1x4x4x3 float32"})
+  EXPECT_EQ(operators_of("Pooling p 1 1 x y 0=0 1=3 2=2", 1),
+            Lines{"max_pool 3x3 stride 2x2 1x4x8x6 -> 1x4x4x3 float32"})
       << "full padding: a window that lies in the image only in part counts";
   EXPECT_EQ(operators_of("Pooling p 1 1 x y 0=0 1=3 2=2 5=1", 1),
             Lines{"max_pool 3x3 stride 2x2 1x4x8x6 -> 1x4x3x2 float32"});
@@ -96,7 +97,8 @@ TEST(NcnnReader, Shapes_FollowTheBlobsDimensions) {
             Lines{"split slice 1x4x8x6 -> 1x2x8x6 float32"});
   EXPECT_EQ(operators_of("Padding p 1 1 x y 0=1 1=2 2=3 3=4", 1), Lines{"pad 1x4x8x6 -> 1x4x11x13 float32"});
   EXPECT_EQ(operators_of("PixelShuffle p 1 1 x y 0=2", 1), Lines{"opaque DepthToSpace 1x4x8x6 -> 1x1x16x12 float32"});
-  EXPECT_EQ(operators_of("Reduction r 1 1 x y 0=3 1=0 -23303=2,1,2 4=0", 1), Lines{"global_pool 1x4x8x6 -> 1x4 float32"});
+  EXPECT_EQ(operators_of("Reduction r 1 1 x y 0=3 1=0 -23303=2,1,2 4=0", 1),
+            Lines{"global_pool 1x4x8x6 -> 1x4 float32"});
 }
 
 TEST(NcnnReader, Products_HaveTheirWeightsSizes) {

@@ -80,15 +80,15 @@ TEST(TfliteReader, OperatorsAreThoseOfTheNetwork_ChannelsInFront) {
   ASSERT_EQ(network.inputs.size(), 1U);
   EXPECT_EQ(network.inputs[0].name, "image");
   EXPECT_EQ(network.inputs[0].type.shape, (Shape{1, 3, 32, 32}));
-  EXPECT_EQ(formatted(network),
-            (std::vector<std::string>{
-                "convolution 3x3 stride 2x2 bias 1x3x32x32 -> 1x8x16x16 float32",
-                "activation relu6 1x8x16x16 -> 1x8x16x16 float32",
-                "convolution 3x3 groups 8 bias 1x8x16x16 -> 1x8x16x16 float32",
-                "activation relu6 1x8x16x16 -> 1x8x16x16 float32",
-                "convolution bias 1x8x16x16 -> 1x8x16x16 float32", "add 1x8x16x16 1x8x16x16 -> 1x8x16x16 float32",
-                "activation relu 1x8x16x16 -> 1x8x16x16 float32", "global_pool 1x8x16x16 -> 1x8 float32",
-                "linear bias 1x8 -> 1x10 float32", "softmax 1x10 -> 1x10 float32"}));
+  EXPECT_EQ(
+      formatted(network),
+      (std::vector<std::string>{
+          "convolution 3x3 stride 2x2 bias 1x3x32x32 -> 1x8x16x16 float32",
+          "activation relu6 1x8x16x16 -> 1x8x16x16 float32",
+          "convolution 3x3 groups 8 bias 1x8x16x16 -> 1x8x16x16 float32",
+          "activation relu6 1x8x16x16 -> 1x8x16x16 float32", "convolution bias 1x8x16x16 -> 1x8x16x16 float32",
+          "add 1x8x16x16 1x8x16x16 -> 1x8x16x16 float32", "activation relu 1x8x16x16 -> 1x8x16x16 float32",
+          "global_pool 1x8x16x16 -> 1x8 float32", "linear bias 1x8 -> 1x10 float32", "softmax 1x10 -> 1x10 float32"}));
   // 8 x 256 x 27 + 8 x 256 x 9 + 8 x 256 x 8 + 80
   EXPECT_EQ(multiply_adds(network), 55296 + 18432 + 16384 + 80);
   EXPECT_EQ(parameter_count(network), (216 + 8) + (72 + 8) + (64 + 8) + (80 + 10));
@@ -140,10 +140,9 @@ TEST(TfliteReader, ReshapesBetweenImagesAndRows_KeepBothInTheirOrder) {
   EXPECT_EQ(formatted(read_bytes(model.bytes({image}, {scores, scaled}))),
             (std::vector<std::string>{
                 "reshape 1x4x8x8 -> 1x64x2x2 float32", "transpose 1x64x2x2 -> 1x2x64x2 float32",
-                "transpose 1x2x64x2 -> 1x2x2x64 float32",
-                "matrix_product 1x2x64x2 1x2x2x64 -> 1x2x64x64 float32", "global_pool 1x4x8x8 -> 1x4 float32",
-                "reshape 1x4 -> 1x4x1x1 float32", "convolution 1x4x1x1 -> 1x4x1x1 float32",
-                "multiply 1x4x8x8 1x4x1x1 -> 1x4x8x8 float32"}));
+                "transpose 1x2x64x2 -> 1x2x2x64 float32", "matrix_product 1x2x64x2 1x2x2x64 -> 1x2x64x64 float32",
+                "global_pool 1x4x8x8 -> 1x4 float32", "reshape 1x4 -> 1x4x1x1 float32",
+                "convolution 1x4x1x1 -> 1x4x1x1 float32", "multiply 1x4x8x8 1x4x1x1 -> 1x4x8x8 float32"}));
 }
 
 TEST(TfliteReader, QuantisedOperators_ComputeInBytes) {
@@ -155,8 +154,9 @@ TEST(TfliteReader, QuantisedOperators_ComputeInBytes) {
   model.node(3, {bytes, model.weights("w", {2, 1, 1, 4}, Model::int8), model.weights("b", {2}, Model::int32)}, {result},
              convolution_options(1, 1, 0));
   const int pooled = model.tensor("pooled", {1, 4, 4, 2}, Model::int8);
-  model.node(17, {result}, {pooled},
-             {{0, Model::small(1)}, {1, Model::whole(2)}, {2, Model::whole(2)}, {3, Model::whole(2)}, {4, Model::whole(2)}});
+  model.node(
+      17, {result}, {pooled},
+      {{0, Model::small(1)}, {1, Model::whole(2)}, {2, Model::whole(2)}, {3, Model::whole(2)}, {4, Model::whole(2)}});
   const int output = model.tensor("output", {1, 4, 4, 2});
   model.node(6, {pooled}, {output});
   const Network network = read_bytes(model.bytes({image}, {output}));
