@@ -1,6 +1,6 @@
 #include "datasets/tables/network_sources.h"
 
-#include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
@@ -51,19 +51,26 @@ class NetworkFiles {
   std::set<std::string> unused_, inputs_;
 };
 
+/// Where a network lies there in several formats, as one converted from the other, the first format's file stands for
+/// it.
 std::vector<fs::path> network_files_of(const fs::path& folder) {
-  std::vector<fs::path> files;
+  std::map<std::string, std::pair<std::size_t, fs::path>> by_name;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
-    if (nasbench::is_network_file(entry->path())) files.push_back(entry->path());
+    if (!nasbench::is_network_file(entry->path())) continue;
+    const auto rank =
+        static_cast<std::size_t>(&nasbench::network_format(entry->path()) - nasbench::network_formats().data());
+    const auto [known, added] = by_name.try_emplace(entry->path().stem().string(), rank, entry->path());
+    if (!added && rank < known->second.first) known->second = {rank, entry->path()};
   }
   if (error) throw FileError(folder.string() + ": cannot list this folder (" + error.message() + ")");
-  if (files.empty()) {
+  if (by_name.empty()) {
     throw InputError(folder.string() + ": holds no network, expected files such as resnet18.onnx (" +
                      joined(nasbench::network_suffixes()) + ")");
   }
-  std::sort(files.begin(), files.end());
+  std::vector<fs::path> files;
+  for (auto& [name, file] : by_name) files.push_back(std::move(file.second));
   return files;
 }
 

@@ -20,7 +20,7 @@ struct LeftOutFile {
 /// Makes networks known by name (nasbench::networks()) and returns their identities, by name in a folder, else in the
 /// file's order. `path` is
 ///   a folder of network files (nasbench::network_formats()), whose networks are called as their files without the
-///   suffix, or one such file;
+///   suffix, or one such file; of a network that lies there in several formats, the first of them is read;
 ///   a `networks.json` (nasbench::networks_json);
 ///   a CSV with a row for each operator, in order: `network,index,operation,input_size,input_channels,output_size,
 ///   stride,kernel,filters,groups`; other columns are ignored, an empty field does not apply (parse_operator_table,

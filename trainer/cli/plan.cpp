@@ -5,7 +5,6 @@
 #include "datasets/kit/converted.h"
 #include "datasets/kit/kit.h"
 #include "datasets/tables/network_sources.h"
-#include "nasbench/formats/network_file.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -148,14 +147,12 @@ datasets::KitRequest kit_request(const OptionParser& options, std::uint64_t seed
   return kit;
 }
 
-/// Leaves out the networks whose weights a kit could not copy whole.
-void leave_out_without_weights(const OptionParser& options, std::vector<nasbench::Architecture>& networks) {
+/// Leaves out the networks that a kit could not copy whole.
+void leave_out_incomplete(const OptionParser& options, std::vector<nasbench::Architecture>& networks) {
   std::vector<datasets::LeftOutFile> left_out;
   const auto cannot_be_copied = [&](const nasbench::Architecture& network) {
-    const std::string& file = nasbench::named_network(network).file;
-    if (file.empty()) return false;
-    const std::optional<std::string> problem = nasbench::network_format(file).weights_problem(file);
-    if (problem) left_out.push_back({file, *problem});
+    const std::optional<std::string> problem = datasets::kit_problem(network);
+    if (problem) left_out.push_back({nasbench::networks().format(network), *problem});
     return problem.has_value();
   };
   networks.erase(std::remove_if(networks.begin(), networks.end(), cannot_be_copied), networks.end());
@@ -183,8 +180,8 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
     request.candidates = usable_architectures(options.get("archs"), space, quiet);
   }
   if (options.has("kit") && &space == &nasbench::networks()) {
-    leave_out_without_weights(options, request.candidates);
-    leave_out_without_weights(options, request.proposals);
+    leave_out_incomplete(options, request.candidates);
+    leave_out_incomplete(options, request.proposals);
   }
   if (options.has("measurements")) {
     datasets::MeasuredSource measured = read_measured(options.get("measurements"), space, quantity, quiet);

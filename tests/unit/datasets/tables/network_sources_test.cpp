@@ -194,6 +194,8 @@ TEST(NetworkSources, FilesOfAllFormats_AreReadFromAFolder) {
   ASSERT_EQ(identities.size(), 2U);
   EXPECT_EQ(format(nasbench::networks().operator_list(identities[1]).at(0)),
             format(nasbench::networks().operator_list(identities[0]).at(0)));
+  write_file_atomically(folder.path() / "format-a.param", "7767517\n1 1\nInput data 0 1 data 0=8\n");
+  EXPECT_EQ(read_networks(folder.path()), identities) << "one network in two formats is read from its ONNX file";
 }
 
 TEST(NetworkSources, AFileThatCannotBeRead_IsLeftOutByName) {
