@@ -88,6 +88,7 @@ using Convert = void (*)(Layer&);
 
 void convolution(Layer& layer);
 void deconvolution(Layer& layer);
+void volume_convolution(Layer& layer);
 void pooling(Layer& layer);
 void inner_product(Layer& layer);
 void gemm(Layer& layer);

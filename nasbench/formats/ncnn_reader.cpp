@@ -58,6 +58,7 @@ const std::map<std::string, ncnn::Convert>& conversions() {
          {"Deconvolution", "Deconvolution1D", "DeconvolutionDepthWise", "DeconvolutionDepthWise1D"}) {
       all[type] = ncnn::deconvolution;
     }
+    for (const char* type : {"Convolution3D", "ConvolutionDepthWise3D"}) all[type] = ncnn::volume_convolution;
     for (const char* type : {"Pooling", "Pooling1D"}) all[type] = ncnn::pooling;
     for (const char* type : {"BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm"}) all[type] = ncnn::normalise;
     for (const char* type : {"Bias", "Scale", "Power", "PReLU"}) all[type] = ncnn::scale;

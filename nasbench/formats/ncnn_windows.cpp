@@ -108,6 +108,38 @@ void convolution(Layer& layer) {
   layer.give_activated(result);
 }
 
+/// Convolutions of volumes are no kind of ours: opaque, with ONNX's name and weights.
+void volume_convolution(Layer& layer) {
+  const Shape volume = layer.shape();
+  if (volume.size() != 5) throw FormatError("it takes a volume, found " + text_of(volume));
+  const WindowOptions plane = window_of(layer, convolution_keys);
+  WindowOptions depth;  // as a window of one column
+  depth.kernel.height = layer.whole(21, plane.kernel.width);
+  depth.dilation.height = layer.whole(22, plane.dilation.width);
+  depth.stride.height = layer.whole(23, plane.stride.width);
+  depth.padding.top = layer.whole(24, plane.padding.left);
+  depth.padding.bottom = layer.whole(17, depth.padding.top);
+  require_window(plane);
+  require_window(depth);
+  const int units = layer.whole(0, 0), groups = layer.type() == "Convolution3D" ? 1 : layer.whole(7, 1);
+  require_groups(groups, volume[1], units);
+  const auto positions = [](std::int64_t length, int kernel, int stride, int dilation, int before, int behind) {
+    return window_positions(length, kernel, stride, dilation, before, behind, false);
+  };
+  const Extent &k = plane.kernel, &s = plane.stride, &d = plane.dilation;
+  const Padding& p = plane.padding;
+  const Shape output = {1, units,
+                        positions(volume[2], depth.kernel.height, depth.stride.height, depth.dilation.height,
+                                  depth.padding.top, depth.padding.bottom),
+                        positions(volume[3], k.height, s.height, d.height, p.top, p.bottom),
+                        positions(volume[4], k.width, s.width, d.width, p.left, p.right)};
+  require_tensor_size(output);
+  NetworkNode node = layer.node(OperatorKind::opaque, output, "Conv");
+  node.operation.constants = {{units, volume[1] / groups, depth.kernel.height, k.height, k.width}};
+  if (layer.whole(5, 0) != 0) node.operation.constants.push_back({units});
+  layer.give_activated(layer.builder().append(std::move(node)));
+}
+
 void deconvolution(Layer& layer) {
   const Source image = as_image(layer, layer.source());
   const Shape shape = layer.builder().type(image).shape;

@@ -90,6 +90,31 @@ void reduce(Operation& op) {
   op.append(std::move(node));
 }
 
+/// A layer over a sequence, with its weights as ONNX has them: directions × gates and units × inputs, then × units,
+/// then the biases. Of an LSTM each gate has tensors of its own, the first of each four being left out where it is
+/// coupled.
+void recurrent(Operation& op) {
+  const bool lstm = op.code() == code::sequence_lstm;
+  const std::size_t gates = lstm ? 4 : 1, biases = lstm ? 12 : 3;
+  NetworkNode node = op.node(OperatorKind::opaque, op.output().shape, op.type());
+  node.inputs = {op.source()};
+  node.operation.constants.clear();
+  for (const std::size_t first : {std::size_t{1}, 1 + gates}) {
+    Shape all = {1, 0, 0};
+    for (std::size_t i = first; i < first + gates; ++i) {
+      if (!op.is_constant(i) || op.shape(i).size() != 2) continue;
+      all[1] += op.shape(i)[0];
+      all[2] = op.shape(i)[1];
+    }
+    if (all[1] < 1 || all[2] < 1) throw FormatError("it has no weights");
+    node.operation.constants.push_back(std::move(all));
+  }
+  std::int64_t bias = 0;
+  for (std::size_t i = biases; i < biases + gates; ++i) bias += op.is_constant(i) ? element_count(op.shape(i)) : 0;
+  if (bias > 0) node.operation.constants.push_back({1, bias});
+  op.append(std::move(node));
+}
+
 void opaque(Operation& op) {
   NetworkNode node = op.node(OperatorKind::opaque, op.output().shape, op.type());
   for (std::size_t i = 1; i < op.outputs(); ++i) node.outputs.push_back({op.output(i).shape, op.output_type(i)});

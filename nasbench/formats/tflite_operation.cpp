@@ -30,9 +30,9 @@ Shape image_shape(const Shape& shape) {
 std::int64_t image_axis(std::int64_t axis) { return axis == 0 ? 0 : axis == 3 ? 1 : axis + 1; }
 
 std::string Operation::type() const {
-  if (op_.code == code::custom) return op_.custom.empty() ? "custom" : op_.custom;
-  const Rule* rule = rule_of(op_.code);
-  return rule == nullptr ? "tflite." + std::to_string(op_.code) : rule->name;
+  if (const Rule* rule = rule_of(op_.code, op_.custom)) return rule->name;
+  if (op_.code != code::custom) return "tflite." + std::to_string(op_.code);
+  return op_.custom.empty() ? "custom" : op_.custom;
 }
 
 int Operation::whole(int option, int otherwise) const {

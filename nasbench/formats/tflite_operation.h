@@ -100,6 +100,7 @@ using Convert = void (*)(Operation&);
 
 void convolution(Operation& op);
 void transposed_convolution(Operation& op);
+void volume_convolution(Operation& op);
 void pool(Operation& op);
 void fully_connected(Operation& op);
 void matrix_product(Operation& op);
@@ -119,6 +120,7 @@ void function(Operation& op);
 void pair(Operation& op);
 void softmax(Operation& op);
 void reduce(Operation& op);
+void recurrent(Operation& op);
 void opaque(Operation& op);
 
 /// How an operator is read.
@@ -129,8 +131,8 @@ struct Rule {
   enum class Layout { images, alike, any } layout = Layout::any;
 };
 
-/// The rule of a BuiltinOperator; nothing of one that we do not know.
-const Rule* rule_of(std::int32_t code);
+/// The rule of a BuiltinOperator, or of a custom one by its name; nothing of one that we do not know.
+const Rule* rule_of(std::int32_t code, const std::string& custom);
 
 /// What a function of one tensor or of two is called in a network, by its code; empty of others.
 std::string function_name(std::int32_t code);
@@ -142,7 +144,7 @@ constexpr std::int32_t average_pool_2d = 1, concatenation = 2, conv_2d = 3, dept
                        gather = 36, mean = 40, sub = 41, div = 42, strided_slice = 45, split = 49, log_softmax = 50,
                        cast = 53, slice = 65, sum = 74, shape = 77, reduce_max = 82, square = 92, leaky_relu = 98,
                        mirror_pad = 100, split_v = 102, elu = 111, relu_0_to_1 = 152, add = 0, mul = 18, quantize = 114,
-                       dequantize = 6, fake_quant = 80, add_n = 106, rank = 110;
+                       dequantize = 6, fake_quant = 80, add_n = 106, rank = 110, conv_3d = 132, sequence_lstm = 44;
 }  // namespace code
 
 }  // namespace tenshot::nasbench::tflite

@@ -80,18 +80,25 @@ void convolution(Operation& op) {
   op.give_activated(op.builder().convolution(op.name(), op.source(), units, options), op.small(numbers.activation));
 }
 
-/// Inputs are the output's shape, weights (units × height × width × channels), the image and a bias.
+/// Inputs are the output's shape, weights (units × height × width × channels), the image and a bias; of MediaPipe's own
+/// operator the image, weights and a bias, and its steps are those that give the output.
 void transposed_convolution(Operation& op) {
-  require_image(op, 2);
+  const bool custom = op.code() == code::custom;
+  const std::size_t input = custom ? 0 : 2;
+  require_image(op, input);
   const Shape& weights = weights_of(op, 1);
-  const Shape image = op.shape(2), wanted = op.output().shape;
+  const Shape image = op.shape(input), wanted = op.output().shape;
   ConvolutionOptions options;
   options.window.kernel = extent(weights[1], weights[2]);
-  options.window.stride = {op.whole(2), op.whole(1)};
-  options.bias = op.has(3);
-  require_window(options.window);
-  require_groups(1, weights[3], weights[0]);
   if (wanted.size() != 4) throw FormatError("its output has the shape " + text_of(wanted));
+  options.window.stride =
+      custom ? extent(wanted[2] / image[2], wanted[3] / image[3]) : Extent{op.whole(2), op.whole(1)};
+  options.bias = op.has(custom ? 2 : 3);
+  require_window(options.window);
+  if (weights[3] != image[1]) {
+    throw FormatError("weights of " + text_of(weights) + " do not fit " + std::to_string(image[1]) + " channels");
+  }
+  require_groups(1, image[1], weights[0]);
   const auto surplus = [](std::int64_t in, std::int64_t out, int kernel, int stride) {
     return static_cast<int>(std::clamp<std::int64_t>((in - 1) * stride + kernel - out, -(1 << 16), 1 << 16));
   };
@@ -100,8 +107,21 @@ void transposed_convolution(Operation& op) {
   const int cut_height = std::max(0, height), cut_width = std::max(0, width);
   options.window.padding = {cut_height / 2, cut_width / 2, cut_height - cut_height / 2, cut_width - cut_width / 2};
   const Extent more = {std::max(0, -height), std::max(0, -width)};
-  op.give_activated(op.builder().transposed_convolution(op.name(), op.source(2), weights[0], options, more),
-                    op.small(3));
+  const Source result = op.builder().transposed_convolution(op.name(), op.source(input), weights[0], options, more);
+  op.give_activated(result, custom ? 0 : op.small(3));
+}
+
+/// Convolutions of volumes are no kind of ours: opaque, with weights in ONNX's order. The file's are depth × height ×
+/// width × channels × units, of transposed ones, whose first input is the output's shape, units × channels.
+void volume_convolution(Operation& op) {
+  const bool transposed = op.code() != code::conv_3d;
+  const Shape& weights = op.shape(1);
+  if (weights.size() != 5) throw FormatError("its weights have the shape " + text_of(weights));
+  NetworkNode node = op.node(OperatorKind::opaque, op.output().shape, op.type());
+  node.inputs = {op.source(transposed ? 2 : 0)};
+  node.operation.constants = {{weights[4], weights[3], weights[0], weights[1], weights[2]}};
+  if (op.has(transposed ? 3 : 2)) node.operation.constants.push_back({weights[transposed ? 3 : 4]});
+  op.give_activated(op.builder().append(std::move(node)), op.small(4));
 }
 
 void pool(Operation& op) {

@@ -31,7 +31,7 @@ class Layouts {
       : file_(file), set_(file.tensors.size()), image_(file.tensors.size(), false) {
     std::iota(set_.begin(), set_.end(), std::size_t{0});
     for (const TfliteOperator& op : file.operators) {
-      const Rule* rule = tflite::rule_of(op.code);
+      const Rule* rule = tflite::rule_of(op.code, op.custom);
       const bool hands_on = op.code == code::quantize || op.code == code::dequantize || op.code == code::fake_quant;
       if (rule == nullptr && !hands_on) continue;
       const Rule::Layout layout = rule == nullptr ? Rule::Layout::alike : rule->layout;
@@ -236,7 +236,7 @@ class TfliteReader {
     for (const std::int32_t output : op.outputs) outputs.push_back(expected(output));
     const std::size_t before = builder_.network().nodes.size();
     Operation operation(file_, op, name, inputs, outputs, builder_);
-    const Rule* rule = tflite::rule_of(op.code);
+    const Rule* rule = tflite::rule_of(op.code, op.custom);
     (rule == nullptr ? tflite::opaque : rule->convert)(operation);
     const ElementType type = computing_type(op);
     for (std::size_t i = before; i < builder_.network().nodes.size(); ++i) {

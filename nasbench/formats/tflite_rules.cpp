@@ -66,13 +66,13 @@ constexpr std::array<Row, 56> rows = {{
     {26, "SpaceToDepth", opaque, Layout::images},
     {27, "SVDF", opaque, Layout::any},
     {code::pad, "Pad", pad, Layout::alike},
-    {35, "RNN", opaque, Layout::any},
+    {35, "RNN", recurrent, Layout::any},
     {code::gather, "Gather", gather, Layout::any},
     {37, "BatchToSpace", opaque, Layout::images},
     {38, "SpaceToBatch", opaque, Layout::images},
     {39, "Transpose", transpose, Layout::any},
     {43, "Squeeze", reshape, Layout::any},
-    {44, "LSTM", opaque, Layout::any},
+    {code::sequence_lstm, "LSTM", recurrent, Layout::any},
     {code::strided_slice, "Slice", slice, Layout::alike},
     {46, "RNN", opaque, Layout::any},
     {48, "TopK", opaque, Layout::any},
@@ -101,8 +101,8 @@ constexpr std::array<Row, 56> rows = {{
     {126, "MatMul", matrix_product, Layout::any},
     {128, "CumSum", opaque, Layout::alike},
     {130, "Expand", opaque, Layout::alike},
-    {132, "Conv3D", opaque, Layout::any},
-    {141, "ConvTranspose3D", opaque, Layout::any},
+    {code::conv_3d, "Conv", volume_convolution, Layout::any},
+    {141, "ConvTranspose", volume_convolution, Layout::any},
 }};
 
 std::map<std::int32_t, Rule> all_rules() {
@@ -129,7 +129,9 @@ std::string function_name(std::int32_t code) {
   return {};
 }
 
-const Rule* rule_of(std::int32_t code) {
+const Rule* rule_of(std::int32_t code, const std::string& custom) {
+  static const Rule mediapipe_transposed = {"ConvTranspose", transposed_convolution, Layout::images};
+  if (code == tflite::code::custom) return custom == "Convolution2DTransposeBias" ? &mediapipe_transposed : nullptr;
   static const std::map<std::int32_t, Rule> rules = all_rules();
   const auto found = rules.find(code);
   return found == rules.end() ? nullptr : &found->second;

@@ -116,6 +116,12 @@ TEST(NcnnReader, Products_HaveTheirWeightsSizes) {
                    "opaque LSTM 1x32x6 -> 1x32x5 constant 1x20x6 constant 1x20x5 constant 1x20 float32"}));
 }
 
+TEST(NcnnReader, ConvolutionsOfVolumes_HaveOnnxsNameAndWeights) {
+  EXPECT_EQ(formatted(read_text("7767517\n2 2\nInput x 0 1 x 0=8 1=8 11=4 2=3\n"
+                                "Convolution3D c 1 1 x y 0=5 1=3 4=1 5=1 6=405\n")),
+            Lines{"opaque Conv 1x3x4x8x8 -> 1x5x4x8x8 constant 5x3x3x3x3 constant 5 float32"});
+}
+
 TEST(NcnnReader, UnknownLayers_HaveTheShapeThatTheFileSays) {
   EXPECT_EQ(operators_of("Mystery m 1 1 x y -23330=4,3,3,2,7", 1), Lines{"opaque Mystery 1x4x8x6 -> 1x7x2x3 float32"});
   const std::string message = refusal("7767517\n2 2\nInput x 0 1 x 0=6\nMystery m 1 1 x y\n");

@@ -179,12 +179,42 @@ TEST(TfliteReader, UnknownOperators_AreOpaqueWithTheirWeights) {
   Model model;
   const int row = model.tensor("row", {1, 6, 4});
   const int state = model.tensor("state", {1, 6, 5});
-  model.node(44, {row, model.weights("w", {5, 4})}, {state});
+  model.node(27, {row, model.weights("w", {5, 4})}, {state});
   const int boxes = model.tensor("boxes", {1, 10, 4}), scores = model.tensor("scores", {1, 10});
   model.node(32, {state}, {boxes, scores}, {}, "TFLite_Detection_PostProcess");
   EXPECT_EQ(formatted(read_bytes(model.bytes({row}, {boxes, scores}))),
-            (std::vector<std::string>{"opaque LSTM 1x6x4 -> 1x6x5 constant 5x4 float32",
+            (std::vector<std::string>{"opaque SVDF 1x6x4 -> 1x6x5 constant 5x4 float32",
                                       "opaque TFLite_Detection_PostProcess 1x6x5 -> 1x10x4 float32"}));
+}
+
+TEST(TfliteReader, RecurrentLayersAndVolumes_HaveOnnxsNamesAndWeights) {
+  Model model;
+  const int steps = model.tensor("steps", {1, 6, 4}), result = model.tensor("result", {1, 6, 5});
+  std::vector<std::int32_t> inputs = {steps};
+  for (int gate = 0; gate < 4; ++gate) inputs.push_back(model.weights("w", {5, 4}));
+  for (int gate = 0; gate < 4; ++gate) inputs.push_back(model.weights("r", {5, 5}));
+  for (int peephole = 0; peephole < 3; ++peephole) inputs.push_back(-1);
+  for (int gate = 0; gate < 4; ++gate) inputs.push_back(model.weights("b", {5}));
+  model.node(44, inputs, {result});
+  const int volume = model.tensor("volume", {1, 4, 8, 8, 3}), windows = model.tensor("windows", {1, 4, 8, 8, 2});
+  model.node(132, {volume, model.weights("v", {3, 3, 3, 3, 2})}, {windows});
+  EXPECT_EQ(
+      formatted(read_bytes(model.bytes({steps, volume}, {result, windows}))),
+      (std::vector<std::string>{"opaque LSTM 1x6x4 -> 1x6x5 constant 1x20x4 constant 1x20x5 constant 1x20 float32",
+                                "opaque Conv 1x4x8x8x3 -> 1x4x8x8x2 constant 2x3x3x3x3 float32"}));
+}
+
+TEST(TfliteReader, ATransposedConvolution_GivesTheShapeOfTheFile) {
+  Model model;
+  const int image = model.tensor("image", {1, 8, 8, 4}), twice = model.tensor("twice", {1, 16, 16, 2});
+  model.node(67, {model.integers("shape", {1, 16, 16, 2}), model.weights("w", {2, 3, 3, 4}), image}, {twice},
+             {{0, Model::small(0)}, {1, Model::whole(2)}, {2, Model::whole(2)}});
+  const int again = model.tensor("again", {1, 32, 32, 1});
+  model.node(32, {twice, model.weights("v", {1, 2, 2, 2}), model.weights("b", {1})}, {again}, {},
+             "Convolution2DTransposeBias");
+  EXPECT_EQ(formatted(read_bytes(model.bytes({image}, {again}))),
+            (std::vector<std::string>{"transposed_convolution 3x3 stride 2x2 1x4x8x8 -> 1x2x16x16 float32",
+                                      "transposed_convolution 2x2 stride 2x2 bias 1x2x16x16 -> 1x1x32x32 float32"}));
 }
 
 TEST(TfliteReader, AnOpenBatch_IsWhatIsAskedFor) {
@@ -234,14 +264,14 @@ TEST(TfliteReader, FilesOfOtherKindsAndDamagedOnes_AreRefused) {
   EXPECT_NE(refusal("").find("is empty, no TensorFlow Lite model"), std::string::npos);
   EXPECT_NE(refusal(std::string("\x08\x07\x12\x07pytorch", 11)).find("is an ONNX model"), std::string::npos);
   const std::string whole = small_network();
-  for (std::size_t length = 8; length < whole.size(); length += 37) {
+  for (std::size_t length = 8; length < whole.size(); length += 97) {
     try {
       read_bytes(whole.substr(0, length));
     } catch (const Error&) {
     }
   }
   std::string damaged = whole;
-  for (std::size_t place = 0; place < whole.size(); place += 3) {
+  for (std::size_t place = 0; place < whole.size(); place += 11) {
     damaged[place] = static_cast<char>(damaged[place] ^ 0x55);
     try {
       read_bytes(damaged);
