@@ -1,5 +1,7 @@
 #include "datasets/tables/network_sources.h"
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -132,6 +134,31 @@ nasbench::Architecture architecture_or_file(const std::string& text, const nasbe
                      "; take one of the space networks, or write an architecture such as " + space.example());
   }
   return read_networks(text, options).front();
+}
+
+std::vector<nasbench::Architecture> architectures_or_files(const std::vector<std::string>& texts,
+                                                           const nasbench::SearchSpace& space,
+                                                           const nasbench::NetworkReadOptions& options,
+                                                           std::vector<LeftOutFile>* left_out) {
+  if (texts.size() == 1) return {architecture_or_file(texts.front(), space, options)};
+  std::vector<fs::path> files;
+  if (&space == &nasbench::networks()) {
+    std::copy_if(texts.begin(), texts.end(), std::back_inserter(files), nasbench::is_network_file);
+  }
+  std::vector<LeftOutFile> refused;
+  read_network_files(files, options, left_out == nullptr ? nullptr : &refused);
+  std::vector<nasbench::Architecture> architectures;
+  for (const std::string& text : texts) {
+    const bool is_file = std::find(files.begin(), files.end(), fs::path(text)) != files.end();
+    const bool is_refused =
+        std::any_of(refused.begin(), refused.end(), [&](const LeftOutFile& file) { return file.file == text; });
+    if (is_refused) continue;
+    architectures.push_back(is_file ? space.parse(fs::path(text).stem().string())
+                                    : architecture_or_file(text, space, options));
+  }
+  if (architectures.empty() && !refused.empty()) throw none_left(refused);
+  if (left_out != nullptr) left_out->insert(left_out->end(), refused.begin(), refused.end());
+  return architectures;
 }
 
 }  // namespace tenshot::datasets

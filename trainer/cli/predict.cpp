@@ -1,13 +1,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <iostream>
-#include <iterator>
 #include <limits>
 #include <numeric>
 
-#include "nasbench/formats/network_file.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -87,23 +84,9 @@ double limit_of(const OptionParser& options) {
 std::vector<nasbench::Architecture> arguments_of(const OptionParser& options, const nasbench::SearchSpace& space) {
   nasbench::NetworkReadOptions read = read_options(options);
   read.shapes_of_several = options.has("networks");
-  if (options.rest().size() == 1) return {datasets::architecture_or_file(options.rest().front(), space, read)};
-  std::vector<std::filesystem::path> files;
-  if (&space == &nasbench::networks()) {
-    std::copy_if(options.rest().begin(), options.rest().end(), std::back_inserter(files), nasbench::is_network_file);
-  }
   std::vector<datasets::LeftOutFile> left_out;
-  datasets::read_network_files(files, read, &left_out);
-  std::vector<nasbench::Architecture> architectures;
-  for (const std::string& text : options.rest()) {
-    const bool is_left_out = std::any_of(left_out.begin(), left_out.end(),
-                                         [&](const datasets::LeftOutFile& file) { return file.file == text; });
-    const bool is_read = std::find(files.begin(), files.end(), std::filesystem::path(text)) != files.end();
-    if (is_left_out) continue;
-    architectures.push_back(is_read ? space.parse(std::filesystem::path(text).stem().string())
-                                    : datasets::architecture_or_file(text, space, read));
-  }
-  if (architectures.empty()) throw datasets::none_left(left_out);
+  std::vector<nasbench::Architecture> architectures =
+      datasets::architectures_or_files(options.rest(), space, read, &left_out);
   report_left_out(options, left_out);
   return architectures;
 }
@@ -206,7 +189,7 @@ void run(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-const Command predict_command = {"predict", "predict latencies of architectures, of network files, or of the whole space",
-                                 run};
+const Command predict_command = {"predict",
+                                 "predict latencies of architectures, of network files, or of the whole space", run};
 
 }  // namespace tenshot::cli

@@ -36,12 +36,7 @@ nasbench::NetworkReadOptions read_options(const Shapes& shapes) {
 }
 
 std::vector<Architecture> parse_all(const SearchSpace& space, const Strings& strings, const Shapes& shapes) {
-  std::vector<Architecture> architectures;
-  architectures.reserve(strings.size());
-  for (const std::string& text : strings) {
-    architectures.push_back(datasets::architecture_or_file(text, space, read_options(shapes)));
-  }
-  return architectures;
+  return datasets::architectures_or_files(strings, space, read_options(shapes));
 }
 
 Strings format_all(const SearchSpace& space, const std::vector<Architecture>& architectures) {

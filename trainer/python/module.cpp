@@ -342,8 +342,9 @@ PYBIND11_MODULE(tenshot, module) {
   module.def(
       "networks", &networks, py::arg("path"), py::arg("shapes") = Shapes{},
       "Makes networks known by name, for plan, adapt and predict in the space `networks`, and gives their names. "
-      "`path` is a folder of *.onnx, one such file, a networks.json, or a CSV of operators; `shapes` gives the "
-      "extents of inputs that files leave open. Raises FileError, InputError, FormatError.");
+      "`path` is a folder of *.onnx, *.tflite and *.param, one such file, a networks.json, or a CSV of operators; "
+      "`shapes` gives the extents of inputs that files leave open, to the networks that have them. A file of a folder "
+      "that cannot be read is left out with a warning. Raises FileError, InputError, FormatError.");
   module.def("random_architectures", &random_architectures, py::arg("space"), py::arg("count"), py::arg("seed") = 1,
              "`count` architectures drawn uniformly from the search space of that name, as strings.");
   module.def(
