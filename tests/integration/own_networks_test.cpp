@@ -158,8 +158,8 @@ TEST_F(OwnNetworks, AFileThatIsNoNetwork_DoesNotStopTheOthers) {
   expect_fine(arguments);
   expect_parts(arguments.out, {"second\t"});
   expect_parts(arguments.err, {"pointer.onnx", "nowhere.onnx"});
-  const Outcome planned = run("tenshot plan --checkpoint " + q("networks.tenshot") + " --networks " + models +
-                              " --samples 2 --out -");
+  const Outcome planned =
+      run("tenshot plan --checkpoint " + q("networks.tenshot") + " --networks " + models + " --samples 2 --out -");
   expect_fine(planned);
   expect_parts(planned.out, {"first", "second"});
   expect_parts(planned.err, {"pointer.onnx"});

@@ -116,7 +116,8 @@ void import_measurements(const Arguments& arguments) {
   add("rows", "a:b, rows whose index is a … b − 1 (default: all)", cxxopts::value<std::string>());
   add("kit", "folder of a kit with the results/ of its measure.sh: becomes one device-runtime",
       cxxopts::value<std::string>());
-  add("id", "of that device-runtime (default: its backend and settings), or of what benchncnn printed", cxxopts::value<std::string>());
+  add("id", "of that device-runtime (default: its backend and settings), or of what benchncnn printed",
+      cxxopts::value<std::string>());
   add("out", "required: pool folder to write", cxxopts::value<std::string>());
   add_quantity_option(options, "latency");
   if (!options.parse(arguments)) return;
@@ -148,8 +149,6 @@ void import_measurements(const Arguments& arguments) {
   for (const auto& column : columns) {
     if (column.usable == 0)
       say(column.id + ": has no usable " + std::string(title(quantity)) + " and is left out", quiet);
-  }
-  for (const auto& column : columns) {
     if (column.whole_milliseconds) say(column.id + ": " + whole_numbers(quantity), quiet);
   }
   read.write_pool(out);

@@ -21,8 +21,9 @@ using Arguments = std::vector<std::string>;
 using nasbench::Network;
 using nasbench::OperatorSpecification;
 
-constexpr const char* describe_example = "  tenshot network describe model.onnx --shape input=1x3x224x224\n"
-                                         "  tenshot network describe model.tflite --json\n";
+constexpr const char* describe_example =
+    "  tenshot network describe model.onnx --shape input=1x3x224x224\n"
+    "  tenshot network describe model.tflite --json\n";
 constexpr const char* generate_example =
     "  tenshot network generate --space synthetic-cnn --count 50 --seed 1 --out networks\n";
 

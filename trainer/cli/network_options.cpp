@@ -37,7 +37,10 @@ void reads_networks(FileRoles& files, const OptionParser& options) {
 
 std::vector<nasbench::Architecture> networks_of(const OptionParser& options) {
   if (!options.has("networks")) return {};
-  return networks_at(options, options.get("networks"), read_options(options));
+  nasbench::NetworkReadOptions read = read_options(options);
+  // Networks that are named otherwise may be what a shape is for.
+  read.shapes_of_several = !options.rest().empty() || options.has("proposals") || options.has("explain");
+  return networks_at(options, options.get("networks"), read);
 }
 
 std::vector<nasbench::Architecture> networks_at(const OptionParser& options, const std::string& path,

@@ -174,7 +174,9 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
       throw InputError("--proposals: the checkpoint is of the space " + std::string(space.name()) +
                        ", whose predictor knows no networks by name");
     }
-    request.proposals = networks_at(options, options.get("proposals"), read_options(options));
+    nasbench::NetworkReadOptions read = read_options(options);
+    read.shapes_of_several = options.has("networks");
+    request.proposals = networks_at(options, options.get("proposals"), read);
   }
   if (options.has("archs")) {
     request.candidates = usable_architectures(options.get("archs"), space, quiet);

@@ -20,6 +20,7 @@ trainer::report::DeviceReportOptions report_options(const OptionParser& options)
   }
   if (options.has("explain")) result.explained = options.get<std::vector<std::string>>("explain");
   result.read = read_options(options);
+  result.read.shapes_of_several = options.has("networks") || result.explained.size() > 1;
   return result;
 }
 
