@@ -1,6 +1,7 @@
 #include "nasbench/formats/tflite_file.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "nasbench/formats/limits.h"
@@ -67,9 +68,10 @@ class Reader {
     const FlatVector graphs = model.vector(field::model_subgraphs, 4);
     if (graphs.length == 0) throw FormatError("it has no subgraph");
     read_codes(model);
+    graphs_ = graphs;
     const FlatTable graph = model.element(graphs, 0);
     read_tensors(model, graph);
-    read_operators(graph);
+    read_operators(model, graph);
     file_.inputs = tensors_of(graph, field::graph_inputs, false);
     file_.outputs = tensors_of(graph, field::graph_outputs, false);
     return std::move(file_);
@@ -99,23 +101,45 @@ class Reader {
       throw FormatError("it has more than " + std::to_string(most_tensors) + " tensors");
     }
     for (std::uint64_t i = 0; i < tensors.length; ++i) {
-      const FlatTable from = graph.element(tensors, i);
-      TfliteTensor tensor;
-      tensor.name = excerpt(from.text(field::tensor_name), longest_name);
-      for (const std::int32_t dimension : from.integers(field::tensor_shape)) tensor.shape.push_back(dimension);
-      for (const std::int32_t dimension : from.integers(field::tensor_signature)) tensor.signature.push_back(dimension);
-      if (tensor.signature.size() != tensor.shape.size()) tensor.signature.clear();
-      tensor.file_type = from.number<std::int8_t>(field::tensor_type);
-      tensor.type = element_type(tensor.file_type);
-      const auto buffer = from.number<std::uint32_t>(field::tensor_buffer);
-      const bool variable = from.number<std::uint8_t>(field::tensor_variable) != 0;
-      if (buffer > 0 && buffer >= buffers.length) {
-        throw FormatError("damaged: tensor '" + tensor.name + "' has buffer " + std::to_string(buffer) + " of " +
-                          std::to_string(buffers.length));
-      }
-      if (buffer > 0 && !variable) read_data(model.element(buffers, buffer), tensor);
-      file_.tensors.push_back(std::move(tensor));
+      file_.tensors.push_back(read_tensor(graph.element(tensors, i), model, buffers));
     }
+  }
+
+  TfliteTensor read_tensor(const FlatTable& from, const FlatTable& model, const FlatVector& buffers) const {
+    TfliteTensor tensor;
+    tensor.name = excerpt(from.text(field::tensor_name), longest_name);
+    for (const std::int32_t dimension : from.integers(field::tensor_shape)) tensor.shape.push_back(dimension);
+    for (const std::int32_t dimension : from.integers(field::tensor_signature)) tensor.signature.push_back(dimension);
+    if (tensor.signature.size() != tensor.shape.size()) tensor.signature.clear();
+    tensor.file_type = from.number<std::int8_t>(field::tensor_type);
+    tensor.type = element_type(tensor.file_type);
+    const auto buffer = from.number<std::uint32_t>(field::tensor_buffer);
+    const bool variable = from.number<std::uint8_t>(field::tensor_variable) != 0;
+    if (buffer > 0 && buffer >= buffers.length) {
+      throw FormatError("damaged: tensor '" + tensor.name + "' has buffer " + std::to_string(buffer) + " of " +
+                        std::to_string(buffers.length));
+    }
+    if (buffer > 0 && !variable) read_data(model.element(buffers, buffer), tensor);
+    return tensor;
+  }
+
+  /// The trained constants of another subgraph.
+  const std::vector<Shape>& weights_of_graph(const FlatTable& model, std::int32_t number) {
+    if (number < 1 || static_cast<std::uint64_t>(number) >= graphs_.length) {
+      throw FormatError("damaged: there is no subgraph " + std::to_string(number));
+    }
+    const auto [known, added] = inner_weights_.try_emplace(number);
+    if (!added) return known->second;
+    const FlatTable graph = model.element(graphs_, static_cast<std::uint64_t>(number));
+    const FlatVector tensors = graph.vector(field::graph_tensors, 4), buffers = model.vector(field::model_buffers, 4);
+    count_inner(tensors.length);
+    for (std::uint64_t i = 0; i < tensors.length; ++i) {
+      const TfliteTensor tensor = read_tensor(graph.element(tensors, i), model, buffers);
+      const bool trained = tensor.type != ElementType::int32 && tensor.type != ElementType::int64 &&
+                           tensor.type != ElementType::boolean && tensor.data.length > 8;
+      if (tensor.has_data && trained) known->second.push_back(tensor.shape);
+    }
+    return known->second;
   }
 
   /// The bytes of a buffer, which lie behind the tables in a file of more than 2 GiB.
@@ -131,7 +155,19 @@ class Reader {
     tensor.has_data = tensor.data.length > 0;
   }
 
-  void read_operators(const FlatTable& graph) {
+  void count_inner(std::uint64_t tensors) {
+    inner_tensors_ += tensors;
+    if (inner_tensors_ > most_tensors) throw FormatError("its subgraphs have more tensors than we read");
+  }
+
+  /// The numbers of the options that are subgraphs.
+  static std::vector<int> graph_options(std::int32_t code) {
+    constexpr std::int32_t call = 31, branch = 118, loop = 119;
+    if (code == call) return {0};
+    return code == branch || code == loop ? std::vector<int>{0, 1} : std::vector<int>();
+  }
+
+  void read_operators(const FlatTable& model, const FlatTable& graph) {
     const FlatVector operators = graph.vector(field::graph_operators, 4);
     if (operators.length > operator_limit) {
       throw FormatError("it has more than " + std::to_string(operator_limit) + " operators");
@@ -140,9 +176,18 @@ class Reader {
       const FlatTable from = graph.element(operators, i);
       const auto code = from.number<std::uint32_t>(field::operator_code);
       if (code >= codes_.size()) throw FormatError("damaged: operator " + std::to_string(i) + " has no kind");
-      file_.operators.push_back({codes_[code].code, codes_[code].custom, tensors_of(from, field::operator_inputs, true),
+      file_.operators.push_back({codes_[code].code,
+                                 codes_[code].custom,
+                                 tensors_of(from, field::operator_inputs, true),
                                  tensors_of(from, field::operator_outputs, false),
-                                 from.table(field::operator_options)});
+                                 from.table(field::operator_options),
+                                 {}});
+      TfliteOperator& op = file_.operators.back();
+      for (const int option : op.options ? graph_options(op.code) : std::vector<int>()) {
+        const std::vector<Shape>& weights = weights_of_graph(model, op.options->number<std::int32_t>(option));
+        count_inner(weights.size());
+        op.inner_weights.insert(op.inner_weights.end(), weights.begin(), weights.end());
+      }
     }
   }
 
@@ -157,6 +202,9 @@ class Reader {
 
   TfliteFile file_;
   std::vector<Code> codes_;
+  FlatVector graphs_;
+  std::map<std::int32_t, std::vector<Shape>> inner_weights_;  ///< by subgraph
+  std::uint64_t inner_tensors_ = 0;
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ struct TfliteOperator {
   std::string custom;                         ///< name of a custom operator
   std::vector<std::int32_t> inputs, outputs;  ///< tensors; −1 for one that is left out
   std::optional<FlatTable> options;           ///< BuiltinOptions
+  std::vector<Shape> inner_weights;           ///< of the subgraphs that it runs: of a Call, an If and a While
 };
 
 struct TfliteFile {

@@ -117,6 +117,7 @@ void recurrent(Operation& op) {
 
 void opaque(Operation& op) {
   NetworkNode node = op.node(OperatorKind::opaque, op.output().shape, op.type());
+  for (const Shape& weights : op.inner_weights()) node.operation.constants.push_back(weights);
   for (std::size_t i = 1; i < op.outputs(); ++i) node.outputs.push_back({op.output(i).shape, op.output_type(i)});
   op.give(op.builder().append(std::move(node)));
   for (std::size_t i = 1; i < op.outputs(); ++i) op.give({op.given().front().node, static_cast<int>(i)});

@@ -43,6 +43,7 @@ class Operation {
   std::int32_t code() const { return op_.code; }
   /// What an opaque operator is called: ONNX's name, or the custom operator's own.
   std::string type() const;
+  const std::vector<Shape>& inner_weights() const { return op_.inner_weights; }
   NetworkBuilder& builder() { return builder_; }
 
   // Options, by their number in the schema; where the operator has none, they have their defaults.

@@ -17,7 +17,7 @@ namespace tenshot::nasbench {
 ///   the bytes of what reads and writes them.
 /// - Constants that shapes, axes and paddings are made of are read; computations of shapes take what the file says.
 /// - An operator that is unknown, recurrent, custom or of control flow is opaque: it has a name, shapes and weights. Of
-///   an If or a While the subgraph is not looked into.
+///   a Call, an If or a While those are the weights of the subgraphs that it runs.
 ///
 /// Throws FileError where the file cannot be read, FormatError or InputError, one line that names the file and the
 /// operator or input, where it is of another kind, damaged, contradicts itself, or leaves a dimension open that the

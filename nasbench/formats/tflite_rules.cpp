@@ -46,7 +46,7 @@ struct Row {
   Layout layout;
 };
 
-constexpr std::array<Row, 56> rows = {{
+constexpr std::array<Row, 57> rows = {{
     {code::average_pool_2d, "AveragePool", pool, Layout::images},
     {code::concatenation, "Concat", concatenate, Layout::alike},
     {code::conv_2d, "Conv", convolution, Layout::images},
@@ -66,6 +66,7 @@ constexpr std::array<Row, 56> rows = {{
     {26, "SpaceToDepth", opaque, Layout::images},
     {27, "SVDF", opaque, Layout::any},
     {code::pad, "Pad", pad, Layout::alike},
+    {31, "Call", opaque, Layout::any},
     {35, "RNN", recurrent, Layout::any},
     {code::gather, "Gather", gather, Layout::any},
     {37, "BatchToSpace", opaque, Layout::images},

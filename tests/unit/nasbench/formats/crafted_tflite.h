@@ -155,14 +155,23 @@ class TfliteModel {
                                      {4, flat_table(std::move(options))}}));
   }
 
+  /// A further subgraph with weights of that shape, which an operator may run: the first is number 1.
+  void subgraph(const std::vector<std::int32_t>& shape) {
+    weights("inner", shape);
+    graphs_.push_back(flat_table({{0, flat_tables({tensors_.back()})}}));
+    tensors_.pop_back();
+  }
+
   std::string bytes(const std::vector<std::int32_t>& inputs, const std::vector<std::int32_t>& outputs) const {
     const auto graph = flat_table({{0, flat_tables(tensors_)},
                                    {1, flat_numbers(inputs)},
                                    {2, flat_numbers(outputs)},
                                    {3, flat_tables(operators_)}});
+    std::vector<std::shared_ptr<FlatPart>> graphs = {graph};
+    graphs.insert(graphs.end(), graphs_.begin(), graphs_.end());
     const auto model = flat_table({{0, little_endian(std::uint32_t{3})},
                                    {1, flat_tables(codes_)},
-                                   {2, flat_tables({graph})},
+                                   {2, flat_tables(graphs)},
                                    {4, flat_tables(buffers_)}});
     return FlatWriter().file(*model, "TFL3");
   }
@@ -187,7 +196,7 @@ class TfliteModel {
     return static_cast<int>(tensors_.size() - 1);
   }
 
-  std::vector<std::shared_ptr<FlatPart>> tensors_, operators_, codes_, buffers_ = {flat_table({})};
+  std::vector<std::shared_ptr<FlatPart>> tensors_, operators_, codes_, graphs_, buffers_ = {flat_table({})};
 };
 
 }  // namespace tenshot::nasbench

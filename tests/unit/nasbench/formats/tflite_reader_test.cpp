@@ -204,6 +204,22 @@ TEST(TfliteReader, RecurrentLayersAndVolumes_HaveOnnxsNamesAndWeights) {
                                 "opaque Conv 1x4x8x8x3 -> 1x4x8x8x2 constant 2x3x3x3x3 float32"}));
 }
 
+TEST(TfliteReader, ALoop_HasTheWeightsOfItsSubgraphs) {
+  Model model;
+  const int state = model.tensor("state", {1, 8}), result = model.tensor("result", {1, 8});
+  model.subgraph({1, 4});
+  model.subgraph({8, 8});
+  model.node(119, {state}, {result}, {{0, Model::whole(1)}, {1, Model::whole(2)}});
+  const Network network = read_bytes(model.bytes({state}, {result}));
+  EXPECT_EQ(formatted(network),
+            (std::vector<std::string>{"opaque While 1x8 -> 1x8 constant 1x4 constant 8x8 float32"}));
+  EXPECT_EQ(parameter_count(network), 4 + 64);
+  Model other;
+  const int from = other.tensor("from", {1, 8}), to = other.tensor("to", {1, 8});
+  other.node(119, {from}, {to}, {{0, Model::whole(1)}, {1, Model::whole(2)}});
+  EXPECT_NE(refusal(other.bytes({from}, {to})).find("there is no subgraph 1"), std::string::npos);
+}
+
 TEST(TfliteReader, ATransposedConvolution_GivesTheShapeOfTheFile) {
   Model model;
   const int image = model.tensor("image", {1, 8, 8, 4}), twice = model.tensor("twice", {1, 16, 16, 2});
