@@ -26,6 +26,11 @@ using ncnn::Layer;
 
 constexpr std::int64_t shape_hint_key = 30;
 
+/// Where a layer of products says that it has scales of int8.
+std::int64_t int8_scales_key(const std::string& type) {
+  return type == "Gemm" || type == "MultiHeadAttention" ? 18 : 8;
+}
+
 const std::map<std::string, ncnn::Convert>& conversions() {
   static const std::map<std::string, ncnn::Convert> table = [] {
     std::map<std::string, ncnn::Convert> all = {{"BinaryOp", ncnn::binary},
@@ -96,7 +101,9 @@ class NcnnReader {
     }
     for (const NcnnLayer& layer : layers) add_outputs(layer);
     if (builder_.network().outputs.empty()) throw FormatError("the network computes nothing");
-    return builder_.take();
+    Network network = builder_.take();
+    for (const std::size_t node : in_bytes_) network.nodes[node].operation.type = ElementType::int8;
+    return network;
   }
 
  private:
@@ -137,7 +144,11 @@ class NcnnReader {
       give_unknown(file, layer);
     }
     for (std::size_t i = before; i < builder_.network().nodes.size(); ++i) {
-      require_countable(builder_.network().nodes[i]);
+      const NetworkNode& node = builder_.network().nodes[i];
+      require_countable(node);
+      const bool multiplies =
+          node.operation.kind == OperatorKind::convolution || node.operation.kind == OperatorKind::linear;
+      if (multiplies && layer.whole(int8_scales_key(file.type), 0) != 0) in_bytes_.push_back(i);
     }
     std::vector<Blob> given = layer.take();
     for (std::size_t i = 0; i < file.outputs.size(); ++i) {
@@ -220,7 +231,8 @@ class NcnnReader {
   const NetworkReadOptions& options_;
   NetworkBuilder builder_;
   std::map<std::string, Blob> blobs_;
-  std::set<std::string> read_;  ///< names of blobs that a layer reads
+  std::set<std::string> read_;         ///< names of blobs that a layer reads
+  std::vector<std::size_t> in_bytes_;  ///< nodes
   bool shapes_are_the_files_ = true;
 };
 

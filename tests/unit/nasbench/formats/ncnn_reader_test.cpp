@@ -116,6 +116,14 @@ TEST(NcnnReader, Products_HaveTheirWeightsSizes) {
                    "opaque LSTM 1x32x6 -> 1x32x5 constant 1x20x6 constant 1x20x5 constant 1x20 float32"}));
 }
 
+TEST(NcnnReader, QuantisedLayers_ComputeInBytes) {
+  EXPECT_EQ(operators_of("Convolution c 1 1 x y 0=2 1=1 6=8 8=2 9=1\nPooling p 1 1 y z 0=1 4=1\n"
+                         "InnerProduct i 1 1 z o 0=3 2=6 8=1",
+                         3),
+            (Lines{"convolution 1x4x8x6 -> 1x2x8x6 int8", "activation relu 1x2x8x6 -> 1x2x8x6 float32",
+                   "global_pool 1x2x8x6 -> 1x2 float32", "linear 1x2 -> 1x3 int8"}));
+}
+
 TEST(NcnnReader, ConvolutionsOfVolumes_HaveOnnxsNameAndWeights) {
   EXPECT_EQ(formatted(read_text("7767517\n2 2\nInput x 0 1 x 0=8 1=8 11=4 2=3\n"
                                 "Convolution3D c 1 1 x y 0=5 1=3 4=1 5=1 6=405\n")),
