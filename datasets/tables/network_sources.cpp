@@ -12,6 +12,7 @@
 #include "datasets/tables/operator_padding.h"
 #include "nasbench/formats/network_file.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/file_kind.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/text.h"
@@ -128,7 +129,14 @@ std::vector<nasbench::Architecture> read_networks(const fs::path& path, const na
 
 nasbench::Architecture architecture_or_file(const std::string& text, const nasbench::SearchSpace& space,
                                             const nasbench::NetworkReadOptions& options) {
-  if (!nasbench::is_network_file(text)) return space.parse(text);
+  if (!nasbench::is_network_file(text)) {
+    try {
+      return space.parse(text);
+    } catch (const InputError&) {  // a file, perhaps, of a kind that we do not read
+      if (const auto other = other_kind_message(text, "a network's file")) throw InputError(*other);
+      throw;
+    }
+  }
   if (&space != &nasbench::networks()) {
     throw InputError(text + ": is a network's file, and this predictor is of the space " + std::string(space.name()) +
                      "; take one of the space networks, or write an architecture such as " + space.example());

@@ -198,6 +198,16 @@ TEST(NetworkSources, FilesOfAllFormats_AreReadFromAFolder) {
   EXPECT_EQ(read_networks(folder.path()), identities) << "one network in two formats is read from its ONNX file";
 }
 
+TEST(NetworkSources, AFileOfAnUnknownKind_IsSaidByWhatItIs) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "net.pt", "PK\x03\x04 net/data.pkl");
+  const std::string message =
+      message_of([&] { architecture_or_file((folder.path() / "net.pt").string(), nasbench::networks()); });
+  EXPECT_NE(message.find("net.pt' is a PyTorch file (zip), no network's file; export it"), std::string::npos) << message;
+  EXPECT_NE(message_of([] { architecture_or_file("nowhere.pt", nasbench::networks()); }).find("there is no network"),
+            std::string::npos);
+}
+
 TEST(NetworkSources, AFileThatCannotBeRead_IsLeftOutByName) {
   const TemporaryFolder folder;
   write_file_atomically(folder.path() / "page-a.onnx", "<!DOCTYPE html><html></html>");
