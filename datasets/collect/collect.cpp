@@ -119,9 +119,9 @@ class Collection {
   /// What the runtime says at once of the networks that are not measured yet.
   void leave_out_unsupported() {
     for (const Architecture& architecture : missing()) {
-      const nasbench::Network network =
-          space_.computation(architecture, options_.shape, options_.runtime_options.batch);
       try {
+        const nasbench::Network network =
+            space_.computation(architecture, options_.shape, options_.runtime_options.batch);
         runtime_.require_supported(network, options_.runtime_options);
       } catch (const InputError& error) {
         leave_out(architecture, error.what());

@@ -238,7 +238,7 @@ class Starts {
     process.weights = weights;
     process.empty = empty;
     process.network = space_.composed() ? space_.format(architecture)
-                                        : fs::absolute(nasbench::named_network(architecture).onnx_file).string();
+                                        : fs::absolute(nasbench::named_network(architecture).file).string();
     process.output = folder() / "start.txt";
     process.time_limit_s = options_.time_limit_s;
     process.go_on = [&] { return !progress_ || progress_(done(), wanted_.size(), in_round()); };

@@ -2,16 +2,17 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <system_error>
 #include <utility>
 
+#include "datasets/kit/converted.h"
 #include "datasets/kit/kit_files.h"
 #include "datasets/kit/kit_manifest.h"
 #include "datasets/tables/space_files.h"
+#include "nasbench/formats/network_file.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"
-#include "nasbench/graph/onnx_external.h"
-#include "nasbench/graph/onnx_reader.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -86,12 +87,18 @@ std::vector<int> input_of(const nasbench::Network& network, const std::string& m
   return {shape.begin(), shape.end()};
 }
 
-void require_onnx_files(const KitRequest& request) {
+std::string suffix_of(const Architecture& network) {
+  return nasbench::network_format(nasbench::named_network(network).file).suffix;
+}
+
+/// Before anything is written: a board would fail where a file is missing or short.
+void require_network_files(const KitRequest& request) {
   for (const Architecture& architecture : request.architectures) {
-    const nasbench::NamedNetwork& named = nasbench::named_network(architecture);
-    if (!named.onnx_file.empty()) continue;
-    throw InputError("network '" + named.name + "' (" + named.origin +
-                     ") is known by its operators alone; give the folder of its ONNX file by --networks");
+    if (const std::optional<std::string> problem = kit_problem(architecture)) throw InputError(*problem);
+    const std::string first = suffix_of(request.architectures.front()), other = suffix_of(architecture);
+    if (other == first) continue;
+    throw InputError("the kit would hold networks of two formats, " + first + " and " + other +
+                     ", which no board runs by one command; plan a kit for each");
   }
 }
 
@@ -108,12 +115,17 @@ std::string made_model(const KitRequest& request, ModelSource& source) {
 /// The bytes of the user's own ONNX file, whose external data are copied beside it; says its input.
 std::string copied_model(const std::filesystem::path& folder, const KitRequest& request, KitModel& model) {
   const nasbench::NamedNetwork& named = nasbench::named_network(model.architecture);
-  const std::filesystem::path file = named.onnx_file;
-  nasbench::OnnxReadOptions options = request.onnx;
+  const std::filesystem::path file = named.file;
+  model.suffix = suffix_of(model.architecture);
+  nasbench::NetworkReadOptions options = request.read;
   options.batch = request.batch;
-  model.input = input_of(nasbench::read_onnx(file, options), named.name);
-  for (const std::filesystem::path& data : nasbench::external_data_files(file)) {
-    const std::filesystem::path target = folder / "models" / data;
+  options.shapes_of_several = true;
+  model.input = input_of(nasbench::read_network_file(file, options), named.name);
+  for (const std::filesystem::path& data : nasbench::network_format(file).weight_files(file)) {
+    // ONNX names its files of weights; of other formats they go by the model's name.
+    const std::filesystem::path target =
+        folder / "models" /
+        (model.suffix == ".onnx" ? data : std::filesystem::path(model.id + data.extension().string()));
     const std::string bytes = read_file(file.parent_path() / data);
     std::error_code ignored;
     if (std::filesystem::exists(target, ignored) && read_file(target) != bytes) {
@@ -156,7 +168,7 @@ void require_own_folder(const std::filesystem::path& folder, const std::string& 
 KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& request,
                      const std::function<void(std::size_t, std::size_t)>& written) {
   if (request.architectures.empty()) throw InputError("a kit needs at least one architecture to measure");
-  if (request.space == &nasbench::networks()) require_onnx_files(request);
+  if (request.space == &nasbench::networks()) require_network_files(request);
   KitManifest manifest;
   manifest.id = request_id(request);
   manifest.space = request.space;
@@ -178,7 +190,7 @@ KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& requ
     const std::string bytes =
         request.space == &nasbench::networks() ? copied_model(folder, request, model) : made_model(request, source);
     model.sha256 = sha256_hex(bytes);
-    write_file_quickly(folder / model_file(model.id), bytes);
+    write_file_quickly(folder / model_file(model), bytes);
     summary.bytes += bytes.size();
     manifest.models.push_back(model);
     if (written) written(manifest.models.size(), sources.size());
@@ -198,7 +210,21 @@ KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& requ
   write_space_files(folder, *request.space, request.architectures);
   write_file_atomically(folder / "models.tsv", models_table(manifest));
   write_file_atomically(folder / "manifest.json", manifest_json(manifest).dump(1) + "\n");
+  if (manifest.models.front().suffix != ".onnx") add_converted(folder, folder / "models");
   return summary;
+}
+
+std::optional<std::string> kit_problem(const Architecture& network) {
+  const nasbench::NamedNetwork& named = nasbench::named_network(network);
+  if (named.file.empty()) {
+    return "network '" + named.name + "' (" + named.origin +
+           ") is known by its operators alone; give the folder of its file by --networks";
+  }
+  const nasbench::NetworkFormat& format = nasbench::network_format(named.file);
+  if (format.suffix == ".param" && format.weight_files(named.file).empty()) {
+    return named.file + ": a kit needs its weights beside it, " + named.name + ".bin";
+  }
+  return format.weights_problem(named.file);
 }
 
 }  // namespace tenshot::datasets

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "datasets/pool/in_network.h"
-#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/graph/network_reading.h"
 #include "nasbench/spaces/search_space.h"
 
 namespace tenshot::datasets {
@@ -19,9 +19,10 @@ using nasbench::SearchSpace;
 
 constexpr std::string_view kit_format = "tenshot.kit/1";
 
-/// One ONNX model of a measurement kit.
+/// One model of a measurement kit.
 struct KitModel {
-  std::string id;  ///< names its files: lower-case letters, digits and '_'
+  std::string id;                ///< names its files: lower-case letters, digits and '_'
+  std::string suffix = ".onnx";  ///< of a user's own network in another format: that of its file
   std::string sha256;
   std::string converted_sha256;   ///< of the user's converted file, of two joined by '+'; empty without (converted.h)
   std::uint64_t weight_seed = 0;  ///< of nasbench::random_weights: one of its own
@@ -59,7 +60,7 @@ struct KitRequest {
   int runs = 200;
   /// Of an operator, a chain or surroundings, which take microseconds: more than of architectures.
   int operator_runs = 500;
-  nasbench::OnnxReadOptions onnx;  ///< of networks by name: what their files leave open
+  nasbench::NetworkReadOptions read;  ///< of networks by name: what their files leave open
 };
 
 /// What was written.
@@ -69,7 +70,8 @@ struct KitSummary {
 };
 
 /// Writes `folder`: `models/*.onnx` (the architectures, and every operator of the space, alone and in its chains; of
-/// networks by name, the user's own files with their external data),
+/// networks by name, the user's own files with their weights, which of TensorFlow Lite and ncnn are its converted files
+/// too, for measure.sh --command),
 /// `manifest.json`, `models.tsv` (the same for a shell), `measure.sh` with its runners, `README.txt`; the manifest
 /// last, so that an unfinished kit is none. Converted files that were added to the kit before (converted.h) have to be
 /// added again. `written` is told after each model. Throws InputError when there is nothing to measure, or when the
@@ -77,6 +79,9 @@ struct KitSummary {
 /// be written.
 KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& request,
                      const std::function<void(std::size_t done, std::size_t all)>& written = {});
+
+/// What keeps a network by name out of a kit, in one line: nobody named its file, or its weights are missing or short.
+std::optional<std::string> kit_problem(const Architecture& network);
 
 /// True when `folder` is one, and holds a manifest.json.
 bool is_kit(const std::filesystem::path& folder);

@@ -47,7 +47,7 @@ json description_of(const KitModel& model, const SearchSpace& space) {
 
 json model_json(const KitModel& model, const SearchSpace& space) {
   json object = {{"id", model.id},
-                 {"file", model_file(model.id)},
+                 {"file", model_file(model)},
                  {"sha256", model.sha256},
                  {"weight_seed", model.weight_seed},
                  {"runs", model.runs},
@@ -168,7 +168,7 @@ KitManifest read_manifest(const json& object, const std::string& file, const Sea
 
 }  // namespace
 
-std::string model_file(const std::string& id) { return "models/" + id + ".onnx"; }
+std::string model_file(const KitModel& model) { return "models/" + model.id + model.suffix; }
 
 json manifest_json(const KitManifest& manifest) {
   json models = json::array();
@@ -191,7 +191,7 @@ std::string models_table(const KitManifest& manifest) {
   std::string table = "# kit " + manifest.id + "\n# batch " + std::to_string(manifest.batch) + "\n# resolution " +
                       std::to_string(manifest.shape.resolution) + "\n# input " + nasbench::onnx_input_name + "\n";
   for (const KitModel& model : manifest.models) {
-    table += model.id + "\t" + kind_of(model) + "\t" + model_file(model.id) + "\t" + model.sha256 + "\t" +
+    table += model.id + "\t" + kind_of(model) + "\t" + model_file(model) + "\t" + model.sha256 + "\t" +
              std::to_string(model.runs) + "\t" + shape_text(model.input) + "\n";
   }
   return table;

@@ -9,7 +9,7 @@
 namespace tenshot::datasets {
 
 /// Of the model `id`, inside the kit's folder.
-std::string model_file(const std::string& id);
+std::string model_file(const KitModel& model);
 
 /// manifest.json, which read_kit_manifest reads.
 nlohmann::json manifest_json(const KitManifest& manifest);

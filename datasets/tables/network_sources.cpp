@@ -1,60 +1,122 @@
 #include "datasets/tables/network_sources.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <system_error>
+#include <utility>
 
 #include "datasets/tables/csv.h"
 #include "datasets/tables/operator_padding.h"
+#include "nasbench/formats/network_file.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/file_kind.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::datasets {
 namespace fs = std::filesystem;
 namespace {
 
-nasbench::NamedNetwork read_onnx_network(const fs::path& file, const nasbench::OnnxReadOptions& options) {
-  nasbench::NamedNetwork network =
-      nasbench::named_network(file.stem().string(), nasbench::read_onnx(file, options), file.string());
-  network.onnx_file = file.string();
-  network.read_again = [file, options] { return nasbench::read_onnx(file, options); };
-  return network;
-}
+/// Reads network files, and knows which of their inputs were asked for.
+class NetworkFiles {
+ public:
+  NetworkFiles(nasbench::NetworkReadOptions options, bool several) : options_(std::move(options)) {
+    options_.shapes_of_several = options_.shapes_of_several || several;
+    for (const auto& [input, shape] : options_.shapes) unused_.insert(input);
+  }
 
-std::vector<nasbench::Architecture> read_onnx_folder(const fs::path& folder, const nasbench::OnnxReadOptions& options) {
-  std::vector<fs::path> files;
+  nasbench::Architecture read(const fs::path& file) {
+    const nasbench::Network read = nasbench::read_network_file(file, options_);
+    nasbench::NamedNetwork network = nasbench::named_network(file.stem().string(), read, file.string());
+    network.file = file.string();
+    network.read_again = [file, options = options_] { return nasbench::read_network_file(file, options); };
+    const nasbench::Architecture identity = nasbench::add_network(std::move(network));
+    for (const nasbench::NetworkInput& input : read.inputs) {
+      unused_.erase(input.name);
+      inputs_.insert(input.name);
+    }
+    return identity;
+  }
+
+  /// Throws InputError where a shape was for none of the networks.
+  void require_shapes_used() const {
+    if (unused_.empty()) return;
+    throw InputError("no network has an input '" + *unused_.begin() + "' to give a shape to; their inputs are " +
+                     joined(inputs_));
+  }
+
+ private:
+  nasbench::NetworkReadOptions options_;
+  std::set<std::string> unused_, inputs_;
+};
+
+/// Where a network lies there in several formats, as one converted from the other, the first format's file stands for
+/// it.
+std::vector<fs::path> network_files_of(const fs::path& folder) {
+  std::map<std::string, std::pair<std::size_t, fs::path>> by_name;
   std::error_code error;
   for (fs::directory_iterator entry(folder, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
-    if (entry->path().extension() == ".onnx") files.push_back(entry->path());
+    if (!nasbench::is_network_file(entry->path())) continue;
+    const auto rank =
+        static_cast<std::size_t>(&nasbench::network_format(entry->path()) - nasbench::network_formats().data());
+    const auto [known, added] = by_name.try_emplace(entry->path().stem().string(), rank, entry->path());
+    if (!added && rank < known->second.first) known->second = {rank, entry->path()};
   }
   if (error) throw FileError(folder.string() + ": cannot list this folder (" + error.message() + ")");
-  if (files.empty()) {
-    throw InputError(folder.string() + ": holds no network, expected files such as resnet18.onnx");
+  if (by_name.empty()) {
+    throw InputError(folder.string() + ": holds no network, expected files such as resnet18.onnx (" +
+                     joined(nasbench::network_suffixes()) + ")");
   }
-  std::sort(files.begin(), files.end());
-  std::vector<nasbench::NamedNetwork> read;
-  for (const fs::path& file : files) {
-    read.push_back(read_onnx_network(file, options));
-  }
-  std::vector<nasbench::Architecture> identities;
-  for (nasbench::NamedNetwork& network : read) identities.push_back(nasbench::add_network(std::move(network)));
-  return identities;
+  std::vector<fs::path> files;
+  for (auto& [name, file] : by_name) files.push_back(std::move(file.second));
+  return files;
 }
 
 }  // namespace
 
-std::vector<nasbench::Architecture> read_networks(const fs::path& path, const nasbench::OnnxReadOptions& options) {
+std::vector<nasbench::Architecture> read_network_files(const std::vector<fs::path>& files,
+                                                       const nasbench::NetworkReadOptions& options,
+                                                       std::vector<LeftOutFile>* left_out) {
+  NetworkFiles reader(options, files.size() > 1);
+  std::vector<nasbench::Architecture> identities;
+  for (const fs::path& file : files) {
+    try {
+      identities.push_back(reader.read(file));
+    } catch (const Error& error) {
+      if (left_out == nullptr) throw;
+      left_out->push_back({file.string(), error.what()});
+    }
+  }
+  if (!options.shapes_of_several && !identities.empty()) reader.require_shapes_used();
+  return identities;
+}
+
+InputError none_left(const std::vector<LeftOutFile>& left_out) {
+  const std::size_t others = left_out.size() - 1;
+  return InputError(left_out.front().reason +
+                    (others == 0 ? "" : "; nor can any of the " + std::to_string(others) + " others be used"));
+}
+
+std::vector<nasbench::Architecture> read_networks(const fs::path& path, const nasbench::NetworkReadOptions& options,
+                                                  std::vector<LeftOutFile>* left_out) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
     const fs::path kept = path / "networks.json";
-    return fs::exists(kept, error) ? read_networks(kept) : read_onnx_folder(path, options);
+    if (fs::exists(kept, error)) return read_networks(kept);
+    std::vector<LeftOutFile> refused;
+    std::vector<nasbench::Architecture> identities =
+        read_network_files(network_files_of(path), options, left_out == nullptr ? nullptr : &refused);
+    if (identities.empty()) throw none_left(refused);
+    if (left_out != nullptr) left_out->insert(left_out->end(), refused.begin(), refused.end());
+    return identities;
   }
+  if (nasbench::is_network_file(path)) return read_network_files({path}, options);
   const std::string file = name_in_messages(path);
-  if (path.extension() == ".onnx") {
-    return {nasbench::add_network(read_onnx_network(path, options))};
-  }
   const std::string text = read_file(path);
   if (path.extension() == ".json") return nasbench::add_networks(parse_json(text, file), file);
   std::vector<nasbench::Architecture> identities;
@@ -66,13 +128,45 @@ std::vector<nasbench::Architecture> read_networks(const fs::path& path, const na
 }
 
 nasbench::Architecture architecture_or_file(const std::string& text, const nasbench::SearchSpace& space,
-                                            const nasbench::OnnxReadOptions& options) {
-  if (std::filesystem::path(text).extension() != ".onnx") return space.parse(text);
+                                            const nasbench::NetworkReadOptions& options) {
+  if (!nasbench::is_network_file(text)) {
+    try {
+      return space.parse(text);
+    } catch (const InputError&) {  // a file, perhaps, of a kind that we do not read
+      if (const auto other = other_kind_message(text, "a network's file")) throw InputError(*other);
+      throw;
+    }
+  }
   if (&space != &nasbench::networks()) {
-    throw InputError(text + ": is an ONNX file, and this predictor is of the space " + std::string(space.name()) +
+    throw InputError(text + ": is a network's file, and this predictor is of the space " + std::string(space.name()) +
                      "; take one of the space networks, or write an architecture such as " + space.example());
   }
   return read_networks(text, options).front();
+}
+
+std::vector<nasbench::Architecture> architectures_or_files(const std::vector<std::string>& texts,
+                                                           const nasbench::SearchSpace& space,
+                                                           const nasbench::NetworkReadOptions& options,
+                                                           std::vector<LeftOutFile>* left_out) {
+  if (texts.size() == 1) return {architecture_or_file(texts.front(), space, options)};
+  std::vector<fs::path> files;
+  if (&space == &nasbench::networks()) {
+    std::copy_if(texts.begin(), texts.end(), std::back_inserter(files), nasbench::is_network_file);
+  }
+  std::vector<LeftOutFile> refused;
+  read_network_files(files, options, left_out == nullptr ? nullptr : &refused);
+  std::vector<nasbench::Architecture> architectures;
+  for (const std::string& text : texts) {
+    const bool is_file = std::find(files.begin(), files.end(), fs::path(text)) != files.end();
+    const bool is_refused =
+        std::any_of(refused.begin(), refused.end(), [&](const LeftOutFile& file) { return file.file == text; });
+    if (is_refused) continue;
+    architectures.push_back(is_file ? space.parse(fs::path(text).stem().string())
+                                    : architecture_or_file(text, space, options));
+  }
+  if (architectures.empty() && !refused.empty()) throw none_left(refused);
+  if (left_out != nullptr) left_out->insert(left_out->end(), refused.begin(), refused.end());
+  return architectures;
 }
 
 }  // namespace tenshot::datasets

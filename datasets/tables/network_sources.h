@@ -5,26 +5,52 @@
 #include <string_view>
 #include <vector>
 
-#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/graph/network_reading.h"
 #include "nasbench/spaces/networks.h"
+#include "nasbench/support/error.h"
 
 namespace tenshot::datasets {
 
+/// A network's file that could not be used, and why.
+struct LeftOutFile {
+  std::string file;
+  std::string reason;  ///< names the file
+};
+
 /// Makes networks known by name (nasbench::networks()) and returns their identities, by name in a folder, else in the
 /// file's order. `path` is
-///   a folder of `*.onnx`, whose networks are called as their files without the suffix, or one such file;
+///   a folder of network files (nasbench::network_formats()), whose networks are called as their files without the
+///   suffix, or one such file; of a network that lies there in several formats, the first of them is read;
 ///   a `networks.json` (nasbench::networks_json);
 ///   a CSV with a row for each operator, in order: `network,index,operation,input_size,input_channels,output_size,
 ///   stride,kernel,filters,groups`; other columns are ignored, an empty field does not apply (parse_operator_table,
 ///   with_padding).
-/// Throws FileError, InputError and FormatError that name the file and the place in it.
+/// The shapes of `options` are for the networks of a folder that have those inputs. With `left_out`, a file of a folder
+/// that cannot be read is added to it and does not stop the others; the last one does. Throws FileError, InputError and
+/// FormatError that name the file and the place in it; InputError where a shape is for an input that no network has.
 std::vector<nasbench::Architecture> read_networks(const std::filesystem::path& path,
-                                                  const nasbench::OnnxReadOptions& options = {});
+                                                  const nasbench::NetworkReadOptions& options = {},
+                                                  std::vector<LeftOutFile>* left_out = nullptr);
 
-/// The architecture, the network's name or the file *.onnx that `text` is, in a space. Throws InputError where it is
-/// none, or an ONNX file in a space of architectures; FileError and FormatError as reading the file does.
+/// The error where all of several networks are left out, at least one: it has the first one's reason.
+InputError none_left(const std::vector<LeftOutFile>& left_out);
+
+/// As read_networks of a folder, of these files; with `left_out`, none need be left.
+std::vector<nasbench::Architecture> read_network_files(const std::vector<std::filesystem::path>& files,
+                                                       const nasbench::NetworkReadOptions& options = {},
+                                                       std::vector<LeftOutFile>* left_out = nullptr);
+
+/// The architecture, the network's name or the network's file that `text` is, in a space. Throws InputError where it is
+/// none, or a file in a space of architectures; FileError and FormatError as reading the file does.
 nasbench::Architecture architecture_or_file(const std::string& text, const nasbench::SearchSpace& space,
-                                            const nasbench::OnnxReadOptions& options = {});
+                                            const nasbench::NetworkReadOptions& options = {});
+
+/// As architecture_or_file, of several texts. The shapes are for the networks that have those inputs. With `left_out`, a
+/// file that cannot be read is added to it and does not stop the others, unless none is left.
+std::vector<nasbench::Architecture> architectures_or_files(const std::vector<std::string>& texts,
+                                                           const nasbench::SearchSpace& space,
+                                                           const nasbench::NetworkReadOptions& options = {},
+                                                           std::vector<LeftOutFile>* left_out = nullptr);
 
 /// The networks of such a CSV. `operation` is conv_2d, conv_2d_group, depthwise_conv_2d (`filters` is then what
 /// multiplies the channels), fully_connected, max_pool_2d, average_pool_2d, mean (over all positions), concatenation

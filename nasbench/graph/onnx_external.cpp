@@ -1,39 +1,62 @@
 #include "nasbench/graph/onnx_external.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <set>
-#include <string>
+#include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "nasbench/graph/onnx_file.h"
+#include "nasbench/graph/onnx_values.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
 namespace {
 
-using Locations = std::set<std::string>;
+/// Calls `visit` with each tensor of the model whose data lie in another file.
+class ExternalTensors {
+ public:
+  using Visit = std::function<void(const onnx::TensorProto&)>;
 
-void add_tensor(const onnx::TensorProto& tensor, Locations& locations) {
-  if (tensor.data_location() != onnx::TensorProto::EXTERNAL) return;
+  explicit ExternalTensors(Visit visit) : visit_(std::move(visit)) {}
+
+  void of(const OnnxFile& file) const {
+    for (const onnx::TensorProto& tensor : file.initializers) of(tensor);
+    for (const onnx::NodeProto& node : file.nodes) of(node);
+  }
+
+ private:
+  void of(const onnx::TensorProto& tensor) const {
+    if (tensor.data_location() == onnx::TensorProto::EXTERNAL) visit_(tensor);
+  }
+
+  void of(const onnx::GraphProto& graph) const {
+    for (const onnx::TensorProto& tensor : graph.initializer()) of(tensor);
+    for (const onnx::NodeProto& node : graph.node()) of(node);
+  }
+
+  void of(const onnx::NodeProto& node) const {
+    for (const onnx::AttributeProto& attribute : node.attribute()) {
+      if (attribute.has_t()) of(attribute.t());
+      for (const onnx::TensorProto& tensor : attribute.tensors()) of(tensor);
+      if (attribute.has_g()) of(attribute.g());
+      for (const onnx::GraphProto& graph : attribute.graphs()) of(graph);
+    }
+  }
+
+  Visit visit_;
+};
+
+std::string entry_of(const onnx::TensorProto& tensor, std::string_view key) {
   for (const onnx::StringStringEntryProto& entry : tensor.external_data()) {
-    if (entry.key() == "location") locations.insert(entry.value());
+    if (entry.key() == key) return entry.value();
   }
-}
-
-void add_node(const onnx::NodeProto& node, Locations& locations);
-
-void add_graph(const onnx::GraphProto& graph, Locations& locations) {
-  for (const onnx::TensorProto& tensor : graph.initializer()) add_tensor(tensor, locations);
-  for (const onnx::NodeProto& node : graph.node()) add_node(node, locations);
-}
-
-void add_node(const onnx::NodeProto& node, Locations& locations) {
-  for (const onnx::AttributeProto& attribute : node.attribute()) {
-    if (attribute.has_t()) add_tensor(attribute.t(), locations);
-    for (const onnx::TensorProto& tensor : attribute.tensors()) add_tensor(tensor, locations);
-    if (attribute.has_g()) add_graph(attribute.g(), locations);
-    for (const onnx::GraphProto& graph : attribute.graphs()) add_graph(graph, locations);
-  }
+  return {};
 }
 
 bool leads_out(const std::filesystem::path& path) {
@@ -44,13 +67,25 @@ bool leads_out(const std::filesystem::path& path) {
   return false;
 }
 
-}  // namespace
+/// Where the data of `tensor` end in their file, as far as the model says it.
+std::uint64_t end_of_data(const onnx::TensorProto& tensor) {
+  const auto number = [&](std::string_view key) {
+    return static_cast<std::uint64_t>(std::max<long long>(0, parse_integer(entry_of(tensor, key)).value_or(0)));
+  };
+  const std::uint64_t length = number("length");
+  if (length > 0) return number("offset") + length;
+  double bytes = byte_size(element_type(tensor.data_type()));
+  for (const std::int64_t dimension : tensor.dims()) bytes *= static_cast<double>(dimension);
+  return number("offset") + (bytes > 0 && bytes < 1e15 ? static_cast<std::uint64_t>(bytes) : 0);
+}
 
-std::vector<std::filesystem::path> external_data_files(const std::filesystem::path& model) {
-  const OnnxFile file = read_onnx_file(model);
-  Locations locations;
-  for (const onnx::TensorProto& tensor : file.initializers) add_tensor(tensor, locations);
-  for (const onnx::NodeProto& node : file.nodes) add_node(node, locations);
+std::vector<std::filesystem::path> data_files(const OnnxFile& file, const std::filesystem::path& model) {
+  std::set<std::string> locations;
+  ExternalTensors([&](const onnx::TensorProto& tensor) {
+    for (const onnx::StringStringEntryProto& entry : tensor.external_data()) {
+      if (entry.key() == "location") locations.insert(entry.value());
+    }
+  }).of(file);
   std::error_code ignored;
   const std::filesystem::path folder = std::filesystem::weakly_canonical(model, ignored).parent_path();
   std::vector<std::filesystem::path> files;
@@ -63,6 +98,34 @@ std::vector<std::filesystem::path> external_data_files(const std::filesystem::pa
     files.emplace_back(location);
   }
   return files;
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> external_data_files(const std::filesystem::path& model) {
+  return data_files(read_onnx_file(model), model);
+}
+
+std::optional<std::string> external_data_problem(const std::filesystem::path& model) {
+  const OnnxFile file = read_onnx_file(model);
+  std::map<std::string, std::uint64_t> sizes;
+  const std::string place = "'" + model.string() + "': its weights are in '";
+  for (const std::filesystem::path& data : data_files(file, model)) {
+    std::error_code error;
+    const std::uint64_t size = std::filesystem::file_size(model.parent_path() / data, error);
+    if (error) return place + excerpt(data.string()) + "', which cannot be read: " + error.message();
+    sizes[data.string()] = size;
+  }
+  std::optional<std::string> problem;
+  ExternalTensors([&](const onnx::TensorProto& tensor) {
+    const std::string location = entry_of(tensor, "location");
+    const auto found = sizes.find(location);
+    const std::uint64_t size = found == sizes.end() ? 0 : found->second, end = end_of_data(tensor);
+    if (problem || found == sizes.end() || end <= size) return;
+    problem = place + excerpt(location) + "', which has " + std::to_string(size) + " bytes, but '" +
+              excerpt(tensor.name()) + "' ends at byte " + std::to_string(end) + ": the file is cut short";
+  }).of(file);
+  return problem;
 }
 
 }  // namespace tenshot::nasbench

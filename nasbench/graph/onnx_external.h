@@ -1,6 +1,8 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <vector>
 
 namespace tenshot::nasbench {
@@ -8,5 +10,9 @@ namespace tenshot::nasbench {
 /// The files beside an ONNX model that hold its weights ("external data"), as paths relative to the model's folder,
 /// each once, sorted. Throws as read_onnx_file, and FormatError on a path that leads, or is linked, out of that folder.
 std::vector<std::filesystem::path> external_data_files(const std::filesystem::path& model);
+
+/// What keeps a runtime from loading the weights beside an ONNX model, in one line that names the model and the file:
+/// it is missing, or ends before a tensor does. Nothing where all are there. Throws as external_data_files.
+std::optional<std::string> external_data_problem(const std::filesystem::path& model);
 
 }  // namespace tenshot::nasbench

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/file_kind.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -143,7 +144,6 @@ class ModelReader {
   explicit ModelReader(const std::filesystem::path& path) : path_(path.string()), bytes_(path) {}
 
   OnnxFile read() {
-    if (bytes_.size() == 0) throw FormatError("'" + path_ + "' is empty, no ONNX model");
     read_fields(bytes_.size(), [this](const Field& field) {
       if (field.number == 7 && field.type == bytes_type) {
         if (has_graph_) bytes_.refuse("no ONNX model: a second graph");
@@ -285,6 +285,13 @@ class ModelReader {
 
 }  // namespace
 
-OnnxFile read_onnx_file(const std::filesystem::path& path) { return ModelReader(path).read(); }
+OnnxFile read_onnx_file(const std::filesystem::path& path) {
+  try {
+    return ModelReader(path).read();
+  } catch (const FormatError&) {
+    if (const auto other = other_kind_message(path, "an ONNX model")) throw FormatError(*other);
+    throw;
+  }
+}
 
 }  // namespace tenshot::nasbench

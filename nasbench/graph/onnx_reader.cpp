@@ -88,7 +88,7 @@ class NetworkReader {
       if (values_.count(input.name()) == 0) names.insert(input.name());
     }
     for (const auto& [name, shape] : options_.shapes) {
-      if (names.count(name) == 0) {
+      if (names.count(name) == 0 && !options_.shapes_of_several) {
         throw InputError("it has no input '" + name + "' to give a shape to; its inputs are " + joined(names));
       }
     }
@@ -158,7 +158,21 @@ class NetworkReader {
       return options_.batch;
     }
     throw InputError(place + (symbol.empty() ? "" : " ('" + symbol + "')") +
-                     " is dynamic; give the input's shape, as in --shape " + input + "=1x3x224x224");
+                     " is dynamic; give the input's shape, as in --shape " + input + "=" + example_of(input));
+  }
+
+  /// A shape that the input can have: what the file fixes stays, and what is known of its symbols.
+  std::string example_of(const std::string& input) const {
+    Shape open;
+    for (const onnx::ValueInfoProto& value : file_.inputs) {
+      if (value.name() != input) continue;
+      for (const auto& dimension : value.type().tensor_type().shape().dim()) {
+        const auto symbol = symbols_.find(dimension.dim_param());
+        const bool known = !dimension.dim_param().empty() && symbol != symbols_.end();
+        open.push_back(dimension.has_dim_value() ? dimension.dim_value() : known ? symbol->second : 0);
+      }
+    }
+    return example_shape(open, options_.batch);
   }
 
   void read_node(const onnx::NodeProto& node) {

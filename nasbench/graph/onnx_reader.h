@@ -1,21 +1,13 @@
 #pragma once
 
-#include <cstdint>
 #include <filesystem>
-#include <map>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "nasbench/graph/network.h"
+#include "nasbench/graph/network_reading.h"
 
 namespace tenshot::nasbench {
 
-/// What an ONNX file leaves open.
-struct OnnxReadOptions {
-  std::int64_t batch = 1;               ///< for inputs whose first dimension is dynamic
-  std::map<std::string, Shape> shapes;  ///< by name of input; has to agree with what the file fixes
-};
+using OnnxReadOptions = NetworkReadOptions;
 
 /// The network in an ONNX file, opset 7 or newer: what is computed, without weights. Memory and time grow with the
 /// structure, not with the weights: they are passed over, and files of external data need not be there.
@@ -31,8 +23,5 @@ struct OnnxReadOptions {
 /// or input, where it is damaged, cyclic, too large (onnx_file.h), contradicts itself, or has a dimension that neither
 /// the file nor the options say.
 Network read_onnx(const std::filesystem::path& path, const OnnxReadOptions& options = {});
-
-/// "input=1x3x224x224" as it is given on the command line. Throws InputError that shows a correct one.
-std::pair<std::string, Shape> parse_input_shape(std::string_view text);
 
 }  // namespace tenshot::nasbench

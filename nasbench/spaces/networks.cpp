@@ -76,8 +76,8 @@ class NetworkSpace final : public SearchSpace {
     const auto [found, is_new] = by_identity_.emplace(identity, all_.size());
     if (is_new) {
       all_.push_back(std::move(network));
-    } else if (!network.onnx_file.empty()) {
-      all_[found->second].onnx_file = std::move(network.onnx_file);
+    } else if (!network.file.empty()) {
+      all_[found->second].file = std::move(network.file);
       all_[found->second].read_again = std::move(network.read_again);
     }
     Meaning& meaning = by_name_[all_[found->second].name];
@@ -134,14 +134,13 @@ class NetworkSpace final : public SearchSpace {
   }
   Network computation(const Architecture& identity, const NetworkShape&, int batch) const override {
     const NamedNetwork& known = get(identity);
-    if (known.onnx_file.empty() || !known.read_again) {
+    if (known.file.empty() || !known.read_again) {
       throw InputError("network '" + known.name + "' of " + known.origin +
-                       " is known by its operators alone, which cannot be run; name its ONNX file by --networks "
-                       "DIR|FILE.onnx");
+                       " is known by its operators alone, which cannot be run; name its file by --networks DIR|FILE");
     }
     Network network = known.read_again();
     if (content_hash(network) != known.hash) {
-      throw InputError(known.onnx_file +
+      throw InputError(known.file +
                        ": holds another network than when it was first read; let nothing write it "
                        "meanwhile");
     }
@@ -149,9 +148,10 @@ class NetworkSpace final : public SearchSpace {
                                     ? 1
                                     : network.inputs.front().type.shape.front();
     if (images == batch) return network;
-    throw InputError(known.onnx_file + ": input '" + network.inputs.front().name + "' takes " + std::to_string(images) +
-                     " images an inference, asked for " + std::to_string(batch) + "; give --batch " +
-                     std::to_string(images) + ", or export the network with an open batch");
+    throw InputError(known.file + ": the first dimension of input '" + network.inputs.front().name + "' is " +
+                     std::to_string(images) + ", asked for a batch of " + std::to_string(batch) +
+                     "; if it is a batch, give --batch " + std::to_string(images) +
+                     " or export the network with an open one; one of steps in time cannot be measured with others");
   }
   std::vector<OperatorSpecification> operator_list(const Architecture& identity) const override {
     return get(identity).operators;

@@ -19,9 +19,9 @@ struct NamedNetwork {
   /// For each operator, the operators whose outputs it takes, −1 for the network's input; empty where nobody said.
   std::vector<std::vector<int>> sources;
   std::string origin;     ///< the file it came from, for messages
-  std::string onnx_file;  ///< of the network itself; empty where nobody named one
+  std::string file;       ///< of the network itself; empty where nobody named one
   /// Reads that file again, as it was read; nothing where nobody named one. A function, so that predicting needs no
-  /// reader of ONNX.
+  /// reader of network files.
   std::function<Network()> read_again;
 };
 
@@ -40,9 +40,9 @@ enum class NamedBy {
 /// identity of a network, 16 bytes made of its name and hash, the same in every process; its string is the name.
 /// Networks of one name and of unlike content live side by side: the name then means the one that the user named last,
 /// or where the user named none, the one that a file or a card named last. Its decisions mean nothing: what would
-/// combine them (at, ordinal, random, all, encode) throws InputError. Its computation() reads the network's ONNX file
-/// again, whatever the shape, and throws InputError where nobody named one, where the file holds another network by
-/// now, or where that network takes another number of images than asked for.
+/// combine them (at, ordinal, random, all, encode) throws InputError. Its computation() reads the network's file again,
+/// whatever the shape, and throws InputError where nobody named one, where the file holds another network by now, or
+/// where the first dimension of its input is not the batch that is asked for.
 const SearchSpace& networks();
 
 /// Makes a network known, and returns its identity. A network that is known already is the same one. Throws InputError

@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 seconds=${1:?how many seconds each}
 shift
-light=(measurements predictions wide_table operators networks space onnx device_file counters kit report rules
+light=(measurements predictions wide_table operators networks space onnx ncnn tflite device_file counters kit report rules
   profiles cold)
 targets=()
 for target in "${@:-all}"; do

@@ -37,5 +37,54 @@ TEST(NetworkVerb, NamesAFileThatIsNoNetwork) {
   EXPECT_EQ(run("tenshot network generate --space ofa --out " + file).exit_code, 2);
 }
 
+TEST(NetworkVerb, DescribesFilesOfEachFormat) {
+  const TemporaryFolder folder;
+  const std::filesystem::path file = folder.path() / "net.param";
+  write(file, "7767517\n2 2\nInput data 0 1 data 0=8 1=8 2=3\nConvolution c 1 1 data y 0=4 1=3 4=1 5=1 6=108\n");
+  const Outcome described = run("tenshot network describe " + quoted(file) + " --json");
+  ASSERT_EQ(described.exit_code, 0) << described.err;
+  EXPECT_EQ(nlohmann::json::parse(described.out).at("total").at("multiply_adds"), 4 * 64 * 27);
+  write(file, "7767517\n1 1\nInput data 0 1 data 0=8\n");
+  const Outcome identity = run("tenshot network describe " + quoted(file) + " --json");
+  ASSERT_EQ(identity.exit_code, 0) << identity.err;
+  EXPECT_EQ(nlohmann::json::parse(identity.out).at("operators"), nlohmann::json::object());
+  EXPECT_EQ(nlohmann::json::parse(identity.out).at("inputs").size(), 1U);
+}
+
+TEST(DatasetImport, WhatBenchncnnPrinted_BecomesADeviceOfTheNetworksOfAFolder) {
+  const TemporaryFolder folder;
+  const std::string layers =
+      "7767517\n2 2\nInput data 0 1 data 0=8 1=8 2=3\nConvolution c 1 1 data y 0=4 1=3 4=1 6=108\n";
+  std::filesystem::create_directory(folder.path() / "params");
+  write(folder.path() / "params/printed_a.param", layers);
+  write(
+      folder.path() / "bench.txt",
+      "num_threads = 4\n  printed_a  min = 2.93  max = 3.92  avg = 3.16\n  nobody  min = 1.0  max = 1.0  avg = 1.0\n");
+  const std::string import = "tenshot dataset import --table " + quoted(folder.path() / "bench.txt") + " --networks " +
+                             quoted(folder.path() / "params") + " --out " + quoted(folder.path() / "pool");
+  const Outcome imported = run(import + " --id phone");
+  ASSERT_EQ(imported.exit_code, 0) << imported.err;
+  EXPECT_NE(imported.err.find("bench.txt:3: 'nobody'"), std::string::npos) << imported.err;
+  EXPECT_NE(slurp(folder.path() / "pool/phone/latencies.csv").find("printed_a,3.16"), std::string::npos);
+  EXPECT_EQ(run("tenshot dataset validate " + quoted(folder.path() / "pool")).exit_code, 0);
+  EXPECT_EQ(run(import + " --devices a").exit_code, 2);
+}
+
+TEST(NetworkVerb, SaysWhatAFileIsThatIsNoNetwork) {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const std::string& name, const std::string& content) {
+    write(folder.path() / name, content);
+    const Outcome outcome = run("tenshot network describe " + quoted(folder.path() / name));
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.out;
+    return outcome.err;
+  };
+  EXPECT_NE(refusal("a.onnx", "version https://git-lfs.github.com/spec/v1\n").find("git lfs pull"), std::string::npos);
+  EXPECT_NE(refusal("b.onnx", "PK\x03\x04 net/data.pkl").find("a PyTorch file (zip), no ONNX model"),
+            std::string::npos);
+  EXPECT_NE(refusal("c.onnx", std::string("\x1c\0\0\0TFL3", 8)).find("has to end in .tflite"), std::string::npos);
+  EXPECT_NE(refusal("d.tflite", "7767517\n").find("has to end in .param"), std::string::npos);
+  EXPECT_NE(refusal("e.param", "{}").find("is a JSON document, no ncnn network"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tenshot::test

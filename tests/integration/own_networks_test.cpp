@@ -123,7 +123,63 @@ TEST_F(OwnNetworks, Collect_RefusesWhatDoesNotGoTogether) {
   refused("--networks " + q("models") + " --resolution 64", 2, "--resolution does not go with --networks");
   refused("--networks " + q("models") + " --descriptor", 2, "--descriptor does not go with --networks");
   refused("--networks " + q("pool/networks.json"), 1, "known by its operators alone");
-  refused("--networks " + q("models") + " --batch 4", 1, "takes 1 images an inference, asked for 4");
+  refused("--networks " + q("models") + " --batch 4", 1, "is 1, asked for a batch of 4");
+}
+
+/// A folder of two networks and a file that is none.
+std::string mixed_folder(const std::filesystem::path& folder) {
+  write(folder / "first.onnx", nasbench::onnx_model(network_of(30), {}));
+  write(folder / "second.onnx", nasbench::onnx_model(network_of(31), {}));
+  write(folder / "pointer.onnx", "version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 1\n");
+  return quoted(folder);
+}
+
+void expect_parts(const std::string& text, const std::vector<std::string>& parts) {
+  for (const std::string& part : parts) EXPECT_NE(text.find(part), std::string::npos) << part << " in " << text;
+}
+
+TEST_F(OwnNetworks, AFileThatIsNoNetwork_DoesNotStopTheOthers) {
+  const Folder folder;
+  const std::string models = mixed_folder(folder.path());
+  expect_fine(run("tenshot adapt --checkpoint " + q("networks.tenshot") + " --measurements " +
+                  q("pool/libtorch-eager_t1_b1") + " --out " + q("eager.tenshot")));
+  const std::string predict = "tenshot predict --predictor " + q("eager.tenshot") + " --networks " + models;
+  const Outcome predicted = run(predict + " --out -");
+  expect_fine(predicted);
+  expect_parts(predicted.out, {"first,", "second,"});
+  EXPECT_EQ(predicted.out.find("pointer"), std::string::npos) << predicted.out;
+  expect_parts(predicted.err, {"left out", "pointer.onnx", "Git LFS pointer"});
+  const Outcome strict = run(predict + " --out - --strict");
+  EXPECT_EQ(strict.exit_code, 1);
+  EXPECT_EQ(strict.out, "");
+  expect_parts(strict.err, {"pointer.onnx", "--strict"});
+  const Outcome arguments = run("cd " + models + "; tenshot predict --predictor " + q("eager.tenshot") +
+                                " pointer.onnx second.onnx nowhere.onnx");
+  expect_fine(arguments);
+  expect_parts(arguments.out, {"second\t"});
+  expect_parts(arguments.err, {"pointer.onnx", "nowhere.onnx"});
+  const Outcome planned =
+      run("tenshot plan --checkpoint " + q("networks.tenshot") + " --networks " + models + " --samples 2 --out -");
+  expect_fine(planned);
+  expect_parts(planned.out, {"first", "second"});
+  expect_parts(planned.err, {"pointer.onnx"});
+}
+
+TEST_F(OwnNetworks, Collect_LeavesOutANetworkWhoseFirstDimensionIsNoBatch) {
+  const Folder folder;
+  write(folder.path() / "image.onnx", nasbench::onnx_model(network_of(32), {}));
+  nasbench::NetworkBuilder steps;
+  steps.output(steps.linear("out", steps.input("x", {50, 1, 16}), 8));
+  write(folder.path() / "steps.onnx", nasbench::onnx_model(steps.take(), {}));
+  const std::string collect = "tenshot collect --runs 2 --rounds 1 --attempts 1 --networks " + quoted(folder.path());
+  const Outcome measured = run(collect + " --out " + q("steps"));
+  expect_fine(measured);
+  expect_parts(measured.err, {"left out", "steps.onnx", "'x' is 50, asked for a batch of 1"});
+  const datasets::Pool pool = datasets::read_pool(path("steps"));
+  ASSERT_EQ(pool.devices.front().latencies.size(), 1U);
+  EXPECT_EQ(pool.space->format(pool.devices.front().latencies.front().architecture), "image");
+  EXPECT_EQ(run(collect + " --strict --out " + q("strict")).exit_code, 1);
+  EXPECT_FALSE(std::filesystem::exists(path("strict")));
 }
 
 TEST_F(OwnNetworks, Plan_MayProposeNetworksThatNobodyAsksFor) {

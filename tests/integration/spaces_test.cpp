@@ -11,6 +11,7 @@
 #include "datasets/tables/space_files.h"
 #include "nasbench/graph/layer_graph_builder.h"
 #include "nasbench/graph/onnx.h"
+#include "nasbench/graph/onnx_reader.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"

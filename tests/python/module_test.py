@@ -148,6 +148,9 @@ class ModuleTest(unittest.TestCase):
                             folder / "new", "--quiet"], check=True)
             names = tenshot.networks(folder / "new")
             self.assertEqual(names, sorted(path.stem for path in (folder / "new").glob("*.onnx")))
+            (folder / "new" / "pointer.onnx").write_text("version https://git-lfs.github.com/spec/v1\n")
+            with self.assertWarnsRegex(UserWarning, "pointer.onnx' is a Git LFS pointer"):
+                self.assertEqual(tenshot.networks(folder / "new"), names)
             checkpoint = folder / "pool.tenshot"
             self.assertEqual(sorted(tenshot.plan(checkpoint, samples=3, candidates=names)), names)
             predictor = tenshot.adapt(checkpoint, {name: 5.0 + i for i, name in enumerate(names)})

@@ -95,7 +95,6 @@ void add_adapt_options(OptionParser& options) {
       "without "
       "measurements it is the device itself",
       cxxopts::value<std::string>());
-  add("strict", "refuse measurements with any unusable or doubtful entry");
   add("clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)",
       cxxopts::value<std::string>());
   add("mode",

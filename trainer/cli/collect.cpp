@@ -104,6 +104,25 @@ void require_distinct_files(const OptionParser& options, const std::filesystem::
   files.require_distinct();
 }
 
+/// Leaves out the networks that cannot be run as they are asked for: known by their operators alone, or with a first
+/// dimension that is not the batch.
+void leave_out_unrunnable(const OptionParser& options, const RuntimeChoice& choice,
+                          std::vector<nasbench::Architecture>& networks) {
+  std::vector<datasets::LeftOutFile> left_out;
+  const auto cannot_run = [&](const nasbench::Architecture& network) {
+    try {
+      nasbench::networks().computation(network, choice.shape, choice.options.batch);
+      return false;
+    } catch (const InputError& error) {
+      left_out.push_back({nasbench::networks().format(network), error.what()});
+      return true;
+    }
+  };
+  networks.erase(std::remove_if(networks.begin(), networks.end(), cannot_run), networks.end());
+  if (networks.empty() && !left_out.empty()) throw datasets::none_left(left_out);
+  report_left_out(options, left_out);
+}
+
 /// The networks of --networks: all of them, those that a file of --archs names, or the first N.
 std::vector<nasbench::Architecture> named_networks(const OptionParser& options, const RuntimeChoice& choice,
                                                    bool quiet) {
@@ -112,13 +131,16 @@ std::vector<nasbench::Architecture> named_networks(const OptionParser& options, 
     if (std::string(option) == "space" && options.get("space") == nasbench::networks().name()) continue;
     throw UsageError("--" + std::string(option) + " does not go with --networks, whose files say what they are");
   }
-  nasbench::OnnxReadOptions read = onnx_options(options);
+  nasbench::NetworkReadOptions read = read_options(options);
   read.batch = choice.options.batch;
-  std::vector<nasbench::Architecture> all = datasets::read_networks(options.get("networks"), read);
-  if (!options.has("archs")) return all;
-  const std::string archs = options.get("archs");
+  std::vector<nasbench::Architecture> all = networks_at(options, options.get("networks"), read);
+  const std::string archs = options.has("archs") ? options.get("archs") : "";
   const auto count = parse_integer(archs);
-  if (!count || std::filesystem::exists(archs)) return usable_architectures(archs, nasbench::networks(), quiet);
+  if (!archs.empty() && (!count || std::filesystem::exists(archs))) {
+    all = usable_architectures(archs, nasbench::networks(), quiet);
+  }
+  leave_out_unrunnable(options, choice, all);
+  if (!count || std::filesystem::exists(archs)) return all;
   if (*count < 1) throw UsageError("--archs is a file, or a number of at least 1");
   all.resize(std::min(all.size(), static_cast<std::size_t>(*count)));
   return all;
@@ -136,7 +158,7 @@ void report_left_out(const datasets::CollectRecord& record, bool quiet) {
 
 void add_collect_options(OptionParser& options) {
   add_runtime_options(options, "of the draw of architectures and of the weights");
-  add_network_options(options, "to measure end to end, their ONNX files being there");
+  add_network_options(options, "to measure end to end, their files being there");
   auto add = options.add();
   add("archs", "CSV with an architecture column, or how many to draw (of --networks: all, or the first N)",
       cxxopts::value<std::string>()->default_value("50"));

@@ -1,16 +1,20 @@
 #include <algorithm>
+#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "datasets/kit/kit_results.h"
+#include "datasets/pool/benchncnn.h"
 #include "datasets/pool/describe.h"
 #include "datasets/pool/pool.h"
 #include "datasets/pool/validate.h"
 #include "datasets/pool/wide_table_file.h"
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/space_files.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/file_blocks.h"
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
@@ -31,6 +35,7 @@ constexpr const char* import_example =
     "  tenshot dataset import --table latency_ms.csv --space networks --networks operators.csv --operator-latencies "
     "board_gpu=board_gpu_ms --out pool/\n"
     "  tenshot dataset import --table energy_mj.csv --quantity energy --out pool/\n"
+    "  tenshot dataset import --table benchncnn.txt --networks params/ --id pi5_ncnn --out pool/\n"
     "  tenshot dataset import --kit kit/ --out pool/\n";
 
 void import_kit(const OptionParser& options, const std::string& out) {
@@ -49,6 +54,32 @@ void import_kit(const OptionParser& options, const std::string& out) {
   made.folder(out);
   datasets::write_device(out, device, *results.manifest.space);
   say_written(out, "device-runtime " + id, "tenshot dataset describe " + out, options.has("quiet"));
+}
+
+/// What benchncnn printed begins within the first lines; a wide table may be larger than memory.
+bool is_benchncnn_file(const std::string& table) {
+  constexpr std::size_t looked_at = 1 << 16;
+  std::string head;
+  return table != "-" && FileBlocks(table).append_to(head, looked_at) && datasets::is_benchncnn_output(head);
+}
+
+/// Networks by name become one device-runtime, called as the file unless --id says otherwise.
+void import_benchncnn(const OptionParser& options, const std::string& table, const std::string& out) {
+  if (options.has("space") && options.get("space") != nasbench::networks().name()) {
+    throw UsageError("--space: benchncnn measures networks by name");
+  }
+  for (const char* other : {"devices", "rows", "operator-latencies"}) {
+    if (options.has(other)) throw UsageError("--" + std::string(other) + " is of a CSV, not of what benchncnn prints");
+  }
+  const std::string id = options.has("id") ? options.get("id") : std::filesystem::path(table).stem().string();
+  datasets::Findings findings;
+  const datasets::DeviceRuntime device = datasets::parse_benchncnn(read_file(table), table, id, findings);
+  report(findings, options.has("quiet"));
+  MadeFolders made;
+  made.folder(out);
+  datasets::write_device(out, device, nasbench::networks());
+  say_written(out, "device-runtime " + id + " of " + std::to_string(device.latencies.size()) + " networks",
+              "tenshot train --pool " + out + " --out pool.tenshot", options.has("quiet"));
 }
 
 std::map<std::string, std::vector<datasets::OperatorLatency>> operator_latencies_of(const OptionParser& options) {
@@ -71,7 +102,9 @@ void import_measurements(const Arguments& arguments) {
   OptionParser options("dataset import", "Reads a wide latency table, or a measured kit, into a pool.", import_example);
   add_network_options(options, "of the table");
   auto add = options.add();
-  add("table", "required, or --kit: CSV with architecture, an optional index, one column of ms per device-runtime",
+  add("table",
+      "required, or --kit: CSV with architecture, an optional index, one column of ms per device-runtime; or what "
+      "ncnn's benchncnn printed of --networks",
       cxxopts::value<std::string>());
   add("space", "search space of the architectures: a name, or FILE.json",
       cxxopts::value<std::string>()->default_value("nasbench201"));
@@ -83,14 +116,14 @@ void import_measurements(const Arguments& arguments) {
   add("rows", "a:b, rows whose index is a … b − 1 (default: all)", cxxopts::value<std::string>());
   add("kit", "folder of a kit with the results/ of its measure.sh: becomes one device-runtime",
       cxxopts::value<std::string>());
-  add("id", "of that device-runtime (default: its backend and settings)", cxxopts::value<std::string>());
+  add("id", "of that device-runtime (default: its backend and settings), or of what benchncnn printed",
+      cxxopts::value<std::string>());
   add("out", "required: pool folder to write", cxxopts::value<std::string>());
   add_quantity_option(options, "latency");
   if (!options.parse(arguments)) return;
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
   if (options.has("kit") && options.has("table")) throw UsageError("--table and --kit are two ways: give one");
   if (options.has("kit")) return import_kit(options, options.required("out"));
-  if (options.has("id")) throw UsageError("--id names what a --kit becomes");
   const std::string table = options.required("table"), out = options.required("out");
   FileRoles files;
   files.reads("--table", table);
@@ -102,6 +135,8 @@ void import_measurements(const Arguments& arguments) {
   if (options.has("devices")) wide.devices = split_list(options.get("devices"));
   if (options.has("rows")) wide.rows = datasets::parse_row_range(options.get("rows"));
   networks_of(options);
+  if (is_benchncnn_file(table)) return import_benchncnn(options, table, out);
+  if (options.has("id")) throw UsageError("--id names what a --kit, or what benchncnn printed, becomes");
   if (options.has("operator-latencies")) wide.operator_latencies = operator_latencies_of(options);
   const nasbench::SearchSpace& space = datasets::named_space(options.get("space"));
   const datasets::WideTableFile read(table, space, wide, out);
@@ -114,8 +149,6 @@ void import_measurements(const Arguments& arguments) {
   for (const auto& column : columns) {
     if (column.usable == 0)
       say(column.id + ": has no usable " + std::string(title(quantity)) + " and is left out", quiet);
-  }
-  for (const auto& column : columns) {
     if (column.whole_milliseconds) say(column.id + ": " + whole_numbers(quantity), quiet);
   }
   read.write_pool(out);

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "descriptor/fusion/fusion_detection.h"
-#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/formats/network_file.h"
 #include "nasbench/kernels/fusion_rules.h"
 #include "nasbench/kernels/kernel_search.h"
 #include "nasbench/support/error.h"
@@ -55,21 +55,20 @@ nlohmann::ordered_json to_json(const Network& network, const std::vector<Kernel>
 
 void find(const Arguments& arguments) {
   OptionParser options("kernels find",
-                       "Says which kernels a runtime executes of an ONNX network: its operators, fused by the rules of "
+                       "Says which kernels a runtime executes of a network: its operators, fused by the rules of "
                        "the runtime (nn-Meter, Algorithm 1).",
                        find_example);
-  options.add_positional("model.onnx", "required: the ONNX file");
+  options.add_positional("model", "required: the network's file, *.onnx, *.tflite or *.param");
   options.add()("rules",
                 "required: file of fusion rules (tenshot.fusion/1), or " + joined(nasbench::shipped_rule_names()),
                 cxxopts::value<std::string>());
-  options.add()("shape", "shape of an input, as input=1x3x224x224; may be repeated",
-                cxxopts::value<std::vector<std::string>>());
+  add_shape_option(options);
   options.add()("json", "as JSON on standard output");
   if (!options.parse(arguments)) return;
   const std::string rules_name = options.required("rules");
-  const std::string model = options.required("model.onnx");
+  const std::string model = options.required("model");
   const nasbench::FusionRules rules = nasbench::fusion_rules(rules_name);
-  const Network network = nasbench::read_onnx(model, onnx_options(options));
+  const Network network = nasbench::read_network_file(model, read_options(options));
   const std::vector<Kernel> kernels = find_kernels(network, rules);
   if (options.has("json")) {
     std::cout << to_json(network, kernels, rules.name).dump(1, ' ', false, nlohmann::json::error_handler_t::replace)

@@ -6,8 +6,8 @@
 
 #include "datasets/tables/csv.h"
 #include "datasets/tables/space_files.h"
+#include "nasbench/formats/network_file.h"
 #include "nasbench/graph/onnx.h"
-#include "nasbench/graph/onnx_reader.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/spaces/synthetic_blocks.h"
@@ -18,6 +18,7 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
+#include "trainer/cli/network_options.h"
 #include "trainer/cli/written.h"
 
 namespace tenshot::cli {
@@ -27,7 +28,9 @@ using Arguments = std::vector<std::string>;
 using nasbench::Network;
 using nasbench::OperatorSpecification;
 
-constexpr const char* describe_example = "  tenshot network describe model.onnx --shape input=1x3x224x224\n";
+constexpr const char* describe_example =
+    "  tenshot network describe model.onnx --shape input=1x3x224x224\n"
+    "  tenshot network describe model.tflite --json\n";
 constexpr const char* list_example = "  tenshot network list --space fbnet --archs named.csv --out networks.json\n";
 constexpr const char* generate_example =
     "  tenshot network generate --space synthetic-cnn --count 50 --seed 1 --out networks\n";
@@ -78,13 +81,16 @@ nlohmann::json to_json(const nasbench::TensorType& type) {
 }
 
 nlohmann::json to_json(const Network& network) {
-  nlohmann::json json = {{"hash", content_hash(network)}, {"total", to_json(total_costs(network))}};
+  nlohmann::json json = {{"hash", content_hash(network)},
+                         {"total", to_json(total_costs(network))},
+                         {"inputs", nlohmann::json::array()},
+                         {"outputs", nlohmann::json::array()},
+                         {"operators", nlohmann::json::object()}};
   for (const nasbench::NetworkInput& input : network.inputs) {
     nlohmann::json tensor = to_json(input.type);
     tensor["name"] = input.name;
     json["inputs"].push_back(tensor);
   }
-  json["outputs"] = nlohmann::json::array();
   for (const nasbench::Source& output : network.outputs)
     json["outputs"].push_back(to_json(tensor_type(network, output)));
   for (const auto& [kind, costs] : costs_by_kind(network)) json["operators"][kind] = to_json(costs);
@@ -121,30 +127,25 @@ std::string to_text(const Network& network) {
   return text + "hash " + content_hash(network) + "\n";
 }
 
-nasbench::OnnxReadOptions read_options(const OptionParser& options) {
-  nasbench::OnnxReadOptions result;
-  result.batch = options.integer("batch", 1);
-  if (!options.has("shape")) return result;
-  for (const std::string& text : options.get<std::vector<std::string>>("shape")) {
-    result.shapes.insert(nasbench::parse_input_shape(text));
-  }
-  return result;
-}
-
 void describe(const Arguments& arguments) {
   OptionParser options(
       "network describe",
-      "Says what an ONNX file computes: its operators by kind, multiply-adds, parameters, bytes and the "
-      "hash that is its identity.",
+      "Says what a network's file computes (ONNX, TensorFlow Lite or ncnn): its operators by kind, multiply-adds, "
+      "parameters, bytes and the hash that is its identity.",
       describe_example);
-  options.add_positional("model.onnx", "required: the ONNX file");
+  options.add_positional("model", "required: the network's file, *.onnx, *.tflite or *.param");
   options.add()("batch", "of inputs whose first dimension is dynamic",
                 cxxopts::value<std::string>()->default_value("1"));
-  options.add()("shape", "shape of an input, as input=1x3x224x224; may be repeated",
-                cxxopts::value<std::vector<std::string>>());
+  add_shape_option(options);
   options.add()("json", "as JSON on standard output");
   if (!options.parse(arguments)) return;
-  const Network network = nasbench::read_onnx(options.required("model.onnx"), read_options(options));
+  const std::filesystem::path file = options.required("model");
+  nasbench::NetworkReadOptions read = read_options(options);
+  read.batch = options.integer("batch", 1);
+  const Network network = nasbench::read_network_file(file, read);
+  if (const auto problem = nasbench::network_format(file).weights_problem(file)) {
+    say("note: " + *problem, options.has("quiet"));
+  }
   std::cout << (options.has("json") ? to_json(network).dump(1) + "\n" : to_text(network));
 }
 
@@ -253,6 +254,6 @@ void run(const Arguments& arguments) {
 
 }  // namespace
 
-const Command network_command = {"network", "describe an ONNX file, generate or list networks", run};
+const Command network_command = {"network", "describe a network's file, generate or list networks", run};
 
 }  // namespace tenshot::cli

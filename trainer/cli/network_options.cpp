@@ -1,22 +1,29 @@
 #include "trainer/cli/network_options.h"
 
+#include <algorithm>
+
 #include "datasets/tables/architecture_column.h"
+#include "nasbench/formats/network_file.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::cli {
 void add_network_options(OptionParser& options, const std::string& use) {
-  options.add()("networks", "networks by name " + use + ": folder of *.onnx, networks.json, or CSV of their operators",
+  options.add()("networks",
+                "networks by name " + use + ": folder of " + joined(nasbench::network_suffixes()) +
+                    ", networks.json, or CSV of their operators",
                 cxxopts::value<std::string>());
   add_shape_option(options);
+  options.add()("strict", "refuse what cannot be used, such as a file of a network, instead of leaving it out");
 }
 
 void add_shape_option(OptionParser& options) {
-  options.add()("shape", "of an input of ONNX files that have it open: NAME=1x3x224x224",
+  options.add()("shape", "of an input that network files leave open: NAME=1x3x224x224, once for each input",
                 cxxopts::value<std::vector<std::string>>());
 }
 
-nasbench::OnnxReadOptions onnx_options(const OptionParser& options) {
-  nasbench::OnnxReadOptions read;
+nasbench::NetworkReadOptions read_options(const OptionParser& options) {
+  nasbench::NetworkReadOptions read;
   if (!options.has("shape")) return read;
   for (const std::string& text : options.get<std::vector<std::string>>("shape")) {
     read.shapes.insert(nasbench::parse_input_shape(text));
@@ -30,7 +37,30 @@ void reads_networks(FileRoles& files, const OptionParser& options) {
 
 std::vector<nasbench::Architecture> networks_of(const OptionParser& options) {
   if (!options.has("networks")) return {};
-  return datasets::read_networks(options.get("networks"), onnx_options(options));
+  nasbench::NetworkReadOptions read = read_options(options);
+  // Networks that are named otherwise may be what a shape is for.
+  read.shapes_of_several = !options.rest().empty() || options.has("proposals") || options.has("explain");
+  return networks_at(options, options.get("networks"), read);
+}
+
+std::vector<nasbench::Architecture> networks_at(const OptionParser& options, const std::string& path,
+                                                const nasbench::NetworkReadOptions& read) {
+  std::vector<datasets::LeftOutFile> left_out;
+  std::vector<nasbench::Architecture> networks = datasets::read_networks(path, read, &left_out);
+  report_left_out(options, left_out);
+  return networks;
+}
+
+void report_left_out(const OptionParser& options, const std::vector<datasets::LeftOutFile>& left_out) {
+  constexpr std::size_t shown = 10;
+  if (left_out.empty()) return;
+  const std::string count = std::to_string(left_out.size()) + (left_out.size() == 1 ? " network" : " networks");
+  if (options.has("strict")) {
+    throw InputError(left_out.front().reason + "; " + count + " would be left out, and --strict accepts none");
+  }
+  const bool quiet = options.has("quiet");
+  for (std::size_t i = 0; i < std::min(shown, left_out.size()); ++i) say("left out: " + left_out[i].reason, quiet);
+  if (left_out.size() > shown) say("… and " + std::to_string(left_out.size() - shown) + " more are left out", quiet);
 }
 
 std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::SearchSpace& space,

@@ -5,26 +5,34 @@
 
 #include "datasets/kit/measured_source.h"
 #include "datasets/tables/network_sources.h"
-#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/graph/network_reading.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 
 namespace tenshot::cli {
 
-/// --networks and --shape; `use` says what the networks are for ("to predict").
+/// --networks, --shape and --strict; `use` says what the networks are for ("to predict").
 void add_network_options(OptionParser& options, const std::string& use);
 
-/// --shape alone, where ONNX files are named otherwise.
+/// --shape alone, where network files are named otherwise.
 void add_shape_option(OptionParser& options);
 
-/// What --networks names, known from then on; empty where it is not given.
+/// What --networks names, known from then on; empty where it is not given. Files that cannot be read are named on
+/// stderr and left out. Throws InputError under --strict where there is one.
 std::vector<nasbench::Architecture> networks_of(const OptionParser& options);
+
+/// As networks_of, of what another option names, with what else is said of its networks.
+std::vector<nasbench::Architecture> networks_at(const OptionParser& options, const std::string& path,
+                                                const nasbench::NetworkReadOptions& read);
+
+/// Says on stderr which files were left out. Throws InputError under --strict where there is one.
+void report_left_out(const OptionParser& options, const std::vector<datasets::LeftOutFile>& left_out);
 
 /// What --networks names is read, where it is given.
 void reads_networks(FileRoles& files, const OptionParser& options);
 
-/// The shapes that --shape gives to the inputs of ONNX files.
-nasbench::OnnxReadOptions onnx_options(const OptionParser& options);
+/// The shapes that --shape gives to the inputs of network files.
+nasbench::NetworkReadOptions read_options(const OptionParser& options);
 
 /// The usable architectures of a file; what is left out is reported. Throws InputError when nothing is usable.
 std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::SearchSpace& space,

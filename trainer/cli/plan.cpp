@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "datasets/kit/converted.h"
 #include "datasets/kit/kit.h"
@@ -150,6 +151,19 @@ datasets::KitRequest kit_request(const OptionParser& options, std::uint64_t seed
   return kit;
 }
 
+/// Leaves out the networks that a kit could not copy whole.
+void leave_out_incomplete(const OptionParser& options, std::vector<nasbench::Architecture>& networks) {
+  std::vector<datasets::LeftOutFile> left_out;
+  const auto cannot_be_copied = [&](const nasbench::Architecture& network) {
+    const std::optional<std::string> problem = datasets::kit_problem(network);
+    if (problem) left_out.push_back({nasbench::networks().format(network), *problem});
+    return problem.has_value();
+  };
+  networks.erase(std::remove_if(networks.begin(), networks.end(), cannot_be_copied), networks.end());
+  if (networks.empty() && !left_out.empty()) throw datasets::none_left(left_out);
+  report_left_out(options, left_out);
+}
+
 /// Candidates, measurements that were made already, and the descriptor.
 void add_what_is_known(const OptionParser& options, const trainer::PoolModel& model, datasets::Quantity quantity,
                        bool quiet, trainer::PlanRequest& request) {
@@ -164,10 +178,16 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
       throw InputError("--proposals: the checkpoint is of the space " + std::string(space.name()) +
                        ", whose predictor knows no networks by name");
     }
-    request.proposals = datasets::read_networks(options.get("proposals"), onnx_options(options));
+    nasbench::NetworkReadOptions read = read_options(options);
+    read.shapes_of_several = options.has("networks");
+    request.proposals = networks_at(options, options.get("proposals"), read);
   }
   if (options.has("archs")) {
     request.candidates = usable_architectures(options.get("archs"), space, quiet);
+  }
+  if (options.has("kit") && &space == &nasbench::networks()) {
+    leave_out_incomplete(options, request.candidates);
+    leave_out_incomplete(options, request.proposals);
   }
   if (options.has("measurements")) {
     datasets::MeasuredSource measured = read_measured(options.get("measurements"), space, quantity, quiet);
@@ -225,7 +245,7 @@ void run(const std::vector<std::string>& arguments) {
         quiet);
   }
   kit.architectures = plan;
-  kit.onnx = onnx_options(options);
+  kit.read = read_options(options);
   write_kit(options, kit, quiet);
   if (options.has("converted")) add_converted(options, quiet);
 }

@@ -82,14 +82,21 @@ double limit_of(const OptionParser& options) {
   throw UsageError("--limit-ms is " + shortest(limit_ms) + ", expected a positive number of milliseconds");
 }
 
+/// The arguments, without the files that cannot be read.
+std::vector<nasbench::Architecture> arguments_of(const OptionParser& options, const nasbench::SearchSpace& space) {
+  nasbench::NetworkReadOptions read = read_options(options);
+  read.shapes_of_several = options.has("networks");
+  std::vector<datasets::LeftOutFile> left_out;
+  std::vector<nasbench::Architecture> architectures =
+      datasets::architectures_or_files(options.rest(), space, read, &left_out);
+  report_left_out(options, left_out);
+  return architectures;
+}
+
 /// What is asked for: the arguments, the file, the networks, or the whole space.
 std::vector<nasbench::Architecture> architectures_of(const OptionParser& options, const nasbench::SearchSpace& space) {
   const std::vector<nasbench::Architecture> networks = networks_of(options);
-  std::vector<nasbench::Architecture> architectures;
-  for (const std::string& text : options.rest()) {
-    architectures.push_back(datasets::architecture_or_file(text, space, onnx_options(options)));
-  }
-  if (!architectures.empty()) return architectures;
+  if (!options.rest().empty()) return arguments_of(options, space);
   if (!networks.empty() && &space != &nasbench::networks()) {
     throw InputError("--networks: this predictor is of the space " + std::string(space.name()) +
                      "; take one of the space networks");
@@ -125,7 +132,7 @@ void add_predict_options(OptionParser& options) {
       cxxopts::value<std::string>());
   add_network_options(options, "to predict");
   add_quantity_option(options, "the predictor's; another one is refused");
-  options.add_rest("architecture", "architectures, names of networks, or files *.onnx: prints a line for each");
+  options.add_rest("architecture", "architectures, names of networks, or their files: prints a line for each");
 }
 
 /// Where the predictor comes from: its file, or the checkpoint that knows --device.
@@ -158,7 +165,7 @@ std::unique_ptr<trainer::Predictor> predictor_of(const OptionParser& options, co
 }
 
 void run(const std::vector<std::string>& arguments) {
-  OptionParser options("predict", "Predicts latencies of architectures, of ONNX files, or of the whole space.",
+  OptionParser options("predict", "Predicts latencies of architectures, of network files, or of the whole space.",
                        "  tenshot predict --predictor device.tenshot --out predictions.csv\n"
                        "  tenshot predict --predictor device.tenshot --archs candidates.csv --out -\n"
                        "  tenshot predict --predictor board.tenshot model.onnx\n"
@@ -198,8 +205,8 @@ void run(const std::vector<std::string>& arguments) {
     architectures = std::move(choice.architectures);
     predictions = std::move(choice.predictions);
   }
-  std::vector<std::string> names;  // of arguments, only where they are no longer in the order they were given
-  if (printed && (chosen || options.rest().empty())) {
+  std::vector<std::string> names;  // of arguments, only where they are no longer those that were given
+  if (printed && (chosen || architectures.size() != options.rest().size())) {
     for (const nasbench::Architecture& architecture : architectures) {
       names.push_back(predictor->space().format(architecture));
     }
@@ -215,7 +222,7 @@ void run(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-const Command predict_command = {"predict", "predict latencies of architectures, of ONNX files, or of the whole space",
-                                 run};
+const Command predict_command = {"predict",
+                                 "predict latencies of architectures, of network files, or of the whole space", run};
 
 }  // namespace tenshot::cli

@@ -19,7 +19,8 @@ trainer::report::DeviceReportOptions report_options(const OptionParser& options)
     if (!(*result.limit > 0)) throw UsageError("--limit-ms is a positive number of milliseconds");
   }
   if (options.has("explain")) result.explained = options.get<std::vector<std::string>>("explain");
-  result.onnx = onnx_options(options);
+  result.read = read_options(options);
+  result.read.shapes_of_several = options.has("networks") || result.explained.size() > 1;
   return result;
 }
 

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/collect/fresh_start.h"
+#include "nasbench/formats/network_file.h"
 #include "nasbench/spaces/networks.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/network_options.h"
@@ -32,9 +33,10 @@ void run(const std::vector<std::string>& arguments) {
   const RuntimeChoice choice = runtime_choice(options);
   request.options = choice.options;
   const auto runtime = descriptor::make_runtime(choice.runtime);
-  nasbench::OnnxReadOptions read = onnx_options(options);
+  nasbench::NetworkReadOptions read = read_options(options);
   read.batch = choice.options.batch;
-  const bool by_name = std::filesystem::path(text).extension() == ".onnx";
+  read.shapes_of_several = true;
+  const bool by_name = nasbench::is_network_file(text);
   const nasbench::SearchSpace& space = by_name ? nasbench::networks() : *choice.space;
   nasbench::Network network =
       space.computation(datasets::architecture_or_file(text, space, read), choice.shape, choice.options.batch);

@@ -49,19 +49,14 @@ std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings
                                                      : space_named_by(numbers.begin()->first));
 }
 
-nasbench::OnnxReadOptions read_options(const Shapes& shapes) {
-  nasbench::OnnxReadOptions options;
+nasbench::NetworkReadOptions read_options(const Shapes& shapes) {
+  nasbench::NetworkReadOptions options;
   for (const auto& [input, extents] : shapes) options.shapes.emplace(input, extents);
   return options;
 }
 
 std::vector<Architecture> parse_all(const SearchSpace& space, const Strings& strings, const Shapes& shapes) {
-  std::vector<Architecture> architectures;
-  architectures.reserve(strings.size());
-  for (const std::string& text : strings) {
-    architectures.push_back(datasets::architecture_or_file(text, space, read_options(shapes)));
-  }
-  return architectures;
+  return datasets::architectures_or_files(strings, space, read_options(shapes));
 }
 
 Strings format_all(const SearchSpace& space, const std::vector<Architecture>& architectures) {

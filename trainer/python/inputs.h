@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "datasets/pool/pool.h"
-#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/graph/network_reading.h"
 #include "nasbench/spaces/search_space.h"
 #include "trainer/core/predictor.h"
 
@@ -31,9 +31,9 @@ using Checkpoint = std::optional<std::filesystem::path>;
 std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings& candidates,
                                      const std::optional<MeasurementSource>& measurements);
 
-nasbench::OnnxReadOptions read_options(const Shapes& shapes);
+nasbench::NetworkReadOptions read_options(const Shapes& shapes);
 
-/// Architectures, names of networks or files *.onnx. Throws InputError, FileError, FormatError.
+/// Architectures, names of networks or their files. Throws InputError, FileError, FormatError.
 std::vector<nasbench::Architecture> parse_all(const nasbench::SearchSpace& space, const Strings& strings,
                                               const Shapes& shapes = {});
 Strings format_all(const nasbench::SearchSpace& space, const std::vector<nasbench::Architecture>& architectures);

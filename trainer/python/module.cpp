@@ -19,6 +19,7 @@
 #include "datasets/tables/space_files.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 #include "trainer/core/archive.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/core/shipped.h"
@@ -219,7 +220,13 @@ class Space {
 
 /// Makes the networks of a folder or file known, and gives their names.
 Strings networks(const std::filesystem::path& path, const Shapes& shapes) {
-  return format_all(nasbench::networks(), datasets::read_networks(path, read_options(shapes)));
+  std::vector<datasets::LeftOutFile> left_out;
+  const std::vector<nasbench::Architecture> read = datasets::read_networks(path, read_options(shapes), &left_out);
+  for (const datasets::LeftOutFile& file : left_out) {
+    const std::string warning = "left out: " + excerpt(file.reason, 1000);
+    if (PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 1) != 0) throw py::error_already_set();
+  }
+  return format_all(nasbench::networks(), read);
 }
 
 Strings random_architectures(const std::string& space_name, std::size_t count, std::uint64_t seed) {
@@ -362,8 +369,9 @@ PYBIND11_MODULE(tenshot, module) {
   module.def(
       "networks", &networks, py::arg("path"), py::arg("shapes") = Shapes{},
       "Makes networks known by name, for plan, adapt and predict in the space `networks`, and gives their names. "
-      "`path` is a folder of *.onnx, one such file, a networks.json, or a CSV of operators; `shapes` gives the "
-      "extents of inputs that files leave open. Raises FileError, InputError, FormatError.");
+      "`path` is a folder of *.onnx, *.tflite and *.param, one such file, a networks.json, or a CSV of operators; "
+      "`shapes` gives the extents of inputs that files leave open, to the networks that have them. A file of a folder "
+      "that cannot be read is left out with a warning. Raises FileError, InputError, FormatError.");
   module.def("random_architectures", &random_architectures, py::arg("space"), py::arg("count"), py::arg("seed") = 1,
              "`count` architectures drawn uniformly from the search space of that name, as strings.");
   module.def(

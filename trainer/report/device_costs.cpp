@@ -130,7 +130,7 @@ void add_found(Page& page, const Device& device) {
 
 void add_explained(Page& page, const Device& device, const DeviceReportOptions& options) {
   for (const std::string& text : options.explained) {
-    const Architecture architecture = datasets::architecture_or_file(text, device.space(), options.onnx);
+    const Architecture architecture = datasets::architecture_or_file(text, device.space(), options.read);
     const std::vector<PartCost> parts = network_costs(device.predictor, architecture);
     if (parts.empty()) {
       throw InputError("a predictor of kind '" + std::string(device.predictor.kind()) +

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/graph/network_reading.h"
 #include "trainer/report/page.h"
 
 namespace tenshot::trainer::report {
@@ -22,7 +22,7 @@ struct DeviceReportOptions {
   /// predictor of kind `operators`.
   std::vector<std::string> explained = {};
   /// How files among `explained` are read.
-  nasbench::OnnxReadOptions onnx = {};
+  nasbench::NetworkReadOptions read = {};
 };
 
 /// One self-contained HTML page on an experiment's folder (evaluation/experiment.h) or on a predictor's file: tables

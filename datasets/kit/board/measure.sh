@@ -118,7 +118,7 @@ check_list() { # models.tsv, or converted.tsv: the same of converted files
   $1 == "" || $1 ~ /[^a-z0-9_]/ || $1 ~ /^(empty|engines|running|sentinel)$/ { bad("\"" $1 "\" cannot name a model") }
   $1 in seen { bad($1 " comes twice") }
   $2 !~ /^(architecture|operator|chain|surroundings)$/ { bad("\"" $2 "\" is no kind of model") }
-  list == "models.tsv" && $3 != "models/" $1 ".onnx" {
+  list == "models.tsv" && $3 !~ "^models/" $1 "[.](onnx|tflite|param)$" {
     bad("the file of " $1 " is \"" $3 "\", expected models/" $1 ".onnx")
   }
   list != "models.tsv" && ($3 !~ /^converted\/[a-z0-9_]+[.][a-z0-9]+$/ || index($3, "converted/" $1 ".") != 1) {

@@ -58,5 +58,50 @@ TEST(Kit, ExternalDataOutOfTheModelsFolderAreRefused) {
   EXPECT_FALSE(is_kit(folder.path() / "kit"));
 }
 
+TEST(Kit, ShortWeightsAreSaidBeforeAnythingIsWritten) {
+  const TemporaryFolder folder;
+  write_model_with_external_weights(folder.path() / "kit-short.onnx", "short.data");
+  const KitRequest request = kit_of(folder.path() / "kit-short.onnx");
+  write_file_quickly(folder.path() / "short.data", "too short");
+  const std::string message = message_of([&] { write_kit(folder.path() / "kit", request); });
+  EXPECT_NE(message.find("'short.data', which has 9 bytes"), std::string::npos) << message;
+  std::filesystem::remove(folder.path() / "short.data");
+  EXPECT_NE(message_of([&] { write_kit(folder.path() / "kit", request); }).find("short.data"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "kit"));
+}
+
+const std::string small_param =
+    "7767517\n2 2\nInput data 0 1 data 0=8 1=8 2=3\nConvolution c 1 1 data y 0=4 1=3 4=1 6=108\n";
+
+TEST(Kit, NetworksOfOtherFormats_AreWhatTheBoardRuns) {
+  const TemporaryFolder folder;
+  write_file_quickly(folder.path() / "kit-ncnn.param", small_param);
+  write_file_quickly(folder.path() / "kit-ncnn.bin", "weights");
+  const KitRequest request = kit_of(folder.path() / "kit-ncnn.param");
+  write_kit(folder.path() / "kit", request);
+  for (const char* copy : {"kit/models/arch_01", "kit/converted/arch_01"}) {
+    EXPECT_EQ(read_file(folder.path() / (std::string(copy) + ".param")), small_param);
+    EXPECT_EQ(read_file(folder.path() / (std::string(copy) + ".bin")), "weights");
+  }
+  EXPECT_NE(read_file(folder.path() / "kit/models.tsv").find("models/arch_01.param"), std::string::npos);
+  EXPECT_NE(read_file(folder.path() / "kit/converted.tsv").find("converted/arch_01.param"), std::string::npos);
+  const KitManifest manifest = read_kit_manifest(folder.path() / "kit");
+  ASSERT_EQ(manifest.models.size(), 1U);
+  EXPECT_EQ(manifest.models[0].architecture, request.architectures[0]);
+  EXPECT_FALSE(manifest.models[0].converted_sha256.empty());
+}
+
+TEST(Kit, NetworksWithoutWeightsAndOfTwoFormats_AreRefused) {
+  const TemporaryFolder folder;
+  write_file_quickly(folder.path() / "kit-alone.param", small_param);
+  KitRequest request = kit_of(folder.path() / "kit-alone.param");
+  EXPECT_NE(message_of([&] { write_kit(folder.path() / "kit", request); }).find("kit-alone.bin"), std::string::npos);
+  write_file_quickly(folder.path() / "kit-alone.bin", "weights");
+  write_model_with_external_weights(folder.path() / "kit-beside.onnx", "weights.data");
+  request.architectures.push_back(read_networks(folder.path() / "kit-beside.onnx").front());
+  EXPECT_NE(message_of([&] { write_kit(folder.path() / "kit", request); }).find("two formats"), std::string::npos);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "kit"));
+}
+
 }  // namespace
 }  // namespace tenshot::datasets

@@ -185,6 +185,66 @@ TEST(NetworkSources, FolderOfOnnxFiles_NamesThemAsTheFiles) {
   EXPECT_EQ(read_networks(folder.path() / "first-net.onnx"), (std::vector<Architecture>{identities[0]}));
 }
 
+TEST(NetworkSources, FilesOfAllFormats_AreReadFromAFolder) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "format-a.onnx", tiny_onnx(4));
+  write_file_atomically(folder.path() / "format-b.param",
+                        "7767517\n2 2\nInput data 0 1 data 0=8 1=8 2=3\nConvolution c 1 1 data y 0=4 1=3 4=1 6=108\n");
+  const auto identities = read_networks(folder.path());
+  ASSERT_EQ(identities.size(), 2U);
+  EXPECT_EQ(format(nasbench::networks().operator_list(identities[1]).at(0)),
+            format(nasbench::networks().operator_list(identities[0]).at(0)));
+  write_file_atomically(folder.path() / "format-a.param", "7767517\n1 1\nInput data 0 1 data 0=8\n");
+  EXPECT_EQ(read_networks(folder.path()), identities) << "one network in two formats is read from its ONNX file";
+}
+
+TEST(NetworkSources, AFileOfAnUnknownKind_IsSaidByWhatItIs) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "net.pt", "PK\x03\x04 net/data.pkl");
+  const std::string message =
+      message_of([&] { architecture_or_file((folder.path() / "net.pt").string(), nasbench::networks()); });
+  EXPECT_NE(message.find("net.pt' is a PyTorch file (zip), no network's file; export it"), std::string::npos) << message;
+  EXPECT_NE(message_of([] { architecture_or_file("nowhere.pt", nasbench::networks()); }).find("there is no network"),
+            std::string::npos);
+}
+
+TEST(NetworkSources, AFileThatCannotBeRead_IsLeftOutByName) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "page-a.onnx", "<!DOCTYPE html><html></html>");
+  write_file_atomically(folder.path() / "whole-b.onnx", tiny_onnx(4));
+  std::vector<LeftOutFile> left_out;
+  const auto identities = read_networks(folder.path(), {}, &left_out);
+  ASSERT_EQ(identities.size(), 1U);
+  EXPECT_EQ(nasbench::networks().format(identities[0]), "whole-b");
+  ASSERT_EQ(left_out.size(), 1U);
+  EXPECT_EQ(left_out[0].file, (folder.path() / "page-a.onnx").string());
+  EXPECT_NE(left_out[0].reason.find("is an HTML page"), std::string::npos) << left_out[0].reason;
+  EXPECT_NE(message_of([&] { read_networks(folder.path()); }).find("page-a.onnx"), std::string::npos)
+      << "who does not ask for what is left out is refused";
+  std::filesystem::remove(folder.path() / "whole-b.onnx");
+  EXPECT_NE(message_of([&] { read_networks(folder.path(), {}, &left_out); }).find("page-a.onnx"), std::string::npos);
+}
+
+TEST(NetworkSources, ShapesOfAFolder_AreForTheNetworksThatHaveTheInput) {
+  const TemporaryFolder folder;
+  const auto param = [](const std::string& input) {
+    return "7767517\n2 2\nInput " + input + " 0 1 " + input + "\nReLU r 1 1 " + input + " y\n";
+  };
+  write_file_atomically(folder.path() / "shape-a.param", param("pixels"));
+  write_file_atomically(folder.path() / "shape-b.param", param("tokens"));
+  nasbench::NetworkReadOptions options;
+  options.shapes = {{"pixels", {1, 3, 8, 8}}, {"tokens", {1, 16, 4}}};
+  const auto identities = read_networks(folder.path(), options);
+  ASSERT_EQ(identities.size(), 2U);
+  EXPECT_EQ(nasbench::networks().operator_list(identities[0]).at(0).output, (nasbench::Shape{1, 3, 8, 8}));
+  EXPECT_EQ(nasbench::networks().operator_list(identities[1]).at(0).output, (nasbench::Shape{1, 16, 4}));
+  EXPECT_NO_THROW(nasbench::networks().computation(identities[1], {}, 1)) << "it is read again with the same shapes";
+  options.shapes.emplace("nobody", nasbench::Shape{1, 2});
+  const std::string message = message_of([&] { read_networks(folder.path(), options); });
+  EXPECT_NE(message.find("no network has an input 'nobody'"), std::string::npos) << message;
+  EXPECT_NE(message.find("pixels, tokens"), std::string::npos) << message;
+}
+
 TEST(NetworkSources, FolderWithoutOnnxFiles_IsRefusedWithAnExample) {
   const TemporaryFolder folder;
   EXPECT_NE(message_of([&] { read_networks(folder.path()); }).find("resnet18.onnx"), std::string::npos);

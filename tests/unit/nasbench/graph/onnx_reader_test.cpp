@@ -27,7 +27,7 @@ TEST(OnnxReader, TheBatchFillsADynamicFirstDimensionAlone) {
 }
 
 TEST(OnnxReader, NamesADimensionThatNobodySays) {
-  expect_refusal(small_model({1, 3, Model::dynamic, 8}), {"input 'input', dimension 2", "--shape input=1x3x224x224"});
+  expect_refusal(small_model({1, 3, Model::dynamic, 8}), {"input 'input', dimension 2", "--shape input=1x3x224x8"});
   EXPECT_EQ(read(small_model({1, 3, Model::dynamic, 8}), {1, {{"input", {1, 3, 20, 8}}}}).nodes[0].operation.output,
             (Shape{1, 4, 20, 8}));
 }

@@ -1,9 +1,12 @@
+#include "nasbench/graph/network_reading.h"
+
 #include <algorithm>
 #include <optional>
+#include <vector>
 
-#include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
 
@@ -22,6 +25,17 @@ std::pair<std::string, Shape> parse_input_shape(std::string_view text) {
     throw InputError("'" + std::string(text) + "' is no shape of an input; a correct one is input=1x3x224x224");
   }
   return {std::string(text.substr(0, equals)), shape};
+}
+
+std::string example_shape(const Shape& open, std::int64_t batch) {
+  constexpr std::int64_t channels = 3, pixels = 224, steps = 128;
+  std::vector<std::string> dimensions;
+  for (std::size_t i = 0; i < open.size(); ++i) {
+    const std::int64_t image = i == 1 ? channels : pixels;
+    const std::int64_t usual = i == 0 ? batch : open.size() == 4 ? image : steps;
+    dimensions.push_back(std::to_string(open[i] > 0 ? open[i] : usual));
+  }
+  return joined(dimensions, "x");
 }
 
 }  // namespace tenshot::nasbench

@@ -1,0 +1,116 @@
+#include "datasets/pool/benchncnn.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "datasets/pool/wide_table_scan.h"
+#include "nasbench/spaces/networks.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/numbers.h"
+
+namespace tenshot::datasets {
+namespace {
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  for (std::size_t i = 0; i < line.size();) {
+    const std::size_t start = line.find_first_not_of(" \t\r", i);
+    if (start == std::string_view::npos) break;
+    i = std::min(line.find_first_of(" \t\r", start), line.size());
+    words.push_back(line.substr(start, i - start));
+  }
+  return words;
+}
+
+/// A network and the words that should be its mean, of a line "name min = A max = B avg = C".
+struct Row {
+  std::string_view name, mean_ms;
+};
+
+std::optional<Row> row_of(std::string_view line) {
+  constexpr std::array<std::string_view, 10> expected = {"", "min", "=", "", "max", "=", "", "avg", "=", ""};
+  const std::vector<std::string_view> words = words_of(line);
+  if (words.size() != expected.size()) return std::nullopt;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (!expected[i].empty() && words[i] != expected[i]) return std::nullopt;
+  }
+  return Row{words.front(), words.back()};
+}
+
+/// "12.3", or "12,3" where the board's language writes it so; never a part of it.
+std::optional<double> milliseconds(std::string_view word) {
+  std::string text(word);
+  if (std::count(text.begin(), text.end(), ',') == 1 && text.find('.') == std::string::npos) {
+    text[text.find(',')] = '.';
+  }
+  return parse_number(text);
+}
+
+template <class Visit>
+void for_each_line(std::string_view text, const Visit& visit) {
+  std::size_t number = 1;
+  for (std::size_t start = 0; start < text.size(); ++number) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    visit(text.substr(start, end - start), number);
+    start = end + 1;
+  }
+}
+
+std::optional<Problem> problem_of(const std::optional<double>& mean_ms) {
+  if (!mean_ms) return Problem::not_a_number;
+  if (!std::isfinite(*mean_ms)) return Problem::not_finite;
+  if (*mean_ms == 0) return Problem::zero;
+  if (*mean_ms < 0) return Problem::negative;
+  return std::nullopt;
+}
+
+}  // namespace
+
+bool is_benchncnn_output(std::string_view text) {
+  bool found = false;
+  for_each_line(text, [&](std::string_view line, std::size_t) { found = found || row_of(line); });
+  return found;
+}
+
+DeviceRuntime parse_benchncnn(std::string_view text, const std::string& file, const std::string& id,
+                              Findings& findings) {
+  DeviceRuntime device = imported_device(id, imported_from(file), Quantity::latency, 0);
+  device.runtime = "ncnn";
+  std::unordered_set<Architecture, nasbench::ArchitectureHash> seen;
+  for_each_line(text, [&](std::string_view line, std::size_t number) {
+    const std::vector<std::string_view> words = words_of(line);
+    if (words.size() == 3 && words[0] == "num_threads" && words[1] == "=") {
+      const auto threads = parse_integer(words[2]);
+      if (threads && *threads > 0 && *threads < 4096) device.threads = static_cast<int>(*threads);
+    }
+    const std::optional<Row> row = row_of(line);
+    if (!row) return;
+    const std::optional<double> mean_ms = milliseconds(row->mean_ms);
+    const std::filesystem::path name = std::string(row->name);
+    const std::string network = name.extension() == ".param" ? name.stem().string() : name.string();
+    const auto leave_out = [&](Problem problem, std::string_view value) {
+      findings.add({problem, file, number, "", std::string(value)});
+    };
+    if (const auto problem = problem_of(mean_ms)) return leave_out(*problem, row->mean_ms);
+    try {
+      const Architecture architecture = nasbench::networks().parse(network);
+      if (!seen.insert(architecture).second) return leave_out(Problem::duplicate, network);
+      Measurement& measurement = device.latencies.emplace_back();
+      measurement.architecture = architecture;
+      measurement.latency_ms = *mean_ms;
+    } catch (const InputError&) {
+      leave_out(Problem::unknown_architecture, network);
+    }
+  });
+  if (!device.latencies.empty()) return device;
+  throw InputError(file + ": benchncnn measured no network that is known here" +
+                   (findings.empty() ? "" : ": " + findings.first().front().message()) +
+                   "; name the folder of its *.param files by --networks");
+}
+
+}  // namespace tenshot::datasets

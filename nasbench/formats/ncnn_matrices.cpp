@@ -1,0 +1,112 @@
+// Layers of ncnn that are products of matrices, with weights or without.
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nasbench/formats/limits.h"
+#include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench::ncnn {
+
+void inner_product(Layer& layer) {
+  const std::int64_t units = layer.whole(0, 0), weights = layer.whole(2, 0);
+  Source x = layer.source();
+  const Shape shape = layer.shape();
+  const std::int64_t in = units > 0 ? weights / units : 0;
+  const bool by_row = shape.size() == 3 && (weights == 0 || in == shape.back());
+  if (units < 1 || (!by_row && weights != 0 && weights != units * element_count(shape))) {
+    throw FormatError(std::to_string(weights) + " weights do not fit an input of " + text_of(shape) + " and " +
+                      std::to_string(units) + " outputs");
+  }
+  if (!by_row && shape.size() > 2) {
+    x = layer.builder().reshape(layer.name() + "_flat", x, {1, element_count(shape)});
+  }
+  layer.give_activated(layer.builder().linear(layer.name(), x, units, layer.whole(1, 0) != 0));
+}
+
+namespace {
+
+Source swapped(Layer& layer, const Source& source) {
+  std::vector<std::int64_t> axes;
+  for (std::size_t i = 0; i < layer.builder().type(source).shape.size(); ++i) {
+    axes.push_back(static_cast<std::int64_t>(i));
+  }
+  if (axes.size() < 3) throw FormatError("it transposes a tensor of less than two dimensions");
+  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
+  return layer.builder().transpose(layer.name() + "_transposed", source, axes);
+}
+
+/// A product of a computed tensor, its rows as they are or its columns, and weights of `units` columns.
+Source weighed(Layer& layer, bool by_column, std::int64_t inner, std::int64_t units, bool bias) {
+  const Source x = by_column ? swapped(layer, layer.source()) : layer.source();
+  const Shape shape = layer.builder().type(x).shape;
+  if (units < 1 || (inner > 0 && shape.back() != inner)) {
+    throw FormatError("weights of " + std::to_string(inner) + "x" + std::to_string(units) + " do not fit " +
+                      text_of(shape));
+  }
+  return layer.builder().linear(layer.name(), x, units, bias);
+}
+
+}  // namespace
+
+void gemm(Layer& layer) {
+  const bool transposed_a = layer.whole(2, 0) != 0, transposed_b = layer.whole(3, 0) != 0;
+  const bool constant_a = layer.whole(4, 0) != 0, constant_b = layer.whole(5, 0) != 0;
+  const bool constant_c = layer.whole(6, 0) != 0;
+  const std::int64_t m = layer.whole(7, 0), n = layer.whole(8, 0), k = layer.whole(9, 0);
+  Source result;
+  if (constant_b && !constant_a) {
+    result = weighed(layer, transposed_a, k, n, constant_c);
+  } else if (constant_a && !constant_b) {  // A B = (Bᵀ Aᵀ)ᵀ
+    result = swapped(layer, weighed(layer, !transposed_b, k, m, constant_c));
+  } else {
+    const Source a = transposed_a ? swapped(layer, layer.source(0)) : layer.source(0);
+    const Source b = transposed_b ? swapped(layer, layer.source(1)) : layer.source(1);
+    result = layer.builder().matrix_product(layer.name(), a, b);
+    if (layer.size() > 2 && !layer.is_constant(2)) {
+      result = layer.builder().add(layer.name() + "_sum", result, layer.source(2));
+    }
+  }
+  layer.give(layer.whole(14, 0) != 0 ? swapped(layer, result) : result);
+}
+
+void matrix_product(Layer& layer) {
+  if (layer.size() > 1 && layer.is_constant(1)) {
+    const Shape& weights = layer.shape(1);
+    const bool transposed = layer.whole(0, 0) != 0;
+    const std::size_t out = weights.size() - (transposed ? 2 : 1);
+    return layer.give(weighed(layer, false, 0, weights.at(out), false));
+  }
+  const Source right = layer.whole(0, 0) != 0 ? swapped(layer, layer.source(1)) : layer.source(1);
+  layer.give(layer.builder().matrix_product(layer.name(), layer.source(0), right));
+}
+
+void attention(Layer& layer) {
+  NetworkBuilder& b = layer.builder();
+  const std::int64_t width = layer.whole(0, 0), heads = layer.whole(1, 1);
+  require_groups(heads, width, width);
+  const std::size_t tensors = layer.size() - (layer.whole(5, 0) != 0 && layer.size() > 1 ? 1 : 0);
+  const auto project = [&](const char* part, std::size_t input) {
+    const Source x = b.linear(layer.name() + part, layer.source(std::min(input, tensors - 1)), width);
+    const Shape shape = b.type(x).shape;
+    if (shape.size() != 3) throw FormatError("it takes steps of a width, found " + text_of(shape));
+    const Source parts = b.reshape(layer.name() + part + "_heads", x, {1, shape[1], heads, width / heads});
+    return b.transpose(layer.name() + part + "_by_head", parts, {0, 2, 1, 3});
+  };
+  const Source query = project("_q", 0), key = project("_k", 1), value = project("_v", tensors == 2 ? 1 : 2);
+  Source weights =
+      b.matrix_product(layer.name() + "_scores", query, b.transpose(layer.name() + "_k_transposed", key, {0, 1, 3, 2}));
+  if (tensors < layer.size()) weights = b.add(layer.name() + "_masked", weights, layer.source(tensors));
+  weights = b.softmax(layer.name() + "_weights", weights);
+  const Source mixed =
+      b.transpose(layer.name() + "_by_step", b.matrix_product(layer.name() + "_mixed", weights, value), {0, 2, 1, 3});
+  const std::int64_t steps = b.type(mixed).shape[1], units = layer.whole(2, 0) / width;
+  const Source joined = b.reshape(layer.name() + "_joined", mixed, {1, steps, width});
+  layer.give(b.linear(layer.name() + "_out", joined, units > 0 ? units : width));
+}
+
+}  // namespace tenshot::nasbench::ncnn

@@ -1,0 +1,103 @@
+// Layers of ncnn that normalise, reduce, keep a state, or look something up.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nasbench/formats/limits.h"
+#include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench::ncnn {
+
+void normalise(Layer& layer) {
+  const Shape& shape = layer.shape();
+  const std::string& type = layer.type();
+  const std::int64_t channels = shape.at(1);
+  if (type == "BatchNorm") {
+    NetworkNode node = same_shape(layer, OperatorKind::batch_norm);
+    node.attributes.alpha = layer.real(1, 0);
+    return append(layer, std::move(node));
+  }
+  if (type == "LayerNorm") {
+    const std::int64_t size = layer.whole(0, 0);
+    if (size != shape.back())
+      return layer.give_opaque("LayerNormalization", shape, {{2, std::max<std::int64_t>(size, 1)}});
+    NetworkNode node = same_shape(layer, OperatorKind::layer_norm);
+    node.attributes.alpha = layer.real(1, 0.001);
+    node.attributes.axes = {static_cast<std::int64_t>(shape.size()) - 1};
+    return append(layer, std::move(node));
+  }
+  const int groups = type == "GroupNorm" ? layer.whole(0, 1) : static_cast<int>(channels);
+  require_groups(groups, channels, channels);
+  NetworkNode node = same_shape(layer, OperatorKind::group_norm);
+  node.operation.groups = groups;
+  node.attributes.alpha = layer.real(type == "GroupNorm" ? 2 : 1, 0.001);
+  append(layer, std::move(node));
+}
+
+void softmax(Layer& layer) {
+  NetworkNode node = same_shape(layer, OperatorKind::softmax);
+  node.attributes.axes = {layer.axis(layer.whole(0, 0))};
+  append(layer, std::move(node));
+}
+
+void reduce(Layer& layer) {
+  static const std::array<const char*, 11> names = {"sum",     "l1", "sum_square", "mean",    "max",        "min",
+                                                    "product", "l1", "l2",         "log_sum", "log_sum_exp"};
+  const int number = layer.whole(0, 0);
+  if (number < 0 || number >= static_cast<int>(names.size())) {
+    throw FormatError("there is no operation " + std::to_string(number));
+  }
+  const Shape& from = layer.shape();
+  std::vector<std::int64_t> axes;
+  for (const std::int64_t axis : layer.list(3)) axes.push_back(layer.axis(axis));
+  for (std::int64_t i = 1; layer.whole(1, 1) != 0 && axes.empty() && i < static_cast<std::int64_t>(from.size()); ++i) {
+    axes.push_back(i);
+  }
+  const bool keeps = layer.whole(4, 0) != 0;
+  Shape shape;
+  for (std::size_t i = 0; i < from.size(); ++i) {
+    const bool reduced = std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) != axes.end();
+    if (!reduced || keeps) shape.push_back(reduced ? 1 : from[i]);
+  }
+  if (shape.size() < 2) shape.push_back(1);
+  std::sort(axes.begin(), axes.end());
+  NetworkNode node = layer.node(OperatorKind::reduce, shape, names[static_cast<std::size_t>(number)]);
+  node.inputs = {layer.source()};
+  if (from.size() == 4 && axes == std::vector<std::int64_t>{2, 3} && (number == 3 || number == 4)) {
+    node.operation.kind = OperatorKind::global_pool;  // the mean over an image is one, whoever wrote it
+    node.operation.name = number == 4 ? "max" : "";
+  } else {
+    node.attributes.axes = axes;
+  }
+  append(layer, std::move(node));
+}
+
+/// One layer over a sequence of steps: {1, steps, width}.
+void recurrent(Layer& layer) {
+  const Shape& shape = layer.shape();
+  if (shape.size() != 3) throw FormatError("it takes steps of a width, found " + text_of(shape));
+  const std::int64_t gates = layer.type() == "LSTM" ? 4 : layer.type() == "GRU" ? 3 : 1;
+  const std::int64_t units = layer.whole(0, 0),
+                     hidden = layer.type() == "LSTM" ? layer.whole(3, layer.whole(0, 0)) : units;
+  const std::int64_t directions = layer.whole(2, 0) == 2 ? 2 : 1;
+  if (units < 1 || hidden < 1) throw FormatError("it has no units");
+  std::vector<Shape> weights = {{directions, gates * hidden, shape[2]},
+                                {directions, gates * hidden, units},
+                                {directions, (layer.type() == "GRU" ? 4 : gates) * hidden}};
+  if (hidden != units) weights.push_back({directions, units, hidden});
+  layer.give_opaque(layer.type(), {1, shape[1], directions * units}, std::move(weights));
+}
+
+/// Rows of a table.
+void embed(Layer& layer) {
+  const Shape& shape = layer.shape();
+  layer.give_opaque("Gather", {1, shape.back(), layer.whole(0, 0)},
+                    {{std::max(1, layer.whole(1, 1)), std::max(1, layer.whole(0, 0))}});
+}
+
+}  // namespace tenshot::nasbench::ncnn

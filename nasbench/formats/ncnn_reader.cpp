@@ -1,0 +1,262 @@
+#include "nasbench/formats/ncnn_reader.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "nasbench/formats/limits.h"
+#include "nasbench/formats/ncnn_file.h"
+#include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/network_patterns.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+using ncnn::Blob;
+using ncnn::Layer;
+
+constexpr std::int64_t shape_hint_key = 30;
+
+/// Where a layer of products says that it has scales of int8.
+std::int64_t int8_scales_key(const std::string& type) {
+  return type == "Gemm" || type == "MultiHeadAttention" ? 18 : 8;
+}
+
+const std::map<std::string, ncnn::Convert>& conversions() {
+  static const std::map<std::string, ncnn::Convert> table = [] {
+    std::map<std::string, ncnn::Convert> all = {{"BinaryOp", ncnn::binary},
+                                                {"Concat", ncnn::concatenate},
+                                                {"Crop", ncnn::crop},
+                                                {"Eltwise", ncnn::element_by_element},
+                                                {"Embed", ncnn::embed},
+                                                {"ExpandDims", ncnn::expand},
+                                                {"Flatten", ncnn::flatten},
+                                                {"Gemm", ncnn::gemm},
+                                                {"InnerProduct", ncnn::inner_product},
+                                                {"Interp", ncnn::resize},
+                                                {"MatMul", ncnn::matrix_product},
+                                                {"MultiHeadAttention", ncnn::attention},
+                                                {"Padding", ncnn::padding},
+                                                {"Permute", ncnn::permute},
+                                                {"PixelShuffle", ncnn::pixel_shuffle},
+                                                {"Reorg", ncnn::pixel_shuffle},
+                                                {"PriorBox", ncnn::prior_box},
+                                                {"Reduction", ncnn::reduce},
+                                                {"Reshape", ncnn::reshape},
+                                                {"ShuffleChannel", ncnn::shuffle},
+                                                {"Slice", ncnn::slice},
+                                                {"Softmax", ncnn::softmax},
+                                                {"Squeeze", ncnn::squeeze}};
+    for (const char* type : {"Convolution", "Convolution1D", "ConvolutionDepthWise", "ConvolutionDepthWise1D"}) {
+      all[type] = ncnn::convolution;
+    }
+    for (const char* type :
+         {"Deconvolution", "Deconvolution1D", "DeconvolutionDepthWise", "DeconvolutionDepthWise1D"}) {
+      all[type] = ncnn::deconvolution;
+    }
+    for (const char* type : {"Convolution3D", "ConvolutionDepthWise3D"}) all[type] = ncnn::volume_convolution;
+    for (const char* type : {"Pooling", "Pooling1D"}) all[type] = ncnn::pooling;
+    for (const char* type : {"BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm"}) all[type] = ncnn::normalise;
+    for (const char* type : {"Bias", "Scale", "Power", "PReLU"}) all[type] = ncnn::scale;
+    for (const char* type : {"LSTM", "GRU", "RNN"}) all[type] = ncnn::recurrent;
+    for (const char* type :
+         {"AbsVal", "BNLL", "CELU", "Clip", "ELU",     "Erf",      "Exp",   "GELU", "HardSigmoid", "HardSwish",
+          "Log",    "Mish", "ReLU", "SELU", "Sigmoid", "Softplus", "Swish", "TanH", "Threshold",   "UnaryOp"}) {
+      all[type] = ncnn::one_function;
+    }
+    return all;
+  }();
+  return table;
+}
+
+/// Layers that hand their input on.
+bool is_alias(const std::string& type) {
+  static const std::set<std::string> types = {"Split", "Dropout",  "Noop",       "Packing",
+                                              "Cast",  "Quantize", "Dequantize", "Requantize"};
+  return types.count(type) != 0;
+}
+
+class NcnnReader {
+ public:
+  explicit NcnnReader(const NetworkReadOptions& options) : options_(options) {}
+
+  Network read(const std::vector<NcnnLayer>& layers) {
+    require_known_inputs(layers);
+    for (const NcnnLayer& layer : layers) {
+      try {
+        read_layer(layer);
+      } catch (const Error& error) {
+        throw FormatError("line " + std::to_string(layer.line) + ": layer '" + layer.name + "' (" + layer.type +
+                          "): " + error.what());
+      }
+    }
+    for (const NcnnLayer& layer : layers) add_outputs(layer);
+    if (builder_.network().outputs.empty()) throw FormatError("the network computes nothing");
+    Network network = builder_.take();
+    for (const std::size_t node : in_bytes_) network.nodes[node].operation.type = ElementType::int8;
+    return network;
+  }
+
+ private:
+  void require_known_inputs(const std::vector<NcnnLayer>& layers) {
+    std::set<std::string> names;
+    for (const NcnnLayer& layer : layers) {
+      if (layer.type == "Input") names.insert(layer.outputs.begin(), layer.outputs.end());
+      read_.insert(layer.inputs.begin(), layer.inputs.end());
+    }
+    if (names.empty()) throw FormatError("the network has no layer of type Input");
+    for (const auto& [name, shape] : options_.shapes) {
+      if (names.count(name) == 0) {
+        if (options_.shapes_of_several) continue;
+        throw InputError("it has no input '" + name + "' to give a shape to; its inputs are " + joined(names));
+      }
+      shapes_are_the_files_ = false;
+    }
+  }
+
+  void read_layer(const NcnnLayer& file) {
+    std::vector<Blob> inputs;
+    for (const std::string& name : file.inputs) {
+      const auto found = blobs_.find(name);
+      if (found == blobs_.end()) throw FormatError("no layer before it gives '" + name + "'");
+      inputs.push_back(found->second);
+    }
+    Layer layer(file, std::move(inputs), builder_);
+    const std::size_t before = builder_.network().nodes.size();
+    if (file.type == "Input") {
+      layer.give(input(file, layer));
+    } else if (file.type == "MemoryData") {
+      layer.give_constant(dimensions_of(layer, false));
+    } else if (is_alias(file.type)) {
+      for (std::size_t i = 0; i < file.outputs.size(); ++i) layer.give_input(0);
+    } else if (const auto known = conversions().find(file.type); known != conversions().end()) {
+      known->second(layer);
+    } else {
+      give_unknown(file, layer);
+    }
+    for (std::size_t i = before; i < builder_.network().nodes.size(); ++i) {
+      const NetworkNode& node = builder_.network().nodes[i];
+      require_countable(node);
+      const bool multiplies =
+          node.operation.kind == OperatorKind::convolution || node.operation.kind == OperatorKind::linear;
+      if (multiplies && layer.whole(int8_scales_key(file.type), 0) != 0) in_bytes_.push_back(i);
+    }
+    std::vector<Blob> given = layer.take();
+    for (std::size_t i = 0; i < file.outputs.size(); ++i) {
+      if (i >= given.size()) break;  // a second output that nobody may read, as the state of an LSTM
+      if (!blobs_.emplace(file.outputs[i], std::move(given[i])).second) {
+        throw FormatError("'" + file.outputs[i] + "' is given twice");
+      }
+    }
+  }
+
+  /// Channels, depth, height and width that a layer says, behind a batch of one; 0 for those that it leaves open.
+  static Shape dimensions_of(const Layer& layer, bool may_be_open) {
+    Shape shape = {1};
+    for (const std::int64_t key : {2, 11, 1, 0}) {
+      const int dimension = layer.whole(key, 0);
+      if (dimension != 0 || (may_be_open && layer.has(key))) shape.push_back(dimension);
+    }
+    if (!may_be_open) require_tensor_size(shape);
+    return shape;
+  }
+
+  Source input(const NcnnLayer& file, const Layer& layer) {
+    if (file.outputs.size() != 1) throw FormatError("it gives " + std::to_string(file.outputs.size()) + " blobs");
+    const std::string& name = file.outputs.front();
+    Shape shape = dimensions_of(layer, true);
+    if (shape.size() == 1) shape = hinted_shape(file, 0).value_or(Shape{1, 0, 0, 0});
+    const bool is_open = std::find(shape.begin(), shape.end(), 0) != shape.end();
+    if (const auto given = options_.shapes.find(name); given != options_.shapes.end()) {
+      if (given->second.size() < 2 || given->second.size() > 5 || given->second.front() != 1) {
+        throw InputError("the shape given to '" + name + "' is " + text_of(given->second) +
+                         ", expected a batch of 1 in front, as in " + name + "=" + example_shape({1, 0, 0, 0}));
+      }
+      shape = given->second;
+    } else if (is_open) {
+      throw InputError("the file leaves its size open; give it, as in --shape " + name + "=" + example_shape(shape));
+    }
+    require_tensor_size(shape);
+    return builder_.input(name, shape);
+  }
+
+  /// What the file says of an output: the number of dimensions, then width, height and channels.
+  std::optional<Shape> hinted_shape(const NcnnLayer& file, std::size_t output) const {
+    const auto hint = file.parameters.find(shape_hint_key);
+    if (!shapes_are_the_files_ || hint == file.parameters.end() || hint->second.size() < 4 * (output + 1)) return {};
+    const double* numbers = hint->second.data() + 4 * output;
+    if (!(numbers[0] >= 1 && numbers[0] <= 3)) return std::nullopt;
+    Shape shape = {1};
+    for (auto i = static_cast<std::size_t>(numbers[0]); i > 0; --i) {
+      if (!(numbers[i] >= 0 && numbers[i] < 2147483648.0)) return std::nullopt;
+      shape.push_back(static_cast<std::int64_t>(numbers[i]));
+    }
+    return shape;
+  }
+
+  void give_unknown(const NcnnLayer& file, Layer& layer) {
+    constexpr std::int64_t boxes = 100;  // as many as a detector finds depends on its image
+    for (std::size_t i = 0; i < file.outputs.size(); ++i) {
+      std::optional<Shape> shape = hinted_shape(file, i);
+      const std::string ending = "DetectionOutput";
+      const bool detects = file.type.size() >= ending.size() &&
+                           file.type.compare(file.type.size() - ending.size(), ending.size(), ending) == 0;
+      if (!shape && detects) shape = Shape{1, file.type == ending ? std::max(1, layer.whole(3, 100)) : boxes, 6};
+      if (!shape) {
+        throw FormatError(
+            "we do not know this type, and the file does not say the shape of what it gives; let ncnnoptimize write "
+            "the file, with the shape of its input");
+      }
+      layer.give_opaque(file.type, *shape);
+    }
+  }
+
+  void add_outputs(const NcnnLayer& layer) {
+    for (const std::string& name : layer.outputs) {
+      const auto found = blobs_.find(name);
+      if (read_.count(name) != 0 || found == blobs_.end() || found->second.constant) continue;
+      builder_.output(found->second.source);
+    }
+  }
+
+  const NetworkReadOptions& options_;
+  NetworkBuilder builder_;
+  std::map<std::string, Blob> blobs_;
+  std::set<std::string> read_;         ///< names of blobs that a layer reads
+  std::vector<std::size_t> in_bytes_;  ///< nodes
+  bool shapes_are_the_files_ = true;
+};
+
+}  // namespace
+
+Network read_ncnn(const std::filesystem::path& path, const NetworkReadOptions& options) {
+  constexpr std::size_t longest_message = 1000;
+  const std::vector<NcnnLayer> layers = read_ncnn_file(path);
+  try {
+    Network network = simplified(NcnnReader(options).read(layers));
+    require_sound(network);
+    return network;
+  } catch (const InputError& error) {
+    throw InputError("'" + path.string() + "': " + excerpt(error.what(), longest_message));
+  } catch (const FormatError& error) {
+    throw FormatError("'" + path.string() + "': " + excerpt(error.what(), longest_message));
+  }
+}
+
+std::vector<std::filesystem::path> ncnn_weight_files(const std::filesystem::path& path) {
+  const std::filesystem::path weights = path.filename().replace_extension(".bin");
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path.parent_path() / weights, error)) return {};
+  return {weights};
+}
+
+}  // namespace tenshot::nasbench

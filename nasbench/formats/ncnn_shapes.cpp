@@ -1,0 +1,224 @@
+// Layers of ncnn that move numbers: shapes, parts and joins.
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "nasbench/formats/limits.h"
+#include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench::ncnn {
+namespace {
+
+constexpr std::int64_t dropped = -233;  // a dimension that is not there, or the rest of one
+
+void give_shape(Layer& layer, const Shape& shape) {
+  require_tensor_size(shape);
+  if (layer.is_constant(0)) return layer.give_constant(shape);
+  layer.give(layer.builder().reshape(layer.name(), layer.source(), shape));
+}
+
+/// Parameters `keys` that say something of a blob's dimensions, the outermost first: channels, depth, height, width.
+constexpr std::array<std::int64_t, 4> dimension_keys = {2, 11, 1, 0};
+
+}  // namespace
+
+void reshape(Layer& layer) {
+  const Shape& from = layer.shape();
+  Shape shape = {1};
+  std::int64_t known = 1, place = -1;
+  for (std::size_t i = 0; i < dimension_keys.size(); ++i) {
+    std::int64_t dimension = layer.whole(dimension_keys[i], static_cast<int>(dropped));
+    if (dimension == dropped) continue;
+    if (dimension == 0) {  // as it was: widths are counted from behind, channels from the front
+      const std::size_t from_behind = dimension_keys.size() - i;
+      if (from.size() <= (i == 0 ? 1 : from_behind)) throw FormatError("it keeps a dimension that is not there");
+      dimension = i == 0 ? from[1] : from[from.size() - from_behind];
+    }
+    if (dimension == -1 && place < 0) place = static_cast<std::int64_t>(shape.size());
+    shape.push_back(dimension == -1 ? 1 : dimension);
+    require_tensor_size(shape);
+    known = element_count(shape);
+  }
+  const std::int64_t all = element_count(from);
+  if (place >= 0) shape[static_cast<std::size_t>(place)] = all / known;
+  if (shape.size() < 2 || element_count(shape) != all) {
+    throw FormatError(text_of(from) + " does not hold as many numbers as " + text_of(shape));
+  }
+  give_shape(layer, shape);
+}
+
+void flatten(Layer& layer) { give_shape(layer, {1, element_count(layer.shape())}); }
+
+namespace {
+
+/// The axes that the array 3 names, or the flags of width, height, depth and channels, in a blob of `rank` dimensions
+/// besides the batch; from the front, 1 being the first.
+std::vector<std::size_t> named_axes(const Layer& layer, std::size_t rank) {
+  std::vector<std::size_t> axes;
+  for (const std::int64_t axis : layer.list(3)) {
+    const std::int64_t front = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
+    if (front < 0 || front >= static_cast<std::int64_t>(rank)) {
+      throw FormatError("there is no axis " + std::to_string(axis));
+    }
+    axes.push_back(static_cast<std::size_t>(front) + 1);
+  }
+  if (!axes.empty()) return axes;
+  if (layer.whole(2, 0) != 0 && rank > 2) axes.push_back(1);
+  if (layer.whole(11, 0) != 0 && rank > 3) axes.push_back(2);
+  if (layer.whole(1, 0) != 0 && rank > 1) axes.push_back(rank - 1);
+  if (layer.whole(0, 0) != 0 && rank > 0) axes.push_back(rank);
+  return axes;
+}
+
+}  // namespace
+
+void squeeze(Layer& layer) {
+  Shape shape = layer.shape();
+  std::vector<std::size_t> axes = named_axes(layer, shape.size() - 1);
+  std::sort(axes.rbegin(), axes.rend());
+  for (const std::size_t axis : axes) {
+    if (axis < shape.size() && shape.size() > 2 && shape[axis] == 1) {
+      shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    }
+  }
+  give_shape(layer, shape);
+}
+
+void expand(Layer& layer) {
+  Shape shape = layer.shape();
+  const std::size_t added = layer.has(3)
+                                ? layer.list(3).size()
+                                : static_cast<std::size_t>((layer.whole(0, 0) != 0) + (layer.whole(1, 0) != 0) +
+                                                           (layer.whole(2, 0) != 0) + (layer.whole(11, 0) != 0));
+  std::vector<std::size_t> axes = named_axes(layer, shape.size() - 1 + added);
+  std::sort(axes.begin(), axes.end());
+  for (const std::size_t axis : axes) {
+    shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(std::min(axis, shape.size())), 1);
+  }
+  give_shape(layer, shape);
+}
+
+void permute(Layer& layer) {
+  // What becomes the width, the height, …, by number; of two dimensions the first letters alone.
+  static constexpr std::array<std::string_view, 2> two = {"WH", "HW"};
+  static constexpr std::array<std::string_view, 6> three = {"WHC", "HWC", "WCH", "CWH", "HCW", "CHW"};
+  static constexpr std::array<std::string_view, 24> four = {
+      "WHDC", "HWDC", "WDHC", "DWHC", "HDWC", "DHWC", "WHCD", "HWCD", "WCHD", "CWHD", "HCWD", "CHWD",
+      "WDCH", "DWCH", "WCDH", "CWDH", "DCWH", "CDWH", "HDCW", "DHCW", "HCDW", "CHDW", "DCHW", "CDHW"};
+  const std::size_t rank = layer.shape().size() - 1;
+  const auto number = static_cast<std::size_t>(std::max(0, layer.whole(0, 0)));
+  const std::size_t all = rank == 2 ? two.size() : rank == 3 ? three.size() : four.size();
+  if (rank < 2) return layer.give(layer.source());
+  if (rank > 4 || number >= all) throw FormatError("there is no order " + std::to_string(number));
+  const std::string_view order = rank == 2 ? two[number] : rank == 3 ? three[number] : four[number];
+  const std::string_view letters = rank == 2 ? "WH" : rank == 3 ? "WHC" : "WHDC";  // from behind
+  std::vector<std::int64_t> axes = {0};
+  for (std::size_t i = rank; i > 0; --i) {
+    axes.push_back(static_cast<std::int64_t>(rank - letters.find(order[i - 1])));
+  }
+  layer.give(layer.builder().transpose(layer.name(), layer.source(), axes));
+}
+
+void concatenate(Layer& layer) {
+  const std::int64_t axis = layer.axis(layer.whole(0, 0));
+  Shape shape = layer.shape();
+  bool computed = false;
+  std::int64_t extent = 0;
+  for (std::size_t i = 0; i < layer.size(); ++i) {
+    Shape other = layer.shape(i);
+    if (other.size() != shape.size()) throw FormatError("its inputs have different numbers of dimensions");
+    extent += std::exchange(other[static_cast<std::size_t>(axis)], shape[static_cast<std::size_t>(axis)]);
+    if (other != shape) throw FormatError(text_of(layer.shape(i)) + " and " + text_of(shape) + " cannot be joined");
+    computed = computed || !layer.is_constant(i);
+  }
+  shape[static_cast<std::size_t>(axis)] = extent;
+  if (!computed) return layer.give_constant(shape);
+  NetworkNode node = layer.node(OperatorKind::concatenate, shape);
+  node.attributes.axes = {axis};
+  node.attributes.constant_first = layer.is_constant(0) && node.inputs.size() == 1;
+  layer.give(layer.builder().append(std::move(node)));
+}
+
+void slice(Layer& layer) {
+  const std::int64_t axis = layer.axis(layer.whole(1, 0));
+  std::int64_t left = layer.shape()[static_cast<std::size_t>(axis)];
+  const std::int64_t all = left;
+  std::vector<std::int64_t> sizes = layer.list(0);
+  const std::vector<std::int64_t> places = layer.list(2);  // where parts begin, in later releases
+  if (sizes.empty() && !places.empty()) {
+    std::int64_t start = 0;
+    for (std::size_t i = 0; i <= places.size(); ++i) {
+      const std::int64_t at = i == places.size() ? all : places[i] < 0 ? places[i] + all : places[i];
+      sizes.push_back(at - start);
+      start = at;
+    }
+  }
+  sizes.resize(layer.outputs(), dropped);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == dropped) sizes[i] = left / static_cast<std::int64_t>(sizes.size() - i);
+    if (sizes[i] < 1 || sizes[i] > left) throw FormatError("its parts do not fit " + text_of(layer.shape()));
+    left -= sizes[i];
+  }
+  if (left != 0) sizes.push_back(left);  // a part that nobody reads
+  const std::vector<Source> parts = layer.builder().split(layer.name(), layer.source(), sizes, axis);
+  for (std::size_t i = 0; i < layer.outputs(); ++i) layer.give(parts[i]);
+}
+
+namespace {
+
+struct Part {
+  std::int64_t start, length;
+};
+
+void give_parts(Layer& layer, const std::vector<std::pair<std::int64_t, Part>>& parts) {
+  Shape shape = layer.shape();
+  NetworkNode node = layer.node(OperatorKind::split, shape, "slice");
+  node.inputs = {layer.source()};
+  for (const auto& [axis, part] : parts) {
+    std::int64_t& extent = shape[static_cast<std::size_t>(axis)];
+    if (part.start < 0 || part.length < 1 || part.start > extent - part.length) {
+      throw FormatError("its part does not lie in " + text_of(layer.shape()));
+    }
+    extent = part.length;
+    node.attributes.axes.push_back(axis);
+    node.attributes.starts.push_back(part.start);
+    node.attributes.steps.push_back(1);
+  }
+  node.outputs[0].shape = shape;
+  layer.give(layer.builder().append(std::move(node)));
+}
+
+}  // namespace
+
+void crop(Layer& layer) {
+  const Shape& from = layer.shape();
+  std::vector<std::pair<std::int64_t, Part>> parts;
+  const std::vector<std::int64_t> starts = layer.list(9), ends = layer.list(10), axes = layer.list(11);
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::int64_t axis = layer.axis(i < axes.size() ? axes[i] : static_cast<std::int64_t>(i));
+    const std::int64_t extent = from[static_cast<std::size_t>(axis)];
+    const auto place = [&](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + extent : at, 0, extent); };
+    const bool open = i >= ends.size() || ends[i] == dropped;
+    const std::int64_t start = starts[i] == dropped ? 0 : place(starts[i]), end = open ? extent : place(ends[i]);
+    parts.push_back({axis, {start, end - start}});
+  }
+  constexpr std::array<std::array<std::int64_t, 3>, 3> keys = {{{0, 3, 6}, {1, 4, 7}, {2, 5, 8}}};  // w, h, c
+  for (std::size_t i = 0; starts.empty() && i < keys.size() && i + 1 < from.size(); ++i) {
+    const std::size_t axis = i == 2 ? 1 : from.size() - 1 - i;
+    const std::int64_t start = layer.whole(keys[i][0], 0);
+    std::int64_t length = layer.whole(keys[i][1], 0);
+    if (layer.size() > 1 && layer.shape(1).size() == from.size()) length = layer.shape(1)[axis];
+    if (length == 0 && start == 0) continue;
+    if (length == dropped || length == 0) length = from[axis] - start - layer.whole(keys[i][2], 0);
+    parts.push_back({static_cast<std::int64_t>(axis), {start, length}});
+  }
+  give_parts(layer, parts);
+}
+
+}  // namespace tenshot::nasbench::ncnn

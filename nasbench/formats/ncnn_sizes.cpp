@@ -1,0 +1,98 @@
+// Layers of ncnn that make images larger or smaller, and boxes over them.
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "nasbench/formats/limits.h"
+#include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench::ncnn {
+
+void padding(Layer& layer) {
+  static const std::array<const char*, 3> modes = {"constant", "edge", "reflect"};
+  const std::size_t rank = layer.shape().size();
+  Shape shape = layer.shape();
+  const int mode = layer.whole(4, 0);
+  if (mode < 0 || mode >= static_cast<int>(modes.size())) throw FormatError("there is no mode " + std::to_string(mode));
+  NetworkNode node = layer.node(OperatorKind::pad, shape);
+  node.attributes.mode = modes[static_cast<std::size_t>(mode)];
+  node.attributes.alpha = layer.real(5, 0);
+  node.attributes.starts.assign(rank, 0);
+  node.attributes.ends.assign(rank, 0);
+  const auto set = [&](std::size_t axis, std::int64_t before, std::int64_t behind) {
+    node.attributes.starts[axis] = before;
+    node.attributes.ends[axis] = behind;
+    shape[axis] += before + behind;
+  };
+  set(rank - 1, layer.whole(2, 0), layer.whole(3, 0));
+  if (rank > 2) set(rank - 2, layer.whole(0, 0), layer.whole(1, 0));
+  if (rank > 3) set(1, layer.whole(7, 0), layer.whole(8, 0));
+  require_tensor_size(shape);
+  node.outputs[0].shape = shape;
+  layer.give(layer.builder().append(std::move(node)));
+}
+
+void resize(Layer& layer) {
+  static const std::array<const char*, 4> modes = {"nearest", "nearest", "linear", "cubic"};
+  const int type = layer.whole(0, 0);
+  if (type < 0 || type >= static_cast<int>(modes.size())) throw FormatError("there is no mode " + std::to_string(type));
+  Source image = layer.source();
+  const Shape from = layer.shape();
+  if (from.size() == 2) image = layer.builder().reshape(layer.name() + "_image", image, {1, from[1], 1, 1});
+  const Shape old = layer.builder().type(image).shape;
+  const std::size_t rank = old.size();
+  Shape shape = old;
+  const auto extent = [&](std::size_t axis, int fixed, double factor) {
+    if (layer.whole(5, 0) != 0 && layer.size() > 1 && layer.shape(1).size() >= 3) {
+      return layer.shape(1)[layer.shape(1).size() - rank + axis];
+    }
+    const double scaled = std::floor(static_cast<double>(old[axis]) * factor);
+    return fixed > 0 ? std::int64_t{fixed} : scaled >= 1 && scaled < 2e9 ? static_cast<std::int64_t>(scaled) : 0;
+  };
+  if (layer.size() > 1 && layer.shape(1).size() < rank) throw FormatError("its second input has no size of an image");
+  shape[rank - 1] = extent(rank - 1, layer.whole(4, 0), layer.real(2, 1));
+  if (rank > 3) shape[rank - 2] = extent(rank - 2, layer.whole(3, 0), layer.real(1, 1));
+  require_tensor_size(shape);
+  NetworkNode node = layer.node(OperatorKind::resize, shape);
+  node.inputs = {image};
+  node.operation.constants.clear();
+  node.attributes.mode = layer.whole(6, 0) != 0 && type == 2 ? "linear_aligned" : modes[static_cast<std::size_t>(type)];
+  layer.give(layer.builder().append(std::move(node)));
+}
+
+void shuffle(Layer& layer) {
+  const int groups = layer.whole(0, 1);
+  const std::int64_t channels = layer.shape().at(1);
+  require_groups(groups, channels, channels);
+  layer.give(layer.builder().shuffle(layer.name(), layer.source(),
+                                     layer.whole(1, 0) != 0 ? static_cast<int>(channels / groups) : groups));
+}
+
+/// Channels become pixels, or pixels channels.
+void pixel_shuffle(Layer& layer) {
+  Shape shape = layer.shape();
+  const std::int64_t factor = layer.whole(0, 1), window = factor * factor;
+  const bool to_pixels = layer.type() == "PixelShuffle";
+  if (shape.size() != 4 || factor < 1 || factor > 1024) throw FormatError("it takes an image and a factor from 1");
+  const bool fits = to_pixels ? shape[1] % window == 0 : shape[2] % factor == 0 && shape[3] % factor == 0;
+  if (!fits) throw FormatError("a factor of " + std::to_string(factor) + " does not fit " + text_of(shape));
+  shape = to_pixels ? Shape{1, shape[1] / window, shape[2] * factor, shape[3] * factor}
+                    : Shape{1, shape[1] * window, shape[2] / factor, shape[3] / factor};
+  layer.give_opaque(to_pixels ? "DepthToSpace" : "SpaceToDepth", shape);
+}
+
+/// Boxes of several sizes at each position, and how far they may vary.
+void prior_box(Layer& layer) {
+  const Shape& image = layer.shape();
+  if (image.size() != 4) throw FormatError("it takes an image, found " + text_of(image));
+  const auto smallest = std::max<std::int64_t>(1, layer.count(0));
+  const std::int64_t largest = layer.count(1), ratios = layer.count(2) * (layer.whole(7, 1) != 0 ? 2 : 1);
+  layer.give_opaque("PriorBox", {1, 2, 4 * image[2] * image[3] * (smallest * (ratios + 1) + largest)});
+}
+
+}  // namespace tenshot::nasbench::ncnn

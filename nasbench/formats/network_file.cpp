@@ -1,0 +1,57 @@
+#include "nasbench/formats/network_file.h"
+
+#include <algorithm>
+
+#include "nasbench/formats/ncnn_reader.h"
+#include "nasbench/formats/tflite_reader.h"
+#include "nasbench/graph/onnx_external.h"
+#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/support/file_kind.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+std::vector<std::filesystem::path> no_files(const std::filesystem::path&) { return {}; }
+std::optional<std::string> no_problem(const std::filesystem::path&) { return std::nullopt; }
+
+const NetworkFormat* format_of_suffix(const std::string& suffix) {
+  const std::vector<NetworkFormat>& all = network_formats();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const NetworkFormat& format) { return format.suffix == suffix; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+const std::vector<NetworkFormat>& network_formats() {
+  static const std::vector<NetworkFormat> formats = {
+      {".onnx", "ONNX", read_onnx, external_data_files, external_data_problem},
+      {".tflite", "TensorFlow Lite", read_tflite, no_files, no_problem},
+      {".param", "ncnn", read_ncnn, ncnn_weight_files, no_problem}};
+  return formats;
+}
+
+const NetworkFormat& network_format(const std::filesystem::path& file) {
+  if (const NetworkFormat* format = format_of_suffix(file.extension().string())) return *format;
+  const std::optional<FileKind> kind = file_kind(file);
+  for (const NetworkFormat& format : network_formats()) {
+    if (kind && kind->what.find(format.name) != std::string::npos) return format;
+  }
+  return network_formats().front();
+}
+
+bool is_network_file(const std::filesystem::path& file) {
+  return format_of_suffix(file.extension().string()) != nullptr;
+}
+
+std::vector<std::string> network_suffixes() {
+  std::vector<std::string> suffixes;
+  for (const NetworkFormat& format : network_formats()) suffixes.push_back("*" + format.suffix);
+  return suffixes;
+}
+
+Network read_network_file(const std::filesystem::path& file, const NetworkReadOptions& options) {
+  return network_format(file).read(file, options);
+}
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,247 @@
+#include "nasbench/formats/tflite_file.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "nasbench/formats/limits.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/file_kind.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+constexpr std::uint32_t schema_version = 3;
+constexpr std::uint64_t most_tensors = 4 * operator_limit;
+constexpr std::size_t longest_name = 500;
+constexpr std::int32_t placeholder = 127;  // BuiltinOperator: larger codes are in a field of their own
+
+/// Fields by their number in the schema.
+namespace field {
+constexpr int model_version = 0, model_codes = 1, model_subgraphs = 2, model_buffers = 4;
+constexpr int graph_tensors = 0, graph_inputs = 1, graph_outputs = 2, graph_operators = 3;
+constexpr int tensor_shape = 0, tensor_type = 1, tensor_buffer = 2, tensor_name = 3, tensor_variable = 5,
+              tensor_signature = 7;
+constexpr int buffer_data = 0, buffer_offset = 1, buffer_size = 2;
+constexpr int code_old = 0, code_custom = 1, code_builtin = 3;
+constexpr int operator_code = 0, operator_inputs = 1, operator_outputs = 2, operator_options = 4;
+}  // namespace field
+
+/// TensorType; integers of 16 bits count as int32, of 4 bits as int8, as ONNX's do.
+ElementType element_type(int type) {
+  switch (type) {
+    case 0:
+      return ElementType::float32;
+    case 1:
+      return ElementType::float16;
+    case 3:
+      return ElementType::uint8;
+    case 6:
+      return ElementType::boolean;
+    case 9:
+    case 17:
+      return ElementType::int8;
+    case 4:
+    case 12:
+      return ElementType::int64;
+    case 8:
+    case 10:
+    case 11:
+      return ElementType::float64;
+    default:
+      return ElementType::int32;
+  }
+}
+
+class Reader {
+ public:
+  explicit Reader(const std::filesystem::path& path) { file_.bytes = std::make_unique<FlatFile>(path); }
+
+  TfliteFile read() {
+    const FlatTable model = FlatTable::root(*file_.bytes);
+    const auto version = model.number<std::uint32_t>(field::model_version);
+    if (version != schema_version) {
+      throw FormatError("its schema has version " + std::to_string(version) + "; expected " +
+                        std::to_string(schema_version) + ": convert it by a TensorFlow from 1.10 on");
+    }
+    const FlatVector graphs = model.vector(field::model_subgraphs, 4);
+    if (graphs.length == 0) throw FormatError("it has no subgraph");
+    read_codes(model);
+    graphs_ = graphs;
+    const FlatTable graph = model.element(graphs, 0);
+    read_tensors(model, graph);
+    read_operators(model, graph);
+    file_.inputs = tensors_of(graph, field::graph_inputs, false);
+    file_.outputs = tensors_of(graph, field::graph_outputs, false);
+    return std::move(file_);
+  }
+
+ private:
+  struct Code {
+    std::int32_t code;
+    std::string custom;
+  };
+
+  void read_codes(const FlatTable& model) {
+    const FlatVector codes = model.vector(field::model_codes, 4);
+    if (codes.length > operator_limit) throw FormatError("it has more kinds of operators than we read");
+    for (std::uint64_t i = 0; i < codes.length; ++i) {
+      const FlatTable code = model.element(codes, i);
+      const std::int32_t old = code.number<std::int8_t>(field::code_old);
+      const auto builtin = code.number<std::int32_t>(field::code_builtin);
+      codes_.push_back(
+          {old < placeholder ? std::max(old, builtin) : builtin, excerpt(code.text(field::code_custom), longest_name)});
+    }
+  }
+
+  void read_tensors(const FlatTable& model, const FlatTable& graph) {
+    const FlatVector tensors = graph.vector(field::graph_tensors, 4), buffers = model.vector(field::model_buffers, 4);
+    if (tensors.length > most_tensors) {
+      throw FormatError("it has more than " + std::to_string(most_tensors) + " tensors");
+    }
+    for (std::uint64_t i = 0; i < tensors.length; ++i) {
+      file_.tensors.push_back(read_tensor(graph.element(tensors, i), model, buffers));
+    }
+  }
+
+  TfliteTensor read_tensor(const FlatTable& from, const FlatTable& model, const FlatVector& buffers) const {
+    TfliteTensor tensor;
+    tensor.name = excerpt(from.text(field::tensor_name), longest_name);
+    for (const std::int32_t dimension : from.integers(field::tensor_shape)) tensor.shape.push_back(dimension);
+    for (const std::int32_t dimension : from.integers(field::tensor_signature)) tensor.signature.push_back(dimension);
+    if (tensor.signature.size() != tensor.shape.size()) tensor.signature.clear();
+    tensor.file_type = from.number<std::int8_t>(field::tensor_type);
+    tensor.type = element_type(tensor.file_type);
+    const auto buffer = from.number<std::uint32_t>(field::tensor_buffer);
+    const bool variable = from.number<std::uint8_t>(field::tensor_variable) != 0;
+    if (buffer > 0 && buffer >= buffers.length) {
+      throw FormatError("damaged: tensor '" + tensor.name + "' has buffer " + std::to_string(buffer) + " of " +
+                        std::to_string(buffers.length));
+    }
+    if (buffer > 0 && !variable) read_data(model.element(buffers, buffer), tensor);
+    return tensor;
+  }
+
+  /// The trained constants of another subgraph.
+  const std::vector<Shape>& weights_of_graph(const FlatTable& model, std::int32_t number) {
+    if (number < 1 || static_cast<std::uint64_t>(number) >= graphs_.length) {
+      throw FormatError("damaged: there is no subgraph " + std::to_string(number));
+    }
+    const auto [known, added] = inner_weights_.try_emplace(number);
+    if (!added) return known->second;
+    const FlatTable graph = model.element(graphs_, static_cast<std::uint64_t>(number));
+    const FlatVector tensors = graph.vector(field::graph_tensors, 4), buffers = model.vector(field::model_buffers, 4);
+    count_inner(tensors.length);
+    for (std::uint64_t i = 0; i < tensors.length; ++i) {
+      const TfliteTensor tensor = read_tensor(graph.element(tensors, i), model, buffers);
+      const bool trained = tensor.type != ElementType::int32 && tensor.type != ElementType::int64 &&
+                           tensor.type != ElementType::boolean && tensor.data.length > 8;
+      if (tensor.has_data && trained) known->second.push_back(tensor.shape);
+    }
+    return known->second;
+  }
+
+  /// The bytes of a buffer, which lie behind the tables in a file of more than 2 GiB.
+  void read_data(const FlatTable& buffer, TfliteTensor& tensor) const {
+    tensor.data = buffer.vector(field::buffer_data, 1);
+    const auto offset = buffer.number<std::uint64_t>(field::buffer_offset);
+    if (tensor.data.length == 0 && offset > 1) {
+      tensor.data = {offset, buffer.number<std::uint64_t>(field::buffer_size)};
+      if (offset > file_.bytes->size() || tensor.data.length > file_.bytes->size() - offset) {
+        throw FormatError("cut short: the data of tensor '" + tensor.name + "' end beyond the file");
+      }
+    }
+    tensor.has_data = tensor.data.length > 0;
+  }
+
+  void count_inner(std::uint64_t tensors) {
+    inner_tensors_ += tensors;
+    if (inner_tensors_ > most_tensors) throw FormatError("its subgraphs have more tensors than we read");
+  }
+
+  /// The numbers of the options that are subgraphs.
+  static std::vector<int> graph_options(std::int32_t code) {
+    constexpr std::int32_t call = 31, branch = 118, loop = 119;
+    if (code == call) return {0};
+    return code == branch || code == loop ? std::vector<int>{0, 1} : std::vector<int>();
+  }
+
+  void read_operators(const FlatTable& model, const FlatTable& graph) {
+    const FlatVector operators = graph.vector(field::graph_operators, 4);
+    if (operators.length > operator_limit) {
+      throw FormatError("it has more than " + std::to_string(operator_limit) + " operators");
+    }
+    for (std::uint64_t i = 0; i < operators.length; ++i) {
+      const FlatTable from = graph.element(operators, i);
+      const auto code = from.number<std::uint32_t>(field::operator_code);
+      if (code >= codes_.size()) throw FormatError("damaged: operator " + std::to_string(i) + " has no kind");
+      file_.operators.push_back({codes_[code].code,
+                                 codes_[code].custom,
+                                 tensors_of(from, field::operator_inputs, true),
+                                 tensors_of(from, field::operator_outputs, false),
+                                 from.table(field::operator_options),
+                                 {}});
+      TfliteOperator& op = file_.operators.back();
+      for (const int option : op.options ? graph_options(op.code) : std::vector<int>()) {
+        const std::vector<Shape>& weights = weights_of_graph(model, op.options->number<std::int32_t>(option));
+        count_inner(weights.size());
+        op.inner_weights.insert(op.inner_weights.end(), weights.begin(), weights.end());
+      }
+    }
+  }
+
+  std::vector<std::int32_t> tensors_of(const FlatTable& table, int number, bool may_be_left_out) const {
+    std::vector<std::int32_t> tensors = table.integers(number);
+    for (const std::int32_t tensor : tensors) {
+      if (tensor >= (may_be_left_out ? -1 : 0) && tensor < static_cast<std::int64_t>(file_.tensors.size())) continue;
+      throw FormatError("damaged: there is no tensor " + std::to_string(tensor));
+    }
+    return tensors;
+  }
+
+  TfliteFile file_;
+  std::vector<Code> codes_;
+  FlatVector graphs_;
+  std::map<std::int32_t, std::vector<Shape>> inner_weights_;  ///< by subgraph
+  std::uint64_t inner_tensors_ = 0;
+};
+
+}  // namespace
+
+TfliteFile read_tflite_file(const std::filesystem::path& path) {
+  Reader reader(path);
+  const std::optional<FileKind> kind = file_kind(path);
+  const std::string expected = "a TensorFlow Lite model";
+  if (!kind || kind->what != expected) {
+    throw FormatError(
+        other_kind_message(path, expected).value_or("'" + path.string() + "' is no TensorFlow Lite model"));
+  }
+  try {
+    return reader.read();
+  } catch (const FormatError& error) {
+    throw FormatError("'" + path.string() + "': " + error.what());
+  }
+}
+
+std::optional<std::vector<std::int64_t>> integers_of(const TfliteFile& file, const TfliteTensor& tensor) {
+  constexpr std::uint64_t most = 1024;
+  const int bytes = tensor.file_type == 4 ? 8 : tensor.file_type == 2 ? 4 : tensor.file_type == 7 ? 2 : 1;
+  const bool integer = tensor.file_type == 2 || tensor.file_type == 4 || tensor.file_type == 7 ||
+                       tensor.file_type == 9 || tensor.file_type == 3;
+  const std::uint64_t count = tensor.data.length / static_cast<std::uint64_t>(bytes);
+  if (!tensor.has_data || !integer || count > most) return std::nullopt;
+  std::vector<std::int64_t> numbers;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::uint64_t place = tensor.data.place + i * static_cast<std::uint64_t>(bytes);
+    FlatFile& from = *file.bytes;
+    numbers.push_back(bytes == 8              ? from.number<std::int64_t>(place)
+                      : bytes == 4            ? from.number<std::int32_t>(place)
+                      : bytes == 2            ? from.number<std::int16_t>(place)
+                      : tensor.file_type == 9 ? std::int64_t{from.number<std::int8_t>(place)}
+                                              : std::int64_t{from.number<std::uint8_t>(place)});
+  }
+  return numbers;
+}
+
+}  // namespace tenshot::nasbench

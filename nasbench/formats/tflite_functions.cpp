@@ -1,0 +1,126 @@
+// Operators of TensorFlow Lite that compute element by element, normalise or reduce, and those that stay opaque.
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "nasbench/formats/limits.h"
+#include "nasbench/formats/tflite_operation.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench::tflite {
+namespace {
+
+/// The operand that a lower rank broadcasts from behind, in the order of an image.
+Source over_image(Operation& op, std::size_t input) {
+  const Shape& shape = op.shape(input);
+  Shape whole = shape;
+  whole.insert(whole.begin(), 4 - shape.size(), 1);
+  return op.builder().reshape(op.name() + "_aligned", op.source(input), image_shape(whole));
+}
+
+}  // namespace
+
+void function(Operation& op) {
+  NetworkNode node = op.node(OperatorKind::activation, op.shape(), function_name(op.code()));
+  node.inputs = {op.source()};
+  node.operation.constants.clear();
+  OperatorAttributes& attributes = node.attributes;
+  if (op.code() == code::leaky_relu) attributes.alpha = op.real(0);
+  if (op.code() == code::elu) attributes.alpha = 1;
+  if (op.code() == code::relu_n1_to_1) attributes.alpha = -1;
+  if (op.code() == code::relu_n1_to_1 || op.code() == code::relu_0_to_1) attributes.beta = 1;
+  op.append(std::move(node));
+}
+
+/// Operations of two tensors or more, or of one and a constant.
+void pair(Operation& op) {
+  const OperatorKind kind = op.code() == code::add || op.code() == code::add_n ? OperatorKind::add
+                            : op.code() == code::mul                           ? OperatorKind::multiply
+                                                                               : OperatorKind::elementwise;
+  Shape shape;
+  bool first = true;
+  NetworkNode node = op.node(kind, {}, function_name(op.code()));
+  node.inputs.clear();
+  for (std::size_t i = 0; i < op.size(); ++i) {
+    if (!op.has(i)) continue;
+    if (!op.is_constant(i)) {
+      const bool smaller = op.output().image && op.shape(i).size() < 4;
+      node.inputs.push_back(smaller ? over_image(op, i) : op.source(i));
+      const Shape& own = op.builder().type(node.inputs.back()).shape;
+      shape = first ? own : broadcast_shape(shape, own);
+      first = false;
+    } else if (element_count(op.shape(i)) == 1) {
+      node.attributes.alpha = op.input(i).numbers ? static_cast<double>(op.numbers(i).front()) : 1;
+    }
+    if (op.is_constant(i)) node.attributes.constant_first = i == 0 && kind == OperatorKind::elementwise;
+  }
+  node.operation.constants = op.node(kind, op.output().shape).operation.constants;
+  for (const Shape& constant : node.operation.constants) shape = broadcast_shape(shape, constant);
+  node.outputs[0].shape = element_count(shape) == element_count(op.output().shape) ? op.output().shape : shape;
+  const bool activates =
+      op.code() == code::add || op.code() == code::mul || op.code() == code::sub || op.code() == code::div;
+  op.give_activated(op.builder().append(std::move(node)), activates ? op.small(0) : 0);
+}
+
+void softmax(Operation& op) {
+  NetworkNode node = op.node(OperatorKind::softmax, op.shape(), op.code() == code::log_softmax ? "log" : "");
+  node.attributes.axes = {op.axis(-1)};
+  op.append(std::move(node));
+}
+
+/// The mean and the maximum over the positions of an image are global pools, as in ONNX.
+void reduce(Operation& op) {
+  static const std::map<std::int32_t, std::string> names = {{40, "mean"}, {74, "sum"}, {81, "product"}, {82, "max"},
+                                                            {89, "min"},  {91, "any"}, {140, "all"}};
+  std::vector<std::int64_t> axes;
+  for (const std::int64_t axis : op.numbers(1)) axes.push_back(op.axis(axis));
+  std::sort(axes.begin(), axes.end());
+  const std::string& name = names.at(op.code());
+  NetworkNode node = op.node(OperatorKind::reduce, op.output().shape, name);
+  node.inputs = {op.source()};
+  if (op.input(0).image && axes == std::vector<std::int64_t>{2, 3} && (name == "mean" || name == "max")) {
+    node.operation.kind = OperatorKind::global_pool;
+    node.operation.name = name == "max" ? "max" : "";
+  } else {
+    node.attributes.axes = std::move(axes);
+  }
+  op.append(std::move(node));
+}
+
+/// A layer over a sequence, with its weights as ONNX has them: directions × gates and units × inputs, then × units,
+/// then the biases. Of an LSTM each gate has tensors of its own, the first of each four being left out where it is
+/// coupled.
+void recurrent(Operation& op) {
+  const bool lstm = op.code() == code::sequence_lstm;
+  const std::size_t gates = lstm ? 4 : 1, biases = lstm ? 12 : 3;
+  NetworkNode node = op.node(OperatorKind::opaque, op.output().shape, op.type());
+  node.inputs = {op.source()};
+  node.operation.constants.clear();
+  for (const std::size_t first : {std::size_t{1}, 1 + gates}) {
+    Shape all = {1, 0, 0};
+    for (std::size_t i = first; i < first + gates; ++i) {
+      if (!op.is_constant(i) || op.shape(i).size() != 2) continue;
+      all[1] += op.shape(i)[0];
+      all[2] = op.shape(i)[1];
+    }
+    if (all[1] < 1 || all[2] < 1) throw FormatError("it has no weights");
+    node.operation.constants.push_back(std::move(all));
+  }
+  std::int64_t bias = 0;
+  for (std::size_t i = biases; i < biases + gates; ++i) bias += op.is_constant(i) ? element_count(op.shape(i)) : 0;
+  if (bias > 0) node.operation.constants.push_back({1, bias});
+  op.append(std::move(node));
+}
+
+void opaque(Operation& op) {
+  NetworkNode node = op.node(OperatorKind::opaque, op.output().shape, op.type());
+  for (const Shape& weights : op.inner_weights()) node.operation.constants.push_back(weights);
+  for (std::size_t i = 1; i < op.outputs(); ++i) node.outputs.push_back({op.output(i).shape, op.output_type(i)});
+  op.give(op.builder().append(std::move(node)));
+  for (std::size_t i = 1; i < op.outputs(); ++i) op.give({op.given().front().node, static_cast<int>(i)});
+}
+
+}  // namespace tenshot::nasbench::tflite

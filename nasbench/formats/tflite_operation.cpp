@@ -1,0 +1,131 @@
+#include "nasbench/formats/tflite_operation.h"
+
+#include <utility>
+
+#include "nasbench/formats/limits.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench::tflite {
+namespace {
+
+/// Trained numbers, no shape, axis or index.
+bool is_trained(const Value& value, ElementType type) {
+  return value.stored && type != ElementType::int64 && type != ElementType::int32 && type != ElementType::boolean &&
+         element_count(value.shape) > 1;
+}
+
+/// A constant's shape as it broadcasts over a tensor of `rank` dimensions that is an image.
+Shape over_image(Shape shape, std::size_t rank) {
+  if (rank != 4 || shape.size() > rank) return shape;
+  shape.insert(shape.begin(), rank - shape.size(), 1);
+  return image_shape(shape);
+}
+
+}  // namespace
+
+Shape image_shape(const Shape& shape) {
+  return shape.size() == 4 ? Shape{shape[0], shape[3], shape[1], shape[2]} : shape;
+}
+
+std::int64_t image_axis(std::int64_t axis) { return axis == 0 ? 0 : axis == 3 ? 1 : axis + 1; }
+
+std::string Operation::type() const {
+  if (const Rule* rule = rule_of(op_.code, op_.custom)) return rule->name;
+  if (op_.code != code::custom) return "tflite." + std::to_string(op_.code);
+  return op_.custom.empty() ? "custom" : op_.custom;
+}
+
+int Operation::whole(int option, int otherwise) const {
+  return op_.options ? op_.options->number<std::int32_t>(option, otherwise) : otherwise;
+}
+
+int Operation::small(int option, int otherwise) const {
+  return op_.options ? op_.options->number<std::int8_t>(option, static_cast<std::int8_t>(otherwise)) : otherwise;
+}
+
+bool Operation::flag(int option, bool otherwise) const { return small(option, otherwise ? 1 : 0) != 0; }
+
+double Operation::real(int option, double otherwise) const {
+  return op_.options ? op_.options->real(option, static_cast<float>(otherwise)) : otherwise;
+}
+
+const Value& Operation::input(std::size_t i) const {
+  if (has(i)) return *inputs_[i];
+  throw FormatError("it has no input " + std::to_string(i));
+}
+
+Source Operation::source(std::size_t i) const {
+  if (!input(i).constant) return input(i).source;
+  throw FormatError("its input " + std::to_string(i) + " is a constant, where we expect a computed tensor");
+}
+
+const std::vector<std::int64_t>& Operation::numbers(std::size_t i) const {
+  if (input(i).numbers) return *input(i).numbers;
+  throw FormatError("its input " + std::to_string(i) + " is computed or large, where we expect a few constant numbers");
+}
+
+std::int64_t Operation::axis(std::int64_t number, std::size_t i) const {
+  const auto rank = static_cast<std::int64_t>(shape(i).size());
+  const std::int64_t front = number < 0 ? number + rank : number;
+  if (front < 0 || front >= rank) throw FormatError("there is no axis " + std::to_string(number));
+  return input(i).image ? image_axis(front) : front;
+}
+
+const Value& Operation::output(std::size_t i) const {
+  if (i < outputs_.size()) return outputs_[i];
+  throw FormatError("it has no output " + std::to_string(i));
+}
+
+ElementType Operation::output_type(std::size_t i) const {
+  return file_.tensors[static_cast<std::size_t>(op_.outputs.at(i))].type;
+}
+
+NetworkNode Operation::node(OperatorKind kind, Shape output, std::string function) const {
+  NetworkNode node;
+  node.name = name_;
+  node.operation.kind = kind;
+  node.operation.name = std::move(function);
+  node.operation.type = output_type();
+  for (std::size_t i = 0; i < inputs_.size(); ++i) {
+    if (inputs_[i] == nullptr) continue;
+    const ElementType type = file_.tensors[static_cast<std::size_t>(op_.inputs[i])].type;
+    if (!inputs_[i]->constant) {
+      if (node.inputs.empty()) node.operation.type = type;
+      node.inputs.push_back(inputs_[i]->source);
+    } else if (is_trained(*inputs_[i], type)) {
+      const bool broadcasts = kind != OperatorKind::opaque && this->output().image;
+      node.operation.constants.push_back(broadcasts ? over_image(inputs_[i]->shape, output.size()) : inputs_[i]->shape);
+    }
+  }
+  node.outputs = {{std::move(output), output_type()}};
+  return node;
+}
+
+void Operation::give_activated(const Source& source, int activation) {
+  static const char* const functions[] = {"", "relu", "clip", "relu6", "tanh"};
+  if (activation == 0) return give(source);
+  if (activation < 0 || activation > 4) throw FormatError("there is no activation " + std::to_string(activation));
+  NetworkNode node;
+  node.name = name_ + "_activation";
+  node.operation.kind = OperatorKind::activation;
+  node.operation.name = functions[activation];
+  node.operation.type = builder_.type(source).type;
+  if (activation == 2) {
+    node.attributes.alpha = -1;
+    node.attributes.beta = 1;
+  }
+  node.inputs = {source};
+  node.outputs = {builder_.type(source)};
+  give(builder_.append(std::move(node)));
+}
+
+void Operation::give_reshaped(const Source& source) {
+  const Shape& wanted = output(given_.size()).shape;
+  const Shape from = builder_.type(source).shape;
+  if (element_count(from) != element_count(wanted)) {
+    throw FormatError(text_of(from) + " does not hold as many numbers as " + text_of(wanted));
+  }
+  give(builder_.reshape(name_, source, wanted));
+}
+
+}  // namespace tenshot::nasbench::tflite

@@ -1,0 +1,151 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "nasbench/formats/tflite_file.h"
+#include "nasbench/graph/network.h"
+#include "nasbench/graph/network_builder.h"
+
+namespace tenshot::nasbench::tflite {
+
+/// A tensor of a TensorFlow Lite network: computed, or constant. `shape` is the network's: of an image the channels
+/// stand before the height, where the file has them last.
+struct Value {
+  bool constant = false;
+  bool stored = false;  ///< a constant that the file has numbers of
+  bool image = false;
+  Source source;  ///< of a computed one
+  Shape shape;
+  std::optional<std::vector<std::int64_t>> numbers;  ///< of a small constant of integers
+};
+
+/// batch × height × width × channels as batch × channels × height × width, and the place of an axis.
+Shape image_shape(const Shape& shape);
+std::int64_t image_axis(std::int64_t axis);
+
+/// An operator on its way to those of the network: what it reads, and what it gives.
+class Operation {
+ public:
+  Operation(const TfliteFile& file, const TfliteOperator& op, std::string name, std::vector<const Value*> inputs,
+            std::vector<Value> outputs, NetworkBuilder& builder)
+      : file_(file),
+        op_(op),
+        name_(std::move(name)),
+        inputs_(std::move(inputs)),
+        outputs_(std::move(outputs)),
+        builder_(builder) {}
+
+  const std::string& name() const { return name_; }
+  std::int32_t code() const { return op_.code; }
+  /// What an opaque operator is called: ONNX's name, or the custom operator's own.
+  std::string type() const;
+  const std::vector<Shape>& inner_weights() const { return op_.inner_weights; }
+  NetworkBuilder& builder() { return builder_; }
+
+  // Options, by their number in the schema; where the operator has none, they have their defaults.
+  int whole(int option, int otherwise = 0) const;
+  bool flag(int option, bool otherwise = false) const;
+  int small(int option, int otherwise = 0) const;  ///< of a type of one byte
+  double real(int option, double otherwise = 0) const;
+
+  // Inputs.
+  std::size_t size() const { return inputs_.size(); }
+  bool has(std::size_t i) const { return i < inputs_.size() && inputs_[i] != nullptr; }
+  bool is_constant(std::size_t i) const { return has(i) && inputs_[i]->constant; }
+  bool is_computed(std::size_t i) const { return has(i) && !inputs_[i]->constant; }
+  /// Throw FormatError where there is no such input, or none of that kind.
+  const Value& input(std::size_t i) const;
+  const Shape& shape(std::size_t i = 0) const { return input(i).shape; }
+  Source source(std::size_t i = 0) const;
+  const std::vector<std::int64_t>& numbers(std::size_t i) const;
+  /// The axis, counted from behind where it is negative, in the shape of input `i`. Throws FormatError where it has
+  /// none.
+  std::int64_t axis(std::int64_t number, std::size_t i = 0) const;
+
+  // Outputs.
+  std::size_t outputs() const { return outputs_.size(); }
+  /// What the file says of an output, in the network's order.
+  const Value& output(std::size_t i = 0) const;
+  ElementType output_type(std::size_t i = 0) const;
+
+  /// A node that reads the computed inputs and gives output 0 in `output`. Constants that were trained are its
+  /// constants, in the shape in which they broadcast over the output.
+  NetworkNode node(OperatorKind kind, Shape output, std::string function = "") const;
+  void append(NetworkNode node) { give(builder_.append(std::move(node))); }
+  void append(OperatorKind kind, std::string function = "") { append(node(kind, output().shape, std::move(function))); }
+
+  /// The next output.
+  void give(const Source& source) { given_.push_back(source); }
+  /// The next output, after the activation of that number in the schema: 1 ReLU, 2 −1 to 1, 3 ReLU6, 4 tanh.
+  void give_activated(const Source& source, int activation);
+  /// The next output, in the shape that the file says.
+  void give_reshaped(const Source& source);
+  const std::vector<Source>& given() const { return given_; }
+
+ private:
+  const TfliteFile& file_;
+  const TfliteOperator& op_;
+  std::string name_;
+  std::vector<const Value*> inputs_;
+  std::vector<Value> outputs_;
+  NetworkBuilder& builder_;
+  std::vector<Source> given_;
+};
+
+/// Adds the operators that one of the file's stands for. All throw FormatError where it contradicts itself.
+using Convert = void (*)(Operation&);
+
+void convolution(Operation& op);
+void transposed_convolution(Operation& op);
+void volume_convolution(Operation& op);
+void pool(Operation& op);
+void fully_connected(Operation& op);
+void matrix_product(Operation& op);
+
+void reshape(Operation& op);
+void transpose(Operation& op);
+void concatenate(Operation& op);
+void pack(Operation& op);
+void split(Operation& op);
+void unpack(Operation& op);
+void slice(Operation& op);
+void gather(Operation& op);
+void pad(Operation& op);
+void resize(Operation& op);
+
+void function(Operation& op);
+void pair(Operation& op);
+void softmax(Operation& op);
+void reduce(Operation& op);
+void recurrent(Operation& op);
+void opaque(Operation& op);
+
+/// How an operator is read.
+struct Rule {
+  std::string name;  ///< ONNX's, where it has one; of an opaque operator
+  Convert convert;
+  /// What tensors of four dimensions are: images; alike, all or none of them images; or each what others make it.
+  enum class Layout { images, alike, any } layout = Layout::any;
+};
+
+/// The rule of a BuiltinOperator, or of a custom one by its name; nothing of one that we do not know.
+const Rule* rule_of(std::int32_t code, const std::string& custom);
+
+/// What a function of one tensor or of two is called in a network, by its code; empty of others.
+std::string function_name(std::int32_t code);
+
+/// Numbers of BuiltinOperator that conversions ask for.
+namespace code {
+constexpr std::int32_t average_pool_2d = 1, concatenation = 2, conv_2d = 3, depthwise_conv_2d = 4, max_pool_2d = 17,
+                       relu_n1_to_1 = 20, relu6 = 21, resize_bilinear = 23, softmax = 25, custom = 32, pad = 34,
+                       gather = 36, mean = 40, sub = 41, div = 42, strided_slice = 45, split = 49, log_softmax = 50,
+                       cast = 53, slice = 65, sum = 74, shape = 77, reduce_max = 82, square = 92, leaky_relu = 98,
+                       mirror_pad = 100, split_v = 102, elu = 111, relu_0_to_1 = 152, add = 0, mul = 18, quantize = 114,
+                       dequantize = 6, fake_quant = 80, add_n = 106, rank = 110, conv_3d = 132, sequence_lstm = 44;
+}  // namespace code
+
+}  // namespace tenshot::nasbench::tflite

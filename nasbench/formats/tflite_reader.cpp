@@ -1,0 +1,299 @@
+#include "nasbench/formats/tflite_reader.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "nasbench/formats/limits.h"
+#include "nasbench/formats/tflite_file.h"
+#include "nasbench/formats/tflite_operation.h"
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/network_patterns.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+using tflite::Operation;
+using tflite::Rule;
+using tflite::Value;
+namespace code = tflite::code;
+
+/// Which tensors are images: those that windows move over, and all of four dimensions that are alike by what computes
+/// one from the other.
+class Layouts {
+ public:
+  explicit Layouts(const TfliteFile& file)
+      : file_(file), set_(file.tensors.size()), image_(file.tensors.size(), false) {
+    std::iota(set_.begin(), set_.end(), std::size_t{0});
+    for (const TfliteOperator& op : file.operators) {
+      const Rule* rule = tflite::rule_of(op.code, op.custom);
+      const bool hands_on = op.code == code::quantize || op.code == code::dequantize || op.code == code::fake_quant;
+      if (rule == nullptr && !hands_on) continue;
+      const Rule::Layout layout = rule == nullptr ? Rule::Layout::alike : rule->layout;
+      if (layout != Rule::Layout::any) join(op, layout == Rule::Layout::images);
+    }
+  }
+
+  bool is_image(std::size_t tensor) const { return has_image_rank(tensor) && image_[root(tensor)]; }
+
+ private:
+  bool has_image_rank(std::size_t tensor) const {
+    return file_.tensors[tensor].shape.size() == 4 && !file_.tensors[tensor].has_data;
+  }
+
+  std::size_t root(std::size_t tensor) const {
+    while (set_[tensor] != tensor) {
+      set_[tensor] = set_[set_[tensor]];
+      tensor = set_[tensor];
+    }
+    return tensor;
+  }
+
+  void join(const TfliteOperator& op, bool images) {
+    std::vector<std::size_t> tensors;
+    for (const auto* list : {&op.inputs, &op.outputs}) {
+      for (const std::int32_t tensor : *list) {
+        if (tensor >= 0 && has_image_rank(static_cast<std::size_t>(tensor))) {
+          tensors.push_back(static_cast<std::size_t>(tensor));
+        }
+      }
+    }
+    for (const std::size_t tensor : tensors) {
+      const std::size_t first = root(tensors.front()), other = root(tensor);
+      image_[first] = image_[first] || image_[other] || images;
+      set_[other] = first;
+      set_[tensor] = first;
+    }
+  }
+
+  const TfliteFile& file_;
+  mutable std::vector<std::size_t> set_;  ///< the way to the root is made shorter whenever it is gone
+  std::vector<bool> image_;
+};
+
+class TfliteReader {
+ public:
+  TfliteReader(TfliteFile file, const NetworkReadOptions& options)
+      : file_(std::move(file)), options_(options), layouts_(file_), values_(file_.tensors.size()) {}
+
+  Network read() {
+    read_constants();
+    read_inputs();
+    for (std::size_t i = 0; i < file_.operators.size(); ++i) {
+      const TfliteOperator& op = file_.operators[i];
+      if (op.outputs.empty()) continue;  // it starts or keeps a state
+      const std::string name = name_of(op);
+      try {
+        read_operator(op, name);
+      } catch (const Error& error) {
+        throw FormatError("operator " + std::to_string(i) + " ('" + excerpt(name) + "'): " + error.what());
+      }
+    }
+    for (const std::int32_t output : file_.outputs) {
+      const std::optional<Value>& value = values_[static_cast<std::size_t>(output)];
+      if (!value)
+        throw FormatError("output '" + file_.tensors[static_cast<std::size_t>(output)].name + "' is given by nothing");
+      if (!value->constant) builder_.output(value->source);
+    }
+    if (builder_.network().outputs.empty()) throw FormatError("the network computes nothing");
+    Network network = builder_.take();
+    for (std::size_t i = 0; i < network.nodes.size(); ++i) {
+      network.nodes[i].operation.type = types_[i].first;
+      for (TensorType& output : network.nodes[i].outputs) output.type = types_[i].second;
+    }
+    return network;
+  }
+
+ private:
+  /// The type of the first tensor that it computes from: bytes, where the network is quantised.
+  ElementType computing_type(const TfliteOperator& op) const {
+    for (const std::int32_t input : op.inputs) {
+      if (input >= 0 && !values_[static_cast<std::size_t>(input)]->constant) return tensor(input).type;
+    }
+    return tensor(op.outputs.front()).type;
+  }
+
+  const TfliteTensor& tensor(std::int32_t index) const { return file_.tensors[static_cast<std::size_t>(index)]; }
+
+  std::string name_of(const TfliteOperator& op) const {
+    const std::string& name = tensor(op.outputs.front()).name;
+    return name.empty() ? "operator" : name;
+  }
+
+  /// What nothing computes: weights, and the states of recurrent operators.
+  void read_constants() {
+    std::set<std::int32_t> computed(file_.inputs.begin(), file_.inputs.end());
+    for (const TfliteOperator& op : file_.operators) computed.insert(op.outputs.begin(), op.outputs.end());
+    for (std::size_t i = 0; i < file_.tensors.size(); ++i) {
+      const TfliteTensor& from = file_.tensors[i];
+      if (!from.has_data && computed.count(static_cast<std::int32_t>(i)) != 0) continue;
+      Value value;
+      value.constant = true;
+      value.stored = from.has_data;
+      value.shape = from.shape;
+      require_constant_size(from);
+      value.numbers = integers_of(file_, from);
+      values_[i] = std::move(value);
+    }
+  }
+
+  /// A constant may be empty.
+  static void require_constant_size(const TfliteTensor& tensor) {
+    constexpr double most = 1ULL << 36;
+    double elements = 1;
+    for (const std::int64_t dimension : tensor.shape) {
+      elements = dimension < 0 ? -1 : elements * static_cast<double>(dimension);
+      if (elements >= 0 && elements <= most) continue;
+      throw FormatError("constant '" + tensor.name + "' has the shape " + text_of(tensor.shape));
+    }
+  }
+
+  void read_inputs() {
+    std::set<std::string> names;
+    for (const std::int32_t input : file_.inputs) names.insert(tensor(input).name);
+    for (const auto& [name, shape] : options_.shapes) {
+      if (names.count(name) != 0 || options_.shapes_of_several) continue;
+      throw InputError("it has no input '" + name + "' to give a shape to; its inputs are " + joined(names));
+    }
+    for (const std::int32_t input : file_.inputs) {
+      if (values_[static_cast<std::size_t>(input)]) continue;  // a constant, or named twice
+      const TfliteTensor& from = tensor(input);
+      const Shape shape = input_shape(from);
+      require_tensor_size(shape);
+      Value value;
+      value.image = layouts_.is_image(static_cast<std::size_t>(input));
+      value.shape = value.image ? tflite::image_shape(shape) : shape;
+      value.source = builder_.input(from.name, value.shape, from.type);
+      values_[static_cast<std::size_t>(input)] = std::move(value);
+    }
+  }
+
+  /// As the file has it, channels last. The first dimension is a batch where it is open.
+  Shape input_shape(const TfliteTensor& from) {
+    const auto given = options_.shapes.find(from.name);
+    Shape shape = from.shape;
+    if (given != options_.shapes.end() && given->second.size() != shape.size()) {
+      throw InputError("input '" + from.name + "' has " + std::to_string(shape.size()) +
+                       " dimensions, the shape given, " + text_of(given->second) + ", has " +
+                       std::to_string(given->second.size()));
+    }
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      const bool open = !from.signature.empty() && from.signature[i] == -1;
+      const std::int64_t wanted = given != options_.shapes.end() ? given->second[i]
+                                  : open && i == 0               ? options_.batch
+                                                                 : shape[i];
+      if (wanted == shape[i] && !(open && i > 0)) continue;
+      if (!open) {
+        throw InputError("input '" + from.name + "', dimension " + std::to_string(i) + ": the file fixes it at " +
+                         std::to_string(shape[i]) + ", the shape given says " + std::to_string(wanted) +
+                         " (the order is the file's, channels last)");
+      }
+      if (i > 0) {
+        throw InputError("input '" + from.name + "', dimension " + std::to_string(i) +
+                         " is open, and the file has no shapes of what is computed from it; convert the network "
+                         "with a fixed size of its input");
+      }
+      batch_ = wanted;
+      shape[i] = wanted;
+    }
+    return shape;
+  }
+
+  /// What the file says of a computed tensor, in the network's order, with the batch that was asked for.
+  Value expected(std::int32_t index) const {
+    const TfliteTensor& from = tensor(index);
+    Shape shape = from.shape;
+    if (batch_ > 0 && !from.signature.empty() && from.signature[0] == -1) shape[0] = batch_;
+    require_tensor_size(shape);
+    Value value;
+    value.image = layouts_.is_image(static_cast<std::size_t>(index));
+    value.shape = value.image ? tflite::image_shape(shape) : shape;
+    return value;
+  }
+
+  void read_operator(const TfliteOperator& op, const std::string& name) {
+    std::vector<const Value*> inputs;
+    bool constant = true;
+    for (const std::int32_t input : op.inputs) {
+      if (input < 0) {
+        inputs.push_back(nullptr);
+        continue;
+      }
+      const std::optional<Value>& value = values_[static_cast<std::size_t>(input)];
+      if (!value) throw FormatError("nothing before it gives '" + tensor(input).name + "'");
+      inputs.push_back(&*value);
+      constant = constant && value->constant;
+    }
+    if (constant || op.code == code::shape || op.code == code::rank) return give_constants(op, inputs);
+    const bool hands_on = op.code == code::quantize || op.code == code::dequantize || op.code == code::fake_quant;
+    if (hands_on && inputs[0] != nullptr) return set(op.outputs.front(), *inputs[0]);
+    std::vector<Value> outputs;
+    for (const std::int32_t output : op.outputs) outputs.push_back(expected(output));
+    const std::size_t before = builder_.network().nodes.size();
+    Operation operation(file_, op, name, inputs, outputs, builder_);
+    const Rule* rule = tflite::rule_of(op.code, op.custom);
+    (rule == nullptr ? tflite::opaque : rule->convert)(operation);
+    const ElementType type = computing_type(op);
+    for (std::size_t i = before; i < builder_.network().nodes.size(); ++i) {
+      require_countable(builder_.network().nodes[i]);
+      types_.push_back({type, tensor(op.outputs.front()).type});
+    }
+    for (std::size_t i = 0; i < op.outputs.size() && i < operation.given().size(); ++i) {
+      Value value = outputs[i];
+      value.source = operation.given()[i];
+      const Shape& computed = builder_.type(value.source).shape;
+      if (computed != value.shape) {
+        throw FormatError("it computes " + text_of(computed) + ", where the file says " + text_of(value.shape));
+      }
+      set(op.outputs[i], std::move(value));
+    }
+  }
+
+  void give_constants(const TfliteOperator& op, const std::vector<const Value*>& inputs) {
+    for (const std::int32_t output : op.outputs) {
+      Value value;
+      value.constant = true;
+      value.shape = tensor(output).shape;
+      require_constant_size(tensor(output));
+      for (const Value* input : inputs) value.stored = value.stored || (input != nullptr && input->stored);
+      set(output, std::move(value));
+    }
+  }
+
+  void set(std::int32_t index, Value value) {
+    std::optional<Value>& known = values_[static_cast<std::size_t>(index)];
+    if (known) throw FormatError("'" + tensor(index).name + "' is given twice");
+    known = std::move(value);
+  }
+
+  TfliteFile file_;
+  const NetworkReadOptions& options_;
+  Layouts layouts_;
+  NetworkBuilder builder_;
+  std::vector<std::optional<Value>> values_;
+  std::vector<std::pair<ElementType, ElementType>> types_;  ///< of each node: it computes in, and it gives
+  std::int64_t batch_ = 0;                                  ///< where it is not the file's
+};
+
+}  // namespace
+
+Network read_tflite(const std::filesystem::path& path, const NetworkReadOptions& options) {
+  constexpr std::size_t longest_message = 1000;
+  TfliteFile file = read_tflite_file(path);
+  try {
+    Network network = simplified(TfliteReader(std::move(file), options).read());
+    require_sound(network);
+    return network;
+  } catch (const InputError& error) {
+    throw InputError("'" + path.string() + "': " + excerpt(error.what(), longest_message));
+  } catch (const FormatError& error) {
+    throw FormatError("'" + path.string() + "': " + excerpt(error.what(), longest_message));
+  }
+}
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "nasbench/graph/operator_specification.h"
+
+namespace tenshot::nasbench {
+
+/// What a network's file leaves open, whatever its format is.
+struct NetworkReadOptions {
+  std::int64_t batch = 1;               ///< for inputs whose first dimension is open
+  std::map<std::string, Shape> shapes;  ///< by name of input; has to agree with what the file fixes
+  /// The shapes are for several networks: one whose input this network has not is passed over, else it is refused.
+  bool shapes_of_several = false;
+};
+
+/// "input=1x3x224x224" as it is given on the command line. Throws InputError that shows a correct one.
+std::pair<std::string, Shape> parse_input_shape(std::string_view text);
+
+/// A shape that an input may be given, as it is written on the command line, where `open` has 0 for what its file
+/// leaves open: the batch in front, 3 channels of 224 pixels in an image, 128 steps in a sequence.
+std::string example_shape(const Shape& open, std::int64_t batch = 1);
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,171 @@
+#include "nasbench/formats/ncnn_reader.h"
+
+#include <gtest/gtest.h>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/temporary_folder.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+Network read_text(const std::string& text, const NetworkReadOptions& options = {}) {
+  const TemporaryFolder folder;
+  write_file_quickly(folder.path() / "net.param", text);
+  return read_ncnn(folder.path() / "net.param", options);
+}
+
+std::string refusal(const std::string& text, const NetworkReadOptions& options = {}) {
+  try {
+    read_text(text, options);
+  } catch (const Error& error) {
+    const std::string message = error.what();
+    EXPECT_NE(message.find("net.param'"), std::string::npos) << message;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
+    return message;
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+std::vector<std::string> formatted(const Network& network) {
+  std::vector<std::string> lines;
+  for (const OperatorSpecification& operation : operator_list(network)) lines.push_back(format(operation));
+  return lines;
+}
+
+/// The operators of `layers`, which read the blob "x" of width 6, height 8 and 4 channels.
+std::vector<std::string> operators_of(const std::string& layers, int count) {
+  return formatted(read_text("7767517\n" + std::to_string(count + 1) + " 99\nInput x 0 1 x 0=6 1=8 2=4\n" + layers));
+}
+
+using Lines = std::vector<std::string>;
+
+TEST(NcnnReader, ASmallNetwork_HasItsOperatorsAndCosts) {
+  const Network network = read_text(
+      "7767517\n"
+      "8 9\n"
+      "Input data 0 1 data 0=32 1=32 2=3\n"
+      "Convolution stem 1 1 data stem 0=8 1=3 3=2 4=1 5=1 6=216 9=1\n"
+      "Split copies 1 2 stem a b\n"
+      "ConvolutionDepthWise dw 1 1 a dw 0=8 1=3 4=1 5=1 6=72 7=8\n"
+      "BinaryOp sum 2 1 dw b sum 0=0\n"
+      "Pooling mean 1 1 sum mean 0=1 4=1\n"
+      "InnerProduct fc 1 1 mean fc 0=10 1=1 2=80\n"
+      "Softmax prob 1 1 fc prob 0=0\n");
+  EXPECT_EQ(formatted(network),
+            (Lines{"convolution 3x3 stride 2x2 bias 1x3x32x32 -> 1x8x16x16 float32",
+                   "activation relu 1x8x16x16 -> 1x8x16x16 float32",
+                   "convolution 3x3 groups 8 bias 1x8x16x16 -> 1x8x16x16 float32",
+                   "add 1x8x16x16 1x8x16x16 -> 1x8x16x16 float32", "global_pool 1x8x16x16 -> 1x8 float32",
+                   "linear bias 1x8 -> 1x10 float32", "softmax 1x10 -> 1x10 float32"}));
+  EXPECT_EQ(multiply_adds(network), 8 * 256 * 27 + 8 * 256 * 9 + 80);
+  EXPECT_EQ(parameter_count(network), (216 + 8) + (72 + 8) + (80 + 10));
+}
+
+TEST(NcnnReader, WordsMayStandOnOneLineOrMany) {
+  const std::string text = "7767517 2 2 Input x 0 1 x 0=4 ReLU\ny\n1 1 x\ny 0=0.1\n";
+  EXPECT_EQ(formatted(read_text(text)), Lines{"activation leaky_relu 1x4 -> 1x4 float32"});
+}
+
+TEST(NcnnReader, Windows_HaveTheWidthsNumbersUnlessHeightsAreGiven) {
+  EXPECT_EQ(operators_of("Convolution c 1 1 x y 0=2 1=5 11=3 4=2 14=1 6=120", 1),
+            Lines{"convolution 3x5 1x4x8x6 -> 1x2x8x6 float32"});
+  EXPECT_EQ(operators_of("Convolution c 1 1 x y 0=2 1=3 3=2 4=-233 6=72", 1),
+            Lines{"convolution 3x3 stride 2x2 1x4x8x6 -> 1x2x4x3 float32"});
+  EXPECT_EQ(operators_of("Deconvolution d 1 1 x y 0=2 1=4 3=2 4=1 6=128", 1),
+            Lines{"transposed_convolution 4x4 stride 2x2 1x4x8x6 -> 1x2x16x12 float32"});
+  EXPECT_EQ(operators_of("Pooling p 1 1 x y 0=0 1=3 2=2", 1),
+            Lines{"max_pool 3x3 stride 2x2 1x4x8x6 -> 1x4x4x3 float32"})
+      << "full padding: a window that lies in the image only in part counts";
+  EXPECT_EQ(operators_of("Pooling p 1 1 x y 0=0 1=3 2=2 5=1", 1),
+            Lines{"max_pool 3x3 stride 2x2 1x4x8x6 -> 1x4x3x2 float32"});
+  EXPECT_EQ(operators_of("Pooling p 1 1 x y 0=1 7=1 8=3 18=4", 1),
+            Lines{"average_pool 2x2 stride 2x2 1x4x8x6 -> 1x4x4x3 float32"});
+}
+
+TEST(NcnnReader, Shapes_FollowTheBlobsDimensions) {
+  EXPECT_EQ(operators_of("Reshape r 1 1 x y 0=-1 1=4", 1), Lines{"reshape 1x4x8x6 -> 1x4x48 float32"});
+  EXPECT_EQ(operators_of("Permute p 1 1 x y 0=3", 1), Lines{"transpose 1x4x8x6 -> 1x8x6x4 float32"})
+      << "width from channels, height from width, channels from height";
+  EXPECT_EQ(operators_of("Flatten f 1 1 x y", 1), Lines{"reshape 1x4x8x6 -> 1x192 float32"});
+  EXPECT_EQ(operators_of("Interp i 1 1 x y 0=2 1=2.0 2=1.5", 1), Lines{"resize 1x4x8x6 -> 1x4x16x9 float32"});
+  EXPECT_EQ(operators_of("Slice s 1 2 x y z -23300=2,1,-233\nReLU a 1 1 y p\nReLU b 1 1 z q", 3),
+            (Lines{"split 1x4x8x6 -> 1x1x8x6 float32", "activation relu 1x1x8x6 -> 1x1x8x6 float32",
+                   "activation relu 1x3x8x6 -> 1x3x8x6 float32"}));
+  EXPECT_EQ(operators_of("Crop c 1 1 x y -23309=2,1,0 -23310=2,3,-233 -23311=2,0,1", 1),
+            Lines{"split slice 1x4x8x6 -> 1x2x8x6 float32"});
+  EXPECT_EQ(operators_of("Padding p 1 1 x y 0=1 1=2 2=3 3=4", 1), Lines{"pad 1x4x8x6 -> 1x4x11x13 float32"});
+  EXPECT_EQ(operators_of("PixelShuffle p 1 1 x y 0=2", 1), Lines{"opaque DepthToSpace 1x4x8x6 -> 1x1x16x12 float32"});
+  EXPECT_EQ(operators_of("Reduction r 1 1 x y 0=3 1=0 -23303=2,1,2 4=0", 1),
+            Lines{"global_pool 1x4x8x6 -> 1x4 float32"});
+}
+
+TEST(NcnnReader, Products_HaveTheirWeightsSizes) {
+  EXPECT_EQ(operators_of("Reshape r 1 1 x t 0=6 1=32\nGemm g 1 1 t y 3=1 5=1 6=1 8=10 9=6 10=4", 2),
+            (Lines{"reshape 1x4x8x6 -> 1x32x6 float32", "linear bias 1x32x6 -> 1x32x10 float32"}));
+  const Network attention =
+      read_text("7767517\n2 2\nInput x 0 1 x 0=8 1=5\nMultiHeadAttention a 1 1 x y 0=8 1=2 2=64\n");
+  // Four projections of 5 x 8 x 8, and two products of 2 x 5 x 5 x 4.
+  EXPECT_EQ(multiply_adds(attention), 4 * 5 * 64 + 2 * 200);
+  EXPECT_EQ(parameter_count(attention), 4 * (64 + 8));
+  EXPECT_EQ(operators_of("MemoryData m 0 1 m 0=1 1=1 2=4\nBinaryOp b 2 1 x m y 0=2", 2),
+            Lines{"multiply 1x4x8x6 -> 1x4x8x6 constant 1x4x1x1 float32"});
+  EXPECT_EQ(operators_of("Reshape r 1 1 x t 0=6 1=32\nLSTM l 1 1 t y 0=5 1=120", 2),
+            (Lines{"reshape 1x4x8x6 -> 1x32x6 float32",
+                   "opaque LSTM 1x32x6 -> 1x32x5 constant 1x20x6 constant 1x20x5 constant 1x20 float32"}));
+}
+
+TEST(NcnnReader, QuantisedLayers_ComputeInBytes) {
+  EXPECT_EQ(operators_of("Convolution c 1 1 x y 0=2 1=1 6=8 8=2 9=1\nPooling p 1 1 y z 0=1 4=1\n"
+                         "InnerProduct i 1 1 z o 0=3 2=6 8=1",
+                         3),
+            (Lines{"convolution 1x4x8x6 -> 1x2x8x6 int8", "activation relu 1x2x8x6 -> 1x2x8x6 float32",
+                   "global_pool 1x2x8x6 -> 1x2 float32", "linear 1x2 -> 1x3 int8"}));
+}
+
+TEST(NcnnReader, ConvolutionsOfVolumes_HaveOnnxsNameAndWeights) {
+  EXPECT_EQ(formatted(read_text("7767517\n2 2\nInput x 0 1 x 0=8 1=8 11=4 2=3\n"
+                                "Convolution3D c 1 1 x y 0=5 1=3 4=1 5=1 6=405\n")),
+            Lines{"opaque Conv 1x3x4x8x8 -> 1x5x4x8x8 constant 5x3x3x3x3 constant 5 float32"});
+}
+
+TEST(NcnnReader, UnknownLayers_HaveTheShapeThatTheFileSays) {
+  EXPECT_EQ(operators_of("Mystery m 1 1 x y -23330=4,3,3,2,7", 1), Lines{"opaque Mystery 1x4x8x6 -> 1x7x2x3 float32"});
+  const std::string message = refusal("7767517\n2 2\nInput x 0 1 x 0=6\nMystery m 1 1 x y\n");
+  EXPECT_NE(message.find("line 4: layer 'm' (Mystery)"), std::string::npos) << message;
+  EXPECT_NE(message.find("ncnnoptimize"), std::string::npos) << message;
+}
+
+TEST(NcnnReader, InputsOfOpenSize_TakeTheShapeThatIsGiven) {
+  const std::string text = "7767517\n2 2\nInput data 0 1 data\nReLU r 1 1 data y\n";
+  const std::string message = refusal(text);
+  EXPECT_NE(message.find("--shape data=1x3x224x224"), std::string::npos) << message;
+  NetworkReadOptions options;
+  options.shapes = {{"data", {1, 3, 20, 30}}};
+  EXPECT_EQ(formatted(read_text(text, options)), Lines{"activation relu 1x3x20x30 -> 1x3x20x30 float32"});
+  options.shapes = {{"data", {2, 3, 20, 30}}};
+  EXPECT_NE(refusal(text, options).find("a batch of 1"), std::string::npos);
+  options.shapes = {{"image", {1, 3, 20, 30}}};
+  EXPECT_NE(refusal(text, options).find("it has no input 'image'"), std::string::npos);
+}
+
+TEST(NcnnReader, WhatIsCutShortOrContradictsItself_IsRefusedWithItsLine) {
+  const auto expect = [](const std::string& text, const std::string& part) {
+    const std::string message = refusal(text);
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  expect("", "is empty, no ncnn network");
+  expect("<!DOCTYPE html><html></html>", "is an HTML page, no ncnn network");
+  expect("7767517\n3 3\nInput x 0 1 x 0=6\n", "line 4: the file is cut short");
+  expect("7767517\n1 1\nInput x 0 1 x 0=6\nReLU r 1 1 x y\n", "'ReLU' follows the last of 1 layers");
+  expect("7767517\n2 2\nInput x 0 1 x 0=6\nReLU r 1 1 z y\n", "no layer before it gives 'z'");
+  expect("7767517\n2 2\nInput x 0 1 x 0=6 1=6 2=3\nConvolution c 1 1 x y 0=2 1=3 6=55\n", "55 weights do not fit");
+  expect("7767517\n2 2\nInput x 0 1 x 0=6 1=6 2=3\nConvolution c 1 1 x y 0=2 1=3 3=0\n", "stride");
+  expect("7767517\n2 2\nInput x 0 1 x 0=6 1=6 2=3\nConvolution c 1 1 x y 0=2 1=9\n", "does not fit");
+  expect("7767517\n2 2\nInput x 0 1 x 0=6 1=6 2=3\nShuffleChannel c 1 1 x y 0=2\n", "2 groups do not divide 3");
+  expect("7767517\n1 1\nMemoryData x 0 1 x 0=6\n", "no layer of type Input");
+}
+
+}  // namespace
+}  // namespace tenshot::nasbench
