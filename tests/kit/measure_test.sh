@@ -48,7 +48,7 @@ case_chains() {
   for id in around_16:surroundings chain_relu_16:chain; do
     echo "$id" >"$kit/models/${id%:*}.onnx"
     hash=$(sha256sum <"$kit/models/${id%:*}.onnx" | cut -d ' ' -f 1)
-    printf '%s\t%s\tmodels/%s.onnx\t%s\t20\t1x16x32x32\n' "${id%:*}" "${id#*:}" "${id%:*}" "$hash" >>"$kit/models.tsv"
+    printf '%s\t%s\tmodels/%s.onnx\t%s\t20\t1x3x32x32\n' "${id%:*}" "${id#*:}" "${id%:*}" "$hash" >>"$kit/models.tsv"
   done
   measure 0
   expect_printed "5 of 5 measured"
@@ -436,7 +436,7 @@ case_clocks() {
   measure 0 FAKE_CLOCK="$gpu/cur_freq"
   expect_printed "WARNING: the clocks are not fixed"
   expect_printed "WARNING: THE CLOCK MOVED during arch_01, from 1020000000 to 612000000"
-  expect_printed "The clock was not at 612000000 during arch_01 (it moved), and is now: measured again"
+  expect_printed "The clock was not at 612000000 during arch_01 (1020000000 to 612000000), and is now: measured again"
   expect arch_01/meta.txt clocks_before=612000000
   for model in arch_01 arch_02; do expect $model/meta.txt clocks_moved=no; done
   rm -r "$kit/results/arch_01"
@@ -456,7 +456,7 @@ case_clock_levels() {
   slow="case {model} in *arch_0[45]*) echo 755200 >'$cpu/scaling_cur_freq' ;; esac; echo 2"
   measure 0 --command "$slow"
   expect_printed "7 of 7 measured"
-  expect_printed "WARNING: most models ran at the clock 1510400, and these did not: arch_04 (it moved)," # 4 before it, 2 after
+  expect_printed "WARNING: most models ran at the clock 1510400, and these did not: arch_04 (1510400 to 755200)," # 4 before it, 2 after
   expect_printed "arch_05 (755200, 50 % lower), arch_06 (755200, 50 % lower). Adapting leaves them out"
   expect arch_06/meta.txt clocks_before=755200
   measure 0 --command "$slow" # the same again: nothing is gained

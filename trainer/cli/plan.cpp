@@ -205,8 +205,8 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("resolution")) kit.shape.resolution = options.integer("resolution", 4);
   add_what_is_known(options, *model, quantity, quiet, request);
   const std::vector<nasbench::Architecture> plan = trainer::plan(*model, request);
-  trainer::write_plan(out, plan, space);
   if (!options.has("kit")) {
+    trainer::write_plan(out, plan, space);
     return say_written(out, "plan of " + std::to_string(plan.size()) + " architectures",
                        "measure them (a column latency_ms), then tenshot adapt --checkpoint " + checkpoint +
                            " --measurements measured.csv" +
@@ -216,7 +216,8 @@ void run(const std::vector<std::string>& arguments) {
   }
   kit.architectures = plan;
   kit.onnx = onnx_options(options);
-  write_kit(options, kit, quiet);
+  write_kit(options, kit, quiet);  // first: what a kit refuses leaves no plan
+  trainer::write_plan(out, plan, space);
   if (options.has("converted")) add_converted(options, quiet);
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "datasets/pool/validate.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
@@ -137,6 +138,9 @@ void run(const std::vector<std::string>& arguments) {
   require_options_of(predictor, options);
   const trainer::MapleEdgeSettings settings = settings_of(options, predictor);
   say_of_operator_latencies(pool, predictor, quiet);
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    say(datasets::disturbance_remark(device.id, datasets::never_undisturbed(device), device.latencies.size()), quiet);
+  }
   ProgressLine progress(quiet);
   const trainer::TrainingControl control = training_control(out, threads, progress);
   trainer::save(trainer::train_pool_model(predictor, pool, settings, control)->to_archive(), out);

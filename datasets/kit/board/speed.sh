@@ -6,8 +6,8 @@
 # move, and the faster of two that as many had. Where fewer than half had it the clocks follow the load, and there is
 # none. datasets/kit/clock_level.h has the same rule.
 clock_level=''
-clocks_of() { # ID: "BEFORE MOVED"
-  sed -n 's/^clocks_before=//p; s/^clocks_moved=//p' "results/$1/meta.txt" | tr '\n' ' '
+clocks_of() { # ID: "BEFORE AFTER MOVED"
+  sed -n 's/^clocks_before=//p; s/^clocks_after=//p; s/^clocks_moved=//p' "results/$1/meta.txt" | tr '\n' ' '
 }
 architecture_clocks() {
   while IFS='	' read -r one one_kind _ one_hash _; do
@@ -16,7 +16,7 @@ architecture_clocks() {
 }
 find_clock_level() {
   architecture_clocks | awk '
-    $1 ~ /^[0-9]+$/ { ++all; if ($2 == "no") clock[++n] = $1 }
+    $1 ~ /^[0-9]+$/ { ++all; if ($3 == "no") clock[++n] = $1 }
     END {
       for (i = 1; i <= n; ++i) {
         like = 0
@@ -26,9 +26,9 @@ find_clock_level() {
       if (2 * most >= all && most) print level
     }'
 }
-is_at_level() { # ID
+is_at_level() { # ID: before and after
   [ -z "$clock_level" ] || clocks_of "$1" | awk -v level="$clock_level" '
-    $1 ~ /^[0-9]+$/ && ($2 == "yes" || $1 < 0.95 * level || $1 > 1.05 * level) { exit 1 }'
+    { for (i = 1; i <= 2; ++i) if ($i ~ /^[0-9]+$/ && ($i < 0.95 * level || $i > 1.05 * level)) exit 1 }'
 }
 has_level_clock() { # is the clock where most architectures had it?
   clock_now | awk -v level="$clock_level" '{ exit !($1 >= 0.95 * level && $1 <= 1.05 * level) }'
@@ -38,9 +38,8 @@ off_level() { # the models that ran at another clock: " ID (CLOCK, 47 % lower), 
     is_measured "$one" "$one_hash" && ! is_at_level "$one" && clocks_of "$one" |
       awk -v id="$one" -v level="$clock_level" '{
         change = 100 * ($1 / level - 1)
-        if ($2 == "yes") how = "it moved"
-        else how = sprintf("%s, %.0f %% %s", $1, change < 0 ? -change : change, change < 0 ? "lower" : "higher")
-        print " " id " (" how ")" }'
+        if ($3 == "yes") print " " id " (" $1 " to " $2 ")"
+        else printf " %s (%s, %.0f %% %s)\n", id, $1, change < 0 ? -change : change, change < 0 ? "lower" : "higher" }'
   done <"$list" | awk 'NR > 1 { printf "," } { printf "%s", $0 }'
 }
 
