@@ -1,32 +1,35 @@
 #include "datasets/kit/clock_level.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
 namespace tenshot::datasets {
 namespace {
 
-constexpr double tolerance = 0.05;
-
-bool is_like(double clock, double level) {
+bool is_like(double clock, double level, bool fixed) {
+  const double tolerance = fixed ? 0.05 : 0.25;
   return clock >= (1 - tolerance) * level && clock <= (1 + tolerance) * level;
 }
 
 }  // namespace
 
 std::optional<double> clock_level(const std::vector<NotedClocks>& architectures) {
-  std::vector<double> steady;
+  std::vector<NotedClocks> steady;
   std::size_t known = 0;
   for (const NotedClocks& clocks : architectures) {
     if (!clocks.before) continue;
     ++known;
-    if (clocks.steady) steady.push_back(static_cast<double>(*clocks.before));
+    if (clocks.steady) steady.push_back(clocks);
   }
   double level = 0;
   std::size_t most = 0;
-  for (const double candidate : steady) {
-    std::size_t like = 0;
-    for (const double clock : steady) like += is_like(clock, candidate) ? 1 : 0;
+  for (const NotedClocks& one : steady) {
+    const auto candidate = static_cast<double>(*one.before);
+    const auto like =
+        static_cast<std::size_t>(std::count_if(steady.begin(), steady.end(), [&](const NotedClocks& other) {
+          return is_like(static_cast<double>(*other.before), candidate, other.fixed);
+        }));
     if (like > most || (like == most && candidate > level)) {
       most = like;
       level = candidate;
@@ -37,8 +40,9 @@ std::optional<double> clock_level(const std::vector<NotedClocks>& architectures)
 }
 
 bool is_at_level(const NotedClocks& clocks, double level) {
+  if (!clocks.fixed && !clocks.steady) return true;
   for (const std::optional<long long>& clock : {clocks.before, clocks.after}) {
-    if (clock && !is_like(static_cast<double>(*clock), level)) return false;
+    if (clock && !is_like(static_cast<double>(*clock), level, clocks.fixed)) return false;
   }
   return true;
 }

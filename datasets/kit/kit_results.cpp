@@ -116,7 +116,7 @@ class Reader {
 
   static NotedClocks clocks_of(const Notes& meta) {
     return {parse_integer(note(meta, "clocks_before")), parse_integer(note(meta, "clocks_after")),
-            note(meta, "clocks_moved") == "no"};
+            note(meta, "clocks_moved") == "no", note(meta, "clocks_fixed") != "no"};
   }
 
   void find_clock_level() {

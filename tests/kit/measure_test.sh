@@ -435,6 +435,12 @@ case_clocks() {
   echo 114750000 >"$gpu/min_freq"
   measure 0 FAKE_CLOCK="$gpu/cur_freq"
   expect_printed "WARNING: the clocks are not fixed"
+  expect arch_01/meta.txt clocks_moved=yes # and tells nothing: such clocks follow the load
+  expect arch_01/meta.txt clocks_fixed=no
+  board trtexec nvpmodel
+  new_kit
+  measure 0 FAKE_CLOCK="$gpu/cur_freq"
+  expect arch_02/meta.txt clocks_fixed=yes
   expect_printed "WARNING: THE CLOCK MOVED during arch_01, from 1020000000 to 612000000"
   expect_printed "The clock was not at 612000000 during arch_01 (1020000000 to 612000000), and is now: measured again"
   expect arch_01/meta.txt clocks_before=612000000

@@ -1,16 +1,17 @@
-#include <iostream>
+#include <optional>
 
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/shipped.h"
 #include "trainer/cli/verdict.h"
-#include "trainer/cli/written.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/predictors/registry.h"
@@ -26,11 +27,9 @@ void require_strict(const OptionParser& options, const std::string& file, std::s
                    " left out or doubtful, and --strict accepts none");
 }
 
-void add_measurements(const OptionParser& options, const trainer::PoolModel& model, bool quiet,
-                      trainer::AdaptationSet& set) {
-  const std::string path = options.get("measurements");
-  datasets::MeasuredSource measured = read_measured(path, *model.pool().space, *set.quantity, quiet);
-  require_strict(options, path, measured.left_out());
+void add_measurements(const OptionParser& options, const trainer::PoolModel& model, trainer::AdaptationSet& set) {
+  datasets::MeasuredSource measured = read_measurements(options, *model.pool().space, *set.quantity).measured;
+  require_strict(options, joined(options.all("measurements")), measured.left_out());
   set.architectures = std::move(measured.architectures);
   set.latency_ms = std::move(measured.latency_ms);
   set.whole_milliseconds = measured.whole_milliseconds;
@@ -45,7 +44,7 @@ trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer
   const nasbench::SearchSpace& space = *model.pool().space;
   set.quantity = trainer::adapted_quantity(model.pool(), quantity_option(options));
   if (options.has("measurements")) {
-    add_measurements(options, model, quiet, set);
+    add_measurements(options, model, set);
     if (set.whole_milliseconds) {
       say(whole_numbers(*set.quantity) + ": on fast networks one step of this clock is a large relative error", quiet);
     }
@@ -71,7 +70,7 @@ void require_options_of(const trainer::PoolModel& model, const OptionParser& opt
 void require_distinct_files(const OptionParser& options) {
   FileRoles files;
   files.reads("--checkpoint", options.get("checkpoint"));
-  if (options.has("measurements")) files.reads_measured("--measurements", options.get("measurements"));
+  reads_measurements(files, options);
   reads_networks(files, options);
   if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
   files.writes_training("--out", options.get("out"));
@@ -81,12 +80,12 @@ void require_distinct_files(const OptionParser& options) {
 void add_adapt_options(OptionParser& options) {
   auto add = options.add();
   add("checkpoint", "required: what `tenshot train` wrote; pool.tenshot is shipped", cxxopts::value<std::string>());
-  add("measurements",
-      "required, or --descriptor: CSV with architecture,latency_ms (or the quantity's column); a device-runtime's "
-      "folder; or a kit's folder with its results/",
-      cxxopts::value<std::string>());
+  add_measurements_option(options, "required, or --descriptor");
   add("descriptor", "the new device's device.json", cxxopts::value<std::string>());
-  add("strict", "refuse measurements with any unusable or doubtful entry");
+  add("strict",
+      "refuse measurements with any unusable or doubtful entry; a doubtful verdict on the predictor that was written "
+      "ends with exit code 3");
+  add_json_option(options);
   add("clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)",
       cxxopts::value<std::string>());
   add("mode",
@@ -101,6 +100,20 @@ void add_adapt_options(OptionParser& options) {
   add_quantity_option(options, "what the checkpoint is of; one of latencies is a prior for every quantity");
 }
 
+std::optional<Verdict> say_verdict(Outcome& outcome, const trainer::PoolModel& model,
+                                   const trainer::Predictor& predictor,
+                                   const std::vector<nasbench::Architecture>& measured) {
+  const std::optional<Verdict> found = verdict(model, predictor, measured);
+  if (found) {
+    outcome.set("verdict", to_json(*found));
+    outcome.tell(in_words(*found));
+  }
+  for (const trainer::Remark& remark : predictor.explanation()) {
+    outcome.remark(trainer::in_words(remark), {{"warns", remark.warns}});
+  }
+  return found;
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "adapt", "Adapts a checkpoint to a new device from a few measurements.",
@@ -111,6 +124,7 @@ void run(const std::vector<std::string>& arguments) {
   add_adapt_options(options);
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
+  Outcome outcome(options);
   const std::string checkpoint = given_or_shipped(options.required("checkpoint")), out = options.required("out");
   if (!options.has("measurements") && !options.has("descriptor")) options.required("measurements");
   trainer::AdaptOptions adapt_options;
@@ -140,11 +154,14 @@ void run(const std::vector<std::string>& arguments) {
   }
   trainer::save(predictor->to_archive(), out);
   forget_training(out);
-  say(verdict(*model, *predictor, set.architectures), quiet);
-  for (const trainer::Remark& remark : predictor->explanation()) say(trainer::in_words(remark), quiet);
+  const std::optional<Verdict> found = say_verdict(outcome, *model, *predictor, set.architectures);
   const bool by_name = &predictor->space() == &nasbench::networks();
-  say_written(out, "predictor",
-              "tenshot predict --predictor " + out + (by_name ? " model.onnx" : " --out predictions.csv"), quiet);
+  outcome.written(out, "predictor",
+                  "tenshot predict --predictor " + out + (by_name ? " model.onnx" : " --out predictions.csv"));
+  outcome.finish();
+  if (found && options.has("strict") && found->trust == trainer::Trust::doubtful) {
+    throw DoubtfulVerdict(out + ": the verdict is doubtful, and --strict does not accept that; see the warnings");
+  }
 }
 
 }  // namespace

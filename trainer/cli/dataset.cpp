@@ -5,6 +5,7 @@
 
 #include "datasets/kit/kit_results.h"
 #include "datasets/pool/describe.h"
+#include "datasets/pool/merge_device.h"
 #include "datasets/pool/pool.h"
 #include "datasets/pool/validate.h"
 #include "datasets/pool/wide_table_file.h"
@@ -16,6 +17,7 @@
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/written.h"
 
@@ -31,24 +33,69 @@ constexpr const char* import_example =
     "  tenshot dataset import --table latency_ms.csv --space networks --networks operators.csv --operator-latencies "
     "board_gpu=board_gpu_ms --out pool/\n"
     "  tenshot dataset import --table energy_mj.csv --quantity energy --out pool/\n"
-    "  tenshot dataset import --kit kit/ --out pool/\n";
+    "  tenshot dataset import --kit kit/ --out pool/\n"
+    "  tenshot dataset import --kit kit/ --kit three_more/ --out pool/\n";
 
-void import_kit(const OptionParser& options, const std::string& out) {
-  const std::string folder = options.get("kit");
-  if (!datasets::is_kit(folder)) throw InputError(folder + ": is no kit (it has no manifest.json)");
+/// --kit and --measurements, both of which may be given several times: one device-runtime of all.
+std::vector<std::string> imported_paths(const OptionParser& options) {
+  std::vector<std::string> paths = options.all("kit");
+  for (const std::string& folder : paths) {
+    if (!datasets::is_kit(folder)) throw InputError(folder + ": is no kit (it has no manifest.json)");
+  }
+  for (std::string& path : options.all("measurements")) paths.push_back(std::move(path));
+  return paths;
+}
+
+datasets::DeviceRuntime imported_device(const OptionParser& options, const datasets::MeasuredSource& measured,
+                                        datasets::Quantity quantity) {
+  datasets::DeviceRuntime device;
+  if (measured.kit) {
+    device =
+        device_of(*measured.kit, options.has("id") ? options.get("id") : datasets::default_device_id(*measured.kit));
+    if (quantity == datasets::Quantity::latency) device.descriptor = measured.descriptor;
+  } else {
+    device.id = device.device = options.get("id");
+    device.runtime = "unknown";
+    device.quantity = quantity;
+    device.descriptor = measured.descriptor;
+  }
+  if (measured.kit && !measured.left_out_of_all) return device;  // of one kit, with its deviations and runs
+  device.latencies.clear();
+  for (std::size_t i = 0; i < measured.architectures.size(); ++i) {
+    device.latencies.push_back({measured.architectures[i], measured.latency_ms[i]});
+  }
+  return device;
+}
+
+void import_measured(const OptionParser& options, const std::string& out) {
+  const bool quiet = options.has("quiet");
+  const std::vector<std::string> paths = imported_paths(options);
   FileRoles files;
-  files.reads_kit("--kit", folder);
+  for (const std::string& path : paths) files.reads_measured("--measurements", path);
+  reads_networks(files, options);
   files.writes_devices("--out", out);
   files.require_distinct();
-  const datasets::KitResults results =
-      datasets::read_kit_results(folder, quantity_option(options).value_or(datasets::Quantity::latency));
-  report(results, options.has("quiet"));
-  const std::string id = options.has("id") ? options.get("id") : datasets::default_device_id(results);
-  const datasets::DeviceRuntime device = datasets::device_of(results, id);
+  const auto kit =
+      std::find_if(paths.begin(), paths.end(), [](const std::string& path) { return datasets::is_kit(path); });
+  if (kit == paths.end() && !options.has("id")) {
+    throw UsageError(
+        "tenshot dataset import needs --id, the name of the device that was measured, where there is no kit");
+  }
+  networks_of(options);
+  const nasbench::SearchSpace& space =
+      kit == paths.end() ? datasets::named_space(options.get("space")) : *datasets::read_kit_manifest(*kit).space;
+  const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
+  const datasets::JoinedSources joined = read_measurements(paths, space, quantity, quiet);
+  datasets::DeviceRuntime device = imported_device(options, joined.measured, quantity);
+  std::error_code ignored;
+  const std::filesystem::path earlier = std::filesystem::path(out) / device.id / "device.json";
+  if (std::filesystem::exists(earlier, ignored)) {
+    say(datasets::add_earlier(device, datasets::read_device(earlier, quantity).device), quiet);
+  }
   MadeFolders made;
   made.folder(out);
-  datasets::write_device(out, device, *results.manifest.space);
-  say_written(out, "device-runtime " + id, "tenshot dataset describe " + out, options.has("quiet"));
+  datasets::write_device(out, device, space);
+  say_written(out, "device-runtime " + device.id, "tenshot dataset describe " + out, quiet);
 }
 
 std::map<std::string, std::vector<datasets::OperatorLatency>> operator_latencies_of(const OptionParser& options) {
@@ -71,7 +118,9 @@ void import_measurements(const Arguments& arguments) {
   OptionParser options("dataset import", "Reads a wide latency table, or a measured kit, into a pool.", import_example);
   add_network_options(options, "of the table");
   auto add = options.add();
-  add("table", "required, or --kit: CSV with architecture, an optional index, one column of ms per device-runtime",
+  add("table",
+      "required, or --kit, or --measurements: CSV with architecture, an optional index, one column of ms per "
+      "device-runtime",
       cxxopts::value<std::string>());
   add("space", "search space of the architectures: a name, or FILE.json",
       cxxopts::value<std::string>()->default_value("nasbench201"));
@@ -81,15 +130,20 @@ void import_measurements(const Arguments& arguments) {
       "ms",
       cxxopts::value<std::string>());
   add("rows", "a:b, rows whose index is a … b − 1 (default: all)", cxxopts::value<std::string>());
-  add("kit", "folder of a kit with the results/ of its measure.sh: becomes one device-runtime",
+  add("kit",
+      "folder of a kit with the results/ of its measure.sh: becomes one device-runtime; may be given several times",
       cxxopts::value<std::string>());
-  add("id", "of that device-runtime (default: its backend and settings)", cxxopts::value<std::string>());
+  add_measurements_option(options, "joined to --kit, or alone with --id: becomes one device-runtime");
+  add("id",
+      "of that device-runtime (default: the kit's backend and settings); one of that name in the pool is added to",
+      cxxopts::value<std::string>());
   add("out", "required: pool folder to write", cxxopts::value<std::string>());
   add_quantity_option(options, "latency");
   if (!options.parse(arguments)) return;
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
-  if (options.has("kit") && options.has("table")) throw UsageError("--table and --kit are two ways: give one");
-  if (options.has("kit")) return import_kit(options, options.required("out"));
+  const bool of_device = options.has("kit") || options.has("measurements");
+  if (of_device && options.has("table")) throw UsageError("--table and --kit are two ways: give one");
+  if (of_device) return import_measured(options, options.required("out"));
   if (options.has("id")) throw UsageError("--id names what a --kit becomes");
   const std::string table = options.required("table"), out = options.required("out");
   FileRoles files;
@@ -164,13 +218,25 @@ void validate_pool(Arguments arguments) {
   const std::string folder = wants_help(arguments) ? "" : pool_folder(arguments, "validate");
   OptionParser options("dataset validate", "Checks a pool; exit code 1 when anything is wrong with it.",
                        "  tenshot dataset validate datasets/data\n");
-  options.add()("json", "as JSON on standard output");
+  options.add()("strict", "exit code 3 where the pool is sound and networks were never measured undisturbed");
+  add_json_option(options);
   if (!options.parse(arguments)) return;
+  Outcome outcome(options);
   const datasets::ValidationReport report = datasets::validate(folder);
-  std::cout << (options.has("json") ? datasets::to_json(report).dump(1) + "\n" : datasets::to_text(report));
-  if (!report.sound()) {
+  if (options.has("json")) {
+    for (const auto& [key, value] : datasets::to_json(report).items()) {
+      if (key != "remarks") outcome.set(key, value);
+    }
+    for (const std::string& remark : report.remarks) outcome.remark(remark, {{"warns", true}});
+    outcome.set("verdict", !report.sound() ? "problems" : report.remarks.empty() ? "sound" : "sound, with remarks");
+    outcome.finish();
+  } else {
+    std::cout << datasets::to_text(report);
     std::cout.flush();
-    throw InputError(folder + ": this pool has problems, listed above");
+  }
+  if (!report.sound()) throw InputError(folder + ": this pool has problems, listed above");
+  if (options.has("strict") && !report.remarks.empty()) {
+    throw DoubtfulVerdict(folder + ": networks were never measured undisturbed, and --strict does not accept that");
   }
 }
 

@@ -6,9 +6,9 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
+#include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/shipped.h"
-#include "trainer/cli/written.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/trees/tree_ensemble.h"
 
@@ -80,6 +80,7 @@ void add_train_options(OptionParser& options) {
       cxxopts::value<std::string>()->default_value("auto"));
   add("no-normalisation", "descriptors in absolute units (MAPLE)");
   add("no-scaling", "targets in milliseconds (MAPLE)");
+  add_json_option(options);
   add("threads", "processor threads; one gives the same bytes every time",
       cxxopts::value<std::string>()->default_value("1"));
   add_quantity_option(options, "what the pool's devices hold");
@@ -108,6 +109,7 @@ void run(const std::vector<std::string>& arguments) {
   add_train_options(options);
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
+  Outcome outcome(options);
   const std::string folder = given_or_shipped(options.required("pool")), out = options.required("out");
   const std::vector<std::string> known = trainer::predictor_names();
   // Usage errors come before the pool is read. The default may still turn out to be operators, which has no option that
@@ -139,14 +141,18 @@ void run(const std::vector<std::string>& arguments) {
   const trainer::MapleEdgeSettings settings = settings_of(options, predictor);
   say_of_operator_latencies(pool, predictor, quiet);
   for (const datasets::DeviceRuntime& device : pool.devices) {
-    say(datasets::disturbance_remark(device.id, datasets::never_undisturbed(device), device.latencies.size()), quiet);
+    const std::size_t disturbed = datasets::never_undisturbed(device);
+    outcome.remark(datasets::disturbance_remark(device.id, disturbed, device.latencies.size()),
+                   {{"device", device.id}, {"never_undisturbed", disturbed}});
   }
   ProgressLine progress(quiet);
   const trainer::TrainingControl control = training_control(out, threads, progress);
   trainer::save(trainer::train_pool_model(predictor, pool, settings, control)->to_archive(), out);
   forget_training(out);
-  say_written(out, "checkpoint of " + predictor + " and " + std::to_string(pool.devices.size()) + " device-runtimes",
-              "tenshot plan --checkpoint " + out + " --samples 10 --out plan.csv", quiet);
+  outcome.written(out,
+                  "checkpoint of " + predictor + " and " + std::to_string(pool.devices.size()) + " device-runtimes",
+                  "tenshot plan --checkpoint " + out + " --samples 10 --out plan.csv");
+  outcome.finish();
 }
 
 }  // namespace

@@ -321,7 +321,8 @@ PYBIND11_MODULE(tenshot, module) {
       "adapt", &adapt, py::arg("checkpoint"), py::arg("measurements"), py::arg("seed") = 1,
       py::arg("quantity") = py::none(), py::arg("on_progress") = py::none(),
       "Adapts a checkpoint to a device. `measurements` is a dict of ms by architecture; or a CSV file, the folder of a "
-      "device-runtime, or a kit with results. `quantity` ('latency', 'cold', 'energy', 'memory') says what was "
+      "device-runtime, or a kit with results; or a list of those, of which the median of a network's values counts. "
+      "`quantity` ('latency', 'cold', 'energy', 'memory') says what was "
       "measured, "
       "in ms, ms, mJ or MiB: what the checkpoint is of unless told otherwise; one of latencies is a prior for every "
       "quantity. `on_progress(epoch, epochs, loss)` is called while a network trains; what it raises stops the "

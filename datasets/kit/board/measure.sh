@@ -271,6 +271,7 @@ trap 'rm -f results/running' EXIT
 # ---- The state of the board, or of the phone.
 state_now() { if [ -n "$phone" ]; then phone_state board_state; else board_state; fi; }
 clock_now() { if [ -n "$phone" ]; then phone_state clock; else clock; fi; }
+fixed_now() { if [ -n "$phone" ]; then phone_state clock_fixed; else clock_fixed; fi; }
 four_digits() { awk "BEGIN { printf(($1 >= 1000 ? \"%.0f\" : \"%.4g\"), $1) }"; } # for people; files keep all
 moved() { # FROM TO: by more than 2 %?
   echo "$1 $2" | awk '{ print (/unknown/ ? "unknown" : $2 > 1.02 * $1 || $2 < 0.98 * $1 ? "yes" : "no") }'
@@ -440,6 +441,7 @@ if [ -n "$sentinel_every" ] && [ $done_before -lt "$total" ] && ! sentinel_ms=$(
   warn "the first model cannot be measured, so there is no sentinel: $(tail -n 1 results/sentinel/log.txt)"
   sentinel_every=''
 fi
+clocks_fixed=$(fixed_now)
 moved_ones='' pass=1 stopped='' last_failure='' same_failures=0
 # Whether this model and the two before it failed for one reason, but for their names and numbers.
 is_same_failure() {
@@ -472,7 +474,8 @@ measure_all() { # what is not done; sets failures and failed
       measure_cold
       {
         printf '%s=%s\n' id "$id" sha256 "$hash" backend "$backend" precision "$precision" runs "$runs" log log.txt \
-          times "$times" clocks_before "$clocks_before" clocks_after "$clocks_after" clocks_moved "$moves"
+          times "$times" clocks_before "$clocks_before" clocks_after "$clocks_after" clocks_moved "$moves" \
+          clocks_fixed "$clocks_fixed"
         if [ $runner = trtexec ]; then printf 'warmup=0\nwarmup_ms=%s\n' $warmup_ms; else echo "warmup=$warmup"; fi
         [ $aggregated = no ] || echo aggregated=yes
         [ "$counted" != yes ] || printf 'short_runs=%s\nlong_runs=%s\n' "$short_runs" "$long_runs"

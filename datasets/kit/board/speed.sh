@@ -3,11 +3,13 @@
 # What ran at another speed than most is measured again.
 
 # ---- Clocks. Most architectures ran at one level: it is the clock that most of them had, within 5 %, where it did not
-# move, and the faster of two that as many had. Where fewer than half had it the clocks follow the load, and there is
-# none. datasets/kit/clock_level.h has the same rule.
+# move, and the faster of two that as many had. Where fewer than half had it there is none. Clocks that are not fixed
+# follow the load, and looking before and after says little: within 25 % they count as one, and one that moved tells
+# nothing. datasets/kit/clock_level.h has the same rule.
 clock_level=''
-clocks_of() { # ID: "BEFORE AFTER MOVED"
-  sed -n 's/^clocks_before=//p; s/^clocks_after=//p; s/^clocks_moved=//p' "results/$1/meta.txt" | tr '\n' ' '
+clocks_of() { # ID: "BEFORE AFTER MOVED FIXED"
+  sed -n 's/^clocks_before=//p; s/^clocks_after=//p; s/^clocks_moved=//p; s/^clocks_fixed=//p' "results/$1/meta.txt" |
+    tr '\n' ' '
 }
 architecture_clocks() {
   while IFS='	' read -r one one_kind _ one_hash _; do
@@ -16,19 +18,26 @@ architecture_clocks() {
 }
 find_clock_level() {
   architecture_clocks | awk '
-    $1 ~ /^[0-9]+$/ { ++all; if ($3 == "no") clock[++n] = $1 }
+    $1 ~ /^[0-9]+$/ { ++all; if ($3 == "no") { clock[++n] = $1; tolerance[n] = $4 == "no" ? 0.25 : 0.05 } }
     END {
       for (i = 1; i <= n; ++i) {
         like = 0
-        for (j = 1; j <= n; ++j) if (clock[j] >= 0.95 * clock[i] && clock[j] <= 1.05 * clock[i]) ++like
+        for (j = 1; j <= n; ++j) {
+          if (clock[j] >= (1 - tolerance[j]) * clock[i] && clock[j] <= (1 + tolerance[j]) * clock[i]) ++like
+        }
         if (like > most || (like == most && clock[i] > level)) { most = like; level = clock[i] }
       }
       if (2 * most >= all && most) print level
     }'
 }
 is_at_level() { # ID: before and after
-  [ -z "$clock_level" ] || clocks_of "$1" | awk -v level="$clock_level" '
-    { for (i = 1; i <= 2; ++i) if ($i ~ /^[0-9]+$/ && ($i < 0.95 * level || $i > 1.05 * level)) exit 1 }'
+  [ -z "$clock_level" ] || clocks_of "$1" | awk -v level="$clock_level" '{
+    if ($4 == "no" && $3 != "no") exit 0
+    tolerance = $4 == "no" ? 0.25 : 0.05
+    for (i = 1; i <= 2; ++i) {
+      if ($i ~ /^[0-9]+$/ && ($i < (1 - tolerance) * level || $i > (1 + tolerance) * level)) exit 1
+    }
+  }'
 }
 has_level_clock() { # is the clock where most architectures had it?
   clock_now | awk -v level="$clock_level" '{ exit !($1 >= 0.95 * level && $1 <= 1.05 * level) }'

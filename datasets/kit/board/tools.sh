@@ -173,6 +173,6 @@ push_model() { # shellcheck disable=SC2046 # one or two plain names
   push "$file" $(second_of "$file")
 }
 remove_model() { on_phone "cd $remote && rm -f ${file##*/} $(second_of "${file##*/}")"; }
-phone_state() { # board_state or clock, of the phone
+phone_state() { # board_state, clock or clock_fixed, of the phone
   on_phone "sh $remote/state.sh $1" | tr -d '\r'
 }

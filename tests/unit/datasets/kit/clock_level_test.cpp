@@ -8,10 +8,10 @@
 namespace tenshot::datasets {
 namespace {
 
-NotedClocks steady(long long clock) { return {clock, clock, true}; }
+NotedClocks steady(long long clock, bool fixed = true) { return {clock, clock, true, fixed}; }
 
 TEST(ClockLevel, IsWhatMostRanAt) {
-  const NotedClocks moved{918, 483, false};
+  const NotedClocks moved{918, 483, false, true};
   EXPECT_EQ(clock_level({steady(918), steady(920), steady(918), moved, steady(483), steady(483)}), 920);
   EXPECT_EQ(clock_level({steady(918), moved, steady(483), steady(483)}), 483);
   EXPECT_EQ(clock_level({steady(483), steady(918)}), 918) << "of two, the faster";
@@ -19,15 +19,25 @@ TEST(ClockLevel, IsWhatMostRanAt) {
 
 TEST(ClockLevel, IsNothingWhereClocksFollowTheLoadOrAreUnknown) {
   EXPECT_FALSE(clock_level({steady(1000), steady(1500), steady(2000)}));
-  EXPECT_FALSE(clock_level({{114, 918, false}, {114, 918, false}, steady(918)}));
+  EXPECT_FALSE(clock_level({{114, 918, false, true}, {114, 918, false, true}, steady(918)}));
   EXPECT_FALSE(clock_level({NotedClocks(), NotedClocks()}));
   EXPECT_FALSE(clock_level({}));
+}
+
+TEST(ClockLevel, OfClocksThatFollowTheLoadIsALevelOnlyWithinAQuarter) {
+  const std::optional<double> level = clock_level({steady(3400, false), steady(3100, false), steady(1500, false)});
+  ASSERT_EQ(level, 3400);
+  EXPECT_TRUE(is_at_level(steady(3100, false), *level));
+  EXPECT_FALSE(is_at_level(steady(3100), *level)) << "of a fixed clock that is 9 %";
+  EXPECT_FALSE(is_at_level(steady(1500, false), *level));
+  EXPECT_TRUE(is_at_level({600, 3400, false, false}, *level)) << "it was idle before";
+  EXPECT_FALSE(is_at_level({918, 483, false, true}, 918));
 }
 
 TEST(ClockLevel, IsSaidWithHowMuch) {
   EXPECT_EQ(in_words(steady(483000000), 918000000), "483000000, 47 % below the 918000000 of most");
   EXPECT_EQ(in_words(steady(1000), 800), "1000, 25 % above the 800 of most");
-  EXPECT_EQ(in_words({918, 483, false}, 918), "918 to 483, and 918 is that of most");
+  EXPECT_EQ(in_words({918, 483, false, true}, 918), "918 to 483, and 918 is that of most");
 }
 
 TEST(KitResults, WhatRanAtAnotherClockIsLeftOut) {

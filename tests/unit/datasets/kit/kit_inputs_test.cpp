@@ -13,6 +13,7 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
 #include "tests/unit/datasets/fixtures.h"
 
 namespace tenshot::datasets {
