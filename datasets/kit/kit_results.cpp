@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "datasets/kit/clock_level.h"
+#include "datasets/kit/kit_notes.h"
 #include "datasets/kit/kit_times.h"
 #include "datasets/kit/perf_stat.h"
 #include "datasets/pool/device_file.h"
@@ -24,29 +25,11 @@
 namespace tenshot::datasets {
 namespace {
 
-using Notes = std::map<std::string, std::string>;
+using Notes = KitNotes;
 
 bool is_file(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(path, ignored);
-}
-
-/// Lines of key=value; what is none is passed over. Empty without the file.
-Notes read_notes(const std::filesystem::path& path) {
-  Notes notes;
-  if (!is_file(path)) return notes;
-  std::istringstream lines(read_file(path));
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t equals = line.find('=');
-    if (equals == std::string::npos || equals == 0) continue;
-    notes.emplace(excerpt(trimmed(line.substr(0, equals))), excerpt(trimmed(line.substr(equals + 1)), 200));
-  }
-  return notes;
-}
-
-std::string note(const Notes& notes, const std::string& key) {
-  const auto found = notes.find(key);
-  return found == notes.end() ? std::string() : found->second;
 }
 
 std::vector<double> read_times(const std::filesystem::path& folder, const Notes& meta) {

@@ -42,13 +42,12 @@ std::string add_earlier(DeviceRuntime& device, const DeviceRuntime& earlier) {
   }
   if (device.operator_latencies.empty()) device.operator_latencies = earlier.operator_latencies;
   if (!device.descriptor.has_latencies() && earlier.descriptor.has_latencies()) device.descriptor = earlier.descriptor;
-  std::string text = device.id + ": was in the pool; " + std::to_string(kept) + " of its networks are kept";
+  std::string text = device.id + ": was in the pool; networks kept from there: " + std::to_string(kept) +
+                     ", measured again: " + std::to_string(changes.size());
   if (changes.empty()) return text;
   std::sort(changes.begin(), changes.end());
-  return text + ", and " + std::to_string(changes.size()) +
-         " that were measured again have the new values, which differ by " +
-         significant_digits(100 * changes[changes.size() / 2], 2) + " % typically and " +
-         significant_digits(100 * changes.back(), 2) + " % at most";
+  return text + " (the new values count; they differ by " + significant_digits(100 * changes[changes.size() / 2], 2) +
+         " % typically and " + significant_digits(100 * changes.back(), 2) + " % at most)";
 }
 
 }  // namespace tenshot::datasets

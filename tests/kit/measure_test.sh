@@ -97,6 +97,9 @@ case_python() {
   expect_printed "Backend: onnxruntime by python 1.17.0, fp32"
   expect_lines 1 '"tenshot.times/1", "times_ms": \[.*\], "version": "1.17.0"' "$kit/results/arch_01/times.json"
   expect arch_01/meta.txt warmup=10
+  new_kit
+  measure 0 PYTHONPATH="$here/board/python" --profile
+  expect_lines 1 conv1_kernel_time "$kit/results/arch_01/profile.json"
 }
 case_node() {
   node=$(command -v node) || { echo "  skipped: no node"; return; }
@@ -113,6 +116,9 @@ case_node() {
   ln -s "$here/board/node_modules" "$kit/node_modules"
   measure 0 --backend onnxruntime
   expect kit.txt runner=node
+  new_kit
+  measure 0 --node-modules "$here/board/node_modules" --profile
+  expect_lines 1 conv1_kernel_time "$kit/results/arch_01/profile.json"
   new_kit
   measure 0 --node-modules "$here/board/node_modules" --cold 2
   for part in cold_ms load_ms prepare_ms first_ms; do expect_lines 1 "^$part=[0-9]" "$kit/results/arch_01/meta.txt"; done
@@ -212,6 +218,54 @@ case_times() {
     expect_printed "has no number with its unit"
   done
   measure 2 --backend onnxruntime --times '%{ms}'
+}
+# Profiles are of runs of their own, after the timed ones, and of architectures alone.
+case_profile() {
+  board trtexec
+  new_kit
+  measure 0 --profile
+  expect arch_01/meta.txt profile=profile.json
+  expect_lines 1 '"conv1 + relu1"' "$kit/results/arch_01/profile.json"
+  expect_no_file op_nor_conv_3x3_16/profile.json
+  expect_lines 2 'exportProfile=.* *$' "$work/calls"
+  expect_lines 0 'exportTimes=.*exportProfile' "$work/calls"
+  [ -z "$(find "$kit/results" -name '*.part*')" ] || fail "left behind: $(find "$kit/results" -name '*.part*')"
+  measure 0 --profile
+  expect_printed "3 of 3 were measured before"
+  new_kit # what was measured without is measured again with one; a failing profile costs nothing but itself
+  measure 0
+  expect_lines 0 profile= "$kit/results/arch_01/meta.txt"
+  rm -r "$kit/results"
+  new_kit unprofiled
+  measure 0 --profile
+  expect_printed "2 of 3 arch_02 … no profile, see its log; 1.73 ms"
+  expect arch_02/meta.txt profile=failed
+  board onnxruntime_perf_test
+  new_kit
+  measure 0
+  measure 0 --profile
+  expect_printed "1 of 3 were measured before"
+  expect_lines 1 conv1_kernel_time "$kit/results/arch_01/profile.json"
+}
+# shellcheck disable=SC2016
+case_profile_of_a_command() {
+  board benchmark_model
+  new_kit
+  measure 0 --command 'benchmark_model --graph={model} --num_runs={runs}' --times 'avg=%{us}' \
+    --profile-command 'benchmark_model --graph={model} --num_runs={runs} --enable_op_profiling=true'
+  expect arch_01/meta.txt profile=profile.txt
+  expect_lines 1 'CONV_2D.*conv1;relu1' "$kit/results/arch_01/profile.txt"
+  new_kit # of a tool that writes a file
+  measure 0 --command 'echo 3 # {model}' --profile-command 'echo noise; echo "layerName; of {model}" >{profile}'
+  expect arch_01/profile.txt "layerName; of models/arch_01.onnx"
+  new_kit
+  measure 0 --command 'echo 3 # {model}' --profile
+  expect_printed "WARNING: No profiles: the command tells no layers: give --profile-command"
+  board adb
+  phone
+  new_kit
+  measure 0 FAKE_PHONE="$work/phone" --adb --command 'echo 3 # {model}' --profile-command 'echo "layers of {model}"'
+  expect arch_01/profile.txt "layers of arch_01.onnx"
 }
 # What a locale prints is read, or refused where it could be two numbers; it is never cut short.
 case_decimal_commas() {
@@ -741,7 +795,7 @@ for shell in dash "busybox sh"; do
     continue
   fi
   shell_command="$(command -v "${shell%% *}")$(echo "$shell" | sed 's/^[a-z]*//')"
-  for name in trtexec chains precisions perf_test python node optimization custom times decimal_commas open_dimensions shapes openvino converted phone checksums same_failure \
+  for name in trtexec chains precisions perf_test python node optimization custom times profile profile_of_a_command decimal_commas open_dimensions shapes openvino converted phone checksums same_failure \
     failure_in_the_middle unbuildable \
     without_perf without_nvpmodel clocks clock_levels sentinel sentinel_level sentinel_that_fails changed_model not_writable resumption \
     interruption odd_paths bad_input energy_counter energy_rails memory cold cold_of_a_command; do

@@ -3,7 +3,9 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "datasets/kit/kit_profiles.h"
 #include "datasets/kit/kit_results.h"
+#include "datasets/operators/kernel_table.h"
 #include "datasets/pool/describe.h"
 #include "datasets/pool/merge_device.h"
 #include "datasets/pool/pool.h"
@@ -67,6 +69,18 @@ datasets::DeviceRuntime imported_device(const OptionParser& options, const datas
   return device;
 }
 
+/// What the kits' profiles say of operators, for predictors that learn from them.
+void add_profiles(const std::vector<std::string>& paths, datasets::DeviceRuntime& device, bool quiet) {
+  for (const std::string& path : paths) {
+    if (!datasets::is_kit(path)) continue;
+    const datasets::KitProfiles profiles = datasets::read_kit_profiles(path);
+    for (const std::string& problem : profiles.problems) say(problem, quiet);
+    if (profiles.networks > 0) say(path + ": " + profiles.summary(), quiet);
+    for (datasets::OperatorLatency& latency : profiles.latencies())
+      device.operator_latencies.push_back(std::move(latency));
+  }
+}
+
 void import_measured(const OptionParser& options, const std::string& out) {
   const bool quiet = options.has("quiet");
   const std::vector<std::string> paths = imported_paths(options);
@@ -87,6 +101,7 @@ void import_measured(const OptionParser& options, const std::string& out) {
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
   const datasets::JoinedSources joined = read_measurements(paths, space, quantity, quiet);
   datasets::DeviceRuntime device = imported_device(options, joined.measured, quantity);
+  if (quantity == datasets::Quantity::latency) add_profiles(paths, device, quiet);
   std::error_code ignored;
   const std::filesystem::path earlier = std::filesystem::path(out) / device.id / "device.json";
   if (std::filesystem::exists(earlier, ignored)) {
@@ -224,7 +239,8 @@ void validate_pool(Arguments arguments) {
   Outcome outcome(options);
   const datasets::ValidationReport report = datasets::validate(folder);
   if (options.has("json")) {
-    for (const auto& [key, value] : datasets::to_json(report).items()) {
+    const nlohmann::json found = datasets::to_json(report);
+    for (const auto& [key, value] : found.items()) {
       if (key != "remarks") outcome.set(key, value);
     }
     for (const std::string& remark : report.remarks) outcome.remark(remark, {{"warns", true}});
@@ -240,18 +256,47 @@ void validate_pool(Arguments arguments) {
   }
 }
 
+/// Matches the profiles of a measured kit to its operators, and writes them into its results.
+void match_operators(Arguments arguments) {
+  const std::string folder = wants_help(arguments) ? "" : pool_folder(arguments, "operators");
+  OptionParser options("dataset operators",
+                       "Matches the layers that a kit's profiles name (measure.sh --profile) to the operators of its "
+                       "networks; writes results/operators.csv in the kit.",
+                       "  tenshot dataset operators kit/\n");
+  add_json_option(options);
+  if (!options.parse(arguments)) return;
+  if (!datasets::is_kit(folder)) throw InputError(folder + ": is no kit (it has no manifest.json)");
+  Outcome outcome(options);
+  const datasets::KitProfiles profiles = datasets::read_kit_profiles(folder);
+  for (const std::string& problem : profiles.problems) say(problem, options.has("quiet"));
+  if (profiles.networks == 0) {
+    throw InputError(folder + ": holds no profile that can be used; run measure.sh --profile on the device" +
+                     (profiles.problems.empty() ? "" : ", and see: " + profiles.problems.front()));
+  }
+  const std::filesystem::path file = std::filesystem::path(folder) / "results" / "operators.csv";
+  write_file_atomically(file, datasets::kernel_table(profiles.rows));
+  outcome.remark(profiles.summary(), {{"layers", profiles.layers},
+                                      {"matched", profiles.matched},
+                                      {"networks", profiles.networks},
+                                      {"matched_share", profiles.ms > 0 ? profiles.matched_ms / profiles.ms : 0}});
+  outcome.written(file.string(), std::to_string(profiles.rows.size()) + " operators",
+                  "tenshot dataset import --kit " + folder + " --out pool");
+  outcome.finish();
+}
+
 void run(const Arguments& arguments) {
   const std::string verb = arguments.empty() ? "" : arguments[0];
   const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
   if (verb == "import") return import_measurements(rest);
   if (verb == "describe") return describe_pool(rest);
   if (verb == "validate") return validate_pool(rest);
+  if (verb == "operators") return match_operators(rest);
   if (wants_help(arguments)) {
-    std::cout << "Usage: tenshot dataset import|describe|validate [options]; each has --help\n\nExample:\n"
+    std::cout << "Usage: tenshot dataset import|describe|validate|operators [options]; each has --help\n\nExample:\n"
               << import_example;
     return;
   }
-  throw UsageError("tenshot dataset needs import, describe or validate" +
+  throw UsageError("tenshot dataset needs import, describe, validate or operators" +
                    (verb.empty() ? std::string() : ", not '" + verb + "'"));
 }
 

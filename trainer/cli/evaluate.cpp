@@ -186,7 +186,8 @@ void run(const std::vector<std::string>& arguments) {
   const trainer::Metrics metrics =
       trainer::evaluate(joined.predicted_ms, joined.measured_ms, joined.lower_ms, joined.upper_ms);
   if (options.has("json")) {
-    for (const auto& [key, value] : trainer::to_json(metrics, joined.quantity).items()) outcome.set(key, value);
+    const nlohmann::json found = trainer::to_json(metrics, joined.quantity);
+    for (const auto& [key, value] : found.items()) outcome.set(key, value);
     outcome.finish();
   } else {
     print(metrics, joined.quantity);

@@ -34,6 +34,10 @@ Measures the models of this folder and writes results/. Run it again to go on af
   --cold N            also N cold starts of each architecture, each in a fresh process, from the model's file to the
                       first output, the file dropped from the page cache before; adapt --quantity cold takes them
   --cold-command TEMPLATE  for custom: a shell command that starts {model} once and prints the milliseconds of it last
+  --profile           also what each layer of an architecture takes, as the runtime's profiler tells, in runs of their own
+                      beside the timed ones; tenshot dataset operators matches the layers to operators
+  --profile-command TEMPLATE  for custom: a shell command that profiles {model}, and prints the profile or writes it to
+                      the file {profile}: as benchmark_model --enable_op_profiling=true or benchmark_app do
   --no-perf           no hardware counters
   --no-quantities     neither energy nor peak memory of the architectures
   --help              this text
@@ -49,6 +53,8 @@ Examples
   ./measure.sh --backend onnxruntime --threads 1
   ./measure.sh --backend custom --command './bench --model {model} --repeat {runs}'
   ./measure.sh --command 'benchmark_app -m {model} -api sync -niter {runs}' --times 'Median: %{ms}'
+  ./measure.sh --command 'benchmark_model --graph={model} --num_runs={runs}' --times 'avg=%{us}' \
+    --profile-command 'benchmark_model --graph={model} --num_runs={runs} --enable_op_profiling=true'
   ./measure.sh --adb --command '../benchmark_model --graph={model} --num_runs={runs}' --times 'Inference (avg): %{us}'
 END
 }
@@ -59,12 +65,14 @@ warn() { printf 'WARNING: %s\n' "$*" >&2; }
 
 backend='' precision='' calibration='' command='' runs_asked='' threads='' optimization='' sentinel_every='' node_modules=''
 times_pattern='' phone='' serial='' use_perf=yes use_quantities=yes cold_starts='' cold_command=''
+profile=no profile_command=''
 while [ $# -gt 0 ]; do
   option=$1
   case $option in
     --help | -h) usage; exit 0 ;;
     --no-perf) use_perf=no; shift; continue ;;
     --no-quantities) use_quantities=no; shift; continue ;;
+    --profile) profile=yes; shift; continue ;;
     --adb)
       phone=any
       shift
@@ -87,6 +95,7 @@ while [ $# -gt 0 ]; do
     --sentinel) sentinel_every=$value ;;
     --cold) cold_starts=$value ;;
     --cold-command) cold_command=$value ;;
+    --profile-command) profile_command=$value profile=yes ;;
     --node-modules) node_modules=$value ;;
     *) wrong "$option is not an option" ;;
   esac
@@ -395,6 +404,13 @@ else
   measure_quantities() { energy_mj='' memory_mib=''; }
   note_quantities() { :; }
 fi
+measure_profile() { profile_line=''; }
+has_profile() { :; }
+if [ $profile = yes ]; then
+  [ -f profile.sh ] || die "There is no profile.sh beside measure.sh: write the kit anew, or leave --profile out"
+  # shellcheck source-path=SCRIPTDIR source=profile.sh
+  . ./profile.sh
+fi
 measure_cold() { cold_lines=''; }
 if [ -n "$cold_starts" ]; then
   [ -f cold.sh ] || die "There is no cold.sh beside measure.sh: write the kit anew, or leave --cold out"
@@ -407,7 +423,7 @@ fi
 
 total=$(grep -vc '^#' "$list")
 is_measured() { [ -f "results/$1/meta.txt" ] && grep -q "^sha256=$2\$" "results/$1/meta.txt"; } # ID HASH
-is_done() { is_measured "$1" "$2" && is_steady "$1" && is_at_level "$1"; }
+is_done() { is_measured "$1" "$2" && is_steady "$1" && is_at_level "$1" && has_profile "$1"; }
 count_done() { # what is measured, steady as the sentinel says, and at the clock $clock_level where there is one
   done_count=0 level=''
   [ ! -f results/sentinel.txt ] || level=$(sentinel_level)
@@ -472,6 +488,7 @@ measure_all() { # what is not done; sets failures and failed
       fi
       measure_quantities
       measure_cold
+      measure_profile
       {
         printf '%s=%s\n' id "$id" sha256 "$hash" backend "$backend" precision "$precision" runs "$runs" log log.txt \
           times "$times" clocks_before "$clocks_before" clocks_after "$clocks_after" clocks_moved "$moves" \
@@ -482,6 +499,7 @@ measure_all() { # what is not done; sets failures and failed
         [ -z "$energy_mj" ] || echo "energy_mj=$energy_mj"
         [ -z "$memory_mib" ] || echo "memory_mib=$memory_mib"
         [ -z "$cold_lines" ] || printf '%s\n' "$cold_lines"
+        [ -z "$profile_line" ] || echo "$profile_line"
       } | save "$out/meta.txt" || exit 1
       rm -f "$out"/*.part
       left=$(awk "BEGIN { s = ($todo - $attempts) * ($(date +%s) - $started) / $attempts

@@ -4,6 +4,7 @@
 // TENSHOT_COLD=1 times one cold start in place of runs, from the model's file to the first output, and writes
 // {"format":"tenshot.cold-start/1","cold_ms":...,"load_ms":...,"prepare_ms":...,"first_ms":...,"warm_ms":...}.
 // Writes {"format":"tenshot.times/1","times_ms":[...],"version":...}, one time per run after WARMUP untimed ones.
+// TENSHOT_PROFILE names a file that gets ONNX Runtime's profile of the runs.
 // --version prints ONNX Runtime's version. TENSHOT_NODE_MODULES names the folder that holds onnxruntime-node, unless
 // Node finds it by itself; TENSHOT_OPTIMIZATION is all (unless said), extended, basic or disabled.
 'use strict';
@@ -73,6 +74,8 @@ async function main(args) {
     executionMode: 'sequential',
     graphOptimizationLevel: process.env.TENSHOT_OPTIMIZATION || 'all',
   };
+  const profile = process.env.TENSHOT_PROFILE;
+  if (profile) Object.assign(settings, { enableProfiling: true, profileFilePrefix: `${profile}.ort` });
   const cold = process.env.TENSHOT_COLD === '1';
   const now = () => Number(process.hrtime.bigint()) / 1e6;
   const begin = now();
@@ -113,6 +116,12 @@ async function main(args) {
     await session.run(feeds);
     const end = process.hrtime.bigint();
     if (run >= warmup) times.push(Number(end - start) / 1e6);
+  }
+  if (profile) {
+    session.endProfiling();
+    const folder = path.dirname(profile);
+    const [written] = fs.readdirSync(folder).filter((name) => name.startsWith(`${path.basename(profile)}.ort`));
+    fs.renameSync(path.join(folder, written), profile);
   }
   write({ format: 'tenshot.times/1', times_ms: times });
 }

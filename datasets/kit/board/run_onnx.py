@@ -5,6 +5,7 @@ SHAPES is 1x3x32x32, or of several inputs and other types int64:1x128,int64:1x12
 Writes {"format": "tenshot.times/1", "times_ms": [...], "version": ...}, one time per run after WARMUP untimed ones.
 TENSHOT_COLD=1 times one cold start in place of runs, from the model's file to the first output, and writes
 {"format": "tenshot.cold-start/1", "cold_ms": ..., "load_ms": ..., "prepare_ms": ..., "first_ms": ..., "warm_ms": ...}.
+TENSHOT_PROFILE names a file that gets ONNX Runtime's profile of the runs.
 --version prints ONNX Runtime's version. TENSHOT_OPTIMIZATION is all (unless said), extended, basic or disabled.
 """
 import json
@@ -49,6 +50,10 @@ def main(arguments):
         os.environ.get("TENSHOT_OPTIMIZATION"))
     if level:
         options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
+    profile = os.environ.get("TENSHOT_PROFILE")
+    if profile:
+        options.enable_profiling = True
+        options.profile_file_prefix = profile + ".ort"
     cold = os.environ.get("TENSHOT_COLD") == "1"
     begin = time.perf_counter()
     source = model
@@ -82,6 +87,8 @@ def main(arguments):
         ms = timed()
         if run >= warmup:
             times_ms.append(ms)
+    if profile:
+        os.replace(session.end_profiling(), profile)
     return write({"format": "tenshot.times/1", "times_ms": times_ms})
 
 

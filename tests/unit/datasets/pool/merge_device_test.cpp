@@ -23,8 +23,8 @@ TEST(AddEarlier, KeepsWhatWasNotMeasuredAgainAndSaysHowFarTheRestAgrees) {
   EXPECT_EQ(now.latencies[0].latency_ms, 11) << "the later value";
   EXPECT_EQ(now.latencies[2].latency_ms, 30);
   EXPECT_EQ(text,
-            "board: was in the pool; 1 of its networks are kept, and 1 that were measured again have the new values, "
-            "which differ by 10 % typically and 10 % at most");
+            "board: was in the pool; networks kept from there: 1, measured again: 1 (the new values count; they differ "
+            "by 10 % typically and 10 % at most)");
 }
 
 TEST(AddEarlier, RefusesAnotherBoardOfThatName) {
