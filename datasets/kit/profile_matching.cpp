@@ -109,6 +109,7 @@ std::string kind_of_layer(const LayerTime& layer) {
                                                                         {"GroupConvolution", "depthwise"},
                                                                         {"FULLY_CONNECTED", "linear"},
                                                                         {"Gemm", "linear"},
+                                                                        {"FusedGemm", "linear"},
                                                                         {"FullyConnected", "linear"},
                                                                         {"MAX_POOL_2D", "max_pool"},
                                                                         {"MaxPool", "max_pool"},
@@ -160,8 +161,36 @@ class Matching {
  private:
   std::vector<std::vector<int>> by_name() const {
     std::vector<std::vector<int>> nodes;
-    for (const LayerTime& layer : layers_) nodes.push_back(nodes_of(layer.name, operators_));
+    for (const LayerTime& layer : layers_) {
+      nodes.push_back(nodes_of(layer.name, operators_));
+      const std::string kind = kind_of_layer(layer);
+      if (kind == "convolution" || kind == "depthwise") add_what_it_ends(OperatorKind::convolution, nodes.back());
+      if (kind == "linear") add_what_it_ends(OperatorKind::linear, nodes.back());
+    }
     return nodes;
+  }
+
+  /// ONNX Runtime calls a fused convolution by its last output, that of the activation: goes back to the nearest node
+  /// of that kind.
+  void add_what_it_ends(OperatorKind kind, std::vector<int>& nodes) const {
+    constexpr int most_fused = 4;
+    const auto is_of_kind = [&](int node) { return operation(node).kind == kind; };
+    if (nodes.empty() || std::any_of(nodes.begin(), nodes.end(), is_of_kind)) return;
+    std::vector<int> chain;
+    int node = nodes.front();
+    while (node >= 0 && !is_of_kind(node) && static_cast<int>(chain.size()) < most_fused) {
+      chain.push_back(node);
+      int before = -1;  // of a sum, the later branch: the earlier one goes around the convolution
+      for (const nasbench::Source& input : network_.nodes[static_cast<std::size_t>(node)].inputs) {
+        before = std::max(before, input.node);
+      }
+      node = before;
+    }
+    if (node < 0 || !is_of_kind(node)) return;
+    for (const int fused : chain) {
+      if (std::find(nodes.begin(), nodes.end(), fused) == nodes.end()) nodes.push_back(fused);
+    }
+    nodes.push_back(node);
   }
 
   std::vector<std::vector<int>> by_order() const {
@@ -184,9 +213,10 @@ class Matching {
     return nodes;
   }
 
-  double arithmetic(int node) const {
-    return static_cast<double>(nasbench::multiply_adds(network_.nodes[static_cast<std::size_t>(node)].operation));
+  const nasbench::OperatorSpecification& operation(int node) const {
+    return network_.nodes[static_cast<std::size_t>(node)].operation;
   }
+  double arithmetic(int node) const { return static_cast<double>(nasbench::multiply_adds(operation(node))); }
 
   void add(double ms, const std::vector<int>& nodes) {
     const int leading =

@@ -143,6 +143,20 @@ TEST(ProfileMatching, KnowsWhatRuntimesPutAroundNames) {
             0u);
 }
 
+TEST(ProfileMatching, FindsTheConvolutionThatIsCalledByItsActivation) {
+  const nasbench::Network network = small_network();
+  const MatchedProfile matched =
+      match_profile({{"relu1_nchwc", "Conv", 7}, {"sum_nchwc", "FusedConv", 5}}, network, own_names(network));
+  const auto ms = [&](const char* name) { return matched.node_ms[static_cast<std::size_t>(node(network, name))]; };
+  EXPECT_EQ(ms("conv1"), 7.0);
+  EXPECT_EQ(ms("relu1"), 0.0);
+  EXPECT_EQ(ms("conv2b"), 5.0) << "of the two summands, the later";
+  EXPECT_FALSE(ms("conv2a"));
+  EXPECT_EQ(match_profile({{"sigmoid", "Sigmoid", 3}}, network, own_names(network))
+                .node_ms[static_cast<std::size_t>(node(network, "sigmoid"))],
+            3.0);
+}
+
 TEST(ProfileMatching, GivesOneRowForEqualOperators) {
   const nasbench::Network network = small_network();
   const MatchedProfile matched = match_profile(
