@@ -79,8 +79,8 @@ nasbench::Network small_network() {
   const nasbench::Source x = b.input("input", {1, 3, 16, 16});
   const nasbench::ConvolutionOptions same = {nasbench::same_window(3), 1, false};
   const nasbench::Source relu = b.activation("relu1", b.convolution("conv1", x, 8, same), "relu");
-  const nasbench::Source sum =
-      b.add("sum", b.convolution("conv2a", relu, 8, same), b.convolution("conv2b", relu, 8, same));
+  const nasbench::Source first = b.convolution("conv2a", relu, 8, same);
+  const nasbench::Source sum = b.add("sum", first, b.convolution("conv2b", relu, 8, same));
   const nasbench::Source gated = b.multiply("mul", b.activation("sigmoid", sum, "sigmoid"), relu);
   b.output(b.linear("fc", b.global_average_pool("pool", gated), 10));
   return b.take();
