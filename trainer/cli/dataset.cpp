@@ -4,10 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/kit/kit_profiles.h"
-#include "datasets/kit/kit_results.h"
 #include "datasets/operators/kernel_table.h"
 #include "datasets/pool/describe.h"
-#include "datasets/pool/merge_device.h"
 #include "datasets/pool/pool.h"
 #include "datasets/pool/validate.h"
 #include "datasets/pool/wide_table_file.h"
@@ -17,7 +15,7 @@
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
-#include "trainer/cli/made_folders.h"
+#include "trainer/cli/import_device.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
@@ -38,81 +36,6 @@ constexpr const char* import_example =
     "  tenshot dataset import --kit kit/ --out pool/\n"
     "  tenshot dataset import --kit kit/ --kit three_more/ --out pool/\n";
 
-/// --kit and --measurements, both of which may be given several times: one device-runtime of all.
-std::vector<std::string> imported_paths(const OptionParser& options) {
-  std::vector<std::string> paths = options.all("kit");
-  for (const std::string& folder : paths) {
-    if (!datasets::is_kit(folder)) throw InputError(folder + ": is no kit (it has no manifest.json)");
-  }
-  for (std::string& path : options.all("measurements")) paths.push_back(std::move(path));
-  return paths;
-}
-
-datasets::DeviceRuntime imported_device(const OptionParser& options, const datasets::MeasuredSource& measured,
-                                        datasets::Quantity quantity) {
-  datasets::DeviceRuntime device;
-  if (measured.kit) {
-    device =
-        device_of(*measured.kit, options.has("id") ? options.get("id") : datasets::default_device_id(*measured.kit));
-    if (quantity == datasets::Quantity::latency) device.descriptor = measured.descriptor;
-  } else {
-    device.id = device.device = options.get("id");
-    device.runtime = "unknown";
-    device.quantity = quantity;
-    device.descriptor = measured.descriptor;
-  }
-  if (measured.kit && !measured.left_out_of_all) return device;  // of one kit, with its deviations and runs
-  device.latencies.clear();
-  for (std::size_t i = 0; i < measured.architectures.size(); ++i) {
-    device.latencies.push_back({measured.architectures[i], measured.latency_ms[i]});
-  }
-  return device;
-}
-
-/// What the kits' profiles say of operators, for predictors that learn from them.
-void add_profiles(const std::vector<std::string>& paths, datasets::DeviceRuntime& device, bool quiet) {
-  for (const std::string& path : paths) {
-    if (!datasets::is_kit(path)) continue;
-    const datasets::KitProfiles profiles = datasets::read_kit_profiles(path);
-    for (const std::string& problem : profiles.problems) say(problem, quiet);
-    if (profiles.networks > 0) say(path + ": " + profiles.summary(), quiet);
-    for (datasets::OperatorLatency& latency : profiles.latencies())
-      device.operator_latencies.push_back(std::move(latency));
-  }
-}
-
-void import_measured(const OptionParser& options, const std::string& out) {
-  const bool quiet = options.has("quiet");
-  const std::vector<std::string> paths = imported_paths(options);
-  FileRoles files;
-  for (const std::string& path : paths) files.reads_measured("--measurements", path);
-  reads_networks(files, options);
-  files.writes_devices("--out", out);
-  files.require_distinct();
-  const auto kit =
-      std::find_if(paths.begin(), paths.end(), [](const std::string& path) { return datasets::is_kit(path); });
-  if (kit == paths.end() && !options.has("id")) {
-    throw UsageError(
-        "tenshot dataset import needs --id, the name of the device that was measured, where there is no kit");
-  }
-  networks_of(options);
-  const nasbench::SearchSpace& space =
-      kit == paths.end() ? datasets::named_space(options.get("space")) : *datasets::read_kit_manifest(*kit).space;
-  const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
-  const datasets::JoinedSources joined = read_measurements(paths, space, quantity, quiet);
-  datasets::DeviceRuntime device = imported_device(options, joined.measured, quantity);
-  if (quantity == datasets::Quantity::latency) add_profiles(paths, device, quiet);
-  std::error_code ignored;
-  const std::filesystem::path earlier = std::filesystem::path(out) / device.id / "device.json";
-  if (std::filesystem::exists(earlier, ignored)) {
-    say(datasets::add_earlier(device, datasets::read_device(earlier, quantity).device), quiet);
-  }
-  MadeFolders made;
-  made.folder(out);
-  datasets::write_device(out, device, space);
-  say_written(out, "device-runtime " + device.id, "tenshot dataset describe " + out, quiet);
-}
-
 std::map<std::string, std::vector<datasets::OperatorLatency>> operator_latencies_of(const OptionParser& options) {
   const std::filesystem::path networks = options.required("networks");
   if (networks.extension() != ".csv") {
@@ -129,8 +52,7 @@ std::map<std::string, std::vector<datasets::OperatorLatency>> operator_latencies
   return datasets::read_operator_latencies(networks, columns);
 }
 
-void import_measurements(const Arguments& arguments) {
-  OptionParser options("dataset import", "Reads a wide latency table, or a measured kit, into a pool.", import_example);
+void add_import_options(OptionParser& options) {
   add_network_options(options, "of the table");
   auto add = options.add();
   add("table",
@@ -154,6 +76,11 @@ void import_measurements(const Arguments& arguments) {
       cxxopts::value<std::string>());
   add("out", "required: pool folder to write", cxxopts::value<std::string>());
   add_quantity_option(options, "latency");
+}
+
+void import_measurements(const Arguments& arguments) {
+  OptionParser options("dataset import", "Reads a wide latency table, or a measured kit, into a pool.", import_example);
+  add_import_options(options);
   if (!options.parse(arguments)) return;
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
   const bool of_device = options.has("kit") || options.has("measurements");

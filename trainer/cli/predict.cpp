@@ -138,6 +138,16 @@ void add_predict_options(OptionParser& options) {
   options.add_rest("architecture", "architectures, names of networks, or files *.onnx: prints a line for each");
 }
 
+void require_distinct_files(const OptionParser& options) {
+  FileRoles files;
+  files.reads("--predictor", options.get("predictor"));
+  if (options.has("archs")) files.reads("--archs", options.get("archs"));
+  reads_networks(files, options);
+  for (const std::string& architecture : options.rest()) files.reads_file_or_name("the network", architecture);
+  if (options.has("out")) files.writes("--out", options.get("out"));
+  files.require_distinct();
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("predict", "Predicts latencies of architectures, of ONNX files, or of the whole space.",
                        "  tenshot predict --predictor device.tenshot --out predictions.csv\n"
@@ -158,13 +168,7 @@ void run(const std::vector<std::string>& arguments) {
   const double confidence = options.get<double>("confidence");
   if (!(confidence > 0 && confidence < 1)) throw UsageError("--confidence is a share between 0 and 1, such as 0.9");
   quantity_option(options);
-  FileRoles files;
-  files.reads("--predictor", file);
-  if (options.has("archs")) files.reads("--archs", options.get("archs"));
-  reads_networks(files, options);
-  for (const std::string& architecture : options.rest()) files.reads_file_or_name("the network", architecture);
-  if (options.has("out")) files.writes("--out", options.get("out"));
-  files.require_distinct();
+  require_distinct_files(options);
   MadeFolders made;
   if (options.has("out")) made.for_file(options.get("out"));
   const auto predictor = trainer::load_predictor(file);
