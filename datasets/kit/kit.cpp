@@ -1,6 +1,7 @@
 #include "datasets/kit/kit.h"
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
@@ -13,6 +14,7 @@
 #include "nasbench/formats/network_file.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"
+#include "nasbench/graph/onnx_fixed_inputs.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -21,6 +23,8 @@
 
 namespace tenshot::datasets {
 namespace {
+
+namespace fs = std::filesystem;
 
 /// "arch_07" of 25, "arch_0007" of 1,000.
 std::string architecture_id(std::size_t rank, std::size_t all) {
@@ -63,7 +67,7 @@ std::vector<ModelSource> sources_of(const KitRequest& request) {
 }
 
 /// Models are written before their hashes are known; this tells a kit from another one before anything is touched.
-std::string request_id(const KitRequest& request) {
+std::string request_id(const KitRequest& request, const std::vector<ModelSource>& sources) {
   std::string text = std::string(kit_format) + '\n' + std::string(request.space->name());
   for (const long long number :
        {static_cast<long long>(request.shape.resolution), static_cast<long long>(request.shape.classes),
@@ -75,30 +79,82 @@ std::string request_id(const KitRequest& request) {
   for (const nasbench::OperationChain& chain : request.space->operation_chains(request.shape)) {
     text += '\n' + chain.name + ' ' + std::to_string(chain.key.channels()) + ' ' + std::to_string(chain.repeats);
   }
+  for (const ModelSource& source : sources) {  // of networks by name, whose files may leave their shapes open
+    for (const nasbench::NetworkInput& input : source.model.inputs) {
+      text += '\n' + input.name;
+      for (const std::int64_t extent : input.type.shape) text += ' ' + std::to_string(extent);
+    }
+  }
   return sha256_hex(text).substr(0, 16);
 }
 
-/// Batch, channels, height and width of a network's one input.
-std::vector<int> input_of(const nasbench::Network& network, const std::string& model) {
-  if (network.inputs.size() != 1 || network.inputs[0].type.shape.size() != 4) {
-    throw InputError("model " + model + ": a kit's networks take one image, of four dimensions with the batch");
+/// The network in the user's own file, `batch` images where the file leaves that open.
+nasbench::Network network_of(const nasbench::NamedNetwork& named, const KitRequest& request) {
+  nasbench::Network network = named.read_again();
+  if (request.batch == 1) return network;
+  nasbench::NetworkReadOptions options;
+  options.batch = request.batch;
+  options.shapes_of_several = true;
+  for (const nasbench::NetworkInput& input : network.inputs) {
+    const auto given = request.read.shapes.find(input.name);
+    if (given == request.read.shapes.end()) continue;
+    options.shapes.insert(*given);
+    std::int64_t& images = options.shapes.at(input.name).front();
+    if (images == 1) images = request.batch;
   }
-  const nasbench::Shape& shape = network.inputs[0].type.shape;
-  return {shape.begin(), shape.end()};
+  return nasbench::read_network_file(named.file, options);
+}
+
+/// Throws where measure.sh and its runners could not feed the network.
+void require_feedable(const std::vector<nasbench::NetworkInput>& inputs, int batch, const std::string& name) {
+  if (inputs.empty()) throw InputError("network '" + name + "': it has no input, so a kit cannot measure it");
+  for (const nasbench::NetworkInput& input : inputs) {
+    const std::string place = "network '" + name + "', input '" + input.name + "': ";
+    if (input.type.shape.empty()) {
+      throw InputError(place + "has no dimensions; a kit's runners feed inputs of one dimension at least");
+    }
+    if (input.type.type == nasbench::ElementType::bfloat16) {
+      throw InputError(place + "takes bfloat16, which a kit's runners cannot feed; save it with float32 inputs");
+    }
+  }
+  const std::int64_t images = inputs.front().type.shape.front();
+  if (batch == 1 || images == batch) return;
+  throw InputError("network '" + name + "': its input '" + inputs.front().name + "' begins with " +
+                   std::to_string(images) + ", and --batch says " + std::to_string(batch) +
+                   "; leave --batch out, or save the network with an open batch");
+}
+
+/// What a file of a network's weights is called in a kit: ONNX names its files of weights; of other formats they go by
+/// the model's name.
+fs::path weights_name(const KitModel& model, const fs::path& file) {
+  return model.suffix == ".onnx" ? file : fs::path(model.id + file.extension().string());
 }
 
 std::string suffix_of(const Architecture& network) {
   return nasbench::network_format(nasbench::named_network(network).file).suffix;
 }
 
-/// Before anything is written: a board would fail where a file is missing or short.
-void require_network_files(const KitRequest& request) {
-  for (const Architecture& architecture : request.architectures) {
-    if (const std::optional<std::string> problem = kit_problem(architecture)) throw InputError(*problem);
-    const std::string first = suffix_of(request.architectures.front()), other = suffix_of(architecture);
-    if (other == first) continue;
-    throw InputError("the kit would hold networks of two formats, " + first + " and " + other +
-                     ", which no board runs by one command; plan a kit for each");
+/// Of networks by name: that their files are there and can be measured. Says their inputs.
+void read_inputs(const KitRequest& request, std::vector<ModelSource>& sources) {
+  std::map<fs::path, fs::path> data;  // what will be copied, from where
+  for (ModelSource& source : sources) {
+    const nasbench::NamedNetwork& named = nasbench::named_network(source.model.architecture);
+    if (const std::optional<std::string> problem = kit_problem(source.model.architecture)) throw InputError(*problem);
+    source.model.suffix = suffix_of(source.model.architecture);
+    if (source.model.suffix != sources.front().model.suffix) {
+      throw InputError("the kit would hold networks of two formats, " + sources.front().model.suffix + " and " +
+                       source.model.suffix + ", which no board runs by one command; plan a kit for each");
+    }
+    source.model.inputs = network_of(named, request).inputs;
+    require_feedable(source.model.inputs, request.batch, named.name);
+    for (const fs::path& file : nasbench::network_format(named.file).weight_files(named.file)) {
+      const fs::path from = fs::path(named.file).parent_path() / file;
+      const auto [other, first] = data.emplace(weights_name(source.model, file), from);
+      if (!first && read_file(other->second) != read_file(from)) {
+        throw InputError(from.string() + ": two networks of the kit name their weights so; rename those of '" +
+                         named.name + "'");
+      }
+    }
   }
 }
 
@@ -108,53 +164,38 @@ std::string made_model(const KitRequest& request, ModelSource& source) {
   const nasbench::Network network = model.is_architecture()
                                         ? request.space->computation(model.architecture, request.shape, request.batch)
                                         : nasbench::network_of(source.graph, request.batch);
-  model.input = input_of(network, model.id);
+  model.inputs = network.inputs;
   return nasbench::onnx_model(network, {request.batch, model.weight_seed, model.id});
 }
 
-/// The bytes of the user's own ONNX file, whose external data are copied beside it; says its input.
-std::string copied_model(const std::filesystem::path& folder, const KitRequest& request, KitModel& model) {
-  const nasbench::NamedNetwork& named = nasbench::named_network(model.architecture);
-  const std::filesystem::path file = named.file;
-  model.suffix = suffix_of(model.architecture);
-  nasbench::NetworkReadOptions options = request.read;
-  options.batch = request.batch;
-  options.shapes_of_several = true;
-  model.input = input_of(nasbench::read_network_file(file, options), named.name);
-  for (const std::filesystem::path& data : nasbench::network_format(file).weight_files(file)) {
-    // ONNX names its files of weights; of other formats they go by the model's name.
-    const std::filesystem::path target =
-        folder / "models" /
-        (model.suffix == ".onnx" ? data : std::filesystem::path(model.id + data.extension().string()));
-    const std::string bytes = read_file(file.parent_path() / data);
-    std::error_code ignored;
-    if (std::filesystem::exists(target, ignored) && read_file(target) != bytes) {
-      throw InputError(target.string() + ": two networks of the kit name their weights so; rename those of '" +
-                       named.name + "'");
-    }
+/// The bytes of the user's own file, whose weights are copied beside it where they lie in other files.
+std::string copied_model(const fs::path& folder, const KitModel& model) {
+  const fs::path file = nasbench::named_network(model.architecture).file;
+  for (const fs::path& data : nasbench::network_format(file).weight_files(file)) {
+    const fs::path target = folder / "models" / weights_name(model, data);
     make_folder(target.parent_path());
-    write_file_quickly(target, bytes);
+    write_file_quickly(target, read_file(file.parent_path() / data));
   }
-  return read_file(file);
+  const std::string bytes = read_file(file);
+  return model.suffix == ".onnx" ? nasbench::with_fixed_inputs(bytes, model.inputs, file.string()) : bytes;
 }
 
 /// A network that gives its input as its output: what the runtime takes when it does nothing (quantities.sh).
 std::string empty_model(const std::vector<ModelSource>& sources, const KitRequest& request) {
-  const std::vector<int>& input = sources.front().model.input;
   nasbench::Network network;
-  network.inputs = {{nasbench::onnx_input_name, {{input.begin(), input.end()}, nasbench::ElementType::float32}}};
+  network.inputs = {{nasbench::onnx_input_name, {sources.front().model.inputs.front().type.shape}}};
   network.outputs = {nasbench::Source{-1, 0}};
   return nasbench::onnx_model(network, {request.batch, request.weight_seed, "empty"});
 }
 
-void require_own_folder(const std::filesystem::path& folder, const std::string& id) {
+void require_own_folder(const fs::path& folder, const std::string& id) {
   std::error_code ignored;
-  if (!std::filesystem::exists(folder, ignored)) return;
-  if (!std::filesystem::is_directory(folder, ignored)) throw FileError(folder.string() + ": is a file, not a folder");
+  if (!fs::exists(folder, ignored)) return;
+  if (!fs::is_directory(folder, ignored)) throw FileError(folder.string() + ": is a file, not a folder");
   remove_stale_temporaries_of(folder / "models.tsv");  // of a kit whose writing was killed at its first file
-  if (std::filesystem::is_empty(folder, ignored)) return;
+  if (fs::is_empty(folder, ignored)) return;
   if (!is_kit(folder)) {
-    if (std::filesystem::exists(folder / "models.tsv", ignored)) return;  // a kit whose writing was interrupted
+    if (fs::exists(folder / "models.tsv", ignored)) return;  // a kit whose writing was interrupted
     throw InputError(folder.string() + ": is not empty, and no kit; a kit needs a folder of its own");
   }
   if (read_kit_manifest(folder).id != id) {
@@ -165,12 +206,14 @@ void require_own_folder(const std::filesystem::path& folder, const std::string& 
 
 }  // namespace
 
-KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& request,
+KitSummary write_kit(const fs::path& folder, const KitRequest& request,
                      const std::function<void(std::size_t, std::size_t)>& written) {
   if (request.architectures.empty()) throw InputError("a kit needs at least one architecture to measure");
-  if (request.space == &nasbench::networks()) require_network_files(request);
+  const bool by_name = request.space == &nasbench::networks();
+  std::vector<ModelSource> sources = sources_of(request);
+  if (by_name) read_inputs(request, sources);
   KitManifest manifest;
-  manifest.id = request_id(request);
+  manifest.id = request_id(request, sources);
   manifest.space = request.space;
   manifest.shape = request.shape;
   manifest.batch = request.batch;
@@ -180,15 +223,13 @@ KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& requ
   write_file_atomically(folder / "models.tsv", "# kit " + manifest.id + "\n");  // first: it says that a kit begins here
   make_folder(folder / "models");
   std::error_code ignored;
-  std::filesystem::remove(folder / "converted.tsv", ignored);
+  fs::remove(folder / "converted.tsv", ignored);
   KitSummary summary;
-  std::vector<ModelSource> sources = sources_of(request);
   for (ModelSource& source : sources) {
     KitModel& model = source.model;
     // Every model has weights of its own, so that no compiler's cache takes one for another.
     model.weight_seed = request.weight_seed + manifest.models.size();
-    const std::string bytes =
-        request.space == &nasbench::networks() ? copied_model(folder, request, model) : made_model(request, source);
+    const std::string bytes = by_name ? copied_model(folder, model) : made_model(request, source);
     model.sha256 = sha256_hex(bytes);
     write_file_quickly(folder / model_file(model), bytes);
     summary.bytes += bytes.size();
@@ -198,13 +239,11 @@ KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& requ
   summary.models = manifest.models.size();
   write_file_atomically(folder / "empty.onnx", empty_model(sources, request));
   for (const KitFile& file : kit_files()) {
-    const std::filesystem::path path = folder / file.name;
+    const fs::path path = folder / file.name;
     write_file_atomically(path, file.content);
     if (file.executable) {
-      std::filesystem::permissions(
-          path,
-          std::filesystem::perms::owner_exec | std::filesystem::perms::group_exec | std::filesystem::perms::others_exec,
-          std::filesystem::perm_options::add);
+      fs::permissions(path, fs::perms::owner_exec | fs::perms::group_exec | fs::perms::others_exec,
+                      fs::perm_options::add);
     }
   }
   write_space_files(folder, *request.space, request.architectures);

@@ -27,8 +27,8 @@ struct KitModel {
   std::string converted_sha256;   ///< of the user's converted file, of two joined by '+'; empty without (converted.h)
   std::uint64_t weight_seed = 0;  ///< of nasbench::random_weights: one of its own
   int runs = 0;                   ///< asked for
-  std::vector<int> input;         ///< batch, channels, height, width
-  Architecture architecture;      ///< empty unless it is one
+  std::vector<nasbench::NetworkInput> inputs;  ///< with the batch; what the file leaves open is fixed in the kit
+  Architecture architecture;                   ///< empty unless it is one
   // Of an operator.
   std::string operator_name;
   nasbench::OperatorSequence key;
@@ -70,13 +70,14 @@ struct KitSummary {
 };
 
 /// Writes `folder`: `models/*.onnx` (the architectures, and every operator of the space, alone and in its chains; of
-/// networks by name, the user's own files with their weights, which of TensorFlow Lite and ncnn are its converted files
-/// too, for measure.sh --command),
+/// networks by name, the user's own files with their weights, dimensions that ONNX files leave open fixed; those of
+/// TensorFlow Lite and ncnn are its converted files too, for measure.sh --command),
 /// `manifest.json`, `models.tsv` (the same for a shell), `measure.sh` with its runners, `README.txt`; the manifest
 /// last, so that an unfinished kit is none. Converted files that were added to the kit before (converted.h) have to be
-/// added again. `written` is told after each model. Throws InputError when there is nothing to measure, or when the
-/// folder holds anything but this kit (results of an earlier one are nobody's to overwrite), FileError when it cannot
-/// be written.
+/// added again. `written` is told after each model. Throws InputError when there is nothing to measure, when a network
+/// cannot be fed (an input without dimensions, or of bfloat16) or has another number of images than `batch`, or when
+/// the folder holds anything but this kit (results of an earlier one are nobody's to overwrite), and what reading the
+/// networks throws: all that before anything is written. FileError when it cannot be written.
 KitSummary write_kit(const std::filesystem::path& folder, const KitRequest& request,
                      const std::function<void(std::size_t done, std::size_t all)>& written = {});
 

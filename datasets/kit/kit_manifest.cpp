@@ -46,21 +46,40 @@ json description_of(const KitModel& model, const SearchSpace& space) {
 }
 
 json model_json(const KitModel& model, const SearchSpace& space) {
+  json inputs = json::array();
+  for (const nasbench::NetworkInput& input : model.inputs) {
+    inputs.push_back({{"name", input.name}, {"type", name(input.type.type)}, {"shape", input.type.shape}});
+  }
   json object = {{"id", model.id},
                  {"file", model_file(model)},
                  {"sha256", model.sha256},
                  {"weight_seed", model.weight_seed},
                  {"runs", model.runs},
                  {"kind", kind_of(model)},
-                 {"input", {{"name", nasbench::onnx_input_name}, {"type", "float32"}, {"shape", model.input}}},
+                 {"inputs", std::move(inputs)},
                  {"result", "results/" + model.id + "/"}};
   object[kind_of(model)] = description_of(model, space);
   return object;
 }
 
-std::string shape_text(const std::vector<int>& shape) {
+std::string shape_text(const nasbench::Shape& shape) {
   std::string text;
-  for (const int extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  for (const std::int64_t extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
+  return text;
+}
+
+/// "1x3x32x32" of an image, "int64:1x128,int64:1x128" of two inputs that are not of float32.
+std::string shapes_text(const std::vector<nasbench::NetworkInput>& inputs) {
+  std::string text;
+  for (const nasbench::NetworkInput& input : inputs) {
+    if (!text.empty()) text += ",";
+    if (input.type.type == nasbench::ElementType::boolean) {
+      text += "bool:";
+    } else if (input.type.type != nasbench::ElementType::float32) {
+      text += std::string(name(input.type.type)) + ":";
+    }
+    text += shape_text(input.type.shape);
+  }
   return text;
 }
 
@@ -190,9 +209,12 @@ json manifest_json(const KitManifest& manifest) {
 std::string models_table(const KitManifest& manifest) {
   std::string table = "# kit " + manifest.id + "\n# batch " + std::to_string(manifest.batch) + "\n# resolution " +
                       std::to_string(manifest.shape.resolution) + "\n# input " + nasbench::onnx_input_name + "\n";
+  if (!manifest.models.empty()) {
+    table += "# empty " + shape_text(manifest.models.front().inputs.front().type.shape) + "\n";  // of empty.onnx
+  }
   for (const KitModel& model : manifest.models) {
     table += model.id + "\t" + kind_of(model) + "\t" + model_file(model) + "\t" + model.sha256 + "\t" +
-             std::to_string(model.runs) + "\t" + shape_text(model.input) + "\n";
+             std::to_string(model.runs) + "\t" + shapes_text(model.inputs) + "\n";
   }
   return table;
 }

@@ -11,6 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "datasets/kit/clock_level.h"
+#include "datasets/kit/kit_notes.h"
 #include "datasets/kit/kit_times.h"
 #include "datasets/kit/perf_stat.h"
 #include "datasets/pool/device_file.h"
@@ -23,29 +25,11 @@
 namespace tenshot::datasets {
 namespace {
 
-using Notes = std::map<std::string, std::string>;
+using Notes = KitNotes;
 
 bool is_file(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(path, ignored);
-}
-
-/// Lines of key=value; what is none is passed over. Empty without the file.
-Notes read_notes(const std::filesystem::path& path) {
-  Notes notes;
-  if (!is_file(path)) return notes;
-  std::istringstream lines(read_file(path));
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t equals = line.find('=');
-    if (equals == std::string::npos || equals == 0) continue;
-    notes.emplace(excerpt(trimmed(line.substr(0, equals))), excerpt(trimmed(line.substr(equals + 1)), 200));
-  }
-  return notes;
-}
-
-std::string note(const Notes& notes, const std::string& key) {
-  const auto found = notes.find(key);
-  return found == notes.end() ? std::string() : found->second;
 }
 
 std::vector<double> read_times(const std::filesystem::path& folder, const Notes& meta) {
@@ -73,6 +57,7 @@ class Reader {
   }
 
   KitResults read() {
+    find_clock_level();
     for (const KitModel& model : results_.manifest.models) {
       results_.planned += model.is_architecture() ? 1 : 0;
       const std::optional<descriptor::Timing> timing = read_model(model);
@@ -98,10 +83,11 @@ class Reader {
 
  private:
   void find(KitProblem problem, const KitModel* model, const std::string& detail, bool left_out) {
-    KitFinding finding{problem, model == nullptr ? "" : model->id, detail, left_out, ""};
+    KitFinding finding{problem, model == nullptr ? "" : model->id, detail, left_out, false, ""};
     if (model != nullptr) {
+      finding.of_architecture = model->is_architecture();
       finding.message = model->id;
-      if (model->is_architecture()) {
+      if (finding.of_architecture) {
         finding.message += " (" + results_.manifest.space->format(model->architecture) + ")";
       }
       finding.message += ": ";
@@ -109,6 +95,20 @@ class Reader {
     finding.message +=
         std::string(name(problem)) + (detail.empty() ? "" : ": " + detail) + (left_out ? "; left out" : "");
     results_.findings.push_back(std::move(finding));
+  }
+
+  static NotedClocks clocks_of(const Notes& meta) {
+    return {parse_integer(note(meta, "clocks_before")), parse_integer(note(meta, "clocks_after")),
+            note(meta, "clocks_moved") == "no", note(meta, "clocks_fixed") != "no"};
+  }
+
+  void find_clock_level() {
+    std::vector<NotedClocks> clocks;
+    for (const KitModel& model : results_.manifest.models) {
+      if (!model.is_architecture()) continue;
+      clocks.push_back(clocks_of(read_notes(results_folder_ / model.id / "meta.txt")));
+    }
+    clock_level_ = clock_level(clocks);
   }
 
   std::string first_reason() const {
@@ -135,6 +135,12 @@ class Reader {
     if (note(meta, "sha256") != (converted ? model.converted_sha256 : model.sha256)) {
       find(KitProblem::other_model, &model,
            "the results are of a model with hash '" + excerpt(note(meta, "sha256"), 12) + "…'", true);
+      return std::nullopt;
+    }
+    const NotedClocks clocks = clocks_of(meta);
+    if (clock_level_ && !is_at_level(clocks, *clock_level_)) {
+      find(KitProblem::other_clock, &model,
+           in_words(clocks, *clock_level_) + "; run measure.sh again to measure it anew", true);
       return std::nullopt;
     }
     descriptor::Timing timing;
@@ -273,6 +279,7 @@ class Reader {
 
   std::filesystem::path results_folder_;
   KitResults results_;
+  std::optional<double> clock_level_;
   std::vector<double> times_;  ///< of the model that was read last
   std::vector<OperatorProfile> operators_;
   std::vector<ChainLatency> chains_;
@@ -295,6 +302,8 @@ std::string_view name(KitProblem problem) {
       return "unsteady times";
     case KitProblem::clocks_moved:
       return "the clocks moved";
+    case KitProblem::other_clock:
+      return "ran at another clock than most";
     case KitProblem::no_descriptor:
       return "no full hardware descriptor";
   }
@@ -327,6 +336,10 @@ DeviceRuntime device_of(const KitResults& results, const std::string& id) {
   if (results.manifest.space->composed()) device.input_shape = {3, resolution, resolution};  // others have one each
   nlohmann::json environment = {
       {"kit", results.manifest.id}, {"run", results.run}, {"before", results.before}, {"after", results.after}};
+  const auto disturbed = std::count_if(results.findings.begin(), results.findings.end(), [](const KitFinding& finding) {
+    return finding.problem == KitProblem::clocks_moved && finding.of_architecture;
+  });
+  if (disturbed > 0) environment["unsettled_architectures"] = static_cast<std::size_t>(disturbed);
   if (results.aggregated > 0) {
     environment["aggregated"] = {{"measurements", results.aggregated},
                                  {"meaning", "one average or median that the tool printed, without a spread"}};

@@ -21,6 +21,7 @@ enum class KitProblem : std::uint8_t {
   unreadable,    ///< times or notes that cannot be understood
   wide_spread,   ///< the times' interquartile range is over `kit_tolerated_spread` of their median
   clocks_moved,  ///< over 2 % between before and after
+  other_clock,   ///< it ran at another clock than most of the kit's architectures (clock_level.h)
   no_descriptor  ///< operators, counters or chains are missing: there is no hardware descriptor, or not all of it
 };
 
@@ -33,6 +34,7 @@ struct KitFinding {
   std::string model;  ///< its id; empty for the kit as a whole
   std::string detail;
   bool left_out = false;  ///< its measurement is not used; otherwise it is, and this is a warning
+  bool of_architecture = false;
 
   /// "arch_03 (|nor_conv_3x3~0|+…): not measured; left out"
   std::string message;

@@ -22,8 +22,12 @@ struct MeasuredSource {
   Findings findings;              ///< what is left out of a CSV or of a device-runtime's folder
   std::optional<KitResults> kit;  ///< of a kit: what it says, its findings among it
 
+  std::optional<std::size_t> left_out_of_all;  ///< of several sources that were joined (joined_sources.h)
+
   /// Entries that are left out, and what is doubtful about a kit.
-  std::size_t left_out() const { return kit ? kit->findings.size() : findings.total(); }
+  std::size_t left_out() const {
+    return left_out_of_all ? *left_out_of_all : kit ? kit->findings.size() : findings.total();
+  }
 };
 
 /// Reads a CSV of measurements (datasets/tables/measurements.h), a device-runtime's folder or its device.json

@@ -135,6 +135,9 @@ void check_latencies(const fs::path& folder, const DeviceFile& contents, const s
     const Measurements measurements =
         read_measurements(folder / contents.latencies, *contents.space, contents.device.quantity);
     report.findings.add(measurements.findings);
+    const std::string remark =
+        disturbance_remark(contents.device.id, never_undisturbed(contents.device), measurements.rows.size());
+    if (!remark.empty()) report.remarks.push_back(remark);
     if (measurements.rows.empty()) {
       report.problems.push_back((folder / contents.latencies).string() + ": has no usable latencies in " +
                                 std::to_string(measurements.entries) + " rows");
@@ -179,18 +182,36 @@ ValidationReport validate(const fs::path& folder) {
   return report;
 }
 
+std::size_t never_undisturbed(const DeviceRuntime& device) {
+  const nlohmann::json environment = nlohmann::json::parse(device.environment, nullptr, false);
+  if (!environment.is_object()) return 0;
+  const auto found = environment.find("unsettled_architectures");
+  return found != environment.end() && found->is_number_unsigned() ? found->get<std::size_t>() : 0;
+}
+
+std::string disturbance_remark(const std::string& id, std::size_t count, std::size_t measured) {
+  if (count == 0) return "";
+  return id + ": " + std::to_string(count) + " of " + std::to_string(measured) +
+         " networks were never measured undisturbed";
+}
+
 std::string to_text(const ValidationReport& report) {
   std::string text = std::to_string(report.devices) + (report.devices == 1 ? " device" : " devices") + " read, ";
-  if (report.sound()) return text + "nothing wrong\n";
+  std::string remarks;
+  for (const std::string& remark : report.remarks) remarks += "  note: " + remark + "\n";
+  if (report.sound()) return text + "nothing wrong\n" + remarks;
   text += std::to_string(report.problems.size()) + (report.problems.size() == 1 ? " problem\n" : " problems\n");
   for (const std::string& problem : report.problems) text += "  " + problem + "\n";
-  return text + to_text(report.findings, Findings::kept);
+  return text + remarks + to_text(report.findings, Findings::kept);
 }
 
 nlohmann::json to_json(const ValidationReport& report) {
   nlohmann::json problems = nlohmann::json::array();
   for (const std::string& problem : report.problems) problems.push_back(excerpt(problem, std::string::npos));
-  return {{"devices", report.devices}, {"problems", std::move(problems)}, {"findings", to_json(report.findings)}};
+  return {{"devices", report.devices},
+          {"problems", std::move(problems)},
+          {"remarks", report.remarks},
+          {"findings", to_json(report.findings)}};
 }
 
 }  // namespace tenshot::datasets

@@ -9,9 +9,14 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "datasets/kit/kit_profiles.h"
+#include "datasets/kit/kit_results.h"
 #include "datasets/tables/measurements.h"
+#include "datasets/tables/network_sources.h"
 #include "descriptor/runtimes/runtime.h"
 #include "nasbench/graph/onnx.h"
+#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/random.h"
 #include "tests/integration/program.h"
@@ -100,7 +105,8 @@ TEST_F(OnnxRuntime, MeasuresAKitThatAdaptsTheShippedPool) {
   ASSERT_EQ(planned.exit_code, 0) << planned.err;
   EXPECT_NE(planned.err.find("40 models"), std::string::npos) << planned.err;
   const Outcome measured =
-      run(path("a kit") + "/measure.sh --backend onnxruntime --no-perf --runs 5 --node-modules " + quoted(modules_));
+      run(path("a kit") + "/measure.sh --backend onnxruntime --no-perf --profile --runs 5 --node-modules " +
+          quoted(modules_));
   ASSERT_EQ(measured.exit_code, 0) << measured.out << measured.err;
   const Outcome adapted = run("tenshot adapt --checkpoint " + checkpoint() + " --measurements " + path("a kit") +
                               " --out " + path("device.tenshot"));
@@ -117,6 +123,42 @@ TEST_F(OnnxRuntime, MeasuresAKitThatAdaptsTheShippedPool) {
   ASSERT_EQ(imported.exit_code, 0) << imported.out << imported.err;
   const std::string device = slurp(folder.path() / "pool" / "ort" / "device.json");
   EXPECT_NE(device.find("\"runtime\": \"onnxruntime\""), std::string::npos) << device;
+  const Outcome operators = run("tenshot dataset operators --json " + path("a kit"));
+  ASSERT_EQ(operators.exit_code, 0) << operators.err;
+  const nlohmann::json said = nlohmann::json::parse(operators.out).at("remarks").at(0);
+  EXPECT_EQ(said.at("networks"), 4);
+  EXPECT_GT(said.at("matched_share").get<double>(), 0.7) << said;
+  EXPECT_TRUE(std::filesystem::exists(folder.path() / "a kit/results/operators.csv"));
+}
+
+TEST_F(OnnxRuntime, MeasuresImagesOfOpenSizeSequencesAndTokens) {
+  const Folder folder;
+  datasets::KitRequest request;
+  request.space = &nasbench::networks();
+  request.runs = 5;
+  const auto add = [&](const char* name, std::map<std::string, nasbench::Shape> shapes) {
+    nasbench::OnnxReadOptions options;
+    options.shapes = std::move(shapes);
+    const auto read = datasets::read_networks((source / "tests/kit/models" / name).string(), options);
+    request.architectures.insert(request.architectures.end(), read.begin(), read.end());
+  };
+  add("open_size.onnx", {{"x", {1, 3, 64, 64}}});
+  add("sensor_1d.onnx", {});
+  add("tokens.onnx", {{"ids", {1, 24}}, {"mask", {1, 24}}});
+  datasets::write_kit(folder.path() / "kit", request);
+  const Outcome measured =
+      run(quoted(folder.path() / "kit") + "/measure.sh --backend onnxruntime --no-perf --profile --node-modules " +
+          quoted(modules_));
+  ASSERT_EQ(measured.exit_code, 0) << measured.out << measured.err;
+  const datasets::KitResults results = datasets::read_kit_results(folder.path() / "kit");
+  ASSERT_EQ(results.latencies.size(), 3u);
+  const datasets::KitProfiles profiles = datasets::read_kit_profiles(folder.path() / "kit");
+  EXPECT_EQ(profiles.networks, 3u);
+  EXPECT_GT(profiles.matched_ms, 0.5 * profiles.ms) << profiles.summary();
+  double latency_ms = 0;
+  for (const datasets::Measurement& row : results.latencies) latency_ms += row.latency_ms;
+  EXPECT_LT(profiles.ms, 5 * latency_ms) << "a profile is of the same inferences, if slower";
+  EXPECT_GT(profiles.ms, 0.1 * latency_ms);
 }
 
 TEST(KitOfACommand, AdaptsAndRefusesWhenStrict) {

@@ -48,7 +48,7 @@ case_chains() {
   for id in around_16:surroundings chain_relu_16:chain; do
     echo "$id" >"$kit/models/${id%:*}.onnx"
     hash=$(sha256sum <"$kit/models/${id%:*}.onnx" | cut -d ' ' -f 1)
-    printf '%s\t%s\tmodels/%s.onnx\t%s\t20\t1x16x32x32\n' "${id%:*}" "${id#*:}" "${id%:*}" "$hash" >>"$kit/models.tsv"
+    printf '%s\t%s\tmodels/%s.onnx\t%s\t20\t1x3x32x32\n' "${id%:*}" "${id#*:}" "${id%:*}" "$hash" >>"$kit/models.tsv"
   done
   measure 0
   expect_printed "5 of 5 measured"
@@ -97,6 +97,9 @@ case_python() {
   expect_printed "Backend: onnxruntime by python 1.17.0, fp32"
   expect_lines 1 '"tenshot.times/1", "times_ms": \[.*\], "version": "1.17.0"' "$kit/results/arch_01/times.json"
   expect arch_01/meta.txt warmup=10
+  new_kit
+  measure 0 PYTHONPATH="$here/board/python" --profile
+  expect_lines 1 conv1_kernel_time "$kit/results/arch_01/profile.json"
 }
 case_node() {
   node=$(command -v node) || { echo "  skipped: no node"; return; }
@@ -113,6 +116,9 @@ case_node() {
   ln -s "$here/board/node_modules" "$kit/node_modules"
   measure 0 --backend onnxruntime
   expect kit.txt runner=node
+  new_kit
+  measure 0 --node-modules "$here/board/node_modules" --profile
+  expect_lines 1 conv1_kernel_time "$kit/results/arch_01/profile.json"
   new_kit
   measure 0 --node-modules "$here/board/node_modules" --cold 2
   for part in cold_ms load_ms prepare_ms first_ms; do expect_lines 1 "^$part=[0-9]" "$kit/results/arch_01/meta.txt"; done
@@ -213,6 +219,110 @@ case_times() {
   done
   measure 2 --backend onnxruntime --times '%{ms}'
 }
+# Profiles are of runs of their own, after the timed ones, and of architectures alone.
+case_profile() {
+  board trtexec
+  new_kit
+  measure 0 --profile
+  expect arch_01/meta.txt profile=profile.json
+  expect_lines 1 '"conv1 + relu1"' "$kit/results/arch_01/profile.json"
+  expect_no_file op_nor_conv_3x3_16/profile.json
+  expect_lines 2 'exportProfile=.* *$' "$work/calls"
+  expect_lines 0 'exportTimes=.*exportProfile' "$work/calls"
+  [ -z "$(find "$kit/results" -name '*.part*')" ] || fail "left behind: $(find "$kit/results" -name '*.part*')"
+  measure 0 --profile
+  expect_printed "3 of 3 were measured before"
+  new_kit # what was measured without is measured again with one; a failing profile costs nothing but itself
+  measure 0
+  expect_lines 0 profile= "$kit/results/arch_01/meta.txt"
+  rm -r "$kit/results"
+  new_kit unprofiled
+  measure 0 --profile
+  expect_printed "2 of 3 arch_02 … no profile, see its log; 1.73 ms"
+  expect arch_02/meta.txt profile=failed
+  board onnxruntime_perf_test
+  new_kit
+  measure 0
+  measure 0 --profile
+  expect_printed "1 of 3 were measured before"
+  expect_lines 1 conv1_kernel_time "$kit/results/arch_01/profile.json"
+}
+# shellcheck disable=SC2016
+case_profile_of_a_command() {
+  board benchmark_model
+  new_kit
+  measure 0 --command 'benchmark_model --graph={model} --num_runs={runs}' --times 'avg=%{us}' \
+    --profile-command 'benchmark_model --graph={model} --num_runs={runs} --enable_op_profiling=true'
+  expect arch_01/meta.txt profile=profile.txt
+  expect_lines 1 'CONV_2D.*conv1;relu1' "$kit/results/arch_01/profile.txt"
+  new_kit # of a tool that writes a file
+  measure 0 --command 'echo 3 # {model}' --profile-command 'echo noise; echo "layerName; of {model}" >{profile}'
+  expect arch_01/profile.txt "layerName; of models/arch_01.onnx"
+  new_kit
+  measure 0 --command 'echo 3 # {model}' --profile
+  expect_printed "WARNING: No profiles: the command tells no layers: give --profile-command"
+  board adb
+  phone
+  new_kit
+  measure 0 FAKE_PHONE="$work/phone" --adb --command 'echo 3 # {model}' --profile-command 'echo "layers of {model}"'
+  expect arch_01/profile.txt "layers of arch_01.onnx"
+}
+# What a locale prints is read, or refused where it could be two numbers; it is never cut short.
+case_decimal_commas() {
+  board
+  new_kit
+  measure 0 --command "echo 'Mittelwert: 12,35 ms' # {model}" --times 'Mittelwert: %{ms}'
+  expect arch_01/times.txt 12.35
+  new_kit
+  measure 0 --command "echo 'avg = 1.234,56 ms' # {model}" --times 'avg = %{ms}'
+  expect arch_01/times.txt 1234.56
+  new_kit
+  measure 0 --command "echo 'avg = 1,234.56 us, 0,123 us' # {model}" --times 'avg = %{us}'
+  expect arch_01/times.txt 1.23456
+  new_kit
+  measure 0 --command "echo 'avg=7.5,median=8' # {model}" --times 'avg=%{ms},'
+  expect arch_01/times.txt 7.5
+  for text in 1,234 1.234.567 1,234,567; do
+    new_kit
+    measure 1 --command "echo 'avg = $text ms' # {model}" --times 'avg = %{ms}'
+    expect_lines 1 "the number \"$text\"" "$kit/results/arch_01/failed.txt"
+  done
+  new_kit # without a pattern
+  measure 1 --command "echo 12; echo 12,35 # {model}"
+  expect_lines 1 'the number "12,35"' "$kit/results/arch_01/failed.txt"
+}
+case_open_dimensions() {
+  board trtexec
+  for version in 8401 8502 100300; do
+    new_kit open
+    measure 1 FAKE_TENSORRT=$version
+    expect arch_02/failed.txt \
+      "it ran with the input shape 1x3x1x1, not 1x3x32x32: the model leaves it open; write the kit anew"
+    expect_file arch_01/meta.txt
+  done
+  board benchmark_app
+  new_kit
+  measure 1 FAKE_SHAPE='{1,3,1,1}' --command 'benchmark_app -m {model} -niter {runs}' --times 'Median: %{ms}'
+  expect_lines 1 'ran with the input shape 1x3x1x1, not 1x3x32x32' "$kit/results/arch_01/failed.txt"
+  new_kit # of a converter that moved the channels
+  measure 0 FAKE_SHAPE='[1,32,32,3]' --command 'benchmark_app -m {model} -niter {runs}' --times 'Median: %{ms}'
+}
+# shellcheck disable=SC2016
+case_shapes() {
+  board
+  new_kit
+  sed 's/1x3x32x32$/int64:1x128,int64:1x128/' "$kit/models.tsv" >"$work/models.tsv" && cp "$work/models.tsv" "$kit/"
+  measure 0 --command 'echo 3; echo "{model} {shape} {batch}"'
+  expect_lines 1 '^models/arch_01.onnx int64:1x128,int64:1x128 1$' "$kit/results/arch_01/log.txt"
+  new_kit
+  cp "$work/models.tsv" "$kit/"
+  measure 1 --command 'echo 3 # {model} {height}'
+  expect_lines 1 'and arch_01 takes int64:1x128,int64:1x128, which is no image' "$kit/results/arch_01/failed.txt"
+  new_kit
+  sed 's/1x3x32x32$/int64:1x0/' "$kit/models.tsv" >"$work/models.tsv" && cp "$work/models.tsv" "$kit/"
+  measure 1 --command 'echo 3 # {model}'
+  expect_printed '"int64:1x0" is no shape like 1x3x32x32, nor shapes like int64:1x128,int64:1x128'
+}
 case_openvino() {
   board benchmark_app
   new_kit
@@ -307,10 +417,7 @@ case_phone() {
 case_same_failure() {
   board
   new_kit
-  for id in arch_03 arch_04 arch_05; do
-    echo $id >"$kit/models/$id.onnx"
-    printf '%s\tarchitecture\tmodels/%s.onnx\t%s\t20\t1x3x32x32\n' $id $id "$(hash_of models/$id.onnx)" >>"$kit/models.tsv"
-  done
+  for id in arch_03 arch_04 arch_05; do add_model $id; done
   measure 1 --command 'case {model} in *arch_01*) echo 1 ;; *) echo "no library for {model}" >&2; exit 3 ;; esac'
   expect_printed "Three models in a row failed for the same reason, so no further one was tried: custom ended with status 3"
   expect_printed "no library for models/arch_03.onnx"
@@ -382,9 +489,16 @@ case_clocks() {
   echo 114750000 >"$gpu/min_freq"
   measure 0 FAKE_CLOCK="$gpu/cur_freq"
   expect_printed "WARNING: the clocks are not fixed"
+  expect arch_01/meta.txt clocks_moved=yes # and tells nothing: such clocks follow the load
+  expect arch_01/meta.txt clocks_fixed=no
+  board trtexec nvpmodel
+  new_kit
+  measure 0 FAKE_CLOCK="$gpu/cur_freq"
+  expect arch_02/meta.txt clocks_fixed=yes
   expect_printed "WARNING: THE CLOCK MOVED during arch_01, from 1020000000 to 612000000"
-  expect arch_01/meta.txt clocks_moved=yes
-  expect arch_02/meta.txt clocks_moved=no
+  expect_printed "The clock was not at 612000000 during arch_01 (1020000000 to 612000000), and is now: measured again"
+  expect arch_01/meta.txt clocks_before=612000000
+  for model in arch_01 arch_02; do expect $model/meta.txt clocks_moved=no; done
   rm -r "$kit/results/arch_01"
   echo 15W >"$work/mode"
   measure 0 FAKE_POWER_MODE="$work/mode"
@@ -394,25 +508,70 @@ case_clocks() {
   measure 0 FAKE_POWER_MODE="$work/mode" --command "echo 2; echo 15W >'$work/mode' # {model}"
   expect_printed 'WARNING: the power mode was "MAXN" when this began and is "15W" now'
 }
-# A machine whose calls 4 to 6 take half as long again: arch_02, the sentinel after it, and the first that is waited for.
+# Six architectures, one operator: the clock falls while the fourth runs and stays down until somebody cools the board.
+case_clock_levels() {
+  board
+  new_kit
+  for id in arch_03 arch_04 arch_05 arch_06; do add_model $id; done
+  slow="case {model} in *arch_0[45]*) echo 755200 >'$cpu/scaling_cur_freq' ;; esac; echo 2"
+  measure 0 --command "$slow"
+  expect_printed "7 of 7 measured"
+  expect_printed "WARNING: most models ran at the clock 1510400, and these did not: arch_04 (1510400 to 755200)," # 4 before it, 2 after
+  expect_printed "arch_05 (755200, 50 % lower), arch_06 (755200, 50 % lower). Adapting leaves them out"
+  expect arch_06/meta.txt clocks_before=755200
+  measure 0 --command "$slow" # the same again: nothing is gained
+  expect_printed "4 of 7 were measured before"
+  expect_printed "arch_06 (755200, 50 % lower)"
+  echo 1510400 >"$cpu/scaling_cur_freq" # the cause is gone, and only those three are measured
+  rm "$kit/results/kit.txt"
+  measure 0 --command "echo 2 # {model}"
+  expect_printed "4 of 7 were measured before"
+  for id in arch_04 arch_05 arch_06; do expect $id/meta.txt clocks_before=1510400; done
+  ! grep -q 'WARNING: most' "$work/printed" || fail "nothing is at another clock:"
+  new_kit # clocks that follow the load have no level
+  for id in arch_03 arch_04; do add_model $id; done
+  measure 0 --command "echo '{model}' | tr -dc '0-9' | sed 's/.*\(.\)\$/\1000000/' >'$cpu/scaling_cur_freq'; echo 2"
+  ! grep -q 'WARNING: most' "$work/printed" || fail "a level out of nothing:"
+}
+# A machine whose calls 5 to 7 take half as long again: arch_02, the sentinel after it, and the first that is waited for.
 case_sentinel() {
   board
   new_kit
   cat >"$work/host" <<'END'
 echo call >>"$1"
 calls=$(grep -c call "$1")
-if [ $calls -ge 4 ] && [ $calls -le 6 ]; then echo 3.5; else echo 2.25; fi
+if [ $calls -ge 5 ] && [ $calls -le 7 ]; then echo 3.5; else echo 2.25; fi
 END
   measure 0 --sentinel 1 --command "sh '$work/host' '$work/calls' # {model}"
   expect_printed "The machine changed its speed: of the models 1 are measured again"
-  expect_lines 11 call "$work/calls"
+  expect_lines 12 call "$work/calls"
   for model in arch_01 arch_02 op_nor_conv_3x3_16; do
     expect $model/times.txt 2.25
     expect $model/meta.txt sentinel_ms=2.25
     expect_lines 0 sentinel_moved "$kit/results/$model/meta.txt"
   done
   measure 0 --sentinel 1 --command "sh '$work/host' '$work/calls' # {model}"
-  expect_lines 11 call "$work/calls"
+  expect_lines 12 call "$work/calls"
+}
+# The level is the fastest time that repeats, wherever it stands; one that does not repeat is an accident.
+case_sentinel_level() {
+  board
+  new_kit
+  mkdir "$kit/results"
+  printf '%s\n' 2.25 1.174 2.26 2.27 2.28 2.25 2.24 2.26 2.27 2.28 2.25 2.24 2.26 2.27 2.28 2.25 1.18 2.26 2.27 2.28 \
+    >"$kit/results/sentinel.txt"
+  cat >"$work/host" <<'END'
+echo call >>"$1"
+if [ "$(grep -c call "$1")" -le 3 ]; then echo 2.25; else echo 1.175; fi
+END
+  measure 0 --sentinel 3 --command "sh '$work/host' '$work/calls' # {model}" # the machine is fast again from the fourth call on
+  for model in arch_01 arch_02; do expect $model/times.txt 1.175; done
+  new_kit
+  mkdir "$kit/results"
+  printf '%s\n' 2.25 1.174 2.26 2.27 >"$kit/results/sentinel.txt"
+  measure 0 --sentinel 5 --command "echo 2.25 # {model}"
+  expect arch_02/meta.txt sentinel_ms=2.25
+  expect_lines 0 sentinel_moved "$kit/results/arch_02/meta.txt"
 }
 case_sentinel_that_fails() {
   board trtexec
@@ -590,7 +749,7 @@ case_memory() {
 
 if command -v shellcheck >/dev/null; then
   shellcheck -x -s sh "$kit_files/measure.sh" "$kit_files/quantities.sh" "$0" "$here"/board/trtexec "$here"/board/perf "$here"/board/nvpmodel \
-    "$kit_files/state.sh" "$kit_files/tools.sh" "$here"/board/onnxruntime_perf_test "$here"/board/adb \
+    "$kit_files/state.sh" "$kit_files/tools.sh" "$kit_files/speed.sh" "$here"/board/onnxruntime_perf_test "$here"/board/adb \
     "$here"/board/benchmark_app "$here"/board/benchmark_model || fail "shellcheck"
   echo "shellcheck: passed"
 else
@@ -636,9 +795,9 @@ for shell in dash "busybox sh"; do
     continue
   fi
   shell_command="$(command -v "${shell%% *}")$(echo "$shell" | sed 's/^[a-z]*//')"
-  for name in trtexec chains precisions perf_test python node optimization custom times openvino converted phone checksums same_failure \
+  for name in trtexec chains precisions perf_test python node optimization custom times profile profile_of_a_command decimal_commas open_dimensions shapes openvino converted phone checksums same_failure \
     failure_in_the_middle unbuildable \
-    without_perf without_nvpmodel clocks sentinel sentinel_that_fails changed_model not_writable resumption \
+    without_perf without_nvpmodel clocks clock_levels sentinel sentinel_level sentinel_that_fails changed_model not_writable resumption \
     interruption odd_paths bad_input energy_counter energy_rails memory cold cold_of_a_command; do
     [ -z "$only" ] || [ "$only" = $name ] || continue
     rm -f "$work/printed"

@@ -35,6 +35,10 @@ new_kit() {
     printf '%s\t%s\tmodels/%s.onnx\t%s\t20\t1x3x32x32\n' $id $kind $id "$hash" >>"$kit/models.tsv"
   done
 }
+add_model() { # ID: a further architecture
+  echo "$1" >"$kit/models/$1.onnx"
+  printf '%s\tarchitecture\tmodels/%s.onnx\t%s\t20\t1x3x32x32\n' "$1" "$1" "$(hash_of "models/$1.onnx")" >>"$kit/models.tsv"
+}
 hash_of() { sha256sum <"$kit/$1" | cut -d ' ' -f 1; }
 # convert SUFFIX: the kit's two architectures as converted files, without its operator.
 convert() {

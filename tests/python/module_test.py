@@ -170,6 +170,17 @@ class ModuleTest(unittest.TestCase):
         with self.assertRaises(tenshot.FileError):
             tenshot.adapt(CHECKPOINT, pathlib.Path("/nowhere/latencies.csv"))
 
+    def test_measurements_in_several_files_count_by_their_median(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = []
+            for factor in (1, 1.1, 0.5):
+                files.append(pathlib.Path(folder) / f"{factor}.csv")
+                rows = [f"{text},{factor * self.measured[text]}\n" for text in self.ten]
+                files[-1].write_text("architecture,latency_ms\n" + "".join(rows))
+            texts = list(self.measured)[:50]
+            from_all, from_first = tenshot.adapt(CHECKPOINT, files), tenshot.adapt(CHECKPOINT, files[0])
+            self.assertTrue(numpy.array_equal(from_all.predict(texts), from_first.predict(texts)))
+
     def test_arrays_go_in_and_come_out(self):
         texts = numpy.array(self.ten)
         latency = self.predictor.predict(texts)

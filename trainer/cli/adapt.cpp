@@ -1,16 +1,17 @@
-#include <iostream>
+#include <optional>
 
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/shipped.h"
 #include "trainer/cli/verdict.h"
-#include "trainer/cli/written.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/predictors/registry.h"
@@ -26,11 +27,9 @@ void require_strict(const OptionParser& options, const std::string& file, std::s
                    " left out or doubtful, and --strict accepts none");
 }
 
-void add_measurements(const OptionParser& options, const trainer::PoolModel& model, bool quiet,
-                      trainer::AdaptationSet& set) {
-  const std::string path = options.get("measurements");
-  datasets::MeasuredSource measured = read_measured(path, *model.pool().space, *set.quantity, quiet);
-  require_strict(options, path, measured.left_out());
+void add_measurements(const OptionParser& options, const trainer::PoolModel& model, trainer::AdaptationSet& set) {
+  datasets::MeasuredSource measured = read_measurements(options, *model.pool().space, *set.quantity).measured;
+  require_strict(options, joined(options.all("measurements")), measured.left_out());
   set.architectures = std::move(measured.architectures);
   set.latency_ms = std::move(measured.latency_ms);
   set.whole_milliseconds = measured.whole_milliseconds;
@@ -45,7 +44,7 @@ trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer
   const nasbench::SearchSpace& space = *model.pool().space;
   set.quantity = trainer::adapted_quantity(model.pool(), quantity_option(options));
   if (options.has("measurements")) {
-    add_measurements(options, model, quiet, set);
+    add_measurements(options, model, set);
     if (set.whole_milliseconds) {
       say(whole_numbers(*set.quantity) + ": on fast networks one step of this clock is a large relative error", quiet);
     }
@@ -71,7 +70,7 @@ void require_options_of(const trainer::PoolModel& model, const OptionParser& opt
 void require_distinct_files(const OptionParser& options, const std::string& checkpoint) {
   FileRoles files;
   files.reads("--checkpoint", checkpoint);
-  if (options.has("measurements")) files.reads_measured("--measurements", options.get("measurements"));
+  reads_measurements(files, options);
   reads_networks(files, options);
   if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
   files.writes_training("--out", options.get("out"));
@@ -84,17 +83,13 @@ void add_adapt_options(OptionParser& options) {
       "what `tenshot train` wrote (default: the shipped one that fits the measurements: networks.tenshot or "
       "cells.tenshot)",
       cxxopts::value<std::string>());
-  add("measurements",
-      "required, or --descriptor, or --like: CSV with architecture,latency_ms (or the quantity's column); a "
-      "device-runtime's "
-      "folder; or a kit's folder with its results/",
-      cxxopts::value<std::string>());
+  add_measurements_option(options, "required, or --descriptor, or --like");
   add("descriptor", "the new device's device.json", cxxopts::value<std::string>());
   add("like",
       "a device-runtime that the checkpoint knows (tenshot devices): it and its other settings alone are the prior; "
-      "without "
-      "measurements it is the device itself",
+      "without measurements it is the device itself",
       cxxopts::value<std::string>());
+  add_json_option(options);
   add("clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)",
       cxxopts::value<std::string>());
   add("mode",
@@ -109,6 +104,21 @@ void add_adapt_options(OptionParser& options) {
   add_quantity_option(options, "what the checkpoint is of; one of latencies is a prior for every quantity");
 }
 
+std::optional<Verdict> say_verdict(Outcome& outcome, const trainer::PoolModel& model,
+                                   const trainer::Predictor& predictor,
+                                   const std::vector<nasbench::Architecture>& measured,
+                                   const std::vector<nasbench::Architecture>& named) {
+  const std::optional<Verdict> found = verdict(predictor, judged_by(model, measured, named), measured);
+  if (found) {
+    outcome.set("verdict", to_json(*found));
+    outcome.tell(in_words(*found));
+  }
+  for (const trainer::Remark& remark : predictor.explanation()) {
+    outcome.remark(trainer::in_words(remark), {{"warns", remark.warns}});
+  }
+  return found;
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "adapt", "Adapts a checkpoint to a new device from a few measurements.",
@@ -121,6 +131,7 @@ void run(const std::vector<std::string>& arguments) {
   add_adapt_options(options);
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
+  Outcome outcome(options);
   const std::string out = options.required("out");
   if (!options.has("measurements") && !options.has("descriptor") && !options.has("like")) {
     options.required("measurements");
@@ -136,11 +147,7 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("clones")) adapt_options.clones = static_cast<int>(options.integer("clones", 1));
   quantity_option(options);
   const int threads = static_cast<int>(options.integer("threads", 1));
-  std::vector<std::string> tables;
-  for (const char* option : {"measurements", "descriptor"}) {
-    if (options.has(option)) tables.push_back(options.get(option));
-  }
-  const std::string checkpoint = checkpoint_of(options, tables);
+  const std::string checkpoint = checkpoint_of(options, files_given(options, {"measurements", "descriptor"}));
   require_distinct_files(options, checkpoint);
   MadeFolders made;
   made.for_file(out);
@@ -158,11 +165,14 @@ void run(const std::vector<std::string>& arguments) {
   }
   trainer::save(predictor->to_archive(), out);
   forget_training(out);
-  say(verdict(*model, *predictor, set.architectures, named), quiet);
-  for (const trainer::Remark& remark : predictor->explanation()) say(trainer::in_words(remark), quiet);
+  const std::optional<Verdict> found = say_verdict(outcome, *model, *predictor, set.architectures, named);
   const bool by_name = &predictor->space() == &nasbench::networks();
-  say_written(out, "predictor",
-              "tenshot predict --predictor " + out + (by_name ? " model.onnx" : " --out predictions.csv"), quiet);
+  outcome.written(out, "predictor",
+                  "tenshot predict --predictor " + out + (by_name ? " model.onnx" : " --out predictions.csv"));
+  outcome.finish();
+  if (found && options.has("strict") && found->trust == trainer::Trust::doubtful) {
+    throw DoubtfulVerdict(out + ": the verdict is doubtful, and --strict does not accept that; see the warnings");
+  }
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/suggestion.h"
 #include "nasbench/support/text.h"
+#include "trainer/cli/outcome.h"
 #include "trainer/cli/signals.h"
 #include "trainer/predictors/registry.h"
 
@@ -131,6 +132,14 @@ std::string OptionParser::suggestion_for(const std::vector<std::string>& argumen
   return {};
 }
 
+std::vector<std::string> OptionParser::all(const std::string& option) const {
+  std::vector<std::string> values;
+  for (const auto& argument : result_.arguments()) {
+    if (argument.key() == option) values.push_back(argument.value());
+  }
+  return values;
+}
+
 std::string OptionParser::required(const std::string& option) const {
   const std::string dashes = option == positional_ ? "" : "--";
   if (!has(option))
@@ -195,7 +204,7 @@ void remark_on_descriptor(const trainer::PoolModel& model, const datasets::Hardw
 }
 
 void say(const std::string& text, bool quiet) {
-  if (quiet) return;
+  if (kept_as_remark(text) || quiet) return;
   constexpr std::size_t longest = 2000;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) std::cerr << excerpt(line, longest) << "\n";
@@ -205,37 +214,37 @@ namespace {
 
 constexpr std::size_t shown_findings = 10;
 
-void show_rest(std::size_t total) {
-  if (total > shown_findings) std::cerr << "… and " << total - shown_findings << " more\n";
+std::string rest_of(std::size_t total) {
+  return total > shown_findings ? "… and " + std::to_string(total - shown_findings) + " more" : "";
 }
 
 }  // namespace
 
 void report(const datasets::Findings& findings, bool quiet) {
-  if (findings.empty() || quiet) return;
+  if (findings.empty()) return;
   for (std::size_t i = 0; i < std::min(shown_findings, findings.first().size()); ++i) {
-    std::cerr << findings.first()[i].message() << "\n";
+    say(findings.first()[i].message(), quiet);
   }
-  show_rest(findings.total());
-  std::cerr << findings.summary() << "\n";
+  say(rest_of(findings.total()), quiet);
+  say(findings.summary(), quiet);
 }
 
 void report(const datasets::KitResults& results, bool quiet) {
-  if (quiet) return;
   for (std::size_t i = 0; i < std::min(shown_findings, results.findings.size()); ++i) {
-    std::cerr << results.findings[i].message << "\n";
+    say(results.findings[i].message, quiet);
   }
-  show_rest(results.findings.size());
-  std::cerr << results.latencies.size() << " of " << results.planned << " architectures measured, "
-            << results.descriptor.operators.size() << " operators";
-  if (results.descriptor.has_counters()) std::cerr << " with counters";
+  say(rest_of(results.findings.size()), quiet);
+  std::string text = std::to_string(results.latencies.size()) + " of " + std::to_string(results.planned) +
+                     " architectures measured, " + std::to_string(results.descriptor.operators.size()) + " operators";
+  if (results.descriptor.has_counters()) text += " with counters";
   if (results.descriptor.has_in_network()) {
-    std::cerr << ", " << results.descriptor.in_network.size() << " operations inside a network";
+    text += ", " + std::to_string(results.descriptor.in_network.size()) + " operations inside a network";
   }
   if (results.aggregated > 0) {
-    std::cerr << "; " << results.aggregated << " as an average or median that the tool printed, so without a spread";
+    text += "; " + std::to_string(results.aggregated) +
+            " as an average or median that the tool printed, so without a spread";
   }
-  std::cerr << "\n";
+  say(text, quiet);
 }
 
 ProgressLine::ProgressLine(bool quiet) : visible_(!quiet && ::isatty(STDERR_FILENO) == 1) {}

@@ -56,6 +56,8 @@ class OptionParser {
   T get(const std::string& option) const {
     return result_[option].as<T>();
   }
+  /// Every value of an option that may be given several times, in order; one with commas is one value.
+  std::vector<std::string> all(const std::string& option) const;
   /// Throw UsageError when the option or argument is missing, or not an integer of `least` to 2³¹ − 1.
   std::string required(const std::string& option) const;
   int integer(const std::string& option, int least) const;

@@ -4,7 +4,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "datasets/kit/kit_results.h"
+#include "datasets/kit/kit_profiles.h"
+#include "datasets/operators/kernel_table.h"
 #include "datasets/pool/benchncnn.h"
 #include "datasets/pool/describe.h"
 #include "datasets/pool/pool.h"
@@ -18,8 +19,9 @@
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
-#include "trainer/cli/made_folders.h"
+#include "trainer/cli/import_device.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/written.h"
 
@@ -36,25 +38,8 @@ constexpr const char* import_example =
     "board_gpu=board_gpu_ms --out pool/\n"
     "  tenshot dataset import --table energy_mj.csv --quantity energy --out pool/\n"
     "  tenshot dataset import --table benchncnn.txt --networks params/ --id pi5_ncnn --out pool/\n"
-    "  tenshot dataset import --kit kit/ --out pool/\n";
-
-void import_kit(const OptionParser& options, const std::string& out) {
-  const std::string folder = options.get("kit");
-  if (!datasets::is_kit(folder)) throw InputError(folder + ": is no kit (it has no manifest.json)");
-  FileRoles files;
-  files.reads_kit("--kit", folder);
-  files.writes_devices("--out", out);
-  files.require_distinct();
-  const datasets::KitResults results =
-      datasets::read_kit_results(folder, quantity_option(options).value_or(datasets::Quantity::latency));
-  report(results, options.has("quiet"));
-  const std::string id = options.has("id") ? options.get("id") : datasets::default_device_id(results);
-  const datasets::DeviceRuntime device = datasets::device_of(results, id);
-  MadeFolders made;
-  made.folder(out);
-  datasets::write_device(out, device, *results.manifest.space);
-  say_written(out, "device-runtime " + id, "tenshot dataset describe " + out, options.has("quiet"));
-}
+    "  tenshot dataset import --kit kit/ --out pool/\n"
+    "  tenshot dataset import --kit kit/ --kit three_more/ --out pool/\n";
 
 /// What benchncnn printed begins within the first lines; a wide table may be larger than memory.
 bool is_benchncnn_file(const std::string& table) {
@@ -98,13 +83,12 @@ std::map<std::string, std::vector<datasets::OperatorLatency>> operator_latencies
   return datasets::read_operator_latencies(networks, columns);
 }
 
-void import_measurements(const Arguments& arguments) {
-  OptionParser options("dataset import", "Reads a wide latency table, or a measured kit, into a pool.", import_example);
+void add_import_options(OptionParser& options) {
   add_network_options(options, "of the table");
   auto add = options.add();
   add("table",
-      "required, or --kit: CSV with architecture, an optional index, one column of ms per device-runtime; or what "
-      "ncnn's benchncnn printed of --networks",
+      "required, or --kit, or --measurements: CSV with architecture, an optional index, one column of ms per "
+      "device-runtime; or what ncnn's benchncnn printed of --networks",
       cxxopts::value<std::string>());
   add("space", "search space of the architectures: a name, or FILE.json",
       cxxopts::value<std::string>()->default_value("nasbench201"));
@@ -114,16 +98,25 @@ void import_measurements(const Arguments& arguments) {
       "ms",
       cxxopts::value<std::string>());
   add("rows", "a:b, rows whose index is a … b − 1 (default: all)", cxxopts::value<std::string>());
-  add("kit", "folder of a kit with the results/ of its measure.sh: becomes one device-runtime",
+  add("kit",
+      "folder of a kit with the results/ of its measure.sh: becomes one device-runtime; may be given several times",
       cxxopts::value<std::string>());
-  add("id", "of that device-runtime (default: its backend and settings), or of what benchncnn printed",
+  add_measurements_option(options, "joined to --kit, or alone with --id: becomes one device-runtime");
+  add("id",
+      "of that device-runtime (default: the kit's backend and settings); one of that name in the pool is added to",
       cxxopts::value<std::string>());
   add("out", "required: pool folder to write", cxxopts::value<std::string>());
   add_quantity_option(options, "latency");
+}
+
+void import_measurements(const Arguments& arguments) {
+  OptionParser options("dataset import", "Reads a wide latency table, or a measured kit, into a pool.", import_example);
+  add_import_options(options);
   if (!options.parse(arguments)) return;
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
-  if (options.has("kit") && options.has("table")) throw UsageError("--table and --kit are two ways: give one");
-  if (options.has("kit")) return import_kit(options, options.required("out"));
+  const bool of_device = options.has("kit") || options.has("measurements");
+  if (of_device && options.has("table")) throw UsageError("--table and --kit are two ways: give one");
+  if (of_device) return import_measured(options, options.required("out"));
   const std::string table = options.required("table"), out = options.required("out");
   FileRoles files;
   files.reads("--table", table);
@@ -197,14 +190,55 @@ void validate_pool(Arguments arguments) {
   const std::string folder = wants_help(arguments) ? "" : pool_folder(arguments, "validate");
   OptionParser options("dataset validate", "Checks a pool; exit code 1 when anything is wrong with it.",
                        "  tenshot dataset validate datasets/data\n");
-  options.add()("json", "as JSON on standard output");
+  options.add()("strict", "exit code 3 where the pool is sound and networks were never measured undisturbed");
+  add_json_option(options);
   if (!options.parse(arguments)) return;
+  Outcome outcome(options);
   const datasets::ValidationReport report = datasets::validate(folder);
-  std::cout << (options.has("json") ? datasets::to_json(report).dump(1) + "\n" : datasets::to_text(report));
-  if (!report.sound()) {
+  if (options.has("json")) {
+    const nlohmann::json found = datasets::to_json(report);
+    for (const auto& [key, value] : found.items()) {
+      if (key != "remarks") outcome.set(key, value);
+    }
+    for (const std::string& remark : report.remarks) outcome.remark(remark, {{"warns", true}});
+    outcome.set("verdict", !report.sound() ? "problems" : report.remarks.empty() ? "sound" : "sound, with remarks");
+    outcome.finish();
+  } else {
+    std::cout << datasets::to_text(report);
     std::cout.flush();
-    throw InputError(folder + ": this pool has problems, listed above");
   }
+  if (!report.sound()) throw InputError(folder + ": this pool has problems, listed above");
+  if (options.has("strict") && !report.remarks.empty()) {
+    throw DoubtfulVerdict(folder + ": networks were never measured undisturbed, and --strict does not accept that");
+  }
+}
+
+/// Matches the profiles of a measured kit to its operators, and writes them into its results.
+void match_operators(Arguments arguments) {
+  const std::string folder = wants_help(arguments) ? "" : pool_folder(arguments, "operators");
+  OptionParser options("dataset operators",
+                       "Matches the layers that a kit's profiles name (measure.sh --profile) to the operators of its "
+                       "networks; writes results/operators.csv in the kit.",
+                       "  tenshot dataset operators kit/\n");
+  add_json_option(options);
+  if (!options.parse(arguments)) return;
+  if (!datasets::is_kit(folder)) throw InputError(folder + ": is no kit (it has no manifest.json)");
+  Outcome outcome(options);
+  const datasets::KitProfiles profiles = datasets::read_kit_profiles(folder);
+  for (const std::string& problem : profiles.problems) say(problem, options.has("quiet"));
+  if (profiles.networks == 0) {
+    throw InputError(folder + ": holds no profile that can be used; run measure.sh --profile on the device" +
+                     (profiles.problems.empty() ? "" : ", and see: " + profiles.problems.front()));
+  }
+  const std::filesystem::path file = std::filesystem::path(folder) / "results" / "operators.csv";
+  write_file_atomically(file, datasets::kernel_table(profiles.rows));
+  outcome.remark(profiles.summary(), {{"layers", profiles.layers},
+                                      {"matched", profiles.matched},
+                                      {"networks", profiles.networks},
+                                      {"matched_share", profiles.ms > 0 ? profiles.matched_ms / profiles.ms : 0}});
+  outcome.written(file.string(), std::to_string(profiles.rows.size()) + " operators",
+                  "tenshot dataset import --kit " + folder + " --out pool");
+  outcome.finish();
 }
 
 void run(const Arguments& arguments) {
@@ -213,12 +247,13 @@ void run(const Arguments& arguments) {
   if (verb == "import") return import_measurements(rest);
   if (verb == "describe") return describe_pool(rest);
   if (verb == "validate") return validate_pool(rest);
+  if (verb == "operators") return match_operators(rest);
   if (wants_help(arguments)) {
-    std::cout << "Usage: tenshot dataset import|describe|validate [options]; each has --help\n\nExample:\n"
+    std::cout << "Usage: tenshot dataset import|describe|validate|operators [options]; each has --help\n\nExample:\n"
               << import_example;
     return;
   }
-  throw UsageError("tenshot dataset needs import, describe or validate" +
+  throw UsageError("tenshot dataset needs import, describe, validate or operators" +
                    (verb.empty() ? std::string() : ", not '" + verb + "'"));
 }
 

@@ -7,9 +7,11 @@
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/core/metrics.h"
 #include "trainer/core/prediction_table.h"
@@ -100,14 +102,15 @@ void require_distinct_files(const OptionParser& options) {
   for (const char* option : {"predictor", "predictions", "exclude"}) {
     if (options.has(option)) files.reads(std::string("--") + option, options.get(option));
   }
-  files.reads_measured("--measurements", options.get("measurements"));
+  reads_measurements(files, options);
   reads_networks(files, options);
   files.writes("standard output", "-");
   files.require_distinct();
 }
 
 Joined compare_predictor(const OptionParser& options) {
-  const std::string file = options.get("predictor"), measured = options.required("measurements");
+  const std::string file = options.get("predictor");
+  options.required("measurements");
   const double confidence = options.get<double>("confidence");
   if (!(confidence > 0 && confidence < 1)) throw UsageError("--confidence is a share between 0 and 1, such as 0.9");
   require_distinct_files(options);
@@ -116,13 +119,13 @@ Joined compare_predictor(const OptionParser& options) {
   require_quantity(options, *predictor, file);
   const ArchitectureSet used_before = adapted_on(*predictor);  // before --networks gives its names another meaning
   networks_of(options);
-  datasets::MeasuredSource truth = read_measured(measured, predictor->space(), predictor->quantity(), quiet);
+  datasets::MeasuredSource truth = read_measurements(options, predictor->space(), predictor->quantity()).measured;
   const std::size_t used = leave_out(truth, used_before);
   if (used > 0) say(std::to_string(used) + " measured architectures were adapted on and are left out", quiet);
   leave_out_excluded(options, predictor->space(), truth);
   if (truth.architectures.empty()) {
-    throw InputError("there is nothing to compare: " + measured + " holds nothing but what " + file +
-                     " was adapted on; measure further architectures");
+    throw InputError("there is nothing to compare: " + tenshot::joined(options.all("measurements")) +
+                     " holds nothing but what " + file + " was adapted on; measure further architectures");
   }
   trainer::Predictions predictions = predictor->predict(truth.architectures, confidence);
   return {std::move(predictions.latency_ms),
@@ -135,7 +138,8 @@ Joined compare_predictor(const OptionParser& options) {
 
 Joined compare_table(const OptionParser& options) {
   const bool quiet = options.has("quiet");
-  const std::string predictions = options.required("predictions"), measured = options.required("measurements");
+  const std::string predictions = options.required("predictions");
+  options.required("measurements");
   require_distinct_files(options);
   const nasbench::SearchSpace& space = datasets::named_space(options.get("space"));
   networks_of(options);
@@ -143,7 +147,7 @@ Joined compare_table(const OptionParser& options) {
   datasets::require_no_swap(predictions, {column("stddev", quantity), "runs"}, "predictions, but measurements");
   const trainer::PredictionTable table = trainer::read_predictions(predictions, space, quantity);
   report(table.findings, quiet);
-  datasets::MeasuredSource truth = read_measured(measured, space, quantity, quiet);
+  datasets::MeasuredSource truth = read_measurements(options, space, quantity).measured;
   leave_out_excluded(options, space, truth);
   Joined joined = join(table, truth);
   joined.quantity = quantity;
@@ -151,7 +155,8 @@ Joined compare_table(const OptionParser& options) {
     say(std::to_string(joined.unpredicted) + " measured architectures have no prediction and are left out", quiet);
   }
   if (joined.measured_ms.empty()) {
-    throw InputError("there is nothing to compare: no architecture is both in " + predictions + " and in " + measured);
+    throw InputError("there is nothing to compare: no architecture is both in " + predictions + " and in " +
+                     tenshot::joined(options.all("measurements")));
   }
   return joined;
 }
@@ -164,27 +169,27 @@ void run(const std::vector<std::string>& arguments) {
   add("predictor", "required, or --predictions: what `tenshot adapt` wrote; leaves out what it was adapted on",
       cxxopts::value<std::string>());
   add("predictions", "required, or --predictor: CSV that `tenshot predict` wrote", cxxopts::value<std::string>());
-  add("measurements",
-      "required: CSV with architecture,latency_ms (or the quantity's column); a device-runtime's folder; or a kit with "
-      "its results/",
-      cxxopts::value<std::string>());
+  add_measurements_option(options, "required");
   add("exclude", "CSV with further architectures to leave out", cxxopts::value<std::string>());
   add("confidence", "of the intervals, with --predictor", cxxopts::value<double>()->default_value("0.9"));
   add("space", "with --predictions: search space of both files, a name or FILE.json",
       cxxopts::value<std::string>()->default_value("nasbench201"));
-  add("json", "metrics as JSON on standard output");
+  add_json_option(options);
   add_network_options(options, "that were measured");
   add_quantity_option(options, "the predictor's; with --predictions latency");
   if (!options.parse(arguments)) return;
   if (options.has("predictor") && options.has("predictions")) {
     throw UsageError("--predictor and --predictions are two ways: give one");
   }
+  Outcome outcome(options);
   quantity_option(options);
   const Joined joined = options.has("predictor") ? compare_predictor(options) : compare_table(options);
   const trainer::Metrics metrics =
       trainer::evaluate(joined.predicted_ms, joined.measured_ms, joined.lower_ms, joined.upper_ms);
   if (options.has("json")) {
-    std::cout << trainer::to_json(metrics, joined.quantity).dump(1) << "\n";
+    const nlohmann::json found = trainer::to_json(metrics, joined.quantity);
+    for (const auto& [key, value] : found.items()) outcome.set(key, value);
+    outcome.finish();
   } else {
     print(metrics, joined.quantity);
   }

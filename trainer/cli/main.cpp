@@ -10,6 +10,7 @@
 #include "nasbench/support/text.h"
 #include "trainer/cli/cold.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/outcome.h"
 #include "trainer/cli/signals.h"
 
 namespace tenshot::cli {
@@ -82,6 +83,9 @@ int main(int argc, char** argv) {
   } catch (const cli::UsageError& error) {
     std::cerr << "tenshot: " << excerpt(error.what(), longest_message) << "\n";
     return 2;
+  } catch (const cli::DoubtfulVerdict& verdict) {
+    std::cerr << "tenshot: " << excerpt(verdict.what(), longest_message) << "\n";
+    return 3;
   } catch (const std::bad_alloc&) {
     std::cerr << "tenshot: out of memory\n";
   } catch (const Interrupted& error) {

@@ -82,11 +82,48 @@ void require_latency_descriptor(datasets::Quantity quantity) {
                    ": leave it out");
 }
 
+void add_measurements_option(OptionParser& options, const std::string& meaning) {
+  options.add()("measurements",
+                meaning +
+                    ": CSV with architecture,latency_ms (or the quantity's column); a device-runtime's folder; or a "
+                    "kit's folder with its results/. May be given several times: they are joined, and what several "
+                    "measured counts by its median",
+                cxxopts::value<std::string>());
+}
+
+void reads_measurements(FileRoles& files, const OptionParser& options) {
+  for (const std::string& path : options.all("measurements")) files.reads_measured("--measurements", path);
+}
+
+namespace {
+
+void report_source(const datasets::MeasuredSource& source, bool quiet) {
+  if (source.kit) report(*source.kit, quiet);
+  report(source.findings, quiet);
+}
+
+}  // namespace
+
+datasets::JoinedSources read_measurements(const OptionParser& options, const nasbench::SearchSpace& space,
+                                          datasets::Quantity quantity) {
+  return read_measurements(options.all("measurements"), space, quantity, options.has("quiet"));
+}
+
+datasets::JoinedSources read_measurements(const std::vector<std::string>& paths, const nasbench::SearchSpace& space,
+                                          datasets::Quantity quantity, bool quiet) {
+  datasets::JoinedSources joined = datasets::read_joined({paths.begin(), paths.end()}, space, quantity);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (paths.size() > 1) say(paths[i] + ":", quiet);
+    report_source(joined.sources[i], quiet);
+  }
+  for (const std::string& remark : joined.remarks(quantity)) say(remark, quiet);
+  return joined;
+}
+
 datasets::MeasuredSource read_measured(const std::string& path, const nasbench::SearchSpace& space,
                                        datasets::Quantity quantity, bool quiet) {
   datasets::MeasuredSource source = datasets::read_measured(path, space, quantity);
-  if (source.kit) report(*source.kit, quiet);
-  report(source.findings, quiet);
+  report_source(source, quiet);
   return source;
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/kit/joined_sources.h"
 #include "datasets/kit/measured_source.h"
 #include "datasets/tables/network_sources.h"
 #include "nasbench/graph/network_reading.h"
@@ -37,6 +38,20 @@ nasbench::NetworkReadOptions read_options(const OptionParser& options);
 /// The usable architectures of a file; what is left out is reported. Throws InputError when nothing is usable.
 std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::SearchSpace& space,
                                                          bool quiet);
+
+/// --measurements, which may be given several times. `meaning` begins with what they are for ("required, or
+/// --descriptor").
+void add_measurements_option(OptionParser& options, const std::string& meaning);
+
+/// What --measurements names is read, where it is given.
+void reads_measurements(FileRoles& files, const OptionParser& options);
+
+/// What all of --measurements hold, joined by network (datasets/kit/joined_sources.h); reports what is left out, what
+/// was measured more than once, and how far that agrees.
+datasets::JoinedSources read_measurements(const OptionParser& options, const nasbench::SearchSpace& space,
+                                          datasets::Quantity quantity);
+datasets::JoinedSources read_measurements(const std::vector<std::string>& paths, const nasbench::SearchSpace& space,
+                                          datasets::Quantity quantity, bool quiet);
 
 /// Measurements of a CSV, a device-runtime's folder, or a kit with results (datasets/kit/measured_source.h); reports
 /// what is left out.

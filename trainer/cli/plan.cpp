@@ -14,9 +14,10 @@
 #include "trainer/cli/kernels_kit.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/shipped.h"
-#include "trainer/cli/written.h"
+#include "trainer/cli/until.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/planning/planning.h"
@@ -25,22 +26,22 @@
 namespace tenshot::cli {
 namespace {
 
-void write_kit(const OptionParser& options, const datasets::KitRequest& request, bool quiet) {
+void write_kit(const OptionParser& options, const datasets::KitRequest& request, Outcome& outcome) {
   const std::string folder = options.get("kit");
-  ProgressLine progress(quiet);
+  ProgressLine progress(options.has("quiet"));
   const datasets::KitSummary kit = datasets::write_kit(folder, request, [&](std::size_t done, std::size_t all) {
     progress.show("model " + std::to_string(done) + " of " + std::to_string(all));
   });
   constexpr double bytes_per_mb = 1e6;
   char size[32];
   std::snprintf(size, sizeof size, "%.1f MB", static_cast<double>(kit.bytes) / bytes_per_mb);
-  say(folder + ": " + std::to_string(kit.models) + " models, " + size +
-          "; copy it to the device, run measure.sh there, copy results/ back",
-      quiet);
+  outcome.tell(folder + ": " + std::to_string(kit.models) + " models, " + size +
+               "; copy it to the device, run measure.sh there, copy results/ back");
 }
 
 /// `--converted`, to the kit that is there by now.
-void add_converted(const OptionParser& options, bool quiet) {
+void add_converted(const OptionParser& options, Outcome& outcome) {
+  const bool quiet = options.has("quiet");
   const std::string folder = options.get("kit"), from = options.get("converted");
   const datasets::ConvertedSummary added = datasets::add_converted(folder, from);
   if (!added.passed_over.empty()) {
@@ -53,9 +54,9 @@ void add_converted(const OptionParser& options, bool quiet) {
     say(std::to_string(added.without) + " operators and chains of the kit were not converted and will not be measured",
         quiet);
   }
-  say_written(folder, std::to_string(added.models) + " converted models (." + added.format + ")",
-              "copy it to the device and run measure.sh --command '… {model} …' there, or here with --adb for a phone",
-              quiet);
+  outcome.written(
+      folder, std::to_string(added.models) + " converted models (." + added.format + ")",
+      "copy it to the device and run measure.sh --command '… {model} …' there, or here with --adb for a phone");
 }
 
 /// `plan --kit KIT --converted DIR`, without a plan: the kit is there already.
@@ -73,7 +74,7 @@ void require_distinct_files(const OptionParser& options, const std::string& chec
   FileRoles files;
   files.reads("--checkpoint", checkpoint);
   if (options.has("archs")) files.reads("--archs", options.get("archs"));
-  if (options.has("measurements")) files.reads_measured("--measurements", options.get("measurements"));
+  reads_measurements(files, options);
   reads_networks(files, options);
   if (options.has("proposals")) files.reads_networks("--proposals", options.get("proposals"));
   if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
@@ -89,14 +90,15 @@ void add_plan_options(OptionParser& options) {
       "cells.tenshot)",
       cxxopts::value<std::string>());
   add("samples", "how many to choose", cxxopts::value<std::string>()->default_value("10"));
+  add_until_option(options);
+  add_json_option(options);
   add("sampler", "information, targeted-uniform, random, or listed: the candidates as they stand",
       cxxopts::value<std::string>()->default_value("information"));
   add("archs",
       "CSV with the architectures that may be chosen (default: those the pool has measured; where a "
       "checkpoint has no rows, 1,000 drawn from the space)",
       cxxopts::value<std::string>());
-  add("measurements", "measurements made already (CSV, device-runtime or kit): plan further ones",
-      cxxopts::value<std::string>());
+  add_measurements_option(options, "what was measured already, to plan further ones");
   add("descriptor", "the new device's device.json: plan knowing what it says of costs", cxxopts::value<std::string>());
   add("seed", "seed of the draw", cxxopts::value<std::string>()->default_value("1"));
   add("out", "required, or --kit: plan to write, - for standard output", cxxopts::value<std::string>());
@@ -190,7 +192,7 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
     leave_out_incomplete(options, request.proposals);
   }
   if (options.has("measurements")) {
-    datasets::MeasuredSource measured = read_measured(options.get("measurements"), space, quantity, quiet);
+    datasets::MeasuredSource measured = read_measurements(options, space, quantity).measured;
     request.measured.architectures = std::move(measured.architectures);
     request.measured.latency_ms = std::move(measured.latency_ms);
     request.measured.whole_milliseconds = measured.whole_milliseconds;
@@ -202,28 +204,37 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
   }
 }
 
+/// " --measurements kit", as it was given here.
+std::string measurements_so_far(const OptionParser& options) {
+  std::string text;
+  for (const std::string& path : options.all("measurements")) text += " --measurements " + path;
+  return text;
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "plan", "Chooses which architectures to measure on a new device.",
       "  tenshot plan --networks models/ --kit kit/\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 5 --measurements measured.csv --out more.csv\n"
+      "  tenshot plan --checkpoint checkpoints/pool.tenshot --until 15% --measurements measured.csv --out more.csv\n"
       "  tenshot plan --checkpoint checkpoints/pool.tenshot --samples 10 --out plan.csv --kit kit/\n"
       "  tenshot plan --kit cases/ --fusion\n"
       "  tenshot plan --kit kit/ --converted tflite/    adds tflite/arch_01.tflite, … to the kit that is there\n");
   add_plan_options(options);
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
+  if (options.has("until")) wanted_half_width(options);
   if (options.has("fusion")) return write_fusion_kit(options);
-  if (adds_to_kit(options)) return add_converted(options, quiet);
+  Outcome outcome(options);
+  if (adds_to_kit(options)) {
+    add_converted(options, outcome);
+    return outcome.finish();
+  }
   if (!options.has("kit")) options.required("out");  // a kit holds its plan
   trainer::PlanRequest request = plan_request(options);
   datasets::KitRequest kit = kit_request(options, request.seed);
-  std::vector<std::string> tables;
-  for (const char* option : {"archs", "measurements", "descriptor"}) {
-    if (options.has(option)) tables.push_back(options.get(option));
-  }
-  const std::string checkpoint = checkpoint_of(options, tables);
+  const std::string checkpoint = checkpoint_of(options, files_given(options, {"archs", "measurements", "descriptor"}));
   require_distinct_files(options, checkpoint);
   MadeFolders made;
   if (options.has("out")) made.for_file(options.get("out"));
@@ -234,20 +245,33 @@ void run(const std::vector<std::string>& arguments) {
   kit.shape = space.default_shape();
   if (options.has("resolution")) kit.shape.resolution = options.integer("resolution", 4);
   add_what_is_known(options, *model, quantity, quiet, request);
+  if (options.has("until")) {
+    const std::optional<std::size_t> needed = say_needed(options, *model, request.measured, request.candidates, outcome);
+    if (needed == std::size_t{0}) return outcome.finish();
+    if (needed && !options.has("samples")) request.samples = *needed;
+  }
   const std::vector<nasbench::Architecture> plan = trainer::plan(*model, request);
-  if (options.has("out")) trainer::write_plan(options.get("out"), plan, space);
+  const std::string what = "plan of " + std::to_string(plan.size()) + " architectures";
   if (!options.has("kit")) {
-    return say_written(
-        options.get("out"), "plan of " + std::to_string(plan.size()) + " architectures",
-        "measure them (a column latency_ms), then tenshot adapt" +
-            (options.has("checkpoint") ? " --checkpoint " + checkpoint : "") + " --measurements measured.csv" +
-            (options.has("networks") ? " --networks " + options.get("networks") : "") + " --out device.tenshot",
-        quiet);
+    trainer::write_plan(options.get("out"), plan, space);
+    outcome.written(options.get("out"), what,
+                    "measure them (a column latency_ms), then tenshot adapt" +
+                        (options.has("checkpoint") ? " --checkpoint " + checkpoint : "") +
+                        measurements_so_far(options) + " --measurements measured.csv" +
+                        (options.has("networks") ? " --networks " + options.get("networks") : "") +
+                        " --out device.tenshot");
+    return outcome.finish();
   }
   kit.architectures = plan;
   kit.read = read_options(options);
-  write_kit(options, kit, quiet);
-  if (options.has("converted")) add_converted(options, quiet);
+  write_kit(options, kit, outcome);  // first: what a kit refuses leaves no plan
+  if (options.has("out")) trainer::write_plan(options.get("out"), plan, space);
+  if (options.has("json")) {  // people were told by write_kit
+    if (options.has("out")) outcome.written(options.get("out"), what, "");
+    outcome.written(options.get("kit"), "kit", "copy it to the device and run measure.sh there");
+  }
+  if (options.has("converted")) add_converted(options, outcome);
+  outcome.finish();
 }
 
 }  // namespace

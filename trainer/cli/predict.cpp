@@ -4,6 +4,7 @@
 #include <iostream>
 #include <limits>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "nasbench/spaces/networks.h"
@@ -15,10 +16,10 @@
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
+#include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/shipped.h"
 #include "trainer/cli/unfamiliar.h"
-#include "trainer/cli/written.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
 
@@ -46,6 +47,23 @@ void print(const trainer::Predictions& predictions, double confidence, const std
   }
   std::cout.flush();
   if (!std::cout) throw FileError("standard output: cannot write the predictions");
+}
+
+/// For --json: [{"architecture": …, "latency_ms": …, "lower_ms": …, "upper_ms": …}, …] in the quantity's columns.
+nlohmann::json rows_of(const std::vector<nasbench::Architecture>& architectures, const trainer::Predictions& all,
+                       const trainer::Predictor& predictor) {
+  const datasets::Quantity quantity = predictor.quantity();
+  nlohmann::json rows = nlohmann::json::array();
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    nlohmann::json row = {{"architecture", predictor.space().format(architectures[i])},
+                          {column(quantity), all.latency_ms[i]}};
+    if (!all.lower_ms.empty()) {
+      row[column("lower", quantity)] = all.lower_ms[i];
+      row[column("upper", quantity)] = all.upper_ms[i];
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
 }
 
 /// Of predictions, what --limit-ms and --fastest leave: the architectures within the limit, the fastest first, equals
@@ -130,6 +148,7 @@ void add_predict_options(OptionParser& options) {
   add("fastest", "keep this many, the fastest first", cxxopts::value<std::string>());
   add("out", "predictions to write as CSV, - for standard output (default: a line for each, for people)",
       cxxopts::value<std::string>());
+  add_json_option(options);
   add_network_options(options, "to predict");
   add_quantity_option(options, "the predictor's; another one is refused");
   options.add_rest("architecture", "architectures, names of networks, or their files: prints a line for each");
@@ -173,6 +192,7 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot predict --predictor device.tenshot --limit-ms 5 --fastest 10\n");
   add_predict_options(options);
   if (!options.parse(arguments)) return;
+  Outcome outcome(options);
   if (!options.rest().empty() && options.has("archs")) {
     throw UsageError("--archs and arguments are two ways to name architectures: give one");
   }
@@ -191,9 +211,8 @@ void run(const std::vector<std::string>& arguments) {
   require_quantity(options, *predictor, file);
   std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
   trainer::Predictions predictions = predictor->predict(architectures, confidence);
-  if (!options.has("quiet")) {
-    for (const std::string& note : notes_on_unfamiliar(*predictor, architectures))
-      std::cerr << "note: " << note << "\n";
+  for (const std::string& note : notes_on_unfamiliar(*predictor, architectures)) {
+    say("note: " + note, options.has("quiet"));
   }
   if (chosen) {
     Choice choice = fastest_of(architectures, predictions, limit_ms, most);
@@ -211,13 +230,19 @@ void run(const std::vector<std::string>& arguments) {
       names.push_back(predictor->space().format(architecture));
     }
   }
-  if (printed) print(predictions, confidence, names, predictor->quantity());
-  if (!options.has("out")) return;
+  if (options.has("json")) {
+    outcome.set("predictions", rows_of(architectures, predictions, *predictor));
+    outcome.set("confidence", confidence);
+  } else if (printed) {
+    print(predictions, confidence, names, predictor->quantity());
+  }
+  if (!options.has("out")) return outcome.finish();
   const std::string out = options.get("out");
   trainer::write_predictions(out, architectures, predictions, predictor->space(), predictor->quantity());
-  say_written(out, std::to_string(architectures.size()) + " predictions",
-              "compare them with measurements: tenshot evaluate --predictions " + out + " --measurements truth.csv",
-              options.has("quiet"));
+  outcome.written(
+      out, std::to_string(architectures.size()) + " predictions",
+      "compare them with measurements: tenshot evaluate --predictions " + out + " --measurements truth.csv");
+  outcome.finish();
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 trainer::report::DeviceReportOptions report_options(const OptionParser& options) {
   trainer::report::DeviceReportOptions result;
-  if (options.has("measurements")) result.measured = options.get("measurements");
+  for (const std::string& path : options.all("measurements")) result.measured.emplace_back(path);
   if (options.has("accuracies")) result.accuracies = options.get("accuracies");
   if (options.has("limit-ms")) {
     result.limit = options.get<double>("limit-ms");
@@ -35,9 +35,7 @@ void run(const std::vector<std::string>& arguments) {
   auto add = options.add();
   add("out", "required: page to write", cxxopts::value<std::string>());
   add("pictures", "folder to write the page's pictures to as well, as SVG files", cxxopts::value<std::string>());
-  add("measurements",
-      "of a predictor: further measurements of its device: a CSV, a device-runtime's folder, or a kit with results",
-      cxxopts::value<std::string>());
+  add_measurements_option(options, "of a predictor: further measurements of its device");
   add("accuracies", "of a predictor: CSV with the columns architecture,accuracy, for the Pareto front",
       cxxopts::value<std::string>());
   add("limit-ms", "of a predictor: latency not to exceed (or its quantity, in its unit)", cxxopts::value<double>());
@@ -52,7 +50,7 @@ void run(const std::vector<std::string>& arguments) {
   } else {
     files.reads("the predictor", what);
   }
-  if (options.has("measurements")) files.reads_measured("--measurements", options.get("measurements"));
+  reads_measurements(files, options);
   if (options.has("explain")) {
     for (const std::string& name : options.get<std::vector<std::string>>("explain")) {
       files.reads_file_or_name("--explain", name);

@@ -40,4 +40,17 @@ std::string checkpoint_of(const OptionParser& options, const std::vector<std::st
   return shipped;
 }
 
+std::vector<std::string> files_given(const OptionParser& options, const std::vector<std::string>& names) {
+  std::vector<std::string> files;
+  for (const std::string& name : names) {
+    if (name == "measurements") {
+      const std::vector<std::string> measurements = options.all(name);
+      files.insert(files.end(), measurements.begin(), measurements.end());
+    } else if (options.has(name)) {
+      files.push_back(options.get(name));
+    }
+  }
+  return files;
+}
+
 }  // namespace tenshot::cli

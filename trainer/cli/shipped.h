@@ -17,4 +17,7 @@ std::string given_or_shipped(const std::string& path);
 /// networks; else that of cells. Throws FileError where none is shipped.
 std::string checkpoint_of(const OptionParser& options, const std::vector<std::string>& tables);
 
+/// The values of those of `names` that were given.
+std::vector<std::string> files_given(const OptionParser& options, const std::vector<std::string>& names);
+
 }  // namespace tenshot::cli

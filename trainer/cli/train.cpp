@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "datasets/pool/joined_pools.h"
+#include "datasets/pool/validate.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
@@ -11,9 +12,9 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
+#include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/shipped.h"
-#include "trainer/cli/written.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/trees/tree_ensemble.h"
@@ -98,6 +99,7 @@ void add_train_options(OptionParser& options) {
       cxxopts::value<std::string>()->default_value("auto"));
   add("no-normalisation", "descriptors in absolute units (MAPLE)");
   add("no-scaling", "targets in milliseconds (MAPLE)");
+  add_json_option(options);
   add("threads", "processor threads; one gives the same bytes every time",
       cxxopts::value<std::string>()->default_value("1"));
   add_quantity_option(options, "what the pool's devices hold");
@@ -175,6 +177,7 @@ void run(const std::vector<std::string>& arguments) {
   add_train_options(options);
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
+  Outcome outcome(options);
   const std::vector<fs::path> folders = pools_of(options);
   const std::string out = options.required("out"), expected = expected_predictor(options);
   if (options.has("from") && options.has("knowledge")) {
@@ -196,6 +199,11 @@ void run(const std::vector<std::string>& arguments) {
   require_options_of(predictor, options);
   const trainer::MapleEdgeSettings settings = settings_of(options, predictor);
   say_of_operator_latencies(pool, predictor, quiet);
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    const std::size_t disturbed = datasets::never_undisturbed(device);
+    outcome.remark(datasets::disturbance_remark(device.id, disturbed, device.latencies.size()),
+                   {{"device", device.id}, {"never_undisturbed", disturbed}});
+  }
   ProgressLine progress(quiet);
   const trainer::TrainingControl control = training_control(out, threads, progress);
   std::unique_ptr<trainer::PoolModel> model;
@@ -210,11 +218,11 @@ void run(const std::vector<std::string>& arguments) {
   const std::string what = model->knowledge() != nullptr ? "knowledge" : "checkpoint";
   const bool names_networks = model->knowledge() != nullptr && !pool.space->composed();
   if (options.has("from")) say("the intervals are those that the checkpoint was calibrated with", quiet);
-  say_written(out,
+  outcome.written(out,
               what + " of " + predictor + " and " + std::to_string(model->pool().devices.size()) + " device-runtimes",
               "tenshot plan --checkpoint " + out + (names_networks ? " --networks models/" : "") +
-                  " --samples 10 --out plan.csv",
-              quiet);
+                  " --samples 10 --out plan.csv");
+  outcome.finish();
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 #include "trainer/cli/verdict.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
-#include <optional>
+#include <nlohmann/json.hpp>
 #include <unordered_set>
 
 #include "trainer/core/knowledge.h"
-#include "trainer/predictors/trust.h"
 
 namespace tenshot::cli {
 namespace {
@@ -20,10 +20,10 @@ double expected_error(std::vector<nasbench::Architecture> architectures, const t
   return trainer::typical_half_width(predictor.predict(architectures, trainer::judged_confidence));
 }
 
-/// By what factor `more_measurements` further ones, the most informative of `judged`, would narrow the intervals;
-/// nothing where the predictor does not say what it is uncertain about, or there are no others.
-std::optional<double> narrowing(const std::vector<nasbench::Architecture>& judged, const trainer::Predictor& predictor,
-                                const std::vector<nasbench::Architecture>& measured) {
+/// Those of `judged` that were not measured and may be.
+std::vector<nasbench::Architecture> candidates_of(const std::vector<nasbench::Architecture>& judged,
+                                                  const trainer::Predictor& predictor,
+                                                  const std::vector<nasbench::Architecture>& measured) {
   const nasbench::SearchSpace& space = predictor.space();
   std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> known(measured.begin(), measured.end());
   std::vector<nasbench::Architecture> candidates;
@@ -32,42 +32,83 @@ std::optional<double> narrowing(const std::vector<nasbench::Architecture>& judge
     const bool usable = !space.composed() || space.connected(architecture);
     if (usable && known.insert(architecture).second) candidates.push_back(architecture);
   }
-  const auto next = trainer::next_measurements(predictor, candidates, more_measurements);
-  if (!next) return std::nullopt;
-  return next->narrowing();
+  return candidates;
 }
 
 /// "; three more would narrow that to ±5 %", as far as that is worth measuring.
-std::string worth_of_more(double error, const std::optional<double>& factor) {
+std::string worth_of_more(const Verdict& verdict) {
   constexpr double little = 0.9;
-  if (!factor) return "";
-  if (*factor > little) return "; three more would narrow that little";
+  if (!verdict.further) return "";
+  if (*verdict.further > little * verdict.half_width) return "; three more would narrow that little";
   char text[80];
-  std::snprintf(text, sizeof text, "; three more would narrow that to ±%.2g %%", 100 * error * *factor);
+  std::snprintf(text, sizeof text, "; three more would narrow that to ±%.2g %%", 100 * *verdict.further);
   return text;
 }
 
 }  // namespace
 
-std::string verdict(const trainer::PoolModel& model, const trainer::Predictor& predictor,
-                    const std::vector<nasbench::Architecture>& measured,
-                    const std::vector<nasbench::Architecture>& named) {
+std::vector<nasbench::Architecture> judged_by(const trainer::PoolModel& model,
+                                              const std::vector<nasbench::Architecture>& measured,
+                                              const std::vector<nasbench::Architecture>& named) {
   std::vector<nasbench::Architecture> judged = trainer::known_architectures(model.pool());
   if (judged.empty()) judged = named.empty() ? measured : named;
-  if (!predictor.has_intervals() || judged.empty()) return "";
-  const double error = expected_error(judged, predictor);
+  return judged;
+}
+
+std::optional<Verdict> verdict(const trainer::Predictor& predictor, const std::vector<nasbench::Architecture>& judged,
+                               const std::vector<nasbench::Architecture>& measured) {
+  if (!predictor.has_intervals() || judged.empty()) return std::nullopt;
+  Verdict result;
+  result.half_width = expected_error(judged, predictor);
+  result.measurements = measured.size();
   const std::vector<trainer::Remark> explanation = predictor.explanation();
-  const auto warnings =
-      std::count_if(explanation.begin(), explanation.end(), [](const trainer::Remark& remark) { return remark.warns; });
-  const std::string word(trainer::word(trainer::trust(error, warnings > 0)));
+  result.warnings = static_cast<std::size_t>(std::count_if(explanation.begin(), explanation.end(),
+                                                           [](const trainer::Remark& remark) { return remark.warns; }));
+  result.trust = trainer::trust(result.half_width, result.warnings > 0);
+  const auto next = trainer::next_measurements(predictor, candidates_of(judged, predictor, measured), more_measurements);
+  if (next) result.further = result.half_width * next->narrowing();
+  return result;
+}
+
+std::string in_words(const Verdict& verdict) {
   char text[300];
-  std::snprintf(text, sizeof text, "%s: expect nine of ten predictions within ±%.2g %% (from %zu %s%s%s)", word.c_str(),
-                100 * error, measured.size(), measured.size() == 1 ? "measurement" : "measurements",
-                worth_of_more(error, narrowing(judged, predictor, measured)).c_str(),
-                warnings == 1  ? ", see the warning"
-                : warnings > 1 ? ", see the warnings"
-                               : "");
+  std::snprintf(text, sizeof text, "%s: expect nine of ten predictions within ±%.2g %% (from %zu %s%s%s)",
+                std::string(word(verdict.trust)).c_str(), 100 * verdict.half_width, verdict.measurements,
+                verdict.measurements == 1 ? "measurement" : "measurements", worth_of_more(verdict).c_str(),
+                verdict.warnings == 1  ? ", see the warning"
+                : verdict.warnings > 1 ? ", see the warnings"
+                                       : "");
   return text;
+}
+
+nlohmann::json to_json(const Verdict& verdict) {
+  std::string trust(word(verdict.trust));
+  trust.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(trust.front())));
+  nlohmann::json json = {{"trust", trust},
+                         {"within_percent", 100 * verdict.half_width},
+                         {"measurements", verdict.measurements},
+                         {"warnings", verdict.warnings}};
+  if (verdict.further) json["within_percent_after_three_more"] = 100 * *verdict.further;
+  return json;
+}
+
+std::optional<std::size_t> measurements_until(double wanted, const Verdict& verdict,
+                                              const trainer::Predictor& predictor,
+                                              const std::vector<nasbench::Architecture>& judged,
+                                              const std::vector<nasbench::Architecture>& measured) {
+  if (verdict.half_width <= wanted) return 0;
+  const std::vector<nasbench::Architecture> candidates = candidates_of(judged, predictor, measured);
+  const auto reached = [&](std::size_t count) {
+    const auto next = trainer::next_measurements(predictor, candidates, count);
+    return next && verdict.half_width * next->narrowing() <= wanted;
+  };
+  std::size_t enough = std::min(most_planned, candidates.empty() ? 0 : candidates.size() - 1);
+  if (enough == 0 || !reached(enough)) return std::nullopt;
+  for (std::size_t too_few = 0; enough - too_few > 1;) {  // more measurements never widen intervals
+    const std::size_t middle = (too_few + enough) / 2;
+    (reached(middle) ? enough : too_few) = middle;
+  }
+  return enough;
 }
 
 }  // namespace tenshot::cli

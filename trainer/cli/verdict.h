@@ -1,21 +1,51 @@
 #pragma once
 
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "nasbench/spaces/search_space.h"
 #include "trainer/core/predictor.h"
+#include "trainer/predictors/trust.h"
 
 namespace tenshot::cli {
 
-/// One line that says how far a predictor is to be trusted: "Good: expect nine of ten predictions within ±6 % (from 10
-/// measurements; three more would narrow that to ±5 %)", by the median width of its 90 % intervals over the pool's
-/// networks (trainer::Trust). Empty for predictors without intervals.
-/// What three more would do is what the three most informative of the pool's networks would
-/// (trainer::next_measurements). Of a checkpoint without rows they are trainer::known_architectures(), and of networks
-/// by name those that the user `named`, or else the measured ones.
-std::string verdict(const trainer::PoolModel& model, const trainer::Predictor& predictor,
-                    const std::vector<nasbench::Architecture>& measured,
-                    const std::vector<nasbench::Architecture>& named = {});
+/// The networks that a verdict is about: those of the pool. Of a checkpoint without rows they are
+/// trainer::known_architectures(), and of networks by name those that the user `named`, or else the measured ones.
+std::vector<nasbench::Architecture> judged_by(const trainer::PoolModel& model,
+                                              const std::vector<nasbench::Architecture>& measured,
+                                              const std::vector<nasbench::Architecture>& named = {});
+
+/// How far a predictor is to be trusted, by the median width of its 90 % intervals over the networks judged, and what
+/// three more measurements would do: the three most informative of them (trainer::next_measurements).
+struct Verdict {
+  trainer::Trust trust = trainer::Trust::doubtful;
+  double half_width = 0;          ///< nine of ten predictions are expected within ± this share
+  std::size_t measurements = 0;   ///< that the predictor was made from
+  std::size_t warnings = 0;       ///< among its explanation
+  std::optional<double> further;  ///< half_width after three more; nothing where the predictor does not say
+};
+
+/// Nothing for predictors without intervals, and where no network is judged.
+std::optional<Verdict> verdict(const trainer::Predictor& predictor, const std::vector<nasbench::Architecture>& judged,
+                               const std::vector<nasbench::Architecture>& measured);
+
+/// "Good: expect nine of ten predictions within ±6 % (from 10 measurements; three more would narrow that to ±5 %)"
+std::string in_words(const Verdict& verdict);
+/// {"trust": "good", "within_percent": 6.1, "measurements": 10, "warnings": 0, "within_percent_after_three_more": 5.2}
+nlohmann::json to_json(const Verdict& verdict);
+
+/// How many further measurements are expected to bring `half_width` to `wanted`: 0 where it is there already; nothing
+/// where `most_planned` would not do, too few networks are judged, or the predictor does not say what it is uncertain
+/// about.
+std::optional<std::size_t> measurements_until(double wanted, const Verdict& verdict,
+                                              const trainer::Predictor& predictor,
+                                              const std::vector<nasbench::Architecture>& judged,
+                                              const std::vector<nasbench::Architecture>& measured);
+
+/// Most further measurements that measurements_until() looks at.
+constexpr std::size_t most_planned = 64;
 
 }  // namespace tenshot::cli

@@ -1,6 +1,6 @@
 #include "trainer/python/inputs.h"
 
-#include "datasets/kit/measured_source.h"
+#include "datasets/kit/joined_sources.h"
 #include "datasets/kit/measured_space.h"
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/network_sources.h"
@@ -72,12 +72,15 @@ trainer::AdaptationSet adaptation_set(const datasets::Pool& pool, const Measurem
   if (quantity) wanted = datasets::quantity_named(*quantity);
   trainer::AdaptationSet set;
   set.quantity = trainer::adapted_quantity(pool, wanted);
-  if (const auto* path = std::get_if<std::filesystem::path>(&source)) {
-    datasets::MeasuredSource read = datasets::read_measured(*path, *pool.space, *set.quantity);
+  std::vector<std::filesystem::path> paths;
+  if (const auto* path = std::get_if<std::filesystem::path>(&source)) paths = {*path};
+  if (const auto* several = std::get_if<std::vector<std::filesystem::path>>(&source)) paths = *several;
+  if (!paths.empty()) {
+    datasets::MeasuredSource read = datasets::read_joined(paths, *pool.space, *set.quantity).measured;
     set.architectures = std::move(read.architectures);
     set.latency_ms = std::move(read.latency_ms);
-  } else {
-    add_numbers(std::get<std::map<std::string, double>>(source), *pool.space, set);
+  } else if (const auto* numbers = std::get_if<std::map<std::string, double>>(&source)) {
+    add_numbers(*numbers, *pool.space, set);
   }
   set.whole_milliseconds = datasets::are_whole_milliseconds(set.latency_ms);
   return set;

@@ -18,8 +18,9 @@ namespace tenshot::python {
 // What Python gives, as the library takes it.
 
 using Strings = std::vector<std::string>;
-/// Latencies in milliseconds by architecture string; or a CSV file of them, a device-runtime's folder, a kit.
-using MeasurementSource = std::variant<std::map<std::string, double>, std::filesystem::path>;
+/// Latencies in milliseconds by architecture string; or CSV files of them, device-runtimes' folders, kits.
+using MeasurementSource =
+    std::variant<std::map<std::string, double>, std::filesystem::path, std::vector<std::filesystem::path>>;
 /// Extents by the name of an ONNX file's input.
 using Shapes = std::map<std::string, std::vector<std::int64_t>>;
 

@@ -6,7 +6,7 @@ from numpy import float64
 from numpy.typing import NDArray
 
 _Path = Union[str, PathLike[str]]
-_Measurements = Union[Mapping[str, float], _Path]
+_Measurements = Union[Mapping[str, float], _Path, Sequence[_Path]]
 _Shapes = Mapping[str, Sequence[int]]
 if TYPE_CHECKING:
     from torch.nn import Module  # space_from_modules alone needs torch

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
-#include "datasets/kit/measured_source.h"
+#include "datasets/kit/joined_sources.h"
 #include "datasets/tables/measurements.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
@@ -69,13 +69,20 @@ Device device_of(const Predictor& predictor, const DeviceReportOptions& options)
     device.warnings.push_back("the measurements are whole numbers of " + device.unit() +
                               ": on fast networks one step of this clock is a large relative error");
   }
-  if (!options.measured) return device;
-  const datasets::MeasuredSource source =
-      datasets::read_measured(*options.measured, predictor.space(), predictor.quantity());
-  device.others = others_of({source.architectures, source.latency_ms}, device.used);
-  const std::string name = options.measured->filename().string(), left_out = left_out_of(source);
-  if (!left_out.empty()) device.warnings.push_back(name + ": left out: " + left_out);
-  if (device.others.latency_ms.empty()) device.warnings.push_back(name + ": holds nothing that was not adapted on");
+  if (options.measured.empty()) return device;
+  const datasets::JoinedSources joined =
+      datasets::read_joined(options.measured, predictor.space(), predictor.quantity());
+  for (const std::string& remark : joined.remarks(predictor.quantity())) device.lines.push_back(remark);
+  device.others = others_of({joined.measured.architectures, joined.measured.latency_ms}, device.used);
+  for (std::size_t i = 0; i < options.measured.size(); ++i) {
+    const std::string left_out = left_out_of(joined.sources[i]);
+    if (!left_out.empty()) {
+      device.warnings.push_back(options.measured[i].filename().string() + ": left out: " + left_out);
+    }
+  }
+  if (device.others.latency_ms.empty()) {
+    device.warnings.push_back(options.measured.front().filename().string() + ": holds nothing that was not adapted on");
+  }
   return device;
 }
 
@@ -190,7 +197,8 @@ Page device_report(const fs::path& file, const DeviceReportOptions& options) {
 
 Page make_report(const fs::path& what, const DeviceReportOptions& options) {
   if (!fs::is_directory(what)) return device_report(what, options);
-  if (options.measured) throw InputError(what.string() + ": is an experiment's folder, which has its own measurements");
+  if (!options.measured.empty())
+    throw InputError(what.string() + ": is an experiment's folder, which has its own measurements");
   if (options.accuracies || options.limit || !options.explained.empty()) {
     throw InputError(what.string() +
                      ": is an experiment's folder; accuracies, a limit and a network to explain are of a "

@@ -12,8 +12,8 @@ namespace tenshot::trainer::report {
 
 /// What a page on a predictor shows beside the predictor itself.
 struct DeviceReportOptions {
-  /// Further measurements of its device, to hold it against: whatever datasets::read_measured reads.
-  std::optional<std::filesystem::path> measured = std::nullopt;
+  /// Further measurements of its device, to hold it against: whatever datasets::read_joined reads; none where empty.
+  std::vector<std::filesystem::path> measured = {};
   /// CSV `architecture,accuracy` (or `network,accuracy`): the Pareto front of latency and accuracy.
   std::optional<std::filesystem::path> accuracies = std::nullopt;
   /// Latency not to exceed, ms, or another quantity in its unit: among the fastest and in the front's picture.

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Measures the models of this folder with what the board has, for `tenshot adapt --measurements`. Reads models.tsv,
 # writes only inside results/ and every file to NAME.part first, so that it may be stopped at any moment and run again.
+# shellcheck disable=SC2031 # the sentinel is measured in a subshell
 set -u
 unset CDPATH
 LC_ALL=C
@@ -17,7 +18,8 @@ Measures the models of this folder and writes results/. Run it again to go on af
   --calibration FILE  calibration cache for trtexec and int8; without one trtexec takes ranges of its own
   --command TEMPLATE  for custom: a shell command, run in this folder, that runs the model {model} {runs} times and
                       prints milliseconds, one a line (other lines are only kept in the log); in it {stem} is {model}
-                      without its suffix, and {threads}, {batch}, {channels}, {height} and {width} are numbers
+                      without its suffix, {threads}, {batch}, {channels}, {height} and {width} are numbers, and {shape}
+                      is 1x3x224x224, or int64:1x128,int64:1x128 where the model takes two inputs of another type
   --times PATTERN     where the command prints its times otherwise: text with %{ns}, %{us}, %{ms} or %{s} for the number,
                       as in 'avg=%{us}'; %{ms/runs} is the sum of all runs. Of an average or a median (the pattern says
                       avg, average, mean or median) the last one counts, and the results say that they have no spread
@@ -32,6 +34,10 @@ Measures the models of this folder and writes results/. Run it again to go on af
   --cold N            also N cold starts of each architecture, each in a fresh process, from the model's file to the
                       first output, the file dropped from the page cache before; adapt --quantity cold takes them
   --cold-command TEMPLATE  for custom: a shell command that starts {model} once and prints the milliseconds of it last
+  --profile           also what each layer of an architecture takes, as the runtime's profiler tells, in runs of their own
+                      beside the timed ones; tenshot dataset operators matches the layers to operators
+  --profile-command TEMPLATE  for custom: a shell command that profiles {model}, and prints the profile or writes it to
+                      the file {profile}: as benchmark_model --enable_op_profiling=true or benchmark_app do
   --no-perf           no hardware counters
   --no-quantities     neither energy nor peak memory of the architectures
   --help              this text
@@ -47,6 +53,8 @@ Examples
   ./measure.sh --backend onnxruntime --threads 1
   ./measure.sh --backend custom --command './bench --model {model} --repeat {runs}'
   ./measure.sh --command 'benchmark_app -m {model} -api sync -niter {runs}' --times 'Median: %{ms}'
+  ./measure.sh --command 'benchmark_model --graph={model} --num_runs={runs}' --times 'avg=%{us}' \
+    --profile-command 'benchmark_model --graph={model} --num_runs={runs} --enable_op_profiling=true'
   ./measure.sh --adb --command '../benchmark_model --graph={model} --num_runs={runs}' --times 'Inference (avg): %{us}'
 END
 }
@@ -57,12 +65,14 @@ warn() { printf 'WARNING: %s\n' "$*" >&2; }
 
 backend='' precision='' calibration='' command='' runs_asked='' threads='' optimization='' sentinel_every='' node_modules=''
 times_pattern='' phone='' serial='' use_perf=yes use_quantities=yes cold_starts='' cold_command=''
+profile=no profile_command=''
 while [ $# -gt 0 ]; do
   option=$1
   case $option in
     --help | -h) usage; exit 0 ;;
     --no-perf) use_perf=no; shift; continue ;;
     --no-quantities) use_quantities=no; shift; continue ;;
+    --profile) profile=yes; shift; continue ;;
     --adb)
       phone=any
       shift
@@ -85,6 +95,7 @@ while [ $# -gt 0 ]; do
     --sentinel) sentinel_every=$value ;;
     --cold) cold_starts=$value ;;
     --cold-command) cold_command=$value ;;
+    --profile-command) profile_command=$value profile=yes ;;
     --node-modules) node_modules=$value ;;
     *) wrong "$option is not an option" ;;
   esac
@@ -128,7 +139,9 @@ check_list() { # models.tsv, or converted.tsv: the same of converted files
   list != "models.tsv" && length($4) == 129 { sub(/[+]/, "", hash) }
   length(hash) != (length($4) == 129 ? 128 : 64) || hash ~ /[^0-9a-f]/ { bad("\"" $4 "\" is not a SHA-256") }
   $5 !~ /^[1-9][0-9]*$/ { bad("\"" $5 "\" is not a number of runs") }
-  $6 !~ /^[1-9][0-9x]*$/ { bad("\"" $6 "\" is not a shape like 1x3x32x32") }
+  $6 !~ /^([a-z]+[0-9]*:)?[1-9][0-9]*(x[1-9][0-9]*)*(,([a-z]+[0-9]*:)?[1-9][0-9]*(x[1-9][0-9]*)*)*$/ {
+    bad("\"" $6 "\" is no shape like 1x3x32x32, nor shapes like int64:1x128,int64:1x128")
+  }
   { seen[$1] = 1; count++ }
   END { if (!failed && !count) { print list " lists no models; write the kit anew"; exit 1 } }
 ' "$1" >&2
@@ -148,13 +161,15 @@ elif has openssl; then sha256() { openssl dgst -sha256 <"$1" | sed 's/.*= *//'; 
 else die "None of sha256sum, shasum and openssl is here to check the models with"
 fi
 
-for script in state.sh tools.sh; do
+for script in state.sh tools.sh speed.sh; do
   [ -f $script ] || die "There is no $script beside measure.sh: copy the whole kit"
 done
 # shellcheck source-path=SCRIPTDIR source=state.sh
 . ./state.sh
 # shellcheck source-path=SCRIPTDIR source=tools.sh
 . ./tools.sh
+# shellcheck source-path=SCRIPTDIR source=speed.sh
+. ./speed.sh
 
 # ---- The backend.
 format='' # of the converted files
@@ -265,6 +280,7 @@ trap 'rm -f results/running' EXIT
 # ---- The state of the board, or of the phone.
 state_now() { if [ -n "$phone" ]; then phone_state board_state; else board_state; fi; }
 clock_now() { if [ -n "$phone" ]; then phone_state clock; else clock; fi; }
+fixed_now() { if [ -n "$phone" ]; then phone_state clock_fixed; else clock_fixed; fi; }
 four_digits() { awk "BEGIN { printf(($1 >= 1000 ? \"%.0f\" : \"%.4g\"), $1) }"; } # for people; files keep all
 moved() { # FROM TO: by more than 2 %?
   echo "$1 $2" | awk '{ print (/unknown/ ? "unknown" : $2 > 1.02 * $1 || $2 < 0.98 * $1 ? "yes" : "no") }'
@@ -350,9 +366,11 @@ measure() { # sets ms, or returns 1 with why
     why="trtexec did not build an engine: $(sed -n 's/.*\[E\] *//p' "$log" | head -n 1)"
     return 1
   fi
+  require_extents || return 1
   clocks_before=$(clock_now)
-  infer "$runs" $warmup $warmup_ms "$out/raw.part" >>"$log" 2>&1
+  infer "$runs" $warmup $warmup_ms "$out/raw.part" >"$out/said.part" 2>&1
   status=$?
+  cat "$out/said.part" >>"$log"
   clocks_after=$(clock_now)
   [ $runner != custom ] || cat "$out/raw.part" >>"$log"
   [ -z "$phone" ] || remove_model >>"$log" 2>&1
@@ -362,6 +380,7 @@ measure() { # sets ms, or returns 1 with why
     why="$runner ended with status $status: $(tail -n 1 "$log")"
     return 1
   fi
+  ran_as_asked || return 1
   case $runner in
     perf_test) times=perf_test.txt; awk -F, "NF >= 5 && ++n > $warmup" "$out/raw.part" ;;
     custom) times=times.txt; read_times "$out/raw.part" ;;
@@ -385,6 +404,13 @@ else
   measure_quantities() { energy_mj='' memory_mib=''; }
   note_quantities() { :; }
 fi
+measure_profile() { profile_line=''; }
+has_profile() { :; }
+if [ $profile = yes ]; then
+  [ -f profile.sh ] || die "There is no profile.sh beside measure.sh: write the kit anew, or leave --profile out"
+  # shellcheck source-path=SCRIPTDIR source=profile.sh
+  . ./profile.sh
+fi
 measure_cold() { cold_lines=''; }
 if [ -n "$cold_starts" ]; then
   [ -f cold.sh ] || die "There is no cold.sh beside measure.sh: write the kit anew, or leave --cold out"
@@ -395,56 +421,17 @@ else
   note_cold_starts() { :; }
 fi
 
-# ---- The sentinel: whether the machine kept its speed is seen in one model that is measured again and again.
-sentinel_attempts=6
-sentinel_patience_s=60
-sentinel_tolerance=1.05 # times its fastest
-sentinel() { # measures the first model, and prints and remembers its milliseconds
-  (
-    while IFS='	' read -r id kind file hash runs shape; do case $id in '#'*) ;; *) break ;; esac; done <"$list"
-    out=results/sentinel log=results/sentinel/log.txt engine=$(engine_of)
-    mkdir -p "$out" && : >"$log" && measure && echo "$ms" >>results/sentinel.txt && echo "$ms"
-  )
-}
-# The sentinel at its fastest, but for one measurement in ten.
-sentinel_level() { sort -n results/sentinel.txt | awk '{ ms[NR] = $1 } END { print ms[int((NR + 9) / 10)] }'; }
-kept_speed() { awk "BEGIN { exit !($1 <= $sentinel_tolerance * $(sentinel_level)) }"; } # MILLISECONDS of the sentinel
-# Waits for the machine to be fast again, so long as there is patience; $sentinel_ms is the sentinel's last measurement.
-await_speed() {
-  until=$(($(date +%s) + sentinel_patience_s))
-  until kept_speed "$sentinel_ms" || [ "$(date +%s)" -ge "$until" ]; do
-    sleep 1
-    sentinel_ms=$(sentinel) || break
-  done
-}
-# The slower of the sentinels before and after them is what is said of the models in $batch.
-end_batch() {
-  before_ms=$sentinel_ms
-  sentinel_ms=$(sentinel) || sentinel_ms=$before_ms
-  slower_ms=$(printf '%s\n' "$before_ms" "$sentinel_ms" | sort -n | tail -n 1)
-  for one in $batch; do
-    { cat "results/$one/meta.txt"; echo "sentinel_ms=$slower_ms"; } | save "results/$one/meta.txt" || exit 1
-  done
-  batch=''
-}
-
 total=$(grep -vc '^#' "$list")
 is_measured() { [ -f "results/$1/meta.txt" ] && grep -q "^sha256=$2\$" "results/$1/meta.txt"; } # ID HASH
-is_steady() { # ID: as the sentinel says, measured before $level
-  [ -z "$sentinel_every" ] || [ -z "$level" ] ||
-    awk -F= -v most="$sentinel_tolerance $level" '
-      BEGIN { split(most, factor, " ") }
-      $1 == "sentinel_ms" && $2 <= factor[1] * factor[2] { steady = 1 }
-      END { exit !steady }' "results/$1/meta.txt"
-}
-is_done() { is_measured "$1" "$2" && is_steady "$1"; }
-count_done() {
+is_done() { is_measured "$1" "$2" && is_steady "$1" && is_at_level "$1" && has_profile "$1"; }
+count_done() { # what is measured, steady as the sentinel says, and at the clock $clock_level where there is one
   done_count=0 level=''
   [ ! -f results/sentinel.txt ] || level=$(sentinel_level)
   while IFS='	' read -r id _ _ hash _; do
     case $id in '#'*) ;; *) ! is_done "$id" "$hash" || done_count=$((done_count + 1)) ;; esac
   done <"$list"
 }
+clock_level=$(find_clock_level)
 count_done
 done_before=$done_count
 
@@ -466,10 +453,11 @@ if [ -f results/before.txt ]; then check_power_mode results/now.part; else mv -f
 rm -f results/now.part
 
 sentinel_ms='' batch=''
-if [ -n "$sentinel_every" ] && [ $done_before -lt "$total" ] && ! sentinel_ms=$(sentinel); then
+if [ -n "$sentinel_every" ] && [ $done_before -lt "$total" ] && ! sentinel_ms=$(first_sentinel); then
   warn "the first model cannot be measured, so there is no sentinel: $(tail -n 1 results/sentinel/log.txt)"
   sentinel_every=''
 fi
+clocks_fixed=$(fixed_now)
 moved_ones='' pass=1 stopped='' last_failure='' same_failures=0
 # Whether this model and the two before it failed for one reason, but for their names and numbers.
 is_same_failure() {
@@ -500,15 +488,18 @@ measure_all() { # what is not done; sets failures and failed
       fi
       measure_quantities
       measure_cold
+      measure_profile
       {
         printf '%s=%s\n' id "$id" sha256 "$hash" backend "$backend" precision "$precision" runs "$runs" log log.txt \
-          times "$times" clocks_before "$clocks_before" clocks_after "$clocks_after" clocks_moved "$moves"
+          times "$times" clocks_before "$clocks_before" clocks_after "$clocks_after" clocks_moved "$moves" \
+          clocks_fixed "$clocks_fixed"
         if [ $runner = trtexec ]; then printf 'warmup=0\nwarmup_ms=%s\n' $warmup_ms; else echo "warmup=$warmup"; fi
         [ $aggregated = no ] || echo aggregated=yes
         [ "$counted" != yes ] || printf 'short_runs=%s\nlong_runs=%s\n' "$short_runs" "$long_runs"
         [ -z "$energy_mj" ] || echo "energy_mj=$energy_mj"
         [ -z "$memory_mib" ] || echo "memory_mib=$memory_mib"
         [ -z "$cold_lines" ] || printf '%s\n' "$cold_lines"
+        [ -z "$profile_line" ] || echo "$profile_line"
       } | save "$out/meta.txt" || exit 1
       rm -f "$out"/*.part
       left=$(awk "BEGIN { s = ($todo - $attempts) * ($(date +%s) - $started) / $attempts
@@ -518,7 +509,7 @@ measure_all() { # what is not done; sets failures and failed
       if [ "$moves" = yes ]; then
         moved_ones="$moved_ones $id"
         warn "THE CLOCK MOVED during $id, from $clocks_before to $clocks_after: sudo nvpmodel -m 0;" \
-          "sudo jetson_clocks; then delete results/$id and run this again"
+          "sudo jetson_clocks; then run this again"
       fi
       batch="$batch $id"
     else
@@ -537,6 +528,7 @@ measure_all() { # what is not done; sets failures and failed
 }
 measure_all
 if [ -n "$sentinel_every" ]; then
+  clock_level=''
   count_done
   while [ -z "$stopped" ] && [ $((done_count + failed)) -lt "$total" ] && [ $pass -lt $sentinel_attempts ]; do
     echo "The machine changed its speed: of the models $((total - done_count - failed)) are measured again"
@@ -552,14 +544,25 @@ if [ -n "$sentinel_every" ]; then
     fi
   done <"$list"
 fi
+clock_level=$(find_clock_level)
+others=$(off_level)
+if [ -n "$others" ] && [ -z "$stopped" ] && has_level_clock; then
+  echo "The clock was not at $clock_level during$others, and is now: measured again"
+  moved_ones=''
+  count_done
+  measure_all
+  others=$(off_level)
+fi
 note_quantities
 note_cold_starts
 state_now | save results/after.txt || exit 1
 check_power_mode results/after.txt
+clock_level='' sentinel_every='' # what was disturbed is measured too
 count_done
-[ -z "$sentinel_every" ] || [ -n "$stopped" ] || done_count=$((total - failed)) # a disturbed model is measured too
 echo "$done_count of $total measured; the results are in $PWD/results"
 [ -z "$moved_ones" ] || warn "the clocks or the speed moved during:$moved_ones"
+[ -z "$others" ] || warn "most models ran at the clock $(find_clock_level), and these did not:$others. Adapting leaves" \
+  "them out; let the board cool, fix its clocks, and run this again: it measures them again"
 if [ -n "$stopped" ]; then
   echo "Three models in a row failed for the same reason, so no further one was tried: $stopped" >&2
   echo "What they printed is in results/$stopped_at/log.txt; another run tries them again" >&2

@@ -135,6 +135,7 @@ memory_runs() { awk "BEGIN { n = int(500 / $1) + 1; print n > 2000 ? 2000 : n }"
 peak_of_empty() { # sets empty_kib, or memory_missing
   (
     file=$empty_file engine=results/engines/empty.engine out=results/empty
+    empty_shape=$(setting empty) && shape=${empty_shape:-$shape}
     case $file in converted/*) engine=$file ;; esac
     log=$out/log.txt
     mkdir -p "$out" && : >"$log"

@@ -1,8 +1,10 @@
 #!/usr/bin/env node
-// Times an ONNX model with ONNX Runtime on the CPU: node run_onnx.js MODEL RUNS WARMUP OUT.json [THREADS [SHAPE]]
+// Times an ONNX model with ONNX Runtime on the CPU: node run_onnx.js MODEL RUNS WARMUP OUT.json [THREADS [SHAPES]]
+// SHAPES is 1x3x32x32, or of several inputs and other types int64:1x128,int64:1x128, in the model's order.
 // TENSHOT_COLD=1 times one cold start in place of runs, from the model's file to the first output, and writes
 // {"format":"tenshot.cold-start/1","cold_ms":...,"load_ms":...,"prepare_ms":...,"first_ms":...,"warm_ms":...}.
 // Writes {"format":"tenshot.times/1","times_ms":[...],"version":...}, one time per run after WARMUP untimed ones.
+// TENSHOT_PROFILE names a file that gets ONNX Runtime's profile of the runs.
 // --version prints ONNX Runtime's version. TENSHOT_NODE_MODULES names the folder that holds onnxruntime-node, unless
 // Node finds it by itself; TENSHOT_OPTIMIZATION is all (unless said), extended, basic or disabled.
 'use strict';
@@ -24,15 +26,45 @@ function pseudoRandom(count) {
   return values;
 }
 
+const arrayOf = {
+  float32: (count) => pseudoRandom(count),
+  float64: (count) => Float64Array.from(pseudoRandom(count)),
+  float16: (count) => new Uint16Array(count).fill(0x3800), // 0.5
+  int8: (count) => new Int8Array(count).fill(1),
+  uint8: (count) => new Uint8Array(count).fill(1),
+  int32: (count) => new Int32Array(count).fill(1),
+  int64: (count) => new BigInt64Array(count).fill(1n),
+  bool: (count) => new Uint8Array(count).fill(1),
+};
+
+// A tensor for each input: random floats, and whole numbers 1, which are a token, a position and an open mask.
+function feedsOf(session, shapes) {
+  // Earlier versions of the package do not tell the shape.
+  const wanted = shapes
+    ? shapes.split(',')
+    : session.inputMetadata.map((one) => one.shape.map((size) => (typeof size === 'number' ? size : 1)).join('x'));
+  if (wanted.length !== session.inputNames.length) {
+    throw new Error(`the model takes ${session.inputNames.length} inputs, and the list has ${wanted.length} shapes`);
+  }
+  return Object.fromEntries(
+    wanted.map((text, i) => {
+      const [type, extents] = text.includes(':') ? text.split(':') : ['float32', text];
+      const shape = extents.split('x').map(Number);
+      const count = shape.reduce((product, size) => product * size, 1);
+      return [session.inputNames[i], new ort.Tensor(type, arrayOf[type](count), shape)];
+    }),
+  );
+}
+
 async function main(args) {
   if (args.length === 1 && args[0] === '--version') {
     console.log(version);
     return;
   }
   if (args.length < 4 || args.length > 6) {
-    throw new Error('usage: node run_onnx.js MODEL RUNS WARMUP OUT.json [THREADS [SHAPE]]');
+    throw new Error('usage: node run_onnx.js MODEL RUNS WARMUP OUT.json [THREADS [SHAPES]]');
   }
-  const [model, , , out, threads = '1', wantedShape] = args;
+  const [model, , , out, threads = '1', shapes] = args;
   const runs = Number(args[1]);
   const warmup = Number(args[2]);
   const settings = {
@@ -42,6 +74,8 @@ async function main(args) {
     executionMode: 'sequential',
     graphOptimizationLevel: process.env.TENSHOT_OPTIMIZATION || 'all',
   };
+  const profile = process.env.TENSHOT_PROFILE;
+  if (profile) Object.assign(settings, { enableProfiling: true, profileFilePrefix: `${profile}.ort` });
   const cold = process.env.TENSHOT_COLD === '1';
   const now = () => Number(process.hrtime.bigint()) / 1e6;
   const begin = now();
@@ -49,12 +83,7 @@ async function main(args) {
   const loaded = now();
   const session = await ort.InferenceSession.create(cold ? bytes : model, settings);
   const prepared = now();
-  // Earlier versions of the package do not tell the shape.
-  const shape = wantedShape
-    ? wantedShape.split('x').map(Number)
-    : session.inputMetadata[0].shape.map((size) => (typeof size === 'number' ? size : 1));
-  const count = shape.reduce((product, size) => product * size, 1);
-  const feeds = { [session.inputNames[0]]: new ort.Tensor('float32', pseudoRandom(count), shape) };
+  const feeds = feedsOf(session, shapes);
   const write = (result) => {
     fs.writeFileSync(`${out}.new`, JSON.stringify({ ...result, version }));
     fs.renameSync(`${out}.new`, out);
@@ -87,6 +116,12 @@ async function main(args) {
     await session.run(feeds);
     const end = process.hrtime.bigint();
     if (run >= warmup) times.push(Number(end - start) / 1e6);
+  }
+  if (profile) {
+    session.endProfiling();
+    const folder = path.dirname(profile);
+    const [written] = fs.readdirSync(folder).filter((name) => name.startsWith(`${path.basename(profile)}.ort`));
+    fs.renameSync(path.join(folder, written), profile);
   }
   write({ format: 'tenshot.times/1', times_ms: times });
 }

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Times an ONNX model with ONNX Runtime on the CPU: run_onnx.py MODEL RUNS WARMUP OUT.json [THREADS [SHAPE]]
+"""Times an ONNX model with ONNX Runtime on the CPU: run_onnx.py MODEL RUNS WARMUP OUT.json [THREADS [SHAPES]]
 
+SHAPES is 1x3x32x32, or of several inputs and other types int64:1x128,int64:1x128, in the model's order.
 Writes {"format": "tenshot.times/1", "times_ms": [...], "version": ...}, one time per run after WARMUP untimed ones.
 TENSHOT_COLD=1 times one cold start in place of runs, from the model's file to the first output, and writes
 {"format": "tenshot.cold-start/1", "cold_ms": ..., "load_ms": ..., "prepare_ms": ..., "first_ms": ..., "warm_ms": ...}.
+TENSHOT_PROFILE names a file that gets ONNX Runtime's profile of the runs.
 --version prints ONNX Runtime's version. TENSHOT_OPTIMIZATION is all (unless said), extended, basic or disabled.
 """
 import json
@@ -12,6 +14,23 @@ import sys
 import time
 
 import onnxruntime
+
+
+def feeds_of(inputs, shapes, numpy):
+    """A value for each input: random floats, and whole numbers 1, which are a token, a position and an open mask."""
+    wanted = shapes.split(",") if shapes else ["x".join(str(size if isinstance(size, int) else 1) for size in one.shape)
+                                               for one in inputs]
+    if len(wanted) != len(inputs):
+        raise ValueError("the model takes %d inputs, and the list has %d shapes" % (len(inputs), len(wanted)))
+    random = numpy.random.RandomState(1)
+    feeds = {}
+    for one, text in zip(inputs, wanted):
+        kind, _, extents = text.rpartition(":")
+        shape = [int(size) for size in extents.split("x")]
+        is_float = kind in ("", "float16", "float32", "float64")
+        values = random.uniform(-1, 1, shape) if is_float else numpy.ones(shape)
+        feeds[one.name] = values.astype(kind or "float32")
+    return feeds
 
 
 def main(arguments):
@@ -31,6 +50,10 @@ def main(arguments):
         os.environ.get("TENSHOT_OPTIMIZATION"))
     if level:
         options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, level)
+    profile = os.environ.get("TENSHOT_PROFILE")
+    if profile:
+        options.enable_profiling = True
+        options.profile_file_prefix = profile + ".ort"
     cold = os.environ.get("TENSHOT_COLD") == "1"
     begin = time.perf_counter()
     source = model
@@ -40,15 +63,11 @@ def main(arguments):
     loaded = time.perf_counter()
     session = onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
     prepared = time.perf_counter()
-    tensor = session.get_inputs()[0]
-    shape = [size if isinstance(size, int) else 1 for size in tensor.shape]
-    if len(arguments) > 5:
-        shape = [int(size) for size in arguments[5].split("x")]
-    values = numpy.random.RandomState(1).uniform(-1, 1, shape).astype(numpy.float32)
+    feeds = feeds_of(session.get_inputs(), arguments[5] if len(arguments) > 5 else "", numpy)
 
     def timed():
         start = time.perf_counter()
-        session.run(None, {tensor.name: values})
+        session.run(None, feeds)
         return 1e3 * (time.perf_counter() - start)
 
     def write(result):
@@ -68,6 +87,8 @@ def main(arguments):
         ms = timed()
         if run >= warmup:
             times_ms.append(ms)
+    if profile:
+        os.replace(session.end_profiling(), profile)
     return write({"format": "tenshot.times/1", "times_ms": times_ms})
 
 

@@ -49,4 +49,12 @@ clock() {
   else cat "$sys"/devices/system/cpu/cpu[0-9]*/cpufreq/scaling_cur_freq
   fi 2>/dev/null | sort -n | tail -n 1 | grep . || echo unknown
 }
-case ${1:-} in board_state | clock) "$1" ;; esac
+# Whether that clock may not move: yes, no, or unknown.
+clock_fixed() {
+  if [ "${backend:-}" = trtexec ] && [ -r "$gpu/cur_freq" ]; then of="$gpu/"
+  else of="$sys/devices/system/cpu/cpu0/cpufreq/scaling_"
+  fi
+  least=$(fact x "${of}min_freq") most=$(fact x "${of}max_freq")
+  if [ -z "$least$most" ]; then echo unknown; elif [ "$least" = "$most" ]; then echo yes; else echo no; fi
+}
+case ${1:-} in board_state | clock | clock_fixed) "$1" ;; esac

@@ -30,6 +30,18 @@ tool_times() { # prints the milliseconds in what is read, one a line
       }
       return made
     }
+    function value_of(text,   mark, groups, parts, n, i) { # in whatever locale it was written; "" where that is unclear
+      sub(/[.]$/, "", text)
+      if (text !~ /,/ && text !~ /[.].*[.]/) return text
+      mark = match(text, /[.,][^.,]*$/) ? substr(text, RSTART, 1) : ""
+      groups = substr(text, 1, RSTART - 1)
+      text = substr(text, RSTART + 1)
+      if (groups !~ /[.,]/) return text ~ /^[0-9][0-9][0-9]$/ && groups !~ /^0+$/ ? "" : groups "." text # 1,234
+      n = split(groups, parts, mark == "," ? "[.]" : ",")
+      for (i = 1; i <= n; ++i) if (parts[i] !~ (i == 1 ? "^[0-9][0-9]?[0-9]?$" : "^[0-9][0-9][0-9]$")) return ""
+      gsub(/[.,]/, "", groups)
+      return groups "." text
+    }
     BEGIN {
       pattern = ENVIRON["TENSHOT_TIMES"]
       match(pattern, /%[{][a-z]+(\/runs)?[}]/)
@@ -38,7 +50,9 @@ tool_times() { # prints the milliseconds in what is read, one a line
       after = regular(substr(pattern, RSTART + RLENGTH))
       share = sub(/\/runs$/, "", unit) ? runs : 1
       factor = unit == "s" ? 1000 : unit == "us" ? 0.001 : unit == "ns" ? 0.000001 : 1
-      number = "([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?"
+      # A locale may write 12,35 or 1.234,56; where a comma follows in the pattern it ends the number.
+      digits = substr(pattern, RSTART + RLENGTH, 1) == "," ? "[0-9]+[.]?[0-9]*|[.][0-9]+" : "[0-9]+([.,][0-9]+)*[.]?|[.][0-9]+"
+      number = "(" digits ")([eE][-+]?[0-9]+)?"
       colour = sprintf("%c", 27) "[[][0-9;]*m"
     }
     {
@@ -50,19 +64,23 @@ tool_times() { # prints the milliseconds in what is read, one a line
         line = substr(line, RSTART + RLENGTH)
         sub("^" before, "", found)
         match(found, "^" number)
-        printf "%.9g\n", substr(found, 1, RLENGTH) * factor / share
+        if ((value = value_of(substr(found, 1, RLENGTH))) == "") { print "unclear " found; exit }
+        printf "%.9g\n", value * factor / share
       }
     }'
 }
 # From what the command printed, results/ID/times.txt; sets aggregated.
 read_times() { # FILE
-  aggregated=no
+  aggregated=no unclear=''
   if [ -z "$times_pattern" ]; then
-    tr -d ' \t\r' <"$1" | grep -E '^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$'
+    unclear=$(tr -d ' \t\r' <"$1" | grep -E '^[0-9.]*[0-9],[0-9]+$' | head -n 1)
+    [ -n "$unclear" ] || tr -d ' \t\r' <"$1" | grep -E '^([0-9]+\.?[0-9]*|\.[0-9]+)([eE][-+]?[0-9]+)?$'
     return
   fi
   tool_times <"$1" >"$1.times"
-  if is_of_all_runs; then
+  unclear=$(sed -n 's/^unclear //p' "$1.times")
+  if [ -n "$unclear" ]; then :
+  elif is_of_all_runs; then
     aggregated=yes
     tail -n 1 "$1.times"
   else
@@ -72,9 +90,45 @@ read_times() { # FILE
   rm -f "$1.times"
 }
 no_times() {
-  if [ -n "$times_pattern" ]; then echo "nothing that the command printed is like --times $times_pattern"
+  if [ -n "${unclear:-}" ]; then
+    echo "the number \"$unclear\" can be read in two ways: let the command print decimal points, by LC_ALL=C"
+  elif [ -n "$times_pattern" ]; then echo "nothing that the command printed is like --times $times_pattern"
   else echo "custom gave no times: no line is a number of milliseconds (--times reads what else a tool prints)"
   fi
+}
+
+# ---- Shapes: $shape is 1x3x32x32, or of several inputs or another type int64:1x128,int64:1x128.
+plain_shapes() { echo "$1" | tr ',' '\n' | sed 's/^[a-z0-9]*://'; } # SHAPES: one a line
+require_extents() { # a command that asks for the height of what is no image cannot be filled
+  case $command in *'{channels}'* | *'{height}'* | *'{width}'*) ;; *) return 0 ;; esac
+  case $shape in
+    *,* | *x*x*x*x*) ;;
+    *x*x*x*) return 0 ;;
+  esac
+  why="the command has {channels}, {height} or {width}, and $id takes $shape, which is no image"
+  return 1
+}
+# A tool that was not told an open dimension takes 1 for it. trtexec and benchmark_app say what they ran.
+ran_as_asked() { # sets why and returns 1 where that is another shape than $shape
+  said=$(sed -n 's/.*nput binding for .* with dimensions \([0-9x]*\).*/\1/p' "$out/said.part" | sort)
+  [ "$runner" != custom ] || said=$(tr -d '\r' <"$out/raw.part" | awk '
+    /Model inputs:/ { inside = 1; shapes = ""; next }
+    /puts:|\[Step/ { inside = 0 }
+    inside && match($0, /[[{][0-9,]+[]}] *$/) {
+      shape = substr($0, RSTART + 1)
+      gsub(/[]} ]/, "", shape)
+      gsub(",", "x", shape)
+      shapes = shapes shape "\n"
+    }
+    END { printf "%s", shapes }' | sort)
+  [ -n "$said" ] && [ "$said" != "$(plain_shapes "$shape" | sort)" ] || return 0
+  # A converter may have moved the channels to the end.
+  [ "$runner" != custom ] || [ "$(elements "$said")" != "$(elements "$(plain_shapes "$shape")")" ] || return 0
+  why="it ran with the input shape $(echo "$said" | tr '\n' ' ' | sed 's/ $//'), not $shape: the model leaves it open; write the kit anew"
+  return 1
+}
+elements() { # SHAPES, one a line: how many numbers each holds
+  echo "$1" | awk -F x '{ n = 1; for (i = 1; i <= NF; ++i) n *= $i; print n }' | sort -n
 }
 
 # ---- The command.
@@ -82,11 +136,11 @@ second_of() { # FILE: the other file of a model that has two
   case $1 in *.param | *.xml) echo "${1%.*}.bin" ;; esac
 }
 filled_command() { # RUNS FILE: the template with its braces filled; no value has a character that could do harm
-  extents=$(echo "$shape" | tr x ' ')
-  # shellcheck disable=SC2086 # four numbers
+  extents=$(plain_shapes "$shape" | head -n 1 | tr x ' ')
+  # shellcheck disable=SC2086 # numbers
   set -- "$1" "$2" $extents
   printf '%s\n' "$command" | sed "s|{model}|$2|g; s|{stem}|${2%.*}|g; s|{runs}|$1|g; s|{threads}|$threads|g
-    s|{batch}|${3:-1}|g; s|{channels}|${4:-1}|g; s|{height}|${5:-1}|g; s|{width}|${6:-1}|g"
+    s|{shape}|$shape|g; s|{batch}|${3:-1}|g; s|{channels}|${4:-1}|g; s|{height}|${5:-1}|g; s|{width}|${6:-1}|g"
 }
 run_command() { # RUNS OUT
   if [ -n "$phone" ]; then
@@ -119,6 +173,6 @@ push_model() { # shellcheck disable=SC2046 # one or two plain names
   push "$file" $(second_of "$file")
 }
 remove_model() { on_phone "cd $remote && rm -f ${file##*/} $(second_of "${file##*/}")"; }
-phone_state() { # board_state or clock, of the phone
+phone_state() { # board_state, clock or clock_fixed, of the phone
   on_phone "sh $remote/state.sh $1" | tr -d '\r'
 }

@@ -2,7 +2,7 @@
 _tenshot() {
   local current=${COMP_WORDS[COMP_CWORD]} program=${COMP_WORDS[0]} verb=${COMP_WORDS[1]} words="" inner="" sub=""
   COMPREPLY=()
-  if [ "$COMP_CWORD" -gt 1 ]; then # Usage: tenshot dataset import|describe|validate [options]
+  if [ "$COMP_CWORD" -gt 1 ]; then # Usage: tenshot dataset import|describe|validate|operators [options]
     inner=$("$program" "$verb" --help 2>/dev/null | sed -n '1s/^Usage: tenshot [a-z-]* \([a-z|]*|[a-z]*\) .*/\1/p')
     [ -z "$inner" ] || sub=${COMP_WORDS[2]}
   fi

@@ -49,6 +49,28 @@ TEST(Kit, ExternalDataOfANetworkAreCopiedBesideItsModel) {
   EXPECT_EQ(read_file(folder.path() / "weights.data").size(), 4 * 3 * 3 * 3 * sizeof(float));
 }
 
+TEST(Kit, ExternalDataThatAreTooShortOrMissingAreRefusedBeforeAnythingIsWritten) {
+  const TemporaryFolder folder;
+  write_model_with_external_weights(folder.path() / "kit-short.onnx", "weights.data");
+  onnx::ModelProto proto;
+  ASSERT_TRUE(proto.ParseFromString(read_file(folder.path() / "kit-short.onnx")));
+  for (onnx::TensorProto& tensor : *proto.mutable_graph()->mutable_initializer()) {
+    if (tensor.data_location() != onnx::TensorProto::EXTERNAL) continue;
+    for (const auto& [key, value] : {std::pair("offset", "4096"), std::pair("length", "432")}) {
+      tensor.add_external_data()->set_key(key);
+      tensor.mutable_external_data(tensor.external_data_size() - 1)->set_value(value);
+    }
+  }
+  write_file_quickly(folder.path() / "kit-short.onnx", proto.SerializeAsString());
+  const std::string message =
+      message_of([&] { write_kit(folder.path() / "kit", kit_of(folder.path() / "kit-short.onnx")); });
+  EXPECT_NE(message.find("weights.data': holds 432 bytes, and the weights"), std::string::npos) << message;
+  EXPECT_NE(message.find("are at 4096 to 4528"), std::string::npos) << message;
+  std::filesystem::remove(folder.path() / "weights.data");
+  EXPECT_THROW(write_kit(folder.path() / "kit", kit_of(folder.path() / "kit-short.onnx")), FileError);
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "kit"));
+}
+
 TEST(Kit, ExternalDataOutOfTheModelsFolderAreRefused) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder.path() / "models");

@@ -38,6 +38,19 @@ TEST(Validate, FindsNothingWrongWithASoundPool) {
   EXPECT_EQ(to_text(report), "3 devices read, nothing wrong\n");
 }
 
+TEST(Validate, SaysHowManyNetworksWereNeverMeasuredUndisturbed) {
+  const TemporaryFolder folder;
+  Pool pool = random_pool(2, 20, 1);
+  pool.devices[1].environment = R"({"unsettled_architectures": 15})";
+  write_pool(folder.path(), pool);
+  const ValidationReport report = validate(folder.path());
+  EXPECT_TRUE(report.sound()) << "no fault of the pool's";
+  const std::string remark = pool.devices[1].id + ": 15 of 20 networks were never measured undisturbed";
+  EXPECT_EQ(to_text(report), "2 devices read, nothing wrong\n  note: " + remark + "\n");
+  EXPECT_EQ(to_json(report).at("remarks"), json::array({remark}));
+  EXPECT_EQ(never_undisturbed(pool.devices[0]), 0u);
+}
+
 TEST(Validate, PoolOfAnotherSpaceInsideIsNoDevice) {
   const TemporaryFolder folder;
   write_pool(folder.path(), random_pool(2, 20, 1));

@@ -120,7 +120,7 @@ class Report : public ::testing::Test {
 
   DeviceReportOptions with_truth() const {
     DeviceReportOptions options;
-    options.measured = path("truth.csv");
+    options.measured = {path("truth.csv")};
     return options;
   }
 

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "datasets/kit/measured_source.h"
+
+namespace tenshot::datasets {
+
+/// A network that several sources measured.
+struct RepeatedNetwork {
+  std::string name;            ///< as its space formats it
+  std::vector<double> values;  ///< in the order of the sources
+  double median = 0;           ///< what counts
+  double disagreement = 0;     ///< the largest over the smallest, less 1
+};
+
+/// How a source compares with the others over what it and they measured.
+struct SourceLevel {
+  std::string source;
+  double deviation = 0;  ///< the median over its repeated networks of its value over the median, less 1
+};
+
+/// Measurements of one device-runtime, or of several boards of one kind, from several places.
+struct JoinedSources {
+  /// Every network once, in the order in which they first come. Of a network that several sources measured, the median
+  /// of their values; the descriptor of the last source that has one; the last kit.
+  MeasuredSource measured;
+  std::vector<MeasuredSource> sources;  ///< each as it was read
+  std::vector<RepeatedNetwork> repeated;
+  std::vector<SourceLevel> levels;  ///< of the sources with a repeated network
+
+  /// Sentences for people: what was measured more than once and how far that agrees, and how far the sources differ;
+  /// for a fleet, how far its boards do. None where nothing was.
+  std::vector<std::string> remarks(Quantity quantity) const;
+};
+
+/// Joins what read_measured() reads of each path. A single one stays as it is. Throws what that throws.
+JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const SearchSpace& space, Quantity quantity);
+
+}  // namespace tenshot::datasets

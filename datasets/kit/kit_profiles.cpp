@@ -1,0 +1,89 @@
+#include "datasets/kit/kit_profiles.h"
+
+#include <cmath>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+#include "datasets/kit/kit_manifest.h"
+#include "datasets/kit/kit_notes.h"
+#include "datasets/kit/profile_formats.h"
+#include "datasets/kit/profile_matching.h"
+#include "nasbench/graph/onnx_names.h"
+#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/numbers.h"
+
+namespace tenshot::datasets {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::optional<fs::path> profile_in(const fs::path& results) {
+  for (const char* name : {"profile.json", "profile.txt"}) {
+    std::error_code ignored;
+    if (fs::is_regular_file(results / name, ignored)) return results / name;
+  }
+  return std::nullopt;
+}
+
+void add(KitProfiles& profiles, const fs::path& model, const fs::path& profile, const std::string& name) {
+  const std::vector<LayerTime> layers = layer_times(read_file(profile), profile.string());
+  const nasbench::Network network = nasbench::read_onnx(model);
+  const MatchedProfile matched = match_profile(layers, network, nasbench::operators_by_name(model, network));
+  if (matched.matched == 0) {
+    throw FormatError(profile.string() + ": none of its " + std::to_string(layers.size()) +
+                      " layers is an operator of '" + name + "'; is it of another network?");
+  }
+  ++profiles.networks;
+  profiles.layers += matched.layers;
+  profiles.matched += matched.matched;
+  profiles.ms += matched.ms;
+  profiles.matched_ms += matched.matched_ms;
+  for (KernelRow& row : operator_rows(matched, network, name)) profiles.rows.push_back(std::move(row));
+}
+
+}  // namespace
+
+std::string KitProfiles::summary() const {
+  std::string text = std::to_string(matched) + " of " + std::to_string(layers) + " layers of " +
+                     std::to_string(networks) + (networks == 1 ? " network" : " networks") + " are known operators";
+  if (ms > 0) text += ", " + std::to_string(std::lround(100 * matched_ms / ms)) + " % of the time";
+  if (matched < layers) text += "; " + std::to_string(layers - matched) + " are not: copies, or of other names";
+  return text;
+}
+
+std::vector<OperatorLatency> KitProfiles::latencies() const {
+  std::vector<OperatorLatency> latencies;
+  for (const KernelRow& row : rows) {
+    if (row.latency_ms > 0) latencies.push_back({row.leading, row.latency_ms, row.purpose});
+  }
+  return latencies;
+}
+
+KitProfiles read_kit_profiles(const fs::path& folder) {
+  const KitManifest manifest = read_kit_manifest(folder);
+  KitProfiles profiles;
+  for (const KitModel& model : manifest.models) {
+    if (!model.is_architecture()) continue;
+    const fs::path results = folder / "results" / model.id;
+    const KitNotes meta = read_notes(results / "meta.txt");
+    const std::string name = manifest.space->format(model.architecture);
+    if (note(meta, "profile") == "failed") {
+      profiles.problems.push_back(model.id + " (" + name + "): its profile failed; results/" + model.id +
+                                  "/log.txt says why");
+    }
+    const std::string measured = note(meta, "sha256");
+    const std::optional<fs::path> profile = profile_in(results);
+    if (!profile || (measured != model.sha256 && measured != model.converted_sha256)) continue;
+    try {
+      add(profiles, folder / model_file(model), *profile, name);
+    } catch (const Error& error) {
+      profiles.problems.emplace_back(error.what());
+    }
+  }
+  return profiles;
+}
+
+}  // namespace tenshot::datasets

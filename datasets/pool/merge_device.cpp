@@ -1,0 +1,53 @@
+#include "datasets/pool/merge_device.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+#include <vector>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/number_text.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::datasets {
+namespace {
+
+void require_same(const std::string& id, const std::string& what, const std::string& now, const std::string& then) {
+  if (now == then) return;
+  throw InputError("the pool's device-runtime '" + id + "' has the " + what + " '" + excerpt(then) +
+                   "', and this is of '" + excerpt(now) + "'; give this one a name of its own by --id");
+}
+
+}  // namespace
+
+std::string add_earlier(DeviceRuntime& device, const DeviceRuntime& earlier) {
+  require_same(device.id, "board", device.device, earlier.device);
+  require_same(device.id, "runtime", device.runtime, earlier.runtime);
+  require_same(device.id, "precision", device.precision, earlier.precision);
+  require_same(device.id, "batch", std::to_string(device.batch), std::to_string(earlier.batch));
+  require_same(device.id, "number of threads", std::to_string(device.threads), std::to_string(earlier.threads));
+  require_same(device.id, "quantity", std::string(name(device.quantity)), std::string(name(earlier.quantity)));
+  std::unordered_map<nasbench::Architecture, double, nasbench::ArchitectureHash> now;
+  for (const Measurement& row : device.latencies) now.emplace(row.architecture, row.latency_ms);
+  std::vector<double> changes;
+  std::size_t kept = 0;
+  for (const Measurement& row : earlier.latencies) {
+    const auto found = now.find(row.architecture);
+    if (found == now.end()) {
+      device.latencies.push_back(row);
+      ++kept;
+    } else {
+      changes.push_back(std::abs(found->second / row.latency_ms - 1));
+    }
+  }
+  if (device.operator_latencies.empty()) device.operator_latencies = earlier.operator_latencies;
+  if (!device.descriptor.has_latencies() && earlier.descriptor.has_latencies()) device.descriptor = earlier.descriptor;
+  std::string text = device.id + ": was in the pool; networks kept from there: " + std::to_string(kept) +
+                     ", measured again: " + std::to_string(changes.size());
+  if (changes.empty()) return text;
+  std::sort(changes.begin(), changes.end());
+  return text + " (the new values count; they differ by " + significant_digits(100 * changes[changes.size() / 2], 2) +
+         " % typically and " + significant_digits(100 * changes.back(), 2) + " % at most)";
+}
+
+}  // namespace tenshot::datasets

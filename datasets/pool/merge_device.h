@@ -1,0 +1,16 @@
+#pragma once
+
+#include <string>
+
+#include "datasets/pool/pool.h"
+
+namespace tenshot::datasets {
+
+/// Adds to `device` the networks that `earlier`, the device-runtime of that id in a pool, measured and it did not. Of a
+/// network that both measured the later value stays, that of `device`; the descriptor and the operators' latencies are
+/// the earlier ones where it has none. Returns a sentence on what was kept, what was replaced and how far the two agree
+/// there. Throws InputError where they are not one device-runtime: another board, runtime, precision, batch, number of
+/// threads or quantity.
+std::string add_earlier(DeviceRuntime& device, const DeviceRuntime& earlier);
+
+}  // namespace tenshot::datasets

@@ -1,0 +1,217 @@
+#include <gtest/gtest.h>
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "datasets/kit/kit_profiles.h"
+#include "datasets/kit/profile_formats.h"
+#include "datasets/kit/profile_matching.h"
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/onnx.h"
+#include "nasbench/graph/onnx_names.h"
+#include "nasbench/graph/onnx_reader.h"
+#include "nasbench/support/error.h"
+#include "tests/unit/datasets/kit/kit_fixture.h"
+
+namespace tenshot::datasets {
+namespace {
+
+// The fixtures were written by hand after the tools' documentation and sources (tests/kit/fixtures/README.md).
+std::vector<LayerTime> layers_of(const std::string& fixture) {
+  return layer_times(read_file(std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests/kit/fixtures" / fixture), fixture);
+}
+
+TEST(LayerTimes, OfTrtexecAreMediansOrAverages) {
+  const std::vector<LayerTime> layers = layers_of("profile.trtexec.json");
+  ASSERT_EQ(layers.size(), 5u);
+  EXPECT_EQ(layers[1].name, "conv1 + relu1");
+  EXPECT_EQ(layers[1].ms, 0.0225);
+  EXPECT_EQ(layers_of("profile.trtexec_8_2.json").at(0).ms, 0.0228);
+}
+
+TEST(LayerTimes, OfOnnxRuntimeAreMediansOfKernelsWithoutTheFirstRun) {
+  const std::vector<LayerTime> layers = layers_of("profile.onnxruntime.json");
+  ASSERT_EQ(layers.size(), 2u);
+  EXPECT_EQ(layers[0].name, "fused conv1");
+  EXPECT_EQ(layers[0].kind, "FusedConv");
+  EXPECT_NEAR(layers[0].ms, 0.6, 1e-12) << "of 500 and 700 µs";
+  EXPECT_NEAR(layers[1].ms, 0.02, 1e-12);
+}
+
+TEST(LayerTimes, OfBenchmarkModelAreThoseOfTheRuns) {
+  const std::vector<LayerTime> layers = layers_of("profile.benchmark_model.txt");
+  ASSERT_EQ(layers.size(), 3u);
+  EXPECT_EQ(layers[0].kind, "CONV_2D");
+  EXPECT_EQ(layers[0].ms, 4.163);
+  EXPECT_EQ(layers[1].name, "[model/conv2/depthwise]:1");
+}
+
+TEST(LayerTimes, OfBenchmarkAppAreWhatWasExecuted) {
+  const std::vector<LayerTime> layers = layers_of("profile.benchmark_app.csv");
+  ASSERT_EQ(layers.size(), 2u);
+  EXPECT_EQ(layers[0].name, "conv1");
+  EXPECT_NEAR(layers[0].ms, 0.39, 1e-12) << "the median of two requests";
+  EXPECT_EQ(layers[1].kind, "FullyConnected");
+}
+
+TEST(LayerTimes, DamagedOnesAreNamedAndNeverCrash) {
+  for (const char* text :
+       {"", "[]", "{}", "[1, 2]", "[{\"name\": \"conv\"}]", "[{\"name\": \"conv\", \"averageMs\": -1}]",
+        "[{\"cat\": \"Node\", \"name\": \"c_kernel_time\"}]", "[{\"cat\": \"Session\", \"name\": \"model_run\"}]",
+        "layerName;execStatus;layerType;execType;realTime (ms)\nconv;EXECUTED;Convolution;jit;fast\n",
+        "layerName;execStatus;layerType;execType;realTime (ms)\n", "=== Run Order ===\n", "hello"}) {
+    EXPECT_THROW(layer_times(text, "profile"), FormatError) << text;
+  }
+  const std::string whole =
+      read_file(std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests/kit/fixtures" / "profile.benchmark_model.txt");
+  for (std::size_t size = 0; size < whole.size(); size += 7) {
+    try {
+      layer_times(whole.substr(0, size), "cut");
+    } catch (const FormatError&) {
+    }
+  }
+}
+
+/// conv1, relu1, conv2a and conv2b of it, sigmoid and mul of the sum, pool, fc.
+nasbench::Network small_network() {
+  nasbench::NetworkBuilder b;
+  const nasbench::Source x = b.input("input", {1, 3, 16, 16});
+  const nasbench::ConvolutionOptions same = {nasbench::same_window(3), 1, false};
+  const nasbench::Source relu = b.activation("relu1", b.convolution("conv1", x, 8, same), "relu");
+  const nasbench::Source first = b.convolution("conv2a", relu, 8, same);
+  const nasbench::Source sum = b.add("sum", first, b.convolution("conv2b", relu, 8, same));
+  const nasbench::Source gated = b.multiply("mul", b.activation("sigmoid", sum, "sigmoid"), relu);
+  b.output(b.linear("fc", b.global_average_pool("pool", gated), 10));
+  return b.take();
+}
+
+int node(const nasbench::Network& network, const std::string& name) {
+  for (std::size_t i = 0; i < network.nodes.size(); ++i) {
+    if (network.nodes[i].name == name) return static_cast<int>(i);
+  }
+  ADD_FAILURE() << name;
+  return 0;
+}
+
+std::unordered_map<std::string, int> own_names(const nasbench::Network& network) {
+  std::unordered_map<std::string, int> names;
+  for (std::size_t i = 0; i < network.nodes.size(); ++i) names.emplace(network.nodes[i].name, static_cast<int>(i));
+  return names;
+}
+
+TEST(ProfileMatching, TakesAFusedLayersTimeToItsLargestOperator) {
+  const nasbench::Network network = small_network();
+  const MatchedProfile matched = match_profile(layers_of("profile.trtexec.json"), network, own_names(network));
+  EXPECT_EQ(matched.layers, 5u);
+  EXPECT_EQ(matched.matched, 4u) << "the copy is no operator";
+  EXPECT_NEAR(matched.ms - matched.matched_ms, 0.0075, 1e-12);
+  const auto ms = [&](const char* name) { return matched.node_ms[static_cast<std::size_t>(node(network, name))]; };
+  EXPECT_EQ(ms("conv1"), 0.0225);
+  EXPECT_EQ(ms("relu1"), 0.0) << "conv1 executes it";
+  EXPECT_EQ(ms("conv2a").value() + ms("conv2b").value(), 0.02);
+  EXPECT_EQ(ms("sigmoid").value() + ms("mul").value(), 0.0069);
+  EXPECT_EQ(ms("fc"), 0.041) << "of all from pool to fc";
+  EXPECT_EQ(ms("pool"), 0.0);
+  EXPECT_FALSE(ms("sum")) << "no layer names it";
+}
+
+TEST(ProfileMatching, GoesByOrderWhereThereAreNoNames) {
+  const nasbench::Network network = small_network();
+  std::vector<LayerTime> layers;
+  for (const double ms : {1.0, 2.0, 3.0}) layers.push_back({"[StatefulPartitionedCall]:0", "CONV_2D", ms});
+  layers.push_back({"[StatefulPartitionedCall:0]:9", "FULLY_CONNECTED", 4});
+  layers.push_back({"[x]:3", "SOFTMAX", 5});
+  const MatchedProfile matched = match_profile(layers, network, own_names(network));
+  EXPECT_EQ(matched.matched, 4u) << "there is no softmax";
+  EXPECT_EQ(matched.node_ms[static_cast<std::size_t>(node(network, "conv2b"))], 3.0);
+  EXPECT_EQ(matched.node_ms[static_cast<std::size_t>(node(network, "fc"))], 4.0);
+  layers.erase(layers.begin());
+  EXPECT_EQ(match_profile(layers, network, own_names(network)).matched, 1u) << "two for three could be any";
+}
+
+TEST(ProfileMatching, KnowsWhatRuntimesPutAroundNames) {
+  const nasbench::Network network = small_network();
+  for (const char* name : {"conv1", "fused conv1", "node_of_conv1", "conv1_nchwc", "conv1:0", "conv1;relu1",
+                           "[conv1;relu1]:0", "PWN(relu1) + conv1"}) {
+    const MatchedProfile matched = match_profile({{name, "", 7}}, network, own_names(network));
+    EXPECT_EQ(matched.node_ms[static_cast<std::size_t>(node(network, "conv1"))], 7.0) << name;
+  }
+  EXPECT_EQ(match_profile({{"conv9", "", 7}}, network, own_names(network)).matched, 0u);
+  EXPECT_EQ(match_profile({{"Reformatting CopyNode for Output Tensor 0 to conv1", "", 7}}, network, own_names(network))
+                .matched,
+            0u);
+}
+
+TEST(ProfileMatching, FindsTheConvolutionThatIsCalledByItsActivation) {
+  const nasbench::Network network = small_network();
+  const MatchedProfile matched =
+      match_profile({{"relu1_nchwc", "Conv", 7}, {"sum_nchwc", "FusedConv", 5}}, network, own_names(network));
+  const auto ms = [&](const char* name) { return matched.node_ms[static_cast<std::size_t>(node(network, name))]; };
+  EXPECT_EQ(ms("conv1"), 7.0);
+  EXPECT_EQ(ms("relu1"), 0.0);
+  EXPECT_EQ(ms("conv2b"), 5.0) << "of the two summands, the later";
+  EXPECT_FALSE(ms("conv2a"));
+  EXPECT_EQ(match_profile({{"sigmoid", "Sigmoid", 3}}, network, own_names(network))
+                .node_ms[static_cast<std::size_t>(node(network, "sigmoid"))],
+            3.0);
+}
+
+TEST(ProfileMatching, GivesOneRowForEqualOperators) {
+  const nasbench::Network network = small_network();
+  const MatchedProfile matched = match_profile(
+      {{"conv1", "", 9}, {"conv2a", "", 1}, {"conv2b", "", 3}, {"relu1", "", 0}}, network, own_names(network));
+  const std::vector<KernelRow> rows = operator_rows(matched, network, "net");
+  ASSERT_EQ(rows.size(), 3u);
+  std::size_t refused = 0;
+  for (const KernelRow& row : rows) {
+    EXPECT_EQ(row.isolation, profiled_isolation);
+    EXPECT_EQ(row.purpose, "net");
+    if (!row.refused.empty()) {
+      ++refused;
+    } else if (row.leading.inputs.front()[1] == 3) {
+      EXPECT_EQ(row.latency_ms, 9);
+    } else {
+      EXPECT_EQ(row.latency_ms, 2) << "the median of conv2a and conv2b";
+    }
+  }
+  EXPECT_EQ(refused, 1u) << "relu1 took no time of its own";
+  EXPECT_EQ(parse_kernel_table(kernel_table(rows), "operators.csv").size(), 3u);
+}
+
+TEST(OperatorsByName, KnowTheFilesNodesAndTheirOutputs) {
+  const TemporaryFolder folder;
+  const nasbench::Network network = small_network();
+  write_file_quickly(folder.path() / "net.onnx", nasbench::onnx_model(network, {1, 1, "net"}));
+  const nasbench::Network read = nasbench::read_onnx(folder.path() / "net.onnx");
+  const auto names = nasbench::operators_by_name(folder.path() / "net.onnx", read);
+  for (const nasbench::NetworkNode& one : read.nodes) EXPECT_EQ(names.count(one.name), 1u) << one.name;
+  EXPECT_EQ(names.at("conv2b"), node(read, "conv2b"));
+}
+
+TEST(KitProfiles, AreReadFromTheResultsOfWhatWasMeasured) {
+  const MeasuredKit kit;
+  EXPECT_EQ(read_kit_profiles(kit.path()).networks, 0u) << "there is none";
+  const nasbench::Network network = nasbench::read_onnx(kit.path() / "models/arch_01.onnx");
+  std::string layers = "[ { \"count\" : 20 }";
+  for (const nasbench::NetworkNode& one : network.nodes) {
+    layers += ", { \"name\" : \"" + one.name + "\", \"averageMs\" : 0.25 }";
+  }
+  kit.put("arch_01/profile.json", layers + ", { \"name\" : \"copy\", \"averageMs\" : 1 } ]");
+  kit.put("arch_02/profile.json", "[ { \"name\" : \"of another network\", \"averageMs\" : 1 } ]");
+  kit.put("arch_03/profile.json", "damaged");
+  const KitProfiles profiles = read_kit_profiles(kit.path());
+  EXPECT_EQ(profiles.networks, 1u);
+  EXPECT_EQ(profiles.matched, network.nodes.size());
+  EXPECT_EQ(profiles.layers, network.nodes.size() + 1);
+  ASSERT_EQ(profiles.problems.size(), 2u);
+  EXPECT_NE(profiles.problems[0].find("none of its 1 layers is an operator of"), std::string::npos);
+  EXPECT_NE(profiles.problems[1].find("is no profile of trtexec"), std::string::npos);
+  ASSERT_FALSE(profiles.latencies().empty());
+  EXPECT_EQ(profiles.latencies().front().latency_ms, 0.25);
+  EXPECT_EQ(profiles.latencies().front().network, space().format(space().at(0)));
+  EXPECT_NE(profiles.summary().find(" layers of 1 network are known operators"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tenshot::datasets

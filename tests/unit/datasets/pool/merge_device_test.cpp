@@ -1,0 +1,39 @@
+#include "datasets/pool/merge_device.h"
+
+#include <gtest/gtest.h>
+
+#include "nasbench/support/error.h"
+#include "tests/unit/datasets/fixtures.h"
+
+namespace tenshot::datasets {
+namespace {
+
+DeviceRuntime board(std::vector<Measurement> latencies) {
+  DeviceRuntime device;
+  device.id = device.device = "board";
+  device.runtime = "trtexec";
+  device.latencies = std::move(latencies);
+  return device;
+}
+
+TEST(AddEarlier, KeepsWhatWasNotMeasuredAgainAndSaysHowFarTheRestAgrees) {
+  DeviceRuntime now = board({{space().at(1), 11}, {space().at(2), 20}});
+  const std::string text = add_earlier(now, board({{space().at(1), 10}, {space().at(3), 30}}));
+  ASSERT_EQ(now.latencies.size(), 3u);
+  EXPECT_EQ(now.latencies[0].latency_ms, 11) << "the later value";
+  EXPECT_EQ(now.latencies[2].latency_ms, 30);
+  EXPECT_EQ(text,
+            "board: was in the pool; networks kept from there: 1, measured again: 1 (the new values count; they differ "
+            "by 10 % typically and 10 % at most)");
+}
+
+TEST(AddEarlier, RefusesAnotherBoardOfThatName) {
+  DeviceRuntime now = board({{space().at(1), 11}}), other = board({{space().at(2), 20}});
+  other.device = "another board";
+  EXPECT_NE(message_of([&] { add_earlier(now, other); }).find("has the board 'another board', and this is of 'board'"),
+            std::string::npos);
+  EXPECT_EQ(now.latencies.size(), 1u);
+}
+
+}  // namespace
+}  // namespace tenshot::datasets
