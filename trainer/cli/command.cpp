@@ -204,7 +204,8 @@ void remark_on_descriptor(const trainer::PoolModel& model, const datasets::Hardw
 }
 
 void say(const std::string& text, bool quiet) {
-  if (kept_as_remark(text) || quiet) return;
+  keep_as_remark(text);
+  if (quiet) return;
   constexpr std::size_t longest = 2000;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) std::cerr << excerpt(line, longest) << "\n";

@@ -34,17 +34,21 @@ void Outcome::set(const std::string& key, nlohmann::json value) { object_[key] =
 
 void Outcome::remark(const std::string& text, nlohmann::json values) {
   if (text.empty()) return;
-  if (!json_) return say(text, quiet_);
+  tell(text);
   values["text"] = excerpt(text, std::string::npos);
   object_.at("remarks").push_back(std::move(values));
 }
 
 void Outcome::tell(const std::string& text) {
-  if (!json_) say(text, quiet_);
+  nlohmann::json* const kept = std::exchange(remarks_now, nullptr);
+  say(text, quiet_);
+  remarks_now = kept;
 }
 
 void Outcome::written(const std::string& file, const std::string& what, const std::string& next) {
-  if (!json_) return say_written(file, what, next, quiet_);
+  nlohmann::json* const kept = std::exchange(remarks_now, nullptr);
+  say_written(file, what, next, quiet_);
+  remarks_now = kept;
   object_.at("written").push_back({{"file", file}, {"what", what}});
   if (!next.empty()) object_["next"] = next;
 }
@@ -57,14 +61,12 @@ void Outcome::finish() {
 
 void add_json_option(OptionParser& options) {
   options.add()("json",
-                "one JSON object on standard output in place of lines for people: verdict, remarks, files written, "
+                "one JSON object on standard output: verdict, remarks, files written, "
                 "next command");
 }
 
-bool kept_as_remark(const std::string& text) {
-  if (remarks_now == nullptr) return false;
-  if (!text.empty()) remarks_now->push_back({{"text", excerpt(text, std::string::npos)}});
-  return true;
+void keep_as_remark(const std::string& text) {
+  if (remarks_now != nullptr && !text.empty()) remarks_now->push_back({{"text", excerpt(text, std::string::npos)}});
 }
 
 }  // namespace tenshot::cli

@@ -14,13 +14,13 @@ class DoubtfulVerdict : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// What a verb has to say when it has succeeded, for people or, with --json, for programs: one object on standard
-/// output, `tenshot.outcome/1`:
+/// What a verb has to say when it has succeeded: lines for people on standard error and, with --json, one object for
+/// programs on standard output, `tenshot.outcome/1`:
 ///
 ///   {"format": "tenshot.outcome/1", "verb": "adapt", "verdict": {…}, "remarks": [{"text": "…"}, …],
 ///    "written": [{"file": "device.tenshot", "what": "predictor"}], "next": "tenshot predict …"}
 ///
-/// While one is alive, whatever say() tells becomes a remark of it too, and with --json nothing else is printed.
+/// While one is alive, whatever say() tells becomes a remark of it too.
 class Outcome {
  public:
   /// Throws UsageError where --json would share standard output with what an option writes to "-".
@@ -33,7 +33,7 @@ class Outcome {
   void set(const std::string& key, nlohmann::json value);
   /// A sentence with what it says as values; for people it is said.
   void remark(const std::string& text, nlohmann::json values);
-  /// A line for people alone, of what set() says to programs.
+  /// A line for people, of what set() says to programs.
   void tell(const std::string& text);
   /// A file that was written and the next command; for people it is said (say_written).
   void written(const std::string& file, const std::string& what, const std::string& next);
@@ -48,7 +48,7 @@ class Outcome {
 /// --json, which every verb with an Outcome has.
 void add_json_option(OptionParser& options);
 
-/// Says nothing to people while an Outcome of --json is alive, and keeps it; called by say().
-bool kept_as_remark(const std::string& text);
+/// Makes what say() tells a remark of the Outcome of --json that is alive.
+void keep_as_remark(const std::string& text);
 
 }  // namespace tenshot::cli
