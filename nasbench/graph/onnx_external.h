@@ -8,8 +8,7 @@
 namespace tenshot::nasbench {
 
 /// The files beside an ONNX model that hold its weights ("external data"), as paths relative to the model's folder,
-/// each once, sorted. Throws as read_onnx_file, FormatError on a path that leads, or is linked, out of that folder,
-/// and FormatError that names the file and the weights where one that is there is too short to hold them.
+/// each once, sorted. Throws as read_onnx_file, and FormatError on a path that leads, or is linked, out of that folder.
 std::vector<std::filesystem::path> external_data_files(const std::filesystem::path& model);
 
 /// What keeps a runtime from loading the weights beside an ONNX model, in one line that names the model and the file:

@@ -19,6 +19,7 @@
 #include "nasbench/support/files.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/made_folders.h"
 #include "trainer/cli/import_device.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/outcome.h"
