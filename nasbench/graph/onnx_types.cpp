@@ -96,7 +96,7 @@ std::optional<OnnxValue> OnnxGraphReader::declared(const onnx::NodeProto& node, 
   for (const auto& dimension : type.tensor_type().shape().dim()) {
     const auto symbol = symbols_.find(dimension.dim_param());
     const bool known_symbol = !dimension.dim_param().empty() && symbol != symbols_.end();
-    if (!known_symbol && dimension.dim_value() <= 0) return std::nullopt;
+    if (!known_symbol && (!dimension.has_dim_value() || dimension.dim_value() < 0)) return std::nullopt;
     value.shape.push_back(known_symbol ? symbol->second : dimension.dim_value());
   }
   return value;

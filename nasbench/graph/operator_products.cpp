@@ -19,12 +19,15 @@ std::int64_t times(std::int64_t a, std::int64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? most : std::min(product, most);
 }
 
-/// The weights of a convolution: the first constant that has as many dimensions as the image, or the second input.
+/// The weights of a convolution: the first constant that has as many dimensions as the image, or such an input.
 const Shape* window_weights(const Specification& s) {
   for (const Shape& constant : s.constants) {
     if (constant.size() == s.inputs[0].size()) return &constant;
   }
-  return s.inputs.size() > 1 && s.inputs[1].size() == s.inputs[0].size() ? &s.inputs[1] : nullptr;
+  for (std::size_t i = 1; i < s.inputs.size(); ++i) {
+    if (s.inputs[i].size() == s.inputs[0].size()) return &s.inputs[i];
+  }
+  return nullptr;
 }
 
 std::int64_t of_convolution(const Specification& s) {

@@ -152,6 +152,8 @@ void run(const std::vector<std::string>& arguments) {
   std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
   trainer::Predictions predictions = predictor->predict(architectures, confidence);
   if (!options.has("quiet")) {
+    for (const std::string& note : notes_on_reading(predictor->space(), architectures))
+      std::cerr << "note: " << note << "\n";
     for (const std::string& note : notes_on_unfamiliar(*predictor, architectures))
       std::cerr << "note: " << note << "\n";
   }
