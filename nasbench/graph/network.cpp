@@ -1,9 +1,11 @@
 #include "nasbench/graph/network.h"
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 #include <tuple>
 
+#include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 
@@ -76,10 +78,27 @@ std::int64_t multiply_adds(const Network& network) {
   return sum;
 }
 
+std::vector<std::int64_t> stored_parameters(const Network& network) {
+  std::vector<std::int64_t> counts;
+  std::set<std::string> seen;
+  for (const NetworkNode& node : network.nodes) {
+    std::int64_t stored = 0, repeated = 0;
+    for (const StoredTensor& tensor : node.stored) {
+      (seen.insert(tensor.name).second ? stored : repeated) += tensor.elements;
+    }
+    const std::int64_t implied = parameter_count(node.operation);
+    const bool says = network.names_stored && implied > 0;
+    counts.push_back(!says                            ? implied
+                     : node.operation.constants.empty() || is_packed_product(node.operation)
+                         ? std::max<std::int64_t>(0, implied - repeated)
+                         : stored);
+  }
+  return counts;
+}
+
 std::int64_t parameter_count(const Network& network) {
-  std::int64_t sum = 0;
-  for (const NetworkNode& node : network.nodes) sum += parameter_count(node.operation);
-  return sum;
+  const std::vector<std::int64_t> counts = stored_parameters(network);
+  return std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
 }
 
 std::int64_t weight_bytes(const Network& network) {

@@ -74,6 +74,12 @@ struct Source {
   }
 };
 
+/// A trained tensor that a network's file stores.
+struct StoredTensor {
+  std::string name;
+  std::int64_t elements = 0;
+};
+
 /// One operator of a network. `operation.inputs` are the shapes of `inputs`, `operation.output` is that of the first
 /// output and `operation.type` is the type that the operator computes in.
 struct NetworkNode {
@@ -82,6 +88,7 @@ struct NetworkNode {
   std::string name;            ///< unique in its network, not empty
   std::vector<Source> inputs;  ///< earlier nodes: the order of nodes is an order of execution
   std::vector<TensorType> outputs;
+  std::vector<StoredTensor> stored;  ///< what its constants are made of, where a file was read
 };
 
 struct NetworkInput {
@@ -94,6 +101,8 @@ struct Network {
   std::vector<NetworkInput> inputs;
   std::vector<NetworkNode> nodes;
   std::vector<Source> outputs;
+  bool names_stored = false;         ///< whether the nodes say what a file stores of their constants
+  std::vector<std::string> remarks;  ///< what is to be said of how a file was read, a sentence each
 };
 
 /// Shape and type of a tensor of `network`.
@@ -104,8 +113,13 @@ std::vector<OperatorSpecification> operator_list(const Network& network);
 
 /// Sums over the operators; see operator_specification.h.
 std::int64_t multiply_adds(const Network& network);
-std::int64_t parameter_count(const Network& network);
 std::int64_t weight_bytes(const Network& network);
+
+/// Trainable parameters of each node. Of a network that was read from a file, those that the file stores: a mask or a
+/// position that is computed is none, and a tensor that several nodes share counts for the first of them.
+std::vector<std::int64_t> stored_parameters(const Network& network);
+/// Their sum.
+std::int64_t parameter_count(const Network& network);
 
 /// 64 hexadecimal digits that are the same for networks of equal operators, attributes, shapes, element types and
 /// edges, whatever their nodes are called, in whatever order independent nodes stand, and whatever their weights are.

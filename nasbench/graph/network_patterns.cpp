@@ -265,8 +265,13 @@ class Merger {
 
  private:
   void replace(std::size_t i, Match match) {
-    for (const int inner : match.inner) kill(static_cast<std::size_t>(inner));
     NetworkNode& node = match.node;
+    node.stored = network_.nodes[i].stored;
+    for (const int inner : match.inner) {
+      const std::vector<StoredTensor>& more = network_.nodes[static_cast<std::size_t>(inner)].stored;
+      node.stored.insert(node.stored.end(), more.begin(), more.end());
+      kill(static_cast<std::size_t>(inner));
+    }
     uses_.count(network_.nodes[i].inputs, -1);
     uses_.count(node.inputs, 1);
     node.outputs = {{network_.nodes[i].outputs[0].shape, node.operation.type}};

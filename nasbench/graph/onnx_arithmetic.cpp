@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <map>
+#include <set>
 #include <string>
 
 #include "nasbench/graph/network_builder.h"
@@ -60,6 +62,22 @@ Whole remainder(std::int64_t a, std::int64_t b) {
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+using Function = double (*)(double);
+
+/// Functions of reals; integers stay as they are.
+const std::map<std::string, Function>& functions() {
+  static const std::map<std::string, Function> table = {
+      {"Floor", [](double x) { return std::floor(x); }},
+      {"Ceil", [](double x) { return std::ceil(x); }},
+      {"Round", [](double x) { return std::nearbyint(x); }},
+      {"Sqrt", [](double x) { return std::sqrt(x); }},
+      {"Exp", [](double x) { return std::exp(x); }},
+      {"Log", [](double x) { return std::log(x); }},
+      {"Sin", [](double x) { return std::sin(x); }},
+      {"Cos", [](double x) { return std::cos(x); }}};
+  return table;
+}
+
 }  // namespace
 
 OnnxValue constant_of(Shape shape, int element, Numbers numbers) {
@@ -95,8 +113,13 @@ Result arithmetic(const onnx::NodeProto& node, const Inputs& inputs) {
   if (type == "Div") return pairwise(inputs, element, quotient, std::divides<double>());
   if (type == "Mod") return pairwise(inputs, element, remainder, [](double a, double b) { return std::fmod(a, b); });
   if (type == "Pow") {
-    if (inputs[0]->numbers->integer) return std::nullopt;
-    return pairwise(inputs, element, quotient, [](double a, double b) { return std::pow(a, b); });
+    return pairwise(
+        inputs, element,
+        [](auto a, auto b) -> Whole {
+          const double power = std::pow(static_cast<double>(a), static_cast<double>(b));
+          return std::abs(power) < 9e15 ? Whole(whole_number(power)) : Whole();
+        },
+        [](double a, double b) { return std::pow(a, b); });
   }
   if (type == "Min") {
     return pairwise(
@@ -116,26 +139,36 @@ Result arithmetic(const onnx::NodeProto& node, const Inputs& inputs) {
   if (type == "Equal") return compared([](auto a, auto b) { return a == b; });
   if (type == "Less") return compared([](auto a, auto b) { return a < b; });
   if (type == "Greater") return compared([](auto a, auto b) { return a > b; });
+  if (type == "LessOrEqual") return compared([](auto a, auto b) { return a <= b; });
+  if (type == "GreaterOrEqual") return compared([](auto a, auto b) { return a >= b; });
+  if (type == "Xor") return compared([](auto a, auto b) { return (a != 0) != (b != 0); });
   if (type == "And") return compared([](auto a, auto b) { return a != 0 && b != 0; });
   return compared([](auto a, auto b) { return a != 0 || b != 0; });  // Or
+}
+
+bool is_arithmetic(const std::string& type) {
+  static const std::set<std::string> types = {"Add",   "Sub",  "Mul",     "Div", "Mod",         "Pow",
+                                              "Min",   "Max",  "Equal",   "Less", "Greater",    "LessOrEqual",
+                                              "GreaterOrEqual", "And", "Or",   "Xor"};
+  return types.count(type) != 0;
+}
+
+bool is_function(const std::string& type) {
+  static const std::set<std::string> others = {"Identity", "Not", "Neg", "Abs"};
+  return others.count(type) != 0 || functions().count(type) != 0;
 }
 
 Result one_by_one(const onnx::NodeProto& node, const Inputs& inputs) {
   const std::string& type = node.op_type();
   OnnxValue value = *inputs[0];
-  if (type == "Not") {
-    for (std::int64_t& number : value.numbers->integers) number = number == 0 ? 1 : 0;
-    return value;
-  }
-  if (type == "Neg") {
-    for (std::int64_t& number : value.numbers->integers) number = quotient(number, -1).value_or(0);
+  for (std::int64_t& number : value.numbers->integers) {
+    if (type == "Not") number = number == 0 ? 1 : 0;
+    if (type == "Neg" || (type == "Abs" && number < 0)) number = quotient(number, -1).value_or(0);
   }
   for (double& number : value.numbers->reals) {
-    number = type == "Floor"  ? std::floor(number)
-             : type == "Ceil" ? std::ceil(number)
-             : type == "Sqrt" ? std::sqrt(number)
-             : type == "Neg"  ? -number
-                              : number;
+    if (type == "Neg") number = -number;
+    if (type == "Abs") number = std::abs(number);
+    if (const auto function = functions().find(type); function != functions().end()) number = function->second(number);
   }
   return value;
 }

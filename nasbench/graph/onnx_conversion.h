@@ -57,6 +57,7 @@ using Convert = bool (*)(Conversion&);
 bool convolution(Conversion& c);
 bool gemm(Conversion& c);
 bool matrix_product(Conversion& c);
+bool packed_product(Conversion& c);
 bool pool(Conversion& c);
 bool global_pool(Conversion& c);
 
@@ -69,6 +70,7 @@ bool elementwise(Conversion& c);
 bool quantised_pair(Conversion& c);
 
 bool with_axis(Conversion& c);
+bool quantised_concat(Conversion& c);
 bool split(Conversion& c);
 bool slice(Conversion& c);
 bool gather(Conversion& c);

@@ -20,12 +20,14 @@ constexpr int depth_limit = 16;             // of graphs inside nodes inside gra
 constexpr std::uint32_t varint_type = 0, fixed64_type = 1, bytes_type = 2, fixed32_type = 5;
 
 /// Messages of onnx.proto that can hold a large tensor, and all others.
-enum class Message { model, graph, node, attribute, tensor, other };
+enum class Message { model, graph, node, attribute, tensor, function, other };
 
 Message child_of(Message message, std::uint32_t field) {
   switch (message) {
     case Message::model:
-      return field == 7 ? Message::graph : Message::other;
+      return field == 7 ? Message::graph : field == 25 ? Message::function : Message::other;
+    case Message::function:
+      return field == 7 ? Message::node : Message::other;
     case Message::graph:
       return field == 1 ? Message::node : field == 5 ? Message::tensor : Message::other;
     case Message::node:
@@ -41,7 +43,7 @@ Message child_of(Message message, std::uint32_t field) {
 bool is_passed_over(Message message, std::uint32_t field) {
   switch (message) {
     case Message::model:
-      return field == 6 || field == 14 || field == 20 || field == 25;
+      return field == 6 || field == 14 || field == 20;
     case Message::graph:
       return field == 10 || field == 14 || field == 15 || field == 16;
     case Message::node:
@@ -152,6 +154,8 @@ class ModelReader {
       } else if (field.number == 8 && field.type == bytes_type) {
         const auto opset = parsed<onnx::OperatorSetIdProto>(Message::other, field);
         file_.opsets[opset.domain() == "ai.onnx" ? "" : opset.domain()] = opset.version();
+      } else if (field.number == 25 && field.type == bytes_type) {
+        file_.functions.push_back(parsed<onnx::FunctionProto>(Message::function, field));
       } else {
         pass_over(field);
       }

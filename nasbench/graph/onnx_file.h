@@ -18,6 +18,7 @@ struct OnnxFile {
   std::vector<onnx::NodeProto> nodes;
   std::vector<onnx::TensorProto> initializers;  ///< without data where the tensor takes more than 4 KiB
   std::vector<onnx::ValueInfoProto> inputs, outputs, values;
+  std::vector<onnx::FunctionProto> functions;  ///< operators that the model defines itself
 };
 
 /// Most nodes that a model may have, and most bytes of it besides weights.

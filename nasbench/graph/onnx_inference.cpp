@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
@@ -91,61 +90,6 @@ void require_sane_attributes(const onnx::NodeProto& node) {
   }
 }
 
-OnnxValue like(const OnnxValue& input, Shape shape) {
-  OnnxValue value;
-  value.shape = std::move(shape);
-  value.element = input.element;
-  return value;
-}
-
-bool is_any(const std::string& type, std::initializer_list<std::string_view> names) {
-  return std::find(names.begin(), names.end(), type) != names.end();
-}
-
-/// Axes that a reduction takes: its attribute, or since opset 18 (sums: 13) its second input.
-std::optional<Shape> reduced_shape(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
-  std::vector<std::int64_t> axes = integers_attribute(node, "axes");
-  if (inputs.size() > 1 && inputs[1] != nullptr) {
-    if (!inputs[1]->numbers) return std::nullopt;
-    for (std::size_t i = 0; i < inputs[1]->numbers->size(); ++i) axes.push_back(inputs[1]->numbers->whole(i));
-  }
-  const auto rank = static_cast<std::int64_t>(inputs[0]->shape.size());
-  std::vector<bool> reduced(inputs[0]->shape.size(), axes.empty());
-  if (axes.empty() && integer_attribute(node, "noop_with_empty_axes", 0) != 0) reduced.assign(reduced.size(), false);
-  for (const std::int64_t axis : axes) {
-    if (axis < -rank || axis >= rank) throw FormatError("there is no axis " + std::to_string(axis));
-    reduced[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)] = true;
-  }
-  Shape shape;
-  for (std::size_t i = 0; i < reduced.size(); ++i) {
-    if (!reduced[i]) shape.push_back(inputs[0]->shape[i]);
-    if (reduced[i] && integer_attribute(node, "keepdims", 1) != 0) shape.push_back(1);
-  }
-  return shape;
-}
-
-/// Operators that libonnx 1.12 has not, or has of an older version alone.
-std::optional<OnnxValue> own_rule(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
-  const std::string& type = node.op_type();
-  if (inputs.empty() || inputs[0] == nullptr) return std::nullopt;
-  if (is_any(type, {"Gelu", "FastGelu", "QuickGelu", "BiasGelu", "Mish", "GroupNormalization", "LayerNormalization",
-                    "SkipLayerNormalization", "Silu", "Swish", "QLinearSigmoid", "QLinearLeakyRelu"})) {
-    return like(*inputs[0], inputs[0]->shape);
-  }
-  if (is_any(type, {"QLinearAdd", "QLinearMul"}) && inputs.size() > 3 && inputs[3] != nullptr) {
-    return like(*inputs[0], broadcast_shape(inputs[0]->shape, inputs[3]->shape));
-  }
-  if (type == "QLinearGlobalAveragePool" && inputs[0]->shape.size() > 2) {
-    Shape shape(inputs[0]->shape.size(), 1);
-    std::copy_n(inputs[0]->shape.begin(), 2, shape.begin());
-    return like(*inputs[0], shape);
-  }
-  if (type.rfind("Reduce", 0) == 0) {
-    if (const std::optional<Shape> shape = reduced_shape(node, inputs)) return like(*inputs[0], *shape);
-  }
-  return std::nullopt;
-}
-
 InferredType value_of(const onnx::TypeProto& type) {
   if (!type.has_tensor_type() || !type.tensor_type().has_shape()) return std::nullopt;
   OnnxValue value;
@@ -166,9 +110,9 @@ std::vector<InferredType> inferred_types(const onnx::NodeProto& node, std::int64
   for (const onnx::AttributeProto& found : node.attribute()) {
     if (found.has_g() || found.graphs_size() > 0) return types;  // what a body computes is not looked into
   }
-  if (std::optional<OnnxValue> own = own_rule(node, inputs); own && !types.empty()) {
-    types[0] = std::move(own);
-    return types;
+  if (std::optional<std::vector<InferredType>> own = own_types(node, opset, inputs)) {
+    own->resize(types.size());
+    return std::move(*own);
   }
   const int newest = static_cast<int>(std::min<std::int64_t>(opset, std::numeric_limits<int>::max()));
   const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), newest, node.domain());

@@ -1,15 +1,11 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
-#include "nasbench/graph/onnx_values.h"
+#include "nasbench/graph/onnx_shape_rules.h"
 
 namespace tenshot::nasbench {
-
-/// Shape and ONNX element type of an output; nothing where neither is known.
-using InferredType = std::optional<OnnxValue>;
 
 /// Types of the outputs of `node`, an operator of version `opset` of `domain`, as libonnx infers them; newer operators
 /// and those of other domains by rules of our own, where we know them. Throws FormatError where a window, a stride or

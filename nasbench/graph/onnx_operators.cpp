@@ -24,11 +24,17 @@ const std::map<std::string, Rule>& rules() {
                                          {"QLinearConv", {Kind::convolution, convolution}},
                                          {"ConvTranspose", {Kind::transposed_convolution, convolution}},
                                          {"Gemm", {Kind::linear, gemm}},
+                                         {"QGemm", {Kind::linear, gemm}},
                                          {"MatMul", {Kind::matrix_product, matrix_product}},
                                          {"MatMulInteger", {Kind::matrix_product, matrix_product}},
                                          {"QLinearMatMul", {Kind::matrix_product, matrix_product}},
+                                         {"MatMulIntegerToFloat", {Kind::matrix_product, matrix_product}},
+                                         {"DynamicQuantizeMatMul", {Kind::matrix_product, matrix_product}},
+                                         {"MatMulNBits", {Kind::opaque, packed_product}},
+                                         {"MatMulBnb4", {Kind::opaque, packed_product}},
                                          {"MaxPool", {Kind::max_pool, pool}},
                                          {"AveragePool", {Kind::average_pool, pool}},
+                                         {"QLinearAveragePool", {Kind::average_pool, pool}},
                                          {"GlobalAveragePool", {Kind::global_pool, global_pool}},
                                          {"QLinearGlobalAveragePool", {Kind::global_pool, global_pool}},
                                          {"GlobalMaxPool", {Kind::global_pool, global_pool}},
@@ -41,6 +47,8 @@ const std::map<std::string, Rule>& rules() {
                                          {"Concat", {Kind::concatenate, with_axis}},
                                          {"Softmax", {Kind::softmax, with_axis}},
                                          {"LogSoftmax", {Kind::softmax, with_axis}},
+                                         {"QLinearSoftmax", {Kind::softmax, with_axis}},
+                                         {"QLinearConcat", {Kind::concatenate, quantised_concat}},
                                          {"Split", {Kind::split, split}},
                                          {"Slice", {Kind::split, slice}},
                                          {"Gather", {Kind::opaque, gather}},
@@ -62,20 +70,16 @@ const std::map<std::string, Rule>& rules() {
   return table;
 }
 
-/// A constant operand that was trained, not a shape, an index or a scale.
-bool is_trained(const OnnxValue& value) {
-  const ElementType type = element_type(value.element);
-  const bool number = type != ElementType::int64 && type != ElementType::int32 && type != ElementType::boolean;
-  return value.constant && number && element_count(value.stored) > 1;
-}
-
 NetworkNode opaque_node(const onnx::NodeProto& node, const Inputs& inputs, const std::vector<OnnxValue>& outputs) {
   NetworkNode result;
   result.operation.name = node.op_type();
   result.operation.type = outputs.empty() ? ElementType::float32 : element_type(outputs[0].element);
-  for (const OnnxValue* input : inputs) {
+  const std::size_t trained = node.op_type() == "BatchNormalization" ? 3 : inputs.size();  // statistics come after
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const OnnxValue* input = inputs[i];
     if (input == nullptr) continue;
     if (is_trained(*input)) result.operation.constants.push_back(input->stored);
+    if (input->constant && i < trained) add_origins(*input, result.stored);
     if (input->constant) continue;
     result.inputs.push_back(input->source);
     result.operation.inputs.push_back(input->shape);

@@ -72,9 +72,22 @@ class ExecutionOrder {
 
 }  // namespace
 
+std::string name_of(const onnx::NodeProto& node) {
+  if (!node.name().empty()) return node.name();
+  for (const std::string& output : node.output()) {
+    if (!output.empty()) return output;
+  }
+  return node.op_type();
+}
+
 std::string place_of(const onnx::NodeProto& node, std::size_t index) {
-  const std::string& name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
-  return "node " + std::to_string(index + 1) + " (" + node.op_type() + " '" + name + "')";
+  const std::string domain = node.domain().empty() || node.domain() == "ai.onnx" ? "" : node.domain() + ".";
+  return "node " + std::to_string(index + 1) + " (" + domain + node.op_type() + " '" + name_of(node) + "')";
+}
+
+bool has_sub_graph(const onnx::NodeProto& node) {
+  return std::any_of(node.attribute().begin(), node.attribute().end(),
+                     [](const onnx::AttributeProto& a) { return a.has_g() || a.graphs_size() > 0; });
 }
 
 void for_each_read(const onnx::NodeProto& node, bool nested, const std::function<void(const std::string&)>& visit) {

@@ -12,8 +12,12 @@ namespace tenshot::nasbench {
 
 // Needs ONNX's headers: for the sources that read ONNX only.
 
-/// "node 12 (Conv 'conv1')".
+/// The node's name; where it has none, that of its first output that is not left out, else its type.
+std::string name_of(const onnx::NodeProto& node);
+/// "node 12 (Conv 'conv1')"; with the domain where it is not ONNX's own.
 std::string place_of(const onnx::NodeProto& node, std::size_t index);
+
+bool has_sub_graph(const onnx::NodeProto& node);
 
 /// Calls `visit` with every name that a node's sub-graphs read from outside; with `nested`, also with its own inputs.
 void for_each_read(const onnx::NodeProto& node, bool nested, const std::function<void(const std::string&)>& visit);

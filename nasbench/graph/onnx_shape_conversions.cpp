@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "nasbench/graph/onnx_conversion.h"
+#include "nasbench/graph/onnx_shape_rules.h"
+#include "nasbench/graph/onnx_tensor_folding.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::onnx_conversions {
@@ -13,6 +15,22 @@ bool with_axis(Conversion& c) {
   c.result.attributes.axes = {c.axis("axis", concatenates ? 1 : -1)};
   if (c.node.op_type() == "LogSoftmax") c.result.operation.name = "log";
   if (concatenates) c.result.attributes.constant_first = c.is_constant(0) && c.result.inputs.size() == 1;
+  return true;
+}
+
+/// QLinearConcat (com.microsoft): (scale, zero point, then tensor, scale, zero point of each part).
+bool quantised_concat(Conversion& c) {
+  c.result.inputs.clear();
+  c.result.operation.inputs.clear();
+  c.result.operation.constants.clear();
+  for (std::size_t i = 2; i < c.inputs.size(); i += 3) {
+    if (!c.is_computed(i)) return false;
+    c.result.inputs.push_back(c.inputs[i]->source);
+    c.result.operation.inputs.push_back(c.shape(i));
+  }
+  const std::int64_t axis = integer_attribute(c.node, "axis", 0);
+  const auto rank = static_cast<std::int64_t>(c.result.operation.output.size());
+  c.result.attributes.axes = {axis < 0 ? axis + rank : axis};
   return true;
 }
 
@@ -72,10 +90,25 @@ bool first_input_alone(Conversion& c) {
   return true;
 }
 
-bool pad(Conversion& c) {
-  const std::vector<std::int64_t> pads = c.list("pads", 1);
+/// Pads of some axes, the fourth input since opset 18, as pads of all.
+std::vector<std::int64_t> of_all_axes(const Conversion& c, const std::vector<std::int64_t>& pads) {
+  const std::vector<std::int64_t> axes = c.numbers(3);
   const std::size_t rank = c.shape(0).size();
-  if (!first_input_alone(c) || pads.size() != 2 * rank || c.has(3)) return false;
+  if (!c.known(3) || pads.size() != 2 * axes.size()) return {};
+  std::vector<std::int64_t> all(2 * rank, 0);
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::size_t axis = front_axis(axes[i], rank);
+    all[axis] = pads[i];
+    all[axis + rank] = pads[i + axes.size()];
+  }
+  return all;
+}
+
+bool pad(Conversion& c) {
+  std::vector<std::int64_t> pads = c.list("pads", 1);
+  const std::size_t rank = c.shape(0).size();
+  if (c.has(3)) pads = of_all_axes(c, pads);
+  if (!first_input_alone(c) || pads.size() != 2 * rank) return false;
   c.result.attributes.starts = {pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(rank)};
   c.result.attributes.ends = {pads.begin() + static_cast<std::ptrdiff_t>(rank), pads.end()};
   c.result.attributes.mode = text_attribute(c.node, "mode", "constant");
@@ -107,12 +140,8 @@ bool transpose(Conversion& c) {
   if (axes.empty()) {
     for (std::size_t i = c.shape(0).size(); i > 0; --i) axes.push_back(static_cast<std::int64_t>(i) - 1);
   }
-  std::vector<std::int64_t> sorted = axes;
-  std::sort(sorted.begin(), sorted.end());
-  for (std::size_t i = 0; i < sorted.size(); ++i) {
-    if (sorted[i] != static_cast<std::int64_t>(i) || sorted.size() != c.shape(0).size()) {
-      throw FormatError("its attribute 'perm' is no permutation of " + std::to_string(c.shape(0).size()) + " axes");
-    }
+  if (!is_permutation(axes, c.shape(0).size())) {
+    throw FormatError("its attribute 'perm' is no permutation of " + std::to_string(c.shape(0).size()) + " axes");
   }
   c.result.attributes.axes = std::move(axes);
   return c.is_computed(0);
@@ -124,7 +153,6 @@ bool batch_norm(Conversion& c) {
   }
   if (!first_input_alone(c) || c.shape(0).size() < 2 || c.result.operation.output.size() != c.shape(0).size())
     return false;
-  c.result.outputs.resize(1);  // the others are of training
   c.result.attributes.alpha = real_attribute(c.node, "epsilon", 1e-5F);
   return element_count(c.shape(1)) == c.shape(0)[1];
 }
@@ -135,7 +163,6 @@ bool layer_norm(Conversion& c) {
     return false;
   }
   if (!first_input_alone(c)) return false;
-  c.result.outputs.resize(1);
   c.result.attributes.axes = {c.axis("axis", -1)};
   c.result.attributes.alpha = real_attribute(c.node, "epsilon", 1e-5F);
   return true;

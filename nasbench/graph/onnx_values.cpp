@@ -1,5 +1,6 @@
 #include "nasbench/graph/onnx_values.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -141,6 +142,20 @@ bool is_integer(int onnx_type) {
       return false;
     default:
       return true;
+  }
+}
+
+bool is_trained(const OnnxValue& value) {
+  const ElementType type = element_type(value.element);
+  const bool number = type != ElementType::int64 && type != ElementType::int32 && type != ElementType::boolean;
+  return value.constant && number && element_count(value.stored) > 1;
+}
+
+void add_origins(const OnnxValue& from, std::vector<StoredTensor>& to) {
+  constexpr std::size_t most = 256;
+  for (const StoredTensor& tensor : from.origins) {
+    const bool known = std::any_of(to.begin(), to.end(), [&](const StoredTensor& t) { return t.name == tensor.name; });
+    if (!known && to.size() < most) to.push_back(tensor);
   }
 }
 

@@ -3,6 +3,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,7 +40,16 @@ struct OnnxValue {
   std::optional<Numbers> numbers;    ///< of a constant that is small enough
   Shape stored;                      ///< of a constant: its shape in the file, before it was repeated
   std::optional<ElementType> bytes;  ///< what it is in memory, where the file quantises it
+  std::vector<StoredTensor> origins;  ///< of a constant: the trained tensors of the file that it is made of
+  bool is_missing = false;  ///< an input of a function that its caller leaves out
+  bool depends = false;               ///< its shape depends on the data: nobody can say it beforehand
+  std::shared_ptr<const std::vector<OnnxValue>> sequence;  ///< its tensors, where it is a sequence
 };
+
+/// A constant that was trained, not a shape, an index or a scale.
+bool is_trained(const OnnxValue& value);
+/// Adds the origins of `from` that `to` has not, up to a few hundred.
+void add_origins(const OnnxValue& from, std::vector<StoredTensor>& to);
 
 /// The nearest type that specifications have: integers of 16 bits count as int32, floats of 8 bits as int8.
 ElementType element_type(int onnx_type);

@@ -14,10 +14,11 @@ std::string text_of(const Shape& shape) {
   return dimensions.empty() ? "scalar" : joined(dimensions, "x");
 }
 
-/// ONNX inputs of QLinearConv and QLinearMatMul are (x, scale, zero point, weight, scale, zero point, …, bias).
-std::size_t weight_index(const onnx::NodeProto& node) { return node.op_type().rfind("QLinear", 0) == 0 ? 3 : 1; }
+/// ONNX inputs of QLinearConv, QLinearMatMul and QGemm are (x, scale, zero point, weight, scale, zero point, …, bias).
+std::size_t weight_index(const onnx::NodeProto& node) { return node.op_type()[0] == 'Q' ? 3 : 1; }
 std::size_t bias_index(const onnx::NodeProto& node) {
   if (node.op_type() == "ConvInteger") return 99;  // its third input is a zero point
+  if (node.op_type() == "QGemm") return 6;
   return node.op_type().rfind("QLinear", 0) == 0 ? 8 : 2;
 }
 
@@ -78,8 +79,11 @@ bool set_linear(Conversion& c, std::size_t weight, std::size_t out, bool bias) {
 
 bool convolution(Conversion& c) {
   const std::size_t weight = weight_index(c.node), bias = bias_index(c.node);
-  if (!c.is_computed(0) || !c.is_constant(weight) || (c.has(bias) && !c.is_constant(bias)) || !is_image(c))
+  const bool channels_last = integer_attribute(c.node, "channels_last", 0) != 0;
+  if (!c.is_computed(0) || !c.is_constant(weight) || (c.has(bias) && !c.is_constant(bias)) || !is_image(c) ||
+      channels_last) {
     return false;
+  }
   const Shape& kernel = c.shape(weight);
   const std::int64_t groups = integer_attribute(c.node, "group", 1);
   const bool transposed = c.node.op_type() == "ConvTranspose";
@@ -96,11 +100,14 @@ bool convolution(Conversion& c) {
   return true;
 }
 
+/// Factors of numbers, alpha and beta, are folded into the weights and the bias.
 bool gemm(Conversion& c) {
-  const bool plain = integer_attribute(c.node, "transA", 0) == 0 && real_attribute(c.node, "alpha", 1) == 1 &&
-                     real_attribute(c.node, "beta", 1) == 1;
-  if (!plain || !c.is_computed(0) || !c.is_constant(1) || (c.has(2) && !c.is_constant(2))) return false;
-  return set_linear(c, 1, integer_attribute(c.node, "transB", 0) != 0 ? 0 : 1, c.has(2));
+  const std::size_t weight = weight_index(c.node), bias = bias_index(c.node);
+  if (integer_attribute(c.node, "transA", 0) != 0 || !c.is_computed(0) || !c.is_constant(weight) ||
+      (c.has(bias) && !c.is_constant(bias))) {
+    return false;
+  }
+  return set_linear(c, weight, integer_attribute(c.node, "transB", 0) != 0 ? 0 : 1, c.has(bias));
 }
 
 bool matrix_product(Conversion& c) {
@@ -115,8 +122,19 @@ bool matrix_product(Conversion& c) {
   return true;
 }
 
+/// Weights of fewer bits than 8, without their scales.
+bool packed_product(Conversion& c) {
+  if (!c.is_computed(0) || !c.is_constant(1)) return false;
+  keep_first_input(c);
+  c.result.operation.name = c.node.op_type();
+  c.result.operation.constants = {c.shape(1)};
+  return true;
+}
+
 bool pool(Conversion& c) {
-  if (!is_image(c) || c.outputs.size() != 1) return false;
+  if (!is_image(c) || c.outputs.size() != 1 || integer_attribute(c.node, "channels_last", 0) != 0) return false;
+  keep_first_input(c);
+  c.result.operation.constants.clear();
   read_window(c, integers_attribute(c.node, "kernel_shape"));
   c.result.attributes.ceil_mode = integer_attribute(c.node, "ceil_mode", 0) != 0;
   c.result.attributes.count_padding = integer_attribute(c.node, "count_include_pad", 0) != 0;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 
@@ -113,6 +114,8 @@ std::int64_t multiply_adds(const OperatorSpecification& s) {
     case OperatorKind::linear:
     case OperatorKind::matrix_product:
       return s.inputs[0].empty() ? 0 : element_count(s.output) * s.inputs[0].back();
+    case OperatorKind::opaque:
+      return opaque_multiply_adds(s);
     default:
       return 0;
   }
@@ -130,6 +133,8 @@ std::int64_t parameter_count(const OperatorSpecification& s) {
     case OperatorKind::layer_norm:
     case OperatorKind::group_norm:
       return 2 * channel_count(s, s.output);
+    case OperatorKind::opaque:
+      return opaque_parameter_count(s);
     default:
       return constants;
   }
@@ -143,7 +148,9 @@ std::int64_t input_bytes(const OperatorSpecification& s) {
 
 std::int64_t output_bytes(const OperatorSpecification& s) { return element_count(s.output) * byte_size(s.type); }
 
-std::int64_t weight_bytes(const OperatorSpecification& s) { return parameter_count(s) * byte_size(s.type); }
+std::int64_t weight_bytes(const OperatorSpecification& s) {
+  return s.kind == OperatorKind::opaque ? opaque_weight_bytes(s) : parameter_count(s) * byte_size(s.type);
+}
 
 std::string format(const OperatorSpecification& s) {
   const Extent one;

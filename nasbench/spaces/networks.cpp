@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
@@ -203,6 +204,7 @@ NamedNetwork named_network(std::string name, const Network& network, std::string
   named.origin = std::move(origin);
   named.hash = content_hash(network);
   named.operators = operator_list(network);
+  named.remarks = network.remarks;
   for (const NetworkNode& node : network.nodes) {
     std::vector<int>& sources = named.sources.emplace_back();
     for (const Source& source : node.inputs) sources.push_back(source.node);
@@ -217,6 +219,7 @@ NamedNetwork named_network(std::string name, std::vector<OperatorSpecification> 
   std::string content;
   for (const OperatorSpecification& operation : operators) content += format(operation) + '\n';
   named.hash = sha256_hex(content);
+  if (std::string remark = remark_on_weights(operators); !remark.empty()) named.remarks = {std::move(remark)};
   named.operators = std::move(operators);
   return named;
 }

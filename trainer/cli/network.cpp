@@ -40,10 +40,11 @@ struct KindCosts {
   int count = 0;
   std::int64_t multiply_adds = 0, parameters = 0, input_bytes = 0, output_bytes = 0, weight_bytes = 0;
 
-  void add(const OperatorSpecification& operation) {
+  /// `stored` is what the file stores of its parameters.
+  void add(const OperatorSpecification& operation, std::int64_t stored) {
     ++count;
     multiply_adds += nasbench::multiply_adds(operation);
-    parameters += nasbench::parameter_count(operation);
+    parameters += stored;
     input_bytes += nasbench::input_bytes(operation);
     output_bytes += nasbench::output_bytes(operation);
     weight_bytes += nasbench::weight_bytes(operation);
@@ -57,13 +58,18 @@ std::string kind_of(const OperatorSpecification& operation) {
 
 std::map<std::string, KindCosts> costs_by_kind(const Network& network) {
   std::map<std::string, KindCosts> costs;
-  for (const nasbench::NetworkNode& node : network.nodes) costs[kind_of(node.operation)].add(node.operation);
+  const std::vector<std::int64_t> stored = stored_parameters(network);
+  for (std::size_t i = 0; i < network.nodes.size(); ++i) {
+    const OperatorSpecification& operation = network.nodes[i].operation;
+    costs[kind_of(operation)].add(operation, stored[i]);
+  }
   return costs;
 }
 
 KindCosts total_costs(const Network& network) {
   KindCosts total;
-  for (const nasbench::NetworkNode& node : network.nodes) total.add(node.operation);
+  const std::vector<std::int64_t> stored = stored_parameters(network);
+  for (std::size_t i = 0; i < network.nodes.size(); ++i) total.add(network.nodes[i].operation, stored[i]);
   return total;
 }
 
@@ -94,6 +100,7 @@ nlohmann::json to_json(const Network& network) {
   for (const nasbench::Source& output : network.outputs)
     json["outputs"].push_back(to_json(tensor_type(network, output)));
   for (const auto& [kind, costs] : costs_by_kind(network)) json["operators"][kind] = to_json(costs);
+  json["remarks"] = network.remarks;
   return json;
 }
 
@@ -124,6 +131,7 @@ std::string to_text(const Network& network) {
   text += row("operator", {"count", "multiply-adds", "parameters", "bytes moved"});
   for (const auto& [kind, costs] : costs_by_kind(network)) text += row(kind, costs);
   text += row("total", total_costs(network));
+  for (const std::string& remark : network.remarks) text += "remark: " + remark + "\n";
   return text + "hash " + content_hash(network) + "\n";
 }
 

@@ -211,6 +211,9 @@ void run(const std::vector<std::string>& arguments) {
   require_quantity(options, *predictor, file);
   std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
   trainer::Predictions predictions = predictor->predict(architectures, confidence);
+  for (const std::string& note : notes_on_reading(predictor->space(), architectures)) {
+    say("note: " + note, options.has("quiet"));
+  }
   for (const std::string& note : notes_on_unfamiliar(*predictor, architectures)) {
     say("note: " + note, options.has("quiet"));
   }

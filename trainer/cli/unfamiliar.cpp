@@ -1,5 +1,6 @@
 #include "trainer/cli/unfamiliar.h"
 
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
 
@@ -42,6 +43,25 @@ std::vector<std::string> notes_on_unfamiliar(const trainer::Predictor& predictor
     }
   }
   if (more > 0) notes.push_back("as far from the pool as these: " + std::to_string(more) + " more networks");
+  return notes;
+}
+
+std::vector<std::string> notes_on_reading(const nasbench::SearchSpace& space,
+                                          const std::vector<nasbench::Architecture>& architectures, std::size_t most) {
+  std::vector<std::string> notes;
+  if (&space != &nasbench::networks()) return notes;
+  std::size_t more = 0;
+  for (const nasbench::Architecture& architecture : architectures) {
+    const nasbench::NamedNetwork& network = nasbench::named_network(architecture);
+    for (const std::string& remark : network.remarks) {
+      if (notes.size() < most) {
+        notes.push_back(network.name + ": " + remark);
+      } else {
+        ++more;
+      }
+    }
+  }
+  if (more > 0) notes.push_back("remarks like these: " + std::to_string(more) + " more");
   return notes;
 }
 

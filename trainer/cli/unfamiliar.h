@@ -15,4 +15,10 @@ std::vector<std::string> notes_on_unfamiliar(const trainer::Predictor& predictor
                                              const std::vector<nasbench::Architecture>& architectures,
                                              std::size_t most = 10);
 
+/// What was remarked when the networks were read, as on a length that depends on the data, `most` of them; nothing of
+/// architectures of a space that is composed.
+std::vector<std::string> notes_on_reading(const nasbench::SearchSpace& space,
+                                          const std::vector<nasbench::Architecture>& architectures,
+                                          std::size_t most = 10);
+
 }  // namespace tenshot::cli

@@ -76,6 +76,16 @@ std::size_t convolution_group(const OperatorSpecification& specification) {
   return specification.kernel.height == 1 && specification.kernel.width == 1 ? pointwise : spatial;
 }
 
+/// One that multiplies all the same counts as what it does most of: a recurrent layer as linear layers, attention as
+/// products of matrices.
+std::size_t opaque_group(const OperatorSpecification& specification) {
+  if (nasbench::multiply_adds(specification) == 0) return opaque;
+  const std::string& name = specification.name;
+  if (name == "ConvTranspose") return transposed;
+  if (name.find("Conv") != std::string::npos) return spatial;
+  return name.find("Attention") != std::string::npos ? matrix_product : linear;
+}
+
 std::optional<std::size_t> group_of(const OperatorSpecification& specification) {
   switch (specification.kind) {
     case OperatorKind::convolution:
@@ -112,7 +122,7 @@ std::optional<std::size_t> group_of(const OperatorSpecification& specification) 
     case OperatorKind::softmax:
       return norm;
     case OperatorKind::opaque:
-      return opaque;
+      return opaque_group(specification);
     case OperatorKind::reshape:
       break;
   }

@@ -108,6 +108,20 @@ inline void set_integer(onnx::NodeProto& node, const char* name, std::int64_t va
   attribute.set_i(value);
 }
 
+inline void set_real(onnx::NodeProto& node, const char* name, float value) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::FLOAT);
+  attribute.set_f(value);
+}
+
+inline void set_text(onnx::NodeProto& node, const char* name, const std::string& value) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::STRING);
+  attribute.set_s(value);
+}
+
 inline Network read_bytes(const std::string& bytes, const OnnxReadOptions& options = {}) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "model.onnx";

@@ -1,0 +1,115 @@
+#include "nasbench/graph/onnx_compositions.h"
+
+#include <algorithm>
+#include <string>
+
+#include "nasbench/graph/onnx_conversion.h"
+#include "nasbench/graph/onnx_einsum.h"
+#include "nasbench/graph/onnx_operators.h"
+#include "nasbench/graph/onnx_shape_rules.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+using Inputs = std::vector<const OnnxValue*>;
+using Outputs = std::vector<OnnxValue>;
+
+/// A factor of a product: computed, as it is to be read, or a constant of that shape.
+struct Factor {
+  bool constant = false;
+  Source source;
+  Shape shape;
+};
+
+Factor factor_of(const OnnxSteps& steps, const OnnxValue& value, bool swapped) {
+  Factor factor{value.constant, value.source, value.shape};
+  if (!swapped || factor.shape.size() < 2) return factor;
+  std::swap(factor.shape.back(), factor.shape[factor.shape.size() - 2]);
+  if (!factor.constant) factor.source = steps.swap_last(value.source);
+  return factor;
+}
+
+std::optional<Source> product(const OnnxSteps& steps, const Factor& left, const Factor& right, const Shape& output) {
+  if (left.constant && right.constant) return std::nullopt;
+  if (left.constant) return steps.constant_product(right.source, left.shape, output);
+  if (!right.constant) {
+    if (left.shape.size() < 2 || right.shape.size() < 2) return std::nullopt;
+    return steps.matrix_product(left.source, right.source);
+  }
+  if (right.shape.size() == 2) return steps.linear(left.source, right.shape.back(), false);
+  return steps.constant_product(left.source, right.shape, output);
+}
+
+/// Whatever computes `type` of one tensor, as FusedConv and FusedGemm name it.
+std::optional<Source> activated(const OnnxSteps& steps, const onnx::NodeProto& node, const Source& input) {
+  const std::string function = text_attribute(node, "activation", "");
+  if (function.empty()) return input;
+  std::vector<double> parameters;
+  if (const onnx::AttributeProto* found = attribute(node, "activation_params")) {
+    parameters.assign(found->floats().begin(), found->floats().end());
+  }
+  parameters.resize(2, 0);
+  if (function == "Clip") {
+    const bool relu6 = parameters[0] == 0 && parameters[1] == 6;
+    if (relu6) return steps.activation(input, "relu6");
+    return steps.activation(input, "clip", parameters[0], parameters[1]);
+  }
+  const auto name = onnx_conversions::activation_names().find(function);
+  if (name == onnx_conversions::activation_names().end()) return std::nullopt;
+  const bool has_parameters = function == "LeakyRelu" || function == "HardSigmoid";
+  return steps.activation(input, name->second, has_parameters ? parameters[0] : 0,
+                          has_parameters ? parameters[1] : 0);
+}
+
+/// α · op(A) · op(B) + β · C: factors of numbers are folded into what is constant.
+std::optional<Source> gemm(const OnnxSteps& steps, const onnx::NodeProto& node, const Inputs& inputs,
+                           const Outputs& outputs) {
+  if (given(inputs, 1) == nullptr || inputs[0]->shape.size() != 2 || inputs[1]->shape.size() != 2) return std::nullopt;
+  const OnnxValue* addend = given(inputs, 2);
+  if (addend != nullptr && real_attribute(node, "beta", 1) == 0) addend = nullptr;
+  const Factor left = factor_of(steps, *inputs[0], integer_attribute(node, "transA", 0) != 0),
+               right = factor_of(steps, *inputs[1], integer_attribute(node, "transB", 0) != 0);
+  std::optional<Source> sum = product(steps, left, right, outputs[0].shape);
+  if (!sum) return std::nullopt;
+  if (addend != nullptr && addend->constant) sum = steps.add_constant(*sum, addend->stored);
+  if (addend != nullptr && !addend->constant) sum = steps.add(*sum, addend->source);
+  return activated(steps, node, *sum);
+}
+
+std::optional<Source> fused_product(const OnnxSteps& steps, const onnx::NodeProto& node, const Inputs& inputs,
+                                    const Outputs& outputs) {
+  if (given(inputs, 1) == nullptr) return std::nullopt;
+  return product(steps, factor_of(steps, *inputs[0], integer_attribute(node, "transA", 0) != 0),
+                 factor_of(steps, *inputs[1], integer_attribute(node, "transB", 0) != 0), outputs[0].shape);
+}
+
+/// Inputs are image, weights, bias and what is added before the function.
+std::optional<Source> fused_convolution(const OnnxSteps& steps, const onnx::NodeProto& node, const Inputs& inputs,
+                                        const Outputs& outputs) {
+  onnx::NodeProto plain = node;
+  plain.clear_domain();
+  plain.set_op_type("Conv");
+  const Inputs own(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(3, inputs.size())));
+  NetworkNode convolution = operator_of(plain, own, {outputs[0]}, {}, {});
+  Source last = steps.append(std::move(convolution));
+  if (const OnnxValue* addend = given(inputs, 3)) {
+    if (addend->constant) return std::nullopt;
+    last = steps.add(last, addend->source);
+  }
+  return activated(steps, node, last);
+}
+
+}  // namespace
+
+std::optional<Source> composed(const OnnxSteps& steps, const onnx::NodeProto& node, const Inputs& inputs,
+                               const Outputs& outputs) {
+  const std::string& type = node.op_type();
+  if (inputs.empty() || inputs[0] == nullptr) return std::nullopt;
+  if (type == "Einsum") return einsum_operators(steps, text_attribute(node, "equation", ""), inputs);
+  if (type == "Gemm" || type == "FusedGemm") return gemm(steps, node, inputs, outputs);
+  if (type == "FusedMatMul" || type == "TransposeMatMul") return fused_product(steps, node, inputs, outputs);
+  if (type == "FusedConv") return fused_convolution(steps, node, inputs, outputs);
+  return std::nullopt;
+}
+
+}  // namespace tenshot::nasbench

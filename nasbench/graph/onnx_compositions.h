@@ -1,0 +1,18 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "nasbench/graph/onnx_steps.h"
+#include "nasbench/graph/onnx_values.h"
+
+namespace tenshot::nasbench {
+
+/// An ONNX node that several of our operators stand for: Einsum, a general Gemm or FusedMatMul (transposed factors,
+/// weights on either side, an addend that is computed), a FusedConv with its addend and its function. Adds them and
+/// returns the node's first output; nothing where the node is none of these, or in a form that we do not take apart.
+/// `outputs` are the node's, with their shapes.
+std::optional<Source> composed(const OnnxSteps& steps, const onnx::NodeProto& node,
+                               const std::vector<const OnnxValue*>& inputs, const std::vector<OnnxValue>& outputs);
+
+}  // namespace tenshot::nasbench

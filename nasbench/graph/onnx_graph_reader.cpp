@@ -1,0 +1,260 @@
+#include "nasbench/graph/onnx_graph_reader.h"
+
+#include <algorithm>
+
+#include "nasbench/graph/onnx_compositions.h"
+#include "nasbench/graph/onnx_folding.h"
+#include "nasbench/graph/onnx_operators.h"
+#include "nasbench/graph/onnx_order.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+bool is_standard(const onnx::NodeProto& node) { return node.domain().empty(); }
+
+bool is_known_domain(const onnx::NodeProto& node) { return is_standard(node) || node.domain() == "com.microsoft"; }
+
+/// Quant and BipolarQuant of Brevitas and its relatives round a tensor and leave it in floating point.
+bool is_simulated_quantisation(const onnx::NodeProto& node) {
+  static const std::set<std::string> types = {"Quant", "IntQuant", "FloatQuant", "BipolarQuant", "Trunc"};
+  return !is_standard(node) && types.count(node.op_type()) != 0 &&
+         (node.domain() == "onnx.brevitas" || node.domain().find("custom_op") != std::string::npos);
+}
+
+/// Nodes that hand their first input on, of another type at most.
+bool is_alias(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
+  static const std::set<std::string> types = {"Identity", "Dropout", "QuantizeLinear", "DequantizeLinear"};
+  if (inputs.empty() || inputs[0] == nullptr) return false;
+  if (is_simulated_quantisation(node)) return true;
+  const bool quantises = node.op_type() == "QuantizeLinear" || node.op_type() == "DequantizeLinear";
+  if (!is_standard(node) && !(is_known_domain(node) && quantises)) return false;
+  if (inputs[0]->constant) return types.count(node.op_type()) != 0 && node.op_type() != "Identity";
+  if (node.op_type() == "Cast") {
+    return element_type(inputs[0]->element) == element_type(static_cast<int>(integer_attribute(node, "to", 0)));
+  }
+  return types.count(node.op_type()) != 0;
+}
+
+/// Costs are sums of 64-bit integers.
+void require_countable(const OperatorSpecification& operation) {
+  constexpr double most = 9e13;  // of which 64 bits hold the sum over as many nodes as there may be
+  if (operation.inputs.empty() || operation.inputs[0].empty()) return;
+  double products = static_cast<double>(element_count(operation.output));
+  if (operation.kind == OperatorKind::linear || operation.kind == OperatorKind::matrix_product) {
+    products *= static_cast<double>(operation.inputs[0].back());
+  } else if (operation.kind == OperatorKind::convolution || operation.kind == OperatorKind::transposed_convolution) {
+    products = std::max(products, static_cast<double>(element_count(operation.inputs[0]))) *
+               static_cast<double>(operation.kernel.height) * operation.kernel.width *
+               static_cast<double>(std::max(channel_count(operation, operation.inputs[0]),
+                                            channel_count(operation, operation.output))) /
+               operation.groups;
+  } else if (operation.kind == OperatorKind::opaque) {
+    products = std::max(products, static_cast<double>(multiply_adds(operation)));
+  }
+  if (products > most) throw FormatError("it computes more than 9 x 10^13 products: its shapes cannot be meant");
+}
+
+}  // namespace
+
+OnnxGraphReader::OnnxGraphReader(OnnxFile file, const OnnxReadOptions& options)
+    : file_(std::move(file)), options_(options) {}
+
+Network OnnxGraphReader::read() {
+  const auto opset = file_.opsets.find("");
+  if (opset != file_.opsets.end() && opset->second < 7) {
+    throw FormatError("it is of opset " + std::to_string(opset->second) +
+                      "; expected 7 or newer: write it anew with onnx.version_converter.convert_version(model, 13)");
+  }
+  if (file_.nodes.empty()) throw FormatError("its graph has no nodes");
+  network_.names_stored = true;
+  read_constants();
+  read_inputs();
+  std::set<std::string> given;
+  for (const onnx::TensorProto& tensor : file_.initializers) given.insert(tensor.name());
+  for (const onnx::ValueInfoProto& input : file_.inputs) given.insert(input.name());
+  for (const onnx::ValueInfoProto& value : file_.values) scopes_.declare(value);
+  for (const onnx::ValueInfoProto& value : file_.outputs) {
+    scopes_.declare(value);
+    read_names_.insert(value.name());
+  }
+  for (onnx::NodeProto& node : file_.nodes) {
+    if (node.domain() == "ai.onnx") node.clear_domain();
+    for_each_read(node, true, [&](const std::string& name) { read_names_.insert(name); });
+  }
+  for (const std::size_t index : execution_order(file_.nodes, given)) {
+    try {
+      read_node(file_.nodes[index]);
+    } catch (const Error& error) {
+      throw FormatError(place_of(file_.nodes[index], index) + ": " + error.what());
+    }
+  }
+  read_outputs();
+  return std::move(network_);
+}
+
+/// Of nodes, and of iterations.
+void OnnxGraphReader::count_step() {
+  constexpr std::size_t most = onnx_node_limit + onnx_node_limit / 2;
+  if (++steps_ > most) {
+    throw FormatError("with the iterations of its loops the model has more than " + std::to_string(most) + " nodes");
+  }
+}
+
+void OnnxGraphReader::read_node(const onnx::NodeProto& node) {
+  count_step();
+  Inputs inputs;
+  bool constant_inputs = true, depends = false;
+  for (const std::string& name : node.input()) {
+    const OnnxValue* value = name.empty() ? nullptr : scopes_.find(name);
+    if (value == nullptr && !name.empty()) throw FormatError("it reads '" + name + "', which nobody gives");
+    if (value != nullptr && value->is_missing) value = nullptr;
+    inputs.push_back(value);
+    constant_inputs = constant_inputs && (value == nullptr || (value->constant && value->sequence == nullptr));
+    depends = depends || (value != nullptr && value->depends);
+  }
+  if (depends) return leave_out(node, inputs);
+  if (read_special(node, inputs) || read_folded(node, inputs)) return;
+  std::optional<std::vector<OnnxValue>> outputs = output_types(node, inputs);
+  if (!outputs) return leave_out(node, inputs);
+  if (outputs->empty()) throw FormatError("it has no outputs");
+  if (constant_inputs && !node.input().empty() && !has_sub_graph(node)) {
+    return set_constants(node, inputs, std::move(*outputs));
+  }
+  add_operator(node, inputs, *outputs);
+}
+
+/// What is no operator of the network: constants, aliases, sequences, and what has a body.
+bool OnnxGraphReader::read_special(const onnx::NodeProto& node, const Inputs& inputs) {
+  if (is_standard(node) && node.op_type() == "Constant") {
+    set(node, 0, stored_value(node));
+    return true;
+  }
+  if (is_alias(node, inputs)) {
+    set_alias(node, *inputs[0]);
+    return true;
+  }
+  return read_function(node, inputs) || (is_standard(node) && (read_sequence(node, inputs) || read_body_of(node, inputs)));
+}
+
+bool OnnxGraphReader::read_folded(const onnx::NodeProto& node, const Inputs& inputs) {
+  if (!is_standard(node)) return false;
+  std::optional<std::vector<OnnxValue>> results = folded(node, inputs);
+  if (!results) return false;
+  const bool asks_for_shape = node.op_type() == "Shape" || node.op_type() == "Size";
+  for (std::size_t i = 0; i < results->size(); ++i) {
+    for (const OnnxValue* input : inputs) {
+      if (input != nullptr && !asks_for_shape) add_origins(*input, (*results)[i].origins);
+    }
+    set(node, static_cast<int>(i), std::move((*results)[i]));
+  }
+  return true;
+}
+
+void OnnxGraphReader::set_constants(const onnx::NodeProto& node, const Inputs& inputs, std::vector<OnnxValue> outputs) {
+  const bool repeats = node.op_type() == "Expand" || node.op_type() == "Tile";
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    outputs[i].constant = true;
+    outputs[i].stored = repeats && inputs[0] != nullptr ? inputs[0]->stored : outputs[i].shape;
+    for (const OnnxValue* input : inputs) {
+      if (input != nullptr) add_origins(*input, outputs[i].origins);
+    }
+    set(node, static_cast<int>(i), std::move(outputs[i]));
+  }
+}
+
+void OnnxGraphReader::set_alias(const onnx::NodeProto& node, OnnxValue value) {
+  if (node.op_type() == "Dropout" && node.output_size() > 1) {
+    OnnxValue kept;  // in use, every element is
+    kept.constant = true;
+    kept.shape = kept.stored = value.shape;
+    kept.element = onnx::TensorProto::BOOL;
+    set(node, 1, std::move(kept));
+  }
+  if (node.op_type() == "QuantizeLinear") {
+    const bool has_zero = node.input_size() > 2 && !node.input(2).empty();
+    value.element = has_zero ? scopes_.find(node.input(2))->element : static_cast<int>(onnx::TensorProto::UINT8);
+    value.bytes = element_type(value.element);
+  } else if (node.op_type() == "DequantizeLinear") {
+    value.bytes = element_type(value.element);
+    value.element = onnx::TensorProto::FLOAT;
+    value.numbers.reset();
+  }
+  set(node, 0, std::move(value));
+}
+
+void OnnxGraphReader::set(const onnx::NodeProto& node, int output, OnnxValue value) {
+  if (output < node.output_size() && !node.output(output).empty()) scopes_.set(node.output(output), std::move(value));
+}
+
+/// Within a body every output may be read.
+bool OnnxGraphReader::is_read(const onnx::NodeProto& node, int output) const {
+  return !node.output(output).empty() && (scopes_.depth() > 1 || read_names_.count(node.output(output)) != 0);
+}
+
+void OnnxGraphReader::add_operator(const onnx::NodeProto& node, const Inputs& inputs,
+                                   const std::vector<OnnxValue>& all_outputs) {
+  std::vector<OnnxValue> outputs = all_outputs;
+  const bool has_statistics = node.op_type().find("Normalization") != std::string::npos;
+  while (has_statistics && outputs.size() > 1 && !is_read(node, static_cast<int>(outputs.size()) - 1)) {
+    outputs.pop_back();
+  }
+  std::vector<Source> implicit;
+  std::vector<Shape> implicit_shapes;
+  for_each_read(node, false, [&](const std::string& name) {
+    const OnnxValue* found = scopes_.find(name);
+    if (found == nullptr || found->constant) return;
+    if (std::find(implicit.begin(), implicit.end(), found->source) != implicit.end()) return;
+    implicit.push_back(found->source);
+    implicit_shapes.push_back(found->shape);
+  });
+  onnx::NodeProto named = node;
+  if (!is_known_domain(node)) named.set_op_type(node.domain() + "." + node.op_type());
+  NetworkNode added = operator_of(named, inputs, outputs, implicit, implicit_shapes);
+  if (added.operation.kind == OperatorKind::opaque && add_composed(node, inputs, outputs, added)) return;
+  if (has_sub_graph(node)) {
+    network_.remarks.push_back("what the body of " + node.op_type() + " '" + name_of(node) +
+                               "' computes is not counted: how often it runs depends on the data");
+  }
+  const Source first = append(std::move(added), "");
+  const std::size_t kept = network_.nodes.back().outputs.size();
+  network_.nodes.back().name = unique_name(name_of(node));
+  for (std::size_t i = 0; i < outputs.size() && i < kept; ++i) {
+    OnnxValue value = outputs[i];
+    value.source = {first.node, static_cast<int>(i)};
+    set(node, static_cast<int>(i), std::move(value));
+  }
+}
+
+bool OnnxGraphReader::add_composed(const onnx::NodeProto& node, const Inputs& inputs,
+                                   const std::vector<OnnxValue>& outputs, const NetworkNode& plain) {
+  if (!is_known_domain(node)) return false;
+  const std::string base = name_of(node);
+  const OnnxSteps steps(network_, plain.operation.type, [&](NetworkNode step) {
+    step.stored = plain.stored;
+    return append(std::move(step), unique_name(base));
+  });
+  const std::optional<Source> result = composed(steps, node, inputs, outputs);
+  if (!result) return false;
+  OnnxValue value = outputs[0];
+  value.source = *result;
+  set(node, 0, std::move(value));
+  return true;
+}
+
+Source OnnxGraphReader::append(NetworkNode node, const std::string& name) {
+  require_countable(node.operation);
+  node.name = name;
+  network_.nodes.push_back(std::move(node));
+  return {static_cast<int>(network_.nodes.size()) - 1, 0};
+}
+
+std::string OnnxGraphReader::unique_name(const std::string& base) {
+  std::string name = base;
+  for (std::size_t& number = repeats_[base]; !names_.insert(name).second;) {
+    name = base + "_" + std::to_string(++number + 1);
+  }
+  return name;
+}
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,178 @@
+#include "nasbench/graph/onnx_graph_reader.h"
+#include "nasbench/graph/onnx_weight_inputs.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+std::string text_of(const Shape& shape) {
+  std::vector<std::string> dimensions;
+  for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
+  return dimensions.empty() ? "scalar" : joined(dimensions, "x");
+}
+
+}  // namespace
+
+void OnnxGraphReader::read_constants() {
+  for (const onnx::TensorProto& tensor : file_.initializers) {
+    try {
+      scopes_.set(tensor.name(), constant(tensor, tensor.name()));
+    } catch (const Error& error) {
+      throw FormatError("constant '" + tensor.name() + "': " + error.what());
+    }
+  }
+}
+
+OnnxValue OnnxGraphReader::constant(const onnx::TensorProto& tensor, const std::string& name) const {
+  OnnxValue value;
+  value.constant = true;
+  value.shape = {tensor.dims().begin(), tensor.dims().end()};
+  require_dimensions(value.shape, true);
+  value.stored = value.shape;
+  value.element = tensor.data_type();
+  value.numbers = numbers_of(tensor);
+  if (is_trained(value)) value.origins = {{name, element_count(value.shape)}};
+  return value;
+}
+
+OnnxValue OnnxGraphReader::stored_value(const onnx::NodeProto& node) const {
+  const std::string name = node.output_size() > 0 ? node.output(0) : node.name();
+  for (const onnx::AttributeProto& value : node.attribute()) {
+    if (value.has_t()) return constant(value.t(), name);
+    onnx::TensorProto tensor;
+    if (value.name() == "value_int" || value.name() == "value_ints") {
+      tensor.set_data_type(onnx::TensorProto::INT64);
+      if (value.name() == "value_int") tensor.add_int64_data(value.i());
+      for (const std::int64_t number : value.ints()) tensor.add_int64_data(number);
+      if (value.name() == "value_ints") tensor.add_dims(value.ints_size());
+      return constant(tensor, name);
+    }
+    if (value.name() == "value_float" || value.name() == "value_floats") {
+      tensor.set_data_type(onnx::TensorProto::FLOAT);
+      if (value.name() == "value_float") tensor.add_float_data(value.f());
+      for (const float number : value.floats()) tensor.add_float_data(number);
+      if (value.name() == "value_floats") tensor.add_dims(value.floats_size());
+      return constant(tensor, name);
+    }
+    if (value.name() == "value_string" || value.name() == "value_strings") {
+      tensor.set_data_type(onnx::TensorProto::STRING);
+      if (value.name() == "value_strings") tensor.add_dims(value.strings_size());
+      return constant(tensor, name);
+    }
+  }
+  throw FormatError("a constant without a value that we read");
+}
+
+void OnnxGraphReader::read_inputs() {
+  const std::set<std::string> weights = weight_inputs(file_);
+  std::set<std::string> names;
+  for (const onnx::ValueInfoProto& input : file_.inputs) {
+    if (scopes_.find(input.name()) == nullptr && weights.count(input.name()) == 0) names.insert(input.name());
+  }
+  for (const auto& [name, shape] : options_.shapes) {
+    if (names.count(name) == 0 && !options_.shapes_of_several) {
+      throw InputError("it has no input '" + name + "' to give a shape to; its inputs are " + joined(names));
+    }
+  }
+  for (const onnx::ValueInfoProto& input : file_.inputs) {  // what the caller says goes before what we suppose
+    if (options_.shapes.count(input.name()) != 0) bind_symbols(input, options_.shapes.at(input.name()));
+  }
+  for (const onnx::ValueInfoProto& input : file_.inputs) {
+    if (scopes_.find(input.name()) != nullptr) continue;
+    weights.count(input.name()) != 0 ? read_weight(input) : read_input(input);
+  }
+  if (!weights.empty()) {
+    network_.remarks.push_back(std::to_string(weights.size()) + (weights.size() == 1 ? " input is" : " inputs are") +
+                               " read as weights, and counted as such");
+  }
+}
+
+/// An input that is given anew with every run, and stands where weights do.
+void OnnxGraphReader::read_weight(const onnx::ValueInfoProto& input) {
+  onnx::TensorProto tensor;
+  tensor.set_data_type(input.type().tensor_type().elem_type());
+  tensor.set_data_location(onnx::TensorProto::EXTERNAL);
+  for (const auto& dimension : input.type().tensor_type().shape().dim()) tensor.add_dims(dimension.dim_value());
+  try {
+    scopes_.set(input.name(), constant(tensor, input.name()));
+  } catch (const Error& error) {
+    throw FormatError("input '" + input.name() + "': " + error.what());
+  }
+}
+
+void OnnxGraphReader::bind_symbols(const onnx::ValueInfoProto& input, const Shape& shape) {
+  const auto& dimensions = input.type().tensor_type().shape().dim();
+  for (int i = 0; i < dimensions.size() && i < static_cast<int>(shape.size()); ++i) {
+    if (!dimensions[i].dim_param().empty())
+      symbols_.emplace(dimensions[i].dim_param(), shape[static_cast<std::size_t>(i)]);
+  }
+}
+
+void OnnxGraphReader::read_input(const onnx::ValueInfoProto& input) {
+  const std::string place = "input '" + input.name() + "'";
+  if (!input.type().has_tensor_type()) throw FormatError(place + " is no tensor");
+  const onnx::TypeProto::Tensor& type = input.type().tensor_type();
+  const auto given = options_.shapes.find(input.name());
+  OnnxValue value;
+  value.element = type.elem_type();
+  value.source = {-1, static_cast<int>(network_.inputs.size())};
+  if (given != options_.shapes.end()) {
+    value.shape = given->second;
+    if (type.has_shape() && type.shape().dim_size() != static_cast<int>(value.shape.size())) {
+      throw InputError(place + " has " + std::to_string(type.shape().dim_size()) + " dimensions, the shape given, " +
+                       text_of(value.shape) + ", has " + std::to_string(value.shape.size()));
+    }
+  } else if (!type.has_shape()) {
+    throw InputError(place + " has no shape in the file; give it, as in --shape " + input.name() + "=1x3x224x224");
+  }
+  for (int i = 0; i < type.shape().dim_size(); ++i) {
+    const std::int64_t dimension = resolved(
+        input.name(), type.shape().dim(i), i,
+        given != options_.shapes.end() ? std::optional(value.shape[static_cast<std::size_t>(i)]) : std::nullopt);
+    if (given == options_.shapes.end()) value.shape.push_back(dimension);
+  }
+  try {
+    require_dimensions(value.shape);
+  } catch (const Error& error) {
+    throw FormatError(place + ": " + error.what());
+  }
+  network_.inputs.push_back({input.name(), {value.shape, element_type(value.element)}});
+  scopes_.set(input.name(), std::move(value));
+}
+
+std::int64_t OnnxGraphReader::resolved(const std::string& input, const onnx::TensorShapeProto::Dimension& dimension, int index,
+                      std::optional<std::int64_t> given) {
+  const std::string place = "input '" + input + "', dimension " + std::to_string(index);
+  if (dimension.has_dim_value() && dimension.dim_value() != 0 && dimension.dim_value() != -1) {
+    if (given && *given != dimension.dim_value()) {
+      throw InputError(place + ": the file fixes it at " + std::to_string(dimension.dim_value()) +
+                       ", the shape given says " + std::to_string(*given));
+    }
+    return dimension.dim_value();
+  }
+  if (given) return *given;
+  const std::string& symbol = dimension.dim_param();
+  if (const auto known = symbols_.find(symbol); !symbol.empty() && known != symbols_.end()) return known->second;
+  if (index == 0) {
+    if (!symbol.empty()) symbols_.emplace(symbol, options_.batch);
+    return options_.batch;
+  }
+  throw InputError(place + (symbol.empty() ? "" : " ('" + symbol + "')") +
+                   " is dynamic; give the input's shape, as in --shape " + input + "=" + example_of(input));
+}
+
+std::string OnnxGraphReader::example_of(const std::string& input) const {
+  Shape open;
+  for (const onnx::ValueInfoProto& value : file_.inputs) {
+    if (value.name() != input) continue;
+    for (const auto& dimension : value.type().tensor_type().shape().dim()) {
+      const auto symbol = symbols_.find(dimension.dim_param());
+      const bool known = !dimension.dim_param().empty() && symbol != symbols_.end();
+      open.push_back(dimension.has_dim_value() ? dimension.dim_value() : known ? symbol->second : 0);
+    }
+  }
+  return example_shape(open, options_.batch);
+}
+
+}  // namespace tenshot::nasbench

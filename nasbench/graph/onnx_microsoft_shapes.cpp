@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/onnx_inference.h"
+#include "nasbench/graph/onnx_shape_rules.h"
+#include "nasbench/graph/onnx_tensor_folding.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+// Shapes of ONNX Runtime's own operators, as its page ContribOperators.md describes them.
+
+using Inputs = std::vector<const OnnxValue*>;
+using Types = std::optional<std::vector<InferredType>>;
+
+Types one(const OnnxValue& like, Shape shape) {
+  return std::vector<InferredType>{typed_as(like, std::move(shape))};
+}
+
+Types same(const onnx::NodeProto&, const Inputs& inputs) { return one(*inputs[0], inputs[0]->shape); }
+
+Inputs first_of(Inputs inputs, std::size_t count) {
+  if (inputs.size() > count) inputs.resize(count);
+  return inputs;
+}
+
+/// Y, mean, deviation and the sum that was normalised.
+Types skip_norm(const onnx::NodeProto&, const Inputs& inputs) {
+  const OnnxValue all = typed_as(*inputs[0], inputs[0]->shape);
+  OnnxValue statistics = all;
+  if (!statistics.shape.empty()) statistics.shape.back() = 1;
+  return std::vector<InferredType>{all, statistics, statistics, all};
+}
+
+/// What libonnx infers for an operator that takes the same inputs at other places.
+Types as_standard(const onnx::NodeProto& node, const char* type, const Inputs& inputs) {
+  onnx::NodeProto standard = node;
+  standard.clear_domain();
+  standard.set_op_type(type);
+  constexpr std::int64_t opset = 13;
+  return inferred_types(standard, opset, inputs);
+}
+
+Types convolution(const onnx::NodeProto& node, const Inputs& inputs) {
+  return as_standard(node, "Conv", first_of(inputs, 2));
+}
+
+/// Images of batch × height × width × channels.
+Types channels_last_convolution(const onnx::NodeProto& node, const Inputs& inputs) {
+  const OnnxValue* weight = given(inputs, 1);
+  if (weight == nullptr || weight->shape.size() != inputs[0]->shape.size() || weight->shape.size() < 3)
+    return std::nullopt;
+  onnx::NodeProto window = node;
+  if (attribute(node, "kernel_shape") == nullptr) {
+    onnx::AttributeProto& kernel = *window.add_attribute();
+    kernel.set_name("kernel_shape");
+    for (std::size_t i = 2; i < weight->shape.size(); ++i) kernel.add_ints(weight->shape[i]);
+  }
+  Shape shape = pooled_shape(window, inputs[0]->shape, true);
+  shape.back() = weight->shape[0];
+  return one(*inputs[0], shape);
+}
+
+Types transposable_product(const onnx::NodeProto& node, const Inputs& inputs) {
+  if (given(inputs, 1) == nullptr) return std::nullopt;
+  Shape left = inputs[0]->shape, right = inputs[1]->shape;
+  const auto swap_last = [&](const char* name, Shape& shape) {
+    if (integer_attribute(node, name, 0) != 0 && shape.size() > 1) std::swap(shape.back(), shape[shape.size() - 2]);
+  };
+  if (integer_attribute(node, "transBatchA", 0) != 0 || integer_attribute(node, "transBatchB", 0) != 0)
+    return std::nullopt;
+  swap_last("transA", left);
+  swap_last("transB", right);
+  return one(*inputs[0], product_shape(left, right));
+}
+
+/// Products whose result is of floating point, whatever their factors are.
+Types integer_product(const onnx::NodeProto&, const Inputs& inputs) {
+  if (given(inputs, 1) == nullptr) return std::nullopt;
+  OnnxValue value = typed_as(*inputs[0], product_shape(inputs[0]->shape, inputs[1]->shape));
+  value.element = onnx::TensorProto::FLOAT;
+  return std::vector<InferredType>{value};
+}
+
+/// Weights packed in fewer bits than 8: K inputs, N outputs.
+Types packed_product(const onnx::NodeProto& node, const Inputs& inputs) {
+  Shape shape = inputs[0]->shape;
+  const std::int64_t in = integer_attribute(node, "K", 0), out = integer_attribute(node, "N", 0);
+  if (shape.empty() || out < 1 || shape.back() != in) {
+    throw FormatError("its weights are of K = " + std::to_string(in) + " and N = " + std::to_string(out) +
+                      ", which its input does not fit");
+  }
+  shape.back() = out;
+  return one(*inputs[0], shape);
+}
+
+Types quantised_gemm(const onnx::NodeProto& node, const Inputs& inputs) {
+  const OnnxValue* right = given(inputs, 3);
+  if (right == nullptr || right->shape.size() != 2 || inputs[0]->shape.size() != 2) return std::nullopt;
+  const bool left_swapped = integer_attribute(node, "transA", 0) != 0,
+             right_swapped = integer_attribute(node, "transB", 0) != 0;
+  OnnxValue value = typed_as(*inputs[0], {inputs[0]->shape[left_swapped ? 1 : 0], right->shape[right_swapped ? 0 : 1]});
+  if (given(inputs, 7) == nullptr) value.element = onnx::TensorProto::FLOAT;
+  return std::vector<InferredType>{value};
+}
+
+Types quantised_pair(const onnx::NodeProto&, const Inputs& inputs) {
+  if (given(inputs, 3) == nullptr) return std::nullopt;
+  return one(*inputs[0], broadcast_shape(inputs[0]->shape, inputs[3]->shape));
+}
+
+Types quantised_pool(const onnx::NodeProto& node, const Inputs& inputs) {
+  return one(*inputs[0], pooled_shape(node, inputs[0]->shape, integer_attribute(node, "channels_last", 0) != 0));
+}
+
+Types channels_last_pool(const onnx::NodeProto& node, const Inputs& inputs) {
+  return one(*inputs[0], pooled_shape(node, inputs[0]->shape, true));
+}
+
+Types quantised_global_pool(const onnx::NodeProto& node, const Inputs& inputs) {
+  Shape shape = inputs[0]->shape;
+  if (shape.size() < 3) return std::nullopt;
+  const std::size_t first = integer_attribute(node, "channels_last", 0) != 0 ? 1 : 2;
+  std::fill_n(shape.begin() + static_cast<std::ptrdiff_t>(first), shape.size() - 2, 1);
+  return one(*inputs[0], shape);
+}
+
+/// Inputs are (scale, zero point, then tensor, scale, zero point of each part).
+Types quantised_concat(const onnx::NodeProto& node, const Inputs& inputs) {
+  if (given(inputs, 2) == nullptr) return std::nullopt;
+  Shape shape = inputs[2]->shape;
+  const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), shape.size());
+  for (std::size_t i = 5; i < inputs.size(); i += 3) {
+    if (inputs[i] == nullptr || inputs[i]->shape.size() != shape.size()) return std::nullopt;
+    shape[axis] += inputs[i]->shape[axis];
+  }
+  return one(*inputs[2], shape);
+}
+
+Types quantised_where(const onnx::NodeProto&, const Inputs& inputs) {
+  if (given(inputs, 1) == nullptr || given(inputs, 4) == nullptr) return std::nullopt;
+  return one(*inputs[1], broadcast_shape(inputs[0]->shape, broadcast_shape(inputs[1]->shape, inputs[4]->shape)));
+}
+
+Types quantised_mean(const onnx::NodeProto& node, const Inputs& inputs) {
+  return as_standard(node, "ReduceMean", {inputs[0]});
+}
+
+/// Tokens, and where the batch's sentences end.
+Types embedding(const onnx::NodeProto& node, const Inputs& inputs) {
+  const std::size_t table = 2;
+  if (given(inputs, table) == nullptr || inputs[table]->shape.size() != 2 || inputs[0]->shape.size() != 2)
+    return std::nullopt;
+  const Shape& ids = inputs[0]->shape;
+  OnnxValue tokens = typed_as(*inputs[table], {ids[0], ids[1], inputs[table]->shape[1]});
+  if (node.op_type()[0] == 'Q') tokens.element = onnx::TensorProto::FLOAT;
+  return std::vector<InferredType>{tokens, typed_as(*inputs[0], {ids[0]}), tokens};
+}
+
+Types quantised_recurrence(const onnx::NodeProto&, const Inputs& inputs) {
+  const OnnxValue* state = given(inputs, 2);
+  if (state == nullptr || state->shape.size() != 3 || inputs[0]->shape.size() != 3) return std::nullopt;
+  const Shape& in = inputs[0]->shape;
+  const std::int64_t directions = state->shape[0], hidden = state->shape[1];
+  const OnnxValue last = typed_as(*inputs[0], {directions, in[1], hidden});
+  return std::vector<InferredType>{typed_as(*inputs[0], {in[0], directions, in[1], hidden}), last, last};
+}
+
+using Rule = Types (*)(const onnx::NodeProto&, const Inputs&);
+
+const std::map<std::string, Rule>& rules() {
+  static const std::map<std::string, Rule> table = [] {
+    std::map<std::string, Rule> rules = {{"FusedConv", convolution},
+                                         {"NhwcConv", channels_last_convolution},
+                                         {"NhwcFusedConv", channels_last_convolution},
+                                         {"FusedMatMul", transposable_product},
+                                         {"TransposeMatMul", transposable_product},
+                                         {"MatMulIntegerToFloat", integer_product},
+                                         {"DynamicQuantizeMatMul", integer_product},
+                                         {"MatMulNBits", packed_product},
+                                         {"MatMulBnb4", packed_product},
+                                         {"QGemm", quantised_gemm},
+                                         {"QLinearAdd", quantised_pair},
+                                         {"QLinearMul", quantised_pair},
+                                         {"QLinearAveragePool", quantised_pool},
+                                         {"NhwcMaxPool", channels_last_pool},
+                                         {"QLinearGlobalAveragePool", quantised_global_pool},
+                                         {"QLinearConcat", quantised_concat},
+                                         {"QLinearWhere", quantised_where},
+                                         {"QLinearReduceMean", quantised_mean},
+                                         {"EmbedLayerNormalization", embedding},
+                                         {"QEmbedLayerNormalization", embedding},
+                                         {"DynamicQuantizeLSTM", quantised_recurrence},
+                                         {"SkipLayerNormalization", skip_norm},
+                                         {"SkipSimplifiedLayerNormalization", skip_norm},
+                                         {"Attention", attention_types},
+                                         {"QAttention", attention_types},
+                                         {"MultiHeadAttention", attention_types},
+                                         {"DecoderMaskedMultiHeadAttention", attention_types},
+                                         {"GroupQueryAttention", attention_types}};
+    for (const char* type :
+         {"FastGelu", "QuickGelu", "BiasGelu", "Gelu", "LayerNormalization", "SimplifiedLayerNormalization", "GroupNorm",
+          "SkipGroupNorm", "RotaryEmbedding", "BiasAdd", "BiasSoftmax", "BiasDropout", "QLinearSigmoid",
+          "QLinearLeakyRelu", "QLinearSoftmax", "Silu", "Swish", "Mish", "GroupNormalization"})
+      rules[type] = same;
+    return rules;
+  }();
+  return table;
+}
+
+}  // namespace
+
+Types microsoft_types(const onnx::NodeProto& node, const Inputs& inputs) {
+  if (node.op_type() == "FusedGemm") {
+    return as_standard(node, "Gemm", first_of(inputs, 3));
+  }
+  const auto rule = rules().find(node.op_type());
+  return rule == rules().end() ? std::nullopt : rule->second(node, inputs);
+}
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,223 @@
+#include <algorithm>
+
+#include "nasbench/graph/onnx_arithmetic.h"
+#include "nasbench/graph/onnx_graph_reader.h"
+#include "nasbench/graph/onnx_order.h"
+#include "nasbench/graph/onnx_shape_rules.h"
+#include "nasbench/graph/onnx_tensor_folding.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+using Tensors = std::vector<OnnxValue>;
+
+OnnxValue sequence_of(Tensors tensors) {
+  OnnxValue value;
+  value.sequence = std::make_shared<const Tensors>(std::move(tensors));
+  return value;
+}
+
+/// Place `input` of a sequence of `count` tensors; where it is left out, the place behind them. Nothing where it is
+/// computed.
+std::optional<std::size_t> place_in(const OnnxValue* input, std::size_t count) {
+  if (input == nullptr) return count;
+  if (!input->numbers || input->numbers->size() != 1) return std::nullopt;
+  std::int64_t place = input->numbers->whole(0);
+  if (place < 0) place += static_cast<std::int64_t>(count);
+  if (place < 0 || place > static_cast<std::int64_t>(count)) {
+    throw FormatError("place " + std::to_string(place) + " lies outside a sequence of " + std::to_string(count));
+  }
+  return static_cast<std::size_t>(place);
+}
+
+NetworkNode node_of(OperatorKind kind, const OnnxValue& like, Shape output) {
+  NetworkNode node;
+  node.operation.kind = kind;
+  node.operation.type = element_type(like.element);
+  node.operation.output = output;
+  node.outputs = {{std::move(output), node.operation.type}};
+  return node;
+}
+
+void add_input(NetworkNode& node, const OnnxValue& value) {
+  node.inputs.push_back(value.source);
+  node.operation.inputs.push_back(value.shape);
+}
+
+/// Sizes of the parts of a SplitToSequence; nothing where they are computed.
+std::optional<std::vector<std::int64_t>> part_sizes(const OnnxValue* split, std::int64_t extent) {
+  if (split == nullptr) return std::vector<std::int64_t>(static_cast<std::size_t>(extent), 1);
+  if (!split->numbers) return std::nullopt;
+  if (!split->shape.empty()) return whole_numbers(*split);
+  const std::int64_t size = split->numbers->whole(0);
+  if (size < 1) throw FormatError("it splits into parts of " + std::to_string(size));
+  std::vector<std::int64_t> sizes;
+  for (std::int64_t left = extent; left > 0; left -= size) sizes.push_back(std::min(size, left));
+  return sizes;
+}
+
+/// A constant of parts along the first axis has their numbers, where all are known and few.
+OnnxValue with_joined_numbers(OnnxValue whole, const Tensors& parts) {
+  Numbers numbers;
+  for (const OnnxValue& part : parts) {
+    if (!part.numbers || element_count(whole.shape) > kept_numbers) return whole;
+    numbers.integer = part.numbers->integer;
+    for (std::size_t i = 0; i < part.numbers->size(); ++i) append_number(*part.numbers, i, numbers);
+  }
+  whole.numbers = std::move(numbers);
+  return whole;
+}
+
+}  // namespace
+
+/// What the iterations of a loop, or the tensors of a sequence, are together: along a new axis, or one that they have.
+OnnxValue OnnxGraphReader::stacked(const onnx::NodeProto& node, const Tensors& parts, std::size_t axis, bool is_new) {
+  OnnxValue whole;
+  whole.constant = true;
+  if (parts.empty()) whole.shape = {0};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const OnnxValue& part = parts[i];
+    whole.depends = whole.depends || part.depends || part.sequence != nullptr;
+    whole.constant = whole.constant && part.constant;
+    Shape shape = part.shape;
+    if (axis >= shape.size() + (is_new ? 1 : 0)) throw FormatError("what it joins has no axis " + std::to_string(axis));
+    if (is_new) shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+    if (i == 0) {
+      whole.shape = shape;
+      whole.element = part.element;
+    } else if (whole.shape.size() == shape.size()) {
+      whole.shape[axis] += shape[axis];
+    } else {
+      throw FormatError("what it joins has different numbers of dimensions");
+    }
+    add_origins(part, whole.origins);
+  }
+  whole.stored = whole.shape;
+  require_dimensions(whole.shape, true);
+  if (whole.depends || whole.constant) return axis == 0 ? with_joined_numbers(std::move(whole), parts) : whole;
+  NetworkNode joined = node_of(OperatorKind::concatenate, whole, whole.shape);
+  joined.attributes.axes = {static_cast<std::int64_t>(axis)};
+  for (const OnnxValue& part : parts) {
+    if (part.constant) continue;
+    OnnxValue input = part;
+    if (is_new) {
+      input.shape.insert(input.shape.begin() + static_cast<std::ptrdiff_t>(axis), 1);
+      NetworkNode stretched = node_of(OperatorKind::reshape, part, input.shape);
+      add_input(stretched, part);
+      input.source = append(std::move(stretched), unique_name(name_of(node)));
+    }
+    add_input(joined, input);
+  }
+  whole.source = append(std::move(joined), unique_name(name_of(node)));
+  return whole;
+}
+
+/// One element of a tensor along an axis, without it.
+OnnxValue OnnxGraphReader::element(const onnx::NodeProto& node, const OnnxValue& whole, std::size_t axis,
+                                   std::int64_t index) {
+  OnnxValue part = whole;
+  part.shape.erase(part.shape.begin() + static_cast<std::ptrdiff_t>(axis));
+  if (whole.constant) {
+    part.numbers.reset();
+    part.stored = part.shape;
+    return part;
+  }
+  NetworkNode slice = node_of(OperatorKind::split, part, part.shape);
+  slice.operation.name = "slice";
+  slice.attributes.axes = {static_cast<std::int64_t>(axis)};
+  slice.attributes.starts = {index};
+  slice.attributes.steps = {1};
+  add_input(slice, whole);
+  part.source = append(std::move(slice), unique_name(name_of(node)));
+  return part;
+}
+
+/// Sequences are lists of tensors that the reader keeps; splitting and joining alone are operators.
+bool OnnxGraphReader::read_sequence(const onnx::NodeProto& node, const Inputs& inputs) {
+  const std::string& type = node.op_type();
+  if (type == "SequenceEmpty" || type == "SequenceConstruct") {
+    Tensors tensors;
+    for (const OnnxValue* input : inputs) {
+      if (input != nullptr) tensors.push_back(*input);
+    }
+    set(node, 0, sequence_of(std::move(tensors)));
+    return true;
+  }
+  if (inputs.empty() || inputs[0] == nullptr) return false;
+  if (type == "SplitToSequence") return read_split_to_sequence(node, inputs);
+  if (type == "Optional" || type == "OptionalGetElement") {
+    set(node, 0, *inputs[0]);
+    return true;
+  }
+  if (inputs[0]->sequence == nullptr) return false;
+  Tensors tensors = *inputs[0]->sequence;
+  if (type == "SequenceLength") {
+    Numbers count;
+    count.integers = {static_cast<std::int64_t>(tensors.size())};
+    set(node, 0, constant_of({}, onnx::TensorProto::INT64, std::move(count)));
+    return true;
+  }
+  if (type == "ConcatFromSequence") {
+    const bool is_new = integer_attribute(node, "new_axis", 0) != 0;
+    const std::size_t rank = tensors.empty() ? 1 : tensors[0].shape.size() + (is_new ? 1 : 0);
+    set(node, 0, stacked(node, tensors, front_axis(integer_attribute(node, "axis", 0), rank), is_new));
+    return true;
+  }
+  const bool inserts = type == "SequenceInsert";
+  if (!inserts && type != "SequenceAt" && type != "SequenceErase") return false;
+  std::optional<std::size_t> place = place_in(given(inputs, inserts ? 2 : 1), tensors.size());
+  if (!place) return false;
+  if (inserts) {
+    if (given(inputs, 1) == nullptr) throw FormatError("it inserts nothing");
+    tensors.insert(tensors.begin() + static_cast<std::ptrdiff_t>(*place), *inputs[1]);
+  } else {
+    if (tensors.empty()) throw FormatError("its sequence is empty");
+    *place = std::min(*place, tensors.size() - 1);
+    if (type == "SequenceErase") tensors.erase(tensors.begin() + static_cast<std::ptrdiff_t>(*place));
+  }
+  set(node, 0, type == "SequenceAt" ? tensors[*place] : sequence_of(std::move(tensors)));
+  return true;
+}
+
+bool OnnxGraphReader::read_split_to_sequence(const onnx::NodeProto& node, const Inputs& inputs) {
+  const OnnxValue& whole = *inputs[0];
+  const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), whole.shape.size());
+  const std::optional<std::vector<std::int64_t>> sizes = part_sizes(given(inputs, 1), whole.shape[axis]);
+  if (!sizes) return false;
+  const bool drops = given(inputs, 1) == nullptr && integer_attribute(node, "keepdims", 1) == 0;
+  NetworkNode split = node_of(OperatorKind::split, whole, {});
+  split.outputs.clear();
+  split.attributes.axes = {static_cast<std::int64_t>(axis)};
+  Tensors parts;
+  std::int64_t sum = 0;
+  for (std::size_t i = 0; i < sizes->size(); ++i) {
+    OnnxValue part = whole;
+    part.numbers.reset();
+    part.shape[axis] = (*sizes)[i];
+    sum += (*sizes)[i];
+    split.outputs.push_back({part.shape, split.operation.type});
+    part.source.output = static_cast<int>(i);
+    if (drops) part.shape.erase(part.shape.begin() + static_cast<std::ptrdiff_t>(axis));
+    part.stored = part.shape;
+    parts.push_back(std::move(part));
+  }
+  if (sum != whole.shape[axis] || parts.empty()) throw FormatError("its parts are not the whole");
+  if (!whole.constant) {
+    split.operation.output = split.outputs[0].shape;
+    add_input(split, whole);
+    const Source first = append(std::move(split), unique_name(name_of(node)));
+    for (OnnxValue& part : parts) part.source.node = first.node;
+    for (OnnxValue& part : parts) {
+      if (!drops) break;
+      NetworkNode dropped = node_of(OperatorKind::reshape, part, part.shape);
+      dropped.inputs = {part.source};
+      dropped.operation.inputs = {tensor_type(network_, part.source).shape};
+      part.source = append(std::move(dropped), unique_name(name_of(node)));
+    }
+  }
+  set(node, 0, sequence_of(std::move(parts)));
+  return true;
+}
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,295 @@
+#include "nasbench/graph/onnx_shape_rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
+
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/onnx_tensor_folding.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+using Inputs = std::vector<const OnnxValue*>;
+using Types = std::optional<std::vector<InferredType>>;
+
+Types one(const OnnxValue& like, Shape shape) {
+  return std::vector<InferredType>{typed_as(like, std::move(shape))};
+}
+
+Types same(const onnx::NodeProto&, const Inputs& inputs) { return one(*inputs[0], inputs[0]->shape); }
+
+Types broadcast(const onnx::NodeProto&, const Inputs& inputs) {
+  if (given(inputs, 1) == nullptr) return std::nullopt;
+  return one(*inputs[0], broadcast_shape(inputs[0]->shape, inputs[1]->shape));
+}
+
+/// Besides the output, the mean and the deviation, which have 1 in the place of every axis that was normalised.
+Types layer_norm(const onnx::NodeProto& node, const Inputs& inputs) {
+  Shape statistics = inputs[0]->shape;
+  if (statistics.empty()) return same(node, inputs);
+  for (std::size_t i = front_axis(integer_attribute(node, "axis", -1), statistics.size()); i < statistics.size(); ++i) {
+    statistics[i] = 1;
+  }
+  OnnxValue value = typed_as(*inputs[0], statistics);
+  value.element = onnx::TensorProto::FLOAT;
+  return std::vector<InferredType>{typed_as(*inputs[0], inputs[0]->shape), value, value};
+}
+
+Types reduction(const onnx::NodeProto& node, const Inputs& inputs) {
+  if (const OnnxValue* axes = given(inputs, 1); axes != nullptr && !axes->numbers) return std::nullopt;
+  const std::vector<bool> reduced = reduced_axes(node, inputs);
+  Shape shape;
+  for (std::size_t i = 0; i < reduced.size(); ++i) {
+    if (!reduced[i]) shape.push_back(inputs[0]->shape[i]);
+    if (reduced[i] && integer_attribute(node, "keepdims", 1) != 0) shape.push_back(1);
+  }
+  return one(*inputs[0], shape);
+}
+
+/// Axes that an operator of opset 18 or newer acts on: all, or those given, by attribute or input.
+std::vector<std::size_t> chosen_axes(const onnx::NodeProto& node, const Inputs& inputs, std::size_t index) {
+  const std::size_t rank = inputs[0]->shape.size();
+  std::vector<std::size_t> axes;
+  for (const std::int64_t axis : listed_numbers(node, inputs, "axes", index)) axes.push_back(front_axis(axis, rank));
+  for (std::size_t i = 0; axes.empty() && i < rank; ++i) axes.push_back(i);
+  return axes;
+}
+
+/// With axes: those given alone are padded (opset 18).
+Types pad(const onnx::NodeProto& node, const Inputs& inputs) {
+  const OnnxValue* pads = given(inputs, 1);
+  if (pads == nullptr || !pads->numbers || given(inputs, 3) == nullptr || !inputs[3]->numbers) return std::nullopt;
+  const std::vector<std::size_t> axes = chosen_axes(node, inputs, 3);
+  if (pads->numbers->size() != 2 * axes.size()) {
+    throw FormatError("it pads " + std::to_string(axes.size()) + " axes by " + std::to_string(pads->numbers->size()) +
+                      " numbers; expected two for each");
+  }
+  Shape shape = inputs[0]->shape;
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    shape[axes[i]] += pads->numbers->whole(i) + pads->numbers->whole(i + axes.size());
+  }
+  return one(*inputs[0], shape);
+}
+
+/// Sizes or scales of some axes alone, and sizes that keep the image's proportions (opset 18).
+Types resize(const onnx::NodeProto& node, const Inputs& inputs) {
+  const OnnxValue *scales = given(inputs, 2), *sizes = given(inputs, 3);
+  const bool by_size = sizes != nullptr && (!sizes->numbers || sizes->numbers->size() > 0);
+  const OnnxValue* numbers = by_size ? sizes : scales;
+  if (numbers == nullptr || !numbers->numbers) return std::nullopt;
+  const std::vector<std::size_t> axes = chosen_axes(node, inputs, 99);
+  if (numbers->numbers->size() != axes.size()) return std::nullopt;
+  Shape shape = inputs[0]->shape;
+  const std::string policy = text_attribute(node, "keep_aspect_ratio_policy", "stretch");
+  double common = 0;
+  for (std::size_t i = 0; by_size && i < axes.size(); ++i) {
+    const double ratio = numbers->numbers->real(i) / static_cast<double>(shape[axes[i]]);
+    common = i == 0 ? ratio : policy == "not_smaller" ? std::max(common, ratio) : std::min(common, ratio);
+  }
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const auto extent = static_cast<double>(shape[axes[i]]);
+    shape[axes[i]] = !by_size            ? whole_number(std::floor(extent * numbers->numbers->real(i)))
+                     : policy == "stretch" ? numbers->numbers->whole(i)
+                                           : whole_number(std::floor(extent * common + 0.5));
+  }
+  return one(*inputs[0], shape);
+}
+
+Types split(const onnx::NodeProto& node, const Inputs& inputs) {
+  const std::optional<std::vector<std::int64_t>> sizes = split_sizes(node, inputs);
+  if (!sizes || static_cast<int>(sizes->size()) != node.output_size()) return std::nullopt;
+  const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), inputs[0]->shape.size());
+  std::vector<InferredType> types;
+  for (const std::int64_t size : *sizes) {
+    Shape shape = inputs[0]->shape;
+    shape[axis] = size;
+    types.push_back(typed_as(*inputs[0], shape));
+  }
+  return types;
+}
+
+Types pool(const onnx::NodeProto& node, const Inputs& inputs) {
+  return one(*inputs[0], pooled_shape(node, inputs[0]->shape, false));
+}
+
+Types centre_crop_pad(const onnx::NodeProto& node, const Inputs& inputs) {
+  const OnnxValue* target = given(inputs, 1);
+  if (target == nullptr || !target->numbers) return std::nullopt;
+  Shape shape = inputs[0]->shape;
+  const std::vector<std::size_t> axes = chosen_axes(node, inputs, 99);
+  for (std::size_t i = 0; i < axes.size() && i < target->numbers->size(); ++i) {
+    shape[axes[i]] = target->numbers->whole(i);
+  }
+  return one(*inputs[0], shape);
+}
+
+Types column_to_image(const onnx::NodeProto&, const Inputs& inputs) {
+  const OnnxValue *image = given(inputs, 1), *block = given(inputs, 2);
+  if (image == nullptr || block == nullptr || !image->numbers || !block->numbers || inputs[0]->shape.size() != 3)
+    return std::nullopt;
+  const std::int64_t area = element_count(whole_numbers(*block));
+  if (area < 1) throw FormatError("its block has no elements");
+  Shape shape = {inputs[0]->shape[0], inputs[0]->shape[1] / area};
+  for (const std::int64_t extent : whole_numbers(*image)) shape.push_back(extent);
+  return one(*inputs[0], shape);
+}
+
+/// The offsets have the positions of the output.
+Types deformable(const onnx::NodeProto&, const Inputs& inputs) {
+  const OnnxValue *weight = given(inputs, 1), *offset = given(inputs, 2);
+  if (weight == nullptr || offset == nullptr || weight->shape.empty() || offset->shape.size() < 3 ||
+      offset->shape.size() != inputs[0]->shape.size()) {
+    return std::nullopt;
+  }
+  Shape shape = offset->shape;
+  shape[0] = inputs[0]->shape[0];
+  shape[1] = weight->shape[0];
+  return one(*inputs[0], shape);
+}
+
+Types grid_sample(const onnx::NodeProto&, const Inputs& inputs) {
+  const OnnxValue* grid = given(inputs, 1);
+  if (grid == nullptr || inputs[0]->shape.size() < 3 || grid->shape.size() != inputs[0]->shape.size())
+    return std::nullopt;
+  Shape shape = {inputs[0]->shape[0], inputs[0]->shape[1]};
+  shape.insert(shape.end(), grid->shape.begin() + 1, grid->shape.end() - 1);
+  return one(*inputs[0], shape);
+}
+
+using Rule = Types (*)(const onnx::NodeProto&, const Inputs&);
+
+const std::map<std::string, Rule>& rules() {
+  static const std::map<std::string, Rule> table = [] {
+    std::map<std::string, Rule> rules = {{"LayerNormalization", layer_norm},
+                                         {"Pad", pad},
+                                         {"CenterCropPad", centre_crop_pad},
+                                         {"Col2Im", column_to_image},
+                                         {"DeformConv", deformable},
+                                         {"GridSample", grid_sample},
+                                         {"Attention", attention_types},
+                                         {"Einsum", einsum_types}};
+    for (const char* type : {"Gelu", "Mish", "GroupNormalization", "RMSNormalization", "RotaryEmbedding", "Swish",
+                             "Silu", "BitwiseNot", "TensorScatter"})
+      rules[type] = same;
+    for (const char* type : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) rules[type] = broadcast;
+    return rules;
+  }();
+  return table;
+}
+
+/// Pools that libonnx 1.12 takes for those of an older opset.
+bool is_new_pool(const onnx::NodeProto& node) {
+  return (node.op_type() == "AveragePool" || node.op_type() == "LpPool") &&
+         (attribute(node, "dilations") != nullptr || attribute(node, "ceil_mode") != nullptr);
+}
+
+}  // namespace
+
+OnnxValue typed_as(const OnnxValue& like, Shape shape) {
+  OnnxValue value;
+  value.shape = std::move(shape);
+  value.element = like.element;
+  return value;
+}
+
+std::vector<bool> reduced_axes(const onnx::NodeProto& node, const Inputs& inputs) {
+  const std::vector<std::int64_t> axes = listed_numbers(node, inputs, "axes", 1);
+  std::vector<bool> reduced(inputs[0]->shape.size(), axes.empty());
+  if (axes.empty() && integer_attribute(node, "noop_with_empty_axes", 0) != 0) reduced.assign(reduced.size(), false);
+  for (const std::int64_t axis : axes) reduced[front_axis(axis, reduced.size())] = true;
+  return reduced;
+}
+
+/// Equal parts are rounded up, and the last one is smaller (opset 18).
+std::optional<std::vector<std::int64_t>> split_sizes(const onnx::NodeProto& node, const Inputs& inputs) {
+  if (given(inputs, 1) != nullptr && !inputs[1]->numbers) return std::nullopt;
+  std::vector<std::int64_t> sizes = listed_numbers(node, inputs, "split", 1);
+  const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), inputs[0]->shape.size());
+  const std::int64_t extent = inputs[0]->shape[axis], parts = integer_attribute(node, "num_outputs", node.output_size());
+  if (sizes.empty() && parts > 0 && parts == node.output_size()) {
+    const std::int64_t size = (extent + parts - 1) / parts;
+    for (std::int64_t i = 0; i < parts; ++i) sizes.push_back(std::clamp<std::int64_t>(extent - i * size, 0, size));
+  }
+  std::int64_t sum = 0;
+  for (const std::int64_t size : sizes) {
+    if (size < 0 || size > extent) throw FormatError("it has a part of " + std::to_string(size));
+    sum += size;
+  }
+  if (sum != extent) {
+    throw FormatError("its parts are " + std::to_string(sum) + " together, the axis has " + std::to_string(extent));
+  }
+  return sizes;
+}
+
+bool is_permutation(std::vector<std::int64_t> axes, std::size_t rank) {
+  std::sort(axes.begin(), axes.end());
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i] != static_cast<std::int64_t>(i)) return false;
+  }
+  return axes.size() == rank;
+}
+
+Shape product_shape(Shape left, Shape right) {
+  if (left.empty() || right.empty()) throw FormatError("a factor of its product is a scalar");
+  const bool row = left.size() == 1, column = right.size() == 1;
+  if (row) left.insert(left.begin(), 1);
+  if (column) right.push_back(1);
+  if (left.back() != right[right.size() - 2]) {
+    throw FormatError("rows of " + std::to_string(left.back()) + " numbers meet columns of " +
+                      std::to_string(right[right.size() - 2]));
+  }
+  Shape shape = broadcast_shape({left.begin(), left.end() - 2}, {right.begin(), right.end() - 2});
+  if (!row) shape.push_back(left[left.size() - 2]);
+  if (!column) shape.push_back(right.back());
+  return shape;
+}
+
+/// As ONNX Runtime 1.20 has it: a last window that begins in the zeros behind the image counts with ceil_mode.
+Shape pooled_shape(const onnx::NodeProto& node, const Shape& input, bool channels_last) {
+  const std::vector<std::int64_t> kernel = integers_attribute(node, "kernel_shape");
+  std::vector<std::int64_t> strides = integers_attribute(node, "strides"), pads = integers_attribute(node, "pads"),
+                            dilations = integers_attribute(node, "dilations");
+  const std::size_t axes = kernel.size();
+  if (axes == 0 || input.size() != axes + 2) {
+    throw FormatError("its window has " + std::to_string(axes) + " dimensions, its input " +
+                      std::to_string(input.size()));
+  }
+  strides.resize(axes, 1);
+  dilations.resize(axes, 1);
+  pads.resize(2 * axes, 0);
+  const std::string mode = text_attribute(node, "auto_pad", "NOTSET");
+  const bool ceil = integer_attribute(node, "ceil_mode", 0) != 0;
+  Shape shape = input;
+  for (std::size_t i = 0; i < axes; ++i) {
+    std::int64_t& extent = shape[i + (channels_last ? 1 : 2)];
+    const std::int64_t window = dilations[i] * (kernel[i] - 1) + 1;
+    if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
+      extent = (extent + strides[i] - 1) / strides[i];
+      continue;
+    }
+    const std::int64_t zeros = mode == "VALID" ? 0 : pads[i] + pads[i + axes], room = extent + zeros - window;
+    if (room < 0) throw FormatError("its window of " + std::to_string(window) + " is wider than its input");
+    extent = (room + (ceil ? strides[i] - 1 : 0)) / strides[i] + 1;
+  }
+  return shape;
+}
+
+std::optional<std::vector<InferredType>> own_types(const onnx::NodeProto& node, std::int64_t opset,
+                                                   const Inputs& inputs) {
+  const std::string& type = node.op_type();
+  if (inputs.empty() || inputs[0] == nullptr || node.output_size() == 0) return std::nullopt;
+  if (node.domain() == "com.microsoft") {
+    if (Types types = microsoft_types(node, inputs)) return types;
+  }
+  if (is_new_pool(node)) return pool(node, inputs);
+  if (type == "Resize" && opset >= 18) return resize(node, inputs);
+  if (type == "Split" && opset >= 18) return split(node, inputs);
+  if (type.rfind("Reduce", 0) == 0) return reduction(node, inputs);
+  const auto rule = rules().find(type);
+  return rule == rules().end() ? std::nullopt : rule->second(node, inputs);
+}
+
+}  // namespace tenshot::nasbench

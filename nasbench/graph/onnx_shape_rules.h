@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "nasbench/graph/onnx_values.h"
+
+namespace tenshot::nasbench {
+
+// Rules for the shapes of operators that libonnx has not, or has of an older version alone. Needs ONNX's headers.
+
+/// Shape and ONNX element type of an output; nothing where neither is known.
+using InferredType = std::optional<OnnxValue>;
+
+/// Types of the outputs of `node`, where a rule of ours covers it in this form; else nothing. Throws FormatError where
+/// its inputs and attributes contradict each other.
+std::optional<std::vector<InferredType>> own_types(const onnx::NodeProto& node, std::int64_t opset,
+                                                   const std::vector<const OnnxValue*>& inputs);
+
+/// Which axes of the first input a reduction takes: its attribute, or since opset 18 (sums: 13) its second input, which
+/// is known. Throws FormatError where there is no such axis.
+std::vector<bool> reduced_axes(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+
+/// How many elements each output of a Split takes; nothing where that is computed.
+std::optional<std::vector<std::int64_t>> split_sizes(const onnx::NodeProto& node,
+                                                     const std::vector<const OnnxValue*>& inputs);
+
+/// Whether `axes` has each of 0 to `rank` − 1 once.
+bool is_permutation(std::vector<std::int64_t> axes, std::size_t rank);
+
+/// Input `i`, or a null pointer where it is left out.
+inline const OnnxValue* given(const std::vector<const OnnxValue*>& inputs, std::size_t i) {
+  return i < inputs.size() ? inputs[i] : nullptr;
+}
+/// An output of the element type of `like`.
+OnnxValue typed_as(const OnnxValue& like, Shape shape);
+
+/// The shape of an attention's output, and of the operators of com.microsoft (onnx_microsoft_shapes.cpp).
+std::optional<std::vector<InferredType>> attention_types(const onnx::NodeProto& node,
+                                                         const std::vector<const OnnxValue*>& inputs);
+std::optional<std::vector<InferredType>> microsoft_types(const onnx::NodeProto& node,
+                                                         const std::vector<const OnnxValue*>& inputs);
+std::optional<std::vector<InferredType>> einsum_types(const onnx::NodeProto& node,
+                                                      const std::vector<const OnnxValue*>& inputs);
+/// The shape of a product of matrices, or of vectors (numpy.matmul). Throws FormatError where they do not fit.
+Shape product_shape(Shape left, Shape right);
+/// The windows of a pool: attributes kernel_shape, strides, pads, dilations, auto_pad and ceil_mode.
+Shape pooled_shape(const onnx::NodeProto& node, const Shape& input, bool channels_last);
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,276 @@
+#include "nasbench/graph/onnx_tensor_folding.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/onnx_arithmetic.h"
+#include "nasbench/graph/onnx_shape_rules.h"
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+using Inputs = std::vector<const OnnxValue*>;
+using Result = std::optional<OnnxValue>;
+using Index = std::vector<std::int64_t>;
+
+bool known(const Inputs& inputs, std::size_t i) {
+  return i < inputs.size() && inputs[i] != nullptr && inputs[i]->constant && inputs[i]->numbers.has_value();
+}
+
+std::size_t flat(const Shape& shape, const Index& index) {
+  std::int64_t place = 0;
+  for (std::size_t i = 0; i < shape.size(); ++i) place = place * shape[i] + index[i];
+  return static_cast<std::size_t>(place);
+}
+
+/// A constant of `shape` whose element at each index is that of `data` at `from(index)`, a place in its numbers.
+template <class From>
+Result gathered(const OnnxValue& data, const Shape& shape, const From& from) {
+  require_dimensions(shape, true);
+  const std::int64_t count = element_count(shape);
+  if (count > kept_numbers) return std::nullopt;
+  Numbers numbers;
+  numbers.integer = data.numbers->integer;
+  Index index(shape.size(), 0);
+  for (std::int64_t i = 0; i < count; ++i) {
+    append_number(*data.numbers, from(index), numbers);
+    for (std::size_t axis = shape.size(); axis-- > 0 && ++index[axis] == shape[axis];) index[axis] = 0;
+  }
+  return constant_of(shape, data.element, std::move(numbers));
+}
+
+struct Range {
+  std::int64_t start = 0, step = 1, length = 0;
+};
+
+/// The elements that a slice takes of an axis of `extent`, as NumPy clamps them.
+Range slice_range(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t extent) {
+  if (step == 0) throw FormatError("it slices in steps of 0");
+  constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max() / 4;
+  step = std::clamp(step, -far, far);
+  const auto place = [&](std::int64_t at) {
+    at = std::clamp(at, -far, far);
+    return std::clamp<std::int64_t>(at < 0 ? at + extent : at, step > 0 ? 0 : -1, step > 0 ? extent : extent - 1);
+  };
+  Range range{place(start), step, 0};
+  const std::int64_t room = step > 0 ? place(end) - range.start : range.start - place(end);
+  const std::int64_t pace = step > 0 ? step : -step;
+  if (room > 0) range.length = (room - 1) / pace + 1;
+  return range;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> whole_numbers(const OnnxValue& value) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t i = 0; i < value.numbers->size(); ++i) numbers.push_back(value.numbers->whole(i));
+  return numbers;
+}
+
+std::vector<std::int64_t> listed_numbers(const onnx::NodeProto& node, const Inputs& inputs, const char* name,
+                                         std::size_t index) {
+  if (attribute(node, name) != nullptr) return integers_attribute(node, name);
+  return known(inputs, index) ? whole_numbers(*inputs[index]) : std::vector<std::int64_t>{};
+}
+
+std::size_t front_axis(std::int64_t axis, std::size_t rank) {
+  const auto signed_rank = static_cast<std::int64_t>(rank);
+  if (axis < -signed_rank || axis >= signed_rank) {
+    throw FormatError("there is no axis " + std::to_string(axis) + " in a tensor of " + std::to_string(rank) +
+                      " dimensions");
+  }
+  return static_cast<std::size_t>(axis < 0 ? axis + signed_rank : axis);
+}
+
+void append_number(const Numbers& source, std::size_t from, Numbers& target) {
+  if (source.integer) {
+    target.integers.push_back(source.integers[from]);
+  } else {
+    target.reals.push_back(source.reals[from]);
+  }
+}
+
+Result fold_gather(const onnx::NodeProto& node, const Inputs& inputs) {
+  if (!known(inputs, 1)) return std::nullopt;
+  const OnnxValue &data = *inputs[0], &indices = *inputs[1];
+  const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), data.shape.size());
+  const std::int64_t extent = data.shape[axis];
+  for (const std::int64_t index : whole_numbers(indices)) {
+    if (index < -extent || index >= extent) {
+      throw FormatError("index " + std::to_string(index) + " lies beyond the " + std::to_string(extent) + " numbers");
+    }
+  }
+  const auto at = static_cast<std::ptrdiff_t>(axis);
+  Shape shape(data.shape.begin(), data.shape.begin() + at);
+  shape.insert(shape.end(), indices.shape.begin(), indices.shape.end());
+  shape.insert(shape.end(), data.shape.begin() + at + 1, data.shape.end());
+  return gathered(data, shape, [&](const Index& index) {
+    const auto inner = index.begin() + at, after = inner + static_cast<std::ptrdiff_t>(indices.shape.size());
+    const std::int64_t chosen = indices.numbers->whole(flat(indices.shape, Index(inner, after)));
+    Index source(index.begin(), inner);
+    source.push_back(chosen < 0 ? chosen + extent : chosen);
+    source.insert(source.end(), after, index.end());
+    return flat(data.shape, source);
+  });
+}
+
+Result fold_concat(const onnx::NodeProto& node, const Inputs& inputs) {
+  Shape shape = inputs[0]->shape;
+  const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), shape.size());
+  std::vector<std::int64_t> ends;
+  OnnxValue all = *inputs[0];
+  all.numbers->integers.clear();
+  all.numbers->reals.clear();
+  std::vector<std::size_t> starts;
+  shape[axis] = 0;
+  for (const OnnxValue* input : inputs) {
+    if (input == nullptr || input->element != inputs[0]->element || input->shape.size() != shape.size())
+      return std::nullopt;
+    starts.push_back(all.numbers->size());
+    for (std::size_t i = 0; i < input->numbers->size(); ++i) append_number(*input->numbers, i, *all.numbers);
+    ends.push_back(shape[axis] += input->shape[axis]);
+    for (std::size_t i = 0; i < shape.size(); ++i) {
+      if (i != axis && input->shape[i] != shape[i]) throw FormatError("its inputs have different shapes");
+    }
+  }
+  return gathered(all, shape, [&](Index index) {
+    const auto part =
+        static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), index[axis]) - ends.begin());
+    if (part > 0) index[axis] -= ends[part - 1];
+    return starts[part] + flat(inputs[part]->shape, index);
+  });
+}
+
+/// Starts, ends and axes are attributes of opset 1 to 9, inputs since.
+Result fold_slice(const onnx::NodeProto& node, const Inputs& inputs) {
+  const OnnxValue& data = *inputs[0];
+  const std::vector<std::int64_t> starts = listed_numbers(node, inputs, "starts", 1),
+                                  ends = listed_numbers(node, inputs, "ends", 2);
+  std::vector<std::int64_t> axes = listed_numbers(node, inputs, "axes", 3);
+  std::vector<std::int64_t> steps = known(inputs, 4) ? whole_numbers(*inputs[4]) : std::vector<std::int64_t>{};
+  if (starts.empty() || starts.size() != ends.size() || starts.size() > data.shape.size()) return std::nullopt;
+  for (std::size_t i = axes.size(); i < starts.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+  steps.resize(starts.size(), 1);
+  Shape shape = data.shape;
+  std::vector<Range> ranges(shape.size());
+  for (std::size_t i = 0; i < starts.size(); ++i) {
+    const std::size_t axis = front_axis(axes[i], shape.size());
+    ranges[axis] = slice_range(starts[i], ends[i], steps[i], data.shape[axis]);
+    shape[axis] = ranges[axis].length;
+  }
+  return gathered(data, shape, [&](Index index) {
+    for (std::size_t i = 0; i < index.size(); ++i) index[i] = ranges[i].start + index[i] * ranges[i].step;
+    return flat(data.shape, index);
+  });
+}
+
+Result fold_transpose(const onnx::NodeProto& node, const Inputs& inputs) {
+  const Shape& from = inputs[0]->shape;
+  std::vector<std::int64_t> axes = integers_attribute(node, "perm");
+  for (std::size_t i = from.size(); axes.size() < from.size(); --i) axes.push_back(static_cast<std::int64_t>(i) - 1);
+  if (!is_permutation(axes, from.size())) return std::nullopt;
+  Shape shape;
+  for (const std::int64_t axis : axes) shape.push_back(from[static_cast<std::size_t>(axis)]);
+  return gathered(*inputs[0], shape, [&](const Index& index) {
+    Index source(index.size());
+    for (std::size_t i = 0; i < index.size(); ++i) source[static_cast<std::size_t>(axes[i])] = index[i];
+    return flat(from, source);
+  });
+}
+
+Result fold_tile(const onnx::NodeProto&, const Inputs& inputs) {
+  if (!known(inputs, 1) || inputs[1]->numbers->size() != inputs[0]->shape.size()) return std::nullopt;
+  Shape shape = inputs[0]->shape;
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    const std::int64_t repeats = inputs[1]->numbers->whole(i);
+    if (repeats < 0 || repeats > kept_numbers) return std::nullopt;
+    shape[i] *= repeats;
+  }
+  return gathered(*inputs[0], shape, [&](Index index) {
+    for (std::size_t i = 0; i < index.size(); ++i) index[i] %= inputs[0]->shape[i];
+    return flat(inputs[0]->shape, index);
+  });
+}
+
+Result fold_expand(const onnx::NodeProto&, const Inputs& inputs) {
+  if (!known(inputs, 1)) return std::nullopt;
+  const Shape shape = broadcast_shape(inputs[0]->shape, whole_numbers(*inputs[1]));
+  return gathered(*inputs[0], shape, [&](const Index& index) {
+    return broadcast_index(inputs[0]->shape, shape, flat(shape, index));
+  });
+}
+
+/// Indices of the elements that are not 0, one column for each.
+Result fold_non_zero(const onnx::NodeProto&, const Inputs& inputs) {
+  const OnnxValue& data = *inputs[0];
+  std::vector<std::int64_t> places;
+  for (std::size_t i = 0; i < data.numbers->size(); ++i) {
+    if (data.numbers->real(i) != 0) places.push_back(static_cast<std::int64_t>(i));
+  }
+  Numbers numbers;
+  std::int64_t stride = element_count(data.shape);
+  for (const std::int64_t extent : data.shape) {
+    stride /= std::max<std::int64_t>(extent, 1);
+    for (const std::int64_t place : places) numbers.integers.push_back(place / stride % extent);
+  }
+  const Shape shape = {static_cast<std::int64_t>(data.shape.size()), static_cast<std::int64_t>(places.size())};
+  return constant_of(shape, onnx::TensorProto::INT64, std::move(numbers));
+}
+
+Result fold_reduction(const onnx::NodeProto& node, const Inputs& inputs) {
+  const OnnxValue& data = *inputs[0];
+  const std::vector<bool> reduced = reduced_axes(node, inputs);
+  const std::string& type = node.op_type();
+  const bool extreme = type == "ReduceMax" || type == "ReduceMin", product = type == "ReduceProd";
+  if (!data.numbers->integer || (extreme && data.numbers->size() == 0)) return std::nullopt;
+  Shape kept, shape;
+  for (std::size_t i = 0; i < reduced.size(); ++i) {
+    kept.push_back(reduced[i] ? 1 : data.shape[i]);
+    if (!reduced[i] || integer_attribute(node, "keepdims", 1) != 0) shape.push_back(kept.back());
+  }
+  Numbers numbers;
+  std::vector<bool> begun(static_cast<std::size_t>(element_count(kept)), false);
+  numbers.integers.assign(begun.size(), product ? 1 : 0);
+  for (std::size_t i = 0; i < data.numbers->size(); ++i) {
+    const std::size_t place = broadcast_index(kept, data.shape, i);
+    const std::int64_t number = data.numbers->integers[i];
+    std::int64_t& total = numbers.integers[place];
+    if (!begun[place]) {
+      total = number;
+    } else if (extreme) {
+      total = type == "ReduceMax" ? std::max(total, number) : std::min(total, number);
+    } else if (product ? __builtin_mul_overflow(total, number, &total)
+                       : __builtin_add_overflow(total, number, &total)) {
+      throw FormatError("the product of a shape overflows");
+    }
+    begun[place] = true;
+  }
+  return constant_of(shape, data.element, std::move(numbers));
+}
+
+std::optional<std::vector<OnnxValue>> fold_split(const onnx::NodeProto& node, const Inputs& inputs) {
+  const OnnxValue& data = *inputs[0];
+  const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), data.shape.size());
+  const std::optional<std::vector<std::int64_t>> sizes = split_sizes(node, inputs);
+  if (!sizes || static_cast<int>(sizes->size()) != node.output_size()) return std::nullopt;
+  std::vector<OnnxValue> parts;
+  std::int64_t start = 0;
+  for (const std::int64_t size : *sizes) {
+    Shape shape = data.shape;
+    shape[axis] = size;
+    if (size < 0 || start + size > data.shape[axis]) throw FormatError("its parts are more than the whole");
+    const Result part = gathered(data, shape, [&](Index index) {
+      index[axis] += start;
+      return flat(data.shape, index);
+    });
+    if (!part) return std::nullopt;
+    parts.push_back(*part);
+    start += size;
+  }
+  return parts;
+}
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "nasbench/graph/onnx_values.h"
+
+namespace tenshot::nasbench {
+
+// Rearranging constants of any rank, for onnx_folding.h. Needs ONNX's headers.
+
+/// Every function takes the node and its inputs, which are all known constants, and gives its first output, or nothing
+/// where the node is in a form that is not computed here. All throw FormatError on inputs that make no sense.
+using TensorFold = std::optional<OnnxValue> (*)(const onnx::NodeProto& node,
+                                                const std::vector<const OnnxValue*>& inputs);
+
+std::optional<OnnxValue> fold_gather(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+std::optional<OnnxValue> fold_concat(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+std::optional<OnnxValue> fold_slice(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+std::optional<OnnxValue> fold_transpose(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+std::optional<OnnxValue> fold_tile(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+std::optional<OnnxValue> fold_expand(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+std::optional<OnnxValue> fold_non_zero(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+/// ReduceProd, ReduceSum, ReduceMax and ReduceMin.
+std::optional<OnnxValue> fold_reduction(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+/// All outputs of a Split.
+std::optional<std::vector<OnnxValue>> fold_split(const onnx::NodeProto& node,
+                                                 const std::vector<const OnnxValue*>& inputs);
+
+/// The numbers of a known constant as integers.
+std::vector<std::int64_t> whole_numbers(const OnnxValue& value);
+/// Attribute `name`, or, since later opsets have it there, input `index`; empty where neither is there.
+std::vector<std::int64_t> listed_numbers(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs,
+                                         const char* name, std::size_t index);
+/// `axis` counted from the front. Throws FormatError where there is none.
+std::size_t front_axis(std::int64_t axis, std::size_t rank);
+/// Adds element `from` of `source` to `target`.
+void append_number(const Numbers& source, std::size_t from, Numbers& target);
+
+}  // namespace tenshot::nasbench

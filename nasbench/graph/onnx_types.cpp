@@ -1,0 +1,190 @@
+#include <algorithm>
+#include <map>
+
+#include "nasbench/graph/onnx_graph_reader.h"
+#include "nasbench/graph/onnx_inference.h"
+#include "nasbench/graph/onnx_order.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/number_text.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+std::string text_of(const Shape& shape) {
+  std::vector<std::string> dimensions;
+  for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
+  return dimensions.empty() ? "scalar" : joined(dimensions, "x");
+}
+
+/// Whether the shape of an output follows from numbers that are computed: the length is found in the data, or an input
+/// says it that is no constant.
+bool follows_from_data(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
+  static const std::set<std::string> always = {"NonMaxSuppression", "NonZero", "Unique", "Compress", "StringSplit"};
+  /// Of these, the inputs from that number on say the shape.
+  static const std::map<std::string, std::size_t> by_input = {
+      {"ConstantOfShape", 0}, {"Range", 0},      {"Reshape", 1},     {"Expand", 1},        {"Tile", 1},
+      {"Slice", 1},           {"Pad", 1},        {"Resize", 1},      {"Upsample", 1},      {"TopK", 1},
+      {"OneHot", 1},          {"Split", 1},      {"Squeeze", 1},     {"Unsqueeze", 1},     {"CenterCropPad", 1},
+      {"Col2Im", 1},          {"MaxUnpool", 2},  {"AffineGrid", 1},  {"SplitToSequence", 1}, {"SequenceAt", 1},
+      {"Loop", 0},            {"Scan", 0},       {"HannWindow", 0},  {"HammingWindow", 0}, {"BlackmanWindow", 0},
+      {"DFT", 1},             {"STFT", 1},       {"MelWeightMatrix", 0}};
+  if (!node.domain().empty()) return false;
+  if (always.count(node.op_type()) != 0) return true;
+  const auto first = by_input.find(node.op_type());
+  if (first == by_input.end() && node.op_type().rfind("Reduce", 0) != 0) return false;
+  for (std::size_t i = first == by_input.end() ? 1 : first->second; i < inputs.size(); ++i) {
+    if (inputs[i] != nullptr && !inputs[i]->constant) return true;
+  }
+  return false;
+}
+
+/// How many elements such a node gives at most, as far as its inputs say.
+std::string most_elements(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
+  if (inputs.empty() || inputs[0] == nullptr) return {};
+  if (node.op_type() == "NonZero" || node.op_type() == "Unique") {
+    return " (at most " + std::to_string(element_count(inputs[0]->shape)) + ")";
+  }
+  const bool suppression = node.op_type() == "NonMaxSuppression" && inputs.size() > 2 && inputs[1] != nullptr;
+  if (!suppression || inputs[2] == nullptr || !inputs[2]->numbers || inputs[2]->numbers->size() != 1) return {};
+  const Shape& scores = inputs[1]->shape;
+  if (scores.size() != 3) return {};
+  const std::int64_t each = std::clamp<std::int64_t>(inputs[2]->numbers->whole(0), 0, scores[2]);
+  const std::int64_t classes = scores[0] * scores[1];
+  return " (at most " + std::to_string(each) +
+         (classes > 1 ? " of each class, " + std::to_string(classes * each) + " together)" : ")");
+}
+
+}  // namespace
+
+/// As we or libonnx infer them; what neither does the file has to say. Nothing where nobody can say it beforehand.
+std::optional<std::vector<OnnxValue>> OnnxGraphReader::output_types(const onnx::NodeProto& node, const Inputs& inputs) {
+  const auto opset = file_.opsets.find(node.domain());
+  constexpr std::int64_t newest = 1000;
+  const std::vector<InferredType> inferred =
+      inferred_types(node, opset == file_.opsets.end() ? newest : opset->second, inputs);
+  std::vector<OnnxValue> outputs;
+  for (int i = 0; i < node.output_size(); ++i) {
+    const InferredType& own = inferred[static_cast<std::size_t>(i)];
+    const std::optional<OnnxValue> known = own ? own : declared(node, i);
+    if (!known && follows_from_data(node, inputs)) return std::nullopt;
+    if (!known) {
+      throw FormatError(
+          "the shape of its output '" + node.output(i) +
+          "' is unknown: we cannot infer it, and the file does not say it; write the file with the shapes of "
+          "its tensors (onnx.shape_inference, or value_info)");
+    }
+    outputs.push_back(*known);
+    require_dimensions(outputs.back().shape, !own || has_sub_graph(node));
+  }
+  return outputs;
+}
+
+std::optional<OnnxValue> OnnxGraphReader::declared(const onnx::NodeProto& node, int output) const {
+  OnnxValue value;
+  value.element = onnx::TensorProto::FLOAT;
+  if (node.output(output).empty()) return value;
+  const onnx::ValueInfoProto* found = scopes_.declared(node.output(output));
+  if (found == nullptr && output > 0) {  // a second output that nobody may read
+    return is_read(node, output) && scopes_.depth() == 1 ? std::nullopt : std::optional(value);
+  }
+  if (found == nullptr || found->type().value_case() == onnx::TypeProto::VALUE_NOT_SET) return std::nullopt;
+  const onnx::TypeProto& type = found->type();
+  if (!type.has_tensor_type()) return value;  // a sequence: it has a cost and no shape
+  value.element = type.tensor_type().elem_type();
+  if (!type.tensor_type().has_shape()) return std::nullopt;
+  for (const auto& dimension : type.tensor_type().shape().dim()) {
+    const auto symbol = symbols_.find(dimension.dim_param());
+    const bool known_symbol = !dimension.dim_param().empty() && symbol != symbols_.end();
+    if (!known_symbol && (!dimension.has_dim_value() || dimension.dim_value() < 0)) return std::nullopt;
+    value.shape.push_back(known_symbol ? symbol->second : dimension.dim_value());
+  }
+  return value;
+}
+
+/// The node, and with it all that reads its outputs. What it reads itself is an output of the network that is left.
+void OnnxGraphReader::leave_out(const onnx::NodeProto& node, const Inputs& inputs) {
+  bool is_cause = true;
+  for (const OnnxValue* input : inputs) {
+    if (input == nullptr) continue;
+    if (input->depends) is_cause = false;
+    if (!input->constant && !input->depends && input->source.node >= 0) boundary_.insert(input->source);
+    for (const StoredTensor& tensor : input->origins) left_out_elements_ += static_cast<double>(tensor.elements);
+  }
+  if (is_cause) {
+    causes_.push_back(node.op_type() + " '" + name_of(node) + "'" + most_elements(node, inputs));
+  } else {
+    left_out_.push_back(node.op_type());
+  }
+  OnnxValue value;
+  value.depends = true;
+  for (int i = 0; i < node.output_size(); ++i) set(node, i, value);
+}
+
+void OnnxGraphReader::read_outputs() {
+  if (file_.outputs.empty()) throw FormatError("its graph has no outputs");
+  for (const onnx::ValueInfoProto& output : file_.outputs) {
+    const OnnxValue* found = scopes_.find(output.name());
+    if (found == nullptr) throw FormatError("output '" + output.name() + "' is given by no node, input or constant");
+    std::vector<const OnnxValue*> tensors = {found};
+    if (found->sequence != nullptr) {
+      tensors.clear();
+      for (const OnnxValue& tensor : *found->sequence) tensors.push_back(&tensor);
+    }
+    for (const OnnxValue* tensor : tensors) {
+      if (!tensor->constant && !tensor->depends) network_.outputs.push_back(tensor->source);
+    }
+  }
+  if (!causes_.empty()) remark_on_what_is_left_out();
+  remark_on_outputs();
+}
+
+void OnnxGraphReader::remark_on_what_is_left_out() {
+  for (const Source& source : boundary_) {
+    if (std::find(network_.outputs.begin(), network_.outputs.end(), source) == network_.outputs.end()) {
+      network_.outputs.push_back(source);
+    }
+  }
+  double all = 0;
+  for (const onnx::TensorProto& tensor : file_.initializers) {
+    if (const OnnxValue* value = scopes_.find(tensor.name()); value != nullptr && is_trained(*value)) {
+      all += static_cast<double>(element_count(value->shape));
+    }
+  }
+  const double share = all > 0 ? std::min(1.0, left_out_elements_ / all) : 0;
+  std::map<std::string, int> kinds;
+  for (const std::string& type : left_out_) ++kinds[type];
+  std::vector<std::string> after;
+  for (const auto& [type, count] : kinds) after.push_back(type + (count > 1 ? " x" + std::to_string(count) : ""));
+  const std::string cause =
+      causes_.front() + (causes_.size() > 1 ? " and of " + std::to_string(causes_.size() - 1) + " others" : "");
+  const std::string rest = std::to_string(left_out_.size()) +
+                           (left_out_.size() == 1 ? " operator that reads it" : " operators that read it") +
+                           (after.empty() ? "" : " (" + joined(after) + ")");
+  const std::string weights = share > 0 ? ", with " + significant_digits(100 * share, 2) + " % of the weights" : "";
+  constexpr double too_much = 0.5;
+  if (network_.outputs.empty() || share > too_much) {
+    throw FormatError("the length of the output of " + cause + " depends on the data, and " + rest + weights +
+                      ", would be left out: too much to say what the network costs; cut the file before it "
+                      "(onnx.utils.extract_model)");
+  }
+  network_.remarks.push_back("the length of the output of " + cause + " depends on the data; it and " + rest +
+                             " are left out" + weights);
+}
+
+/// Of shapes that the file fixes, where nothing else was asked for than what it says.
+void OnnxGraphReader::remark_on_outputs() {
+  if (options_.batch != 1 || !options_.shapes.empty()) return;
+  for (const onnx::ValueInfoProto& output : file_.outputs) {
+    const OnnxValue* found = scopes_.find(output.name());
+    if (found->depends || found->sequence != nullptr || !output.type().has_tensor_type()) continue;
+    if (!output.type().tensor_type().has_shape()) continue;
+    Shape said;
+    for (const auto& dimension : output.type().tensor_type().shape().dim()) said.push_back(dimension.dim_value());
+    if (said == found->shape || std::any_of(said.begin(), said.end(), [](std::int64_t d) { return d <= 0; })) continue;
+    network_.remarks.push_back("the file declares output '" + excerpt(output.name()) + "' as " + text_of(said) +
+                               ", its operators give " + text_of(found->shape));
+  }
+}
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,202 @@
+#include "nasbench/graph/operator_products.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "nasbench/support/number_text.h"
+#include "nasbench/support/text.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+using Specification = OperatorSpecification;
+
+/// The product, or 10¹⁷ where it is more: sums over the operators of a network fit 64 bits.
+std::int64_t times(std::int64_t a, std::int64_t b) {
+  constexpr std::int64_t most = 100'000'000'000'000'000;
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? most : std::min(product, most);
+}
+
+/// The weights of a convolution: the first constant that has as many dimensions as the image, or such an input.
+const Shape* window_weights(const Specification& s) {
+  for (const Shape& constant : s.constants) {
+    if (constant.size() == s.inputs[0].size()) return &constant;
+  }
+  for (std::size_t i = 1; i < s.inputs.size(); ++i) {
+    if (s.inputs[i].size() == s.inputs[0].size()) return &s.inputs[i];
+  }
+  return nullptr;
+}
+
+std::int64_t of_convolution(const Specification& s) {
+  const Shape* weight = window_weights(s);
+  if (weight == nullptr || weight->empty() || weight->front() == 0) return 0;
+  return times(element_count(s.output), element_count(*weight) / weight->front());
+}
+
+std::int64_t of_transposed_convolution(const Specification& s) {
+  const Shape* weight = window_weights(s);
+  if (weight == nullptr || weight->empty() || weight->front() == 0) return 0;
+  return times(element_count(s.inputs[0]), element_count(*weight) / weight->front());
+}
+
+/// Directions × gates × (input or hidden) numbers for each of two matrices, constant or computed.
+std::int64_t of_recurrence(const Specification& s) {
+  if (s.inputs[0].size() != 3 || s.inputs[0].back() == 0) return 0;
+  std::vector<const Shape*> matrices;
+  for (const Shape& constant : s.constants) {
+    if (constant.size() == 3) matrices.push_back(&constant);
+  }
+  for (std::size_t i = 1; i < s.inputs.size() && matrices.size() < 2; ++i) {
+    if (s.inputs[i].size() == 3) matrices.push_back(&s.inputs[i]);
+  }
+  std::int64_t products = 0;
+  for (std::size_t i = 0; i < matrices.size() && i < 2; ++i) products += element_count(*matrices[i]);
+  return times(products, element_count(s.inputs[0]) / s.inputs[0].back());
+}
+
+/// A computed factor and a constant one, on either side.
+std::int64_t of_product(const Specification& s) {
+  const Shape& x = s.inputs[0];
+  if (s.constants.empty() || s.constants[0].empty() || x.empty()) return 0;
+  const Shape& w = s.constants[0];
+  if (w.size() == 1) return times(element_count(s.output), w[0]);
+  if (x.size() == 1) return times(element_count(s.output), x[0]);
+  const bool right = x.back() == w[w.size() - 2] && !s.output.empty() && w.back() == s.output.back();
+  return times(element_count(s.output), right ? x.back() : w.back());
+}
+
+std::int64_t of_packed_product(const Specification& s) {
+  return s.output.empty() ? 0 : times(element_count(s.inputs[0]), s.output.back());
+}
+
+/// How many keys there are: those of the key tensor and of the past, whose two tensors are the only equal pair of four
+/// dimensions after the values.
+std::int64_t key_count(const Specification& s) {
+  const Shape& key = s.inputs[1];
+  std::int64_t count = key.size() == 4 ? key[2] : key[1];
+  for (std::size_t i = 3; i + 1 < s.inputs.size(); ++i) {
+    const Shape& past = s.inputs[i];
+    if (past.size() == 4 && past == s.inputs[i + 1] && past[0] == key[0]) return count + past[2];
+  }
+  return count;
+}
+
+std::int64_t of_attention(const Specification& s) {
+  const Shape& query = s.inputs[0];
+  const std::int64_t result = element_count(s.output);
+  if (!s.constants.empty() && query.size() == 3 && s.constants[0].size() == 2 && s.constants[0][0] == query[2]) {
+    const std::int64_t width = s.constants[0][1], values = s.output.empty() ? 0 : s.output.back();
+    std::int64_t keys = query[1];
+    for (const Shape& past : s.inputs) keys += past.size() == 5 ? past[3] : 0;
+    const std::int64_t scores = query[0] * query[1] * std::max<std::int64_t>(0, (width - values) / 2);
+    return times(element_count(query), width) + times(scores + result, keys);
+  }
+  if (query.size() == 5) return times(element_count(query) / 3 + result, query[1]);
+  if (s.inputs.size() < 2) return query.size() == 3 ? times(2 * result, query[1]) : 0;
+  const Shape& key = s.inputs[1];
+  if (key.size() < 3) return 0;
+  return times(element_count(query) + result, key_count(s));
+}
+
+using Count = std::int64_t (*)(const Specification&);
+
+const std::map<std::string, Count>& counts() {
+  static const std::map<std::string, Count> table = {{"Conv", of_convolution},
+                                                     {"ConvInteger", of_convolution},
+                                                     {"QLinearConv", of_convolution},
+                                                     {"FusedConv", of_convolution},
+                                                     {"NhwcConv", of_convolution},
+                                                     {"NhwcFusedConv", of_convolution},
+                                                     {"DeformConv", of_convolution},
+                                                     {"ConvTranspose", of_transposed_convolution},
+                                                     {"LSTM", of_recurrence},
+                                                     {"GRU", of_recurrence},
+                                                     {"RNN", of_recurrence},
+                                                     {"DynamicQuantizeLSTM", of_recurrence},
+                                                     {"MatMul", of_product},
+                                                     {"MatMulInteger", of_product},
+                                                     {"QLinearMatMul", of_product},
+                                                     {"MatMulIntegerToFloat", of_product},
+                                                     {"DynamicQuantizeMatMul", of_product},
+                                                     {"MatMulNBits", of_packed_product},
+                                                     {"MatMulBnb4", of_packed_product},
+                                                     {"Attention", of_attention},
+                                                     {"QAttention", of_attention},
+                                                     {"MultiHeadAttention", of_attention},
+                                                     {"DecoderMaskedMultiHeadAttention", of_attention},
+                                                     {"GroupQueryAttention", of_attention}};
+  return table;
+}
+
+/// Types that read trained numbers without a product that the field counts: tables, norms, and what acts element by
+/// element.
+bool multiplies_nothing(const std::string& name) {
+  static const std::set<std::string> types = {
+      "Gather", "GatherElements", "GatherND", "GatherBlockQuantized", "ScatterElements", "ScatterND", "Scatter",
+      "Concat", "Expand", "Tile", "Slice", "Split", "Pad", "Resize", "Upsample", "Where", "Clip", "PRelu", "Max", "Min",
+      "Sum", "Mean", "Add", "Sub", "Mul", "Div", "Pow", "CumSum", "TopK", "OneHot", "Compress", "Range", "Loop", "Scan",
+      "If", "RoiAlign", "MaxRoiPool", "GridSample", "NonMaxSuppression", "Trilu", "STFT", "DFT", "TfIdfVectorizer",
+      "BatchNormalization", "InstanceNormalization", "LayerNormalization", "GroupNormalization", "RMSNormalization",
+      "SimplifiedLayerNormalization", "SkipLayerNormalization", "SkipSimplifiedLayerNormalization",
+      "EmbedLayerNormalization", "QEmbedLayerNormalization", "GroupNorm", "SkipGroupNorm", "BiasGelu", "FastGelu",
+      "BiasAdd", "BiasSoftmax", "BiasDropout", "RotaryEmbedding", "QLinearWhere", "QLinearReduceMean",
+      "QuantizeLinear", "DequantizeLinear", "SequenceConstruct", "ReverseSequence", "TensorScatter", "Equal"};
+  return types.count(name) != 0;
+}
+
+std::int64_t constant_count(const Specification& s) {
+  std::int64_t count = 0;
+  for (const Shape& constant : s.constants) count += element_count(constant);
+  return count;
+}
+
+}  // namespace
+
+bool is_packed_product(const Specification& s) {
+  return (s.name == "MatMulNBits" || s.name == "MatMulBnb4") && !s.inputs.empty() && !s.inputs[0].empty() &&
+         !s.constants.empty();
+}
+
+std::int64_t opaque_multiply_adds(const Specification& s) {
+  const auto count = counts().find(s.name);
+  return count == counts().end() || s.inputs.empty() ? 0 : count->second(s);
+}
+
+std::int64_t opaque_parameter_count(const Specification& s) {
+  return is_packed_product(s) ? s.inputs[0].back() * s.output.back() : constant_count(s);
+}
+
+std::int64_t opaque_weight_bytes(const Specification& s) {
+  return is_packed_product(s) ? constant_count(s) : constant_count(s) * byte_size(s.type);
+}
+
+bool is_understood(const Specification& s) {
+  return s.kind != OperatorKind::opaque || s.constants.empty() || multiplies_nothing(s.name) ||
+         opaque_multiply_adds(s) > 0;
+}
+
+std::string remark_on_weights(const std::vector<Specification>& operators) {
+  std::map<std::string, int> names;
+  double own = 0, all = 0;
+  int count = 0;
+  for (const Specification& s : operators) {
+    const auto bytes = static_cast<double>(weight_bytes(s));
+    all += bytes;
+    if (is_understood(s)) continue;
+    own += bytes;
+    ++names[s.name];
+    ++count;
+  }
+  if (count == 0) return {};
+  std::vector<std::string> listed;
+  for (const auto& [name, repeats] : names) {
+    listed.push_back(name + (repeats > 1 ? " (" + std::to_string(repeats) + " times)" : ""));
+  }
+  return "what these operators do with their weights is not known, and none of their products is counted: " +
+         joined(listed) + "; they hold " + significant_digits(100 * own / all, 2) + " % of the bytes of all weights";
+}
+
+}  // namespace tenshot::nasbench

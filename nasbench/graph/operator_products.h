@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "nasbench/graph/operator_specification.h"
+
+namespace tenshot::nasbench {
+
+/// Multiply–adds of an opaque operator that multiplies by weights or tensors all the same, from its shapes: recurrent
+/// layers (every step takes both matrices), convolutions of other than two dimensions, deformable ones and those whose
+/// weights are computed, products with a constant on the left or of several matrices, packed weights, attention (the
+/// scores and the sums over the values). 0 for all others.
+std::int64_t opaque_multiply_adds(const OperatorSpecification& specification);
+
+/// Trained numbers of an opaque operator, and the bytes they take in memory. They are those of its constants, but for
+/// weights packed in fewer bits than 8.
+std::int64_t opaque_parameter_count(const OperatorSpecification& specification);
+std::int64_t opaque_weight_bytes(const OperatorSpecification& specification);
+
+/// Whether the operator's constants are weights packed in fewer bits than 8.
+bool is_packed_product(const OperatorSpecification& specification);
+
+/// False for an opaque operator that has weights and of which nobody says what it does with them: its products are
+/// counted as none, which is unlikely.
+bool is_understood(const OperatorSpecification& specification);
+
+/// A sentence that names the operators that are not understood, with their share of the weights' bytes; empty where
+/// there are none.
+std::string remark_on_weights(const std::vector<OperatorSpecification>& operators);
+
+}  // namespace tenshot::nasbench
