@@ -45,7 +45,7 @@ const std::map<std::string, std::string>& functions() {
 
 }  // namespace
 
-void one_function(Layer& layer) {
+void one_function(LayerReader& layer) {
   static const std::array<const char*, 20> unary = {
       "absolute", "negate", "floor", "ceil", "square", "sqrt",       "rsqrt", "exp",   "log",   "sin",
       "cos",      "tan",    "asin",  "acos", "atan",   "reciprocal", "tanh",  "log10", "round", "truncate"};
@@ -126,7 +126,7 @@ bool broadcasts(const Shape& a, const Shape& b) {
 
 }  // namespace
 
-void binary(Layer& layer) {
+void binary(LayerReader& layer) {
   const int number = layer.whole(0, 0);
   const Operation operation = operation_of(number);
   const bool reversed = number == 7 || number == 8 || number == 9 || number == 11;
@@ -156,7 +156,7 @@ void binary(Layer& layer) {
   append(layer, std::move(node));
 }
 
-void element_by_element(Layer& layer) {
+void element_by_element(LayerReader& layer) {
   const int number = layer.whole(0, 0);  // product, sum, maximum
   Shape shape = layer.shape();
   for (std::size_t i = 1; i < layer.size(); ++i) shape = broadcast_shape(shape, layer.shape(i));
@@ -168,7 +168,7 @@ void element_by_element(Layer& layer) {
   append(layer, std::move(node));
 }
 
-void scale(Layer& layer) {
+void scale(LayerReader& layer) {
   constexpr int by_second_input = -233;
   Source x = layer.source();
   const Shape channels = per_channel(layer.shape());

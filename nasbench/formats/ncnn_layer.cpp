@@ -18,16 +18,16 @@ std::int64_t whole_of(double number, std::int64_t key) {
 
 }  // namespace
 
-double Layer::real(std::int64_t key, double otherwise) const {
+double LayerReader::real(std::int64_t key, double otherwise) const {
   const auto found = file_.parameters.find(key);
   return found == file_.parameters.end() || found->second.empty() ? otherwise : found->second.front();
 }
 
-int Layer::whole(std::int64_t key, int otherwise) const {
+int LayerReader::whole(std::int64_t key, int otherwise) const {
   return static_cast<int>(whole_of(real(key, otherwise), key));
 }
 
-std::vector<std::int64_t> Layer::list(std::int64_t key) const {
+std::vector<std::int64_t> LayerReader::list(std::int64_t key) const {
   std::vector<std::int64_t> numbers;
   const auto found = file_.parameters.find(key);
   if (found == file_.parameters.end()) return numbers;
@@ -35,29 +35,29 @@ std::vector<std::int64_t> Layer::list(std::int64_t key) const {
   return numbers;
 }
 
-std::int64_t Layer::count(std::int64_t key) const {
+std::int64_t LayerReader::count(std::int64_t key) const {
   const auto found = file_.parameters.find(key);
   return found == file_.parameters.end() ? 0 : static_cast<std::int64_t>(found->second.size());
 }
 
-const Blob& Layer::input(std::size_t i) const {
+const Blob& LayerReader::input(std::size_t i) const {
   if (i < inputs_.size()) return inputs_[i];
   throw FormatError("it has " + std::to_string(inputs_.size()) + " inputs, expected at least " + std::to_string(i + 1));
 }
 
-Source Layer::source(std::size_t i) const {
+Source LayerReader::source(std::size_t i) const {
   if (!input(i).constant) return input(i).source;
   throw FormatError("its input " + std::to_string(i + 1) + " is a constant, where we expect a computed tensor");
 }
 
-std::int64_t Layer::axis(std::int64_t number, std::size_t input) const {
+std::int64_t LayerReader::axis(std::int64_t number, std::size_t input) const {
   const auto rank = static_cast<std::int64_t>(shape(input).size());
   const std::int64_t axis = number < 0 ? number + rank : number + 1;
   if (axis >= 1 && axis < rank) return axis;
   throw FormatError("there is no axis " + std::to_string(number) + " in " + std::to_string(rank - 1) + " dimensions");
 }
 
-NetworkNode Layer::node(OperatorKind kind, Shape output, std::string function) const {
+NetworkNode LayerReader::node(OperatorKind kind, Shape output, std::string function) const {
   NetworkNode node;
   node.name = file_.name;
   node.operation.kind = kind;
@@ -74,28 +74,28 @@ NetworkNode Layer::node(OperatorKind kind, Shape output, std::string function) c
   return node;
 }
 
-void Layer::give_opaque(const std::string& function, Shape output, std::vector<Shape> weights) {
+void LayerReader::give_opaque(const std::string& function, Shape output, std::vector<Shape> weights) {
   require_tensor_size(output);
   NetworkNode opaque = node(OperatorKind::opaque, std::move(output), function);
   for (Shape& weight : weights) opaque.operation.constants.push_back(std::move(weight));
   give(builder_.append(std::move(opaque)));
 }
 
-void Layer::give_activated(Source source, std::int64_t kind_key, std::int64_t numbers_key) {
+void LayerReader::give_activated(Source source, std::int64_t kind_key, std::int64_t numbers_key) {
   const auto numbers = file_.parameters.find(numbers_key);
   give(activated(*this, source, whole(kind_key, 0),
                  numbers == file_.parameters.end() ? std::vector<double>() : numbers->second));
 }
 
-NetworkNode same_shape(Layer& layer, OperatorKind kind, const std::string& function) {
+NetworkNode same_shape(LayerReader& layer, OperatorKind kind, const std::string& function) {
   NetworkNode node = layer.node(kind, layer.shape(), function);
   node.inputs = {layer.source()};
   return node;
 }
 
-void append(Layer& layer, NetworkNode node) { layer.give(layer.builder().append(std::move(node))); }
+void append(LayerReader& layer, NetworkNode node) { layer.give(layer.builder().append(std::move(node))); }
 
-Source activated(Layer& layer, const Source& source, int kind, const std::vector<double>& numbers) {
+Source activated(LayerReader& layer, const Source& source, int kind, const std::vector<double>& numbers) {
   static const std::vector<std::string> functions = {"",        "relu", "leaky_relu", "clip",
                                                      "sigmoid", "mish", "hard_swish", "gelu"};
   if (kind == 0) return source;

@@ -20,9 +20,9 @@ struct Blob {
 };
 
 /// A layer on its way to operators: what it reads, and where they are added.
-class Layer {
+class LayerReader {
  public:
-  Layer(const NcnnLayer& file, std::vector<Blob> inputs, NetworkBuilder& builder)
+  LayerReader(const NcnnLayer& file, std::vector<Blob> inputs, NetworkBuilder& builder)
       : file_(file), inputs_(std::move(inputs)), builder_(builder) {}
 
   const std::string& name() const { return file_.name; }
@@ -75,48 +75,48 @@ class Layer {
 };
 
 /// A node of one computed input, of its shape.
-NetworkNode same_shape(Layer& layer, OperatorKind kind, const std::string& function = "");
+NetworkNode same_shape(LayerReader& layer, OperatorKind kind, const std::string& function = "");
 /// Adds the node and gives its output.
-void append(Layer& layer, NetworkNode node);
+void append(LayerReader& layer, NetworkNode node);
 
-/// Activation `kind` of `source` (Layer::give_activated).
-Source activated(Layer& layer, const Source& source, int kind, const std::vector<double>& numbers);
+/// Activation `kind` of `source` (LayerReader::give_activated).
+Source activated(LayerReader& layer, const Source& source, int kind, const std::vector<double>& numbers);
 
 /// Adds a layer's operators and gives its outputs. All throw FormatError where the layer contradicts itself or its
 /// inputs.
-using Convert = void (*)(Layer&);
+using Convert = void (*)(LayerReader&);
 
-void convolution(Layer& layer);
-void deconvolution(Layer& layer);
-void volume_convolution(Layer& layer);
-void pooling(Layer& layer);
-void inner_product(Layer& layer);
-void gemm(Layer& layer);
-void matrix_product(Layer& layer);
-void attention(Layer& layer);
+void convolution(LayerReader& layer);
+void deconvolution(LayerReader& layer);
+void volume_convolution(LayerReader& layer);
+void pooling(LayerReader& layer);
+void inner_product(LayerReader& layer);
+void gemm(LayerReader& layer);
+void matrix_product(LayerReader& layer);
+void attention(LayerReader& layer);
 
-void reshape(Layer& layer);
-void flatten(Layer& layer);
-void squeeze(Layer& layer);
-void expand(Layer& layer);
-void permute(Layer& layer);
-void concatenate(Layer& layer);
-void slice(Layer& layer);
-void crop(Layer& layer);
-void padding(Layer& layer);
-void resize(Layer& layer);
-void shuffle(Layer& layer);
-void pixel_shuffle(Layer& layer);
-void prior_box(Layer& layer);
+void reshape(LayerReader& layer);
+void flatten(LayerReader& layer);
+void squeeze(LayerReader& layer);
+void expand(LayerReader& layer);
+void permute(LayerReader& layer);
+void concatenate(LayerReader& layer);
+void slice(LayerReader& layer);
+void crop(LayerReader& layer);
+void padding(LayerReader& layer);
+void resize(LayerReader& layer);
+void shuffle(LayerReader& layer);
+void pixel_shuffle(LayerReader& layer);
+void prior_box(LayerReader& layer);
 
-void one_function(Layer& layer);
-void binary(Layer& layer);
-void element_by_element(Layer& layer);
-void scale(Layer& layer);
-void normalise(Layer& layer);
-void softmax(Layer& layer);
-void reduce(Layer& layer);
-void recurrent(Layer& layer);
-void embed(Layer& layer);
+void one_function(LayerReader& layer);
+void binary(LayerReader& layer);
+void element_by_element(LayerReader& layer);
+void scale(LayerReader& layer);
+void normalise(LayerReader& layer);
+void softmax(LayerReader& layer);
+void reduce(LayerReader& layer);
+void recurrent(LayerReader& layer);
+void embed(LayerReader& layer);
 
 }  // namespace tenshot::nasbench::ncnn

@@ -12,7 +12,7 @@
 
 namespace tenshot::nasbench::ncnn {
 
-void inner_product(Layer& layer) {
+void inner_product(LayerReader& layer) {
   const std::int64_t units = layer.whole(0, 0), weights = layer.whole(2, 0);
   Source x = layer.source();
   const Shape shape = layer.shape();
@@ -30,7 +30,7 @@ void inner_product(Layer& layer) {
 
 namespace {
 
-Source swapped(Layer& layer, const Source& source) {
+Source swapped(LayerReader& layer, const Source& source) {
   std::vector<std::int64_t> axes;
   for (std::size_t i = 0; i < layer.builder().type(source).shape.size(); ++i) {
     axes.push_back(static_cast<std::int64_t>(i));
@@ -41,7 +41,7 @@ Source swapped(Layer& layer, const Source& source) {
 }
 
 /// A product of a computed tensor, its rows as they are or its columns, and weights of `units` columns.
-Source weighed(Layer& layer, bool by_column, std::int64_t inner, std::int64_t units, bool bias) {
+Source weighed(LayerReader& layer, bool by_column, std::int64_t inner, std::int64_t units, bool bias) {
   const Source x = by_column ? swapped(layer, layer.source()) : layer.source();
   const Shape shape = layer.builder().type(x).shape;
   if (units < 1 || (inner > 0 && shape.back() != inner)) {
@@ -53,7 +53,7 @@ Source weighed(Layer& layer, bool by_column, std::int64_t inner, std::int64_t un
 
 }  // namespace
 
-void gemm(Layer& layer) {
+void gemm(LayerReader& layer) {
   const bool transposed_a = layer.whole(2, 0) != 0, transposed_b = layer.whole(3, 0) != 0;
   const bool constant_a = layer.whole(4, 0) != 0, constant_b = layer.whole(5, 0) != 0;
   const bool constant_c = layer.whole(6, 0) != 0;
@@ -74,7 +74,7 @@ void gemm(Layer& layer) {
   layer.give(layer.whole(14, 0) != 0 ? swapped(layer, result) : result);
 }
 
-void matrix_product(Layer& layer) {
+void matrix_product(LayerReader& layer) {
   if (layer.size() > 1 && layer.is_constant(1)) {
     const Shape& weights = layer.shape(1);
     const bool transposed = layer.whole(0, 0) != 0;
@@ -85,7 +85,7 @@ void matrix_product(Layer& layer) {
   layer.give(layer.builder().matrix_product(layer.name(), layer.source(0), right));
 }
 
-void attention(Layer& layer) {
+void attention(LayerReader& layer) {
   NetworkBuilder& b = layer.builder();
   const std::int64_t width = layer.whole(0, 0), heads = layer.whole(1, 1);
   require_groups(heads, width, width);

@@ -13,7 +13,7 @@
 
 namespace tenshot::nasbench::ncnn {
 
-void normalise(Layer& layer) {
+void normalise(LayerReader& layer) {
   const Shape& shape = layer.shape();
   const std::string& type = layer.type();
   const std::int64_t channels = shape.at(1);
@@ -39,13 +39,13 @@ void normalise(Layer& layer) {
   append(layer, std::move(node));
 }
 
-void softmax(Layer& layer) {
+void softmax(LayerReader& layer) {
   NetworkNode node = same_shape(layer, OperatorKind::softmax);
   node.attributes.axes = {layer.axis(layer.whole(0, 0))};
   append(layer, std::move(node));
 }
 
-void reduce(Layer& layer) {
+void reduce(LayerReader& layer) {
   static const std::array<const char*, 11> names = {"sum",     "l1", "sum_square", "mean",    "max",        "min",
                                                     "product", "l1", "l2",         "log_sum", "log_sum_exp"};
   const int number = layer.whole(0, 0);
@@ -78,7 +78,7 @@ void reduce(Layer& layer) {
 }
 
 /// One layer over a sequence of steps: {1, steps, width}.
-void recurrent(Layer& layer) {
+void recurrent(LayerReader& layer) {
   const Shape& shape = layer.shape();
   if (shape.size() != 3) throw FormatError("it takes steps of a width, found " + text_of(shape));
   const std::int64_t gates = layer.type() == "LSTM" ? 4 : layer.type() == "GRU" ? 3 : 1;
@@ -94,7 +94,7 @@ void recurrent(Layer& layer) {
 }
 
 /// Rows of a table.
-void embed(Layer& layer) {
+void embed(LayerReader& layer) {
   const Shape& shape = layer.shape();
   layer.give_opaque("Gather", {1, shape.back(), layer.whole(0, 0)},
                     {{std::max(1, layer.whole(1, 1)), std::max(1, layer.whole(0, 0))}});

@@ -22,7 +22,7 @@ namespace tenshot::nasbench {
 namespace {
 
 using ncnn::Blob;
-using ncnn::Layer;
+using ncnn::LayerReader;
 
 constexpr std::int64_t shape_hint_key = 30;
 
@@ -130,7 +130,7 @@ class NcnnReader {
       if (found == blobs_.end()) throw FormatError("no layer before it gives '" + name + "'");
       inputs.push_back(found->second);
     }
-    Layer layer(file, std::move(inputs), builder_);
+    LayerReader layer(file, std::move(inputs), builder_);
     const std::size_t before = builder_.network().nodes.size();
     if (file.type == "Input") {
       layer.give(input(file, layer));
@@ -160,7 +160,7 @@ class NcnnReader {
   }
 
   /// Channels, depth, height and width that a layer says, behind a batch of one; 0 for those that it leaves open.
-  static Shape dimensions_of(const Layer& layer, bool may_be_open) {
+  static Shape dimensions_of(const LayerReader& layer, bool may_be_open) {
     Shape shape = {1};
     for (const std::int64_t key : {2, 11, 1, 0}) {
       const int dimension = layer.whole(key, 0);
@@ -170,7 +170,7 @@ class NcnnReader {
     return shape;
   }
 
-  Source input(const NcnnLayer& file, const Layer& layer) {
+  Source input(const NcnnLayer& file, const LayerReader& layer) {
     if (file.outputs.size() != 1) throw FormatError("it gives " + std::to_string(file.outputs.size()) + " blobs");
     const std::string& name = file.outputs.front();
     Shape shape = dimensions_of(layer, true);
@@ -203,7 +203,7 @@ class NcnnReader {
     return shape;
   }
 
-  void give_unknown(const NcnnLayer& file, Layer& layer) {
+  void give_unknown(const NcnnLayer& file, LayerReader& layer) {
     constexpr std::int64_t boxes = 100;  // as many as a detector finds depends on its image
     for (std::size_t i = 0; i < file.outputs.size(); ++i) {
       std::optional<Shape> shape = hinted_shape(file, i);

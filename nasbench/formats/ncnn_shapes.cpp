@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t dropped = -233;  // a dimension that is not there, or the rest of one
 
-void give_shape(Layer& layer, const Shape& shape) {
+void give_shape(LayerReader& layer, const Shape& shape) {
   require_tensor_size(shape);
   if (layer.is_constant(0)) return layer.give_constant(shape);
   layer.give(layer.builder().reshape(layer.name(), layer.source(), shape));
@@ -28,7 +28,7 @@ constexpr std::array<std::int64_t, 4> dimension_keys = {2, 11, 1, 0};
 
 }  // namespace
 
-void reshape(Layer& layer) {
+void reshape(LayerReader& layer) {
   const Shape& from = layer.shape();
   Shape shape = {1};
   std::int64_t known = 1, place = -1;
@@ -53,13 +53,13 @@ void reshape(Layer& layer) {
   give_shape(layer, shape);
 }
 
-void flatten(Layer& layer) { give_shape(layer, {1, element_count(layer.shape())}); }
+void flatten(LayerReader& layer) { give_shape(layer, {1, element_count(layer.shape())}); }
 
 namespace {
 
 /// The axes that the array 3 names, or the flags of width, height, depth and channels, in a blob of `rank` dimensions
 /// besides the batch; from the front, 1 being the first.
-std::vector<std::size_t> named_axes(const Layer& layer, std::size_t rank) {
+std::vector<std::size_t> named_axes(const LayerReader& layer, std::size_t rank) {
   std::vector<std::size_t> axes;
   for (const std::int64_t axis : layer.list(3)) {
     const std::int64_t front = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
@@ -78,7 +78,7 @@ std::vector<std::size_t> named_axes(const Layer& layer, std::size_t rank) {
 
 }  // namespace
 
-void squeeze(Layer& layer) {
+void squeeze(LayerReader& layer) {
   Shape shape = layer.shape();
   std::vector<std::size_t> axes = named_axes(layer, shape.size() - 1);
   std::sort(axes.rbegin(), axes.rend());
@@ -90,7 +90,7 @@ void squeeze(Layer& layer) {
   give_shape(layer, shape);
 }
 
-void expand(Layer& layer) {
+void expand(LayerReader& layer) {
   Shape shape = layer.shape();
   const std::size_t added = layer.has(3)
                                 ? layer.list(3).size()
@@ -104,7 +104,7 @@ void expand(Layer& layer) {
   give_shape(layer, shape);
 }
 
-void permute(Layer& layer) {
+void permute(LayerReader& layer) {
   // What becomes the width, the height, …, by number; of two dimensions the first letters alone.
   static constexpr std::array<std::string_view, 2> two = {"WH", "HW"};
   static constexpr std::array<std::string_view, 6> three = {"WHC", "HWC", "WCH", "CWH", "HCW", "CHW"};
@@ -125,7 +125,7 @@ void permute(Layer& layer) {
   layer.give(layer.builder().transpose(layer.name(), layer.source(), axes));
 }
 
-void concatenate(Layer& layer) {
+void concatenate(LayerReader& layer) {
   const std::int64_t axis = layer.axis(layer.whole(0, 0));
   Shape shape = layer.shape();
   bool computed = false;
@@ -145,7 +145,7 @@ void concatenate(Layer& layer) {
   layer.give(layer.builder().append(std::move(node)));
 }
 
-void slice(Layer& layer) {
+void slice(LayerReader& layer) {
   const std::int64_t axis = layer.axis(layer.whole(1, 0));
   std::int64_t left = layer.shape()[static_cast<std::size_t>(axis)];
   const std::int64_t all = left;
@@ -176,7 +176,7 @@ struct Part {
   std::int64_t start, length;
 };
 
-void give_parts(Layer& layer, const std::vector<std::pair<std::int64_t, Part>>& parts) {
+void give_parts(LayerReader& layer, const std::vector<std::pair<std::int64_t, Part>>& parts) {
   Shape shape = layer.shape();
   NetworkNode node = layer.node(OperatorKind::split, shape, "slice");
   node.inputs = {layer.source()};
@@ -196,7 +196,7 @@ void give_parts(Layer& layer, const std::vector<std::pair<std::int64_t, Part>>& 
 
 }  // namespace
 
-void crop(Layer& layer) {
+void crop(LayerReader& layer) {
   const Shape& from = layer.shape();
   std::vector<std::pair<std::int64_t, Part>> parts;
   const std::vector<std::int64_t> starts = layer.list(9), ends = layer.list(10), axes = layer.list(11);

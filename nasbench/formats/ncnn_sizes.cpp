@@ -13,7 +13,7 @@
 
 namespace tenshot::nasbench::ncnn {
 
-void padding(Layer& layer) {
+void padding(LayerReader& layer) {
   static const std::array<const char*, 3> modes = {"constant", "edge", "reflect"};
   const std::size_t rank = layer.shape().size();
   Shape shape = layer.shape();
@@ -37,7 +37,7 @@ void padding(Layer& layer) {
   layer.give(layer.builder().append(std::move(node)));
 }
 
-void resize(Layer& layer) {
+void resize(LayerReader& layer) {
   static const std::array<const char*, 4> modes = {"nearest", "nearest", "linear", "cubic"};
   const int type = layer.whole(0, 0);
   if (type < 0 || type >= static_cast<int>(modes.size())) throw FormatError("there is no mode " + std::to_string(type));
@@ -65,7 +65,7 @@ void resize(Layer& layer) {
   layer.give(layer.builder().append(std::move(node)));
 }
 
-void shuffle(Layer& layer) {
+void shuffle(LayerReader& layer) {
   const int groups = layer.whole(0, 1);
   const std::int64_t channels = layer.shape().at(1);
   require_groups(groups, channels, channels);
@@ -74,7 +74,7 @@ void shuffle(Layer& layer) {
 }
 
 /// Channels become pixels, or pixels channels.
-void pixel_shuffle(Layer& layer) {
+void pixel_shuffle(LayerReader& layer) {
   Shape shape = layer.shape();
   const std::int64_t factor = layer.whole(0, 1), window = factor * factor;
   const bool to_pixels = layer.type() == "PixelShuffle";
@@ -87,7 +87,7 @@ void pixel_shuffle(Layer& layer) {
 }
 
 /// Boxes of several sizes at each position, and how far they may vary.
-void prior_box(Layer& layer) {
+void prior_box(LayerReader& layer) {
   const Shape& image = layer.shape();
   if (image.size() != 4) throw FormatError("it takes an image, found " + text_of(image));
   const auto smallest = std::max<std::int64_t>(1, layer.count(0));

@@ -14,17 +14,17 @@ namespace {
 constexpr int same_upper = -233, same_lower = -234;  // for pad_left: as much as keeps the size
 constexpr std::int64_t dropped = -233;
 
-bool is_flat(const Layer& layer) { return layer.type().find("1D") != std::string::npos; }
+bool is_flat(const LayerReader& layer) { return layer.type().find("1D") != std::string::npos; }
 
 /// A signal of channels and steps as an image of one row.
-Source as_image(Layer& layer, const Source& source) {
+Source as_image(LayerReader& layer, const Source& source) {
   const Shape shape = layer.builder().type(source).shape;
   if (shape.size() == 4) return source;
   if (shape.size() != 3) throw FormatError("it takes an image or a signal, found " + text_of(shape));
   return layer.builder().reshape(layer.name() + "_image", source, {1, shape[1], 1, shape[2]});
 }
 
-Source as_signal(Layer& layer, const Source& source) {
+Source as_signal(LayerReader& layer, const Source& source) {
   const Shape shape = layer.builder().type(source).shape;
   return layer.builder().reshape(layer.name() + "_signal", source, {1, shape[1], shape[3]});
 }
@@ -45,7 +45,7 @@ struct WindowKeys {
 constexpr WindowKeys convolution_keys = {1, 2, 3, 4, 11, 12, 13, 14, 15, 16};
 constexpr WindowKeys pooling_keys = {1, -1, 2, 3, 11, -1, 12, 13, 14, 15};
 
-WindowOptions window_of(const Layer& layer, const WindowKeys& keys) {
+WindowOptions window_of(const LayerReader& layer, const WindowKeys& keys) {
   WindowOptions window;
   window.kernel.width = layer.whole(keys.kernel, 0);
   window.dilation.width = layer.whole(keys.dilation, 1);
@@ -74,7 +74,7 @@ void pad_to_same(WindowOptions& window, const Shape& image, bool more_before) {
   window.padding = {top, left, bottom, right};
 }
 
-ConvolutionOptions convolution_options(const Layer& layer, const Shape& image) {
+ConvolutionOptions convolution_options(const LayerReader& layer, const Shape& image) {
   ConvolutionOptions options;
   options.window = window_of(layer, convolution_keys);
   const int pad = options.window.padding.left;
@@ -97,7 +97,7 @@ void require_weights(std::int64_t weights, std::int64_t in, std::int64_t out, co
 
 }  // namespace
 
-void convolution(Layer& layer) {
+void convolution(LayerReader& layer) {
   const Source image = as_image(layer, layer.source());
   const Shape shape = layer.builder().type(image).shape;
   const ConvolutionOptions options = convolution_options(layer, shape);
@@ -109,7 +109,7 @@ void convolution(Layer& layer) {
 }
 
 /// Convolutions of volumes are no kind of ours: opaque, with ONNX's name and weights.
-void volume_convolution(Layer& layer) {
+void volume_convolution(LayerReader& layer) {
   const Shape volume = layer.shape();
   if (volume.size() != 5) throw FormatError("it takes a volume, found " + text_of(volume));
   const WindowOptions plane = window_of(layer, convolution_keys);
@@ -140,7 +140,7 @@ void volume_convolution(Layer& layer) {
   layer.give_activated(layer.builder().append(std::move(node)));
 }
 
-void deconvolution(Layer& layer) {
+void deconvolution(LayerReader& layer) {
   const Source image = as_image(layer, layer.source());
   const Shape shape = layer.builder().type(image).shape;
   ConvolutionOptions options = convolution_options(layer, shape);
@@ -171,7 +171,7 @@ void deconvolution(Layer& layer) {
 
 namespace {
 
-void give_global_pool(Layer& layer, const Source& image, bool maximum, bool keep_positions) {
+void give_global_pool(LayerReader& layer, const Source& image, bool maximum, bool keep_positions) {
   const Shape shape = layer.builder().type(image).shape;
   NetworkNode node = layer.node(OperatorKind::global_pool,
                                 keep_positions ? Shape{1, shape[1], 1, 1} : Shape{1, shape[1]}, maximum ? "max" : "");
@@ -180,7 +180,7 @@ void give_global_pool(Layer& layer, const Source& image, bool maximum, bool keep
 }
 
 /// Windows of equal size that cover the image, as near as they can be.
-void give_adaptive_pool(Layer& layer, const Source& image, bool maximum) {
+void give_adaptive_pool(LayerReader& layer, const Source& image, bool maximum) {
   const Shape shape = layer.builder().type(image).shape;
   const int asked_w = layer.whole(8, 0), asked_h = layer.whole(18, asked_w);
   const std::int64_t w = asked_w == dropped ? shape[3] : asked_w, h = asked_h == dropped ? shape[2] : asked_h;
@@ -211,7 +211,7 @@ void pad_behind(WindowOptions& window, const Shape& image) {
 
 }  // namespace
 
-void pooling(Layer& layer) {
+void pooling(LayerReader& layer) {
   enum PadMode { full, valid, upper, lower };
   const Source image = as_image(layer, layer.source());
   const Shape shape = layer.builder().type(image).shape;

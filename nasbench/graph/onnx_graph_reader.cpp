@@ -142,10 +142,12 @@ bool OnnxGraphReader::read_folded(const onnx::NodeProto& node, const Inputs& inp
   std::optional<std::vector<OnnxValue>> results = folded(node, inputs);
   if (!results) return false;
   const bool asks_for_shape = node.op_type() == "Shape" || node.op_type() == "Size";
+  const bool repeats = node.op_type() == "Expand" || node.op_type() == "Tile";
   for (std::size_t i = 0; i < results->size(); ++i) {
     for (const OnnxValue* input : inputs) {
       if (input != nullptr && !asks_for_shape) add_origins(*input, (*results)[i].origins);
     }
+    if (repeats) (*results)[i].stored = inputs[0]->stored;
     set(node, static_cast<int>(i), std::move((*results)[i]));
   }
   return true;

@@ -10,7 +10,7 @@
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
-#include "trainer/cli/shipped.h"
+#include "trainer/cli/checkpoint_choice.h"
 #include "trainer/cli/verdict.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/quantity_card.h"

@@ -10,7 +10,7 @@
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
-#include "trainer/cli/shipped.h"
+#include "trainer/cli/checkpoint_choice.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/core/shipped.h"
 #include "trainer/predictors/registry.h"

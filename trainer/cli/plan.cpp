@@ -16,7 +16,7 @@
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
-#include "trainer/cli/shipped.h"
+#include "trainer/cli/checkpoint_choice.h"
 #include "trainer/cli/until.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/quantity_card.h"
@@ -211,6 +211,14 @@ std::string measurements_so_far(const OptionParser& options) {
   return text;
 }
 
+/// What to do once the plan is measured.
+std::string next_command(const OptionParser& options, const std::string& checkpoint) {
+  return "measure them (a column latency_ms), then tenshot adapt" +
+         (options.has("checkpoint") ? " --checkpoint " + checkpoint : "") + measurements_so_far(options) +
+         " --measurements measured.csv" +
+         (options.has("networks") ? " --networks " + options.get("networks") : "") + " --out device.tenshot";
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "plan", "Chooses which architectures to measure on a new device.",
@@ -254,12 +262,7 @@ void run(const std::vector<std::string>& arguments) {
   const std::string what = "plan of " + std::to_string(plan.size()) + " architectures";
   if (!options.has("kit")) {
     trainer::write_plan(options.get("out"), plan, space);
-    outcome.written(options.get("out"), what,
-                    "measure them (a column latency_ms), then tenshot adapt" +
-                        (options.has("checkpoint") ? " --checkpoint " + checkpoint : "") +
-                        measurements_so_far(options) + " --measurements measured.csv" +
-                        (options.has("networks") ? " --networks " + options.get("networks") : "") +
-                        " --out device.tenshot");
+    outcome.written(options.get("out"), what, next_command(options, checkpoint));
     return outcome.finish();
   }
   kit.architectures = plan;

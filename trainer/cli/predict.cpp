@@ -18,7 +18,7 @@
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
-#include "trainer/cli/shipped.h"
+#include "trainer/cli/checkpoint_choice.h"
 #include "trainer/cli/unfamiliar.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
@@ -183,6 +183,13 @@ std::unique_ptr<trainer::Predictor> predictor_of(const OptionParser& options, co
   return known;
 }
 
+/// What of the networks is not understood, and how they differ from those that the pool measured.
+void say_notes(const trainer::Predictor& predictor, const std::vector<nasbench::Architecture>& architectures,
+               bool quiet) {
+  for (const std::string& note : notes_on_reading(predictor.space(), architectures)) say("note: " + note, quiet);
+  for (const std::string& note : notes_on_unfamiliar(predictor, architectures)) say("note: " + note, quiet);
+}
+
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("predict", "Predicts latencies of architectures, of network files, or of the whole space.",
                        "  tenshot predict --predictor device.tenshot --out predictions.csv\n"
@@ -211,12 +218,7 @@ void run(const std::vector<std::string>& arguments) {
   require_quantity(options, *predictor, file);
   std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
   trainer::Predictions predictions = predictor->predict(architectures, confidence);
-  for (const std::string& note : notes_on_reading(predictor->space(), architectures)) {
-    say("note: " + note, options.has("quiet"));
-  }
-  for (const std::string& note : notes_on_unfamiliar(*predictor, architectures)) {
-    say("note: " + note, options.has("quiet"));
-  }
+  say_notes(*predictor, architectures, options.has("quiet"));
   if (chosen) {
     Choice choice = fastest_of(architectures, predictions, limit_ms, most);
     if (choice.architectures.empty()) {

@@ -14,7 +14,7 @@
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
-#include "trainer/cli/shipped.h"
+#include "trainer/cli/checkpoint_choice.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/trees/tree_ensemble.h"

@@ -74,7 +74,7 @@ KitRequest kit_of(const fs::path& networks, const nasbench::OnnxReadOptions& onn
   KitRequest request;
   request.space = &nasbench::networks();
   request.architectures = read_networks(networks.string(), onnx);
-  request.onnx = onnx;
+  request.read = onnx;
   return request;
 }
 

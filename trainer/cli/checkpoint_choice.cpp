@@ -1,4 +1,4 @@
-#include "trainer/cli/shipped.h"
+#include "trainer/cli/checkpoint_choice.h"
 
 #include <filesystem>
 #include <system_error>
