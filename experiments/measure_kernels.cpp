@@ -1,7 +1,7 @@
-// What predictors by kernels need of a device-runtime, measured piece by piece: whole networks, the kernels of networks,
-// adaptive samples of kernels, a grid of convolutions, and layers isolated in three ways. Each piece goes on where the
-// last one stopped. Usage:
-// measure_kernels --runtime R --rules RULES --zoo FOLDER --split split.csv --out FOLDER [--seconds 280]
+// What predictors by kernels need of a device-runtime, measured piece by piece: whole networks, the kernels of
+// networks, adaptive samples of kernels, a grid of convolutions, and layers isolated in three ways. Each piece goes on
+// where the last one stopped. Usage: measure_kernels --runtime R --rules RULES --zoo FOLDER --split split.csv --out
+// FOLDER [--seconds 280]
 
 #include <chrono>
 #include <cmath>
@@ -196,7 +196,8 @@ class Measuring {
         row << network << "," << found.median_ms << "," << found.stddev_ms << "," << found.runs << ","
             << seconds_since(begin) << ",";
       } catch (const InputError& error) {
-        row << network << ",,,,," << "the runtime cannot run it";
+        row << network << ",,,,,"
+            << "the runtime cannot run it";
         std::cerr << network << ": " << error.what() << "\n";
       }
       network_rows_.push_back(row.str());
@@ -335,8 +336,8 @@ int main(int argc, char** argv) {
   const auto text = [] { return cxxopts::value<std::string>(); };
   options.add_options()("runtime", "of this machine", text())("rules", "of fusion: a file or a shipped name", text())(
       "zoo", "folder of the networks' ONNX files", text())("split", "CSV network,role with train and test", text())(
-      "out", "folder of the measurements", text())(
-      "seconds", "after which the piece ends", cxxopts::value<double>()->default_value("280"))("help", "this");
+      "out", "folder of the measurements", text())("seconds", "after which the piece ends",
+                                                   cxxopts::value<double>()->default_value("280"))("help", "this");
   try {
     const cxxopts::ParseResult given = options.parse(argc, argv);
     if (given.count("help") != 0 || given.count("out") == 0) {

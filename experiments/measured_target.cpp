@@ -45,8 +45,8 @@ Target read_target(const std::filesystem::path& folder, const std::map<std::stri
     network.identity = nasbench::networks().parse(network.name);
     network.latency_ms = *latency_ms;
     network.seconds = parse_number(csv.fields().at(seconds)).value_or(0);
-    network.kernels = trainer::kernels::kernels_of(
-        trainer::kernels::graph_of(nasbench::named_network(network.identity)), rules);
+    network.kernels =
+        trainer::kernels::kernels_of(trainer::kernels::graph_of(nasbench::named_network(network.identity)), rules);
     (roles.at(network.name) == "train" ? target.train : target.test).push_back(std::move(network));
   }
   std::vector<double> calls;

@@ -31,9 +31,7 @@ std::string text_of(const Shape& shape) {
   return sizes.empty() ? "scalar" : joined(sizes, "x");
 }
 
-std::string text_of(const Extent& extent) {
-  return std::to_string(extent.height) + "x" + std::to_string(extent.width);
-}
+std::string text_of(const Extent& extent) { return std::to_string(extent.height) + "x" + std::to_string(extent.width); }
 
 /// Without what would break a row.
 std::string plain(std::string text) {
@@ -68,7 +66,8 @@ class Reader {
       fail("operation", error.what());
     }
     op.name = text("function", false);
-    for (const std::string_view shape : split(field("inputs", true), ' ')) op.inputs.push_back(shape_of("inputs", shape));
+    for (const std::string_view shape : split(field("inputs", true), ' '))
+      op.inputs.push_back(shape_of("inputs", shape));
     if (op.inputs.size() > most_tensors) fail("inputs", "names " + std::to_string(op.inputs.size()) + " tensors");
     op.output = shape_of("output", field("output", true));
     op.kernel = extent("window");
@@ -87,7 +86,8 @@ class Reader {
 
  private:
   [[noreturn]] void fail(std::string_view column, const std::string& why) const {
-    throw InputError(csv_.file() + ":" + std::to_string(csv_.line()) + ": column '" + std::string(column) + "': " + why);
+    throw InputError(csv_.file() + ":" + std::to_string(csv_.line()) + ": column '" + std::string(column) +
+                     "': " + why);
   }
 
   std::string_view field(std::string_view column, bool required) const {

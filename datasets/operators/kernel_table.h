@@ -11,14 +11,14 @@ namespace tenshot::datasets {
 
 /// A kernel that was measured on a device-runtime, or that its runtime refused.
 struct KernelRow {
-  std::string kernel;                      ///< nasbench::kernel_type: "convolution++relu"
+  std::string kernel;                       ///< nasbench::kernel_type: "convolution++relu"
   nasbench::OperatorSpecification leading;  ///< its first operator, in float32
-  std::string isolation = "0";             ///< how it was told from its surroundings (descriptor/isolation/isolation.h)
-  std::string purpose;                     ///< why it was measured: "sample", "network", "grid"; free text
-  double latency_ms = 0;                   ///< positive; NaN where the runtime refused it
-  double deviation_ms = 0;                 ///< standard deviation over rounds
-  double seconds = 0;                      ///< that measuring it took, everything included
-  std::string refused;                     ///< why, where it was
+  std::string isolation = "0";  ///< how it was told from its surroundings (descriptor/isolation/isolation.h)
+  std::string purpose;          ///< why it was measured: "sample", "network", "grid"; free text
+  double latency_ms = 0;        ///< positive; NaN where the runtime refused it
+  double deviation_ms = 0;      ///< standard deviation over rounds
+  double seconds = 0;           ///< that measuring it took, everything included
+  std::string refused;          ///< why, where it was
 };
 
 /// KernelRow::isolation of what the runtime itself told of an operator inside its network.
@@ -30,9 +30,9 @@ inline constexpr const char* profiled_isolation = "profile";
 std::string kernel_table(const std::vector<KernelRow>& rows);
 
 /// Reads them back; columns may stand in any order, and those from `isolation` on may be missing, but for latency_ms.
-/// Throws InputError that names the line, the column, what is there and what is expected: a kind of operator that is not
-/// known, a shape without positive sizes, a latency that is not a positive number where nothing says that the runtime
-/// refused.
+/// Throws InputError that names the line, the column, what is there and what is expected: a kind of operator that is
+/// not known, a shape without positive sizes, a latency that is not a positive number where nothing says that the
+/// runtime refused.
 std::vector<KernelRow> parse_kernel_table(std::string_view text, const std::string& file);
 
 /// The same of a file. Throws FileError, InputError.

@@ -45,8 +45,8 @@ std::vector<nasbench::Architecture> read_network_files(const std::vector<std::fi
 nasbench::Architecture architecture_or_file(const std::string& text, const nasbench::SearchSpace& space,
                                             const nasbench::NetworkReadOptions& options = {});
 
-/// As architecture_or_file, of several texts. The shapes are for the networks that have those inputs. With `left_out`, a
-/// file that cannot be read is added to it and does not stop the others, unless none is left.
+/// As architecture_or_file, of several texts. The shapes are for the networks that have those inputs. With `left_out`,
+/// a file that cannot be read is added to it and does not stop the others, unless none is left.
 std::vector<nasbench::Architecture> architectures_or_files(const std::vector<std::string>& texts,
                                                            const nasbench::SearchSpace& space,
                                                            const nasbench::NetworkReadOptions& options = {},
@@ -54,9 +54,9 @@ std::vector<nasbench::Architecture> architectures_or_files(const std::vector<std
 
 /// The networks of such a CSV. `operation` is conv_2d, conv_2d_group, depthwise_conv_2d (`filters` is then what
 /// multiplies the channels), fully_connected, max_pool_2d, average_pool_2d, mean (over all positions), concatenation
-/// (`kernel` is the number of inputs), add, multiply, pad or an activation such as relu; anything else is an operator of
-/// which nothing but its shapes is known. Sizes are heights and widths; convolutions and fully connected layers count
-/// with a bias. Rows of a network have indices that grow. Throws InputError that names the line and the column.
+/// (`kernel` is the number of inputs), add, multiply, pad or an activation such as relu; anything else is an operator
+/// of which nothing but its shapes is known. Sizes are heights and widths; convolutions and fully connected layers
+/// count with a bias. Rows of a network have indices that grow. Throws InputError that names the line and the column.
 std::vector<nasbench::NamedNetwork> parse_operator_table(std::string_view text, const std::string& file);
 
 }  // namespace tenshot::datasets

@@ -88,7 +88,7 @@ std::vector<std::int64_t> stored_parameters(const Network& network) {
     }
     const std::int64_t implied = parameter_count(node.operation);
     const bool says = network.names_stored && implied > 0;
-    counts.push_back(!says                            ? implied
+    counts.push_back(!says ? implied
                      : node.operation.constants.empty() || is_packed_product(node.operation)
                          ? std::max<std::int64_t>(0, implied - repeated)
                          : stored);

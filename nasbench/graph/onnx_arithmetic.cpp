@@ -67,14 +67,10 @@ using Function = double (*)(double);
 /// Functions of reals; integers stay as they are.
 const std::map<std::string, Function>& functions() {
   static const std::map<std::string, Function> table = {
-      {"Floor", [](double x) { return std::floor(x); }},
-      {"Ceil", [](double x) { return std::ceil(x); }},
-      {"Round", [](double x) { return std::nearbyint(x); }},
-      {"Sqrt", [](double x) { return std::sqrt(x); }},
-      {"Exp", [](double x) { return std::exp(x); }},
-      {"Log", [](double x) { return std::log(x); }},
-      {"Sin", [](double x) { return std::sin(x); }},
-      {"Cos", [](double x) { return std::cos(x); }}};
+      {"Floor", [](double x) { return std::floor(x); }},     {"Ceil", [](double x) { return std::ceil(x); }},
+      {"Round", [](double x) { return std::nearbyint(x); }}, {"Sqrt", [](double x) { return std::sqrt(x); }},
+      {"Exp", [](double x) { return std::exp(x); }},         {"Log", [](double x) { return std::log(x); }},
+      {"Sin", [](double x) { return std::sin(x); }},         {"Cos", [](double x) { return std::cos(x); }}};
   return table;
 }
 
@@ -147,9 +143,22 @@ Result arithmetic(const onnx::NodeProto& node, const Inputs& inputs) {
 }
 
 bool is_arithmetic(const std::string& type) {
-  static const std::set<std::string> types = {"Add",   "Sub",  "Mul",     "Div", "Mod",         "Pow",
-                                              "Min",   "Max",  "Equal",   "Less", "Greater",    "LessOrEqual",
-                                              "GreaterOrEqual", "And", "Or",   "Xor"};
+  static const std::set<std::string> types = {"Add",
+                                              "Sub",
+                                              "Mul",
+                                              "Div",
+                                              "Mod",
+                                              "Pow",
+                                              "Min",
+                                              "Max",
+                                              "Equal",
+                                              "Less",
+                                              "Greater",
+                                              "LessOrEqual",
+                                              "GreaterOrEqual",
+                                              "And",
+                                              "Or",
+                                              "Xor"};
   return types.count(type) != 0;
 }
 

@@ -21,8 +21,8 @@ std::size_t broadcast_index(const Shape& shape, const Shape& target, std::size_t
 bool is_arithmetic(const std::string& type);
 bool is_function(const std::string& type);
 
-/// Add, Sub, Mul, Div, Mod, Pow, Min, Max, comparisons and logic of two constants; nothing where the result is too large to
-/// keep. Throws FormatError where integers overflow.
+/// Add, Sub, Mul, Div, Mod, Pow, Min, Max, comparisons and logic of two constants; nothing where the result is too
+/// large to keep. Throws FormatError where integers overflow.
 std::optional<OnnxValue> arithmetic(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
 
 /// Identity and functions of one constant.

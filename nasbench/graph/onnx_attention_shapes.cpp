@@ -10,7 +10,6 @@ namespace {
 using Inputs = std::vector<const OnnxValue*>;
 using Types = std::optional<std::vector<InferredType>>;
 
-
 std::int64_t heads_of(const onnx::NodeProto& node, const char* name) {
   const std::int64_t heads = integer_attribute(node, name, 0);
   if (heads < 1) throw FormatError("its attribute '" + std::string(name) + "' is missing");
@@ -31,7 +30,8 @@ Types standard(const onnx::NodeProto& node, const Inputs& inputs) {
     if (inputs[i]->shape.size() != 3 && inputs[i]->shape.size() != 4) return std::nullopt;
   }
   const Shape query = by_heads(node, inputs[0]->shape, "q_num_heads");
-  Shape key = by_heads(node, inputs[1]->shape, "kv_num_heads"), value = by_heads(node, inputs[2]->shape, "kv_num_heads");
+  Shape key = by_heads(node, inputs[1]->shape, "kv_num_heads"),
+        value = by_heads(node, inputs[2]->shape, "kv_num_heads");
   if (const OnnxValue* past = given(inputs, 4); past != nullptr && past->shape.size() == 4) {
     key[2] += past->shape[2];
     value[2] += past->shape[2];
@@ -55,8 +55,8 @@ Types packed(const onnx::NodeProto& node, const Inputs& inputs) {
   const std::int64_t before = past != nullptr && past->shape.size() == 5 ? past->shape[3] : 0;
   OnnxValue output = typed_as(*inputs[0], {in[0], in[1], hidden});
   if (quantised) output.element = onnx::TensorProto::FLOAT;
-  return std::vector<InferredType>{output,
-                                   typed_as(output, {2, in[0], heads, in[1] + before, std::max<std::int64_t>(hidden / heads, 1)})};
+  return std::vector<InferredType>{
+      output, typed_as(output, {2, in[0], heads, in[1] + before, std::max<std::int64_t>(hidden / heads, 1)})};
 }
 
 /// com.microsoft's MultiHeadAttention and its like: (batch, length, heads × size) of each, keys and values perhaps by

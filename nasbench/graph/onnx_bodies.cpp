@@ -153,7 +153,8 @@ bool OnnxGraphReader::read_loop(const onnx::NodeProto& node, const Inputs& input
   const std::int64_t most = count->numbers->whole(0);
   const OnnxBody body = body_of(graph_attribute(node, "body"));
   const std::size_t carried = inputs.size() - 2;
-  if (body.outputs.size() < carried + 1 || body.inputs.size() < carried + 2) throw FormatError("its body has too few outputs");
+  if (body.outputs.size() < carried + 1 || body.inputs.size() < carried + 2)
+    throw FormatError("its body has too few outputs");
   std::vector<OnnxValue> state;
   for (std::size_t i = 2; i < inputs.size(); ++i) {
     if (inputs[i] == nullptr) throw FormatError("a value that its iterations hand on is missing");

@@ -57,8 +57,7 @@ std::optional<Source> activated(const OnnxSteps& steps, const onnx::NodeProto& n
   const auto name = onnx_conversions::activation_names().find(function);
   if (name == onnx_conversions::activation_names().end()) return std::nullopt;
   const bool has_parameters = function == "LeakyRelu" || function == "HardSigmoid";
-  return steps.activation(input, name->second, has_parameters ? parameters[0] : 0,
-                          has_parameters ? parameters[1] : 0);
+  return steps.activation(input, name->second, has_parameters ? parameters[0] : 0, has_parameters ? parameters[1] : 0);
 }
 
 /// α · op(A) · op(B) + β · C: factors of numbers are folded into what is constant.
@@ -89,7 +88,8 @@ std::optional<Source> fused_convolution(const OnnxSteps& steps, const onnx::Node
   onnx::NodeProto plain = node;
   plain.clear_domain();
   plain.set_op_type("Conv");
-  const Inputs own(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(3, inputs.size())));
+  const Inputs own(inputs.begin(),
+                   inputs.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(3, inputs.size())));
   NetworkNode convolution = operator_of(plain, own, {outputs[0]}, {}, {});
   Source last = steps.append(std::move(convolution));
   if (const OnnxValue* addend = given(inputs, 3)) {

@@ -134,7 +134,8 @@ bool OnnxGraphReader::read_special(const onnx::NodeProto& node, const Inputs& in
     set_alias(node, *inputs[0]);
     return true;
   }
-  return read_function(node, inputs) || (is_standard(node) && (read_sequence(node, inputs) || read_body_of(node, inputs)));
+  return read_function(node, inputs) ||
+         (is_standard(node) && (read_sequence(node, inputs) || read_body_of(node, inputs)));
 }
 
 bool OnnxGraphReader::read_folded(const onnx::NodeProto& node, const Inputs& inputs) {

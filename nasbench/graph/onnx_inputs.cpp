@@ -141,8 +141,8 @@ void OnnxGraphReader::read_input(const onnx::ValueInfoProto& input) {
   scopes_.set(input.name(), std::move(value));
 }
 
-std::int64_t OnnxGraphReader::resolved(const std::string& input, const onnx::TensorShapeProto::Dimension& dimension, int index,
-                      std::optional<std::int64_t> given) {
+std::int64_t OnnxGraphReader::resolved(const std::string& input, const onnx::TensorShapeProto::Dimension& dimension,
+                                       int index, std::optional<std::int64_t> given) {
   const std::string place = "input '" + input + "', dimension " + std::to_string(index);
   if (dimension.has_dim_value() && dimension.dim_value() != 0 && dimension.dim_value() != -1) {
     if (given && *given != dimension.dim_value()) {

@@ -16,9 +16,7 @@ namespace {
 using Inputs = std::vector<const OnnxValue*>;
 using Types = std::optional<std::vector<InferredType>>;
 
-Types one(const OnnxValue& like, Shape shape) {
-  return std::vector<InferredType>{typed_as(like, std::move(shape))};
-}
+Types one(const OnnxValue& like, Shape shape) { return std::vector<InferredType>{typed_as(like, std::move(shape))}; }
 
 Types same(const onnx::NodeProto&, const Inputs& inputs) { return one(*inputs[0], inputs[0]->shape); }
 
@@ -202,8 +200,8 @@ const std::map<std::string, Rule>& rules() {
                                          {"DecoderMaskedMultiHeadAttention", attention_types},
                                          {"GroupQueryAttention", attention_types}};
     for (const char* type :
-         {"FastGelu", "QuickGelu", "BiasGelu", "Gelu", "LayerNormalization", "SimplifiedLayerNormalization", "GroupNorm",
-          "SkipGroupNorm", "RotaryEmbedding", "BiasAdd", "BiasSoftmax", "BiasDropout", "QLinearSigmoid",
+         {"FastGelu", "QuickGelu", "BiasGelu", "Gelu", "LayerNormalization", "SimplifiedLayerNormalization",
+          "GroupNorm", "SkipGroupNorm", "RotaryEmbedding", "BiasAdd", "BiasSoftmax", "BiasDropout", "QLinearSigmoid",
           "QLinearLeakyRelu", "QLinearSoftmax", "Silu", "Swish", "Mish", "GroupNormalization"})
       rules[type] = same;
     return rules;

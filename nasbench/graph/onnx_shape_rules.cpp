@@ -15,9 +15,7 @@ namespace {
 using Inputs = std::vector<const OnnxValue*>;
 using Types = std::optional<std::vector<InferredType>>;
 
-Types one(const OnnxValue& like, Shape shape) {
-  return std::vector<InferredType>{typed_as(like, std::move(shape))};
-}
+Types one(const OnnxValue& like, Shape shape) { return std::vector<InferredType>{typed_as(like, std::move(shape))}; }
 
 Types same(const onnx::NodeProto&, const Inputs& inputs) { return one(*inputs[0], inputs[0]->shape); }
 
@@ -91,7 +89,7 @@ Types resize(const onnx::NodeProto& node, const Inputs& inputs) {
   }
   for (std::size_t i = 0; i < axes.size(); ++i) {
     const auto extent = static_cast<double>(shape[axes[i]]);
-    shape[axes[i]] = !by_size            ? whole_number(std::floor(extent * numbers->numbers->real(i)))
+    shape[axes[i]] = !by_size              ? whole_number(std::floor(extent * numbers->numbers->real(i)))
                      : policy == "stretch" ? numbers->numbers->whole(i)
                                            : whole_number(std::floor(extent * common + 0.5));
   }
@@ -163,14 +161,10 @@ using Rule = Types (*)(const onnx::NodeProto&, const Inputs&);
 
 const std::map<std::string, Rule>& rules() {
   static const std::map<std::string, Rule> table = [] {
-    std::map<std::string, Rule> rules = {{"LayerNormalization", layer_norm},
-                                         {"Pad", pad},
-                                         {"CenterCropPad", centre_crop_pad},
-                                         {"Col2Im", column_to_image},
-                                         {"DeformConv", deformable},
-                                         {"GridSample", grid_sample},
-                                         {"Attention", attention_types},
-                                         {"Einsum", einsum_types}};
+    std::map<std::string, Rule> rules = {{"LayerNormalization", layer_norm}, {"Pad", pad},
+                                         {"CenterCropPad", centre_crop_pad}, {"Col2Im", column_to_image},
+                                         {"DeformConv", deformable},         {"GridSample", grid_sample},
+                                         {"Attention", attention_types},     {"Einsum", einsum_types}};
     for (const char* type : {"Gelu", "Mish", "GroupNormalization", "RMSNormalization", "RotaryEmbedding", "Swish",
                              "Silu", "BitwiseNot", "TensorScatter"})
       rules[type] = same;
@@ -208,7 +202,8 @@ std::optional<std::vector<std::int64_t>> split_sizes(const onnx::NodeProto& node
   if (given(inputs, 1) != nullptr && !inputs[1]->numbers) return std::nullopt;
   std::vector<std::int64_t> sizes = listed_numbers(node, inputs, "split", 1);
   const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), inputs[0]->shape.size());
-  const std::int64_t extent = inputs[0]->shape[axis], parts = integer_attribute(node, "num_outputs", node.output_size());
+  const std::int64_t extent = inputs[0]->shape[axis],
+                     parts = integer_attribute(node, "num_outputs", node.output_size());
   if (sizes.empty() && parts > 0 && parts == node.output_size()) {
     const std::int64_t size = (extent + parts - 1) / parts;
     for (std::int64_t i = 0; i < parts; ++i) sizes.push_back(std::clamp<std::int64_t>(extent - i * size, 0, size));

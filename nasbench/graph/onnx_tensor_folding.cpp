@@ -137,8 +137,7 @@ Result fold_concat(const onnx::NodeProto& node, const Inputs& inputs) {
     }
   }
   return gathered(all, shape, [&](Index index) {
-    const auto part =
-        static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), index[axis]) - ends.begin());
+    const auto part = static_cast<std::size_t>(std::upper_bound(ends.begin(), ends.end(), index[axis]) - ends.begin());
     if (part > 0) index[axis] -= ends[part - 1];
     return starts[part] + flat(inputs[part]->shape, index);
   });
@@ -198,9 +197,8 @@ Result fold_tile(const onnx::NodeProto&, const Inputs& inputs) {
 Result fold_expand(const onnx::NodeProto&, const Inputs& inputs) {
   if (!known(inputs, 1)) return std::nullopt;
   const Shape shape = broadcast_shape(inputs[0]->shape, whole_numbers(*inputs[1]));
-  return gathered(*inputs[0], shape, [&](const Index& index) {
-    return broadcast_index(inputs[0]->shape, shape, flat(shape, index));
-  });
+  return gathered(*inputs[0], shape,
+                  [&](const Index& index) { return broadcast_index(inputs[0]->shape, shape, flat(shape, index)); });
 }
 
 /// Indices of the elements that are not 0, one column for each.

@@ -22,13 +22,34 @@ std::string text_of(const Shape& shape) {
 bool follows_from_data(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
   static const std::set<std::string> always = {"NonMaxSuppression", "NonZero", "Unique", "Compress", "StringSplit"};
   /// Of these, the inputs from that number on say the shape.
-  static const std::map<std::string, std::size_t> by_input = {
-      {"ConstantOfShape", 0}, {"Range", 0},      {"Reshape", 1},     {"Expand", 1},        {"Tile", 1},
-      {"Slice", 1},           {"Pad", 1},        {"Resize", 1},      {"Upsample", 1},      {"TopK", 1},
-      {"OneHot", 1},          {"Split", 1},      {"Squeeze", 1},     {"Unsqueeze", 1},     {"CenterCropPad", 1},
-      {"Col2Im", 1},          {"MaxUnpool", 2},  {"AffineGrid", 1},  {"SplitToSequence", 1}, {"SequenceAt", 1},
-      {"Loop", 0},            {"Scan", 0},       {"HannWindow", 0},  {"HammingWindow", 0}, {"BlackmanWindow", 0},
-      {"DFT", 1},             {"STFT", 1},       {"MelWeightMatrix", 0}};
+  static const std::map<std::string, std::size_t> by_input = {{"ConstantOfShape", 0},
+                                                              {"Range", 0},
+                                                              {"Reshape", 1},
+                                                              {"Expand", 1},
+                                                              {"Tile", 1},
+                                                              {"Slice", 1},
+                                                              {"Pad", 1},
+                                                              {"Resize", 1},
+                                                              {"Upsample", 1},
+                                                              {"TopK", 1},
+                                                              {"OneHot", 1},
+                                                              {"Split", 1},
+                                                              {"Squeeze", 1},
+                                                              {"Unsqueeze", 1},
+                                                              {"CenterCropPad", 1},
+                                                              {"Col2Im", 1},
+                                                              {"MaxUnpool", 2},
+                                                              {"AffineGrid", 1},
+                                                              {"SplitToSequence", 1},
+                                                              {"SequenceAt", 1},
+                                                              {"Loop", 0},
+                                                              {"Scan", 0},
+                                                              {"HannWindow", 0},
+                                                              {"HammingWindow", 0},
+                                                              {"BlackmanWindow", 0},
+                                                              {"DFT", 1},
+                                                              {"STFT", 1},
+                                                              {"MelWeightMatrix", 0}};
   if (!node.domain().empty()) return false;
   if (always.count(node.op_type()) != 0) return true;
   const auto first = by_input.find(node.op_type());

@@ -36,12 +36,12 @@ struct OnnxValue {
   bool constant = false;
   Source source;  ///< of a computed one
   Shape shape;
-  int element = 0;                   ///< onnx::TensorProto::DataType
-  std::optional<Numbers> numbers;    ///< of a constant that is small enough
-  Shape stored;                      ///< of a constant: its shape in the file, before it was repeated
-  std::optional<ElementType> bytes;  ///< what it is in memory, where the file quantises it
+  int element = 0;                    ///< onnx::TensorProto::DataType
+  std::optional<Numbers> numbers;     ///< of a constant that is small enough
+  Shape stored;                       ///< of a constant: its shape in the file, before it was repeated
+  std::optional<ElementType> bytes;   ///< what it is in memory, where the file quantises it
   std::vector<StoredTensor> origins;  ///< of a constant: the trained tensors of the file that it is made of
-  bool is_missing = false;  ///< an input of a function that its caller leaves out
+  bool is_missing = false;            ///< an input of a function that its caller leaves out
   bool depends = false;               ///< its shape depends on the data: nobody can say it beforehand
   std::shared_ptr<const std::vector<OnnxValue>> sequence;  ///< its tensors, where it is a sequence
 };

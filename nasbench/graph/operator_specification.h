@@ -87,7 +87,8 @@ struct OperatorSpecification {
 std::int64_t channel_count(const OperatorSpecification& specification, const Shape& shape);
 
 /// Multiply–accumulate operations of one inference: of convolutions, linear layers and matrix products, without bias,
-/// and of the opaque operators that operator_products.h knows; 0 for all else. It is what the field publishes as "FLOPs" or "MACs" of a network.
+/// and of the opaque operators that operator_products.h knows; 0 for all else. It is what the field publishes as
+/// "FLOPs" or "MACs" of a network.
 std::int64_t multiply_adds(const OperatorSpecification& specification);
 /// Trainable parameters: weights and bias of convolutions and linear layers, scale and shift of norms, trained
 /// constants.

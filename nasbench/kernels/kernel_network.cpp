@@ -24,15 +24,15 @@ std::vector<std::string> parts_of(const std::string& type) {
 }
 
 bool is_activation(const std::string& part) {
-  static const std::set<std::string> functions = {"relu", "relu6", "hard_swish", "hard_sigmoid", "silu",
-                                                  "sigmoid", "gelu", "tanh"};
+  static const std::set<std::string> functions = {"relu", "relu6",   "hard_swish", "hard_sigmoid",
+                                                  "silu", "sigmoid", "gelu",       "tanh"};
   return functions.count(part) != 0;
 }
 
 bool begins_kernels(const std::string& part) {
-  static const std::set<std::string> kinds = {"convolution", "depthwise_convolution", "linear", "max_pool",
-                                              "average_pool", "global_pool", "batch_norm", "add", "multiply",
-                                              "concatenate", "shuffle"};
+  static const std::set<std::string> kinds = {"convolution",  "depthwise_convolution", "linear",     "max_pool",
+                                              "average_pool", "global_pool",           "batch_norm", "add",
+                                              "multiply",     "concatenate",           "shuffle"};
   return kinds.count(part) != 0 || is_activation(part);
 }
 
@@ -69,7 +69,8 @@ class KernelMaker {
     if (part == "max_pool") return builder_.max_pool(part, x, {window, false, false});
     if (part == "average_pool") return builder_.average_pool(part, x, {window, false, true});
     if (part == "global_pool") return builder_.global_average_pool(part, x, true);
-    if (part == "concatenate") return builder_.concatenate(part, {x, image(std::max(1, sizes_.outputs - sizes_.inputs))});
+    if (part == "concatenate")
+      return builder_.concatenate(part, {x, image(std::max(1, sizes_.outputs - sizes_.inputs))});
     if (part == "shuffle") return builder_.shuffle(part, x, 2);
     return follow(part, x);
   }

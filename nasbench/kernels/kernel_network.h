@@ -24,10 +24,10 @@ std::string kernel_type(const Network& network, const Kernel& kernel);
 
 /// Sizes of a kernel that is made to be measured: those of Table 6 of nn-Meter (Zhang et al., MobiSys 2021).
 struct KernelSizes {
-  int image = 1;     ///< height and width of the input
-  int inputs = 1;    ///< channels
-  int outputs = 1;   ///< channels; of what keeps them, as many as inputs
-  int window = 1;    ///< height and width
+  int image = 1;    ///< height and width of the input
+  int inputs = 1;   ///< channels
+  int outputs = 1;  ///< channels; of what keeps them, as many as inputs
+  int window = 1;   ///< height and width
   int stride = 1;
   friend bool operator==(const KernelSizes& a, const KernelSizes& b) {
     return a.image == b.image && a.inputs == b.inputs && a.outputs == b.outputs && a.window == b.window &&

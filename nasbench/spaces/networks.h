@@ -19,8 +19,8 @@ struct NamedNetwork {
   /// For each operator, the operators whose outputs it takes, −1 for the network's input; empty where nobody said.
   std::vector<std::vector<int>> sources;
   std::vector<std::string> remarks;  ///< what is to be said of how its costs were counted, a sentence each
-  std::string origin;     ///< the file it came from, for messages
-  std::string file;       ///< of the network itself; empty where nobody named one
+  std::string origin;                ///< the file it came from, for messages
+  std::string file;                  ///< of the network itself; empty where nobody named one
   /// Reads that file again, as it was read; nothing where nobody named one. A function, so that predicting needs no
   /// reader of network files.
   std::function<Network()> read_again;

@@ -1,8 +1,9 @@
 // networks.json: networks by name, as pools and kits keep them. What was read is written, and read again the same.
 
+#include "nasbench/spaces/networks.h"
+
 #include <nlohmann/json.hpp>
 
-#include "nasbench/spaces/networks.h"
 #include "nasbench/support/json_reader.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -3,7 +3,6 @@
 
 #include "nasbench/graph/onnx.h"
 
-
 #include "nasbench/graph/onnx_reader.h"
 #include "tests/fuzz/memory_file.h"
 

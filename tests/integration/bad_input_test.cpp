@@ -280,8 +280,9 @@ TEST_F(BadInput, APoolThatIsNone) {
 
 TEST_F(BadInput, PlanningAfterMeasurementsThatAreAllUnusable) {
   write(path("bad.csv"), "architecture,latency_ms\n" + good_string + ",0\n");
-  expect_one_line(run("tenshot plan --checkpoint " + q("pool.tenshot") + " --measurements " + q("bad.csv") + " --out -"), 1,
-                  "no usable measurement");
+  expect_one_line(
+      run("tenshot plan --checkpoint " + q("pool.tenshot") + " --measurements " + q("bad.csv") + " --out -"), 1,
+      "no usable measurement");
 }
 
 struct Usage {

@@ -105,7 +105,8 @@ void FileRoles::reads_networks(const std::string& what, const fs::path& path) {
   if (!fs::is_directory(path, error)) return reads(what, path);
   fs::directory_iterator entry(path, error);
   for (const fs::directory_iterator end; !error && entry != end; entry.increment(error)) {
-    if (nasbench::is_network_file(entry->path()) || entry->path().filename() == "networks.json") reads(what, entry->path());
+    if (nasbench::is_network_file(entry->path()) || entry->path().filename() == "networks.json")
+      reads(what, entry->path());
   }
 }
 

@@ -9,6 +9,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
+#include "trainer/cli/checkpoint_choice.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/kernels_kit.h"
@@ -16,7 +17,6 @@
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
-#include "trainer/cli/checkpoint_choice.h"
 #include "trainer/cli/until.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/quantity_card.h"
@@ -215,8 +215,8 @@ std::string measurements_so_far(const OptionParser& options) {
 std::string next_command(const OptionParser& options, const std::string& checkpoint) {
   return "measure them (a column latency_ms), then tenshot adapt" +
          (options.has("checkpoint") ? " --checkpoint " + checkpoint : "") + measurements_so_far(options) +
-         " --measurements measured.csv" +
-         (options.has("networks") ? " --networks " + options.get("networks") : "") + " --out device.tenshot";
+         " --measurements measured.csv" + (options.has("networks") ? " --networks " + options.get("networks") : "") +
+         " --out device.tenshot";
 }
 
 void run(const std::vector<std::string>& arguments) {
@@ -254,7 +254,8 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("resolution")) kit.shape.resolution = options.integer("resolution", 4);
   add_what_is_known(options, *model, quantity, quiet, request);
   if (options.has("until")) {
-    const std::optional<std::size_t> needed = say_needed(options, *model, request.measured, request.candidates, outcome);
+    const std::optional<std::size_t> needed =
+        say_needed(options, *model, request.measured, request.candidates, outcome);
     if (needed == std::size_t{0}) return outcome.finish();
     if (needed && !options.has("samples")) request.samples = *needed;
   }

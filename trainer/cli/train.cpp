@@ -9,12 +9,12 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/text.h"
+#include "trainer/cli/checkpoint_choice.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
-#include "trainer/cli/checkpoint_choice.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/trees/tree_ensemble.h"
@@ -218,10 +218,10 @@ void run(const std::vector<std::string>& arguments) {
   const std::string what = model->knowledge() != nullptr ? "knowledge" : "checkpoint";
   const bool names_networks = model->knowledge() != nullptr && !pool.space->composed();
   if (options.has("from")) say("the intervals are those that the checkpoint was calibrated with", quiet);
-  outcome.written(out,
-              what + " of " + predictor + " and " + std::to_string(model->pool().devices.size()) + " device-runtimes",
-              "tenshot plan --checkpoint " + out + (names_networks ? " --networks models/" : "") +
-                  " --samples 10 --out plan.csv");
+  outcome.written(
+      out, what + " of " + predictor + " and " + std::to_string(model->pool().devices.size()) + " device-runtimes",
+      "tenshot plan --checkpoint " + out + (names_networks ? " --networks models/" : "") +
+          " --samples 10 --out plan.csv");
   outcome.finish();
 }
 

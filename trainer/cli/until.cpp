@@ -44,7 +44,8 @@ std::optional<std::size_t> say_needed(const OptionParser& options, const trainer
   if (!now) {
     throw InputError("--until: a predictor of kind " + std::string(model.kind()) + " does not say how sure it is");
   }
-  const std::optional<std::size_t> needed = measurements_until(wanted, *now, *predictor, judged, measured.architectures);
+  const std::optional<std::size_t> needed =
+      measurements_until(wanted, *now, *predictor, judged, measured.architectures);
   nlohmann::json json = to_json(*now);
   json["wanted_percent"] = 100 * wanted;
   json["further_measurements"] = needed ? nlohmann::json(*needed) : nlohmann::json();

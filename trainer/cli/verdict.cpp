@@ -65,7 +65,8 @@ std::optional<Verdict> verdict(const trainer::Predictor& predictor, const std::v
   result.warnings = static_cast<std::size_t>(std::count_if(explanation.begin(), explanation.end(),
                                                            [](const trainer::Remark& remark) { return remark.warns; }));
   result.trust = trainer::trust(result.half_width, result.warnings > 0);
-  const auto next = trainer::next_measurements(predictor, candidates_of(judged, predictor, measured), more_measurements);
+  const auto next =
+      trainer::next_measurements(predictor, candidates_of(judged, predictor, measured), more_measurements);
   if (next) result.further = result.half_width * next->narrowing();
   return result;
 }

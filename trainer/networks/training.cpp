@@ -50,7 +50,8 @@ double train_epoch(RegressionNetwork& network, const TrainingSet& set, const Fit
     }
     const double progress = (epoch + static_cast<double>(b) / batches) / options.epochs;
     const double rate = options.learning_rate * 0.5 * (1 + std::cos(pi * progress));
-    loss_sum += rows * network.train_step({rows, inputs.data(), targets.data(), units.data()}, rate, options.weight_decay);
+    loss_sum +=
+        rows * network.train_step({rows, inputs.data(), targets.data(), units.data()}, rate, options.weight_decay);
   }
   return loss_sum / set.rows();
 }

@@ -24,10 +24,10 @@ struct FitOptions {
   int epochs = 200;             ///< passes over the samples (MAPLE-Edge §2.4); more take longer and follow noise
   int batch = 128;              ///< samples in a step (MAPLE-Edge §2.4); larger is faster and takes fewer steps
   double learning_rate = 1e-3;  ///< Adam's, at the start; larger learns faster, and too large never settles
-  /// What a step takes off the weights, biases aside, as a share of the learning rate (AdamW; Loshchilov and Hutter, ICLR
-  /// 2019). More keeps weights smaller and follows the samples less.
+  /// What a step takes off the weights, biases aside, as a share of the learning rate (AdamW; Loshchilov and Hutter,
+  /// ICLR 2019). More keeps weights smaller and follows the samples less.
   double weight_decay = 0;
-  std::uint64_t seed = 1;       ///< of the order of samples in each epoch
+  std::uint64_t seed = 1;  ///< of the order of samples in each epoch
 };
 
 /// The samples of an epoch; the same set every time for plain training, another draw where the set is augmented. Must

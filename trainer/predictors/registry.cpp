@@ -91,11 +91,11 @@ std::unique_ptr<Predictor> load_feed_forward(const Archive& archive) {
 
 const std::vector<std::string> network_train_options = {
     "epochs", "batch", "learning-rate", "hidden", "descriptor-kind", "no-normalisation", "no-scaling"};
-const std::vector<std::string> simulated_train_options = {"epochs", "batch", "learning-rate", "hidden",
-                                                          "descriptor-kind", "pretraining-epochs"};
+const std::vector<std::string> simulated_train_options = {"epochs", "batch",           "learning-rate",
+                                                          "hidden", "descriptor-kind", "pretraining-epochs"};
 const std::vector<std::string> network_adapt_options = {"clones", "mode"};
 const std::vector<std::string> network_method_keys = {
-    "mode",          "clones", "normalise",      "scale_latencies", "epochs", "fine_tune_epochs",
+    "mode",          "clones", "normalise",       "scale_latencies", "epochs", "fine_tune_epochs",
     "learning_rate", "hidden", "descriptor_kind", "ensemble"};
 
 /// A row whose predictor has no settings of its own.
@@ -290,7 +290,8 @@ std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datas
                                             const nlohmann::json& posterior) {
   const PredictorRow& row = predictor_row(name);
   if (row.train == nullptr) {
-    throw InputError("'" + name + "' learns from kernels measured on the device, not from a pool: tenshot kernels train");
+    throw InputError("'" + name +
+                     "' learns from kernels measured on the device, not from a pool: tenshot kernels train");
   }
   if (row.needs_decisions && pool.space != nullptr) nasbench::require_composed(*pool.space);
   return row.train(name, pool, settings, control, posterior);

@@ -26,10 +26,10 @@ struct PredictorRow {
   using LoadPredictor = std::unique_ptr<Predictor> (*)(const Archive& archive);
 
   std::string name;
-  std::string meaning;                     ///< one line for `--help`
-  std::vector<std::string> train_options;  ///< options of `tenshot train` that only some predictors have
-  std::vector<std::string> adapt_options;  ///< the same of `tenshot adapt`
-  Train train = nullptr;  ///< nothing for a predictor that does not learn from a pool
+  std::string meaning;                          ///< one line for `--help`
+  std::vector<std::string> train_options;       ///< options of `tenshot train` that only some predictors have
+  std::vector<std::string> adapt_options;       ///< the same of `tenshot adapt`
+  Train train = nullptr;                        ///< nothing for a predictor that does not learn from a pool
   LoadModel load_model = nullptr;               ///< from a pool checkpoint
   LoadPredictor load_predictor = nullptr;       ///< from a predictor file
   std::string richest_descriptor = "counters";  ///< what of a descriptor it can use at most

@@ -34,8 +34,8 @@ double work_of(const nasbench::OperatorSpecification& operation);
 
 /// The forest of one type of kernel: it predicts the logarithm of the latency from the leading operator's features.
 struct KernelForest {
-  std::string category;  ///< operation_category() of the leading operators
-  std::size_t width = 0;  ///< features
+  std::string category;     ///< operation_category() of the leading operators
+  std::size_t width = 0;    ///< features
   double largest_work = 0;  ///< work_of() of the kernels it learned from: beyond, the forest extrapolates
   TreeEnsemble trees;
 };

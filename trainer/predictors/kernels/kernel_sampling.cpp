@@ -14,7 +14,7 @@ using sampling::Configuration;
 /// One size of a kernel.
 struct Dimension {
   const char* name;
-  int KernelSizes::* size;
+  int KernelSizes::*size;
   bool channels;  ///< fine-grained sampling draws it anew
 };
 

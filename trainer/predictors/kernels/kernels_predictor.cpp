@@ -77,7 +77,8 @@ class KernelsPredictor : public Predictor {
         for (const SplitNode& n : tree.nodes) nodes.push_back({n.feature, n.threshold, n.less, n.other, n.value});
         trees.push_back(std::move(nodes));
       }
-      forests[type] = {{"features", kernels::feature_names(forest.category)}, {"base", forest.trees.base}, {"trees", trees}};
+      forests[type] = {
+          {"features", kernels::feature_names(forest.category)}, {"base", forest.trees.base}, {"trees", trees}};
     }
     return {{"format", "tenshot.predictor/1"},
             {"card", card_},
@@ -124,12 +125,9 @@ nasbench::Network kernels::graph_of(const nasbench::NamedNetwork& named) {
 
 std::unique_ptr<Predictor> make_kernels_predictor(const KernelModel& model, const nasbench::FusionRules& rules,
                                                   std::size_t samples, std::uint64_t seed) {
-  nlohmann::json card = {{"content", "predictor"},
-                         {"predictor", "kernels"},
-                         {"samples", samples},
-                         {"seed", seed},
-                         {"call_ms", model.call_ms()},
-                         {"ms_per_element", model.ms_per_element()},
+  nlohmann::json card = {{"content", "predictor"},     {"predictor", "kernels"},
+                         {"samples", samples},         {"seed", seed},
+                         {"call_ms", model.call_ms()}, {"ms_per_element", model.ms_per_element()},
                          {"versions", version_card()}};
   card["rules"] = nlohmann::json::parse(nasbench::to_json(rules).dump());
   card["types"] = nlohmann::json::array();

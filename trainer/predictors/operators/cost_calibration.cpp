@@ -103,8 +103,7 @@ void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eige
     const auto at = static_cast<Index>(i);
     const double novelty = predicted.novelty.size() > 0 ? predicted.novelty[at] : 0;
     const double variance = predicted.deviation[at] * predicted.deviation[at];
-    errors.push_back(
-        {std::log(truth) - predicted.mean[at], variance - rest.residual_variance * novelty, novelty});
+    errors.push_back({std::log(truth) - predicted.mean[at], variance - rest.residual_variance * novelty, novelty});
   }
 }
 

@@ -14,7 +14,7 @@ struct CalibrationOptions {
   /// about so many: with more they turn out too wide, with fewer too narrow.
   std::size_t samples = 10;
   std::size_t fewer_samples = 3;
-  std::size_t repeats = 2;          ///< plans, or splits of the networks, for each; more are steadier and take longer
+  std::size_t repeats = 2;  ///< plans, or splits of the networks, for each; more are steadier and take longer
   /// So many groups of networks that are alike are held out together, a third of all networks; more are smaller.
   std::vector<std::size_t> groups = {1, 3};
   std::size_t most_devices = 24;    ///< held out; evenly spaced ones of a larger pool; more take longer

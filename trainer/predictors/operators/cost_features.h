@@ -38,9 +38,9 @@ FeatureTable table_of(Eigen::MatrixXd rows);
 /// behind all others: those of an operator multiplied with its efficiency on that device (OperatorTimes). Costs of that
 /// device belong to its block.
 struct FeatureMap {
-  std::vector<std::size_t> raw;  ///< indices of raw features, ascending; "base" is the first
-  Eigen::VectorXd unit;          ///< [raw.size()], positive
-  std::vector<int> options;      ///< options of each decision of a layered space; else empty
+  std::vector<std::size_t> raw;        ///< indices of raw features, ascending; "base" is the first
+  Eigen::VectorXd unit;                ///< [raw.size()], positive
+  std::vector<int> options;            ///< options of each decision of a layered space; else empty
   std::vector<OperatorTimes> learned;  ///< one for each further block; none in a layered space
 
   std::size_t operator_features() const { return raw.size(); }

@@ -52,8 +52,8 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
 struct LogLatency {
   Eigen::VectorXd mean;
   Eigen::VectorXd deviation;
-  /// The share of CostPosterior::residual_variance that each has in its variance: the less a network is like any anchor,
-  /// the more. Empty where networks are not compared.
+  /// The share of CostPosterior::residual_variance that each has in its variance: the less a network is like any
+  /// anchor, the more. Empty where networks are not compared.
   Eigen::VectorXd novelty;
 };
 LogLatency predict(const CostPosterior& posterior, const FeatureTable& table);

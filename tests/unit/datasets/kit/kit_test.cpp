@@ -102,7 +102,8 @@ TEST(Kit, TheShellsTableSaysWhatTheManifestSays) {
 TEST(Kit, BringsItsScriptExecutable) {
   const TemporaryFolder folder;
   write_kit(folder.path(), small_request());
-  for (const char* name : {"measure.sh", "state.sh", "tools.sh", "speed.sh", "run_onnx.py", "run_onnx.js", "README.txt"}) {
+  for (const char* name :
+       {"measure.sh", "state.sh", "tools.sh", "speed.sh", "run_onnx.py", "run_onnx.js", "README.txt"}) {
     EXPECT_EQ(read_file(folder.path() / name),
               read_file(std::filesystem::path(TENSHOT_SOURCE_DIR) / "datasets" / "kit" / "board" / name))
         << name;

@@ -203,7 +203,8 @@ TEST(NetworkSources, AFileOfAnUnknownKind_IsSaidByWhatItIs) {
   write_file_atomically(folder.path() / "net.pt", "PK\x03\x04 net/data.pkl");
   const std::string message =
       message_of([&] { architecture_or_file((folder.path() / "net.pt").string(), nasbench::networks()); });
-  EXPECT_NE(message.find("net.pt' is a PyTorch file (zip), no network's file; export it"), std::string::npos) << message;
+  EXPECT_NE(message.find("net.pt' is a PyTorch file (zip), no network's file; export it"), std::string::npos)
+      << message;
   EXPECT_NE(message_of([] { architecture_or_file("nowhere.pt", nasbench::networks()); }).find("there is no network"),
             std::string::npos);
 }

@@ -29,8 +29,7 @@ void write_model(const std::filesystem::path& path, const std::string& location)
 TEST(ExternalData, FilesBesideTheModel_AreNamed) {
   const TemporaryFolder folder;
   write_model(folder.path() / "model.onnx", "model.onnx.data");
-  EXPECT_EQ(external_data_files(folder.path() / "model.onnx"),
-            (std::vector<std::filesystem::path>{"model.onnx.data"}));
+  EXPECT_EQ(external_data_files(folder.path() / "model.onnx"), (std::vector<std::filesystem::path>{"model.onnx.data"}));
 }
 
 TEST(ExternalData, PathsOutOfTheModelsFolder_AreRefused) {

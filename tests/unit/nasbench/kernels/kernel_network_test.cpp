@@ -53,8 +53,8 @@ TEST(MadeKernel, HasTheSizesAskedFor) {
 }
 
 TEST(MadeKernel, OfEveryTypeThatCanBegin) {
-  for (const std::string type : {"linear++relu", "max_pool", "average_pool", "global_pool", "batch_norm++relu", "add++relu",
-                                 "multiply", "concatenate", "shuffle", "hard_swish"}) {
+  for (const std::string type : {"linear++relu", "max_pool", "average_pool", "global_pool", "batch_norm++relu",
+                                 "add++relu", "multiply", "concatenate", "shuffle", "hard_swish"}) {
     EXPECT_TRUE(can_be_made(type)) << type;
     EXPECT_NO_THROW(require_sound(made_kernel(type, {8, 4, 6, 1, 1}))) << type;
   }

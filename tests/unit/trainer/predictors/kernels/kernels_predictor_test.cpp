@@ -22,7 +22,8 @@ using kernels::KernelSample;
 
 /// A made-up runtime: a microsecond for each 10,000 multiply-adds or 1,000 elements written.
 double made_up_ms(const nasbench::OperatorSpecification& op) {
-  return 1e-7 * static_cast<double>(multiply_adds(op)) + 1e-6 * static_cast<double>(nasbench::element_count(op.output)) + 1e-4;
+  return 1e-7 * static_cast<double>(multiply_adds(op)) +
+         1e-6 * static_cast<double>(nasbench::element_count(op.output)) + 1e-4;
 }
 
 std::vector<KernelSample> samples() {
@@ -136,7 +137,9 @@ TEST(KernelSampling, DrawsTheZoosSizesAndRefinesChannels) {
       options);
   EXPECT_GT(measured, options.initial);
   EXPECT_EQ(found.training.latency_ms.size() + found.test.latency_ms.size(), measured);
-  EXPECT_THROW(kernels::sample_kernels("softmax", zoo, [](const auto&) { return 1.0; }, options), InputError);
+  EXPECT_THROW(kernels::sample_kernels(
+                   "softmax", zoo, [](const auto&) { return 1.0; }, options),
+               InputError);
 }
 
 }  // namespace
