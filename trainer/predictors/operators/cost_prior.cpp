@@ -57,6 +57,12 @@ void from_json(const nlohmann::json& json, PosteriorOptions& options) {
   options = options_from<PosteriorOptions>(json);
 }
 
+PosteriorOptions checked_options(const CardField& settings) {
+  const auto options = options_from<PosteriorOptions>(settings);
+  require_valid(options);
+  return options;
+}
+
 Eigen::MatrixXd CostPrior::covariance() const {
   Eigen::MatrixXd covariance = root.transpose() * root;
   covariance.diagonal() += variance;

@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
+#include "trainer/core/archive_reader.h"
 #include "trainer/predictors/operators/cost_library.h"
 
 namespace tenshot::trainer::operators {
@@ -50,6 +51,8 @@ void require_valid(const PosteriorOptions& options);
 /// What a checkpoint's card keeps. Reading throws nlohmann::json::exception.
 void to_json(nlohmann::json& json, const PosteriorOptions& options);
 void from_json(const nlohmann::json& json, PosteriorOptions& options);
+/// The same from a checkpoint's settings, every value of its kind and in its range. Throws FormatError, InputError.
+PosteriorOptions checked_options(const CardField& settings);
 
 /// Costs of a device like one entry of a library, in units of the median latency: a Gaussian whose mean is the entry's
 /// costs and whose covariance is rootᵀ · root + diag(variance), times the square of a closeness.

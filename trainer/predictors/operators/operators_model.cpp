@@ -1,5 +1,7 @@
 #include "trainer/predictors/operators/operators_model.h"
 
+#include <cstdint>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -9,6 +11,7 @@
 
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
+#include "trainer/core/archive_reader.h"
 #include "trainer/core/families.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/core/knowledge_archive.h"
@@ -184,15 +187,17 @@ std::unique_ptr<PoolModel> load_operators(const Archive& archive) {
     throw FormatError("array 'library.costs' has " + std::to_string(library.devices()) + " devices, the pool has " +
                       std::to_string(pool.devices.size()));
   }
-  const auto options = archive.card.value("settings", nlohmann::json::object()).get<operators::PosteriorOptions>();
-  operators::require_valid(options);
+  const CardField card(archive);
+  operators::PosteriorOptions options;
+  if (const auto settings = card.find("settings")) options = operators::checked_options(*settings);
+  const std::int64_t seed = card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max());
   structured::IntervalCalibration calibration = operators::get_calibration(archive);
   std::optional<Knowledge> knowledge;
   if (is_knowledge(archive)) knowledge = get_knowledge(archive);
-  return std::make_unique<OperatorsModel>(std::move(pool),
-                                          Learned{std::move(map), std::move(library), std::move(calibration),
-                                                  archive.card.at("seed").get<std::uint64_t>(), options},
-                                          std::move(knowledge));
+  return std::make_unique<OperatorsModel>(
+      std::move(pool),
+      Learned{std::move(map), std::move(library), std::move(calibration), static_cast<std::uint64_t>(seed), options},
+      std::move(knowledge));
 }
 
 std::unique_ptr<Predictor> load_operators_predictor(const Archive& archive) {

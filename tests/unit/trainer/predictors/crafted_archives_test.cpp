@@ -4,13 +4,16 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <functional>
 #include <limits>
 
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
 #include "tests/unit/trainer/fixtures.h"
+#include "tests/unit/trainer/predictors/operators/made_up_pool.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/help/help.h"
 #include "trainer/predictors/registry.h"
@@ -22,8 +25,28 @@ namespace {
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-AdaptationSet measurements() {
+/// Some predictors learn from what networks execute, which NAS-Bench-201 does not say.
+bool learns_from_operators(const std::string& name) { return name == "operators" || name == "lasso"; }
+
+datasets::Pool pool_for(const std::string& name) {
+  if (!learns_from_operators(name)) return test::synthetic_pool(40);
+  const SearchSpace& space = nasbench::search_space("fbnet");
+  Rng rng(3);
+  std::vector<Architecture> architectures;
+  for (int i = 0; i < 40; ++i) architectures.push_back(space.random(rng));
+  return test::pool_of(space, architectures);
+}
+
+AdaptationSet measurements(const std::string& name) {
   AdaptationSet set;
+  if (learns_from_operators(name)) {
+    const std::vector<datasets::Measurement> rows = pool_for(name).devices[0].latencies;
+    for (std::size_t i = 0; i < 12; ++i) {
+      set.architectures.push_back(rows[i].architecture);
+      set.latency_ms.push_back(rows[i].latency_ms);
+    }
+    return set;
+  }
   for (const datasets::Measurement& row : test::synthetic_device("new", 5, 1.0, 0.01, 12, 9).latencies) {
     set.architectures.push_back(row.architecture);
     set.latency_ms.push_back(row.latency_ms);
@@ -39,7 +62,7 @@ struct Written {
 
 /// Trained for no longer than it takes to have something to write.
 std::unique_ptr<PoolModel> trained(const std::string& name) {
-  const datasets::Pool pool = test::synthetic_pool(40);
+  const datasets::Pool pool = pool_for(name);
   if (name == "help") {
     HelpSettings settings;
     settings.episodes = 1;
@@ -60,7 +83,7 @@ const Written& written(const std::string& name) {
   const auto model = trained(name);
   AdaptOptions options;
   if (name == "maple-edge-plain" || name == "maple") options.mode = "fine-tune";
-  return all[name] = {model->to_archive(), model->adapt(measurements(), options)->to_archive()};
+  return all[name] = {model->to_archive(), model->adapt(measurements(name), options)->to_archive()};
 }
 
 /// What loading says of the archive; "" when it is accepted.
@@ -116,16 +139,14 @@ Archive with_card(Archive archive, const std::string& pointer, const nlohmann::j
 }
 
 /// Every predictor that learns from a pool; forests are made where XGBoost is there.
-std::vector<std::string> written_kinds() {
-  std::vector<std::string> kinds = predictor_names();
-  if (!has_xgboost()) kinds.erase(std::remove(kinds.begin(), kinds.end(), "forest"), kinds.end());
-  return kinds;
+std::vector<std::string> kinds() {
+  std::vector<std::string> names = predictor_names();
+  if (!has_xgboost()) names.erase(std::remove(names.begin(), names.end(), "forest"), names.end());
+  return names;
 }
 
-const std::vector<std::string> kinds = written_kinds();
-
 TEST(CraftedFiles, AreReadWhereNothingIsChanged) {
-  for (const std::string& kind : kinds) {
+  for (const std::string& kind : kinds()) {
     EXPECT_EQ(refusal(written(kind).checkpoint), "") << kind;
     EXPECT_EQ(refusal(written(kind).predictor), "") << kind;
   }
@@ -144,7 +165,7 @@ nlohmann::json arrays_of(const Archive& archive) {
 bool may_be_unknown(const std::string& array) { return array == "pool.latency_ms" || array == "library"; }
 
 TEST(CraftedFiles, WithANumberThatIsNoneInAnyArrayAreRefused) {
-  for (const std::string& kind : kinds) {
+  for (const std::string& kind : kinds()) {
     for (const Archive* archive : {&written(kind).checkpoint, &written(kind).predictor}) {
       for (const nlohmann::json& array : arrays_of(*archive)) {
         const std::string name = array.at("name"), type = array.at("type");
@@ -176,7 +197,7 @@ void add_numbers(const nlohmann::json& json, const nlohmann::json::json_pointer&
 }
 
 TEST(CraftedFiles, WithASettingThatIsOfNoUseAreRefused) {
-  for (const std::string& kind : kinds) {
+  for (const std::string& kind : kinds()) {
     const Archive& checkpoint = written(kind).checkpoint;
     if (!checkpoint.card.contains("settings")) continue;
     std::vector<nlohmann::json::json_pointer> settings;
@@ -185,9 +206,10 @@ TEST(CraftedFiles, WithASettingThatIsOfNoUseAreRefused) {
     for (const auto& setting : settings) {
       for (const nlohmann::json& bad :
            {nlohmann::json("much"), nlohmann::json::array({1}), nlohmann::json(-1e301), nlohmann::json()}) {
-        const std::string message = refusal(with_card(checkpoint, setting.to_string(), bad));
-        EXPECT_NE(message.find("x.tenshot: its card: settings"), std::string::npos)
-            << kind << " with " << setting << " = " << bad << ": '" << message << "'";
+        SCOPED_TRACE(kind + ", " + setting.to_string());
+        const bool of_list = std::isdigit(static_cast<unsigned char>(setting.back().front())) != 0;
+        expect_refusal(with_card(checkpoint, setting.to_string(), bad),
+                       of_list ? setting.parent_pointer().back() : setting.back());
       }
     }
   }
