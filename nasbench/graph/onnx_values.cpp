@@ -87,6 +87,11 @@ bool read_numbers(const TensorProto& tensor, std::size_t count, Numbers& numbers
   }
 }
 
+/// Writers of the third protocol leave out a value that is zero or empty.
+bool fits(const onnx::AttributeProto& found, onnx::AttributeProto::AttributeType type, bool has_value) {
+  return has_value || found.type() == type;
+}
+
 template <class Attribute>
 const Attribute& typed(const Attribute& found, const onnx::NodeProto& node, bool fits) {
   if (!fits)
@@ -214,17 +219,21 @@ const onnx::AttributeProto* attribute(const onnx::NodeProto& node, const char* n
 
 std::int64_t integer_attribute(const onnx::NodeProto& node, const char* name, std::int64_t otherwise) {
   const onnx::AttributeProto* found = attribute(node, name);
-  return found == nullptr ? otherwise : typed(*found, node, found->has_i()).i();
+  return found == nullptr ? otherwise
+                          : typed(*found, node, fits(*found, onnx::AttributeProto::INT, found->has_i())).i();
 }
 
 double real_attribute(const onnx::NodeProto& node, const char* name, double otherwise) {
   const onnx::AttributeProto* found = attribute(node, name);
-  return found == nullptr ? otherwise : static_cast<double>(typed(*found, node, found->has_f()).f());
+  return found == nullptr
+             ? otherwise
+             : static_cast<double>(typed(*found, node, fits(*found, onnx::AttributeProto::FLOAT, found->has_f())).f());
 }
 
 std::string text_attribute(const onnx::NodeProto& node, const char* name, const char* otherwise) {
   const onnx::AttributeProto* found = attribute(node, name);
-  return found == nullptr ? otherwise : typed(*found, node, found->has_s()).s();
+  return found == nullptr ? otherwise
+                          : typed(*found, node, fits(*found, onnx::AttributeProto::STRING, found->has_s())).s();
 }
 
 std::vector<std::int64_t> integers_attribute(const onnx::NodeProto& node, const char* name) {

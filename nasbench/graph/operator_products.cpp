@@ -1,8 +1,11 @@
 #include "nasbench/graph/operator_products.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
+#include <string>
 
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
@@ -131,78 +134,24 @@ const std::map<std::string, Count>& counts() {
   return table;
 }
 
+std::set<std::string> words_of(const std::string& text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
+}
+
 /// Types that read trained numbers without a product that the field counts: tables, norms, and what acts element by
 /// element.
 bool multiplies_nothing(const std::string& name) {
-  static const std::set<std::string> types = {"Gather",
-                                              "GatherElements",
-                                              "GatherND",
-                                              "GatherBlockQuantized",
-                                              "ScatterElements",
-                                              "ScatterND",
-                                              "Scatter",
-                                              "Concat",
-                                              "Expand",
-                                              "Tile",
-                                              "Slice",
-                                              "Split",
-                                              "Pad",
-                                              "Resize",
-                                              "Upsample",
-                                              "Where",
-                                              "Clip",
-                                              "PRelu",
-                                              "Max",
-                                              "Min",
-                                              "Sum",
-                                              "Mean",
-                                              "Add",
-                                              "Sub",
-                                              "Mul",
-                                              "Div",
-                                              "Pow",
-                                              "CumSum",
-                                              "TopK",
-                                              "OneHot",
-                                              "Compress",
-                                              "Range",
-                                              "Loop",
-                                              "Scan",
-                                              "If",
-                                              "RoiAlign",
-                                              "MaxRoiPool",
-                                              "GridSample",
-                                              "NonMaxSuppression",
-                                              "Trilu",
-                                              "STFT",
-                                              "DFT",
-                                              "TfIdfVectorizer",
-                                              "BatchNormalization",
-                                              "InstanceNormalization",
-                                              "LayerNormalization",
-                                              "GroupNormalization",
-                                              "RMSNormalization",
-                                              "SimplifiedLayerNormalization",
-                                              "SkipLayerNormalization",
-                                              "SkipSimplifiedLayerNormalization",
-                                              "EmbedLayerNormalization",
-                                              "QEmbedLayerNormalization",
-                                              "GroupNorm",
-                                              "SkipGroupNorm",
-                                              "BiasGelu",
-                                              "FastGelu",
-                                              "BiasAdd",
-                                              "BiasSoftmax",
-                                              "BiasDropout",
-                                              "RotaryEmbedding",
-                                              "QLinearWhere",
-                                              "QLinearReduceMean",
-                                              "QuantizeLinear",
-                                              "DequantizeLinear",
-                                              "SequenceConstruct",
-                                              "ReverseSequence",
-                                              "TensorScatter",
-                                              "Equal"};
+  static const std::set<std::string> types = words_of(
+      "Gather GatherElements GatherND GatherBlockQuantized ScatterElements ScatterND Scatter Concat "
+      "Expand Tile Slice Split Pad Resize Upsample Where Clip PRelu Max Min Sum Mean Add Sub Mul Div "
+      "Pow CumSum TopK OneHot Compress Range Loop Scan If RoiAlign MaxRoiPool GridSample "
+      "NonMaxSuppression Trilu STFT DFT TfIdfVectorizer BatchNormalization InstanceNormalization "
+      "LayerNormalization GroupNormalization RMSNormalization SimplifiedLayerNormalization "
+      "SkipLayerNormalization SkipSimplifiedLayerNormalization EmbedLayerNormalization "
+      "QEmbedLayerNormalization GroupNorm SkipGroupNorm BiasGelu FastGelu BiasAdd BiasSoftmax "
+      "BiasDropout RotaryEmbedding QLinearWhere QLinearReduceMean QuantizeLinear DequantizeLinear "
+      "SequenceConstruct ReverseSequence TensorScatter Equal ");
   return types.count(name) != 0;
 }
 

@@ -64,12 +64,20 @@ def export(network, path, opset, **options):
                       input_names=["input"], output_names=["output"], **options)
 
 
+def make_distinct(network):
+    # The exporter stores equal tensors once, and fresh batch norms all have the same: trained ones have not.
+    with torch.no_grad():
+        for tensor in list(network.parameters()) + [b for b in network.buffers() if b.is_floating_point()]:
+            tensor.add_(1e-3 * torch.rand_like(tensor))
+
+
 def main():
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(1)
     for name in sys.argv[2:] or NETWORKS:
         network = {**NETWORKS, **ON_REQUEST}[name]().eval()
+        make_distinct(network)
         export(network, folder / f"{name}.onnx", 13)
         if name in ("mobilenet_v2", "mobilenet_v3_large"):
             for opset in (9, 11, 16):
