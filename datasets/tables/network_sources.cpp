@@ -34,7 +34,7 @@ class NetworkFiles {
     nasbench::NamedNetwork network = nasbench::named_network(file.stem().string(), read, file.string());
     network.file = file.string();
     network.read_again = [file, options = options_] { return nasbench::read_network_file(file, options); };
-    const nasbench::Architecture identity = nasbench::add_network(std::move(network));
+    nasbench::Architecture identity = nasbench::add_network(std::move(network));
     for (const nasbench::NetworkInput& input : read.inputs) {
       unused_.erase(input.name);
       inputs_.insert(input.name);
