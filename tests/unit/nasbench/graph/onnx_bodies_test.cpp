@@ -1,0 +1,194 @@
+#include <gtest/gtest.h>
+
+#include "tests/unit/nasbench/graph/crafted_onnx.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+onnx::GraphProto& body(onnx::NodeProto& node, const char* name) {
+  onnx::AttributeProto& attribute = *node.add_attribute();
+  attribute.set_name(name);
+  attribute.set_type(onnx::AttributeProto::GRAPH);
+  return *attribute.mutable_g();
+}
+
+template <class Nodes>
+onnx::NodeProto& add(Nodes& nodes, const std::string& type, const std::vector<std::string>& inputs,
+                     const std::string& output) {
+  onnx::NodeProto& node = *nodes.add_node();
+  node.set_op_type(type);
+  for (const std::string& input : inputs) node.add_input(input);
+  node.add_output(output);
+  return node;
+}
+
+Shape output_of(const Network& network) { return tensor_type(network, network.outputs.at(0)).shape; }
+
+/// x, 1×16, is weighed by "large", of 16×64, or by "small", of 16×4, where `condition` says so.
+Model two_branches(const std::string& condition) {
+  Model model;
+  model.input("x", {1, 16}).weights("large", {16, 64}).weights("small", {16, 4}).output("y");
+  onnx::NodeProto& node = model.node("If", {condition}, {"y"});
+  onnx::GraphProto &yes = body(node, "then_branch"), &no = body(node, "else_branch");
+  add(yes, "MatMul", {"x", "small"}, "s");
+  yes.add_output()->set_name("s");
+  add(no, "MatMul", {"x", "large"}, "l");
+  no.add_output()->set_name("l");
+  return model;
+}
+
+TEST(OnnxBodies, AConstantConditionChoosesItsBranch) {
+  for (const bool truth : {true, false}) {
+    Model model = two_branches("c");
+    TensorProto& condition = *model.graph().add_initializer();
+    condition.set_name("c");
+    condition.set_data_type(TensorProto::BOOL);
+    condition.add_int32_data(truth ? 1 : 0);
+    EXPECT_EQ(output_of(read(model)), (Shape{1, truth ? 4 : 64}));
+    EXPECT_TRUE(read(model).remarks.empty());
+  }
+}
+
+TEST(OnnxBodies, BranchesOfOneShapeCountAsTheOneThatComputesMore) {
+  Model model;
+  model.input("x", {1, 16}).input("c", {}, TensorProto::BOOL).weights("w", {16, 16}).output("y");
+  model.graph().mutable_input(1)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  onnx::NodeProto& node = model.node("If", {"c"}, {"y"});
+  onnx::GraphProto &yes = body(node, "then_branch"), &no = body(node, "else_branch");
+  add(yes, "MatMul", {"x", "w"}, "weighed");
+  yes.add_output()->set_name("weighed");
+  add(no, "Neg", {"x"}, "negated");
+  no.add_output()->set_name("negated");
+  const Network network = read(model);
+  EXPECT_EQ(multiply_adds(network), 16 * 16);
+  ASSERT_EQ(network.remarks.size(), 1U);
+  EXPECT_NE(network.remarks[0].find("the branch that computes more is counted"), std::string::npos);
+}
+
+/// x is weighed `count` times by the same matrix; "all" has every state.
+Model loop(std::int64_t count) {
+  Model model;
+  model.input("x", {1, 16}).weights("w", {16, 16}).output("last").output("all");
+  TensorProto& most = *model.graph().add_initializer();
+  most.set_name("count");
+  most.set_data_type(TensorProto::INT64);
+  most.add_int64_data(count);
+  onnx::NodeProto& node = model.node("Loop", {"count", "", "x"}, {"last", "all"});
+  onnx::GraphProto& graph = body(node, "body");
+  for (const char* name : {"i", "goes_on", "state"}) graph.add_input()->set_name(name);
+  add(graph, "MatMul", {"state", "w"}, "next");
+  add(graph, "Identity", {"goes_on"}, "still");
+  add(graph, "Identity", {"next"}, "seen");
+  for (const char* name : {"still", "next", "seen"}) graph.add_output()->set_name(name);
+  return model;
+}
+
+TEST(OnnxBodies, ALoopOfKnownLengthRunsThatOften) {
+  const Network network = read(loop(10));
+  EXPECT_EQ(multiply_adds(network), 10 * 16 * 16);
+  EXPECT_EQ(parameter_count(network), 16 * 16);
+  EXPECT_EQ(tensor_type(network, network.outputs[0]).shape, (Shape{1, 16}));
+  EXPECT_EQ(tensor_type(network, network.outputs[1]).shape, (Shape{10, 1, 16}));
+}
+
+TEST(OnnxBodies, ALoopThatRunsWithoutEndIsRefused) {
+  expect_refusal(loop(std::int64_t{1} << 40), {"Loop 'n_last'", "with the iterations of its loops", "150000 nodes"});
+}
+
+TEST(OnnxBodies, AScanTakesTheElementsOneAfterTheOther) {
+  Model model;
+  model.input("h", {4}).input("x", {7, 4}).weights("w", {4, 4}).output("last").output("all");
+  onnx::NodeProto& node = model.node("Scan", {"h", "x"}, {"last", "all"});
+  set_integer(node, "num_scan_inputs", 1);
+  onnx::GraphProto& graph = body(node, "body");
+  for (const char* name : {"state", "step"}) graph.add_input()->set_name(name);
+  add(graph, "Add", {"state", "step"}, "sum");
+  add(graph, "MatMul", {"sum", "w"}, "next");
+  add(graph, "Identity", {"next"}, "seen");
+  for (const char* name : {"next", "seen"}) graph.add_output()->set_name(name);
+  const Network network = read(model);
+  EXPECT_EQ(multiply_adds(network), 7 * 4 * 4);
+  EXPECT_EQ(tensor_type(network, network.outputs[1]).shape, (Shape{7, 4}));
+}
+
+TEST(OnnxBodies, AFunctionOfTheModelIsReadWhereItIsCalled) {
+  Model model;
+  model.input("x", {1, 16}).weights("w", {16, 8}).output("y");
+  onnx::FunctionProto& function = *model.proto().add_functions();
+  function.set_name("layer");
+  function.set_domain("own");
+  for (const char* name : {"a", "b"}) function.add_input(name);
+  function.add_output("c");
+  add(function, "MatMul", {"a", "b"}, "product");
+  onnx::AttributeProto& slope = *add(function, "LeakyRelu", {"product"}, "c").add_attribute();
+  slope.set_name("alpha");
+  slope.set_ref_attr_name("slope");
+  slope.set_type(onnx::AttributeProto::FLOAT);
+  onnx::NodeProto& call = model.node("layer", {"x", "w"}, {"y"});
+  call.set_domain("own");
+  set_real(call, "slope", 0.25F);
+  const Network network = read(model);
+  EXPECT_EQ(lines(network), (std::vector<std::string>{"linear 1x16 -> 1x8 float32",
+                                                      "activation leaky_relu 1x8 -> 1x8 float32"}));
+  EXPECT_EQ(network.nodes[1].attributes.alpha, 0.25);
+}
+
+TEST(OnnxBodies, AFunctionThatCallsItselfIsRefused) {
+  Model model;
+  model.input("x", {1, 16}).output("y");
+  onnx::FunctionProto& function = *model.proto().add_functions();
+  function.set_name("again");
+  function.set_domain("own");
+  function.add_input("a");
+  function.add_output("b");
+  add(function, "again", {"a"}, "b").set_domain("own");
+  model.node("again", {"x"}, {"y"}).set_domain("own");
+  expect_refusal(model, {"nested too deep, or call themselves"});
+}
+
+TEST(OnnxBodies, SequencesAreSplitAndJoined) {
+  Model model;
+  model.input("x", {1, 6, 4}).integers("two", {2}).output("y");
+  TensorProto& place = *model.graph().add_initializer();
+  place.set_name("last");
+  place.set_data_type(TensorProto::INT64);
+  place.add_int64_data(-1);
+  model.graph().mutable_initializer(0)->clear_dims();
+  set_integer(model.node("SplitToSequence", {"x", "two"}, {"parts"}), "axis", 1);
+  model.node("SequenceAt", {"parts", "last"}, {"part"});
+  model.node("SequenceInsert", {"parts", "part"}, {"more"});
+  set_integer(model.node("ConcatFromSequence", {"more"}, {"y"}), "axis", 1);
+  EXPECT_EQ(lines(read(model)),
+            (std::vector<std::string>{"split 1x6x4 -> 1x2x4 float32",
+                                      "concatenate 1x2x4 1x2x4 1x2x4 1x2x4 -> 1x8x4 float32"}));
+}
+
+/// Features, their boxes that are not 0, and what is made of those.
+Model with_a_length_from_the_data() {
+  Model model;
+  model.input("x", {1, 16}).weights("w", {16, 8}).output("y");
+  model.node("MatMul", {"x", "w"}, {"features"});
+  model.node("NonZero", {"features"}, {"places"});
+  model.node("Neg", {"places"}, {"y"});
+  return model;
+}
+
+TEST(OnnxBodies, WhatFollowsALengthThatDependsOnTheDataIsLeftOutAndNamed) {
+  const Network network = read(with_a_length_from_the_data());
+  EXPECT_EQ(lines(network), std::vector<std::string>{"linear 1x16 -> 1x8 float32"});
+  EXPECT_EQ(network.outputs, std::vector<Source>{(Source{0, 0})});
+  ASSERT_EQ(network.remarks.size(), 1U);
+  EXPECT_NE(network.remarks[0].find("NonZero 'n_places' (at most 8) depends on the data"), std::string::npos);
+  EXPECT_NE(network.remarks[0].find("1 operator that reads it (Neg)"), std::string::npos);
+}
+
+TEST(OnnxBodies, ANetworkOfWhichMostWouldBeLeftOutIsRefused) {
+  Model model = with_a_length_from_the_data();
+  model.weights("large", {100, 100}).output("z");
+  model.node("Cast", {"places"}, {"reals"}).add_attribute()->set_name("to");
+  model.node("MatMul", {"reals", "large"}, {"z"});
+  expect_refusal(model, {"depends on the data", "99 % of the weights", "too much"});
+}
+
+}  // namespace
+}  // namespace tenshot::nasbench

@@ -1,0 +1,138 @@
+#include <gtest/gtest.h>
+
+#include "tests/unit/nasbench/graph/crafted_onnx.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+Shape output_of(const Network& network, std::size_t output = 0) {
+  return tensor_type(network, network.outputs.at(output)).shape;
+}
+
+TEST(OnnxShapes, PadsComputedFromConstantsAreFolded) {
+  Model model;  // as PyTorch writes F.pad(x, (1, 2, 3, 4)): last axis first, pairs turned round
+  model.input("x", {1, 8, 32, 32}).output("y").integers("pads", {1, 2, 3, 4}).integers("four", {4});
+  model.integers("pairs", {-1, 2}).integers("minus", {-1}).integers("far", {-9223372036854775807}).integers("axis", {0});
+  onnx::AttributeProto& zero = *model.node("ConstantOfShape", {"four"}, {"zeros"}).add_attribute();
+  zero.set_name("value");
+  zero.set_type(onnx::AttributeProto::TENSOR);
+  zero.mutable_t()->set_data_type(TensorProto::INT64);
+  zero.mutable_t()->add_dims(1);
+  zero.mutable_t()->add_int64_data(0);
+  set_integer(model.node("Concat", {"pads", "zeros"}, {"all"}), "axis", 0);
+  model.node("Reshape", {"all", "pairs"}, {"rows"});
+  model.node("Slice", {"rows", "minus", "far", "axis", "minus"}, {"turned"});
+  set_integers(model.node("Transpose", {"turned"}, {"columns"}), "perm", {1, 0});
+  model.node("Reshape", {"columns", "minus"}, {"p"});
+  model.node("Pad", {"x", "p"}, {"y"});
+  const Network network = read(model);
+  EXPECT_EQ(output_of(network), (Shape{1, 8, 32 + 3 + 4, 32 + 1 + 2}));
+  EXPECT_EQ(network.nodes[0].attributes.starts, (std::vector<std::int64_t>{0, 0, 3, 1}));
+}
+
+TEST(OnnxShapes, OfOpset18PadAndResizeMayNameTheirAxes) {
+  Model pad(18);
+  pad.input("x", {1, 3, 32, 30}).output("y").integers("p", {1, 2, 3, 4}).integers("axes", {-1, 2});
+  pad.node("Pad", {"x", "p", "", "axes"}, {"y"});
+  EXPECT_EQ(output_of(read(pad)), (Shape{1, 3, 32 + 2 + 4, 30 + 1 + 3}));
+  Model resize(18);
+  resize.input("x", {1, 3, 32, 64}).output("y").integers("sizes", {48, 48});
+  onnx::NodeProto& node = resize.node("Resize", {"x", "", "", "sizes"}, {"y"});
+  set_integers(node, "axes", {2, 3});
+  EXPECT_EQ(output_of(read(resize)), (Shape{1, 3, 48, 48}));
+  set_text(node, "keep_aspect_ratio_policy", "not_larger");
+  EXPECT_EQ(output_of(read(resize)), (Shape{1, 3, 24, 48}));
+}
+
+TEST(OnnxShapes, OfOpset18TheLastPartOfASplitMayBeSmaller) {
+  Model model(18);
+  model.input("x", {1, 10, 4}).output("a").output("b").output("c");
+  onnx::NodeProto& node = model.node("Split", {"x"}, {"a", "b", "c"});
+  set_integer(node, "axis", 1);
+  set_integer(node, "num_outputs", 3);
+  const Network network = read(model);
+  EXPECT_EQ(output_of(network, 0), (Shape{1, 4, 4}));
+  EXPECT_EQ(output_of(network, 2), (Shape{1, 2, 4}));
+}
+
+TEST(OnnxShapes, PoolsMayBeDilated) {
+  for (const char* type : {"AveragePool", "LpPool", "MaxPool"}) {
+    Model model(19);
+    model.input("x", {1, 8, 32, 32}).output("y");
+    onnx::NodeProto& node = model.node(type, {"x"}, {"y"});
+    set_integers(node, "kernel_shape", {3, 3});
+    set_integers(node, "dilations", {2, 2});
+    EXPECT_EQ(output_of(read(model)), (Shape{1, 8, 28, 28})) << type;
+  }
+}
+
+TEST(OnnxShapes, AnOutputThatTheFileDeclaresOtherwiseIsRemarked) {
+  Model model(12);
+  model.input("x", {1, 8, 7, 7});
+  Model::declare(*model.graph().add_output(), "y", {1, 8, 4, 4}, TensorProto::FLOAT);
+  onnx::NodeProto& node = model.node("MaxPool", {"x"}, {"y"});
+  set_integers(node, "kernel_shape", {2, 2});
+  set_integers(node, "strides", {2, 2});
+  set_integers(node, "pads", {1, 1, 1, 1});
+  set_integer(node, "ceil_mode", 1);
+  const Network network = read(model);
+  EXPECT_EQ(output_of(network), (Shape{1, 8, 5, 5}));  // as ONNX Runtime 1.20 has it
+  EXPECT_EQ(network.remarks,
+            std::vector<std::string>{"the file declares output 'y' as 1x8x4x4, its operators give 1x8x5x5"});
+}
+
+TEST(OnnxShapes, SecondOutputsHaveShapesOfTheirOwn) {
+  Model norm(17);
+  norm.input("x", {1, 32, 64}).weights("g", {64}).weights("b", {64}).output("y").output("mean");
+  norm.node("LayerNormalization", {"x", "g", "b"}, {"y", "mean"});
+  EXPECT_EQ(output_of(read(norm), 1), (Shape{1, 32, 1}));
+  Model dropout(12);
+  dropout.input("x", {1, 10}).output("y").output("mask");
+  dropout.node("Relu", {"x"}, {"r"});
+  dropout.node("Dropout", {"r"}, {"y", "mask"});
+  EXPECT_EQ(lines(read(dropout)), std::vector<std::string>{"activation relu 1x10 -> 1x10 float32"});
+}
+
+TEST(OnnxShapes, ParametersAreWhatTheFileStores) {
+  Model model(14);
+  model.input("x", {1, 64, 8}).weights("w", {8, 8}).integers("size", {64, 64}).output("y");
+  model.node("ConstantOfShape", {"size"}, {"ones"});
+  model.node("Trilu", {"ones"}, {"mask"});
+  model.node("MatMul", {"x", "w"}, {"q"});
+  set_integers(model.node("Transpose", {"q"}, {"k"}), "perm", {0, 2, 1});
+  model.node("MatMul", {"q", "k"}, {"scores"});
+  model.node("Add", {"scores", "mask"}, {"y"});
+  EXPECT_EQ(parameter_count(read(model)), 8 * 8);
+}
+
+TEST(OnnxShapes, ATensorThatSeveralOperatorsShareCountsOnce) {
+  Model model;
+  model.input("x", {1, 16}).weights("w", {16, 16}).output("y");
+  model.node("MatMul", {"x", "w"}, {"a"});
+  model.node("Relu", {"a"}, {"b"});
+  model.node("MatMul", {"b", "w"}, {"y"});
+  const Network network = read(model);
+  EXPECT_EQ(parameter_count(network), 16 * 16);
+  EXPECT_EQ(stored_parameters(network), (std::vector<std::int64_t>{256, 0, 0}));
+  EXPECT_EQ(multiply_adds(network), 2 * 16 * 16);
+}
+
+TEST(OnnxShapes, InputsThatStandWhereWeightsDoAreWeights) {
+  Model model;  // as PyTorch writes it with export_params=False
+  model.input("x", {1, 3, 8, 8}).input("conv.weight", {4, 3, 3, 3}).input("conv.bias", {4}).output("y");
+  model.node("Conv", {"x", "conv.weight", "conv.bias"}, {"y"});
+  const Network network = read(model);
+  EXPECT_EQ(lines(network), std::vector<std::string>{"convolution 3x3 bias 1x3x8x8 -> 1x4x6x6 float32"});
+  EXPECT_EQ(network.inputs.size(), 1U);
+  EXPECT_EQ(network.remarks, std::vector<std::string>{"2 inputs are read as weights, and counted as such"});
+}
+
+TEST(OnnxShapes, ATwoInputProductIsNoWeight) {
+  Model model;
+  model.input("x", {4, 8}).input("k", {8, 5}).output("y");
+  model.node("MatMul", {"x", "k"}, {"y"});
+  EXPECT_EQ(lines(read(model)), std::vector<std::string>{"matrix_product 4x8 8x5 -> 4x5 float32"});
+}
+
+}  // namespace
+}  // namespace tenshot::nasbench
