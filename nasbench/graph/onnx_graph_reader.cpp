@@ -36,6 +36,19 @@ bool is_alias(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& 
   return types.count(node.op_type()) != 0;
 }
 
+/// What the constant `result` is made of. A vector that an Identity hands on is one of its own: PyTorch writes vectors of
+/// equal numbers, such as the scales of norms that were never trained, once with an Identity for each of the others.
+void trace_origins(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs, OnnxValue& result) {
+  const bool handed_on = node.op_type() == "Identity" && inputs[0] != nullptr && inputs[0]->shape.size() == 1;
+  if (handed_on && inputs[0]->origins.size() == 1) {
+    result.origins = {{node.output(0), inputs[0]->origins[0].elements}};
+    return;
+  }
+  for (const OnnxValue* input : inputs) {
+    if (input != nullptr) add_origins(*input, result.origins);
+  }
+}
+
 /// Costs are sums of 64-bit integers.
 void require_countable(const OperatorSpecification& operation) {
   constexpr double most = 9e13;  // of which 64 bits hold the sum over as many nodes as there may be
@@ -145,9 +158,7 @@ bool OnnxGraphReader::read_folded(const onnx::NodeProto& node, const Inputs& inp
   const bool asks_for_shape = node.op_type() == "Shape" || node.op_type() == "Size";
   const bool repeats = node.op_type() == "Expand" || node.op_type() == "Tile";
   for (std::size_t i = 0; i < results->size(); ++i) {
-    for (const OnnxValue* input : inputs) {
-      if (input != nullptr && !asks_for_shape) add_origins(*input, (*results)[i].origins);
-    }
+    if (!asks_for_shape) trace_origins(node, inputs, (*results)[i]);
     if (repeats) (*results)[i].stored = inputs[0]->stored;
     set(node, static_cast<int>(i), std::move((*results)[i]));
   }
@@ -159,9 +170,7 @@ void OnnxGraphReader::set_constants(const onnx::NodeProto& node, const Inputs& i
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     outputs[i].constant = true;
     outputs[i].stored = repeats && inputs[0] != nullptr ? inputs[0]->stored : outputs[i].shape;
-    for (const OnnxValue* input : inputs) {
-      if (input != nullptr) add_origins(*input, outputs[i].origins);
-    }
+    trace_origins(node, inputs, outputs[i]);
     set(node, static_cast<int>(i), std::move(outputs[i]));
   }
 }

@@ -194,6 +194,9 @@ class Count:
                 continue
             if names and all(name in self.origins for name in names):
                 made = {k: v for name in names for k, v in self.origins[name].items()}
+                # PyTorch writes vectors of equal numbers once, with an Identity for each of the others.
+                if node.op_type == "Identity" and len(made) == 1 and len(self.shapes.get(names[0]) or ()) == 1:
+                    made = {node.output[0]: next(iter(made.values()))}
                 self.origins.update({name: made for name in node.output})
                 continue
             places = TRAINED_OPERANDS.get(node.op_type, range(len(node.input)))

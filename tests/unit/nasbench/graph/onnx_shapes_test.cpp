@@ -117,6 +117,25 @@ TEST(OnnxShapes, ATensorThatSeveralOperatorsShareCountsOnce) {
   EXPECT_EQ(multiply_adds(network), 2 * 16 * 16);
 }
 
+TEST(OnnxShapes, AVectorThatAnIdentityHandsOnIsOneOfItsOwn) {
+  for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{16}, std::vector<std::int64_t>{2000}}) {
+    Model model;  // two norms that were never trained: PyTorch writes their scales once
+    model.input("x", {1, shape[0], 8}).weights("g", shape).weights("b", shape).output("y");
+    model.weights("m", shape).weights("v", shape);
+    model.node("Identity", {"g"}, {"g2"});
+    model.node("Identity", {"b"}, {"b2"});
+    model.node("BatchNormalization", {"x", "g", "b", "m", "v"}, {"h"});
+    model.node("BatchNormalization", {"h", "g2", "b2", "m", "v"}, {"y"});
+    EXPECT_EQ(parameter_count(read(model)), 4 * shape[0]);
+  }
+  Model tied;  // a matrix is stored once, however it is handed on
+  tied.input("x", {1, 16}).weights("w", {16, 16}).output("y");
+  tied.node("Identity", {"w"}, {"w2"});
+  tied.node("MatMul", {"x", "w"}, {"a"});
+  tied.node("MatMul", {"a", "w2"}, {"y"});
+  EXPECT_EQ(parameter_count(read(tied)), 16 * 16);
+}
+
 TEST(OnnxShapes, InputsThatStandWhereWeightsDoAreWeights) {
   Model model;  // as PyTorch writes it with export_params=False
   model.input("x", {1, 3, 8, 8}).input("conv.weight", {4, 3, 3, 3}).input("conv.bias", {4}).output("y");
