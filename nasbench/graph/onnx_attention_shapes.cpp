@@ -16,6 +16,8 @@ std::int64_t heads_of(const onnx::NodeProto& node, const char* name) {
   return heads;
 }
 
+bool has_heads(const Shape& shape) { return shape.size() == 3 || shape.size() == 4; }
+
 /// Three or four dimensions as [batch, heads, length, size].
 Shape by_heads(const onnx::NodeProto& node, const Shape& shape, const char* heads) {
   if (shape.size() == 4) return shape;
@@ -27,7 +29,7 @@ Shape by_heads(const onnx::NodeProto& node, const Shape& shape, const char* head
 Types standard(const onnx::NodeProto& node, const Inputs& inputs) {
   if (given(inputs, 1) == nullptr || given(inputs, 2) == nullptr) return std::nullopt;
   for (std::size_t i = 0; i < 3; ++i) {
-    if (inputs[i]->shape.size() != 3 && inputs[i]->shape.size() != 4) return std::nullopt;
+    if (!has_heads(inputs[i]->shape)) return std::nullopt;
   }
   const Shape query = by_heads(node, inputs[0]->shape, "q_num_heads");
   Shape key = by_heads(node, inputs[1]->shape, "kv_num_heads"),
@@ -72,7 +74,7 @@ Types several_heads(const onnx::NodeProto& node, const Inputs& inputs) {
   if (key->shape.size() == 5) {  // batch, length, heads, 2, size
     return std::vector<InferredType>{typed_as(*inputs[0], query)};
   }
-  if (value == nullptr || (key->shape.size() != 3 && key->shape.size() != 4)) return std::nullopt;
+  if (value == nullptr || !has_heads(key->shape) || !has_heads(value->shape)) return std::nullopt;
   Shape keys = by_heads(node, key->shape, "num_heads"), values = by_heads(node, value->shape, "num_heads");
   if (const OnnxValue* past = given(inputs, 6); past != nullptr && past->shape.size() == 4) {
     keys[2] += past->shape[2];

@@ -87,6 +87,7 @@ Equation parse(std::string text, const std::vector<Shape>& shapes) {
       throw FormatError("its equation has " + std::to_string(named) + " labels for an operand of " +
                         std::to_string(shapes[i].size()) + " dimensions");
     }
+    if (std::count(labels.begin(), labels.end(), ellipsis) > 1) throw FormatError("its equation has two '...' in one");
     stretched = std::max(stretched, shapes[i].size() - named);
     put_ellipsis(labels, shapes[i].size() - named);
     for (std::size_t axis = 0; axis < labels.size(); ++axis) {
@@ -211,6 +212,7 @@ class Contraction {
 };
 
 bool is_plain(const Equation& equation, const std::vector<Shape>& shapes) {
+  if (std::set<int>(equation.output.begin(), equation.output.end()).size() != equation.output.size()) return false;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     const Labels& labels = equation.operands[i];
     if (std::set<int>(labels.begin(), labels.end()).size() != labels.size()) return false;

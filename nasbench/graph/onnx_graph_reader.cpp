@@ -36,8 +36,8 @@ bool is_alias(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& 
   return types.count(node.op_type()) != 0;
 }
 
-/// What the constant `result` is made of. A vector that an Identity hands on is one of its own: PyTorch writes vectors of
-/// equal numbers, such as the scales of norms that were never trained, once with an Identity for each of the others.
+/// What the constant `result` is made of. A vector that an Identity hands on is one of its own: PyTorch writes vectors
+/// of equal numbers, such as the scales of norms that were never trained, once with an Identity for each of the others.
 void trace_origins(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs, OnnxValue& result) {
   const bool handed_on = node.op_type() == "Identity" && inputs[0] != nullptr && inputs[0]->shape.size() == 1;
   if (handed_on && inputs[0]->origins.size() == 1) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "nasbench/graph/onnx_order.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
@@ -76,7 +77,7 @@ void require_sane_attributes(const onnx::NodeProto& node) {
         std::find_if(bounds.begin(), bounds.end(), [&](const Bound& b) { return found.name() == b.name; });
     if (bound == bounds.end()) continue;
     std::vector<std::int64_t> numbers(found.ints().begin(), found.ints().end());
-    if (found.has_i()) numbers.push_back(found.i());
+    if (found.has_i() || found.type() == onnx::AttributeProto::INT) numbers.push_back(found.i());
     const bool window = bound->name != std::string_view("pads");
     const bool pool =
         node.op_type().find("Pool") != std::string::npos || node.op_type().find("Conv") != std::string::npos;
@@ -87,6 +88,22 @@ void require_sane_attributes(const onnx::NodeProto& node) {
                           "; expected at least " + std::to_string(least));
       }
     }
+  }
+}
+
+/// libonnx takes the window's dimensions from the weights, and the positions from the image, without comparing them.
+void require_image(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
+  const std::string& type = node.op_type();
+  const bool pool = type == "MaxPool" || type == "AveragePool" || type == "LpPool";
+  const bool convolution = type == "Conv" || type == "ConvTranspose" || type == "ConvInteger" || type == "QLinearConv";
+  if (!pool && !convolution) return;
+  const OnnxValue *image = given(inputs, 0), *weight = given(inputs, type == "QLinearConv" ? 3 : 1);
+  if (image == nullptr || (convolution && weight == nullptr)) throw FormatError("its image or its weights are missing");
+  const std::size_t dimensions = image->shape.size(), expected = convolution ? weight->shape.size() : dimensions;
+  if (dimensions < 3 || dimensions != expected) {
+    throw FormatError("its image has " + std::to_string(dimensions) + " dimensions" +
+                      (convolution ? ", its weights " + std::to_string(expected) : "") +
+                      "; expected batch, channels and at least one more" + (convolution ? ", as many in both" : ""));
   }
 }
 
@@ -107,9 +124,9 @@ std::vector<InferredType> inferred_types(const onnx::NodeProto& node, std::int64
                                          const std::vector<const OnnxValue*>& inputs) {
   require_sane_attributes(node);
   std::vector<InferredType> types(static_cast<std::size_t>(node.output_size()));
-  for (const onnx::AttributeProto& found : node.attribute()) {
-    if (found.has_g() || found.graphs_size() > 0) return types;  // what a body computes is not looked into
-  }
+  // What a body computes is not looked into, and libonnx crashes where there is none.
+  const std::string& kind = node.op_type();
+  if (has_sub_graph(node) || kind == "If" || kind == "Loop" || kind == "Scan" || kind == "SequenceMap") return types;
   if (std::optional<std::vector<InferredType>> own = own_types(node, opset, inputs)) {
     own->resize(types.size());
     return std::move(*own);
@@ -117,6 +134,7 @@ std::vector<InferredType> inferred_types(const onnx::NodeProto& node, std::int64
   const int newest = static_cast<int>(std::min<std::int64_t>(opset, std::numeric_limits<int>::max()));
   const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op_type(), newest, node.domain());
   if (schema == nullptr || !schema->has_type_and_shape_inference_function()) return types;
+  require_image(node, inputs);
   NodeContext context(node, inputs);
   try {
     schema->GetTypeAndShapeInferenceFunction()(context);

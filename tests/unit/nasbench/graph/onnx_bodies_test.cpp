@@ -128,8 +128,8 @@ TEST(OnnxBodies, AFunctionOfTheModelIsReadWhereItIsCalled) {
   call.set_domain("own");
   set_real(call, "slope", 0.25F);
   const Network network = read(model);
-  EXPECT_EQ(lines(network), (std::vector<std::string>{"linear 1x16 -> 1x8 float32",
-                                                      "activation leaky_relu 1x8 -> 1x8 float32"}));
+  EXPECT_EQ(lines(network),
+            (std::vector<std::string>{"linear 1x16 -> 1x8 float32", "activation leaky_relu 1x8 -> 1x8 float32"}));
   EXPECT_EQ(network.nodes[1].attributes.alpha, 0.25);
 }
 
@@ -158,9 +158,8 @@ TEST(OnnxBodies, SequencesAreSplitAndJoined) {
   model.node("SequenceAt", {"parts", "last"}, {"part"});
   model.node("SequenceInsert", {"parts", "part"}, {"more"});
   set_integer(model.node("ConcatFromSequence", {"more"}, {"y"}), "axis", 1);
-  EXPECT_EQ(lines(read(model)),
-            (std::vector<std::string>{"split 1x6x4 -> 1x2x4 float32",
-                                      "concatenate 1x2x4 1x2x4 1x2x4 1x2x4 -> 1x8x4 float32"}));
+  EXPECT_EQ(lines(read(model)), (std::vector<std::string>{"split 1x6x4 -> 1x2x4 float32",
+                                                          "concatenate 1x2x4 1x2x4 1x2x4 1x2x4 -> 1x8x4 float32"}));
 }
 
 /// Features, their boxes that are not 0, and what is made of those.

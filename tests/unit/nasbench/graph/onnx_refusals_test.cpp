@@ -48,6 +48,39 @@ TEST(OnnxReaderRefuses, BytesAtRandomWithoutACrash) {
   }
 }
 
+TEST(OnnxReaderRefuses, AnImageThatHasOtherDimensionsThanItsWeights) {
+  Model model;
+  model.input("x", {1, 20}).weights("w", {84, 64, 1, 1}).output("y");
+  model.node("Conv", {"x", "w"}, {"y"});
+  expect_refusal(model, {"its image has 2 dimensions, its weights 4"});
+}
+
+TEST(OnnxReaderRefuses, ANumberOfGroupsThatIsLeftOutAndSo0) {
+  Model model = small_model();
+  onnx::AttributeProto& group = *model.graph().mutable_node(0)->add_attribute();
+  group.set_name("group");
+  group.set_type(onnx::AttributeProto::INT);
+  expect_refusal(model, {"attribute 'group' has 0; expected at least 1"});
+}
+
+TEST(OnnxReaderRefuses, AnAttentionWhoseValuesHaveNoHeads) {
+  Model model;
+  model.input("q", {1, 32, 64}).input("k", {1, 32, 64}).input("v", {64}).output("y");
+  onnx::NodeProto& node = model.node("MultiHeadAttention", {"q", "k", "v"}, {"y"});
+  node.set_domain("com.microsoft");
+  set_integer(node, "num_heads", 4);
+  expect_refusal(model, {"com.microsoft.MultiHeadAttention", "shape of its output 'y' is unknown"});
+}
+
+TEST(OnnxReaderRefuses, AScanWithoutABody) {
+  for (const std::int64_t opset : {8, 13}) {
+    Model model(opset);
+    model.input("x", {2, 3}).output("y");
+    model.node("Scan", {"x"}, {"y"});
+    expect_refusal(model, {"Scan 'n_y'"});
+  }
+}
+
 TEST(OnnxReaderRefuses, ACycle) {
   Model model = small_model();
   model.node("Add", {"output", "b2"}, {"b1"});

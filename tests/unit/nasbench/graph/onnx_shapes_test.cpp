@@ -12,7 +12,10 @@ Shape output_of(const Network& network, std::size_t output = 0) {
 TEST(OnnxShapes, PadsComputedFromConstantsAreFolded) {
   Model model;  // as PyTorch writes F.pad(x, (1, 2, 3, 4)): last axis first, pairs turned round
   model.input("x", {1, 8, 32, 32}).output("y").integers("pads", {1, 2, 3, 4}).integers("four", {4});
-  model.integers("pairs", {-1, 2}).integers("minus", {-1}).integers("far", {-9223372036854775807}).integers("axis", {0});
+  model.integers("pairs", {-1, 2})
+      .integers("minus", {-1})
+      .integers("far", {-9223372036854775807})
+      .integers("axis", {0});
   onnx::AttributeProto& zero = *model.node("ConstantOfShape", {"four"}, {"zeros"}).add_attribute();
   zero.set_name("value");
   zero.set_type(onnx::AttributeProto::TENSOR);
