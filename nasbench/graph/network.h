@@ -116,8 +116,8 @@ std::int64_t multiply_adds(const Network& network);
 std::int64_t weight_bytes(const Network& network);
 
 /// Trainable parameters of each node. Of a network that was read from a file, those that the file stores: a mask or a
-/// position that is computed is none, and a tensor that several nodes share counts for the first of them; a vector that the
-/// file hands on by an Identity, as PyTorch writes vectors of equal numbers, counts as one of its own.
+/// position that is computed is none, and a tensor that several nodes share counts for the first of them; a vector that
+/// the file hands on by an Identity, as PyTorch writes vectors of equal numbers, counts as one of its own.
 std::vector<std::int64_t> stored_parameters(const Network& network);
 /// Their sum.
 std::int64_t parameter_count(const Network& network);
