@@ -41,7 +41,7 @@ def of_mobile_cnn(identity):
     """pixel4_1large1med_float: a phone, its cores, the precision."""
     phone, cores, precision = identity.split("_")
     threads = sum(int(number) for number in re.findall(r"\d+", cores)) if cores != "gpu" else 0
-    runtime = "TensorFlow Lite" + (", GPU" if cores == "gpu" else f", cores {cores}")
+    runtime = "TensorFlow Lite" + (", GPU" if cores == "gpu" else "")
     return {"device": PHONES[phone], "runtime": runtime, "threads": threads,
             "precision": "fp32" if precision == "float" else "int8"}
 
@@ -54,7 +54,7 @@ def of_help(identity):
     phone = chip in ("samsung_a50", "samsung_s7", "essential_ph_1", "pixel2")
     other = chip in ("pixel3", "raspi4", "eyeriss", "fpga")
     return {"device": CHIPS[chip], "batch": int(batch) if batch.isdigit() else 1,
-            "runtime": "on-device" if phone else "HW-NAS-Bench" if other else "PyTorch"}
+            "runtime": "TensorFlow Lite" if phone else "unknown" if other else "PyTorch"}
 
 
 def of_ncnn(runs):

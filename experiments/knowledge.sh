@@ -21,8 +21,8 @@ done
 out=${1:-checkpoints}
 install_missing
 build_targets tenshot
-work=$build/experiments/knowledge
 rows=${TENSHOT_KNOWLEDGE_ROWS:-85}
+work=$build/experiments/knowledge/$rows
 mkdir -p "$work" "$out"
 
 # pool NAME KIND [RUNS] -- IMPORT…: imports a table into $work/NAME, unless that is there, and describes its devices.

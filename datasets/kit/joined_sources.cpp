@@ -7,16 +7,11 @@
 #include <utility>
 
 #include "datasets/tables/measurements.h"
+#include "nasbench/support/median.h"
 #include "nasbench/support/number_text.h"
 
 namespace tenshot::datasets {
 namespace {
-
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
 
 /// The values of a network, and the sources that they are of.
 struct Values {
@@ -65,7 +60,7 @@ std::vector<std::string> JoinedSources::remarks(Quantity quantity) const {
   std::vector<std::string> lines;
   lines.push_back(std::to_string(repeated.size()) + (repeated.size() == 1 ? " network was" : " networks were") +
                   " measured more than once, and the median of each counts: they agree within " +
-                  percent(median_of(disagreements)) + " typically and " + percent(worst->disagreement) + " at worst (" +
+                  percent(median(disagreements)) + " typically and " + percent(worst->disagreement) + " at worst (" +
                   worst->name + ": " + values + " " + std::string(unit(quantity)) + ")");
   std::string differing;
   for (const SourceLevel& level : levels) {
@@ -92,18 +87,18 @@ JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const
   joined.measured.left_out_of_all = left_out;
   std::vector<std::vector<double>> ratios(paths.size());
   for (const Values& network : values_by_network(joined.sources)) {
-    const double median = median_of(network.values);
+    const double typical = median(network.values);
     joined.measured.architectures.push_back(network.architecture);
-    joined.measured.latency_ms.push_back(median);
+    joined.measured.latency_ms.push_back(typical);
     if (network.values.size() == 1) continue;
     const auto [least, most] = std::minmax_element(network.values.begin(), network.values.end());
-    joined.repeated.push_back({space.format(network.architecture), network.values, median, *most / *least - 1});
+    joined.repeated.push_back({space.format(network.architecture), network.values, *most / *least - 1});
     for (std::size_t i = 0; i < network.values.size(); ++i) {
-      ratios[network.sources[i]].push_back(network.values[i] / median - 1);
+      ratios[network.sources[i]].push_back(network.values[i] / typical - 1);
     }
   }
   for (std::size_t s = 0; s < paths.size(); ++s) {
-    if (!ratios[s].empty()) joined.levels.push_back({paths[s].string(), median_of(ratios[s])});
+    if (!ratios[s].empty()) joined.levels.push_back({paths[s].string(), median(ratios[s])});
   }
   joined.measured.whole_milliseconds = are_whole_milliseconds(joined.measured.latency_ms);
   return joined;

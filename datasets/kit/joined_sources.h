@@ -13,7 +13,6 @@ namespace tenshot::datasets {
 struct RepeatedNetwork {
   std::string name;            ///< as its space formats it
   std::vector<double> values;  ///< in the order of the sources
-  double median = 0;           ///< what counts
   double disagreement = 0;     ///< the largest over the smallest, less 1
 };
 

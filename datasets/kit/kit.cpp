@@ -134,7 +134,7 @@ std::string suffix_of(const Architecture& network) {
   return nasbench::network_format(nasbench::named_network(network).file).suffix;
 }
 
-/// Of networks by name: that their files are there and can be measured. Says their inputs.
+/// Notes the inputs of networks by name. Throws where their files are not there or cannot be measured.
 void read_inputs(const KitRequest& request, std::vector<ModelSource>& sources) {
   std::map<fs::path, fs::path> data;  // what will be copied, from where
   for (ModelSource& source : sources) {
@@ -150,7 +150,7 @@ void read_inputs(const KitRequest& request, std::vector<ModelSource>& sources) {
     for (const fs::path& file : nasbench::network_format(named.file).weight_files(named.file)) {
       const fs::path from = fs::path(named.file).parent_path() / file;
       const auto [other, first] = data.emplace(weights_name(source.model, file), from);
-      if (!first && read_file(other->second) != read_file(from)) {
+      if (!first && other->second != from && read_file(other->second) != read_file(from)) {
         throw InputError(from.string() + ": two networks of the kit name their weights so; rename those of '" +
                          named.name + "'");
       }

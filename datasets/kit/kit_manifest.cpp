@@ -62,12 +62,6 @@ json model_json(const KitModel& model, const SearchSpace& space) {
   return object;
 }
 
-std::string shape_text(const nasbench::Shape& shape) {
-  std::string text;
-  for (const std::int64_t extent : shape) text += (text.empty() ? "" : "x") + std::to_string(extent);
-  return text;
-}
-
 /// "1x3x32x32" of an image, "int64:1x128,int64:1x128" of two inputs that are not of float32.
 std::string shapes_text(const std::vector<nasbench::NetworkInput>& inputs) {
   std::string text;
@@ -78,7 +72,7 @@ std::string shapes_text(const std::vector<nasbench::NetworkInput>& inputs) {
     } else if (input.type.type != nasbench::ElementType::float32) {
       text += std::string(name(input.type.type)) + ":";
     }
-    text += shape_text(input.type.shape);
+    text += nasbench::format(input.type.shape);
   }
   return text;
 }
@@ -123,6 +117,9 @@ KitModel read_model(const JsonReader& reader, const SearchSpace& space) {
   model.id = reader.text("id", "");
   if (!is_model_id(model.id)) {
     reader.fail("id", "lower-case letters, digits and '_'", reader.require("id", "the model's id"));
+  }
+  if (const std::string file = reader.text("file", ""); !file.empty()) {
+    model.suffix = std::filesystem::path(file).extension().string();
   }
   model.sha256 = reader.text("sha256", "");
   model.converted_sha256 = read_converted(reader);
@@ -210,7 +207,7 @@ std::string models_table(const KitManifest& manifest) {
   std::string table = "# kit " + manifest.id + "\n# batch " + std::to_string(manifest.batch) + "\n# resolution " +
                       std::to_string(manifest.shape.resolution) + "\n# input " + nasbench::onnx_input_name + "\n";
   if (!manifest.models.empty()) {
-    table += "# empty " + shape_text(manifest.models.front().inputs.front().type.shape) + "\n";  // of empty.onnx
+    table += "# empty " + nasbench::format(manifest.models.front().inputs.front().type.shape) + "\n";  // of empty.onnx
   }
   for (const KitModel& model : manifest.models) {
     table += model.id + "\t" + kind_of(model) + "\t" + model_file(model) + "\t" + model.sha256 + "\t" +

@@ -8,7 +8,7 @@
 /// What a kit's folder says of its models; for the sources of the kit only.
 namespace tenshot::datasets {
 
-/// Of the model `id`, inside the kit's folder.
+/// Where the model's file lies inside the kit's folder.
 std::string model_file(const KitModel& model);
 
 /// manifest.json, which read_kit_manifest reads.

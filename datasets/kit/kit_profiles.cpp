@@ -2,15 +2,17 @@
 
 #include <cmath>
 #include <optional>
+#include <string>
 #include <system_error>
+#include <unordered_map>
 #include <utility>
 
 #include "datasets/kit/kit_manifest.h"
 #include "datasets/kit/kit_notes.h"
 #include "datasets/kit/profile_formats.h"
 #include "datasets/kit/profile_matching.h"
+#include "nasbench/formats/network_file.h"
 #include "nasbench/graph/onnx_names.h"
-#include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
@@ -28,10 +30,18 @@ std::optional<fs::path> profile_in(const fs::path& results) {
   return std::nullopt;
 }
 
+/// What a model's file calls its operators. Of other formats than ONNX the network's own names are the file's.
+std::unordered_map<std::string, int> nodes_by_name(const fs::path& model, const nasbench::Network& network) {
+  if (model.extension() == ".onnx") return nasbench::operators_by_name(model, network);
+  std::unordered_map<std::string, int> nodes;
+  for (std::size_t i = 0; i < network.nodes.size(); ++i) nodes.emplace(network.nodes[i].name, static_cast<int>(i));
+  return nodes;
+}
+
 void add(KitProfiles& profiles, const fs::path& model, const fs::path& profile, const std::string& name) {
   const std::vector<LayerTime> layers = layer_times(read_file(profile), profile.string());
-  const nasbench::Network network = nasbench::read_onnx(model);
-  const MatchedProfile matched = match_profile(layers, network, nasbench::operators_by_name(model, network));
+  const nasbench::Network network = nasbench::read_network_file(model);
+  const MatchedProfile matched = match_profile(layers, network, nodes_by_name(model, network));
   if (matched.matched == 0) {
     throw FormatError(profile.string() + ": none of its " + std::to_string(layers.size()) +
                       " layers is an operator of '" + name + "'; is it of another network?");

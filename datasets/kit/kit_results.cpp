@@ -25,14 +25,12 @@
 namespace tenshot::datasets {
 namespace {
 
-using Notes = KitNotes;
-
 bool is_file(const std::filesystem::path& path) {
   std::error_code ignored;
   return std::filesystem::is_regular_file(path, ignored);
 }
 
-std::vector<double> read_times(const std::filesystem::path& folder, const Notes& meta) {
+std::vector<double> read_times(const std::filesystem::path& folder, const KitNotes& meta) {
   const auto text = [&](const char* name) { return read_file(folder / name); };
   const auto file = [&](const char* name) { return (folder / name).string(); };
   if (is_file(folder / "times.json")) {
@@ -97,7 +95,7 @@ class Reader {
     results_.findings.push_back(std::move(finding));
   }
 
-  static NotedClocks clocks_of(const Notes& meta) {
+  static NotedClocks clocks_of(const KitNotes& meta) {
     return {parse_integer(note(meta, "clocks_before")), parse_integer(note(meta, "clocks_after")),
             note(meta, "clocks_moved") == "no", note(meta, "clocks_fixed") != "no"};
   }
@@ -124,7 +122,7 @@ class Reader {
       find(KitProblem::failed, &model, excerpt(line, 200), true);
       return std::nullopt;
     }
-    const Notes meta = read_notes(folder / "meta.txt");
+    const KitNotes meta = read_notes(folder / "meta.txt");
     // What the user did not convert was not to be measured.
     const bool converted = !note(results_.run, "converted").empty();
     if (meta.empty() && converted && model.converted_sha256.empty() && !model.is_architecture()) return std::nullopt;
@@ -157,7 +155,7 @@ class Reader {
 
   /// What measure.sh noted of an architecture beside its times.
   void read_noted(const KitModel& model) {
-    const Notes meta = read_notes(results_folder_ / model.id / "meta.txt");
+    const KitNotes meta = read_notes(results_folder_ / model.id / "meta.txt");
     const std::string key = column(results_.quantity), text = note(meta, key);
     const LatencyEntry entry = parse_latency(text);
     if (!entry.problem) {
@@ -170,7 +168,7 @@ class Reader {
     }
   }
 
-  void judge(const KitModel& model, const Notes& meta, const descriptor::Timing& timing) {
+  void judge(const KitModel& model, const KitNotes& meta, const descriptor::Timing& timing) {
     if (model.is_architecture() && note(meta, "aggregated") == "yes") ++results_.aggregated;
     const double spread = timing.interquartile_range_ms / timing.median_ms;
     // What costs next to nothing spreads widely on every clock, and little depends on one operator or chain.
@@ -180,11 +178,15 @@ class Reader {
                " % of their median",
            false);
     }
-    if (note(meta, "clocks_moved") == "yes") {
+    const bool clock_moved = note(meta, "clocks_moved") == "yes",
+               sentinel_moved = note(meta, "sentinel_moved") == "yes";
+    const bool unsettled = sentinel_moved || (clock_moved && note(meta, "clocks_fixed") != "no");
+    if (model.is_architecture() && unsettled) ++results_.unsettled;
+    if (clock_moved) {
       find(KitProblem::clocks_moved, &model,
            note(meta, "clocks_before") + " before, " + note(meta, "clocks_after") + " after", false);
     }
-    if (note(meta, "sentinel_moved") == "yes") {
+    if (sentinel_moved) {
       find(KitProblem::clocks_moved, &model,
            "the sentinel took " + note(meta, "sentinel_ms") + " ms, over 5 % more than at its fastest", false);
     }
@@ -252,7 +254,7 @@ class Reader {
   std::vector<double> counts_of(const KitModel& model) {
     std::vector<double> counts(default_counters.size(), std::numeric_limits<double>::quiet_NaN());
     const std::filesystem::path folder = results_folder_ / model.id;
-    const Notes meta = read_notes(folder / "meta.txt");
+    const KitNotes meta = read_notes(folder / "meta.txt");
     const auto few = parse_integer(note(meta, "short_runs")), many = parse_integer(note(meta, "long_runs"));
     if (!few || !many || *many <= *few) return counts;
     for (int pass = 1; is_file(folder / pass_file(pass, "long")); ++pass) {
@@ -336,10 +338,7 @@ DeviceRuntime device_of(const KitResults& results, const std::string& id) {
   if (results.manifest.space->composed()) device.input_shape = {3, resolution, resolution};  // others have one each
   nlohmann::json environment = {
       {"kit", results.manifest.id}, {"run", results.run}, {"before", results.before}, {"after", results.after}};
-  const auto disturbed = std::count_if(results.findings.begin(), results.findings.end(), [](const KitFinding& finding) {
-    return finding.problem == KitProblem::clocks_moved && finding.of_architecture;
-  });
-  if (disturbed > 0) environment["unsettled_architectures"] = static_cast<std::size_t>(disturbed);
+  if (results.unsettled > 0) environment["unsettled_architectures"] = results.unsettled;
   if (results.aggregated > 0) {
     environment["aggregated"] = {{"measurements", results.aggregated},
                                  {"meaning", "one average or median that the tool printed, without a spread"}};

@@ -51,7 +51,10 @@ struct KitResults {
   std::vector<std::vector<double>> times_ms;         ///< every run of each of `latencies`; empty of other quantities
   HardwareDescriptor descriptor;  ///< of all operators or "none"; in_network where every chain was measured
   std::vector<KitFinding> findings;
-  std::size_t planned = 0;     ///< architectures
+  std::size_t planned = 0;  ///< architectures
+  /// Architectures during which the clock, or the level of the sentinel, moved. A clock that follows the load tells
+  /// nothing.
+  std::size_t unsettled = 0;
   std::size_t aggregated = 0;  ///< of them, those whose one time is an average or a median that a tool printed
 
   bool whole_milliseconds() const;

@@ -1,8 +1,10 @@
 #include "datasets/kit/measured_space.h"
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <system_error>
+#include <vector>
 
 #include "datasets/kit/kit.h"
 #include "datasets/pool/pool.h"
@@ -23,7 +25,7 @@ bool is_cell(const std::string& text) {
   }
 }
 
-const nasbench::SearchSpace* space_of(const fs::path& path) {
+const nasbench::SearchSpace* space_of_measurements(const fs::path& path) {
   std::error_code error;
   if (path == "-") return nullptr;
   if (fs::is_directory(path, error)) return is_kit(path) ? read_kit_manifest(path).space : read_device(path).space;
@@ -34,6 +36,14 @@ const nasbench::SearchSpace* space_of(const fs::path& path) {
   const std::optional<std::size_t> column = named ? named : csv.find("network");
   if (!column || !csv.next() || csv.fields().size() <= *column) return nullptr;
   return is_cell(std::string(csv.fields()[*column])) ? &nasbench::nasbench201() : &nasbench::networks();
+}
+
+const nasbench::SearchSpace& space_given(const std::vector<std::string>& names, const std::vector<fs::path>& tables) {
+  if (!std::all_of(names.begin(), names.end(), is_cell)) return nasbench::networks();
+  for (const fs::path& table : tables) {
+    if (const nasbench::SearchSpace* space = space_of_measurements(table)) return *space;
+  }
+  return nasbench::nasbench201();
 }
 
 }  // namespace tenshot::datasets

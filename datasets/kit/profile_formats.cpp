@@ -9,6 +9,7 @@
 
 #include "datasets/tables/json_reader.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/median.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 
@@ -48,12 +49,6 @@ std::vector<LayerTime> of_trtexec(const json& list, const std::string& file) {
 
 constexpr std::string_view kernel_suffix = "_kernel_time";
 
-double median_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  const std::size_t middle = values.size() / 2;
-  return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
 std::vector<LayerTime> of_onnxruntime(const json& events, const std::string& file) {
   std::vector<LayerTime> layers;
   std::vector<std::vector<double>> runs;
@@ -81,7 +76,7 @@ std::vector<LayerTime> of_onnxruntime(const json& events, const std::string& fil
   }
   for (std::size_t i = 0; i < layers.size(); ++i) {
     if (runs[i].size() > 1) runs[i].erase(runs[i].begin());  // the first run warms up
-    layers[i].ms = median_of(runs[i]);
+    layers[i].ms = median(runs[i]);
   }
   return layers;
 }
@@ -159,7 +154,7 @@ std::vector<LayerTime> of_openvino(std::string_view text, const std::string& fil
     if (times.empty()) layers.push_back({fields.front(), kind < fields.size() ? fields[kind] : "", 0});
     times.push_back(number_in(fields, time, "line " + std::to_string(number), file));
   }
-  for (LayerTime& layer : layers) layer.ms = median_of(requests.at(layer.name));
+  for (LayerTime& layer : layers) layer.ms = median(requests.at(layer.name));
   return layers;
 }
 

@@ -14,16 +14,14 @@ struct LayerTime {
 };
 
 /// The layers that a profile names, in the order of execution, each once. It is one of
-///   - trtexec --exportProfile (TensorRT 8 to 10): a JSON list of objects with name and averageMs, medianMs where it
-///   is;
-///   - ONNX Runtime's profile (1.10 to 1.22): a JSON list of events, of which those of category Node and a name that
+///   - trtexec --exportProfile: a JSON list of objects with name and averageMs, medianMs where it is;
+///   - ONNX Runtime's profile: a JSON list of events, of which those of category Node and a name that
 ///     ends in _kernel_time count; the median of each over its runs, without the first where there are several;
-///   - benchmark_model --enable_op_profiling: what it prints, the table "Run Order" (TensorFlow Lite 2.8 to
-///   LiteRT 1.2);
-///   - benchmark_app -report_type detailed_counters (OpenVINO 2022 to 2025): CSV with semicolons and layerName,
+///   - benchmark_model --enable_op_profiling: what it prints, the table "Run Order";
+///   - benchmark_app -report_type detailed_counters (OpenVINO): CSV with semicolons and layerName,
 ///     execStatus, layerType and realTime (ms).
-/// Which one it is, its content says. Throws FormatError that names `file` and the entry at fault, also where it is
-/// none of these or names no layer.
+/// Which one it is, its content says. ONNX Runtime's is tested with the real one, the others with files by hand. Throws
+/// FormatError that names `file` and the entry at fault, also where it is none of these or names no layer.
 std::vector<LayerTime> layer_times(std::string_view text, const std::string& file);
 
 }  // namespace tenshot::datasets

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <unordered_set>
 #include <vector>
 
 #include "datasets/pool/wide_table_scan.h"
+#include "datasets/tables/measurements.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
@@ -42,13 +42,13 @@ std::optional<Row> row_of(std::string_view line) {
   return Row{words.front(), words.back()};
 }
 
-/// "12.3", or "12,3" where the board's language writes it so; never a part of it.
-std::optional<double> milliseconds(std::string_view word) {
+/// Of "12.3", or "12,3" where the board's language writes it so; never a part of it.
+LatencyEntry milliseconds(std::string_view word) {
   std::string text(word);
   if (std::count(text.begin(), text.end(), ',') == 1 && text.find('.') == std::string::npos) {
     text[text.find(',')] = '.';
   }
-  return parse_number(text);
+  return parse_latency(text);
 }
 
 template <class Visit>
@@ -59,14 +59,6 @@ void for_each_line(std::string_view text, const Visit& visit) {
     visit(text.substr(start, end - start), number);
     start = end + 1;
   }
-}
-
-std::optional<Problem> problem_of(const std::optional<double>& mean_ms) {
-  if (!mean_ms) return Problem::not_a_number;
-  if (!std::isfinite(*mean_ms)) return Problem::not_finite;
-  if (*mean_ms == 0) return Problem::zero;
-  if (*mean_ms < 0) return Problem::negative;
-  return std::nullopt;
 }
 
 }  // namespace
@@ -90,19 +82,19 @@ DeviceRuntime parse_benchncnn(std::string_view text, const std::string& file, co
     }
     const std::optional<Row> row = row_of(line);
     if (!row) return;
-    const std::optional<double> mean_ms = milliseconds(row->mean_ms);
+    const LatencyEntry mean = milliseconds(row->mean_ms);
     const std::filesystem::path name = std::string(row->name);
     const std::string network = name.extension() == ".param" ? name.stem().string() : name.string();
     const auto leave_out = [&](Problem problem, std::string_view value) {
       findings.add({problem, file, number, "", std::string(value)});
     };
-    if (const auto problem = problem_of(mean_ms)) return leave_out(*problem, row->mean_ms);
+    if (mean.problem) return leave_out(*mean.problem, row->mean_ms);
     try {
       const Architecture architecture = nasbench::networks().parse(network);
       if (!seen.insert(architecture).second) return leave_out(Problem::duplicate, network);
       Measurement& measurement = device.latencies.emplace_back();
       measurement.architecture = architecture;
-      measurement.latency_ms = *mean_ms;
+      measurement.latency_ms = mean.latency_ms;
     } catch (const InputError&) {
       leave_out(Problem::unknown_architecture, network);
     }

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "nasbench/support/error.h"
@@ -40,7 +42,11 @@ std::string add_earlier(DeviceRuntime& device, const DeviceRuntime& earlier) {
       changes.push_back(std::abs(found->second / row.latency_ms - 1));
     }
   }
-  if (device.operator_latencies.empty()) device.operator_latencies = earlier.operator_latencies;
+  std::unordered_set<std::string> profiled;
+  for (const OperatorLatency& latency : device.operator_latencies) profiled.insert(latency.network);
+  for (const OperatorLatency& latency : earlier.operator_latencies) {
+    if (profiled.count(latency.network) == 0) device.operator_latencies.push_back(latency);
+  }
   if (!device.descriptor.has_latencies() && earlier.descriptor.has_latencies()) device.descriptor = earlier.descriptor;
   std::string text = device.id + ": was in the pool; networks kept from there: " + std::to_string(kept) +
                      ", measured again: " + std::to_string(changes.size());

@@ -154,15 +154,17 @@ std::vector<nasbench::Architecture> architectures_or_files(const std::vector<std
     std::copy_if(texts.begin(), texts.end(), std::back_inserter(files), nasbench::is_network_file);
   }
   std::vector<LeftOutFile> refused;
-  read_network_files(files, options, left_out == nullptr ? nullptr : &refused);
+  const std::vector<nasbench::Architecture> read =
+      read_network_files(files, options, left_out == nullptr ? nullptr : &refused);
+  // Two files may have networks of one name: what was read counts, not what their name means.
+  auto next = read.begin();
   std::vector<nasbench::Architecture> architectures;
   for (const std::string& text : texts) {
-    const bool is_file = std::find(files.begin(), files.end(), fs::path(text)) != files.end();
     const bool is_refused =
         std::any_of(refused.begin(), refused.end(), [&](const LeftOutFile& file) { return file.file == text; });
     if (is_refused) continue;
-    architectures.push_back(is_file ? space.parse(fs::path(text).stem().string())
-                                    : architecture_or_file(text, space, options));
+    const bool is_file = !files.empty() && nasbench::is_network_file(text);
+    architectures.push_back(is_file ? *next++ : architecture_or_file(text, space, options));
   }
   if (architectures.empty() && !refused.empty()) throw none_left(refused);
   if (left_out != nullptr) left_out->insert(left_out->end(), refused.begin(), refused.end());

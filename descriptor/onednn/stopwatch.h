@@ -5,14 +5,11 @@
 #include <dnnl.hpp>
 #include <vector>
 
+#include "nasbench/support/median.h"
+
 namespace tenshot::descriptor {
 
 using Clock = std::chrono::steady_clock;
-
-inline double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
-}
 
 /// Time of one call, milliseconds.
 template <class Work>

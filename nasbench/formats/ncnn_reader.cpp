@@ -239,17 +239,8 @@ class NcnnReader {
 }  // namespace
 
 Network read_ncnn(const std::filesystem::path& path, const NetworkReadOptions& options) {
-  constexpr std::size_t longest_message = 1000;
   const std::vector<NcnnLayer> layers = read_ncnn_file(path);
-  try {
-    Network network = simplified(NcnnReader(options).read(layers));
-    require_sound(network);
-    return network;
-  } catch (const InputError& error) {
-    throw InputError("'" + path.string() + "': " + excerpt(error.what(), longest_message));
-  } catch (const FormatError& error) {
-    throw FormatError("'" + path.string() + "': " + excerpt(error.what(), longest_message));
-  }
+  return read_checked(path, [&] { return NcnnReader(options).read(layers); });
 }
 
 std::vector<std::filesystem::path> ncnn_weight_files(const std::filesystem::path& path) {

@@ -283,17 +283,8 @@ class TfliteReader {
 }  // namespace
 
 Network read_tflite(const std::filesystem::path& path, const NetworkReadOptions& options) {
-  constexpr std::size_t longest_message = 1000;
   TfliteFile file = read_tflite_file(path);
-  try {
-    Network network = simplified(TfliteReader(std::move(file), options).read());
-    require_sound(network);
-    return network;
-  } catch (const InputError& error) {
-    throw InputError("'" + path.string() + "': " + excerpt(error.what(), longest_message));
-  } catch (const FormatError& error) {
-    throw FormatError("'" + path.string() + "': " + excerpt(error.what(), longest_message));
-  }
+  return read_checked(path, [&] { return TfliteReader(std::move(file), options).read(); });
 }
 
 }  // namespace tenshot::nasbench

@@ -8,18 +8,12 @@
 namespace tenshot::nasbench {
 namespace {
 
-std::string text_of(const Shape& shape) {
-  std::vector<std::string> dimensions;
-  for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
-  return dimensions.empty() ? "a scalar" : joined(dimensions, "x");
-}
-
 /// `axis` counted from the front.
 std::int64_t front_axis(const std::string& name, std::int64_t axis, const Shape& shape) {
   const auto rank = static_cast<std::int64_t>(shape.size());
   if (axis < -rank || axis >= rank) {
     throw InputError("operator '" + name + "': there is no axis " + std::to_string(axis) + " in a tensor of " +
-                     text_of(shape));
+                     format(shape));
   }
   return axis < 0 ? axis + rank : axis;
 }
@@ -28,7 +22,7 @@ std::int64_t front_axis(const std::string& name, std::int64_t axis, const Shape&
 Shape windowed_shape(const std::string& name, const Shape& input, std::int64_t channels, const WindowOptions& window,
                      bool ceil_mode) {
   if (input.size() != 4) {
-    throw InputError("operator '" + name + "' wants batch x channels x height x width, found " + text_of(input));
+    throw InputError("operator '" + name + "' wants batch x channels x height x width, found " + format(input));
   }
   const auto& [kernel, stride, padding, dilation] = window;
   const std::int64_t height =
@@ -37,7 +31,7 @@ Shape windowed_shape(const std::string& name, const Shape& input, std::int64_t c
       window_positions(input[3], kernel.width, stride.width, dilation.width, padding.left, padding.right, ceil_mode);
   if (height < 1 || width < 1) {
     throw InputError("operator '" + name + "': a kernel of " + std::to_string(kernel.height) + "x" +
-                     std::to_string(kernel.width) + " does not fit an input of " + text_of(input));
+                     std::to_string(kernel.width) + " does not fit an input of " + format(input));
   }
   return {input[0], channels, height, width};
 }
@@ -80,7 +74,7 @@ Shape broadcast_shape(const Shape& left, const Shape& right) {
   for (std::size_t i = 0; i < shorter.size(); ++i) {
     std::int64_t& dimension = shape[offset + i];
     if (dimension != shorter[i] && dimension != 1 && shorter[i] != 1) {
-      throw InputError("tensors of " + text_of(left) + " and " + text_of(right) + " do not broadcast");
+      throw InputError("tensors of " + format(left) + " and " + format(right) + " do not broadcast");
     }
     if (dimension == 1) dimension = shorter[i];
   }
@@ -129,7 +123,7 @@ Source NetworkBuilder::transposed_convolution(std::string name, const Source& in
                                               const ConvolutionOptions& options, const Extent& output_padding) {
   const Shape& shape = type(input).shape;
   if (shape.size() != 4) {
-    throw InputError("operator '" + name + "' wants batch x channels x height x width, found " + text_of(shape));
+    throw InputError("operator '" + name + "' wants batch x channels x height x width, found " + format(shape));
   }
   require_groups(name, options.groups, shape[1], channels);
   const auto& [kernel, stride, padding, dilation] = options.window;
@@ -161,7 +155,7 @@ Source NetworkBuilder::linear(std::string name, const Source& input, std::int64_
 Source NetworkBuilder::matrix_product(std::string name, const Source& left, const Source& right) {
   const Shape &a = type(left).shape, &b = type(right).shape;
   if (a.size() < 2 || b.size() < 2 || a.back() != b[b.size() - 2]) {
-    throw InputError("operator '" + name + "': there is no product of " + text_of(a) + " and " + text_of(b));
+    throw InputError("operator '" + name + "': there is no product of " + format(a) + " and " + format(b));
   }
   Shape output = broadcast_shape({a.begin(), a.end() - 2}, {b.begin(), b.end() - 2});
   output.push_back(a[a.size() - 2]);
@@ -190,7 +184,7 @@ Source NetworkBuilder::average_pool(std::string name, const Source& input, const
 Source NetworkBuilder::global_average_pool(std::string name, const Source& input, bool keep_positions) {
   const Shape& shape = type(input).shape;
   if (shape.size() != 4) {
-    throw InputError("operator '" + name + "' wants batch x channels x height x width, found " + text_of(shape));
+    throw InputError("operator '" + name + "' wants batch x channels x height x width, found " + format(shape));
   }
   const Shape output = keep_positions ? Shape{shape[0], shape[1], 1, 1} : Shape{shape[0], shape[1]};
   return append(node(OperatorKind::global_pool, std::move(name), {input}, output));
@@ -272,8 +266,8 @@ Source NetworkBuilder::concatenate(std::string name, const std::vector<Source>& 
     const std::int64_t extent = a < other.size() ? other[a] : 0;
     if (a < other.size()) other[a] = shape[a];
     if (other != shape) {
-      throw InputError("operator '" + name + "': cannot concatenate " + text_of(type(inputs[0]).shape) + " and " +
-                       text_of(type(inputs[i]).shape) + " along axis " + std::to_string(axis));
+      throw InputError("operator '" + name + "': cannot concatenate " + format(type(inputs[0]).shape) + " and " +
+                       format(type(inputs[i]).shape) + " along axis " + std::to_string(axis));
     }
     shape[a] += extent;
   }
@@ -296,7 +290,7 @@ std::vector<Source> NetworkBuilder::split(std::string name, const Source& input,
     sum += size;
   }
   if (sizes.empty() || sum != from.shape[static_cast<std::size_t>(axis)]) {
-    throw InputError("operator '" + name + "': its parts have " + std::to_string(sum) + " of " + text_of(from.shape) +
+    throw InputError("operator '" + name + "': its parts have " + std::to_string(sum) + " of " + format(from.shape) +
                      " along axis " + std::to_string(axis));
   }
   added.attributes.axes = {axis};
@@ -316,8 +310,8 @@ Source NetworkBuilder::shuffle(std::string name, const Source& input, int groups
 
 Source NetworkBuilder::reshape(std::string name, const Source& input, Shape shape) {
   if (element_count(shape) != element_count(type(input).shape)) {
-    throw InputError("operator '" + name + "': " + text_of(type(input).shape) + " does not hold as many numbers as " +
-                     text_of(shape));
+    throw InputError("operator '" + name + "': " + format(type(input).shape) + " does not hold as many numbers as " +
+                     format(shape));
   }
   return append(node(OperatorKind::reshape, std::move(name), {input}, std::move(shape)));
 }
@@ -331,7 +325,7 @@ Source NetworkBuilder::transpose(std::string name, const Source& input, std::vec
     output.push_back(shape[static_cast<std::size_t>(axis)]);
   }
   if (output.size() != shape.size() || permutation.size() != shape.size()) {
-    throw InputError("operator '" + name + "': its axes are no permutation of those of " + text_of(shape));
+    throw InputError("operator '" + name + "': its axes are no permutation of those of " + format(shape));
   }
   NetworkNode added = node(OperatorKind::transpose, std::move(name), {input}, output);
   added.attributes.axes = std::move(permutation);

@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include "nasbench/graph/network_patterns.h"
+#include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
@@ -36,6 +38,25 @@ std::string example_shape(const Shape& open, std::int64_t batch) {
     dimensions.push_back(std::to_string(open[i] > 0 ? open[i] : usual));
   }
   return joined(dimensions, "x");
+}
+
+Network read_checked(const std::filesystem::path& path, const std::function<Network()>& read) {
+  constexpr std::size_t longest_message = 1000;  // names of nodes and inputs may be anything
+  const auto named = [&](const Error& error) {
+    return "'" + path.string() + "': " + excerpt(error.what(), longest_message);
+  };
+  try {
+    Network network = simplified(read());
+    const std::string remark = remark_on_weights(operator_list(network));
+    if (!remark.empty()) network.remarks.push_back(remark);
+    for (std::string& text : network.remarks) text = excerpt(text, longest_message);
+    require_sound(network);
+    return network;
+  } catch (const InputError& error) {
+    throw InputError(named(error));
+  } catch (const FormatError& error) {
+    throw FormatError(named(error));
+  }
 }
 
 }  // namespace tenshot::nasbench

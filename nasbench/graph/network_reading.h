@@ -1,11 +1,14 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "nasbench/graph/network.h"
 #include "nasbench/graph/operator_specification.h"
 
 namespace tenshot::nasbench {
@@ -24,5 +27,9 @@ std::pair<std::string, Shape> parse_input_shape(std::string_view text);
 /// A shape that an input may be given, as it is written on the command line, where `open` has 0 for what its file
 /// leaves open: the batch in front, 3 channels of 224 pixels in an image, 128 steps in a sequence.
 std::string example_shape(const Shape& open, std::int64_t batch = 1);
+
+/// The network that `read` finds in a file: simplified and checked, with a remark on weights that are not understood.
+/// What `read` throws is thrown with the file's name, in one line.
+Network read_checked(const std::filesystem::path& path, const std::function<Network()>& read);
 
 }  // namespace tenshot::nasbench

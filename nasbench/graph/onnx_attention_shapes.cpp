@@ -7,9 +7,6 @@
 namespace tenshot::nasbench {
 namespace {
 
-using Inputs = std::vector<const OnnxValue*>;
-using Types = std::optional<std::vector<InferredType>>;
-
 std::int64_t heads_of(const onnx::NodeProto& node, const char* name) {
   const std::int64_t heads = integer_attribute(node, name, 0);
   if (heads < 1) throw FormatError("its attribute '" + std::string(name) + "' is missing");
@@ -26,7 +23,7 @@ Shape by_heads(const onnx::NodeProto& node, const Shape& shape, const char* head
 }
 
 /// Opset 23: Q, K, V, a mask, the past's keys and values.
-Types standard(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes standard(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (given(inputs, 1) == nullptr || given(inputs, 2) == nullptr) return std::nullopt;
   for (std::size_t i = 0; i < 3; ++i) {
     if (!has_heads(inputs[i]->shape)) return std::nullopt;
@@ -45,7 +42,7 @@ Types standard(const onnx::NodeProto& node, const Inputs& inputs) {
 }
 
 /// com.microsoft.Attention: one product gives queries, keys and values.
-Types packed(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes packed(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const OnnxValue* weight = given(inputs, 1);
   if (weight == nullptr || weight->shape.size() != 2 || inputs[0]->shape.size() != 3) return std::nullopt;
   const std::vector<std::int64_t> sizes = integers_attribute(node, "qkv_hidden_sizes");
@@ -63,7 +60,7 @@ Types packed(const onnx::NodeProto& node, const Inputs& inputs) {
 
 /// com.microsoft's MultiHeadAttention and its like: (batch, length, heads × size) of each, keys and values perhaps by
 /// heads, or all packed into the query.
-Types several_heads(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes several_heads(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::int64_t heads = heads_of(node, "num_heads");
   const Shape& query = inputs[0]->shape;
   if (query.size() == 5) {  // batch, length, heads, 3, size
@@ -85,7 +82,7 @@ Types several_heads(const onnx::NodeProto& node, const Inputs& inputs) {
 }
 
 /// com.microsoft.GroupQueryAttention: several heads of queries share keys and values.
-Types grouped(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes grouped(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::int64_t heads = heads_of(node, "num_heads"), shared = heads_of(node, "kv_num_heads");
   const Shape& query = inputs[0]->shape;
   if (query.size() != 3) return std::nullopt;
@@ -99,7 +96,7 @@ Types grouped(const onnx::NodeProto& node, const Inputs& inputs) {
 
 }  // namespace
 
-Types attention_types(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes attention_types(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (node.domain().empty()) return standard(node, inputs);
   if (node.op_type() == "GroupQueryAttention") return grouped(node, inputs);
   if (node.op_type() == "Attention" || node.op_type() == "QAttention") return packed(node, inputs);

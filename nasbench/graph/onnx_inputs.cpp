@@ -4,16 +4,6 @@
 #include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
-namespace {
-
-std::string text_of(const Shape& shape) {
-  std::vector<std::string> dimensions;
-  for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
-  return dimensions.empty() ? "scalar" : joined(dimensions, "x");
-}
-
-}  // namespace
-
 void OnnxGraphReader::read_constants() {
   for (const onnx::TensorProto& tensor : file_.initializers) {
     try {
@@ -121,7 +111,7 @@ void OnnxGraphReader::read_input(const onnx::ValueInfoProto& input) {
     value.shape = given->second;
     if (type.has_shape() && type.shape().dim_size() != static_cast<int>(value.shape.size())) {
       throw InputError(place + " has " + std::to_string(type.shape().dim_size()) + " dimensions, the shape given, " +
-                       text_of(value.shape) + ", has " + std::to_string(value.shape.size()));
+                       format(value.shape) + ", has " + std::to_string(value.shape.size()));
     }
   } else if (!type.has_shape()) {
     throw InputError(place + " has no shape in the file; give it, as in --shape " + input.name() + "=1x3x224x224");

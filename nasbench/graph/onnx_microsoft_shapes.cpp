@@ -13,20 +13,13 @@ namespace {
 
 // Shapes of ONNX Runtime's own operators, as its page ContribOperators.md describes them.
 
-using Inputs = std::vector<const OnnxValue*>;
-using Types = std::optional<std::vector<InferredType>>;
-
-Types one(const OnnxValue& like, Shape shape) { return std::vector<InferredType>{typed_as(like, std::move(shape))}; }
-
-Types same(const onnx::NodeProto&, const Inputs& inputs) { return one(*inputs[0], inputs[0]->shape); }
-
-Inputs first_of(Inputs inputs, std::size_t count) {
+OnnxInputs first_of(OnnxInputs inputs, std::size_t count) {
   if (inputs.size() > count) inputs.resize(count);
   return inputs;
 }
 
 /// Y, mean, deviation and the sum that was normalised.
-Types skip_norm(const onnx::NodeProto&, const Inputs& inputs) {
+OnnxTypes skip_norm(const onnx::NodeProto&, const OnnxInputs& inputs) {
   const OnnxValue all = typed_as(*inputs[0], inputs[0]->shape);
   OnnxValue statistics = all;
   if (!statistics.shape.empty()) statistics.shape.back() = 1;
@@ -34,7 +27,7 @@ Types skip_norm(const onnx::NodeProto&, const Inputs& inputs) {
 }
 
 /// What libonnx infers for an operator that takes the same inputs at other places.
-Types as_standard(const onnx::NodeProto& node, const char* type, const Inputs& inputs) {
+OnnxTypes as_standard(const onnx::NodeProto& node, const char* type, const OnnxInputs& inputs) {
   onnx::NodeProto standard = node;
   standard.clear_domain();
   standard.set_op_type(type);
@@ -42,12 +35,12 @@ Types as_standard(const onnx::NodeProto& node, const char* type, const Inputs& i
   return inferred_types(standard, opset, inputs);
 }
 
-Types convolution(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes convolution(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   return as_standard(node, "Conv", first_of(inputs, 2));
 }
 
 /// Images of batch × height × width × channels.
-Types channels_last_convolution(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes channels_last_convolution(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const OnnxValue* weight = given(inputs, 1);
   if (weight == nullptr || weight->shape.size() != inputs[0]->shape.size() || weight->shape.size() < 3)
     return std::nullopt;
@@ -59,10 +52,10 @@ Types channels_last_convolution(const onnx::NodeProto& node, const Inputs& input
   }
   Shape shape = pooled_shape(window, inputs[0]->shape, true);
   shape.back() = weight->shape[0];
-  return one(*inputs[0], shape);
+  return one_type(*inputs[0], shape);
 }
 
-Types transposable_product(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes transposable_product(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (given(inputs, 1) == nullptr) return std::nullopt;
   Shape left = inputs[0]->shape, right = inputs[1]->shape;
   const auto swap_last = [&](const char* name, Shape& shape) {
@@ -72,11 +65,11 @@ Types transposable_product(const onnx::NodeProto& node, const Inputs& inputs) {
     return std::nullopt;
   swap_last("transA", left);
   swap_last("transB", right);
-  return one(*inputs[0], product_shape(left, right));
+  return one_type(*inputs[0], product_shape(left, right));
 }
 
 /// Products whose result is of floating point, whatever their factors are.
-Types integer_product(const onnx::NodeProto&, const Inputs& inputs) {
+OnnxTypes integer_product(const onnx::NodeProto&, const OnnxInputs& inputs) {
   if (given(inputs, 1) == nullptr) return std::nullopt;
   OnnxValue value = typed_as(*inputs[0], product_shape(inputs[0]->shape, inputs[1]->shape));
   value.element = onnx::TensorProto::FLOAT;
@@ -84,7 +77,7 @@ Types integer_product(const onnx::NodeProto&, const Inputs& inputs) {
 }
 
 /// Weights packed in fewer bits than 8: K inputs, N outputs.
-Types packed_product(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes packed_product(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   Shape shape = inputs[0]->shape;
   const std::int64_t in = integer_attribute(node, "K", 0), out = integer_attribute(node, "N", 0);
   if (shape.empty() || out < 1 || shape.back() != in) {
@@ -92,10 +85,10 @@ Types packed_product(const onnx::NodeProto& node, const Inputs& inputs) {
                       ", which its input does not fit");
   }
   shape.back() = out;
-  return one(*inputs[0], shape);
+  return one_type(*inputs[0], shape);
 }
 
-Types quantised_gemm(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes quantised_gemm(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const OnnxValue* right = given(inputs, 3);
   if (right == nullptr || right->shape.size() != 2 || inputs[0]->shape.size() != 2) return std::nullopt;
   const bool left_swapped = integer_attribute(node, "transA", 0) != 0,
@@ -105,29 +98,29 @@ Types quantised_gemm(const onnx::NodeProto& node, const Inputs& inputs) {
   return std::vector<InferredType>{value};
 }
 
-Types quantised_pair(const onnx::NodeProto&, const Inputs& inputs) {
+OnnxTypes quantised_pair(const onnx::NodeProto&, const OnnxInputs& inputs) {
   if (given(inputs, 3) == nullptr) return std::nullopt;
-  return one(*inputs[0], broadcast_shape(inputs[0]->shape, inputs[3]->shape));
+  return one_type(*inputs[0], broadcast_shape(inputs[0]->shape, inputs[3]->shape));
 }
 
-Types quantised_pool(const onnx::NodeProto& node, const Inputs& inputs) {
-  return one(*inputs[0], pooled_shape(node, inputs[0]->shape, integer_attribute(node, "channels_last", 0) != 0));
+OnnxTypes quantised_pool(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+  return one_type(*inputs[0], pooled_shape(node, inputs[0]->shape, integer_attribute(node, "channels_last", 0) != 0));
 }
 
-Types channels_last_pool(const onnx::NodeProto& node, const Inputs& inputs) {
-  return one(*inputs[0], pooled_shape(node, inputs[0]->shape, true));
+OnnxTypes channels_last_pool(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+  return one_type(*inputs[0], pooled_shape(node, inputs[0]->shape, true));
 }
 
-Types quantised_global_pool(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes quantised_global_pool(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   Shape shape = inputs[0]->shape;
   if (shape.size() < 3) return std::nullopt;
   const std::size_t first = integer_attribute(node, "channels_last", 0) != 0 ? 1 : 2;
   std::fill_n(shape.begin() + static_cast<std::ptrdiff_t>(first), shape.size() - 2, 1);
-  return one(*inputs[0], shape);
+  return one_type(*inputs[0], shape);
 }
 
 /// Inputs are (scale, zero point, then tensor, scale, zero point of each part).
-Types quantised_concat(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes quantised_concat(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (given(inputs, 2) == nullptr) return std::nullopt;
   Shape shape = inputs[2]->shape;
   const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), shape.size());
@@ -135,20 +128,20 @@ Types quantised_concat(const onnx::NodeProto& node, const Inputs& inputs) {
     if (inputs[i] == nullptr || inputs[i]->shape.size() != shape.size()) return std::nullopt;
     shape[axis] += inputs[i]->shape[axis];
   }
-  return one(*inputs[2], shape);
+  return one_type(*inputs[2], shape);
 }
 
-Types quantised_where(const onnx::NodeProto&, const Inputs& inputs) {
+OnnxTypes quantised_where(const onnx::NodeProto&, const OnnxInputs& inputs) {
   if (given(inputs, 1) == nullptr || given(inputs, 4) == nullptr) return std::nullopt;
-  return one(*inputs[1], broadcast_shape(inputs[0]->shape, broadcast_shape(inputs[1]->shape, inputs[4]->shape)));
+  return one_type(*inputs[1], broadcast_shape(inputs[0]->shape, broadcast_shape(inputs[1]->shape, inputs[4]->shape)));
 }
 
-Types quantised_mean(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes quantised_mean(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   return as_standard(node, "ReduceMean", {inputs[0]});
 }
 
 /// Tokens, and where the batch's sentences end.
-Types embedding(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes embedding(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::size_t table = 2;
   if (given(inputs, table) == nullptr || inputs[table]->shape.size() != 2 || inputs[0]->shape.size() != 2)
     return std::nullopt;
@@ -158,7 +151,7 @@ Types embedding(const onnx::NodeProto& node, const Inputs& inputs) {
   return std::vector<InferredType>{tokens, typed_as(*inputs[0], {ids[0]}), tokens};
 }
 
-Types quantised_recurrence(const onnx::NodeProto&, const Inputs& inputs) {
+OnnxTypes quantised_recurrence(const onnx::NodeProto&, const OnnxInputs& inputs) {
   const OnnxValue* state = given(inputs, 2);
   if (state == nullptr || state->shape.size() != 3 || inputs[0]->shape.size() != 3) return std::nullopt;
   const Shape& in = inputs[0]->shape;
@@ -167,7 +160,7 @@ Types quantised_recurrence(const onnx::NodeProto&, const Inputs& inputs) {
   return std::vector<InferredType>{typed_as(*inputs[0], {in[0], directions, in[1], hidden}), last, last};
 }
 
-using Rule = Types (*)(const onnx::NodeProto&, const Inputs&);
+using Rule = OnnxTypes (*)(const onnx::NodeProto&, const OnnxInputs&);
 
 const std::map<std::string, Rule>& rules() {
   static const std::map<std::string, Rule> table = [] {
@@ -203,7 +196,7 @@ const std::map<std::string, Rule>& rules() {
          {"FastGelu", "QuickGelu", "BiasGelu", "Gelu", "LayerNormalization", "SimplifiedLayerNormalization",
           "GroupNorm", "SkipGroupNorm", "RotaryEmbedding", "BiasAdd", "BiasSoftmax", "BiasDropout", "QLinearSigmoid",
           "QLinearLeakyRelu", "QLinearSoftmax", "Silu", "Swish", "Mish", "GroupNormalization"})
-      rules[type] = same;
+      rules[type] = same_type;
     return rules;
   }();
   return table;
@@ -211,7 +204,7 @@ const std::map<std::string, Rule>& rules() {
 
 }  // namespace
 
-Types microsoft_types(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes microsoft_types(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (node.op_type() == "FusedGemm") {
     return as_standard(node, "Gemm", first_of(inputs, 3));
   }

@@ -12,22 +12,15 @@
 namespace tenshot::nasbench {
 namespace {
 
-using Inputs = std::vector<const OnnxValue*>;
-using Types = std::optional<std::vector<InferredType>>;
-
-Types one(const OnnxValue& like, Shape shape) { return std::vector<InferredType>{typed_as(like, std::move(shape))}; }
-
-Types same(const onnx::NodeProto&, const Inputs& inputs) { return one(*inputs[0], inputs[0]->shape); }
-
-Types broadcast(const onnx::NodeProto&, const Inputs& inputs) {
+OnnxTypes broadcast(const onnx::NodeProto&, const OnnxInputs& inputs) {
   if (given(inputs, 1) == nullptr) return std::nullopt;
-  return one(*inputs[0], broadcast_shape(inputs[0]->shape, inputs[1]->shape));
+  return one_type(*inputs[0], broadcast_shape(inputs[0]->shape, inputs[1]->shape));
 }
 
 /// Besides the output, the mean and the deviation, which have 1 in the place of every axis that was normalised.
-Types layer_norm(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes layer_norm(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   Shape statistics = inputs[0]->shape;
-  if (statistics.empty()) return same(node, inputs);
+  if (statistics.empty()) return same_type(node, inputs);
   for (std::size_t i = front_axis(integer_attribute(node, "axis", -1), statistics.size()); i < statistics.size(); ++i) {
     statistics[i] = 1;
   }
@@ -36,7 +29,7 @@ Types layer_norm(const onnx::NodeProto& node, const Inputs& inputs) {
   return std::vector<InferredType>{typed_as(*inputs[0], inputs[0]->shape), value, value};
 }
 
-Types reduction(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes reduction(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (const OnnxValue* axes = given(inputs, 1); axes != nullptr && !axes->numbers) return std::nullopt;
   const std::vector<bool> reduced = reduced_axes(node, inputs);
   Shape shape;
@@ -44,11 +37,11 @@ Types reduction(const onnx::NodeProto& node, const Inputs& inputs) {
     if (!reduced[i]) shape.push_back(inputs[0]->shape[i]);
     if (reduced[i] && integer_attribute(node, "keepdims", 1) != 0) shape.push_back(1);
   }
-  return one(*inputs[0], shape);
+  return one_type(*inputs[0], shape);
 }
 
 /// Axes that an operator of opset 18 or newer acts on: all, or those given, by attribute or input.
-std::vector<std::size_t> chosen_axes(const onnx::NodeProto& node, const Inputs& inputs, std::size_t index) {
+std::vector<std::size_t> chosen_axes(const onnx::NodeProto& node, const OnnxInputs& inputs, std::size_t index) {
   const std::size_t rank = inputs[0]->shape.size();
   std::vector<std::size_t> axes;
   for (const std::int64_t axis : listed_numbers(node, inputs, "axes", index)) axes.push_back(front_axis(axis, rank));
@@ -57,7 +50,7 @@ std::vector<std::size_t> chosen_axes(const onnx::NodeProto& node, const Inputs& 
 }
 
 /// With axes: those given alone are padded (opset 18).
-Types pad(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes pad(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const OnnxValue* pads = given(inputs, 1);
   if (pads == nullptr || !pads->numbers || given(inputs, 3) == nullptr || !inputs[3]->numbers) return std::nullopt;
   const std::vector<std::size_t> axes = chosen_axes(node, inputs, 3);
@@ -69,11 +62,11 @@ Types pad(const onnx::NodeProto& node, const Inputs& inputs) {
   for (std::size_t i = 0; i < axes.size(); ++i) {
     shape[axes[i]] += pads->numbers->whole(i) + pads->numbers->whole(i + axes.size());
   }
-  return one(*inputs[0], shape);
+  return one_type(*inputs[0], shape);
 }
 
 /// Sizes or scales of some axes alone, and sizes that keep the image's proportions (opset 18).
-Types resize(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes resize(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const OnnxValue *scales = given(inputs, 2), *sizes = given(inputs, 3);
   const bool by_size = sizes != nullptr && (!sizes->numbers || sizes->numbers->size() > 0);
   const OnnxValue* numbers = by_size ? sizes : scales;
@@ -93,10 +86,10 @@ Types resize(const onnx::NodeProto& node, const Inputs& inputs) {
                      : policy == "stretch" ? numbers->numbers->whole(i)
                                            : whole_number(std::floor(extent * common + 0.5));
   }
-  return one(*inputs[0], shape);
+  return one_type(*inputs[0], shape);
 }
 
-Types split(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes split(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::optional<std::vector<std::int64_t>> sizes = split_sizes(node, inputs);
   if (!sizes || static_cast<int>(sizes->size()) != node.output_size()) return std::nullopt;
   const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), inputs[0]->shape.size());
@@ -109,11 +102,11 @@ Types split(const onnx::NodeProto& node, const Inputs& inputs) {
   return types;
 }
 
-Types pool(const onnx::NodeProto& node, const Inputs& inputs) {
-  return one(*inputs[0], pooled_shape(node, inputs[0]->shape, false));
+OnnxTypes pool(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+  return one_type(*inputs[0], pooled_shape(node, inputs[0]->shape, false));
 }
 
-Types centre_crop_pad(const onnx::NodeProto& node, const Inputs& inputs) {
+OnnxTypes centre_crop_pad(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const OnnxValue* target = given(inputs, 1);
   if (target == nullptr || !target->numbers) return std::nullopt;
   Shape shape = inputs[0]->shape;
@@ -121,10 +114,10 @@ Types centre_crop_pad(const onnx::NodeProto& node, const Inputs& inputs) {
   for (std::size_t i = 0; i < axes.size() && i < target->numbers->size(); ++i) {
     shape[axes[i]] = target->numbers->whole(i);
   }
-  return one(*inputs[0], shape);
+  return one_type(*inputs[0], shape);
 }
 
-Types column_to_image(const onnx::NodeProto&, const Inputs& inputs) {
+OnnxTypes column_to_image(const onnx::NodeProto&, const OnnxInputs& inputs) {
   const OnnxValue *image = given(inputs, 1), *block = given(inputs, 2);
   if (image == nullptr || block == nullptr || !image->numbers || !block->numbers || inputs[0]->shape.size() != 3)
     return std::nullopt;
@@ -132,11 +125,11 @@ Types column_to_image(const onnx::NodeProto&, const Inputs& inputs) {
   if (area < 1) throw FormatError("its block has no elements");
   Shape shape = {inputs[0]->shape[0], inputs[0]->shape[1] / area};
   for (const std::int64_t extent : whole_numbers(*image)) shape.push_back(extent);
-  return one(*inputs[0], shape);
+  return one_type(*inputs[0], shape);
 }
 
 /// The offsets have the positions of the output.
-Types deformable(const onnx::NodeProto&, const Inputs& inputs) {
+OnnxTypes deformable(const onnx::NodeProto&, const OnnxInputs& inputs) {
   const OnnxValue *weight = given(inputs, 1), *offset = given(inputs, 2);
   if (weight == nullptr || offset == nullptr || weight->shape.empty() || offset->shape.size() < 3 ||
       offset->shape.size() != inputs[0]->shape.size()) {
@@ -145,19 +138,19 @@ Types deformable(const onnx::NodeProto&, const Inputs& inputs) {
   Shape shape = offset->shape;
   shape[0] = inputs[0]->shape[0];
   shape[1] = weight->shape[0];
-  return one(*inputs[0], shape);
+  return one_type(*inputs[0], shape);
 }
 
-Types grid_sample(const onnx::NodeProto&, const Inputs& inputs) {
+OnnxTypes grid_sample(const onnx::NodeProto&, const OnnxInputs& inputs) {
   const OnnxValue* grid = given(inputs, 1);
   if (grid == nullptr || inputs[0]->shape.size() < 3 || grid->shape.size() != inputs[0]->shape.size())
     return std::nullopt;
   Shape shape = {inputs[0]->shape[0], inputs[0]->shape[1]};
   shape.insert(shape.end(), grid->shape.begin() + 1, grid->shape.end() - 1);
-  return one(*inputs[0], shape);
+  return one_type(*inputs[0], shape);
 }
 
-using Rule = Types (*)(const onnx::NodeProto&, const Inputs&);
+using Rule = OnnxTypes (*)(const onnx::NodeProto&, const OnnxInputs&);
 
 const std::map<std::string, Rule>& rules() {
   static const std::map<std::string, Rule> table = [] {
@@ -167,7 +160,7 @@ const std::map<std::string, Rule>& rules() {
                                          {"Attention", attention_types},     {"Einsum", einsum_types}};
     for (const char* type : {"Gelu", "Mish", "GroupNormalization", "RMSNormalization", "RotaryEmbedding", "Swish",
                              "Silu", "BitwiseNot", "TensorScatter"})
-      rules[type] = same;
+      rules[type] = same_type;
     for (const char* type : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) rules[type] = broadcast;
     return rules;
   }();
@@ -189,7 +182,7 @@ OnnxValue typed_as(const OnnxValue& like, Shape shape) {
   return value;
 }
 
-std::vector<bool> reduced_axes(const onnx::NodeProto& node, const Inputs& inputs) {
+std::vector<bool> reduced_axes(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::vector<std::int64_t> axes = listed_numbers(node, inputs, "axes", 1);
   std::vector<bool> reduced(inputs[0]->shape.size(), axes.empty());
   if (axes.empty() && integer_attribute(node, "noop_with_empty_axes", 0) != 0) reduced.assign(reduced.size(), false);
@@ -198,7 +191,7 @@ std::vector<bool> reduced_axes(const onnx::NodeProto& node, const Inputs& inputs
 }
 
 /// Equal parts are rounded up, and the last one is smaller (opset 18).
-std::optional<std::vector<std::int64_t>> split_sizes(const onnx::NodeProto& node, const Inputs& inputs) {
+std::optional<std::vector<std::int64_t>> split_sizes(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (given(inputs, 1) != nullptr && !inputs[1]->numbers) return std::nullopt;
   std::vector<std::int64_t> sizes = listed_numbers(node, inputs, "split", 1);
   const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), inputs[0]->shape.size());
@@ -273,11 +266,11 @@ Shape pooled_shape(const onnx::NodeProto& node, const Shape& input, bool channel
 }
 
 std::optional<std::vector<InferredType>> own_types(const onnx::NodeProto& node, std::int64_t opset,
-                                                   const Inputs& inputs) {
+                                                   const OnnxInputs& inputs) {
   const std::string& type = node.op_type();
   if (inputs.empty() || inputs[0] == nullptr || node.output_size() == 0) return std::nullopt;
   if (node.domain() == "com.microsoft") {
-    if (Types types = microsoft_types(node, inputs)) return types;
+    if (OnnxTypes types = microsoft_types(node, inputs)) return types;
   }
   if (is_new_pool(node)) return pool(node, inputs);
   if (type == "Resize" && opset >= 18) return resize(node, inputs);

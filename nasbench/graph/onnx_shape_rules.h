@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "nasbench/graph/onnx_values.h"
@@ -13,36 +14,42 @@ namespace tenshot::nasbench {
 /// Shape and ONNX element type of an output; nothing where neither is known.
 using InferredType = std::optional<OnnxValue>;
 
+using OnnxInputs = std::vector<const OnnxValue*>;  ///< of a node; a null pointer for one that is left out
+/// Types of the outputs of a node; nothing where they are not known.
+using OnnxTypes = std::optional<std::vector<InferredType>>;
+
 /// Types of the outputs of `node`, where a rule of ours covers it in this form; else nothing. Throws FormatError where
 /// its inputs and attributes contradict each other.
-std::optional<std::vector<InferredType>> own_types(const onnx::NodeProto& node, std::int64_t opset,
-                                                   const std::vector<const OnnxValue*>& inputs);
+OnnxTypes own_types(const onnx::NodeProto& node, std::int64_t opset, const OnnxInputs& inputs);
 
 /// Which axes of the first input a reduction takes: its attribute, or since opset 18 (sums: 13) its second input, which
 /// is known. Throws FormatError where there is no such axis.
-std::vector<bool> reduced_axes(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs);
+std::vector<bool> reduced_axes(const onnx::NodeProto& node, const OnnxInputs& inputs);
 
 /// How many elements each output of a Split takes; nothing where that is computed.
-std::optional<std::vector<std::int64_t>> split_sizes(const onnx::NodeProto& node,
-                                                     const std::vector<const OnnxValue*>& inputs);
+std::optional<std::vector<std::int64_t>> split_sizes(const onnx::NodeProto& node, const OnnxInputs& inputs);
 
 /// Whether `axes` has each of 0 to `rank` − 1 once.
 bool is_permutation(std::vector<std::int64_t> axes, std::size_t rank);
 
 /// Input `i`, or a null pointer where it is left out.
-inline const OnnxValue* given(const std::vector<const OnnxValue*>& inputs, std::size_t i) {
+inline const OnnxValue* given(const OnnxInputs& inputs, std::size_t i) {
   return i < inputs.size() ? inputs[i] : nullptr;
 }
 /// An output of the element type of `like`.
 OnnxValue typed_as(const OnnxValue& like, Shape shape);
+/// One output of that type, and one like the first input.
+inline OnnxTypes one_type(const OnnxValue& like, Shape shape) {
+  return std::vector<InferredType>{typed_as(like, std::move(shape))};
+}
+inline OnnxTypes same_type(const onnx::NodeProto& /*node*/, const OnnxInputs& inputs) {
+  return one_type(*inputs[0], inputs[0]->shape);
+}
 
 /// The shape of an attention's output, and of the operators of com.microsoft (onnx_microsoft_shapes.cpp).
-std::optional<std::vector<InferredType>> attention_types(const onnx::NodeProto& node,
-                                                         const std::vector<const OnnxValue*>& inputs);
-std::optional<std::vector<InferredType>> microsoft_types(const onnx::NodeProto& node,
-                                                         const std::vector<const OnnxValue*>& inputs);
-std::optional<std::vector<InferredType>> einsum_types(const onnx::NodeProto& node,
-                                                      const std::vector<const OnnxValue*>& inputs);
+OnnxTypes attention_types(const onnx::NodeProto& node, const OnnxInputs& inputs);
+OnnxTypes microsoft_types(const onnx::NodeProto& node, const OnnxInputs& inputs);
+OnnxTypes einsum_types(const onnx::NodeProto& node, const OnnxInputs& inputs);
 /// The shape of a product of matrices, or of vectors (numpy.matmul). Throws FormatError where they do not fit.
 Shape product_shape(Shape left, Shape right);
 /// The windows of a pool: attributes kernel_shape, strides, pads, dilations, auto_pad and ceil_mode.

@@ -11,12 +11,6 @@
 namespace tenshot::nasbench {
 namespace {
 
-std::string text_of(const Shape& shape) {
-  std::vector<std::string> dimensions;
-  for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
-  return dimensions.empty() ? "scalar" : joined(dimensions, "x");
-}
-
 /// Whether the shape of an output follows from numbers that are computed: the length is found in the data, or an input
 /// says it that is no constant.
 bool follows_from_data(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
@@ -203,8 +197,8 @@ void OnnxGraphReader::remark_on_outputs() {
     Shape said;
     for (const auto& dimension : output.type().tensor_type().shape().dim()) said.push_back(dimension.dim_value());
     if (said == found->shape || std::any_of(said.begin(), said.end(), [](std::int64_t d) { return d <= 0; })) continue;
-    network_.remarks.push_back("the file declares output '" + excerpt(output.name()) + "' as " + text_of(said) +
-                               ", its operators give " + text_of(found->shape));
+    network_.remarks.push_back("the file declares output '" + excerpt(output.name()) + "' as " + format(said) +
+                               ", its operators give " + format(found->shape));
   }
 }
 

@@ -8,12 +8,6 @@
 namespace tenshot::nasbench::onnx_conversions {
 namespace {
 
-std::string text_of(const Shape& shape) {
-  std::vector<std::string> dimensions;
-  for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
-  return dimensions.empty() ? "scalar" : joined(dimensions, "x");
-}
-
 /// ONNX inputs of QLinearConv, QLinearMatMul and QGemm are (x, scale, zero point, weight, scale, zero point, …, bias).
 std::size_t weight_index(const onnx::NodeProto& node) { return node.op_type()[0] == 'Q' ? 3 : 1; }
 std::size_t bias_index(const onnx::NodeProto& node) {
@@ -90,7 +84,7 @@ bool convolution(Conversion& c) {
   const std::int64_t in = c.shape(0)[1], out = c.result.operation.output[1];
   if (kernel.size() != c.shape(0).size() || in % groups != 0 || out % groups != 0 ||
       kernel[0] != (transposed ? in : out) || kernel[1] != (transposed ? out : in) / groups) {
-    throw FormatError("weights of " + text_of(kernel) + " and " + std::to_string(groups) + " groups do not fit " +
+    throw FormatError("weights of " + format(kernel) + " and " + std::to_string(groups) + " groups do not fit " +
                       std::to_string(in) + " channels");
   }
   keep_first_input(c);

@@ -27,9 +27,7 @@ bool same_at_any_resolution(const OperatorSequence& a, const OperatorSequence& b
 
 std::string format(const OperatorSequence& sequence, bool at_any_resolution) {
   if (at_any_resolution) return format(without_resolution(sequence));
-  std::vector<std::string> dimensions;
-  for (const std::int64_t dimension : sequence.input) dimensions.push_back(std::to_string(dimension));
-  if (sequence.is_empty_call()) return "empty call " + joined(dimensions, "x");
+  if (sequence.is_empty_call()) return "empty call " + format(sequence.input);
   std::vector<std::string> operators;
   for (const OperatorSpecification& op : sequence.operators) operators.push_back(format(op));
   return joined(operators, " then ");

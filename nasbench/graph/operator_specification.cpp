@@ -27,13 +27,6 @@ constexpr std::array<std::string_view, 24> kind_names = {"convolution", "transpo
 constexpr std::array<std::string_view, 9> type_names = {"float32", "float16", "bfloat16", "float64", "int8",
                                                         "uint8",   "int32",   "int64",    "boolean"};
 
-std::string format(const Shape& shape) {
-  std::vector<std::string> dimensions;
-  dimensions.reserve(shape.size());
-  for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
-  return dimensions.empty() ? "scalar" : joined(dimensions, "x");
-}
-
 std::string format(const Extent& extent) { return std::to_string(extent.height) + "x" + std::to_string(extent.width); }
 
 auto key(const OperatorSpecification& s) {
@@ -57,6 +50,13 @@ std::int64_t weight_count(const OperatorSpecification& s) {
 }
 
 }  // namespace
+
+std::string format(const Shape& shape) {
+  std::vector<std::string> dimensions;
+  dimensions.reserve(shape.size());
+  for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
+  return dimensions.empty() ? "scalar" : joined(dimensions, "x");
+}
 
 std::int64_t element_count(const Shape& shape) {
   std::int64_t count = 1;

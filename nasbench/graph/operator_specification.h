@@ -18,6 +18,8 @@ struct Extent {
 /// Dimensions of a tensor, the batch first where there is one: {1, 3, 224, 224} for an image, {1, 197, 192} for tokens.
 using Shape = std::vector<std::int64_t>;
 
+/// "1x3x224x224"; "scalar" where there is no dimension.
+std::string format(const Shape& shape);
 /// Number of elements; 1 for a scalar's empty shape. The caller has checked that it fits.
 std::int64_t element_count(const Shape& shape);
 

@@ -12,6 +12,7 @@
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/verdict.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/predictors/registry.h"
@@ -21,30 +22,12 @@ namespace {
 
 constexpr double shown_confidence = 0.9;
 
-void require_strict(const OptionParser& options, const std::string& file, std::size_t findings) {
-  if (findings == 0 || !options.has("strict")) return;
-  throw InputError(file + ": " + std::to_string(findings) + (findings == 1 ? " entry" : " entries") +
-                   " left out or doubtful, and --strict accepts none");
-}
-
-void add_measurements(const OptionParser& options, const trainer::PoolModel& model, trainer::AdaptationSet& set) {
-  datasets::MeasuredSource measured = read_measurements(options, *model.pool().space, *set.quantity).measured;
-  require_strict(options, joined(options.all("measurements")), measured.left_out());
-  set.architectures = std::move(measured.architectures);
-  set.latency_ms = std::move(measured.latency_ms);
-  set.whole_milliseconds = measured.whole_milliseconds;
-  const bool described = *set.quantity == datasets::Quantity::latency && measured.descriptor.has_latencies();
-  if (described && model.descriptor_kind() != "inferred") {
-    set.descriptor = std::move(measured.descriptor);
-  }
-}
-
 trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer::PoolModel& model, bool quiet) {
   trainer::AdaptationSet set;
   const nasbench::SearchSpace& space = *model.pool().space;
   set.quantity = trainer::adapted_quantity(model.pool(), quantity_option(options));
   if (options.has("measurements")) {
-    add_measurements(options, model, set);
+    trainer::add_measured(set, read_measurements(options, space, *set.quantity).measured, model);
     if (set.whole_milliseconds) {
       say(whole_numbers(*set.quantity) + ": on fast networks one step of this clock is a large relative error", quiet);
     }
@@ -108,7 +91,8 @@ std::optional<Verdict> say_verdict(Outcome& outcome, const trainer::PoolModel& m
                                    const trainer::Predictor& predictor,
                                    const std::vector<nasbench::Architecture>& measured,
                                    const std::vector<nasbench::Architecture>& named) {
-  const std::optional<Verdict> found = verdict(predictor, judged_by(model, measured, named), measured);
+  std::optional<Verdict> found = verdict(predictor, judged_by(model, measured, named), measured);
+  if (found && measured.empty()) found->further.reset();  // of a device as it is known, how it differs is not known
   if (found) {
     outcome.set("verdict", to_json(*found));
     outcome.tell(in_words(*found));

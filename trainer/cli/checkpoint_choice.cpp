@@ -15,13 +15,7 @@ const nasbench::SearchSpace& space_given(const OptionParser& options, const std:
   for (const char* option : {"networks", "proposals"}) {
     if (options.has(option)) return nasbench::networks();
   }
-  for (const std::string& argument : options.rest()) {
-    if (!datasets::is_cell(argument)) return nasbench::networks();
-  }
-  for (const std::string& table : tables) {
-    if (const nasbench::SearchSpace* space = datasets::space_of(table)) return *space;
-  }
-  return nasbench::nasbench201();
+  return datasets::space_given(options.rest(), {tables.begin(), tables.end()});
 }
 
 }  // namespace
@@ -43,12 +37,8 @@ std::string checkpoint_of(const OptionParser& options, const std::vector<std::st
 std::vector<std::string> files_given(const OptionParser& options, const std::vector<std::string>& names) {
   std::vector<std::string> files;
   for (const std::string& name : names) {
-    if (name == "measurements") {
-      const std::vector<std::string> measurements = options.all(name);
-      files.insert(files.end(), measurements.begin(), measurements.end());
-    } else if (options.has(name)) {
-      files.push_back(options.get(name));
-    }
+    const std::vector<std::string> given = options.all(name);
+    files.insert(files.end(), given.begin(), given.end());
   }
   return files;
 }

@@ -9,6 +9,7 @@
 #include "descriptor/machine/child_process.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/median.h"
 
 namespace tenshot::cli {
 namespace {
@@ -37,11 +38,6 @@ MeasuredStart start_from(const nlohmann::json& said) {
     start.layers.push_back(times);
   }
   return start;
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
 }
 
 bool same(const descriptor::ColdPlan& a, const descriptor::ColdPlan& b) {

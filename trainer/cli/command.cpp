@@ -205,6 +205,10 @@ void remark_on_descriptor(const trainer::PoolModel& model, const datasets::Hardw
 
 void say(const std::string& text, bool quiet) {
   keep_as_remark(text);
+  tell_people(text, quiet);
+}
+
+void tell_people(const std::string& text, bool quiet) {
   if (quiet) return;
   constexpr std::size_t longest = 2000;
   std::istringstream lines(text);

@@ -92,8 +92,10 @@ void report(const datasets::KitResults& results, bool quiet);
 datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasbench::SearchSpace& space);
 /// Says where a checkpoint cannot use all of a descriptor.
 void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor, bool quiet);
-/// Lines on stderr unless quiet; names of strangers in them command no terminal.
+/// Lines on stderr unless quiet; names of strangers in them command no terminal. They are remarks of --json too.
 void say(const std::string& text, bool quiet);
+/// The same for people alone.
+void tell_people(const std::string& text, bool quiet);
 
 /// One line of progress on stderr, rewritten in place; silent when quiet or when stderr is no terminal.
 class ProgressLine {

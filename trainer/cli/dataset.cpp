@@ -20,7 +20,6 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/import_device.h"
-#include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
@@ -59,13 +58,9 @@ void import_benchncnn(const OptionParser& options, const std::string& table, con
   }
   const std::string id = options.has("id") ? options.get("id") : std::filesystem::path(table).stem().string();
   datasets::Findings findings;
-  const datasets::DeviceRuntime device = datasets::parse_benchncnn(read_file(table), table, id, findings);
+  datasets::DeviceRuntime device = datasets::parse_benchncnn(read_file(table), table, id, findings);
   report(findings, options.has("quiet"));
-  MadeFolders made;
-  made.folder(out);
-  datasets::write_device(out, device, nasbench::networks());
-  say_written(out, "device-runtime " + id + " of " + std::to_string(device.latencies.size()) + " networks",
-              "tenshot train --pool " + out + " --out pool.tenshot", options.has("quiet"));
+  write_or_add(out, std::move(device), nasbench::networks(), options.has("quiet"));
 }
 
 std::map<std::string, std::vector<datasets::OperatorLatency>> operator_latencies_of(const OptionParser& options) {
@@ -104,7 +99,9 @@ void add_import_options(OptionParser& options) {
       cxxopts::value<std::string>());
   add_measurements_option(options, "joined to --kit, or alone with --id: becomes one device-runtime");
   add("id",
-      "of that device-runtime (default: the kit's backend and settings); one of that name in the pool is added to",
+      "of that device-runtime (default: the kit's backend and settings, or the name of the file that benchncnn "
+      "printed); "
+      "one of that name in the pool is added to",
       cxxopts::value<std::string>());
   add("out", "required: pool folder to write", cxxopts::value<std::string>());
   add_quantity_option(options, "latency");
@@ -116,7 +113,8 @@ void import_measurements(const Arguments& arguments) {
   if (!options.parse(arguments)) return;
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
   const bool of_device = options.has("kit") || options.has("measurements");
-  if (of_device && options.has("table")) throw UsageError("--table and --kit are two ways: give one");
+  if (of_device && options.has("table"))
+    throw UsageError("--table is one way, --kit and --measurements are another: give one");
   if (of_device) return import_measured(options, options.required("out"));
   const std::string table = options.required("table"), out = options.required("out");
   FileRoles files;

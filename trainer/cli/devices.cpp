@@ -70,9 +70,8 @@ std::string shown(const nlohmann::ordered_json& device) {
 std::vector<std::string> checkpoints_of(const OptionParser& options) {
   if (options.has("checkpoint")) return {given_or_shipped(options.get("checkpoint"))};
   std::vector<std::string> shipped;
-  for (const char* name : {"networks.tenshot", "cells.tenshot"}) {
-    const std::filesystem::path found = trainer::shipped_file(name);
-    if (!found.empty()) shipped.push_back(found.lexically_normal().string());
+  for (const std::filesystem::path& found : trainer::shipped_knowledge()) {
+    shipped.push_back(found.lexically_normal().string());
   }
   if (shipped.empty()) {
     throw FileError("no knowledge came with this program (networks.tenshot, cells.tenshot); give --checkpoint");

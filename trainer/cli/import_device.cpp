@@ -67,6 +67,20 @@ void add_profiles(const std::vector<std::string>& paths, datasets::DeviceRuntime
 
 }  // namespace
 
+void write_or_add(const std::string& out, datasets::DeviceRuntime device, const nasbench::SearchSpace& space,
+                  bool quiet) {
+  std::error_code ignored;
+  const std::filesystem::path earlier = std::filesystem::path(out) / device.id / "device.json";
+  if (std::filesystem::exists(earlier, ignored)) {
+    say(datasets::add_earlier(device, datasets::read_device(earlier, device.quantity).device), quiet);
+  }
+  MadeFolders made;
+  made.folder(out);
+  datasets::write_device(out, device, space);
+  say_written(out, "device-runtime " + device.id + " of " + std::to_string(device.latencies.size()) + " networks",
+              "tenshot dataset describe " + out, quiet);
+}
+
 void import_measured(const OptionParser& options, const std::string& out) {
   const bool quiet = options.has("quiet");
   const std::vector<std::string> paths = imported_paths(options);
@@ -85,18 +99,10 @@ void import_measured(const OptionParser& options, const std::string& out) {
   const nasbench::SearchSpace& space =
       kit == paths.end() ? datasets::named_space(options.get("space")) : *datasets::read_kit_manifest(*kit).space;
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
-  const datasets::JoinedSources joined = read_measurements(paths, space, quantity, quiet);
+  const datasets::JoinedSources joined = read_measurements(options, paths, space, quantity);
   datasets::DeviceRuntime device = imported_device(options, joined.measured, quantity);
   if (quantity == datasets::Quantity::latency) add_profiles(paths, device, quiet);
-  std::error_code ignored;
-  const std::filesystem::path earlier = std::filesystem::path(out) / device.id / "device.json";
-  if (std::filesystem::exists(earlier, ignored)) {
-    say(datasets::add_earlier(device, datasets::read_device(earlier, quantity).device), quiet);
-  }
-  MadeFolders made;
-  made.folder(out);
-  datasets::write_device(out, device, space);
-  say_written(out, "device-runtime " + device.id, "tenshot dataset describe " + out, quiet);
+  write_or_add(out, std::move(device), space, quiet);
 }
 
 }  // namespace tenshot::cli

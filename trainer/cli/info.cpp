@@ -52,7 +52,8 @@ void add_sources(Facts& facts, const nlohmann::json& card) {
     if (!source.is_object()) continue;
     const auto text = [&](const char* key) { return source.contains(key) ? text_of(source[key]) : std::string("?"); };
     facts.emplace_back("source", text("name") + " (" + text("licence") + ", " + std::to_string(count) + " of " +
-                                     std::to_string(devices.size()) + " device-runtimes), " + text("url"));
+                                     std::to_string(devices.size()) + " device-runtimes)" +
+                                     (text("url").empty() ? "" : ", " + text("url")));
   }
 }
 

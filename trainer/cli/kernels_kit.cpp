@@ -69,7 +69,7 @@ CallCost call_cost(const Runs& runs, const descriptor::CaseImage& image) {
 
 }  // namespace
 
-void write_fusion_kit(const OptionParser& options) {
+void write_fusion_kit(const OptionParser& options, Outcome& outcome) {
   const std::string folder = options.required("kit");
   for (const char* other : {"checkpoint", "out", "networks", "archs", "measurements", "descriptor", "converted"}) {
     if (options.has(other))
@@ -90,11 +90,11 @@ void write_fusion_kit(const OptionParser& options) {
   }
   kit.architectures = datasets::read_networks(models.path());
   const datasets::KitSummary written = datasets::write_kit(folder, kit);
-  say(folder + ": " + std::to_string(written.models) +
-          " test cases; copy it to the device, run measure.sh there, copy results/ back, then tenshot kernels detect "
-          "--kit " +
-          folder + " --out rules.json",
-      options.has("quiet"));
+  outcome.written(
+      folder, std::to_string(written.models) + " test cases",
+      "copy it to the device, run measure.sh there, copy results/ back, then tenshot kernels detect --kit " + folder +
+          " --out rules.json");
+  outcome.finish();
 }
 
 MeasuredCases measured_cases(const std::string& folder, bool quiet) {

@@ -4,11 +4,12 @@
 
 #include "descriptor/fusion/fusion_detection.h"
 #include "trainer/cli/command.h"
+#include "trainer/cli/outcome.h"
 
 namespace tenshot::cli {
 
 /// `plan --kit FOLDER --fusion`: a kit of test cases of fusion.
-void write_fusion_kit(const OptionParser& options);
+void write_fusion_kit(const OptionParser& options, Outcome& outcome);
 
 /// What a board measured of such a kit.
 struct MeasuredCases {

@@ -217,7 +217,7 @@ std::vector<trainer::kernels::KernelSample> samples_of(const std::vector<KernelR
 /// Says where whole networks take far more or less than their kernels: what is measured alone is not what runs there.
 void compare_with_networks(const OptionParser& options, const trainer::Predictor& predictor) {
   const datasets::MeasuredSource measured =
-      read_measured(options.get("measurements"), predictor.space(), datasets::Quantity::latency, options.has("quiet"));
+      read_measurements(options, predictor.space(), datasets::Quantity::latency).measured;
   const std::vector<double> sums = predictor.predict(measured.architectures, 0.9).latency_ms;
   std::size_t far = 0;
   double worst = 0;

@@ -14,7 +14,10 @@ void add_network_options(OptionParser& options, const std::string& use) {
                     ", networks.json, or CSV of their operators",
                 cxxopts::value<std::string>());
   add_shape_option(options);
-  options.add()("strict", "refuse what cannot be used, such as a file of a network, instead of leaving it out");
+  options.add()(
+      "strict",
+      "refuse any network or measurement that would be left out or is doubtful; where the verb says a verdict, a "
+      "doubtful one ends with exit code 3");
 }
 
 void add_shape_option(OptionParser& options) {
@@ -106,25 +109,24 @@ void report_source(const datasets::MeasuredSource& source, bool quiet) {
 
 datasets::JoinedSources read_measurements(const OptionParser& options, const nasbench::SearchSpace& space,
                                           datasets::Quantity quantity) {
-  return read_measurements(options.all("measurements"), space, quantity, options.has("quiet"));
+  return read_measurements(options, options.all("measurements"), space, quantity);
 }
 
-datasets::JoinedSources read_measurements(const std::vector<std::string>& paths, const nasbench::SearchSpace& space,
-                                          datasets::Quantity quantity, bool quiet) {
+datasets::JoinedSources read_measurements(const OptionParser& options, const std::vector<std::string>& paths,
+                                          const nasbench::SearchSpace& space, datasets::Quantity quantity) {
+  const bool quiet = options.has("quiet");
   datasets::JoinedSources joined = datasets::read_joined({paths.begin(), paths.end()}, space, quantity);
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (paths.size() > 1) say(paths[i] + ":", quiet);
     report_source(joined.sources[i], quiet);
   }
   for (const std::string& remark : joined.remarks(quantity)) say(remark, quiet);
+  const std::size_t left_out = joined.measured.left_out();
+  if (left_out > 0 && options.has("strict")) {
+    throw InputError(tenshot::joined(paths) + ": " + std::to_string(left_out) +
+                     (left_out == 1 ? " entry" : " entries") + " left out or doubtful, and --strict accepts none");
+  }
   return joined;
-}
-
-datasets::MeasuredSource read_measured(const std::string& path, const nasbench::SearchSpace& space,
-                                       datasets::Quantity quantity, bool quiet) {
-  datasets::MeasuredSource source = datasets::read_measured(path, space, quantity);
-  report_source(source, quiet);
-  return source;
 }
 
 }  // namespace tenshot::cli

@@ -47,16 +47,11 @@ void add_measurements_option(OptionParser& options, const std::string& meaning);
 void reads_measurements(FileRoles& files, const OptionParser& options);
 
 /// What all of --measurements hold, joined by network (datasets/kit/joined_sources.h); reports what is left out, what
-/// was measured more than once, and how far that agrees.
+/// was measured more than once, and how far that agrees. Throws InputError under --strict where anything is left out.
 datasets::JoinedSources read_measurements(const OptionParser& options, const nasbench::SearchSpace& space,
                                           datasets::Quantity quantity);
-datasets::JoinedSources read_measurements(const std::vector<std::string>& paths, const nasbench::SearchSpace& space,
-                                          datasets::Quantity quantity, bool quiet);
-
-/// Measurements of a CSV, a device-runtime's folder, or a kit with results (datasets/kit/measured_source.h); reports
-/// what is left out.
-datasets::MeasuredSource read_measured(const std::string& path, const nasbench::SearchSpace& space,
-                                       datasets::Quantity quantity, bool quiet);
+datasets::JoinedSources read_measurements(const OptionParser& options, const std::vector<std::string>& paths,
+                                          const nasbench::SearchSpace& space, datasets::Quantity quantity);
 
 /// "latencies are whole milliseconds".
 std::string whole_numbers(datasets::Quantity quantity);

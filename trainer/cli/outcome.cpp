@@ -39,16 +39,10 @@ void Outcome::remark(const std::string& text, nlohmann::json values) {
   object_.at("remarks").push_back(std::move(values));
 }
 
-void Outcome::tell(const std::string& text) {
-  nlohmann::json* const kept = std::exchange(remarks_now, nullptr);
-  say(text, quiet_);
-  remarks_now = kept;
-}
+void Outcome::tell(const std::string& text) { tell_people(text, quiet_); }
 
 void Outcome::written(const std::string& file, const std::string& what, const std::string& next) {
-  nlohmann::json* const kept = std::exchange(remarks_now, nullptr);
   say_written(file, what, next, quiet_);
-  remarks_now = kept;
   object_.at("written").push_back({{"file", file}, {"what", what}});
   if (!next.empty()) object_["next"] = next;
 }
@@ -61,8 +55,7 @@ void Outcome::finish() {
 
 void add_json_option(OptionParser& options) {
   options.add()("json",
-                "one JSON object on standard output: verdict, remarks, files written, "
-                "next command");
+                "one JSON object on standard output: what the verb found, remarks, files written, next command");
 }
 
 void keep_as_remark(const std::string& text) {

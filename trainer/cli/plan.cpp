@@ -18,6 +18,7 @@
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/until.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/planning/planning.h"
@@ -35,8 +36,8 @@ void write_kit(const OptionParser& options, const datasets::KitRequest& request,
   constexpr double bytes_per_mb = 1e6;
   char size[32];
   std::snprintf(size, sizeof size, "%.1f MB", static_cast<double>(kit.bytes) / bytes_per_mb);
-  outcome.tell(folder + ": " + std::to_string(kit.models) + " models, " + size +
-               "; copy it to the device, run measure.sh there, copy results/ back");
+  outcome.written(folder, std::to_string(kit.models) + " models, " + size,
+                  "copy it to the device, run measure.sh there, copy results/ back");
 }
 
 /// `--converted`, to the kit that is there by now.
@@ -65,7 +66,7 @@ bool adds_to_kit(const OptionParser& options) {
   if (!options.has("kit")) throw UsageError("--converted is of a --kit");
   if (options.has("checkpoint") || options.has("out") || options.has("networks")) return false;
   if (!datasets::is_kit(options.get("kit"))) {
-    throw InputError(options.get("kit") + ": is no kit; write one first, by --checkpoint, --out and --kit");
+    throw InputError(options.get("kit") + ": is no kit; write one first, by plan --kit");
   }
   return true;
 }
@@ -86,7 +87,7 @@ void require_distinct_files(const OptionParser& options, const std::string& chec
 void add_plan_options(OptionParser& options) {
   auto add = options.add();
   add("checkpoint",
-      "what `tenshot train` wrote (default: the shipped one that fits: networks.tenshot with --networks, else "
+      "what `tenshot train` wrote (default: the shipped one that fits what else is given: networks.tenshot or "
       "cells.tenshot)",
       cxxopts::value<std::string>());
   add("samples", "how many to choose", cxxopts::value<std::string>()->default_value("10"));
@@ -192,10 +193,8 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
     leave_out_incomplete(options, request.proposals);
   }
   if (options.has("measurements")) {
-    datasets::MeasuredSource measured = read_measurements(options, space, quantity).measured;
-    request.measured.architectures = std::move(measured.architectures);
-    request.measured.latency_ms = std::move(measured.latency_ms);
-    request.measured.whole_milliseconds = measured.whole_milliseconds;
+    request.measured.quantity = quantity;
+    trainer::add_measured(request.measured, read_measurements(options, space, quantity).measured, model);
   }
   if (options.has("descriptor")) {
     require_latency_descriptor(quantity);
@@ -233,8 +232,8 @@ void run(const std::vector<std::string>& arguments) {
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
   if (options.has("until")) wanted_half_width(options);
-  if (options.has("fusion")) return write_fusion_kit(options);
   Outcome outcome(options);
+  if (options.has("fusion")) return write_fusion_kit(options, outcome);
   if (adds_to_kit(options)) {
     add_converted(options, outcome);
     return outcome.finish();
@@ -269,10 +268,9 @@ void run(const std::vector<std::string>& arguments) {
   kit.architectures = plan;
   kit.read = read_options(options);
   write_kit(options, kit, outcome);  // first: what a kit refuses leaves no plan
-  if (options.has("out")) trainer::write_plan(options.get("out"), plan, space);
-  if (options.has("json")) {  // people were told by write_kit
-    if (options.has("out")) outcome.written(options.get("out"), what, "");
-    outcome.written(options.get("kit"), "kit", "copy it to the device and run measure.sh there");
+  if (options.has("out")) {
+    trainer::write_plan(options.get("out"), plan, space);
+    outcome.written(options.get("out"), what, "");
   }
   if (options.has("converted")) add_converted(options, outcome);
   outcome.finish();

@@ -218,7 +218,7 @@ void run(const std::vector<std::string>& arguments) {
   require_quantity(options, *predictor, file);
   std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
   trainer::Predictions predictions = predictor->predict(architectures, confidence);
-  say_notes(*predictor, architectures, options.has("quiet"));
+  if (!options.has("quiet") || options.has("json")) say_notes(*predictor, architectures, options.has("quiet"));
   if (chosen) {
     Choice choice = fastest_of(architectures, predictions, limit_ms, most);
     if (choice.architectures.empty()) {

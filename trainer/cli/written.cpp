@@ -6,7 +6,7 @@ namespace tenshot::cli {
 
 void say_written(const std::string& out, const std::string& what, const std::string& next, bool quiet) {
   if (out == "-") return;
-  say(out + ": " + what + " written" + (next.empty() ? "" : "; next: " + next), quiet);
+  tell_people(out + ": " + what + " written" + (next.empty() ? "" : "; next: " + next), quiet);
 }
 
 }  // namespace tenshot::cli

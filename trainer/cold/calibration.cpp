@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/median.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -16,11 +17,6 @@ using descriptor::ColdStages;
 using descriptor::KernelStages;
 using descriptor::LayerStages;
 using descriptor::LayerTimes;
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
-}
 
 /// Sums over layers of what one kind of stage took and of what it was expected to take.
 struct Ratio {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "nasbench/support/error.h"
 
@@ -26,6 +27,14 @@ double geometric_mean(const std::vector<double>& values) {
   double sum = 0;
   for (const double value : values) sum += std::log(value);
   return std::exp(sum / static_cast<double>(values.size()));
+}
+
+void add_measured(AdaptationSet& set, datasets::MeasuredSource measured, const PoolModel& model) {
+  set.architectures = std::move(measured.architectures);
+  set.latency_ms = std::move(measured.latency_ms);
+  set.whole_milliseconds = measured.whole_milliseconds;
+  const bool described = set.quantity == datasets::Quantity::latency && measured.descriptor.has_latencies();
+  if (described && model.descriptor_kind() != "inferred") set.descriptor = std::move(measured.descriptor);
 }
 
 }  // namespace tenshot::trainer

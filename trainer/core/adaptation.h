@@ -3,7 +3,9 @@
 #include <string_view>
 #include <vector>
 
+#include "datasets/kit/measured_source.h"
 #include "datasets/pool/pool.h"
+#include "trainer/core/adaptation_set.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {
@@ -21,5 +23,9 @@ double smallest_prediction_ms(const AdaptationSet& set);
 
 /// The geometric mean of positive values; NaN where there are none.
 double geometric_mean(const std::vector<double>& values);
+
+/// Adds what was measured to `set`, whose quantity is known; the descriptor only where it has latencies of operators,
+/// the quantity is latency and the model uses descriptors.
+void add_measured(AdaptationSet& set, datasets::MeasuredSource measured, const PoolModel& model);
 
 }  // namespace tenshot::trainer

@@ -18,6 +18,7 @@ namespace tenshot::trainer {
 namespace {
 
 constexpr std::string_view sources_format = "tenshot.sources/1";
+constexpr const char* own_source = "your own pool";
 
 std::string required_text(const JsonReader& reader, const char* key) {
   const nlohmann::json& value = reader.require(key, "a text that is not empty");
@@ -25,9 +26,12 @@ std::string required_text(const JsonReader& reader, const char* key) {
   return value.get<std::string>();
 }
 
-/// Gives devices of which no error was seen the mean quantiles of others.
+/// Gives devices of which no error was seen the mean quantiles of others, and those of few the wider of theirs and
+/// that mean.
 void lend_quantiles(const OwnFits& lender, OwnFits& fits) {
-  if (!fits.probabilities.empty() || lender.probabilities.empty()) return;
+  constexpr std::size_t few = 40;
+  if (lender.probabilities.empty()) return;
+  const bool none_seen = fits.probabilities.empty();
   fits.probabilities = lender.probabilities;
   std::vector<double> mean(lender.probabilities.size(), 0);
   for (const OwnFit& fit : lender.devices) {
@@ -35,7 +39,14 @@ void lend_quantiles(const OwnFits& lender, OwnFits& fits) {
       mean[i] += fit.quantiles[i] / static_cast<double>(lender.devices.size());
     }
   }
-  for (OwnFit& fit : fits.devices) fit.quantiles = mean;
+  for (OwnFit& fit : fits.devices) {
+    if (none_seen) fit.quantiles = mean;
+    if (none_seen || fit.networks >= few) continue;
+    for (std::size_t i = 0; i < mean.size(); ++i) {
+      double& own = fit.quantiles[i];
+      own = lender.probabilities[i] < 0.5 ? std::min(own, mean[i]) : std::max(own, mean[i]);
+    }
+  }
 }
 
 }  // namespace
@@ -108,14 +119,19 @@ datasets::Pool identities_of(const datasets::Pool& pool) {
 }
 
 Knowledge grown_knowledge(Knowledge knowledge, const datasets::Pool& own, OwnFits own_fits) {
-  lend_quantiles(knowledge.own_fits, own_fits);
-  lend_quantiles(own_fits, knowledge.own_fits);
-  if (knowledge.own_fits.probabilities != own_fits.probabilities) {
+  const auto differs = [](const std::vector<double>& a, const std::vector<double>& b) {
+    return !a.empty() && !b.empty() && a != b;
+  };
+  if (differs(knowledge.own_fits.probabilities, own_fits.probabilities)) {
     throw InputError("the checkpoint's intervals are of another version than this program's; make it again");
   }
+  lend_quantiles(knowledge.own_fits, own_fits);
+  if (knowledge.own_fits.probabilities.empty()) lend_quantiles(own_fits, knowledge.own_fits);
   for (OwnFit& fit : own_fits.devices) knowledge.own_fits.devices.push_back(std::move(fit));
-  knowledge.source_of.resize(knowledge.source_of.size() + own.devices.size(), knowledge.sources.size());
-  knowledge.sources.push_back({"your own pool", "", "yours", {}});
+  if (knowledge.sources.empty() || knowledge.sources.back().name != own_source) {
+    knowledge.sources.push_back({own_source, "", "yours", {}});
+  }
+  knowledge.source_of.resize(knowledge.source_of.size() + own.devices.size(), knowledge.sources.size() - 1);
   knowledge.pool_sha256 = sha256_hex(knowledge.pool_sha256 + datasets::content_hash(own));
   return knowledge;
 }

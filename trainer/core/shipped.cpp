@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "nasbench/spaces/networks.h"
@@ -12,6 +13,9 @@ namespace tenshot::trainer {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr const char* networks_knowledge = "networks.tenshot";
+constexpr const char* cells_knowledge = "cells.tenshot";
 
 /// Folders that could be the prefix of an installation or the root of a source tree: those around the program, then
 /// those around the library that this code is in, the nearest first.
@@ -45,10 +49,18 @@ fs::path shipped_file(const std::string& name) {
   return {};
 }
 
+std::vector<fs::path> shipped_knowledge() {
+  std::vector<fs::path> found;
+  for (const char* name : {networks_knowledge, cells_knowledge}) {
+    if (fs::path file = shipped_file(name); !file.empty()) found.push_back(std::move(file));
+  }
+  return found;
+}
+
 fs::path shipped_checkpoint(const nasbench::SearchSpace& space) {
   std::vector<std::string> names;
-  if (&space == &nasbench::networks()) names = {"networks.tenshot"};
-  if (&space == &nasbench::nasbench201()) names = {"cells.tenshot", "pool.tenshot"};
+  if (&space == &nasbench::networks()) names = {networks_knowledge};
+  if (&space == &nasbench::nasbench201()) names = {cells_knowledge, "pool.tenshot"};
   for (const std::string& name : names) {
     if (fs::path found = shipped_file(name); !found.empty()) return found;
   }

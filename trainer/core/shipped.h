@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "nasbench/spaces/search_space.h"
 
@@ -10,6 +11,9 @@ namespace tenshot::trainer {
 /// The file or folder of that name that came with tenshot: in share/tenshot of an installation, or in the source tree
 /// that the program, or the library that this is part of, was built in. Empty where there is none.
 std::filesystem::path shipped_file(const std::string& name);
+
+/// The checkpoints of knowledge that came with tenshot, those that are there of networks.tenshot and cells.tenshot.
+std::vector<std::filesystem::path> shipped_knowledge();
 
 /// The checkpoint that came with tenshot for a space: networks.tenshot for networks by name, cells.tenshot for
 /// NAS-Bench-201, else the pool.tenshot of earlier releases. Throws FileError where there is none.

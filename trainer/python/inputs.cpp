@@ -6,6 +6,7 @@
 #include "datasets/tables/network_sources.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/core/shipped.h"
 
@@ -30,23 +31,27 @@ void add_numbers(const std::map<std::string, double>& numbers, const SearchSpace
   }
 }
 
+/// The files and folders that measurements lie in; none where they are numbers.
+std::vector<std::filesystem::path> paths_of(const MeasurementSource& source) {
+  if (const auto* path = std::get_if<std::filesystem::path>(&source)) return {*path};
+  if (const auto* several = std::get_if<std::vector<std::filesystem::path>>(&source)) return *several;
+  return {};
+}
+
 }  // namespace
 
 std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings& candidates,
                                      const std::optional<MeasurementSource>& measurements) {
   if (checkpoint) return *checkpoint;
-  const auto space_named_by = [](const std::string& text) -> const SearchSpace& {
-    return datasets::is_cell(text) ? nasbench::nasbench201() : nasbench::networks();
-  };
-  if (!candidates.empty()) return trainer::shipped_checkpoint(space_named_by(candidates.front()));
-  if (!measurements) return trainer::shipped_checkpoint(nasbench::nasbench201());
-  if (const auto* path = std::get_if<std::filesystem::path>(&*measurements)) {
-    const SearchSpace* space = datasets::space_of(*path);
-    return trainer::shipped_checkpoint(space != nullptr ? *space : nasbench::nasbench201());
+  Strings names = candidates;
+  if (measurements) {
+    if (const auto* numbers = std::get_if<std::map<std::string, double>>(&*measurements)) {
+      for (const auto& [name, latency_ms] : *numbers) names.push_back(name);
+    }
   }
-  const auto& numbers = std::get<std::map<std::string, double>>(*measurements);
-  return trainer::shipped_checkpoint(numbers.empty() ? nasbench::nasbench201()
-                                                     : space_named_by(numbers.begin()->first));
+  const std::vector<std::filesystem::path> tables =
+      measurements ? paths_of(*measurements) : std::vector<std::filesystem::path>{};
+  return trainer::shipped_checkpoint(datasets::space_given(names, tables));
 }
 
 nasbench::NetworkReadOptions read_options(const Shapes& shapes) {
@@ -66,23 +71,19 @@ Strings format_all(const SearchSpace& space, const std::vector<Architecture>& ar
   return strings;
 }
 
-trainer::AdaptationSet adaptation_set(const datasets::Pool& pool, const MeasurementSource& source,
+trainer::AdaptationSet adaptation_set(const trainer::PoolModel& model, const MeasurementSource& source,
                                       const std::optional<std::string>& quantity) {
   std::optional<datasets::Quantity> wanted;
   if (quantity) wanted = datasets::quantity_named(*quantity);
   trainer::AdaptationSet set;
-  set.quantity = trainer::adapted_quantity(pool, wanted);
-  std::vector<std::filesystem::path> paths;
-  if (const auto* path = std::get_if<std::filesystem::path>(&source)) paths = {*path};
-  if (const auto* several = std::get_if<std::vector<std::filesystem::path>>(&source)) paths = *several;
+  set.quantity = trainer::adapted_quantity(model.pool(), wanted);
+  const std::vector<std::filesystem::path> paths = paths_of(source);
   if (!paths.empty()) {
-    datasets::MeasuredSource read = datasets::read_joined(paths, *pool.space, *set.quantity).measured;
-    set.architectures = std::move(read.architectures);
-    set.latency_ms = std::move(read.latency_ms);
+    trainer::add_measured(set, datasets::read_joined(paths, *model.pool().space, *set.quantity).measured, model);
   } else if (const auto* numbers = std::get_if<std::map<std::string, double>>(&source)) {
-    add_numbers(*numbers, *pool.space, set);
+    add_numbers(*numbers, *model.pool().space, set);
+    set.whole_milliseconds = datasets::are_whole_milliseconds(set.latency_ms);
   }
-  set.whole_milliseconds = datasets::are_whole_milliseconds(set.latency_ms);
   return set;
 }
 

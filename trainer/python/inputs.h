@@ -41,7 +41,7 @@ Strings format_all(const nasbench::SearchSpace& space, const std::vector<nasbenc
 
 /// Of the quantity that is asked for by name, or that the checkpoint's pool holds. Throws InputError on measurements
 /// that cannot be used, and what reading a file throws.
-trainer::AdaptationSet adaptation_set(const datasets::Pool& pool, const MeasurementSource& source,
+trainer::AdaptationSet adaptation_set(const trainer::PoolModel& model, const MeasurementSource& source,
                                       const std::optional<std::string>& quantity);
 
 }  // namespace tenshot::python

@@ -102,7 +102,7 @@ LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<Measurem
   }
   const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, {}, measurements));
   trainer::AdaptationSet set;
-  if (measurements) set = adaptation_set(model->pool(), *measurements, quantity);
+  if (measurements) set = adaptation_set(*model, *measurements, quantity);
   trainer::AdaptOptions options;
   options.seed = seed;
   options.like = like;
@@ -136,7 +136,7 @@ Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::strin
   request.sampler = sampler;
   request.seed = seed;
   if (candidates) request.candidates = parse_all(space, *candidates);
-  if (measured) request.measured = adaptation_set(model->pool(), *measured, quantity);
+  if (measured) request.measured = adaptation_set(*model, *measured, quantity);
   const py::gil_scoped_release other_threads_may_run;
   return format_all(space, trainer::plan(*model, request));
 }

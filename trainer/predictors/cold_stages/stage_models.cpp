@@ -7,7 +7,7 @@
 
 #include "nasbench/graph/operator_specification.h"
 #include "nasbench/support/error.h"
-#include "trainer/core/median.h"
+#include "nasbench/support/median.h"
 
 namespace tenshot::trainer::cold_stages {
 namespace {

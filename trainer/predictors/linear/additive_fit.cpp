@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "trainer/core/median.h"
+#include "nasbench/support/median.h"
 
 namespace tenshot::trainer {
 namespace {

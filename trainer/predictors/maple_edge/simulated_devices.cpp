@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
-#include "trainer/core/median.h"
+#include "nasbench/support/median.h"
 #include "trainer/core/options_json.h"
 #include "trainer/networks/live_encoding.h"
 #include "trainer/predictors/structured/cost_prior.h"

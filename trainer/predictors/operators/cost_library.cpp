@@ -1,13 +1,14 @@
 #include "trainer/predictors/operators/cost_library.h"
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/median.h"
 #include "nasbench/support/random.h"
-#include "trainer/core/median.h"
 #include "trainer/core/nnls.h"
 #include "trainer/predictors/library/library.h"
 
@@ -155,14 +156,15 @@ void add_decision_costs(const Measured& measured, Index operator_features, doubl
   costs.tail(decisions) = gram.llt().solve(relative.transpose() * left);
 }
 
-/// Mean square difference of the devices' fitted log latencies over networks, each relative to its mean.
-Eigen::MatrixXd profile_differences(const PoolNumbers& pool, const Eigen::MatrixXd& costs) {
+}  // namespace
+
+Eigen::MatrixXd profile_differences(const Eigen::MatrixXd& features, const Eigen::MatrixXd& costs) {
   constexpr Index enough = 400;
-  const Index networks = pool.features.rows(), step = std::max<Index>(1, networks / enough);
+  const Index networks = features.rows(), step = std::max<Index>(1, networks / enough);
   const Index used = (networks + step - 1) / step;
   Eigen::MatrixXd profiles(costs.rows(), used);
   for (Index u = 0; u < used; ++u) {
-    profiles.col(u) = (costs * pool.features.row(u * step).transpose()).array().max(smallest_relative).log();
+    profiles.col(u) = (costs * features.row(u * step).transpose()).array().max(smallest_relative).log();
   }
   profiles.colwise() -= profiles.rowwise().mean().eval();
   Eigen::MatrixXd differences(costs.rows(), costs.rows());
@@ -174,9 +176,9 @@ Eigen::MatrixXd profile_differences(const PoolNumbers& pool, const Eigen::Matrix
   return differences;
 }
 
-/// The residuals of one device as a Gaussian process over the networks it measured: its weights, zero elsewhere.
-Eigen::VectorXd residual_weights(const Measured& measured, const Eigen::VectorXd& costs, const Eigen::MatrixXd& kernel,
-                                 double noise) {
+Eigen::VectorXd residual_weights(const PoolNumbers& pool, Index device, const Eigen::VectorXd& costs,
+                                 const Eigen::MatrixXd& kernel, double noise) {
+  const Measured measured = measured_by(pool, device);
   const auto count = static_cast<Index>(measured.networks.size());
   Eigen::MatrixXd system(count, count);
   for (Index i = 0; i < count; ++i) {
@@ -192,7 +194,19 @@ Eigen::VectorXd residual_weights(const Measured& measured, const Eigen::VectorXd
   return weights;
 }
 
-}  // namespace
+void keep_common_residuals(CostLibrary& library) {
+  if (!library.places.compared() || library.known_weights.size() == 0) return;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(library.known_weights.transpose() * library.known_weights);
+  const Eigen::VectorXd& squares = eigen.eigenvalues();  // ascending
+  constexpr double kept_share = 0.5;
+  double kept = 0;
+  Index rank = 0;
+  for (; rank < squares.size() && kept + squares[squares.size() - 1 - rank] <= kept_share * squares.sum(); ++rank) {
+    kept += squares[squares.size() - 1 - rank];
+  }
+  const Eigen::MatrixXd common = eigen.eigenvectors().rightCols(rank);
+  library.known_weights = (library.known_weights * common * common.transpose()).eval();
+}
 
 Eigen::MatrixXd NetworkPlaces::of(const Eigen::MatrixXd& features) const {
   const Index shared = typical_costs.size();
@@ -238,7 +252,7 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
     const Eigen::ArrayXd residuals = log_residuals(measured[static_cast<std::size_t>(d)], library.costs.row(d));
     library.log_rms[d] = std::sqrt(residuals.square().mean());
   }
-  library.differences = profile_differences(pool, library.costs);
+  library.differences = profile_differences(pool.features, library.costs);
   if (!compared) return library;
   library.places = {library.costs.colwise().mean(), options.similarity_length, options.similarity_scale,
                     options.similarity_noise};
@@ -246,8 +260,7 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
   const Eigen::MatrixXd kernel = similarity(library.known, library.known);
   library.known_weights.resize(pool.features.rows(), devices);
   for (Index d = 0; d < devices; ++d) {
-    library.known_weights.col(d) =
-        residual_weights(measured[static_cast<std::size_t>(d)], library.costs.row(d), kernel, options.similarity_noise);
+    library.known_weights.col(d) = residual_weights(pool, d, library.costs.row(d), kernel, options.similarity_noise);
   }
   library.residual_variance = library.log_rms.array().square().mean();
   return library;

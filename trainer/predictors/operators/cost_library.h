@@ -88,6 +88,20 @@ struct CostLibrary {
 /// on what is left. Throws InputError when a device has no latency.
 CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options = {});
 
+/// Mean square difference of the devices' fitted log latencies over networks, each relative to its mean, [devices,
+/// devices]; of many networks some hundreds are looked at. `features` are [networks, features], `costs` are [devices,
+/// features].
+Eigen::MatrixXd profile_differences(const Eigen::MatrixXd& features, const Eigen::MatrixXd& costs);
+
+/// What is left of a device's log latencies beside its costs, as a Gaussian process over the networks that it measured:
+/// its weights, zero elsewhere, [networks]. `kernel` says how alike the pool's networks are.
+Eigen::VectorXd residual_weights(const PoolNumbers& pool, Eigen::Index device, const Eigen::VectorXd& costs,
+                                 const Eigen::MatrixXd& kernel, double noise);
+
+/// Keeps of the devices' residuals what devices have in common: their leading principal components, as few as hold
+/// half of the squares. With all of them, every latency of the pool could be computed from the library.
+void keep_common_residuals(CostLibrary& library);
+
 /// The library of some of its devices.
 CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size_t>& devices);
 

@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/median.h"
 #include "nasbench/support/numbers.h"
-#include "trainer/core/median.h"
 #include "trainer/predictors/operators/latency_solver.h"
 
 namespace tenshot::trainer::operators {

@@ -1,12 +1,16 @@
 #include "trainer/predictors/operators/knowledge_growth.h"
 
-#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "trainer/predictors/library/library.h"
+#include "trainer/predictors/operators/known_device.h"
+#include "trainer/predictors/operators/pool_costs.h"
+#include "trainer/predictors/structured/own_fit.h"
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -60,50 +64,25 @@ void widen(FeatureMap& map, CostLibrary& library, const FeatureMap& other) {
   library.known = widened(library.known, places, before);
 }
 
-PoolNumbers numbers_of(const FeatureMap& map, const datasets::Pool& pool) {
-  const datasets::LatencyMatrix matrix = datasets::latency_matrix(pool);
-  FeatureMap shared = map;
-  shared.learned.clear();
-  PoolNumbers numbers;
-  numbers.features = feature_table(shared, *pool.space, matrix.architectures).rows();
-  numbers.operator_features = map.operator_features();
-  numbers.latency_ms.resize(static_cast<Index>(pool.devices.size()), numbers.features.rows());
-  for (std::size_t d = 0; d < matrix.latency_ms.size(); ++d) {
-    numbers.latency_ms.row(static_cast<Index>(d)) =
-        Eigen::Map<const Eigen::RowVectorXd>(matrix.latency_ms[d].data(), numbers.features.rows());
-  }
-  return numbers;
-}
-
-/// Mean square differences of log latency profiles between all devices, over the networks that `features` has.
-Eigen::MatrixXd differences_on(const Eigen::MatrixXd& features, const Eigen::MatrixXd& costs) {
-  Eigen::MatrixXd profiles = (costs * features.transpose()).array().max(smallest_relative).log();
-  profiles.colwise() -= profiles.rowwise().mean().eval();
-  Eigen::MatrixXd differences(costs.rows(), costs.rows());
-  for (Index a = 0; a < costs.rows(); ++a) {
-    differences.row(a) = (profiles.rowwise() - profiles.row(a)).rowwise().squaredNorm().transpose() /
-                         static_cast<double>(features.rows());
-  }
-  return differences;
-}
-
-/// The log residuals of one device as a Gaussian process over its networks, as fit_library() has them.
-Eigen::VectorXd residual_weights(const PoolNumbers& numbers, const CostLibrary& own, Index device,
-                                 const Eigen::MatrixXd& kernel, double noise) {
+/// The costs of a device, [features], in units of its median latency. Costs that few networks determine are what
+/// adapting the library to them says; many networks determine their own.
+Eigen::VectorXd costs_of(const PoolNumbers& numbers, const CostLibrary& own, Index device, const CostLibrary& library,
+                         const PosteriorOptions& options) {
+  constexpr std::size_t few = 60;
+  AdaptationFeatures set;
   std::vector<Index> measured;
   for (Index n = 0; n < numbers.latency_ms.cols(); ++n) {
-    if (std::isfinite(numbers.latency_ms(device, n))) measured.push_back(n);
+    if (!std::isfinite(numbers.latency_ms(device, n))) continue;
+    measured.push_back(n);
+    set.latency_ms.push_back(numbers.latency_ms(device, n));
   }
-  const Eigen::VectorXd expected = numbers.features(measured, Eigen::all) * own.costs.row(device).transpose();
-  const Eigen::RowVectorXd latency_ms = numbers.latency_ms(device, measured);
-  const Eigen::VectorXd residual =
-      (latency_ms.transpose() / own.median_ms[device]).array().log() - expected.array().max(smallest_relative).log();
-  Eigen::MatrixXd system = kernel(measured, measured);
-  system.diagonal().array() += noise;
-  Eigen::VectorXd weights = Eigen::VectorXd::Zero(kernel.rows());
-  const Eigen::VectorXd solved = system.llt().solve(residual);
-  weights(measured) = solved;
-  return weights;
+  if (measured.size() > few) return own.costs.row(device);
+  set.features = numbers.features(measured, Eigen::all);
+  Eigen::VectorXd costs_ms = Eigen::VectorXd::Zero(numbers.features.cols());
+  for (const CostComponent& component : adapt(library, set, options).components) {
+    costs_ms += component.weight * component.costs_ms;
+  }
+  return costs_ms / own.median_ms[device];
 }
 
 void append_known(const PoolNumbers& numbers, const CostLibrary& own, CostLibrary& library) {
@@ -117,19 +96,29 @@ void append_known(const PoolNumbers& numbers, const CostLibrary& own, CostLibrar
   library.known_weights.topRightCorner(known, added).setZero();
   for (Index d = 0; d < added; ++d) {
     library.known_weights.col(devices + d).tail(places.rows()) =
-        residual_weights(numbers, own, d, kernel, library.places.noise);
+        residual_weights(numbers, d, own.costs.row(d), kernel, library.places.noise);
   }
 }
 
 }  // namespace
 
-void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, const LibraryOptions& options) {
+void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, const PosteriorOptions& options) {
   const std::vector<nasbench::Architecture> networks = datasets::latency_matrix(pool).architectures;
   widen(map, library,
         make_feature_map(*pool.space, networks, map.of_starts() ? FeaturesOf::start : FeaturesOf::inference));
   const PoolNumbers numbers = numbers_of(map, pool);
-  const CostLibrary own = fit_library(numbers, options);
+  CostLibrary own = fit_library(numbers, library_options(pool, options));
   const Index before = library.costs.rows(), added = own.costs.rows();
+  CostLibrary prior = library;
+  prior.block.clear();  // the pool's networks are rows of shared features
+  for (Index d = 0; d < added; ++d) {
+    own.costs.row(d) = costs_of(numbers, own, d, prior, options);
+    const Eigen::ArrayXd expected = (numbers.features * own.costs.row(d).transpose()).array().max(smallest_relative);
+    const Eigen::ArrayXd error =
+        (numbers.latency_ms.row(d).transpose().array() / own.median_ms[d]).log() - expected.log();
+    const auto known = error.isFinite();
+    own.log_rms[d] = std::sqrt(known.select(error.square(), 0).sum() / static_cast<double>(known.count()));
+  }
   if (!library.block.empty()) library.block.resize(static_cast<std::size_t>(before + added), 0);
   library.costs.conservativeResize(before + added, Eigen::NoChange);
   library.costs.bottomRows(added) = own.costs;
@@ -137,10 +126,58 @@ void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, con
   library.median_ms.tail(added) = own.median_ms;
   library.log_rms.conservativeResize(before + added);
   library.log_rms.tail(added) = own.log_rms;
-  Eigen::MatrixXd differences = differences_on(numbers.features, library.costs);
+  Eigen::MatrixXd differences = profile_differences(numbers.features, library.costs);
   differences.topLeftCorner(before, before) = library.differences;
   library.differences = std::move(differences);
   if (library.places.compared()) append_known(numbers, own, library);
+}
+
+OwnFits grown_fits(const FeatureMap& map, const CostLibrary& library, const datasets::Pool& pool,
+                   const PosteriorOptions& options) {
+  const std::vector<nasbench::Architecture> networks = datasets::latency_matrix(pool).architectures;
+  const std::vector<std::size_t> part_of = structured::left_out_part_of(networks.size());
+  std::unordered_map<nasbench::Architecture, std::size_t, nasbench::ArchitectureHash> part;
+  for (std::size_t n = 0; n < networks.size(); ++n) part.emplace(networks[n], part_of[n]);
+  std::vector<std::vector<structured::LeftOutError>> errors(pool.devices.size());
+  for (std::size_t p = 0; p < structured::left_out_parts; ++p) {
+    datasets::Pool rest = pool;
+    rest.devices.clear();
+    std::vector<std::size_t> devices;
+    for (std::size_t d = 0; d < pool.devices.size(); ++d) {
+      datasets::DeviceRuntime device = pool.devices[d];
+      const auto is_left_out = [&](const datasets::Measurement& row) { return part.at(row.architecture) == p; };
+      auto& rows = device.latencies;
+      rows.erase(std::remove_if(rows.begin(), rows.end(), is_left_out), rows.end());
+      if (rows.empty() || rows.size() == pool.devices[d].latencies.size()) continue;
+      rest.devices.push_back(std::move(device));
+      devices.push_back(d);
+    }
+    if (devices.empty()) continue;
+    FeatureMap wider = map;
+    CostLibrary grown = library;
+    grow(wider, grown, rest, options);
+    const std::vector<CostPrior> priors = cost_priors(grown, options);
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+      std::vector<nasbench::Architecture> left_out;
+      std::vector<double> truth_ms;
+      for (const datasets::Measurement& row : pool.devices[devices[i]].latencies) {
+        if (part.at(row.architecture) != p) continue;
+        left_out.push_back(row.architecture);
+        truth_ms.push_back(row.latency_ms);
+      }
+      const std::size_t entry = library.devices() + i;
+      const LogLatency predicted =
+          predict(known_posterior(grown, entry, priors[entry], static_cast<Index>(wider.features()), options),
+                  feature_table(wider, *pool.space, left_out));
+      for (std::size_t n = 0; n < left_out.size(); ++n) {
+        const auto at = static_cast<Index>(n);
+        errors[devices[i]].push_back({std::log(truth_ms[n]) - predicted.mean[at], predicted.deviation[at]});
+      }
+    }
+  }
+  std::vector<std::size_t> counts;
+  for (const datasets::DeviceRuntime& device : pool.devices) counts.push_back(device.latencies.size());
+  return structured::own_fits_of(errors, counts);
 }
 
 }  // namespace tenshot::trainer::operators

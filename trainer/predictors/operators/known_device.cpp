@@ -52,10 +52,10 @@ void add_errors(const FittedPool& fitted, const datasets::Pool& pool, const std:
   const Remaining rest = without_part(fitted.numbers, part_of, part);
   if (rest.devices.empty() || rest.networks.size() == part_of.size()) return;
   CostLibrary library = fit_library(rest.numbers, library_options);
+  keep_common_residuals(library);
   Eigen::MatrixXd features = fitted.numbers.features;
-  const bool all_devices = rest.devices.size() == pool.devices.size();
-  if (!fitted.map.learned.empty() && all_devices) {
-    const FeatureMap map = fitted.learn(rest.networks, library);
+  if (!fitted.map.learned.empty()) {
+    const FeatureMap map = fitted.learn(rest.networks, library, rest.devices);
     features = feature_table(map, *pool.space, fitted.networks).rows();
   }
   const std::vector<CostPrior> priors = cost_priors(library, options);

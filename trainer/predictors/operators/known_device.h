@@ -18,8 +18,9 @@ namespace tenshot::trainer::operators {
 CostPosterior known_posterior(const CostLibrary& library, std::size_t device, const CostPrior& prior,
                               Eigen::Index features, const PosteriorOptions& options);
 
-/// How well each device of a pool is predicted where its networks are left out of all fits, a fifth at a time. Errors
-/// are standardised by known_posterior(). A device with few networks takes part of the quantiles of all.
+/// How well each device of a pool is predicted where its networks are left out of all fits, a fifth at a time, and
+/// where of the residuals what devices have in common is kept. Errors are standardised by known_posterior(). A device
+/// with few networks takes part of the quantiles of all.
 OwnFits own_fits(const datasets::Pool& pool, const PosteriorOptions& options);
 
 /// Puts stepped_scale_ms() in the place of every device's median latency, which is one of those that it measured. The

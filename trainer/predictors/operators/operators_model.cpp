@@ -105,6 +105,7 @@ class OperatorsModel : public PoolModel {
   std::unique_ptr<PoolModel> without_rows(std::vector<KnowledgeSource> sources) const override {
     Knowledge knowledge = make_knowledge(pool_, std::move(sources), own_fits());
     Learned learned = learned_;
+    operators::keep_common_residuals(learned.library);
     operators::drop_medians(learned.map, learned.library);
     return std::make_unique<OperatorsModel>(identities_of(pool_), std::move(learned), std::move(knowledge));
   }
@@ -116,9 +117,10 @@ class OperatorsModel : public PoolModel {
           "knowledge without rows grows (tenshot train --knowledge)");
     }
     datasets::Pool identities = joined_identities(pool_, pool);
-    Knowledge knowledge = grown_knowledge(*knowledge_, pool, operators::own_fits(pool, learned_.options));
+    Knowledge knowledge = grown_knowledge(
+        *knowledge_, pool, operators::grown_fits(learned_.map, learned_.library, pool, learned_.options));
     Learned learned = learned_;
-    operators::grow(learned.map, learned.library, pool, operators::library_options(pool, learned_.options));
+    operators::grow(learned.map, learned.library, pool, learned_.options);
     operators::drop_medians(learned.map, learned.library);
     return std::make_unique<OperatorsModel>(std::move(identities), std::move(learned), std::move(knowledge));
   }

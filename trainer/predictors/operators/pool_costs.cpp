@@ -22,46 +22,68 @@ LibraryOptions library_options(const datasets::Pool& pool, const PosteriorOption
   return library;
 }
 
+namespace {
+
+std::vector<Eigen::Index> all_of(std::size_t count) {
+  std::vector<Eigen::Index> all(count);
+  std::iota(all.begin(), all.end(), Eigen::Index{0});
+  return all;
+}
+
+}  // namespace
+
 FeatureMap FittedPool::learn(const std::vector<Eigen::Index>& known, CostLibrary& of) const {
+  return learn(known, of, all_of(of.devices()));
+}
+
+FeatureMap FittedPool::learn(const std::vector<Eigen::Index>& known, CostLibrary& of,
+                             const std::vector<Eigen::Index>& devices) const {
   FeatureMap result = map;
   result.learned.clear();
   of.block.assign(of.devices(), 0);
   for (std::size_t d = 0; d < of.devices(); ++d) {
-    if (!operators.has(d)) continue;
-    const auto device = static_cast<Eigen::Index>(d);
+    const auto place = static_cast<Eigen::Index>(d);
+    const auto device = static_cast<std::size_t>(devices[d]);
+    if (!operators.has(device)) continue;
     OperatorTimes times =
-        operators.learn(d, known, numbers.latency_ms.row(device), of.median_ms[device], of.costs.row(device));
+        operators.learn(device, known, numbers.latency_ms.row(devices[d]), of.median_ms[place], of.costs.row(place));
     if (times.trees.trees.empty()) continue;
     result.learned.push_back(std::move(times));
     of.block[d] = result.learned.size();
     // What alike networks take beyond costs is in the operators' times.
-    if (of.places.compared()) of.known_weights.col(device).setZero();
+    if (of.places.compared()) of.known_weights.col(place).setZero();
   }
   return result;
 }
 
-FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options) {
-  require_devices(pool);
+PoolNumbers numbers_of(const FeatureMap& map, const datasets::Pool& pool) {
   const datasets::LatencyMatrix matrix = datasets::latency_matrix(pool);
-  FittedPool fitted{matrix.architectures, OperatorMeasurements(pool, matrix.architectures), {}, {}, {}};
-  const bool starts = pool.quantity() == datasets::Quantity::cold;
-  fitted.map = make_feature_map(*pool.space, matrix.architectures, starts ? FeaturesOf::start : FeaturesOf::inference);
-  fitted.numbers.features = feature_table(fitted.map, *pool.space, matrix.architectures).rows();
-  fitted.numbers.operator_features = fitted.map.operator_features();
-  fitted.numbers.latency_ms.resize(static_cast<Eigen::Index>(matrix.latency_ms.size()),
-                                   static_cast<Eigen::Index>(matrix.architectures.size()));
+  FeatureMap shared = map;
+  shared.learned.clear();
+  PoolNumbers numbers;
+  numbers.features = feature_table(shared, *pool.space, matrix.architectures).rows();
+  numbers.operator_features = map.operator_features();
+  numbers.latency_ms.resize(static_cast<Eigen::Index>(matrix.latency_ms.size()), numbers.features.rows());
   for (std::size_t d = 0; d < matrix.latency_ms.size(); ++d) {
     if (std::none_of(matrix.latency_ms[d].begin(), matrix.latency_ms[d].end(), [](double v) { return v > 0; })) {
       throw InputError("device " + pool.devices[d].id + " of the pool has no latency; leave it out");
     }
-    fitted.numbers.latency_ms.row(static_cast<Eigen::Index>(d)) = Eigen::Map<const Eigen::RowVectorXd>(
-        matrix.latency_ms[d].data(), static_cast<Eigen::Index>(matrix.latency_ms[d].size()));
+    numbers.latency_ms.row(static_cast<Eigen::Index>(d)) =
+        Eigen::Map<const Eigen::RowVectorXd>(matrix.latency_ms[d].data(), numbers.features.rows());
   }
+  return numbers;
+}
+
+FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options) {
+  require_devices(pool);
+  const std::vector<Architecture> networks = datasets::latency_matrix(pool).architectures;
+  FittedPool fitted{networks, OperatorMeasurements(pool, networks), {}, {}, {}};
+  const bool starts = pool.quantity() == datasets::Quantity::cold;
+  fitted.map = make_feature_map(*pool.space, networks, starts ? FeaturesOf::start : FeaturesOf::inference);
+  fitted.numbers = numbers_of(fitted.map, pool);
   fitted.library = fit_library(fitted.numbers, options);
   if (!options.operator_times || !fitted.operators.any()) return fitted;
-  std::vector<Eigen::Index> all(fitted.networks.size());
-  std::iota(all.begin(), all.end(), Eigen::Index{0});
-  fitted.map = fitted.learn(all, fitted.library);
+  fitted.map = fitted.learn(all_of(fitted.networks.size()), fitted.library);
   return fitted;
 }
 

@@ -20,12 +20,19 @@ struct FittedPool {
 
   /// Learns what operators take from the networks that `known` numbers alone: gives the devices of `of` the blocks of
   /// the map that is returned, which has no others.
+  /// `of` has the devices of the pool that `devices` numbers, in that order.
+  FeatureMap learn(const std::vector<Eigen::Index>& known, CostLibrary& of,
+                   const std::vector<Eigen::Index>& devices) const;
+  /// The same of all devices.
   FeatureMap learn(const std::vector<Eigen::Index>& known, CostLibrary& of) const;
 };
 
 /// What the costs of a pool's devices are fitted with: of cold starts, PosteriorOptions::start_pull draws them
 /// together.
 LibraryOptions library_options(const datasets::Pool& pool, const PosteriorOptions& options);
+
+/// The networks of a pool under the shared features of a map. Throws InputError for a device without latencies.
+PoolNumbers numbers_of(const FeatureMap& map, const datasets::Pool& pool);
 
 /// Throws InputError for a device without latencies.
 FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options);

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "trainer/core/median.h"
+#include "nasbench/support/median.h"
 
 namespace tenshot::trainer::structured {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "nasbench/support/error.h"
-#include "trainer/core/median.h"
+#include "nasbench/support/median.h"
 #include "trainer/predictors/structured/entry_clusters.h"
 
 namespace tenshot::trainer::structured {

@@ -59,7 +59,12 @@ class StructuredPoolModel : public PoolModel {
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     std::optional<structured::DescribedDevice> described;
-    if (!options.like.empty() && set.architectures.empty()) return known_device(options.like);
+    if (!options.like.empty() && set.architectures.empty()) {
+      if (set.descriptor) {
+        throw InputError("--like and a descriptor both say what a device without measurements is: give one of them");
+      }
+      return known_device(options.like);
+    }
     if (set.descriptor) described = structured::describe(descriptor_prior_, *library_.model, *set.descriptor);
     if (!described) require_measurements(set, kind(), alternative_to_measurements());
     std::optional<StructuredLibrary> alike;

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-namespace tenshot::trainer {
+namespace tenshot {
 
 /// The middle value, of an even number of values the upper of the two: a value that was measured. There is at least
 /// one.
@@ -22,4 +22,4 @@ inline double median(std::vector<double> values) {
   return values.size() % 2 == 1 ? *middle : 0.5 * (*middle + *std::max_element(values.begin(), middle));
 }
 
-}  // namespace tenshot::trainer
+}  // namespace tenshot
