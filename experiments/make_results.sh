@@ -26,11 +26,11 @@ for name in $names; do
   mkdir -p "$work" "experiments/results/$name"
   "$tenshot" experiment "experiments/$name.json" --out "$work/$name" --resume --jobs "${TENSHOT_JOBS:-$(nproc)}"
   "$tenshot" report "$work/$name" --out "$work/$name.html" --pictures "$work/$name.pictures"
-  shown=README.md
-  if [ "$name" = help_task ]; then shown=peers.md; fi  # its README.md is what experiments/help_task.sh writes
+  shown=README.md page=$name
+  if [ "$name" = help_task ]; then shown=peers.md page=$name/peers; fi  # its README.md is what experiments/help_task.sh writes
   cp "$work/$name/README.md" "experiments/results/$name/$shown"
   cp "$work/$name/results.csv" "experiments/results/$name/results.csv"
-  /usr/bin/python3 experiments/pages.py --made "$name"
+  /usr/bin/python3 experiments/pages.py --made "$page"
   case $name in
     samplers | samples_clones) cp "$work/$name.pictures/accuracy-against-samples.svg" "experiments/results/$name/" ;;
     look_up) cp "$work/$name.pictures/"predicted-against-measured-*.svg "experiments/results/$name/" ;;

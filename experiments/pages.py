@@ -126,18 +126,23 @@ def data_digest_at(revision, folders):
     return digest_of(blobs)
 
 
-def made_line(name, revision):
-    """The last line of a page: `spec` and `data` are hashes of what they were."""
+def made_line(name, revision=None):
+    """The last line of a page: `spec` and `data` are hashes of what they were, at a revision or now."""
     spec, folders = sources_of(name)
-    known = git("log", "-1", "--format=%h (%ad)", "--date=short", revision)
+    known = git("log", "-1", "--format=%h (%ad)", "--date=short", revision or "HEAD")
     if known is None:
-        print(f"{name} does not say what made it: there is no revision '{revision}' here, a clone has them", file=sys.stderr)
+        print(f"{name} does not say what made it: there is no revision '{revision or 'HEAD'}' here, a clone has them",
+              file=sys.stderr)
         return ""
     line = MADE + " `{}` {}".format(*known.decode().split())
     if spec:
-        line += f"; spec `{spec_digest(git('show', f'{revision}:experiments/{spec}.json'))}`"
+        file = f"experiments/{spec}.json"
+        text = git("show", f"{revision}:{file}") if revision else (ROOT / file).read_text()
+        if text is None:
+            sys.exit(f"revision {revision} has no {file}, by which {name} was made")
+        line += f"; spec `{spec_digest(text)}`"
     if folders:
-        line += f"; data `{data_digest_at(revision, folders)}`"
+        line += f"; data `{data_digest_at(revision, folders) if revision else data_digest_now(folders)}`"
     return line + "."
 
 
@@ -296,6 +301,11 @@ def with_notes(page, name, text, made=None):
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def key_of(page):
+    """What --made calls a page: its folder, and of a second page there its own name behind it."""
+    return page.parent.name if page.stem == "README" else f"{page.parent.name}/{page.stem}"
+
+
 def pages():
     """{page: name of its folder}; benchmarks and tables of single runs are no experiments."""
     found = {}
@@ -365,18 +375,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--made", nargs="+", metavar="NAME", default=[])
-    parser.add_argument("--of", metavar="REVISION", default="HEAD")
+    parser.add_argument("--of", metavar="REVISION", help="that made them, where it is not the working tree")
     options = parser.parse_args()
     known = pages()
     for name in options.made:
-        if name not in known.values():
-            sys.exit(f"there is no page of '{name}'; there are: {', '.join(known.values())}")
+        if name not in map(key_of, known):
+            sys.exit(f"there is no page of '{name}'; there are: {', '.join(map(key_of, known))}")
     wrong, notes_of = 0, {}
     for page, name in known.items():
         text = page.read_text()
-        made = made_line(name, options.of) if name in options.made else None
+        made = made_line(name, options.of) if key_of(page) in options.made else None
         if made is None and not any(line.startswith(MADE) for line in text.splitlines()):
-            print(f"{page.relative_to(ROOT)} does not say what made it: experiments/pages.py --made {name}")
+            print(f"{page.relative_to(ROOT)} does not say what made it: experiments/pages.py --made {key_of(page)}")
             wrong += 1
             continue
         right = with_notes(page, name, text, made)

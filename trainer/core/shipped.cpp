@@ -8,6 +8,8 @@
 
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
+#include "trainer/core/archive.h"
+#include "trainer/core/archive_reader.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -16,6 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* networks_knowledge = "networks.tenshot";
 constexpr const char* cells_knowledge = "cells.tenshot";
+constexpr std::size_t most_devices = 10'000'000;
 
 /// Folders that could be the prefix of an installation or the root of a source tree: those around the program, then
 /// those around the library that this code is in, the nearest first.
@@ -55,6 +58,16 @@ std::vector<fs::path> shipped_knowledge() {
     if (fs::path file = shipped_file(name); !file.empty()) found.push_back(std::move(file));
   }
   return found;
+}
+
+fs::path shipped_knowledge_of(const std::string& id) {
+  for (fs::path& file : shipped_knowledge()) {
+    const Archive archive = load_archive(file);
+    for (const CardField& device : CardField(archive).at("pool").at("devices").list(most_devices)) {
+      if (device.at("id").text() == id) return std::move(file);
+    }
+  }
+  return {};
 }
 
 fs::path shipped_checkpoint(const nasbench::SearchSpace& space) {

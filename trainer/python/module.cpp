@@ -120,9 +120,9 @@ LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<Measurem
 }
 
 /// A predictor of a device-runtime that a checkpoint knows.
-LoadedPredictor device(const std::string& name, const Checkpoint& checkpoint, const std::string& space) {
-  const std::filesystem::path file =
-      checkpoint ? *checkpoint : trainer::shipped_checkpoint(nasbench::search_space(space));
+LoadedPredictor device(const std::string& name, const Checkpoint& checkpoint) {
+  std::filesystem::path file = checkpoint ? *checkpoint : trainer::shipped_knowledge_of(name);
+  if (file.empty()) file = trainer::shipped_checkpoint(nasbench::networks());  // which says what is most like it
   return LoadedPredictor(trainer::load_pool_model(file)->known_device(name));
 }
 
@@ -355,9 +355,9 @@ PYBIND11_MODULE(tenshot, module) {
       "in ms, ms, mJ or MiB: what the checkpoint is of unless told otherwise; one of latencies is a prior for every "
       "quantity. `on_progress(epoch, epochs, loss)` is called while a network trains; what it raises stops the "
       "training. Raises InputError on measurements that cannot be used, FileError, FormatError.");
-  module.def("device", &device, py::arg("name"), py::arg("checkpoint") = py::none(), py::arg("space") = "networks",
+  module.def("device", &device, py::arg("name"), py::arg("checkpoint") = py::none(),
              "The predictor of a device-runtime that is known, without any measurement: what `tenshot devices` lists. "
-             "Without `checkpoint`, the shipped one of `space`, 'networks' or 'nasbench201'. Raises InputError that "
+             "Without `checkpoint`, the shipped one that knows it. Raises InputError that "
              "names the nearest ones, FileError, FormatError.");
   module.def("plan", &plan, py::arg("checkpoint") = py::none(), py::arg("samples") = 10,
              py::arg("sampler") = "information", py::arg("candidates") = py::none(), py::arg("measured") = py::none(),

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <Eigen/Core>
 #include <cmath>
 #include <cstdint>
 #include <nlohmann/json.hpp>
@@ -13,6 +14,7 @@
 #include "trainer/core/knowledge.h"
 #include "trainer/core/planning_prior.h"
 #include "trainer/planning/planning.h"
+#include "trainer/predictors/operators/cost_library.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::trainer {
@@ -81,13 +83,56 @@ TEST(KnowledgeArchive, ACheckpointWithRowsHoldsThem) {  // so that the test abov
   EXPECT_EQ(numbers.count(of_networks().pool.devices[0].latencies[0].latency_ms), 1U);
 }
 
+Eigen::MatrixXd matrix_of(const Archive& archive, const std::string& name) {
+  const std::vector<double> numbers = archive.numbers(name);
+  const std::vector<std::int64_t>& shape = archive.shape(name);
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  return Eigen::Map<const RowMajor>(numbers.data(), shape[0], shape[1]);
+}
+
+/// The share of a pool's latencies that can be computed from an archive to 1 in 10,000: features from the networks'
+/// places, costs, and residuals by undoing how the Gaussian process over the networks was solved.
+double computable_share(const Archive& archive, const datasets::Pool& pool) {
+  const nlohmann::json& alike = archive.card.at("similarity");
+  const double length = alike.at("length"), scale = alike.at("scale"), noise = alike.at("noise");
+  const Eigen::MatrixXd known = matrix_of(archive, "library.known"), costs = matrix_of(archive, "library.costs");
+  const Eigen::VectorXd typical = matrix_of(archive, "similarity.typical_costs");
+  const Eigen::ArrayXd total = (scale * known.rightCols(1).array()).exp();
+  const Eigen::MatrixXd shares = (length * known.leftCols(known.cols() - 1)).array().square();
+  Eigen::MatrixXd features = total.matrix().asDiagonal() * shares;
+  for (Eigen::Index f = 0; f < features.cols(); ++f) {
+    features.col(f) = typical[f] > 0 ? Eigen::VectorXd(features.col(f) / typical[f]) : Eigen::VectorXd(0 * total);
+  }
+  Eigen::MatrixXd system = operators::similarity(known, known);
+  system.diagonal().array() += noise;
+  const Eigen::MatrixXd residuals = system * matrix_of(archive, "library.known_weights");
+  const Eigen::VectorXd median_ms = matrix_of(archive, "library.median_ms");
+  std::size_t computed = 0, all = 0;
+  for (std::size_t d = 0; d < pool.devices.size(); ++d) {
+    const auto device = static_cast<Eigen::Index>(d);
+    const Eigen::ArrayXd latency_ms = median_ms[device] * (features * costs.row(device).transpose()).array() *
+                                      residuals.col(device).array().exp();
+    for (const datasets::Measurement& row : pool.devices[d].latencies) {
+      computed += ((latency_ms / row.latency_ms - 1).abs() < 1e-4).any() ? 1 : 0;
+      ++all;
+    }
+  }
+  return static_cast<double>(computed) / static_cast<double>(all);
+}
+
+TEST(KnowledgeArchive, NoRowOfThePoolCanBeComputedFromIt) {
+  EXPECT_GT(computable_share(of_networks().model->to_archive(), of_networks().pool), 0.9);  // so that it can fail
+  EXPECT_LT(computable_share(of_networks().archive, of_networks().pool), 0.05);
+}
+
 TEST(KnowledgeArchive, PredictsThePoolAsTheModelDoes) {
   for (const Kept* kept : {&of_cells(), &of_networks()}) {
     const std::vector<Architecture> some = known_architectures(kept->pool);
     const auto expected = kept->model->predict_pool(some), found = kept->knowledge->predict_pool(some);
     ASSERT_EQ(found.size(), expected.size());
     for (std::size_t d = 0; d < found.size(); ++d) {
-      for (std::size_t i = 0; i < some.size(); ++i) EXPECT_NEAR(found[d][i] / expected[d][i], 1, 1e-4);
+      // what is a network's own on a single device is not kept
+      for (std::size_t i = 0; i < some.size(); ++i) EXPECT_NEAR(found[d][i] / expected[d][i], 1, 0.05);
     }
   }
 }
@@ -98,7 +143,7 @@ TEST(KnowledgeArchive, AdaptsAsTheModelDoes) {
     const std::vector<Architecture> some = known_architectures(kept->pool);
     const Predictions expected = kept->model->adapt(set, {})->predict(some, 0.9);
     const Predictions found = kept->knowledge->adapt(set, {})->predict(some, 0.9);
-    for (std::size_t i = 0; i < some.size(); ++i) EXPECT_NEAR(found.latency_ms[i] / expected.latency_ms[i], 1, 0.01);
+    for (std::size_t i = 0; i < some.size(); ++i) EXPECT_NEAR(found.latency_ms[i] / expected.latency_ms[i], 1, 0.05);
   }
 }
 

@@ -171,6 +171,29 @@ TEST(GrownKnowledge, HasThePoolsDevicesBesideItsOwn) {
   }
 }
 
+/// Of few networks the costs are those that the knowledge is adapted to, and intervals are no narrower than its own.
+TEST(GrownKnowledge, PredictsNewNetworksOfADeviceOfFew) {
+  for (const std::size_t few : {3U, 10U, 20U}) {
+    datasets::Pool own = all_networks();
+    own.devices = {own.devices[4]};
+    own.devices[0].id = own.devices[0].device = "mine_cpu";
+    for (datasets::Measurement& row : own.devices[0].latencies) row.latency_ms *= 1.3;
+    const std::vector<datasets::Measurement> all = own.devices[0].latencies;
+    own.devices[0].latencies.resize(few);
+    const auto mine = of_networks().knowledge->grown_by(own)->known_device("mine_cpu");
+    double near = 0, held = 0, count = 0;
+    for (std::size_t i = 61; i < all.size(); ++i) {  // which neither knows
+      const Predictions found = mine->predict({all[i].architecture}, 0.9);
+      near += std::abs(found.latency_ms[0] / all[i].latency_ms - 1) <= 0.1;
+      held += found.lower_ms[0] <= all[i].latency_ms && all[i].latency_ms <= found.upper_ms[0];
+      EXPECT_LT(found.upper_ms[0] / found.lower_ms[0], 10) << few;
+      ++count;
+    }
+    EXPECT_GE(near / count, 0.8) << few;
+    EXPECT_GE(held / count, 0.8) << few;
+  }
+}
+
 TEST(GrownKnowledge, AdaptsToADeviceLikeOnesOwn) {
   const datasets::Pool own = own_pool();
   const auto grown = of_networks().knowledge->grown_by(own);
