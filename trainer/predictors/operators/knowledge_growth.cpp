@@ -64,10 +64,16 @@ void widen(FeatureMap& map, CostLibrary& library, const FeatureMap& other) {
   library.known = widened(library.known, places, before);
 }
 
-/// The costs of a device, [features], in units of its median latency. Costs that few networks determine are what
-/// adapting the library to them says; many networks determine their own.
-Eigen::VectorXd costs_of(const PoolNumbers& numbers, const CostLibrary& own, Index device, const CostLibrary& library,
-                         const PosteriorOptions& options) {
+/// What a device costs, and how far its networks are from that.
+struct OwnCosts {
+  Eigen::VectorXd costs;  ///< [features], in units of its median latency
+  double noise = 0;       ///< σ of log latency that the costs leave at least
+};
+
+/// Costs that few networks determine are what adapting the library to them says, with its noise; many networks
+/// determine their own.
+OwnCosts costs_of(const PoolNumbers& numbers, const CostLibrary& own, Index device, const CostLibrary& library,
+                  const PosteriorOptions& options) {
   constexpr std::size_t few = 60;
   AdaptationFeatures set;
   std::vector<Index> measured;
@@ -76,13 +82,12 @@ Eigen::VectorXd costs_of(const PoolNumbers& numbers, const CostLibrary& own, Ind
     measured.push_back(n);
     set.latency_ms.push_back(numbers.latency_ms(device, n));
   }
-  if (measured.size() > few) return own.costs.row(device);
+  if (measured.size() > few) return {own.costs.row(device), 0};
   set.features = numbers.features(measured, Eigen::all);
   Eigen::VectorXd costs_ms = Eigen::VectorXd::Zero(numbers.features.cols());
-  for (const CostComponent& component : adapt(library, set, options).components) {
-    costs_ms += component.weight * component.costs_ms;
-  }
-  return costs_ms / own.median_ms[device];
+  const CostPosterior posterior = adapt(library, set, options);
+  for (const CostComponent& component : posterior.components) costs_ms += component.weight * component.costs_ms;
+  return {costs_ms / own.median_ms[device], std::sqrt(posterior.noise_variance())};
 }
 
 void append_known(const PoolNumbers& numbers, const CostLibrary& own, CostLibrary& library) {
@@ -112,12 +117,14 @@ void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, con
   CostLibrary prior = library;
   prior.block.clear();  // the pool's networks are rows of shared features
   for (Index d = 0; d < added; ++d) {
-    own.costs.row(d) = costs_of(numbers, own, d, prior, options);
+    const OwnCosts found = costs_of(numbers, own, d, prior, options);
+    own.costs.row(d) = found.costs;
     const Eigen::ArrayXd expected = (numbers.features * own.costs.row(d).transpose()).array().max(smallest_relative);
     const Eigen::ArrayXd error =
         (numbers.latency_ms.row(d).transpose().array() / own.median_ms[d]).log() - expected.log();
     const auto known = error.isFinite();
-    own.log_rms[d] = std::sqrt(known.select(error.square(), 0).sum() / static_cast<double>(known.count()));
+    own.log_rms[d] =
+        std::max(found.noise, std::sqrt(known.select(error.square(), 0).sum() / static_cast<double>(known.count())));
   }
   if (!library.block.empty()) library.block.resize(static_cast<std::size_t>(before + added), 0);
   library.costs.conservativeResize(before + added, Eigen::NoChange);
