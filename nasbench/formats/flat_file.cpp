@@ -11,7 +11,7 @@ namespace tenshot::nasbench {
 namespace {
 
 constexpr std::uint64_t most_pages = (64U << 20) / 4096;
-constexpr std::uint64_t most_integers = 1 << 20;
+constexpr std::uint64_t most_listed = 1 << 24;
 
 }  // namespace
 
@@ -30,6 +30,11 @@ std::string FlatFile::text(std::uint64_t place, std::uint64_t length) {
   std::string text(static_cast<std::size_t>(std::min(length, size_)), '\0');
   copy(place, length, text.data());
   return text;
+}
+
+void FlatFile::count_listed(std::uint64_t elements) {
+  listed_ += std::min(elements, most_listed + 1);
+  if (listed_ > most_listed) throw FormatError("damaged: its lists have more than 2^24 numbers and letters together");
 }
 
 void FlatFile::copy(std::uint64_t place, std::uint64_t count, char* target) {
@@ -87,7 +92,9 @@ float FlatTable::real(int field, float otherwise) const {
 std::string FlatTable::text(int field) const {
   constexpr std::uint64_t longest = 1000;  // of a name: it is shown cut short
   const FlatVector letters = vector(field, 1);
-  return file_->text(letters.place, std::min(letters.length, longest));
+  const std::uint64_t length = std::min(letters.length, longest);
+  file_->count_listed(length);
+  return file_->text(letters.place, length);
 }
 
 std::optional<FlatTable> FlatTable::table(int field) const {
@@ -110,8 +117,7 @@ FlatVector FlatTable::vector(int field, std::uint64_t element_bytes) const {
 
 std::vector<std::int32_t> FlatTable::integers(int field) const {
   const FlatVector found = vector(field, 4);
-  if (found.length > most_integers)
-    throw FormatError("damaged: a list of " + std::to_string(found.length) + " numbers");
+  file_->count_listed(found.length);
   std::vector<std::int32_t> numbers;
   for (std::uint64_t i = 0; i < found.length; ++i) {
     numbers.push_back(file_->number<std::int32_t>(found.place + 4 * i));

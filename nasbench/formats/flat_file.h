@@ -38,6 +38,10 @@ class FlatFile {
   }
   std::string text(std::uint64_t place, std::uint64_t length);
 
+  /// Counts numbers and letters of lists that are read: different tables may name the same one. Throws FormatError
+  /// where they are more than 2²⁴ together.
+  void count_listed(std::uint64_t elements);
+
  private:
   static constexpr std::uint64_t page_bytes = 4096;
   using Page = std::array<char, page_bytes>;
@@ -47,7 +51,7 @@ class FlatFile {
 
   std::string name_;
   std::ifstream file_;
-  std::uint64_t size_ = 0;
+  std::uint64_t size_ = 0, listed_ = 0;
   std::unordered_map<std::uint64_t, std::unique_ptr<Page>> pages_;
 };
 

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "nasbench/formats/limits.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/file_kind.h"
 #include "nasbench/support/files.h"

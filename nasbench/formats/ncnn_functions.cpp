@@ -1,14 +1,10 @@
 // Layers of ncnn that compute element by element.
 
-#include <algorithm>
 #include <array>
-#include <cstdint>
 #include <map>
 #include <string>
 #include <utility>
-#include <vector>
 
-#include "nasbench/formats/limits.h"
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/support/error.h"
 
@@ -145,7 +141,7 @@ void binary(LayerReader& layer) {
   if (node.inputs.size() == 1) {
     const std::size_t constant = layer.is_constant(0) ? 0 : 1;
     node.operation.constants = {shapes[constant]};
-    node.attributes.constant_first = constant == 0;
+    node.attributes.constant_first = (constant == 0) != reversed;
     return append(layer, std::move(node));
   }
   for (std::size_t i = 0; i < shapes.size(); ++i) {

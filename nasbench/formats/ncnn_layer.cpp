@@ -3,7 +3,7 @@
 #include <cmath>
 #include <utility>
 
-#include "nasbench/formats/limits.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::ncnn {
@@ -79,6 +79,11 @@ void LayerReader::give_opaque(const std::string& function, Shape output, std::ve
   NetworkNode opaque = node(OperatorKind::opaque, std::move(output), function);
   for (Shape& weight : weights) opaque.operation.constants.push_back(std::move(weight));
   give(builder_.append(std::move(opaque)));
+}
+
+void LayerReader::give_constant(Shape shape) {
+  require_tensor_size(shape);
+  given_.push_back({{}, std::move(shape), true});
 }
 
 void LayerReader::give_activated(Source source, std::int64_t kind_key, std::int64_t numbers_key) {

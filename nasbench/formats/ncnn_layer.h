@@ -61,7 +61,8 @@ class LayerReader {
   void give_activated(Source source, std::int64_t kind_key = 9, std::int64_t numbers_key = 10);
   /// The next output is an input.
   void give_input(std::size_t i) { given_.push_back(input(i)); }
-  void give_constant(Shape shape) { given_.push_back({{}, std::move(shape), true}); }
+  /// The next output is a constant. Throws FormatError where it is larger than any tensor.
+  void give_constant(Shape shape);
 
   std::vector<Blob> take() { return std::move(given_); }
 
@@ -115,6 +116,8 @@ void element_by_element(LayerReader& layer);
 void scale(LayerReader& layer);
 void normalise(LayerReader& layer);
 void softmax(LayerReader& layer);
+/// Norms and the like that are none of our kinds and keep the shape.
+void same_shape_opaque(LayerReader& layer);
 void reduce(LayerReader& layer);
 void recurrent(LayerReader& layer);
 void embed(LayerReader& layer);

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "nasbench/formats/limits.h"
 #include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::ncnn {
@@ -19,7 +19,7 @@ void inner_product(LayerReader& layer) {
   const std::int64_t in = units > 0 ? weights / units : 0;
   const bool by_row = shape.size() == 3 && (weights == 0 || in == shape.back());
   if (units < 1 || (!by_row && weights != 0 && weights != units * element_count(shape))) {
-    throw FormatError(std::to_string(weights) + " weights do not fit an input of " + text_of(shape) + " and " +
+    throw FormatError(std::to_string(weights) + " weights do not fit an input of " + format(shape) + " and " +
                       std::to_string(units) + " outputs");
   }
   if (!by_row && shape.size() > 2) {
@@ -46,7 +46,7 @@ Source weighed(LayerReader& layer, bool by_column, std::int64_t inner, std::int6
   const Shape shape = layer.builder().type(x).shape;
   if (units < 1 || (inner > 0 && shape.back() != inner)) {
     throw FormatError("weights of " + std::to_string(inner) + "x" + std::to_string(units) + " do not fit " +
-                      text_of(shape));
+                      format(shape));
   }
   return layer.builder().linear(layer.name(), x, units, bias);
 }
@@ -78,8 +78,8 @@ void matrix_product(LayerReader& layer) {
   if (layer.size() > 1 && layer.is_constant(1)) {
     const Shape& weights = layer.shape(1);
     const bool transposed = layer.whole(0, 0) != 0;
-    const std::size_t out = weights.size() - (transposed ? 2 : 1);
-    return layer.give(weighed(layer, false, 0, weights.at(out), false));
+    if (weights.size() < 3) throw FormatError("its weights are no matrix, found " + format(weights));
+    return layer.give(weighed(layer, false, 0, weights[weights.size() - (transposed ? 2 : 1)], false));
   }
   const Source right = layer.whole(0, 0) != 0 ? swapped(layer, layer.source(1)) : layer.source(1);
   layer.give(layer.builder().matrix_product(layer.name(), layer.source(0), right));
@@ -93,7 +93,7 @@ void attention(LayerReader& layer) {
   const auto project = [&](const char* part, std::size_t input) {
     const Source x = b.linear(layer.name() + part, layer.source(std::min(input, tensors - 1)), width);
     const Shape shape = b.type(x).shape;
-    if (shape.size() != 3) throw FormatError("it takes steps of a width, found " + text_of(shape));
+    if (shape.size() != 3) throw FormatError("it takes steps of a width, found " + format(shape));
     const Source parts = b.reshape(layer.name() + part + "_heads", x, {1, shape[1], heads, width / heads});
     return b.transpose(layer.name() + part + "_by_head", parts, {0, 2, 1, 3});
   };

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "nasbench/formats/limits.h"
 #include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::ncnn {
@@ -37,6 +38,20 @@ void normalise(LayerReader& layer) {
   node.operation.groups = groups;
   node.attributes.alpha = layer.real(type == "GroupNorm" ? 2 : 1, 0.001);
   append(layer, std::move(node));
+}
+
+void same_shape_opaque(LayerReader& layer) {
+  static const std::map<std::string, std::string> names = {{"CumulativeSum", "CumSum"},
+                                                           {"MVN", "MeanVarianceNormalization"},
+                                                           {"Normalize", "LpNormalization"},
+                                                           {"RMSNorm", "RMSNormalization"}};
+  const std::string& type = layer.type();
+  const std::int64_t scales = type == "Normalize"                           ? layer.whole(3, 0)
+                              : type == "RMSNorm" && layer.whole(2, 1) != 0 ? layer.whole(0, 0)
+                                                                            : 0;
+  const auto onnx = names.find(type);
+  layer.give_opaque(onnx == names.end() ? type : onnx->second, layer.shape(),
+                    scales > 1 ? std::vector<Shape>{{scales}} : std::vector<Shape>());
 }
 
 void softmax(LayerReader& layer) {
@@ -68,6 +83,7 @@ void reduce(LayerReader& layer) {
   std::sort(axes.begin(), axes.end());
   NetworkNode node = layer.node(OperatorKind::reduce, shape, names[static_cast<std::size_t>(number)]);
   node.inputs = {layer.source()};
+  node.operation.constants.clear();
   if (from.size() == 4 && axes == std::vector<std::int64_t>{2, 3} && (number == 3 || number == 4)) {
     node.operation.kind = OperatorKind::global_pool;  // the mean over an image is one, whoever wrote it
     node.operation.name = number == 4 ? "max" : "";
@@ -80,7 +96,7 @@ void reduce(LayerReader& layer) {
 /// One layer over a sequence of steps: {1, steps, width}.
 void recurrent(LayerReader& layer) {
   const Shape& shape = layer.shape();
-  if (shape.size() != 3) throw FormatError("it takes steps of a width, found " + text_of(shape));
+  if (shape.size() != 3) throw FormatError("it takes steps of a width, found " + format(shape));
   const std::int64_t gates = layer.type() == "LSTM" ? 4 : layer.type() == "GRU" ? 3 : 1;
   const std::int64_t units = layer.whole(0, 0),
                      hidden = layer.type() == "LSTM" ? layer.whole(3, layer.whole(0, 0)) : units;

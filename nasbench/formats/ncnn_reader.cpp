@@ -5,16 +5,14 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
-#include "nasbench/formats/limits.h"
 #include "nasbench/formats/ncnn_file.h"
 #include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
-#include "nasbench/graph/network_patterns.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 
@@ -67,6 +65,9 @@ const std::map<std::string, ncnn::Convert>& conversions() {
     for (const char* type : {"Pooling", "Pooling1D"}) all[type] = ncnn::pooling;
     for (const char* type : {"BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm"}) all[type] = ncnn::normalise;
     for (const char* type : {"Bias", "Scale", "Power", "PReLU"}) all[type] = ncnn::scale;
+    for (const char* type : {"CumulativeSum", "Flip", "LRN", "MVN", "Normalize", "RMSNorm", "Shrink"}) {
+      all[type] = ncnn::same_shape_opaque;
+    }
     for (const char* type : {"LSTM", "GRU", "RNN"}) all[type] = ncnn::recurrent;
     for (const char* type :
          {"AbsVal", "BNLL", "CELU", "Clip", "ELU",     "Erf",      "Exp",   "GELU", "HardSigmoid", "HardSwish",
@@ -91,6 +92,7 @@ class NcnnReader {
 
   Network read(const std::vector<NcnnLayer>& layers) {
     require_known_inputs(layers);
+    for (const NcnnLayer& layer : layers) read_.insert(layer.inputs.begin(), layer.inputs.end());
     for (const NcnnLayer& layer : layers) {
       try {
         read_layer(layer);
@@ -111,7 +113,6 @@ class NcnnReader {
     std::set<std::string> names;
     for (const NcnnLayer& layer : layers) {
       if (layer.type == "Input") names.insert(layer.outputs.begin(), layer.outputs.end());
-      read_.insert(layer.inputs.begin(), layer.inputs.end());
     }
     if (names.empty()) throw FormatError("the network has no layer of type Input");
     for (const auto& [name, shape] : options_.shapes) {
@@ -145,7 +146,8 @@ class NcnnReader {
     }
     for (std::size_t i = before; i < builder_.network().nodes.size(); ++i) {
       const NetworkNode& node = builder_.network().nodes[i];
-      require_countable(node);
+      for (const TensorType& output : node.outputs) require_tensor_size(output.shape);
+      require_countable(node.operation);
       const bool multiplies =
           node.operation.kind == OperatorKind::convolution || node.operation.kind == OperatorKind::linear;
       if (multiplies && layer.whole(int8_scales_key(file.type), 0) != 0) in_bytes_.push_back(i);
@@ -166,7 +168,7 @@ class NcnnReader {
       const int dimension = layer.whole(key, 0);
       if (dimension != 0 || (may_be_open && layer.has(key))) shape.push_back(dimension);
     }
-    if (!may_be_open) require_tensor_size(shape);
+    if (!may_be_open && shape.size() == 1) throw FormatError("it does not say how large its data are");
     return shape;
   }
 
@@ -178,7 +180,7 @@ class NcnnReader {
     const bool is_open = std::find(shape.begin(), shape.end(), 0) != shape.end();
     if (const auto given = options_.shapes.find(name); given != options_.shapes.end()) {
       if (given->second.size() < 2 || given->second.size() > 5 || given->second.front() != 1) {
-        throw InputError("the shape given to '" + name + "' is " + text_of(given->second) +
+        throw InputError("the shape given to '" + name + "' is " + format(given->second) +
                          ", expected a batch of 1 in front, as in " + name + "=" + example_shape({1, 0, 0, 0}));
       }
       shape = given->second;

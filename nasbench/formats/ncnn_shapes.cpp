@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "nasbench/formats/limits.h"
 #include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::ncnn {
@@ -18,8 +18,8 @@ namespace {
 constexpr std::int64_t dropped = -233;  // a dimension that is not there, or the rest of one
 
 void give_shape(LayerReader& layer, const Shape& shape) {
-  require_tensor_size(shape);
   if (layer.is_constant(0)) return layer.give_constant(shape);
+  require_tensor_size(shape);
   layer.give(layer.builder().reshape(layer.name(), layer.source(), shape));
 }
 
@@ -48,7 +48,7 @@ void reshape(LayerReader& layer) {
   const std::int64_t all = element_count(from);
   if (place >= 0) shape[static_cast<std::size_t>(place)] = all / known;
   if (shape.size() < 2 || element_count(shape) != all) {
-    throw FormatError(text_of(from) + " does not hold as many numbers as " + text_of(shape));
+    throw FormatError(format(from) + " does not hold as many numbers as " + format(shape));
   }
   give_shape(layer, shape);
 }
@@ -134,7 +134,7 @@ void concatenate(LayerReader& layer) {
     Shape other = layer.shape(i);
     if (other.size() != shape.size()) throw FormatError("its inputs have different numbers of dimensions");
     extent += std::exchange(other[static_cast<std::size_t>(axis)], shape[static_cast<std::size_t>(axis)]);
-    if (other != shape) throw FormatError(text_of(layer.shape(i)) + " and " + text_of(shape) + " cannot be joined");
+    if (other != shape) throw FormatError(format(layer.shape(i)) + " and " + format(shape) + " cannot be joined");
     computed = computed || !layer.is_constant(i);
   }
   shape[static_cast<std::size_t>(axis)] = extent;
@@ -162,7 +162,7 @@ void slice(LayerReader& layer) {
   sizes.resize(layer.outputs(), dropped);
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == dropped) sizes[i] = left / static_cast<std::int64_t>(sizes.size() - i);
-    if (sizes[i] < 1 || sizes[i] > left) throw FormatError("its parts do not fit " + text_of(layer.shape()));
+    if (sizes[i] < 1 || sizes[i] > left) throw FormatError("its parts do not fit " + format(layer.shape()));
     left -= sizes[i];
   }
   if (left != 0) sizes.push_back(left);  // a part that nobody reads
@@ -180,10 +180,11 @@ void give_parts(LayerReader& layer, const std::vector<std::pair<std::int64_t, Pa
   Shape shape = layer.shape();
   NetworkNode node = layer.node(OperatorKind::split, shape, "slice");
   node.inputs = {layer.source()};
+  node.operation.constants.clear();  // a second input says the size
   for (const auto& [axis, part] : parts) {
     std::int64_t& extent = shape[static_cast<std::size_t>(axis)];
     if (part.start < 0 || part.length < 1 || part.start > extent - part.length) {
-      throw FormatError("its part does not lie in " + text_of(layer.shape()));
+      throw FormatError("its part does not lie in " + format(layer.shape()));
     }
     extent = part.length;
     node.attributes.axes.push_back(axis);

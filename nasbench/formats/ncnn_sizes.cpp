@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "nasbench/formats/limits.h"
 #include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::ncnn {
@@ -80,7 +80,7 @@ void pixel_shuffle(LayerReader& layer) {
   const bool to_pixels = layer.type() == "PixelShuffle";
   if (shape.size() != 4 || factor < 1 || factor > 1024) throw FormatError("it takes an image and a factor from 1");
   const bool fits = to_pixels ? shape[1] % window == 0 : shape[2] % factor == 0 && shape[3] % factor == 0;
-  if (!fits) throw FormatError("a factor of " + std::to_string(factor) + " does not fit " + text_of(shape));
+  if (!fits) throw FormatError("a factor of " + std::to_string(factor) + " does not fit " + format(shape));
   shape = to_pixels ? Shape{1, shape[1] / window, shape[2] * factor, shape[3] * factor}
                     : Shape{1, shape[1] * window, shape[2] / factor, shape[3] / factor};
   layer.give_opaque(to_pixels ? "DepthToSpace" : "SpaceToDepth", shape);
@@ -89,7 +89,7 @@ void pixel_shuffle(LayerReader& layer) {
 /// Boxes of several sizes at each position, and how far they may vary.
 void prior_box(LayerReader& layer) {
   const Shape& image = layer.shape();
-  if (image.size() != 4) throw FormatError("it takes an image, found " + text_of(image));
+  if (image.size() != 4) throw FormatError("it takes an image, found " + format(image));
   const auto smallest = std::max<std::int64_t>(1, layer.count(0));
   const std::int64_t largest = layer.count(1), ratios = layer.count(2) * (layer.whole(7, 1) != 0 ? 2 : 1);
   layer.give_opaque("PriorBox", {1, 2, 4 * image[2] * image[3] * (smallest * (ratios + 1) + largest)});

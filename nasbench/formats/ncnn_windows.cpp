@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "nasbench/formats/limits.h"
 #include "nasbench/formats/ncnn_layer.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::ncnn {
@@ -20,7 +20,7 @@ bool is_flat(const LayerReader& layer) { return layer.type().find("1D") != std::
 Source as_image(LayerReader& layer, const Source& source) {
   const Shape shape = layer.builder().type(source).shape;
   if (shape.size() == 4) return source;
-  if (shape.size() != 3) throw FormatError("it takes an image or a signal, found " + text_of(shape));
+  if (shape.size() != 3) throw FormatError("it takes an image or a signal, found " + format(shape));
   return layer.builder().reshape(layer.name() + "_image", source, {1, shape[1], 1, shape[2]});
 }
 
@@ -111,7 +111,7 @@ void convolution(LayerReader& layer) {
 /// Convolutions of volumes are no kind of ours: opaque, with ONNX's name and weights.
 void volume_convolution(LayerReader& layer) {
   const Shape volume = layer.shape();
-  if (volume.size() != 5) throw FormatError("it takes a volume, found " + text_of(volume));
+  if (volume.size() != 5) throw FormatError("it takes a volume, found " + format(volume));
   const WindowOptions plane = window_of(layer, convolution_keys);
   WindowOptions depth;  // as a window of one column
   depth.kernel.height = layer.whole(21, plane.kernel.width);
@@ -171,20 +171,20 @@ void deconvolution(LayerReader& layer) {
 
 namespace {
 
-void give_global_pool(LayerReader& layer, const Source& image, bool maximum, bool keep_positions) {
+Source global_pool(LayerReader& layer, const Source& image, bool maximum, bool keep_positions) {
   const Shape shape = layer.builder().type(image).shape;
   NetworkNode node = layer.node(OperatorKind::global_pool,
                                 keep_positions ? Shape{1, shape[1], 1, 1} : Shape{1, shape[1]}, maximum ? "max" : "");
   node.inputs = {image};
-  layer.give(layer.builder().append(std::move(node)));
+  return layer.builder().append(std::move(node));
 }
 
 /// Windows of equal size that cover the image, as near as they can be.
-void give_adaptive_pool(LayerReader& layer, const Source& image, bool maximum) {
+Source adaptive_pool(LayerReader& layer, const Source& image, bool maximum) {
   const Shape shape = layer.builder().type(image).shape;
-  const int asked_w = layer.whole(8, 0), asked_h = layer.whole(18, asked_w);
+  const int asked_w = layer.whole(8, 0), asked_h = is_flat(layer) ? 1 : layer.whole(18, asked_w);
   const std::int64_t w = asked_w == dropped ? shape[3] : asked_w, h = asked_h == dropped ? shape[2] : asked_h;
-  if (w == 1 && h == 1) return give_global_pool(layer, image, maximum, true);
+  if (w == 1 && h == 1) return global_pool(layer, image, maximum, true);
   if (w < 1 || h < 1 || w > shape[3] || h > shape[2]) throw FormatError("it cannot give an image of that size");
   NetworkNode node = layer.node(maximum ? OperatorKind::max_pool : OperatorKind::average_pool, {1, shape[1], h, w});
   const auto stride = [](std::int64_t in, std::int64_t out) { return static_cast<int>(in / out); };
@@ -194,7 +194,7 @@ void give_adaptive_pool(LayerReader& layer, const Source& image, bool maximum) {
   node.inputs = {image};
   node.operation.stride = {stride(shape[2], h), stride(shape[3], w)};
   node.operation.kernel = {kernel(shape[2], h), kernel(shape[3], w)};
-  layer.give(layer.builder().append(std::move(node)));
+  return layer.builder().append(std::move(node));
 }
 
 /// With "full" padding ncnn adds zeros behind until the last window fits.
@@ -216,8 +216,9 @@ void pooling(LayerReader& layer) {
   const Source image = as_image(layer, layer.source());
   const Shape shape = layer.builder().type(image).shape;
   const bool maximum = layer.whole(0, 0) == 0;
-  if (layer.whole(4, 0) != 0) return give_global_pool(layer, image, maximum, false);
-  if (layer.whole(7, 0) != 0) return give_adaptive_pool(layer, image, maximum);
+  const auto give = [&](const Source& result) { layer.give(is_flat(layer) ? as_signal(layer, result) : result); };
+  if (layer.whole(4, 0) != 0) return layer.give(global_pool(layer, image, maximum, false));
+  if (layer.whole(7, 0) != 0) return give(adaptive_pool(layer, image, maximum));
   PoolOptions options;
   options.window = window_of(layer, pooling_keys);
   options.count_padding = layer.whole(6, 0) != 0;
@@ -238,10 +239,8 @@ void pooling(LayerReader& layer) {
       options.window = given;
     }
   }
-  Source result = maximum ? layer.builder().max_pool(layer.name(), image, options)
-                          : layer.builder().average_pool(layer.name(), image, options);
-  if (is_flat(layer)) result = as_signal(layer, result);
-  layer.give(result);
+  give(maximum ? layer.builder().max_pool(layer.name(), image, options)
+               : layer.builder().average_pool(layer.name(), image, options));
 }
 
 }  // namespace tenshot::nasbench::ncnn

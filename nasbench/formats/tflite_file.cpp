@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "nasbench/formats/limits.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/file_kind.h"
 #include "nasbench/support/text.h"
@@ -231,6 +231,8 @@ std::optional<std::vector<std::int64_t>> integers_of(const TfliteFile& file, con
                        tensor.file_type == 9 || tensor.file_type == 3;
   const std::uint64_t count = tensor.data.length / static_cast<std::uint64_t>(bytes);
   if (!tensor.has_data || !integer || count > most) return std::nullopt;
+  if (count != static_cast<std::uint64_t>(element_count(tensor.shape))) return std::nullopt;
+  file.bytes->count_listed(count);
   std::vector<std::int64_t> numbers;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::uint64_t place = tensor.data.place + i * static_cast<std::uint64_t>(bytes);

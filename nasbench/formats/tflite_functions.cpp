@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
-#include "nasbench/formats/limits.h"
 #include "nasbench/formats/tflite_operation.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::tflite {
@@ -53,7 +55,8 @@ void pair(Operation& op) {
       shape = first ? own : broadcast_shape(shape, own);
       first = false;
     } else if (element_count(op.shape(i)) == 1) {
-      node.attributes.alpha = op.input(i).numbers ? static_cast<double>(op.numbers(i).front()) : 1;
+      const std::optional<std::vector<std::int64_t>> number = op.few_numbers(i);
+      node.attributes.alpha = number && !number->empty() ? static_cast<double>(number->front()) : 1;
     }
     if (op.is_constant(i)) node.attributes.constant_first = i == 0 && kind == OperatorKind::elementwise;
   }
@@ -90,12 +93,13 @@ void reduce(Operation& op) {
   op.append(std::move(node));
 }
 
-/// A layer over a sequence, with its weights as ONNX has them: directions × gates and units × inputs, then × units,
-/// then the biases. Of an LSTM each gate has tensors of its own, the first of each four being left out where it is
-/// coupled.
+/// A layer over a sequence, with its weights as ONNX has them: directions × gates and units × inputs, then × outputs,
+/// then the biases and the peepholes; a projection is directions × outputs × units. Of an LSTM each gate has tensors of
+/// its own, the first of each four being left out where it is coupled.
 void recurrent(Operation& op) {
   const bool lstm = op.code() == code::sequence_lstm;
   const std::size_t gates = lstm ? 4 : 1, biases = lstm ? 12 : 3;
+  constexpr std::size_t peepholes = 9, projection = 16;  // of an LSTM
   NetworkNode node = op.node(OperatorKind::opaque, op.output().shape, op.type());
   node.inputs = {op.source()};
   node.operation.constants.clear();
@@ -109,9 +113,17 @@ void recurrent(Operation& op) {
     if (all[1] < 1 || all[2] < 1) throw FormatError("it has no weights");
     node.operation.constants.push_back(std::move(all));
   }
-  std::int64_t bias = 0;
-  for (std::size_t i = biases; i < biases + gates; ++i) bias += op.is_constant(i) ? element_count(op.shape(i)) : 0;
-  if (bias > 0) node.operation.constants.push_back({1, bias});
+  const auto add_vectors = [&](std::size_t first, std::size_t end) {
+    std::int64_t numbers = 0;
+    for (std::size_t i = first; i < end; ++i) numbers += op.is_constant(i) ? element_count(op.shape(i)) : 0;
+    if (numbers > 0) node.operation.constants.push_back({1, numbers});
+  };
+  add_vectors(biases, biases + gates);
+  if (lstm) add_vectors(peepholes, biases);
+  if (lstm && op.is_constant(projection) && op.shape(projection).size() == 2) {
+    node.operation.constants.push_back({1, op.shape(projection)[0], op.shape(projection)[1]});
+    add_vectors(projection + 1, projection + 2);
+  }
   op.append(std::move(node));
 }
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "nasbench/formats/limits.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::tflite {
@@ -59,8 +59,13 @@ Source Operation::source(std::size_t i) const {
   throw FormatError("its input " + std::to_string(i) + " is a constant, where we expect a computed tensor");
 }
 
-const std::vector<std::int64_t>& Operation::numbers(std::size_t i) const {
-  if (input(i).numbers) return *input(i).numbers;
+std::optional<std::vector<std::int64_t>> Operation::few_numbers(std::size_t i) const {
+  if (!is_constant(i) || inputs_[i]->tensor == nullptr) return std::nullopt;
+  return integers_of(file_, *inputs_[i]->tensor);
+}
+
+std::vector<std::int64_t> Operation::numbers(std::size_t i) const {
+  if (std::optional<std::vector<std::int64_t>> found = few_numbers(i)) return std::move(*found);
   throw FormatError("its input " + std::to_string(i) + " is computed or large, where we expect a few constant numbers");
 }
 
@@ -123,7 +128,7 @@ void Operation::give_reshaped(const Source& source) {
   const Shape& wanted = output(given_.size()).shape;
   const Shape from = builder_.type(source).shape;
   if (element_count(from) != element_count(wanted)) {
-    throw FormatError(text_of(from) + " does not hold as many numbers as " + text_of(wanted));
+    throw FormatError(format(from) + " does not hold as many numbers as " + format(wanted));
   }
   give(builder_.reshape(name_, source, wanted));
 }

@@ -16,11 +16,11 @@ namespace tenshot::nasbench::tflite {
 /// stand before the height, where the file has them last.
 struct Value {
   bool constant = false;
-  bool stored = false;  ///< a constant that the file has numbers of
+  bool stored = false;                   ///< a constant that the file has numbers of
+  const TfliteTensor* tensor = nullptr;  ///< where they are, unless they are computed from others
   bool image = false;
   Source source;  ///< of a computed one
   Shape shape;
-  std::optional<std::vector<std::int64_t>> numbers;  ///< of a small constant of integers
 };
 
 /// batch × height × width × channels as batch × channels × height × width, and the place of an axis.
@@ -61,7 +61,9 @@ class Operation {
   const Value& input(std::size_t i) const;
   const Shape& shape(std::size_t i = 0) const { return input(i).shape; }
   Source source(std::size_t i = 0) const;
-  const std::vector<std::int64_t>& numbers(std::size_t i) const;
+  std::vector<std::int64_t> numbers(std::size_t i) const;
+  /// The numbers of a small constant of integers; nothing of other inputs.
+  std::optional<std::vector<std::int64_t>> few_numbers(std::size_t i) const;
   /// The axis, counted from behind where it is negative, in the shape of input `i`. Throws FormatError where it has
   /// none.
   std::int64_t axis(std::int64_t number, std::size_t i = 0) const;
@@ -76,7 +78,6 @@ class Operation {
   /// constants, in the shape in which they broadcast over the output.
   NetworkNode node(OperatorKind kind, Shape output, std::string function = "") const;
   void append(NetworkNode node) { give(builder_.append(std::move(node))); }
-  void append(OperatorKind kind, std::string function = "") { append(node(kind, output().shape, std::move(function))); }
 
   /// The next output.
   void give(const Source& source) { given_.push_back(source); }
@@ -141,11 +142,11 @@ std::string function_name(std::int32_t code);
 /// Numbers of BuiltinOperator that conversions ask for.
 namespace code {
 constexpr std::int32_t average_pool_2d = 1, concatenation = 2, conv_2d = 3, depthwise_conv_2d = 4, max_pool_2d = 17,
-                       relu_n1_to_1 = 20, relu6 = 21, resize_bilinear = 23, softmax = 25, custom = 32, pad = 34,
-                       gather = 36, mean = 40, sub = 41, div = 42, strided_slice = 45, split = 49, log_softmax = 50,
-                       cast = 53, slice = 65, sum = 74, shape = 77, reduce_max = 82, square = 92, leaky_relu = 98,
-                       mirror_pad = 100, split_v = 102, elu = 111, relu_0_to_1 = 152, add = 0, mul = 18, quantize = 114,
-                       dequantize = 6, fake_quant = 80, add_n = 106, rank = 110, conv_3d = 132, sequence_lstm = 44;
+                       relu_n1_to_1 = 20, resize_bilinear = 23, softmax = 25, custom = 32, pad = 34, gather = 36,
+                       sub = 41, div = 42, strided_slice = 45, split = 49, log_softmax = 50, slice = 65, shape = 77,
+                       leaky_relu = 98, mirror_pad = 100, split_v = 102, elu = 111, relu_0_to_1 = 152, add = 0,
+                       mul = 18, quantize = 114, dequantize = 6, fake_quant = 80, add_n = 106, rank = 110,
+                       conv_3d = 132, sequence_lstm = 44;
 }  // namespace code
 
 }  // namespace tenshot::nasbench::tflite

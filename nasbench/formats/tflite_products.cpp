@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "nasbench/formats/limits.h"
 #include "nasbench/formats/tflite_operation.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::tflite {
@@ -42,14 +42,14 @@ WindowOptions window_of(const Operation& op, const WindowOptionNumbers& numbers,
 
 void require_image(const Operation& op, std::size_t input = 0) {
   if (op.input(input).image && op.shape(input).size() == 4) return;
-  throw FormatError("it takes an image of four dimensions, found " + text_of(op.shape(input)));
+  throw FormatError("it takes an image of four dimensions, found " + format(op.shape(input)));
 }
 
 /// The sizes of weights of four dimensions. Throws FormatError of others, and where they are computed.
 const Shape& weights_of(const Operation& op, std::size_t input) {
   const Shape& weights = op.shape(input);
   if (!op.is_constant(input)) throw FormatError("its weights are computed");
-  if (weights.size() != 4) throw FormatError("its weights have the shape " + text_of(weights));
+  if (weights.size() != 4) throw FormatError("its weights have the shape " + format(weights));
   return weights;
 }
 
@@ -69,7 +69,7 @@ void convolution(Operation& op) {
   const Shape& weights = weights_of(op, 1);
   const std::int64_t channels = op.shape()[1], units = weights[depthwise ? 3 : 0];
   if (!depthwise && (weights[3] < 1 || channels % weights[3] != 0)) {
-    throw FormatError("weights of " + text_of(weights) + " do not fit " + std::to_string(channels) + " channels");
+    throw FormatError("weights of " + format(weights) + " do not fit " + std::to_string(channels) + " channels");
   }
   const std::int64_t groups = depthwise ? channels : channels / weights[3];
   require_groups(groups, channels, units);
@@ -90,13 +90,13 @@ void transposed_convolution(Operation& op) {
   const Shape image = op.shape(input), wanted = op.output().shape;
   ConvolutionOptions options;
   options.window.kernel = extent(weights[1], weights[2]);
-  if (wanted.size() != 4) throw FormatError("its output has the shape " + text_of(wanted));
+  if (wanted.size() != 4) throw FormatError("its output has the shape " + format(wanted));
   options.window.stride =
       custom ? extent(wanted[2] / image[2], wanted[3] / image[3]) : Extent{op.whole(2), op.whole(1)};
   options.bias = op.has(custom ? 2 : 3);
   require_window(options.window);
   if (weights[3] != image[1]) {
-    throw FormatError("weights of " + text_of(weights) + " do not fit " + std::to_string(image[1]) + " channels");
+    throw FormatError("weights of " + format(weights) + " do not fit " + std::to_string(image[1]) + " channels");
   }
   require_groups(1, image[1], weights[0]);
   const auto surplus = [](std::int64_t in, std::int64_t out, int kernel, int stride) {
@@ -116,7 +116,7 @@ void transposed_convolution(Operation& op) {
 void volume_convolution(Operation& op) {
   const bool transposed = op.code() != code::conv_3d;
   const Shape& weights = op.shape(1);
-  if (weights.size() != 5) throw FormatError("its weights have the shape " + text_of(weights));
+  if (weights.size() != 5) throw FormatError("its weights have the shape " + format(weights));
   NetworkNode node = op.node(OperatorKind::opaque, op.output().shape, op.type());
   node.inputs = {op.source(transposed ? 2 : 0)};
   node.operation.constants = {{weights[4], weights[3], weights[0], weights[1], weights[2]}};
@@ -152,10 +152,10 @@ Source swapped(Operation& op, const Source& source, const char* part) {
 void fully_connected(Operation& op) {
   Source x = op.source();
   const Shape& weights = op.shape(1);
-  if (weights.size() != 2) throw FormatError("its weights have the shape " + text_of(weights));
+  if (weights.size() != 2) throw FormatError("its weights have the shape " + format(weights));
   const std::int64_t in = weights[1], units = weights[0], all = element_count(op.shape());
-  if (in < 1 || units < 1 || all % in != 0) {
-    throw FormatError("weights of " + text_of(weights) + " do not fit an input of " + text_of(op.shape()));
+  if (op.shape().empty() || in < 1 || units < 1 || all % in != 0) {
+    throw FormatError("weights of " + format(weights) + " do not fit an input of " + format(op.shape()));
   }
   const bool as_it_is = op.shape().back() == in && (op.shape().size() == 2 || op.flag(2));
   if (!as_it_is) x = op.builder().reshape(op.name() + "_rows", x, {all / in, in});
@@ -165,23 +165,24 @@ void fully_connected(Operation& op) {
   if (op.builder().type(result).shape == op.output().shape) return op.give_activated(result, op.small(0));
   const Shape wanted = op.output().shape;
   if (element_count(wanted) != element_count(op.builder().type(result).shape)) {
-    throw FormatError("its output of " + text_of(wanted) + " is not what it computes");
+    throw FormatError("its output of " + format(wanted) + " is not what it computes");
   }
   op.give_activated(op.builder().reshape(op.name() + "_shape", result, wanted), op.small(0));
 }
 
 void matrix_product(Operation& op) {
   if (op.is_constant(0)) return opaque(op);
+  if (op.shape().empty()) throw FormatError("it multiplies a scalar");
   const Source left = op.flag(0) ? swapped(op, op.source(0), "_left") : op.source(0);
   if (op.is_computed(1)) {
     const Source right = op.flag(1) ? swapped(op, op.source(1), "_right") : op.source(1);
     return op.give(op.builder().matrix_product(op.name(), left, right));
   }
   const Shape& weights = op.shape(1);
-  if (weights.size() < 2) throw FormatError("its weights have the shape " + text_of(weights));
+  if (weights.size() < 2) throw FormatError("its weights have the shape " + format(weights));
   const std::int64_t inner = weights[weights.size() - (op.flag(1) ? 1 : 2)];
   if (op.builder().type(left).shape.back() != inner) {
-    throw FormatError("weights of " + text_of(weights) + " do not fit " + text_of(op.shape()));
+    throw FormatError("weights of " + format(weights) + " do not fit " + format(op.shape()));
   }
   op.give(op.builder().linear(op.name(), left, weights[weights.size() - (op.flag(1) ? 2 : 1)], false));
 }

@@ -1,17 +1,15 @@
 #include "nasbench/formats/tflite_reader.h"
 
-#include <algorithm>
 #include <numeric>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "nasbench/formats/limits.h"
 #include "nasbench/formats/tflite_file.h"
 #include "nasbench/formats/tflite_operation.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
-#include "nasbench/graph/network_patterns.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 
@@ -103,8 +101,9 @@ class TfliteReader {
     if (builder_.network().outputs.empty()) throw FormatError("the network computes nothing");
     Network network = builder_.take();
     for (std::size_t i = 0; i < network.nodes.size(); ++i) {
-      network.nodes[i].operation.type = types_[i].first;
-      for (TensorType& output : network.nodes[i].outputs) output.type = types_[i].second;
+      NetworkNode& node = network.nodes[i];
+      node.operation.type = types_[i].first;
+      if (node.outputs.size() == 1) node.outputs.front().type = types_[i].second;
     }
     return network;
   }
@@ -137,19 +136,16 @@ class TfliteReader {
       value.stored = from.has_data;
       value.shape = from.shape;
       require_constant_size(from);
-      value.numbers = integers_of(file_, from);
+      if (from.has_data) value.tensor = &from;
       values_[i] = std::move(value);
     }
   }
 
-  /// A constant may be empty.
   static void require_constant_size(const TfliteTensor& tensor) {
-    constexpr double most = 1ULL << 36;
-    double elements = 1;
-    for (const std::int64_t dimension : tensor.shape) {
-      elements = dimension < 0 ? -1 : elements * static_cast<double>(dimension);
-      if (elements >= 0 && elements <= most) continue;
-      throw FormatError("constant '" + tensor.name + "' has the shape " + text_of(tensor.shape));
+    try {
+      require_tensor_size(tensor.shape, true);
+    } catch (const FormatError& error) {
+      throw FormatError("constant '" + tensor.name + "': " + error.what());
     }
   }
 
@@ -179,7 +175,7 @@ class TfliteReader {
     Shape shape = from.shape;
     if (given != options_.shapes.end() && given->second.size() != shape.size()) {
       throw InputError("input '" + from.name + "' has " + std::to_string(shape.size()) +
-                       " dimensions, the shape given, " + text_of(given->second) + ", has " +
+                       " dimensions, the shape given, " + format(given->second) + ", has " +
                        std::to_string(given->second.size()));
     }
     for (std::size_t i = 0; i < shape.size(); ++i) {
@@ -240,7 +236,9 @@ class TfliteReader {
     (rule == nullptr ? tflite::opaque : rule->convert)(operation);
     const ElementType type = computing_type(op);
     for (std::size_t i = before; i < builder_.network().nodes.size(); ++i) {
-      require_countable(builder_.network().nodes[i]);
+      const NetworkNode& node = builder_.network().nodes[i];
+      for (const TensorType& output : node.outputs) require_tensor_size(output.shape);
+      require_countable(node.operation);
       types_.push_back({type, tensor(op.outputs.front()).type});
     }
     for (std::size_t i = 0; i < op.outputs.size() && i < operation.given().size(); ++i) {
@@ -248,7 +246,7 @@ class TfliteReader {
       value.source = operation.given()[i];
       const Shape& computed = builder_.type(value.source).shape;
       if (computed != value.shape) {
-        throw FormatError("it computes " + text_of(computed) + ", where the file says " + text_of(value.shape));
+        throw FormatError("it computes " + format(computed) + ", where the file says " + format(value.shape));
       }
       set(op.outputs[i], std::move(value));
     }

@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <utility>
 
-#include "nasbench/formats/limits.h"
 #include "nasbench/formats/tflite_operation.h"
+#include "nasbench/graph/limits.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::tflite {
@@ -41,7 +42,7 @@ NetworkNode slice_node(const Operation& op, const std::vector<std::int64_t>& sta
 void reshape(Operation& op) { op.give_reshaped(op.source()); }
 
 void transpose(Operation& op) {
-  const std::vector<std::int64_t>& order = op.numbers(1);
+  const std::vector<std::int64_t> order = op.numbers(1);
   const std::size_t rank = op.shape().size();
   std::vector<std::int64_t> axes(rank, -1);
   if (order.size() != rank || op.output().shape.size() != rank) throw FormatError("it has no axis for each dimension");
@@ -53,9 +54,9 @@ void transpose(Operation& op) {
 }
 
 void concatenate(Operation& op) {
-  const std::int64_t axis = op.axis(op.whole(0));
+  const std::int64_t file_axis = front_axis(op.whole(0), op.output().shape.size());
   NetworkNode node = op.node(OperatorKind::concatenate, op.output().shape);
-  node.attributes.axes = {axis};
+  node.attributes.axes = {op.output().image ? image_axis(file_axis) : file_axis};  // a constant is no image
   node.attributes.constant_first = op.is_constant(0) && node.inputs.size() == 1;
   op.give_activated(op.builder().append(std::move(node)), op.small(1));
 }
@@ -70,7 +71,7 @@ void pack(Operation& op) {
   NetworkNode node = op.node(OperatorKind::concatenate, op.output().shape);
   for (Source& source : node.inputs) {
     if (element_count(op.builder().type(source).shape) != element_count(part)) {
-      throw FormatError("its inputs are not parts of " + text_of(op.output().shape));
+      throw FormatError("its inputs are not parts of " + format(op.output().shape));
     }
     source = op.builder().reshape(op.name() + "_part", source, part);
   }
@@ -81,7 +82,7 @@ void pack(Operation& op) {
 /// The inputs are the axis and the tensor, or of SPLIT_V the tensor, sizes and the axis.
 void split(Operation& op) {
   const std::size_t tensor = op.code() == code::split_v ? 0 : 1;
-  const std::vector<std::int64_t>& axis_numbers = op.numbers(op.code() == code::split_v ? 2 : 0);
+  const std::vector<std::int64_t> axis_numbers = op.numbers(op.code() == code::split_v ? 2 : 0);
   if (axis_numbers.size() != 1) throw FormatError("it has no axis");
   const std::int64_t axis = op.axis(axis_numbers.front(), tensor);
   std::vector<std::int64_t> sizes;
@@ -120,16 +121,16 @@ void slice(Operation& op) {
 
 /// One constant index is a slice; the rows of a table are an opaque look-up.
 void gather(Operation& op) {
-  const bool single = op.is_computed(0) && op.is_constant(1) && op.input(1).numbers && op.input(1).numbers->size() == 1;
-  if (!single) return opaque(op);
+  const std::optional<std::vector<std::int64_t>> place = op.few_numbers(1);
+  if (!op.is_computed(0) || !place || place->size() != 1) return opaque(op);
   const std::int64_t axis = front_axis(op.whole(0), op.shape().size());
   std::vector<std::int64_t> starts(static_cast<std::size_t>(axis) + 1, 0);
-  starts.back() = op.numbers(1).front();
+  starts.back() = place->front();
   op.append(slice_node(op, starts, {}));
 }
 
 void pad(Operation& op) {
-  const std::vector<std::int64_t>& zeros = op.numbers(1);
+  const std::vector<std::int64_t> zeros = op.numbers(1);
   const std::size_t rank = op.shape().size();
   if (zeros.size() != 2 * rank) throw FormatError("its padding is not of two numbers for each dimension");
   Shape shape = op.shape();

@@ -82,16 +82,17 @@ std::vector<std::int64_t> stored_parameters(const Network& network) {
   std::vector<std::int64_t> counts;
   std::set<std::string> seen;
   for (const NetworkNode& node : network.nodes) {
+    const std::int64_t implied = parameter_count(node.operation);
+    if (!network.names_stored || implied == 0) {
+      counts.push_back(implied);
+      continue;
+    }
     std::int64_t stored = 0, repeated = 0;
     for (const StoredTensor& tensor : node.stored) {
       (seen.insert(tensor.name).second ? stored : repeated) += tensor.elements;
     }
-    const std::int64_t implied = parameter_count(node.operation);
-    const bool says = network.names_stored && implied > 0;
-    counts.push_back(!says ? implied
-                     : node.operation.constants.empty() || is_packed_product(node.operation)
-                         ? std::max<std::int64_t>(0, implied - repeated)
-                         : stored);
+    const bool is_implied = node.operation.constants.empty() || is_packed_product(node.operation);
+    counts.push_back(is_implied ? std::max<std::int64_t>(0, implied - repeated) : stored);
   }
   return counts;
 }

@@ -98,8 +98,9 @@ NetworkNode NetworkBuilder::node(OperatorKind kind, std::string name, std::vecto
 
 Source NetworkBuilder::append(NetworkNode node) {
   const std::string name = node.name;
-  for (std::size_t number = 2; !names_.insert(node.name).second; ++number)
-    node.name = name + "_" + std::to_string(number);
+  for (std::size_t& number = repeats_[name]; !names_.insert(node.name).second;) {
+    node.name = name + "_" + std::to_string(++number + 1);
+  }
   node.operation.inputs.clear();
   for (const Source& source : node.inputs) node.operation.inputs.push_back(type(source).shape);
   node.operation.output = node.outputs.at(0).shape;

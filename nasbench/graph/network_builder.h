@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -92,6 +94,7 @@ class NetworkBuilder {
 
   Network network_;
   std::set<std::string> names_;
+  std::unordered_map<std::string, std::size_t> repeats_;  ///< how often each name was taken already
 };
 
 /// How many positions a window takes along `length` pixels with `before` and `after` zeros around them; 0 where it does

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_patterns.h"
 #include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
@@ -47,7 +48,9 @@ Network read_checked(const std::filesystem::path& path, const std::function<Netw
   };
   try {
     Network network = simplified(read());
-    const std::string remark = remark_on_weights(operator_list(network));
+    const std::vector<OperatorSpecification> operators = operator_list(network);
+    require_countable(operators);
+    const std::string remark = remark_on_weights(operators);
     if (!remark.empty()) network.remarks.push_back(remark);
     for (std::string& text : network.remarks) text = excerpt(text, longest_message);
     require_sound(network);

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 
 #include "nasbench/graph/onnx_arithmetic.h"
 #include "nasbench/graph/onnx_graph_reader.h"
@@ -37,6 +39,31 @@ std::int64_t products_since(const Network& network, std::size_t first) {
   return sum;
 }
 
+/// Calls `visit` with each sub-graph of the node.
+template <class Node, class Visit>
+void for_each_graph(Node& node, const Visit& visit) {
+  for (int i = 0; i < node.attribute_size(); ++i) {
+    const onnx::AttributeProto& found = node.attribute(i);
+    if constexpr (std::is_const_v<Node>) {
+      if (found.has_g()) visit(found.g());
+      for (const onnx::GraphProto& graph : found.graphs()) visit(graph);
+    } else {
+      if (found.has_g()) visit(*node.mutable_attribute(i)->mutable_g());
+      for (onnx::GraphProto& graph : *node.mutable_attribute(i)->mutable_graphs()) visit(graph);
+    }
+  }
+}
+
+/// Whether the node, or one in its sub-graphs, names attributes of its function's call.
+bool is_unbound(const onnx::NodeProto& node) {
+  bool found = std::any_of(node.attribute().begin(), node.attribute().end(),
+                           [](const onnx::AttributeProto& a) { return !a.ref_attr_name().empty(); });
+  for_each_graph(node, [&](const onnx::GraphProto& graph) {
+    found = found || std::any_of(graph.node().begin(), graph.node().end(), is_unbound);
+  });
+  return found;
+}
+
 /// Attributes of the call in the place of those that the function's nodes name.
 void bind_attributes(onnx::NodeProto& node, const onnx::NodeProto& call) {
   auto& attributes = *node.mutable_attribute();
@@ -51,13 +78,20 @@ void bind_attributes(onnx::NodeProto& node, const onnx::NodeProto& call) {
       attributes[i].set_name(name);
     }
   }
+  for_each_graph(node, [&](onnx::GraphProto& graph) {
+    for (onnx::NodeProto& inner : *graph.mutable_node()) bind_attributes(inner, call);
+  });
 }
 
 }  // namespace
 
-OnnxBody OnnxGraphReader::body_of(const onnx::GraphProto& graph) const {
-  OnnxBody body;
-  body.nodes.assign(graph.node().begin(), graph.node().end());
+/// The body `name` of a node. What is found of it is kept: a loop may hold the node.
+const OnnxBody& OnnxGraphReader::body_of(const onnx::NodeProto& node, const char* name) {
+  const onnx::GraphProto& graph = graph_attribute(node, name);
+  const auto [known, is_new] = bodies_.try_emplace(&graph);
+  OnnxBody& body = known->second;
+  if (!is_new) return body;
+  body.origin = origin_ + (node.output_size() > 0 ? node.output(0) : node.name()) + "/" + name + "/";
   std::set<std::string> given, made;
   for (const onnx::ValueInfoProto& input : graph.input()) body.inputs.push_back(input.name());
   for (const onnx::ValueInfoProto& output : graph.output()) body.outputs.push_back(output.name());
@@ -66,17 +100,44 @@ OnnxBody OnnxGraphReader::body_of(const onnx::GraphProto& graph) const {
   for (const onnx::ValueInfoProto& value : graph.output()) body.declared.push_back(&value);
   given.insert(body.inputs.begin(), body.inputs.end());
   for (const onnx::TensorProto* tensor : body.constants) given.insert(tensor->name());
-  for (onnx::NodeProto& node : body.nodes) {
-    if (node.domain() == "ai.onnx") node.clear_domain();
-    made.insert(node.output().begin(), node.output().end());
+  for (const onnx::NodeProto& inner : graph.node()) {
+    body.nodes.push_back(&inner);
+    made.insert(inner.output().begin(), inner.output().end());
   }
-  for (const onnx::NodeProto& node : body.nodes) {
-    for (const std::string& name : node.input()) {
-      if (made.count(name) == 0 && scopes_.find(name) != nullptr) given.insert(name);
+  for (const onnx::NodeProto* inner : body.nodes) {
+    for (const std::string& read : inner->input()) {
+      if (made.count(read) == 0 && scopes_.find(read) != nullptr) given.insert(read);
     }
   }
   body.order = execution_order(body.nodes, given);
   return body;
+}
+
+/// The body of a function as `call` calls it: the function's own, but for the nodes that name attributes of the call.
+const OnnxBody& OnnxGraphReader::body_of(OnnxFunction& function, const onnx::NodeProto& call) {
+  OnnxBody& plain = function.body;
+  if (!plain.is_function) {
+    plain.is_function = true;
+    plain.origin = function.proto->domain() + "." + function.proto->name() + "/";
+    plain.inputs.assign(function.proto->input().begin(), function.proto->input().end());
+    plain.outputs.assign(function.proto->output().begin(), function.proto->output().end());
+    for (const onnx::NodeProto& inner : function.proto->node()) {
+      if (is_unbound(inner)) function.unbound.push_back(plain.nodes.size());
+      plain.nodes.push_back(&inner);
+    }
+    plain.order = execution_order(plain.nodes, {plain.inputs.begin(), plain.inputs.end()});
+  }
+  if (function.unbound.empty()) return plain;
+  const auto [known, is_new] = calls_.try_emplace(&call);
+  if (!is_new) return known->second.body;
+  known->second.body = plain;
+  for (const std::size_t index : function.unbound) {
+    onnx::NodeProto& bound = known->second.bound.emplace_back(*plain.nodes[index]);
+    bind_attributes(bound, call);
+    count_work(bound.ByteSizeLong());
+    known->second.body.nodes[index] = &bound;
+  }
+  return known->second.body;
 }
 
 /// The outputs of a body, given the values of its inputs.
@@ -85,16 +146,23 @@ std::vector<OnnxValue> OnnxGraphReader::run(const OnnxBody& body, const std::vec
   count_step();
   if (scopes_.depth() > deepest) throw FormatError("bodies and functions are nested too deep, or call themselves");
   scopes_.enter(body.is_function);
-  for (const onnx::TensorProto* tensor : body.constants) scopes_.set(tensor->name(), constant(*tensor, tensor->name()));
+  const std::string outer_origin = std::exchange(origin_, body.origin);
+  for (const onnx::TensorProto* tensor : body.constants) {
+    OnnxValue value = constant(*tensor, tensor->name());
+    count_work(1 + (value.numbers ? value.numbers->size() / 16 : 0));
+    scopes_.set(tensor->name(), std::move(value));
+  }
   for (std::size_t i = 0; i < body.inputs.size() && i < arguments.size(); ++i) {
     if (!arguments[i].is_missing) scopes_.set(body.inputs[i], arguments[i]);
   }
+  count_work(body.declared.size());
   for (const onnx::ValueInfoProto* value : body.declared) scopes_.declare(*value);
   for (const std::size_t index : body.order) {
     try {
-      read_node(body.nodes[index]);
+      count_work(body.nodes[index]->ByteSizeLong() / 64);
+      read_node(*body.nodes[index]);
     } catch (const Error& error) {
-      throw FormatError(place_of(body.nodes[index], index) + ": " + error.what());
+      throw FormatError(place_of(*body.nodes[index], index) + ": " + error.what());
     }
   }
   std::vector<OnnxValue> results;
@@ -104,6 +172,7 @@ std::vector<OnnxValue> OnnxGraphReader::run(const OnnxBody& body, const std::vec
     results.push_back(*found);
   }
   scopes_.leave();
+  origin_ = outer_origin;
   return results;
 }
 
@@ -118,16 +187,15 @@ bool OnnxGraphReader::read_body_of(const onnx::NodeProto& node, const Inputs& in
 
 /// The branch that a constant condition chooses; else the one that computes more, which the other may not exceed.
 void OnnxGraphReader::read_if(const onnx::NodeProto& node, const OnnxValue& condition) {
-  const onnx::GraphProto &yes = graph_attribute(node, "then_branch"), &no = graph_attribute(node, "else_branch");
   if (const std::optional<bool> known = truth(condition)) {
-    const std::vector<OnnxValue> results = run(body_of(*known ? yes : no), {});
+    const std::vector<OnnxValue> results = run(body_of(node, *known ? "then_branch" : "else_branch"), {});
     for (std::size_t i = 0; i < results.size(); ++i) set(node, static_cast<int>(i), results[i]);
     return;
   }
   const std::size_t start = network_.nodes.size();
-  std::vector<OnnxValue> others = run(body_of(yes), {});
+  std::vector<OnnxValue> others = run(body_of(node, "then_branch"), {});
   const std::size_t middle = network_.nodes.size();
-  std::vector<OnnxValue> results = run(body_of(no), {});
+  std::vector<OnnxValue> results = run(body_of(node, "else_branch"), {});
   const auto less = [&](std::size_t first, std::size_t second) {
     const std::int64_t later = products_since(network_, second), earlier = products_since(network_, first) - later;
     return later < earlier || (later == earlier && network_.nodes.size() - second < second - first);
@@ -151,7 +219,7 @@ bool OnnxGraphReader::read_loop(const onnx::NodeProto& node, const Inputs& input
   if (count == nullptr || !count->numbers || count->numbers->size() != 1) return false;
   if (condition != nullptr && !truth(*condition)) return false;
   const std::int64_t most = count->numbers->whole(0);
-  const OnnxBody body = body_of(graph_attribute(node, "body"));
+  const OnnxBody& body = body_of(node, "body");
   const std::size_t carried = inputs.size() - 2;
   if (body.outputs.size() < carried + 1 || body.inputs.size() < carried + 2)
     throw FormatError("its body has too few outputs");
@@ -194,7 +262,7 @@ bool OnnxGraphReader::read_scan(const onnx::NodeProto& node, const Inputs& input
   for (const OnnxValue* input : inputs) {
     if (input == nullptr) throw FormatError("an input of it is missing");
   }
-  const OnnxBody body = body_of(graph_attribute(node, "body"));
+  const OnnxBody& body = body_of(node, "body");
   if (body.outputs.size() < states || body.inputs.size() != inputs.size()) throw FormatError("its body does not fit");
   const auto axis_of = [&](const char* name, std::size_t i, std::size_t rank) {
     const std::vector<std::int64_t> axes = integers_attribute(node, name);
@@ -227,29 +295,15 @@ bool OnnxGraphReader::read_scan(const onnx::NodeProto& node, const Inputs& input
 }
 
 bool OnnxGraphReader::read_function(const onnx::NodeProto& node, const Inputs& inputs) {
-  if (file_.functions.empty()) return false;
-  const auto same = [&](const onnx::FunctionProto& function) {
-    const std::string domain = function.domain() == "ai.onnx" ? "" : function.domain();
-    return function.name() == node.op_type() && domain == node.domain();
-  };
-  const auto function = std::find_if(file_.functions.begin(), file_.functions.end(), same);
-  if (function == file_.functions.end()) return false;
-  OnnxBody body;
-  body.is_function = true;
-  body.inputs.assign(function->input().begin(), function->input().end());
-  body.outputs.assign(function->output().begin(), function->output().end());
-  body.nodes.assign(function->node().begin(), function->node().end());
-  for (onnx::NodeProto& inner : body.nodes) {
-    if (inner.domain() == "ai.onnx") inner.clear_domain();
-    bind_attributes(inner, node);
-  }
-  body.order = execution_order(body.nodes, {body.inputs.begin(), body.inputs.end()});
+  if (functions_.empty()) return false;
+  const auto function = functions_.find(node.domain() + " " + node.op_type());
+  if (function == functions_.end()) return false;
   std::vector<OnnxValue> arguments;
   for (const OnnxValue* input : inputs) {
     arguments.push_back(input == nullptr ? OnnxValue() : *input);
     arguments.back().is_missing = input == nullptr;
   }
-  const std::vector<OnnxValue> results = run(body, arguments);
+  const std::vector<OnnxValue> results = run(body_of(function->second, node), arguments);
   for (std::size_t i = 0; i < results.size(); ++i) set(node, static_cast<int>(i), results[i]);
   return true;
 }

@@ -30,7 +30,7 @@ Factor factor_of(const OnnxSteps& steps, const OnnxValue& value, bool swapped) {
 }
 
 std::optional<Source> product(const OnnxSteps& steps, const Factor& left, const Factor& right, const Shape& output) {
-  if (left.constant && right.constant) return std::nullopt;
+  if ((left.constant && right.constant) || left.shape.empty() || right.shape.empty()) return std::nullopt;
   if (left.constant) return steps.constant_product(right.source, left.shape, output);
   if (!right.constant) {
     if (left.shape.size() < 2 || right.shape.size() < 2) return std::nullopt;
@@ -77,7 +77,9 @@ std::optional<Source> gemm(const OnnxSteps& steps, const onnx::NodeProto& node, 
 
 std::optional<Source> fused_product(const OnnxSteps& steps, const onnx::NodeProto& node, const Inputs& inputs,
                                     const Outputs& outputs) {
-  if (given(inputs, 1) == nullptr) return std::nullopt;
+  const bool moves_batch =
+      integer_attribute(node, "transBatchA", 0) != 0 || integer_attribute(node, "transBatchB", 0) != 0;
+  if (given(inputs, 1) == nullptr || moves_batch) return std::nullopt;
   return product(steps, factor_of(steps, *inputs[0], integer_attribute(node, "transA", 0) != 0),
                  factor_of(steps, *inputs[1], integer_attribute(node, "transB", 0) != 0), outputs[0].shape);
 }

@@ -28,6 +28,9 @@ class ExternalTensors {
   void of(const OnnxFile& file) const {
     for (const onnx::TensorProto& tensor : file.initializers) of(tensor);
     for (const onnx::NodeProto& node : file.nodes) of(node);
+    for (const onnx::FunctionProto& function : file.functions) {
+      for (const onnx::NodeProto& node : function.node()) of(node);
+    }
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_arithmetic.h"
 #include "nasbench/graph/onnx_tensor_folding.h"
@@ -99,7 +100,7 @@ Result cast(const onnx::NodeProto& node, const Inputs& inputs) {
 }
 
 Result filled(Shape shape, int element, const Numbers& value) {
-  require_dimensions(shape, true);
+  require_tensor_size(shape, true);
   const std::int64_t count = element_count(shape);
   if (count > kept_numbers || value.size() != 1) return std::nullopt;
   Numbers numbers;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_compositions.h"
 #include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_operators.h"
@@ -38,10 +39,11 @@ bool is_alias(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& 
 
 /// What the constant `result` is made of. A vector that an Identity hands on is one of its own: PyTorch writes vectors
 /// of equal numbers, such as the scales of norms that were never trained, once with an Identity for each of the others.
-void trace_origins(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs, OnnxValue& result) {
+void trace_origins(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs, const std::string& body,
+                   OnnxValue& result) {
   const bool handed_on = node.op_type() == "Identity" && inputs[0] != nullptr && inputs[0]->shape.size() == 1;
   if (handed_on && inputs[0]->origins.size() == 1) {
-    result.origins = {{node.output(0), inputs[0]->origins[0].elements}};
+    result.origins = {{body + node.output(0), inputs[0]->origins[0].elements}};
     return;
   }
   for (const OnnxValue* input : inputs) {
@@ -49,23 +51,20 @@ void trace_origins(const onnx::NodeProto& node, const std::vector<const OnnxValu
   }
 }
 
-/// Costs are sums of 64-bit integers.
-void require_countable(const OperatorSpecification& operation) {
-  constexpr double most = 9e13;  // of which 64 bits hold the sum over as many nodes as there may be
-  if (operation.inputs.empty() || operation.inputs[0].empty()) return;
-  double products = static_cast<double>(element_count(operation.output));
-  if (operation.kind == OperatorKind::linear || operation.kind == OperatorKind::matrix_product) {
-    products *= static_cast<double>(operation.inputs[0].back());
-  } else if (operation.kind == OperatorKind::convolution || operation.kind == OperatorKind::transposed_convolution) {
-    products = std::max(products, static_cast<double>(element_count(operation.inputs[0]))) *
-               static_cast<double>(operation.kernel.height) * operation.kernel.width *
-               static_cast<double>(std::max(channel_count(operation, operation.inputs[0]),
-                                            channel_count(operation, operation.output))) /
-               operation.groups;
-  } else if (operation.kind == OperatorKind::opaque) {
-    products = std::max(products, static_cast<double>(multiply_adds(operation)));
+/// The tensors among `stored` that a step of so many parameters is made of: one of that size, better one that no step
+/// before it has `taken`; all where there is none.
+std::vector<StoredTensor> tensors_of_step(std::int64_t parameters, const std::vector<StoredTensor>& stored,
+                                          std::set<std::string>& taken) {
+  const StoredTensor* found = nullptr;
+  for (const StoredTensor& tensor : stored) {
+    if (tensor.elements != parameters) continue;
+    const bool is_free = taken.count(tensor.name) == 0;
+    if (found == nullptr || is_free) found = &tensor;
+    if (is_free) break;
   }
-  if (products > most) throw FormatError("it computes more than 9 x 10^13 products: its shapes cannot be meant");
+  if (found == nullptr) return stored;
+  taken.insert(found->name);
+  return {*found};
 }
 
 }  // namespace
@@ -91,11 +90,18 @@ Network OnnxGraphReader::read() {
     scopes_.declare(value);
     read_names_.insert(value.name());
   }
+  std::vector<const onnx::NodeProto*> nodes;
   for (onnx::NodeProto& node : file_.nodes) {
-    if (node.domain() == "ai.onnx") node.clear_domain();
+    clear_own_domain(node);
+    nodes.push_back(&node);
     for_each_read(node, true, [&](const std::string& name) { read_names_.insert(name); });
   }
-  for (const std::size_t index : execution_order(file_.nodes, given)) {
+  for (onnx::FunctionProto& function : file_.functions) {
+    for (onnx::NodeProto& node : *function.mutable_node()) clear_own_domain(node);
+    const std::string domain = function.domain() == "ai.onnx" ? "" : function.domain();
+    functions_[domain + " " + function.name()].proto = &function;
+  }
+  for (const std::size_t index : execution_order(nodes, given)) {
     try {
       read_node(file_.nodes[index]);
     } catch (const Error& error) {
@@ -106,7 +112,7 @@ Network OnnxGraphReader::read() {
   return std::move(network_);
 }
 
-/// Of nodes, and of iterations.
+/// Nodes and iterations are steps.
 void OnnxGraphReader::count_step() {
   constexpr std::size_t most = onnx_node_limit + onnx_node_limit / 2;
   if (++steps_ > most) {
@@ -114,8 +120,31 @@ void OnnxGraphReader::count_step() {
   }
 }
 
+/// Counts what each step may have as much of as the file is large: names that bodies read, tensors of sequences, bytes
+/// of functions that are written out, and in part the bytes of nodes in bodies.
+void OnnxGraphReader::count_work(std::size_t items) {
+  constexpr std::size_t most = std::size_t{1} << 24;
+  work_ += items;
+  if (work_ > most) {
+    throw FormatError("its loops, functions and sequences take more than 2^24 steps to follow: write it out before");
+  }
+}
+
+/// What the node's sub-graphs read from outside, each once.
+std::vector<const OnnxValue*> OnnxGraphReader::outer_values(const onnx::NodeProto& node) {
+  std::vector<const OnnxValue*> values;
+  std::set<std::string> seen;
+  for_each_read(node, false, [&](const std::string& name) {
+    count_work(1);
+    const OnnxValue* found = seen.insert(name).second ? scopes_.find(name) : nullptr;
+    if (found != nullptr) values.push_back(found);
+  });
+  return values;
+}
+
 void OnnxGraphReader::read_node(const onnx::NodeProto& node) {
   count_step();
+  if (node.output_size() == 0) throw FormatError("it has no outputs");
   Inputs inputs;
   bool constant_inputs = true, depends = false;
   for (const std::string& name : node.input()) {
@@ -128,9 +157,16 @@ void OnnxGraphReader::read_node(const onnx::NodeProto& node) {
   }
   if (depends) return leave_out(node, inputs);
   if (read_special(node, inputs) || read_folded(node, inputs)) return;
+  if (has_sub_graph(node)) {
+    Inputs all = inputs;
+    for (const OnnxValue* value : outer_values(node)) {
+      depends = depends || value->depends;
+      all.push_back(value);
+    }
+    if (depends) return leave_out(node, all);
+  }
   std::optional<std::vector<OnnxValue>> outputs = output_types(node, inputs);
   if (!outputs) return leave_out(node, inputs);
-  if (outputs->empty()) throw FormatError("it has no outputs");
   if (constant_inputs && !node.input().empty() && !has_sub_graph(node)) {
     return set_constants(node, inputs, std::move(*outputs));
   }
@@ -158,7 +194,7 @@ bool OnnxGraphReader::read_folded(const onnx::NodeProto& node, const Inputs& inp
   const bool asks_for_shape = node.op_type() == "Shape" || node.op_type() == "Size";
   const bool repeats = node.op_type() == "Expand" || node.op_type() == "Tile";
   for (std::size_t i = 0; i < results->size(); ++i) {
-    if (!asks_for_shape) trace_origins(node, inputs, (*results)[i]);
+    if (!asks_for_shape) trace_origins(node, inputs, origin_, (*results)[i]);
     if (repeats) (*results)[i].stored = inputs[0]->stored;
     set(node, static_cast<int>(i), std::move((*results)[i]));
   }
@@ -170,7 +206,7 @@ void OnnxGraphReader::set_constants(const onnx::NodeProto& node, const Inputs& i
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     outputs[i].constant = true;
     outputs[i].stored = repeats && inputs[0] != nullptr ? inputs[0]->stored : outputs[i].shape;
-    trace_origins(node, inputs, outputs[i]);
+    trace_origins(node, inputs, origin_, outputs[i]);
     set(node, static_cast<int>(i), std::move(outputs[i]));
   }
 }
@@ -213,16 +249,18 @@ void OnnxGraphReader::add_operator(const onnx::NodeProto& node, const Inputs& in
   }
   std::vector<Source> implicit;
   std::vector<Shape> implicit_shapes;
-  for_each_read(node, false, [&](const std::string& name) {
-    const OnnxValue* found = scopes_.find(name);
-    if (found == nullptr || found->constant) return;
-    if (std::find(implicit.begin(), implicit.end(), found->source) != implicit.end()) return;
-    implicit.push_back(found->source);
-    implicit_shapes.push_back(found->shape);
-  });
-  onnx::NodeProto named = node;
-  if (!is_known_domain(node)) named.set_op_type(node.domain() + "." + node.op_type());
-  NetworkNode added = operator_of(named, inputs, outputs, implicit, implicit_shapes);
+  if (has_sub_graph(node)) {
+    for (const OnnxValue* value : outer_values(node)) {
+      if (value->constant) continue;
+      if (std::find(implicit.begin(), implicit.end(), value->source) != implicit.end()) continue;
+      implicit.push_back(value->source);
+      implicit_shapes.push_back(value->shape);
+    }
+  }
+  const bool is_known = is_known_domain(node);
+  onnx::NodeProto foreign;
+  if (!is_known) foreign.set_op_type(node.domain() + "." + node.op_type());
+  NetworkNode added = operator_of(is_known ? node : foreign, inputs, outputs, implicit, implicit_shapes);
   if (added.operation.kind == OperatorKind::opaque && add_composed(node, inputs, outputs, added)) return;
   if (has_sub_graph(node)) {
     network_.remarks.push_back("what the body of " + node.op_type() + " '" + name_of(node) +
@@ -242,8 +280,9 @@ bool OnnxGraphReader::add_composed(const onnx::NodeProto& node, const Inputs& in
                                    const std::vector<OnnxValue>& outputs, const NetworkNode& plain) {
   if (!is_known_domain(node)) return false;
   const std::string base = name_of(node);
+  std::set<std::string> taken;
   const OnnxSteps steps(network_, plain.operation.type, [&](NetworkNode step) {
-    step.stored = plain.stored;
+    if (step.stored.empty()) step.stored = tensors_of_step(parameter_count(step.operation), plain.stored, taken);
     return append(std::move(step), unique_name(base));
   });
   const std::optional<Source> result = composed(steps, node, inputs, outputs);

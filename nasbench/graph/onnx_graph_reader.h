@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,12 +17,26 @@ namespace tenshot::nasbench {
 
 /// Nodes that are read together: a branch, the body of a loop, a function.
 struct OnnxBody {
-  std::vector<onnx::NodeProto> nodes;
+  std::vector<const onnx::NodeProto*> nodes;
   std::vector<std::size_t> order;  ///< of execution
   std::vector<const onnx::TensorProto*> constants;
   std::vector<const onnx::ValueInfoProto*> declared;
   std::vector<std::string> inputs, outputs;
+  std::string origin;  ///< what the names of its constants begin with: other bodies may have the same names
   bool is_function = false;
+};
+
+/// A function of the model.
+struct OnnxFunction {
+  const onnx::FunctionProto* proto = nullptr;
+  OnnxBody body;                     ///< made when it is first called
+  std::vector<std::size_t> unbound;  ///< nodes that name attributes of the call
+};
+
+/// A function as it is called with certain attributes.
+struct OnnxCall {
+  std::deque<onnx::NodeProto> bound;
+  OnnxBody body;
 };
 
 /// Reads the graph of a file into a network; see read_onnx. Bodies are read where they are run: a branch that is
@@ -43,12 +59,14 @@ class OnnxGraphReader {
                         std::optional<std::int64_t> given);
   /// A shape that the input can have: what the file fixes stays, and what is known of its symbols.
   std::string example_of(const std::string& input) const;
-  OnnxValue constant(const onnx::TensorProto& tensor, const std::string& name) const;
-  OnnxValue stored_value(const onnx::NodeProto& node) const;
+  OnnxValue constant(const onnx::TensorProto& tensor, const std::string& name);
+  OnnxValue stored_value(const onnx::NodeProto& node);
 
   // onnx_graph_reader.cpp: nodes
   void read_node(const onnx::NodeProto& node);
   void count_step();
+  void count_work(std::size_t items);
+  std::vector<const OnnxValue*> outer_values(const onnx::NodeProto& node);
   bool read_special(const onnx::NodeProto& node, const Inputs& inputs);
   bool read_folded(const onnx::NodeProto& node, const Inputs& inputs);
   void set_alias(const onnx::NodeProto& node, OnnxValue value);
@@ -75,7 +93,8 @@ class OnnxGraphReader {
   void read_if(const onnx::NodeProto& node, const OnnxValue& condition);
   bool read_loop(const onnx::NodeProto& node, const Inputs& inputs);
   bool read_scan(const onnx::NodeProto& node, const Inputs& inputs);
-  OnnxBody body_of(const onnx::GraphProto& graph) const;
+  const OnnxBody& body_of(const onnx::NodeProto& node, const char* name);
+  const OnnxBody& body_of(OnnxFunction& function, const onnx::NodeProto& call);
   std::vector<OnnxValue> run(const OnnxBody& body, const std::vector<OnnxValue>& arguments);
   OnnxValue stacked(const onnx::NodeProto& node, const std::vector<OnnxValue>& parts, std::size_t axis, bool is_new);
   OnnxValue element(const onnx::NodeProto& node, const OnnxValue& whole, std::size_t axis, std::int64_t index);
@@ -92,9 +111,14 @@ class OnnxGraphReader {
   std::set<std::string> names_;
   std::unordered_map<std::string, std::size_t> repeats_;
   std::size_t steps_ = 0;  ///< nodes that were read, each as often as it was
+  std::size_t work_ = 0;   ///< what else was looked at, see count_work()
+  std::map<const onnx::GraphProto*, OnnxBody> bodies_;
+  std::map<std::string, OnnxFunction> functions_;
+  std::map<const onnx::NodeProto*, OnnxCall> calls_;
+  std::string origin_;  ///< that of the body which is being read
   std::vector<std::string> causes_, left_out_;
-  double left_out_elements_ = 0;
-  std::set<Source> boundary_;  ///< what is left out reads these
+  std::map<std::string, std::int64_t> trained_, left_out_weights_;  ///< elements of the file's trained tensors
+  std::set<Source> boundary_;                                       ///< what is left out reads these
   Network network_;
 };
 

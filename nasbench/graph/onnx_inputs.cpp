@@ -1,9 +1,11 @@
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_graph_reader.h"
 #include "nasbench/graph/onnx_weight_inputs.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
+
 void OnnxGraphReader::read_constants() {
   for (const onnx::TensorProto& tensor : file_.initializers) {
     try {
@@ -14,19 +16,22 @@ void OnnxGraphReader::read_constants() {
   }
 }
 
-OnnxValue OnnxGraphReader::constant(const onnx::TensorProto& tensor, const std::string& name) const {
+OnnxValue OnnxGraphReader::constant(const onnx::TensorProto& tensor, const std::string& name) {
   OnnxValue value;
   value.constant = true;
   value.shape = {tensor.dims().begin(), tensor.dims().end()};
-  require_dimensions(value.shape, true);
+  require_tensor_size(value.shape, true);
   value.stored = value.shape;
   value.element = tensor.data_type();
   value.numbers = numbers_of(tensor);
-  if (is_trained(value)) value.origins = {{name, element_count(value.shape)}};
+  if (is_trained(value)) {
+    value.origins = {{origin_ + name, element_count(value.shape)}};
+    trained_.emplace(origin_ + name, element_count(value.shape));
+  }
   return value;
 }
 
-OnnxValue OnnxGraphReader::stored_value(const onnx::NodeProto& node) const {
+OnnxValue OnnxGraphReader::stored_value(const onnx::NodeProto& node) {
   const std::string name = node.output_size() > 0 ? node.output(0) : node.name();
   for (const onnx::AttributeProto& value : node.attribute()) {
     if (value.has_t()) return constant(value.t(), name);
@@ -123,7 +128,7 @@ void OnnxGraphReader::read_input(const onnx::ValueInfoProto& input) {
     if (given == options_.shapes.end()) value.shape.push_back(dimension);
   }
   try {
-    require_dimensions(value.shape);
+    require_tensor_size(value.shape);
   } catch (const Error& error) {
     throw FormatError(place + ": " + error.what());
   }

@@ -1,9 +1,9 @@
 #include "nasbench/graph/onnx_names.h"
 
 #include <cstddef>
-#include <vector>
 
 #include "nasbench/graph/onnx_file.h"
+#include "nasbench/graph/onnx_order.h"
 
 namespace tenshot::nasbench {
 
@@ -14,8 +14,7 @@ std::unordered_map<std::string, int> operators_by_name(const std::filesystem::pa
   std::unordered_map<std::string, int> found = known, reader_of;  // reader_of: by tensor, who needs it first
   // From the end, so that whoever reads a node's outputs is known before the node. ONNX asks for that order.
   for (auto node = model.nodes.rbegin(); node != model.nodes.rend(); ++node) {
-    const std::string& own = node->name().empty() && node->output_size() > 0 ? node->output(0) : node->name();
-    auto target = known.find(own);
+    const auto target = known.find(name_of(*node));
     int operation = target == known.end() ? -1 : target->second;
     for (const std::string& output : node->output()) {
       const auto reader = reader_of.find(output);

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "nasbench/graph/onnx_conversion.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
 namespace {

@@ -12,24 +12,25 @@ namespace {
 /// An order of execution, that of the file where it is one.
 class ExecutionOrder {
  public:
-  ExecutionOrder(const std::vector<onnx::NodeProto>& nodes, const std::set<std::string>& given)
+  ExecutionOrder(const std::vector<const onnx::NodeProto*>& nodes, const std::set<std::string>& given)
       : nodes_(nodes), readers_(nodes.size()), waiting_(nodes.size(), 0) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      for (const std::string& output : nodes[i].output()) {
+      for (const std::string& output : nodes[i]->output()) {
         if (output.empty()) continue;
         if (!producers_.emplace(output, i).second || given.count(output) != 0) {
-          throw FormatError(place_of(nodes[i], i) + ": another node, input or constant gives '" + output + "' already");
+          throw FormatError(place_of(*nodes[i], i) + ": another node, input or constant gives '" + output +
+                            "' already");
         }
       }
     }
     for (std::size_t i = 0; i < nodes.size(); ++i) {
-      for (const std::string& input : nodes[i].input()) {
+      for (const std::string& input : nodes[i]->input()) {
         if (!input.empty() && given.count(input) == 0 && producers_.count(input) == 0) {
-          throw FormatError(place_of(nodes[i], i) + " reads '" + input + "', which no node, input or constant gives");
+          throw FormatError(place_of(*nodes[i], i) + " reads '" + input + "', which no node, input or constant gives");
         }
         wait(i, input);
       }
-      for_each_read(nodes[i], false, [&](const std::string& name) { wait(i, name); });
+      for_each_read(*nodes[i], false, [&](const std::string& name) { wait(i, name); });
     }
   }
 
@@ -51,7 +52,7 @@ class ExecutionOrder {
       const auto stuck = static_cast<std::size_t>(
           std::find_if(waiting_.begin(), waiting_.end(), [](std::size_t count) { return count > 0; }) -
           waiting_.begin());
-      throw FormatError(place_of(nodes_[stuck], stuck) + " waits for itself: the graph has a cycle");
+      throw FormatError(place_of(*nodes_[stuck], stuck) + " waits for itself: the graph has a cycle");
     }
     return order;
   }
@@ -64,7 +65,7 @@ class ExecutionOrder {
     ++waiting_[reader];
   }
 
-  const std::vector<onnx::NodeProto>& nodes_;
+  const std::vector<const onnx::NodeProto*>& nodes_;
   std::unordered_map<std::string, std::size_t> producers_;
   std::vector<std::vector<std::size_t>> readers_;
   std::vector<std::size_t> waiting_;
@@ -90,6 +91,17 @@ bool has_sub_graph(const onnx::NodeProto& node) {
                      [](const onnx::AttributeProto& a) { return a.has_g() || a.graphs_size() > 0; });
 }
 
+void clear_own_domain(onnx::NodeProto& node) {
+  if (node.domain() == "ai.onnx") node.clear_domain();
+  for (onnx::AttributeProto& attribute : *node.mutable_attribute()) {
+    const auto within = [](onnx::GraphProto& graph) {
+      for (onnx::NodeProto& inner : *graph.mutable_node()) clear_own_domain(inner);
+    };
+    if (attribute.has_g()) within(*attribute.mutable_g());
+    for (onnx::GraphProto& graph : *attribute.mutable_graphs()) within(graph);
+  }
+}
+
 void for_each_read(const onnx::NodeProto& node, bool nested, const std::function<void(const std::string&)>& visit) {
   if (nested) {
     for (const std::string& input : node.input()) visit(input);
@@ -104,7 +116,7 @@ void for_each_read(const onnx::NodeProto& node, bool nested, const std::function
   }
 }
 
-std::vector<std::size_t> execution_order(const std::vector<onnx::NodeProto>& nodes,
+std::vector<std::size_t> execution_order(const std::vector<const onnx::NodeProto*>& nodes,
                                          const std::set<std::string>& given) {
   return ExecutionOrder(nodes, given).order();
 }

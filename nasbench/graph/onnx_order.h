@@ -19,11 +19,15 @@ std::string place_of(const onnx::NodeProto& node, std::size_t index);
 
 bool has_sub_graph(const onnx::NodeProto& node);
 
+/// Leaves out the domain "ai.onnx", which is ONNX's own as none is, of the node and of those in its sub-graphs.
+void clear_own_domain(onnx::NodeProto& node);
+
 /// Calls `visit` with every name that a node's sub-graphs read from outside; with `nested`, also with its own inputs.
 void for_each_read(const onnx::NodeProto& node, bool nested, const std::function<void(const std::string&)>& visit);
 
 /// An order of execution of the nodes, that of the file where it is one. `given` are the inputs and constants. Throws
 /// FormatError that names the node: a name that nobody or that two give, a cycle.
-std::vector<std::size_t> execution_order(const std::vector<onnx::NodeProto>& nodes, const std::set<std::string>& given);
+std::vector<std::size_t> execution_order(const std::vector<const onnx::NodeProto*>& nodes,
+                                         const std::set<std::string>& given);
 
 }  // namespace tenshot::nasbench

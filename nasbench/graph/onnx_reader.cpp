@@ -1,13 +1,8 @@
 #include "nasbench/graph/onnx_reader.h"
 
-#include <algorithm>
-
-#include "nasbench/graph/network_patterns.h"
 #include "nasbench/graph/onnx_file.h"
 #include "nasbench/graph/onnx_graph_reader.h"
-#include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_arithmetic.h"
 #include "nasbench/graph/onnx_graph_reader.h"
 #include "nasbench/graph/onnx_order.h"
@@ -47,11 +48,12 @@ void add_input(NetworkNode& node, const OnnxValue& value) {
 
 /// Sizes of the parts of a SplitToSequence; nothing where they are computed.
 std::optional<std::vector<std::int64_t>> part_sizes(const OnnxValue* split, std::int64_t extent) {
-  if (split == nullptr) return std::vector<std::int64_t>(static_cast<std::size_t>(extent), 1);
-  if (!split->numbers) return std::nullopt;
-  if (!split->shape.empty()) return whole_numbers(*split);
-  const std::int64_t size = split->numbers->whole(0);
+  constexpr auto most = static_cast<std::int64_t>(onnx_node_limit);
+  if (split != nullptr && !split->numbers) return std::nullopt;
+  if (split != nullptr && !split->shape.empty()) return whole_numbers(*split);
+  const std::int64_t size = split == nullptr ? 1 : split->numbers->whole(0);
   if (size < 1) throw FormatError("it splits into parts of " + std::to_string(size));
+  if (extent / size > most) throw FormatError("it splits into more than " + std::to_string(most) + " parts");
   std::vector<std::int64_t> sizes;
   for (std::int64_t left = extent; left > 0; left -= size) sizes.push_back(std::min(size, left));
   return sizes;
@@ -94,7 +96,7 @@ OnnxValue OnnxGraphReader::stacked(const onnx::NodeProto& node, const Tensors& p
     add_origins(part, whole.origins);
   }
   whole.stored = whole.shape;
-  require_dimensions(whole.shape, true);
+  require_tensor_size(whole.shape, true);
   if (whole.depends || whole.constant) return axis == 0 ? with_joined_numbers(std::move(whole), parts) : whole;
   NetworkNode joined = node_of(OperatorKind::concatenate, whole, whole.shape);
   joined.attributes.axes = {static_cast<std::int64_t>(axis)};
@@ -151,32 +153,35 @@ bool OnnxGraphReader::read_sequence(const onnx::NodeProto& node, const Inputs& i
     return true;
   }
   if (inputs[0]->sequence == nullptr) return false;
-  Tensors tensors = *inputs[0]->sequence;
+  const std::shared_ptr<const Tensors> sequence = inputs[0]->sequence;  // it may be set anew by this node
   if (type == "SequenceLength") {
     Numbers count;
-    count.integers = {static_cast<std::int64_t>(tensors.size())};
+    count.integers = {static_cast<std::int64_t>(sequence->size())};
     set(node, 0, constant_of({}, onnx::TensorProto::INT64, std::move(count)));
     return true;
   }
   if (type == "ConcatFromSequence") {
     const bool is_new = integer_attribute(node, "new_axis", 0) != 0;
-    const std::size_t rank = tensors.empty() ? 1 : tensors[0].shape.size() + (is_new ? 1 : 0);
-    set(node, 0, stacked(node, tensors, front_axis(integer_attribute(node, "axis", 0), rank), is_new));
+    const std::size_t rank = sequence->empty() ? 1 : sequence->front().shape.size() + (is_new ? 1 : 0);
+    set(node, 0, stacked(node, *sequence, front_axis(integer_attribute(node, "axis", 0), rank), is_new));
     return true;
   }
   const bool inserts = type == "SequenceInsert";
   if (!inserts && type != "SequenceAt" && type != "SequenceErase") return false;
-  std::optional<std::size_t> place = place_in(given(inputs, inserts ? 2 : 1), tensors.size());
+  std::optional<std::size_t> place = place_in(given(inputs, inserts ? 2 : 1), sequence->size());
   if (!place) return false;
-  if (inserts) {
-    if (given(inputs, 1) == nullptr) throw FormatError("it inserts nothing");
-    tensors.insert(tensors.begin() + static_cast<std::ptrdiff_t>(*place), *inputs[1]);
-  } else {
-    if (tensors.empty()) throw FormatError("its sequence is empty");
-    *place = std::min(*place, tensors.size() - 1);
-    if (type == "SequenceErase") tensors.erase(tensors.begin() + static_cast<std::ptrdiff_t>(*place));
+  if (inserts && given(inputs, 1) == nullptr) throw FormatError("it inserts nothing");
+  if (!inserts && sequence->empty()) throw FormatError("its sequence is empty");
+  if (!inserts) place = std::min(*place, sequence->size() - 1);
+  if (type == "SequenceAt") {
+    set(node, 0, (*sequence)[*place]);
+    return true;
   }
-  set(node, 0, type == "SequenceAt" ? tensors[*place] : sequence_of(std::move(tensors)));
+  count_work(sequence->size());
+  Tensors tensors = *sequence;
+  const auto at = tensors.begin() + static_cast<std::ptrdiff_t>(*place);
+  inserts ? tensors.insert(at, *inputs[1]) : tensors.erase(at);
+  set(node, 0, sequence_of(std::move(tensors)));
   return true;
 }
 

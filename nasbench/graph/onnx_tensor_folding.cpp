@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_arithmetic.h"
 #include "nasbench/graph/onnx_shape_rules.h"
@@ -29,7 +30,7 @@ std::size_t flat(const Shape& shape, const Index& index) {
 /// A constant of `shape` whose element at each index is that of `data` at `from(index)`, a place in its numbers.
 template <class From>
 Result gathered(const OnnxValue& data, const Shape& shape, const From& from) {
-  require_dimensions(shape, true);
+  require_tensor_size(shape, true);
   const std::int64_t count = element_count(shape);
   if (count > kept_numbers) return std::nullopt;
   Numbers numbers;
@@ -229,6 +230,7 @@ Result fold_reduction(const onnx::NodeProto& node, const Inputs& inputs) {
     kept.push_back(reduced[i] ? 1 : data.shape[i]);
     if (!reduced[i] || integer_attribute(node, "keepdims", 1) != 0) shape.push_back(kept.back());
   }
+  if (element_count(kept) > kept_numbers) return std::nullopt;
   Numbers numbers;
   std::vector<bool> begun(static_cast<std::size_t>(element_count(kept)), false);
   numbers.integers.assign(begun.size(), product ? 1 : 0);

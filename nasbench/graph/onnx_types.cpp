@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_graph_reader.h"
 #include "nasbench/graph/onnx_inference.h"
 #include "nasbench/graph/onnx_order.h"
@@ -70,9 +71,16 @@ std::string most_elements(const onnx::NodeProto& node, const std::vector<const O
          (classes > 1 ? " of each class, " + std::to_string(classes * each) + " together)" : ")");
 }
 
+double sum_of(const std::map<std::string, std::int64_t>& elements) {
+  double sum = 0;
+  for (const auto& [name, count] : elements) sum += static_cast<double>(count);
+  return sum;
+}
+
 }  // namespace
 
-/// As we or libonnx infer them; what neither does the file has to say. Nothing where nobody can say it beforehand.
+/// The types of the node's outputs as we or libonnx infer them; what neither does the file has to say. Nothing where
+/// nobody can say it beforehand.
 std::optional<std::vector<OnnxValue>> OnnxGraphReader::output_types(const onnx::NodeProto& node, const Inputs& inputs) {
   const auto opset = file_.opsets.find(node.domain());
   constexpr std::int64_t newest = 1000;
@@ -90,7 +98,7 @@ std::optional<std::vector<OnnxValue>> OnnxGraphReader::output_types(const onnx::
           "its tensors (onnx.shape_inference, or value_info)");
     }
     outputs.push_back(*known);
-    require_dimensions(outputs.back().shape, !own || has_sub_graph(node));
+    require_tensor_size(outputs.back().shape, !own || has_sub_graph(node));
   }
   return outputs;
 }
@@ -117,14 +125,15 @@ std::optional<OnnxValue> OnnxGraphReader::declared(const onnx::NodeProto& node, 
   return value;
 }
 
-/// The node, and with it all that reads its outputs. What it reads itself is an output of the network that is left.
+/// Leaves out the node, and with it all that reads its outputs. What it reads itself is an output of the network that
+/// is left.
 void OnnxGraphReader::leave_out(const onnx::NodeProto& node, const Inputs& inputs) {
   bool is_cause = true;
   for (const OnnxValue* input : inputs) {
     if (input == nullptr) continue;
     if (input->depends) is_cause = false;
     if (!input->constant && !input->depends && input->source.node >= 0) boundary_.insert(input->source);
-    for (const StoredTensor& tensor : input->origins) left_out_elements_ += static_cast<double>(tensor.elements);
+    for (const StoredTensor& tensor : input->origins) left_out_weights_.emplace(tensor.name, tensor.elements);
   }
   if (is_cause) {
     causes_.push_back(node.op_type() + " '" + name_of(node) + "'" + most_elements(node, inputs));
@@ -160,13 +169,8 @@ void OnnxGraphReader::remark_on_what_is_left_out() {
       network_.outputs.push_back(source);
     }
   }
-  double all = 0;
-  for (const onnx::TensorProto& tensor : file_.initializers) {
-    if (const OnnxValue* value = scopes_.find(tensor.name()); value != nullptr && is_trained(*value)) {
-      all += static_cast<double>(element_count(value->shape));
-    }
-  }
-  const double share = all > 0 ? std::min(1.0, left_out_elements_ / all) : 0;
+  const double all = sum_of(trained_);
+  const double share = all > 0 ? std::min(1.0, sum_of(left_out_weights_) / all) : 0;
   std::map<std::string, int> kinds;
   for (const std::string& type : left_out_) ++kinds[type];
   std::vector<std::string> after;
@@ -176,7 +180,7 @@ void OnnxGraphReader::remark_on_what_is_left_out() {
   const std::string rest = std::to_string(left_out_.size()) +
                            (left_out_.size() == 1 ? " operator that reads it" : " operators that read it") +
                            (after.empty() ? "" : " (" + joined(after) + ")");
-  const std::string weights = share > 0 ? ", with " + significant_digits(100 * share, 2) + " % of the weights" : "";
+  const std::string weights = share > 0 ? ", with " + whole_percent(share) + " of the weights" : "";
   constexpr double too_much = 0.5;
   if (network_.outputs.empty() || share > too_much) {
     throw FormatError("the length of the output of " + cause + " depends on the data, and " + rest + weights +
@@ -187,7 +191,7 @@ void OnnxGraphReader::remark_on_what_is_left_out() {
                              " are left out" + weights);
 }
 
-/// Of shapes that the file fixes, where nothing else was asked for than what it says.
+/// Says where an output has another shape than the file declares, where nothing else was asked for than what it says.
 void OnnxGraphReader::remark_on_outputs() {
   if (options_.batch != 1 || !options_.shapes.empty()) return;
   for (const onnx::ValueInfoProto& output : file_.outputs) {

@@ -242,19 +242,4 @@ std::vector<std::int64_t> integers_attribute(const onnx::NodeProto& node, const 
   return {found->ints().begin(), found->ints().end()};
 }
 
-void require_dimensions(const Shape& shape, bool may_be_empty) {
-  constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max(), most_elements = std::int64_t{1} << 36;
-  std::int64_t elements = 1;
-  for (const std::int64_t dimension : shape) {
-    if (dimension < (may_be_empty ? 0 : 1) || dimension > most) {
-      throw FormatError("it has a dimension of " + std::to_string(dimension) + "; expected 1 to " +
-                        std::to_string(most));
-    }
-    if (dimension > 0 && elements > most_elements / dimension) {
-      throw FormatError("it has more than 2^36 elements");
-    }
-    elements *= std::max<std::int64_t>(dimension, 1);
-  }
-}
-
 }  // namespace tenshot::nasbench

@@ -66,8 +66,4 @@ double real_attribute(const onnx::NodeProto& node, const char* name, double othe
 std::string text_attribute(const onnx::NodeProto& node, const char* name, const char* otherwise);
 std::vector<std::int64_t> integers_attribute(const onnx::NodeProto& node, const char* name);
 
-/// Throws FormatError "it has a dimension of …" unless every dimension is from 1 to 2³¹ − 1 and the tensor has at most
-/// 2³⁶ elements. Constants may be empty.
-void require_dimensions(const Shape& shape, bool may_be_empty = false);
-
 }  // namespace tenshot::nasbench

@@ -3,7 +3,6 @@
 
 #include "nasbench/graph/onnx_conversion.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/text.h"
 
 namespace tenshot::nasbench::onnx_conversions {
 namespace {

@@ -45,7 +45,15 @@ std::int64_t of_transposed_convolution(const Specification& s) {
   return times(element_count(s.inputs[0]), element_count(*weight) / weight->front());
 }
 
-/// Directions × gates × (input or hidden) numbers for each of two matrices, constant or computed.
+/// Whether a matrix projects the state of an LSTM whose second matrix is `recurrent` (directions × gates and units ×
+/// outputs): it is directions × outputs × units. An initial state, directions × batch × outputs, may look alike only
+/// where nothing is projected.
+bool is_projection(const Shape& matrix, const Shape& recurrent) {
+  return matrix[1] == recurrent[2] && 4 * matrix[2] == recurrent[1] && matrix[1] != matrix[2];
+}
+
+/// Directions × gates × (input or hidden) numbers for each of two matrices, constant or computed, and those of a
+/// projection.
 std::int64_t of_recurrence(const Specification& s) {
   if (s.inputs[0].size() != 3 || s.inputs[0].back() == 0) return 0;
   std::vector<const Shape*> matrices;
@@ -56,7 +64,9 @@ std::int64_t of_recurrence(const Specification& s) {
     if (s.inputs[i].size() == 3) matrices.push_back(&s.inputs[i]);
   }
   std::int64_t products = 0;
-  for (std::size_t i = 0; i < matrices.size() && i < 2; ++i) products += element_count(*matrices[i]);
+  for (std::size_t i = 0; i < matrices.size(); ++i) {
+    if (i < 2 || is_projection(*matrices[i], *matrices[1])) products += element_count(*matrices[i]);
+  }
   return times(products, element_count(s.inputs[0]) / s.inputs[0].back());
 }
 
@@ -94,7 +104,7 @@ std::int64_t of_attention(const Specification& s) {
     const std::int64_t width = s.constants[0][1], values = s.output.empty() ? 0 : s.output.back();
     std::int64_t keys = query[1];
     for (const Shape& past : s.inputs) keys += past.size() == 5 ? past[3] : 0;
-    const std::int64_t scores = query[0] * query[1] * std::max<std::int64_t>(0, (width - values) / 2);
+    const std::int64_t scores = times(query[0] * query[1], std::max<std::int64_t>(0, (width - values) / 2));
     return times(element_count(query), width) + times(scores + result, keys);
   }
   if (query.size() == 5) return times(element_count(query) / 3 + result, query[1]);
@@ -147,7 +157,7 @@ bool multiplies_nothing(const std::string& name) {
       "Expand Tile Slice Split Pad Resize Upsample Where Clip PRelu Max Min Sum Mean Add Sub Mul Div "
       "Pow CumSum TopK OneHot Compress Range Loop Scan If RoiAlign MaxRoiPool GridSample "
       "NonMaxSuppression Trilu STFT DFT TfIdfVectorizer BatchNormalization InstanceNormalization "
-      "LayerNormalization GroupNormalization RMSNormalization SimplifiedLayerNormalization "
+      "LayerNormalization GroupNormalization LpNormalization RMSNormalization SimplifiedLayerNormalization "
       "SkipLayerNormalization SkipSimplifiedLayerNormalization EmbedLayerNormalization "
       "QEmbedLayerNormalization GroupNorm SkipGroupNorm BiasGelu FastGelu BiasAdd BiasSoftmax "
       "BiasDropout RotaryEmbedding QLinearWhere QLinearReduceMean QuantizeLinear DequantizeLinear "
@@ -165,7 +175,7 @@ std::int64_t constant_count(const Specification& s) {
 
 bool is_packed_product(const Specification& s) {
   return (s.name == "MatMulNBits" || s.name == "MatMulBnb4") && !s.inputs.empty() && !s.inputs[0].empty() &&
-         !s.constants.empty();
+         !s.output.empty() && !s.constants.empty();
 }
 
 std::int64_t opaque_multiply_adds(const Specification& s) {
@@ -174,17 +184,21 @@ std::int64_t opaque_multiply_adds(const Specification& s) {
 }
 
 std::int64_t opaque_parameter_count(const Specification& s) {
-  return is_packed_product(s) ? s.inputs[0].back() * s.output.back() : constant_count(s);
+  return is_packed_product(s) ? times(s.inputs[0].back(), s.output.back()) : constant_count(s);
 }
 
 std::int64_t opaque_weight_bytes(const Specification& s) {
   return is_packed_product(s) ? constant_count(s) : constant_count(s) * byte_size(s.type);
 }
 
+namespace {
+
 bool is_understood(const Specification& s) {
   return s.kind != OperatorKind::opaque || s.constants.empty() || multiplies_nothing(s.name) ||
          opaque_multiply_adds(s) > 0;
 }
+
+}  // namespace
 
 std::string remark_on_weights(const std::vector<Specification>& operators) {
   std::map<std::string, int> names;
@@ -204,7 +218,7 @@ std::string remark_on_weights(const std::vector<Specification>& operators) {
     listed.push_back(name + (repeats > 1 ? " (" + std::to_string(repeats) + " times)" : ""));
   }
   return "what these operators do with their weights is not known, and none of their products is counted: " +
-         joined(listed) + "; they hold " + significant_digits(100 * own / all, 2) + " % of the bytes of all weights";
+         joined(listed) + "; they hold " + whole_percent(own / all) + " of the bytes of all weights";
 }
 
 }  // namespace tenshot::nasbench

@@ -22,12 +22,9 @@ std::int64_t opaque_weight_bytes(const OperatorSpecification& specification);
 /// Whether the operator's constants are weights packed in fewer bits than 8.
 bool is_packed_product(const OperatorSpecification& specification);
 
-/// False for an opaque operator that has weights and of which nobody says what it does with them: its products are
-/// counted as none, which is unlikely.
-bool is_understood(const OperatorSpecification& specification);
-
-/// A sentence that names the operators that are not understood, with their share of the weights' bytes; empty where
-/// there are none.
+/// A sentence that names the opaque operators that have weights and of which nobody says what they do with them, with
+/// their share of the weights' bytes; empty where there are none. Their products are counted as none, which is
+/// unlikely.
 std::string remark_on_weights(const std::vector<OperatorSpecification>& operators);
 
 }  // namespace tenshot::nasbench

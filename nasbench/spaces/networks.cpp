@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/operator_products.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
@@ -24,22 +25,6 @@ bool is_network_name(std::string_view name) {
   return !name.empty() && name.size() <= longest_name && trimmed(name) == name &&
          std::all_of(name.begin(), name.end(),
                      [](char c) { return static_cast<unsigned char>(c) >= 0x20 && c != 0x7F && c != ',' && c != '"'; });
-}
-
-/// Whether its sizes, parameters and multiply-adds fit 64 bits with much room, so that sums of them do.
-bool is_countable(const OperatorSpecification& op) {
-  const auto product = [](const Shape& shape) {
-    double elements = 1;
-    for (const std::int64_t extent : shape) elements *= static_cast<double>(extent);
-    return elements;
-  };
-  double inputs = 1, fan_in = 1;
-  for (const Shape& shape : op.inputs) {
-    inputs = std::max(inputs, product(shape));
-    for (std::size_t i = 1; i < shape.size(); ++i) fan_in = std::max(fan_in, static_cast<double>(shape[i]));
-  }
-  const double window = static_cast<double>(op.kernel.height) * op.kernel.width;
-  return std::max(inputs, product(op.output)) * fan_in * window <= 1e17;
 }
 
 Architecture identity_of(const std::string& name, const std::string& hash) {

@@ -1,0 +1,98 @@
+#include "nasbench/graph/limits.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <string>
+
+#include "nasbench/support/error.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+/// The elements of a tensor; an empty dimension counts as one, so that no product on the way to them is larger.
+double elements_of(const Shape& shape) {
+  double product = 1;
+  for (const std::int64_t dimension : shape) product *= static_cast<double>(std::max<std::int64_t>(dimension, 1));
+  return product;
+}
+
+void require_between(const char* what, std::int64_t value, std::int64_t least) {
+  constexpr std::int64_t most = 1 << 16;
+  if (value >= least && value <= most) return;
+  throw FormatError(std::string("its ") + what + " is " + std::to_string(value) + ", expected " +
+                    std::to_string(least) + " to " + std::to_string(most));
+}
+
+}  // namespace
+
+void require_tensor_size(const Shape& shape, bool may_be_empty) {
+  constexpr std::size_t most_dimensions = 64;
+  constexpr std::int64_t longest = (std::int64_t{1} << 31) - 1;
+  constexpr double most = 1ULL << 36;
+  if (shape.size() > most_dimensions) {
+    throw FormatError("a tensor has " + std::to_string(shape.size()) + " dimensions; expected at most " +
+                      std::to_string(most_dimensions));
+  }
+  for (const std::int64_t dimension : shape) {
+    if (dimension < (may_be_empty ? 0 : 1) || dimension > longest) {
+      throw FormatError("a tensor of " + format(shape) + " has a dimension of " + std::to_string(dimension) +
+                        "; expected 1 to " + std::to_string(longest));
+    }
+  }
+  if (elements_of(shape) > most) throw FormatError("a tensor of " + format(shape) + " has more than 2^36 elements");
+}
+
+void require_window(const WindowOptions& window) {
+  for (const Extent& extent : {window.kernel, window.stride, window.dilation}) {
+    require_between("kernel, stride or dilation", extent.height, 1);
+    require_between("kernel, stride or dilation", extent.width, 1);
+  }
+  for (const int zeros : {window.padding.top, window.padding.left, window.padding.bottom, window.padding.right}) {
+    require_between("padding", zeros, 0);
+  }
+}
+
+void require_groups(std::int64_t groups, std::int64_t in, std::int64_t out) {
+  if (groups > 0 && out > 0 && in % groups == 0 && out % groups == 0) return;
+  throw FormatError(std::to_string(groups) + " groups do not divide " + std::to_string(in) + " channels in and " +
+                    std::to_string(out) + " out");
+}
+
+bool is_countable(const OperatorSpecification& s) {
+  constexpr double most = 9e13;
+  double elements = elements_of(s.output);
+  for (const Shape& input : s.inputs) elements += elements_of(input);
+  for (const Shape& constant : s.constants) elements += elements_of(constant);
+  if (elements > most) return false;
+  if (s.inputs.empty() || s.inputs[0].empty()) return true;
+  double products = elements_of(s.output);
+  if (s.kind == OperatorKind::linear || s.kind == OperatorKind::matrix_product) {
+    products *= static_cast<double>(s.inputs[0].back());
+  } else if (s.kind == OperatorKind::convolution || s.kind == OperatorKind::transposed_convolution) {
+    const std::int64_t channels = std::max(channel_count(s, s.inputs[0]), channel_count(s, s.output));
+    products = std::max(products, elements_of(s.inputs[0])) * s.kernel.height * s.kernel.width *
+               static_cast<double>(channels) / s.groups;
+  } else if (s.kind == OperatorKind::opaque) {
+    products = static_cast<double>(std::max(multiply_adds(s), parameter_count(s)));
+  }
+  return products <= most;
+}
+
+void require_countable(const OperatorSpecification& specification) {
+  if (is_countable(specification)) return;
+  throw FormatError("it computes more than 9 x 10^13 products, or as many numbers: its shapes cannot be meant");
+}
+
+void require_countable(const std::vector<OperatorSpecification>& operators) {
+  constexpr double most = 9e18;
+  double products = 0, bytes = 0;
+  for (const OperatorSpecification& operation : operators) {
+    products += static_cast<double>(multiply_adds(operation));
+    bytes += static_cast<double>(weight_bytes(operation) + input_bytes(operation) + output_bytes(operation));
+  }
+  if (products > most || bytes > most) {
+    throw FormatError("its operators compute more than 9 x 10^18 products or bytes together: it cannot be meant");
+  }
+}
+
+}  // namespace tenshot::nasbench

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/operator_specification.h"
+
+namespace tenshot::nasbench {
+
+// What readers of strangers' network files check before they compute with a number.
+
+/// Most operators that a network's file may have.
+constexpr std::size_t operator_limit = 100'000;
+
+/// Throws FormatError unless there are at most 64 dimensions, each from 1 to 2³¹ − 1, and the tensor has at most 2³⁶
+/// elements. With `may_be_empty`, as constants may be, a dimension may be 0.
+void require_tensor_size(const Shape& shape, bool may_be_empty = false);
+
+/// Throws FormatError unless kernel, stride and dilation are from 1 to 2¹⁶ and no padding is negative or above that.
+void require_window(const WindowOptions& window);
+
+/// Throws FormatError unless `groups` is positive and divides both numbers of channels, and there are channels out.
+void require_groups(std::int64_t groups, std::int64_t in, std::int64_t out);
+
+/// Whether the numbers in an operator's tensors and its products are at most 9 × 10¹³: no more can be meant, and sums
+/// over an operator's tensors fit 64 bits.
+bool is_countable(const OperatorSpecification& specification);
+/// Throws FormatError unless the operator is countable.
+void require_countable(const OperatorSpecification& specification);
+/// Throws FormatError unless the products and the bytes of the weights of all operators together fit 64 bits.
+void require_countable(const std::vector<OperatorSpecification>& operators);
+
+}  // namespace tenshot::nasbench
