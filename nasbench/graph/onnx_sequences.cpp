@@ -177,7 +177,7 @@ bool OnnxGraphReader::read_sequence(const onnx::NodeProto& node, const Inputs& i
     set(node, 0, (*sequence)[*place]);
     return true;
   }
-  count_work(sequence->size());
+  count_work(4 * sequence->size());  // each is copied
   Tensors tensors = *sequence;
   const auto at = tensors.begin() + static_cast<std::ptrdiff_t>(*place);
   inserts ? tensors.insert(at, *inputs[1]) : tensors.erase(at);

@@ -56,7 +56,8 @@ inline std::shared_ptr<FlatPart> flat_table(std::map<int, FlatPart::Field> field
   return part;
 }
 
-/// Writes parts behind one another: what an offset leads to stands behind it.
+/// Writes parts behind one another, each once: what an offset leads to stands behind it. Only a vector's offsets may
+/// lead to one part several times.
 class FlatWriter {
  public:
   std::string file(const FlatPart& root, const std::string& identifier) {
@@ -83,7 +84,12 @@ class FlatWriter {
       return start;
     }
     bytes_ += little_endian(static_cast<std::uint32_t>(part.parts.size())) + std::string(4 * part.parts.size(), '\0');
-    for (std::size_t i = 0; i < part.parts.size(); ++i) patch(start + 4 + 4 * i, write(*part.parts[i]));
+    std::map<const FlatPart*, std::size_t> written;
+    for (std::size_t i = 0; i < part.parts.size(); ++i) {
+      const auto [place, is_new] = written.try_emplace(part.parts[i].get());
+      if (is_new) place->second = write(*part.parts[i]);
+      patch(start + 4 + 4 * i, place->second);
+    }
     return start;
   }
 
@@ -142,6 +148,11 @@ class TfliteModel {
                buffer({bytes.begin(), bytes.end()}), {});
   }
 
+  /// A constant of int32 of which the file has so many bytes.
+  int cut_short(const std::string& name, const std::vector<std::int32_t>& shape, std::size_t bytes) {
+    return add(name, shape, int32, buffer(std::vector<char>(bytes, '\0')), {});
+  }
+
   /// `options` are fields of its BuiltinOptions.
   void node(int code, const std::vector<std::int32_t>& inputs, const std::vector<std::int32_t>& outputs,
             std::map<int, FlatPart::Field> options = {}, const std::string& custom = "") {
@@ -162,8 +173,12 @@ class TfliteModel {
     tensors_.pop_back();
   }
 
-  std::string bytes(const std::vector<std::int32_t>& inputs, const std::vector<std::int32_t>& outputs) const {
-    const auto graph = flat_table({{0, flat_tables(tensors_)},
+  /// With so many more tensors of one shape, which stands in the file once.
+  std::string bytes(const std::vector<std::int32_t>& inputs, const std::vector<std::int32_t>& outputs,
+                    const std::shared_ptr<FlatPart>& shape = nullptr, std::size_t more = 0) const {
+    std::vector<std::shared_ptr<FlatPart>> tensors = tensors_;
+    if (more > 0) tensors.insert(tensors.end(), more, flat_table({{0, shape}}));
+    const auto graph = flat_table({{0, flat_tables(tensors)},
                                    {1, flat_numbers(inputs)},
                                    {2, flat_numbers(outputs)},
                                    {3, flat_tables(operators_)}});

@@ -2,9 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporary_folder.h"
+#include "tests/unit/nasbench/graph/network_text.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -16,27 +16,12 @@ Network read_text(const std::string& text, const NetworkReadOptions& options = {
 }
 
 std::string refusal(const std::string& text, const NetworkReadOptions& options = {}) {
-  try {
-    read_text(text, options);
-  } catch (const Error& error) {
-    const std::string message = error.what();
-    EXPECT_NE(message.find("net.param'"), std::string::npos) << message;
-    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
-    return message;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
-
-std::vector<std::string> formatted(const Network& network) {
-  std::vector<std::string> lines;
-  for (const OperatorSpecification& operation : operator_list(network)) lines.push_back(format(operation));
-  return lines;
+  return refusal_of("net.param", [&] { read_text(text, options); });
 }
 
 /// The operators of `layers`, which read the blob "x" of width 6, height 8 and 4 channels.
 std::vector<std::string> operators_of(const std::string& layers, int count) {
-  return formatted(read_text("7767517\n" + std::to_string(count + 1) + " 99\nInput x 0 1 x 0=6 1=8 2=4\n" + layers));
+  return lines(read_text("7767517\n" + std::to_string(count + 1) + " 99\nInput x 0 1 x 0=6 1=8 2=4\n" + layers));
 }
 
 using Lines = std::vector<std::string>;
@@ -53,7 +38,7 @@ TEST(NcnnReader, ASmallNetwork_HasItsOperatorsAndCosts) {
       "Pooling mean 1 1 sum mean 0=1 4=1\n"
       "InnerProduct fc 1 1 mean fc 0=10 1=1 2=80\n"
       "Softmax prob 1 1 fc prob 0=0\n");
-  EXPECT_EQ(formatted(network),
+  EXPECT_EQ(lines(network),
             (Lines{"convolution 3x3 stride 2x2 bias 1x3x32x32 -> 1x8x16x16 float32",
                    "activation relu 1x8x16x16 -> 1x8x16x16 float32",
                    "convolution 3x3 groups 8 bias 1x8x16x16 -> 1x8x16x16 float32",
@@ -65,7 +50,7 @@ TEST(NcnnReader, ASmallNetwork_HasItsOperatorsAndCosts) {
 
 TEST(NcnnReader, WordsMayStandOnOneLineOrMany) {
   const std::string text = "7767517 2 2 Input x 0 1 x 0=4 ReLU\ny\n1 1 x\ny 0=0.1\n";
-  EXPECT_EQ(formatted(read_text(text)), Lines{"activation leaky_relu 1x4 -> 1x4 float32"});
+  EXPECT_EQ(lines(read_text(text)), Lines{"activation leaky_relu 1x4 -> 1x4 float32"});
 }
 
 TEST(NcnnReader, Windows_HaveTheWidthsNumbersUnlessHeightsAreGiven) {
@@ -125,9 +110,68 @@ TEST(NcnnReader, QuantisedLayers_ComputeInBytes) {
 }
 
 TEST(NcnnReader, ConvolutionsOfVolumes_HaveOnnxsNameAndWeights) {
-  EXPECT_EQ(formatted(read_text("7767517\n2 2\nInput x 0 1 x 0=8 1=8 11=4 2=3\n"
-                                "Convolution3D c 1 1 x y 0=5 1=3 4=1 5=1 6=405\n")),
+  EXPECT_EQ(lines(read_text("7767517\n2 2\nInput x 0 1 x 0=8 1=8 11=4 2=3\n"
+                            "Convolution3D c 1 1 x y 0=5 1=3 4=1 5=1 6=405\n")),
             Lines{"opaque Conv 1x3x4x8x8 -> 1x5x4x8x8 constant 5x3x3x3x3 constant 5 float32"});
+}
+
+TEST(NcnnReader, NormsThatAreNoneOfOurKinds_KeepTheShapeAndHaveTheirScales) {
+  EXPECT_EQ(
+      operators_of("LRN l 1 1 x a 0=0 1=5\nNormalize n 1 1 a b 3=4\nMVN m 1 1 b c\nRMSNorm r 1 1 c d 0=6\n"
+                   "RMSNorm s 1 1 d e 0=6 2=0\nShrink h 1 1 e f\nCumulativeSum t 1 1 f g\nFlip i 1 1 g y",
+                   8),
+      (Lines{"opaque LRN 1x4x8x6 -> 1x4x8x6 float32", "opaque LpNormalization 1x4x8x6 -> 1x4x8x6 constant 4 float32",
+             "opaque MeanVarianceNormalization 1x4x8x6 -> 1x4x8x6 float32",
+             "opaque RMSNormalization 1x4x8x6 -> 1x4x8x6 constant 6 float32",
+             "opaque RMSNormalization 1x4x8x6 -> 1x4x8x6 float32", "opaque Shrink 1x4x8x6 -> 1x4x8x6 float32",
+             "opaque CumSum 1x4x8x6 -> 1x4x8x6 float32", "opaque Flip 1x4x8x6 -> 1x4x8x6 float32"}));
+}
+
+TEST(NcnnReader, APoolOfASignal_HasItsHeightOfOne) {
+  const std::string signal = "7767517\n2 2\nInput x 0 1 x 0=8 1=4\n";
+  const Network four = read_text(signal + "Pooling1D p 1 1 x y 0=1 7=1 8=4\n");
+  EXPECT_EQ(lines(four),
+            (Lines{"reshape 1x4x8 -> 1x4x1x8 float32", "average_pool 1x2 stride 1x2 1x4x1x8 -> 1x4x1x4 float32",
+                   "reshape 1x4x1x4 -> 1x4x4 float32"}));
+  const Network one = read_text(signal + "Pooling1D p 1 1 x y 0=1 7=1 8=1\n");
+  EXPECT_EQ(tensor_type(one, one.outputs.at(0)).shape, (Shape{1, 4, 1}));
+}
+
+TEST(NcnnReader, ASecondInputThatSaysASize_IsNoWeight) {
+  const Network crop = read_text(
+      "7767517\n3 3\nInput x 0 1 x 0=6 1=8 2=4\nMemoryData m 0 1 m 0=3 1=2 2=4\n"
+      "Crop c 2 1 x m y\n");
+  EXPECT_EQ(lines(crop), Lines{"split slice 1x4x8x6 -> 1x4x2x3 float32"});
+  EXPECT_EQ(parameter_count(crop), 0);
+}
+
+TEST(NcnnReader, AReversedOperationWithAConstant_HasItsOperandsInTheOtherOrder) {
+  const auto constant_first = [](const char* layer) {
+    const std::string inputs = "7767517\n3 3\nInput x 0 1 x 0=6 1=8 2=4\nMemoryData m 0 1 m 0=6 1=8 2=4\n";
+    return read_text(inputs + layer).nodes.at(0).attributes.constant_first;
+  };
+  EXPECT_FALSE(constant_first("BinaryOp b 2 1 x m y 0=1\n"));  // x - m
+  EXPECT_TRUE(constant_first("BinaryOp b 2 1 m x y 0=1\n"));   // m - x
+  EXPECT_TRUE(constant_first("BinaryOp b 2 1 x m y 0=7\n"));   // m - x
+  EXPECT_FALSE(constant_first("BinaryOp b 2 1 m x y 0=7\n"));  // x - m
+}
+
+TEST(NcnnReader, AProjectedLstm_HasTheProductsOfItsProjection) {
+  const Network lstm = read_text("7767517\n2 2\nInput x 0 1 x 0=6 1=32\nLSTM l 1 1 x y 0=5 1=0 3=7\n");
+  // 32 steps of 4 x 7 x 6 for the input, 4 x 7 x 5 for the state, 5 x 7 for what it becomes.
+  EXPECT_EQ(multiply_adds(lstm), 32 * (168 + 140 + 35));
+}
+
+TEST(NcnnReader, ConstantsWithoutSizeAndImmenseOnes_AreRefused) {
+  const auto expect = [](const std::string& layers, int count, const std::string& part) {
+    const std::string message =
+        refusal("7767517\n" + std::to_string(count + 1) + " 9\nInput x 0 1 x 0=4 1=3\n" + layers);
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  expect("MemoryData m 0 1 m\nBatchNorm b 1 1 m y\n", 2, "(MemoryData): it does not say how large its data are");
+  expect("MemoryData m 0 1 m 0=4\nMatMul b 2 1 x m y 0=1\n", 2, "its weights are no matrix, found 1x4");
+  expect("MemoryData m 0 1 m 0=2147483647\nConcat a 2 1 m m n\nConcat c 2 1 n n y\n", 3, "a dimension of 4294967294");
+  expect("LSTM l 1 1 x y 0=2000000 2=2 1=0\n", 1, "more than 9 x 10^13 products");
 }
 
 TEST(NcnnReader, UnknownLayers_HaveTheShapeThatTheFileSays) {
@@ -143,7 +187,7 @@ TEST(NcnnReader, InputsOfOpenSize_TakeTheShapeThatIsGiven) {
   EXPECT_NE(message.find("--shape data=1x3x224x224"), std::string::npos) << message;
   NetworkReadOptions options;
   options.shapes = {{"data", {1, 3, 20, 30}}};
-  EXPECT_EQ(formatted(read_text(text, options)), Lines{"activation relu 1x3x20x30 -> 1x3x20x30 float32"});
+  EXPECT_EQ(lines(read_text(text, options)), Lines{"activation relu 1x3x20x30 -> 1x3x20x30 float32"});
   options.shapes = {{"data", {2, 3, 20, 30}}};
   EXPECT_NE(refusal(text, options).find("a batch of 1"), std::string::npos);
   options.shapes = {{"image", {1, 3, 20, 30}}};

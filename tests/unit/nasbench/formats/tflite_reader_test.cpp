@@ -12,6 +12,7 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporary_folder.h"
 #include "tests/unit/nasbench/formats/crafted_tflite.h"
+#include "tests/unit/nasbench/graph/network_text.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -25,22 +26,7 @@ Network read_bytes(const std::string& bytes, const NetworkReadOptions& options =
 }
 
 std::string refusal(const std::string& bytes, const NetworkReadOptions& options = {}) {
-  try {
-    read_bytes(bytes, options);
-  } catch (const Error& error) {
-    const std::string message = error.what();
-    EXPECT_NE(message.find("model.tflite'"), std::string::npos) << message;
-    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
-    return message;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
-}
-
-std::vector<std::string> formatted(const Network& network) {
-  std::vector<std::string> lines;
-  for (const OperatorSpecification& operation : operator_list(network)) lines.push_back(format(operation));
-  return lines;
+  return refusal_of("model.tflite", [&] { read_bytes(bytes, options); });
 }
 
 /// Options of a convolution: padding (0 SAME, 1 VALID), strides, activation.
@@ -81,7 +67,7 @@ TEST(TfliteReader, OperatorsAreThoseOfTheNetwork_ChannelsInFront) {
   EXPECT_EQ(network.inputs[0].name, "image");
   EXPECT_EQ(network.inputs[0].type.shape, (Shape{1, 3, 32, 32}));
   EXPECT_EQ(
-      formatted(network),
+      lines(network),
       (std::vector<std::string>{
           "convolution 3x3 stride 2x2 bias 1x3x32x32 -> 1x8x16x16 float32",
           "activation relu6 1x8x16x16 -> 1x8x16x16 float32",
@@ -137,7 +123,7 @@ TEST(TfliteReader, ReshapesBetweenImagesAndRows_KeepBothInTheirOrder) {
   model.node(3, {squeezed, model.weights("w", {4, 1, 1, 4})}, {gate}, convolution_options(0, 1, 0));
   const int scaled = model.tensor("scaled", {1, 8, 8, 4});
   model.node(18, {image, gate}, {scaled});
-  EXPECT_EQ(formatted(read_bytes(model.bytes({image}, {scores, scaled}))),
+  EXPECT_EQ(lines(read_bytes(model.bytes({image}, {scores, scaled}))),
             (std::vector<std::string>{
                 "reshape 1x4x8x8 -> 1x64x2x2 float32", "transpose 1x64x2x2 -> 1x2x64x2 float32",
                 "transpose 1x2x64x2 -> 1x2x2x64 float32", "matrix_product 1x2x64x2 1x2x2x64 -> 1x2x64x64 float32",
@@ -171,7 +157,7 @@ TEST(TfliteReader, WeightsOfHalfPrecision_AreConstantsStill) {
   model.node(6, {model.weights("half", {2, 6}, Model::float16)}, {weights});
   const int output = model.tensor("output", {1, 2});
   model.node(9, {row, weights, -1}, {output}, {{0, Model::small(1)}});
-  EXPECT_EQ(formatted(read_bytes(model.bytes({row}, {output}))),
+  EXPECT_EQ(lines(read_bytes(model.bytes({row}, {output}))),
             (std::vector<std::string>{"linear 1x6 -> 1x2 float32", "activation relu 1x2 -> 1x2 float32"}));
 }
 
@@ -182,7 +168,7 @@ TEST(TfliteReader, UnknownOperators_AreOpaqueWithTheirWeights) {
   model.node(27, {row, model.weights("w", {5, 4})}, {state});
   const int boxes = model.tensor("boxes", {1, 10, 4}), scores = model.tensor("scores", {1, 10});
   model.node(32, {state}, {boxes, scores}, {}, "TFLite_Detection_PostProcess");
-  EXPECT_EQ(formatted(read_bytes(model.bytes({row}, {boxes, scores}))),
+  EXPECT_EQ(lines(read_bytes(model.bytes({row}, {boxes, scores}))),
             (std::vector<std::string>{"opaque SVDF 1x6x4 -> 1x6x5 constant 5x4 float32",
                                       "opaque TFLite_Detection_PostProcess 1x6x5 -> 1x10x4 float32"}));
 }
@@ -196,11 +182,20 @@ TEST(TfliteReader, RecurrentLayersAndVolumes_HaveOnnxsNamesAndWeights) {
   for (int peephole = 0; peephole < 3; ++peephole) inputs.push_back(-1);
   for (int gate = 0; gate < 4; ++gate) inputs.push_back(model.weights("b", {5}));
   model.node(44, inputs, {result});
+  const int projected = model.tensor("projected", {1, 6, 3});
+  for (int gate = 5; gate < 9; ++gate) inputs[static_cast<std::size_t>(gate)] = model.weights("r", {5, 3});
+  for (int peephole = 9; peephole < 12; ++peephole) {
+    inputs[static_cast<std::size_t>(peephole)] = model.weights("p", {5});
+  }
+  inputs.push_back(model.weights("projection", {3, 5}));
+  model.node(44, inputs, {projected});
   const int volume = model.tensor("volume", {1, 4, 8, 8, 3}), windows = model.tensor("windows", {1, 4, 8, 8, 2});
   model.node(132, {volume, model.weights("v", {3, 3, 3, 3, 2})}, {windows});
   EXPECT_EQ(
-      formatted(read_bytes(model.bytes({steps, volume}, {result, windows}))),
+      lines(read_bytes(model.bytes({steps, volume}, {result, projected, windows}))),
       (std::vector<std::string>{"opaque LSTM 1x6x4 -> 1x6x5 constant 1x20x4 constant 1x20x5 constant 1x20 float32",
+                                "opaque LSTM 1x6x4 -> 1x6x3 constant 1x20x4 constant 1x20x3 constant 1x20 constant "
+                                "1x15 constant 1x3x5 float32",
                                 "opaque Conv 1x4x8x8x3 -> 1x4x8x8x2 constant 2x3x3x3x3 float32"}));
 }
 
@@ -211,8 +206,7 @@ TEST(TfliteReader, ALoop_HasTheWeightsOfItsSubgraphs) {
   model.subgraph({8, 8});
   model.node(119, {state}, {result}, {{0, Model::whole(1)}, {1, Model::whole(2)}});
   const Network network = read_bytes(model.bytes({state}, {result}));
-  EXPECT_EQ(formatted(network),
-            (std::vector<std::string>{"opaque While 1x8 -> 1x8 constant 1x4 constant 8x8 float32"}));
+  EXPECT_EQ(lines(network), (std::vector<std::string>{"opaque While 1x8 -> 1x8 constant 1x4 constant 8x8 float32"}));
   EXPECT_EQ(parameter_count(network), 4 + 64);
   Model other;
   const int from = other.tensor("from", {1, 8}), to = other.tensor("to", {1, 8});
@@ -228,7 +222,7 @@ TEST(TfliteReader, ATransposedConvolution_GivesTheShapeOfTheFile) {
   const int again = model.tensor("again", {1, 32, 32, 1});
   model.node(32, {twice, model.weights("v", {1, 2, 2, 2}), model.weights("b", {1})}, {again}, {},
              "Convolution2DTransposeBias");
-  EXPECT_EQ(formatted(read_bytes(model.bytes({image}, {again}))),
+  EXPECT_EQ(lines(read_bytes(model.bytes({image}, {again}))),
             (std::vector<std::string>{"transposed_convolution 3x3 stride 2x2 1x4x8x8 -> 1x2x16x16 float32",
                                       "transposed_convolution 2x2 stride 2x2 bias 1x2x16x16 -> 1x1x32x32 float32"}));
 }
@@ -241,10 +235,10 @@ TEST(TfliteReader, AnOpenBatch_IsWhatIsAskedFor) {
   const std::string bytes = model.bytes({row}, {output});
   NetworkReadOptions options;
   options.batch = 8;
-  EXPECT_EQ(formatted(read_bytes(bytes, options)), (std::vector<std::string>{"linear 8x6 -> 8x2 float32"}));
+  EXPECT_EQ(lines(read_bytes(bytes, options)), (std::vector<std::string>{"linear 8x6 -> 8x2 float32"}));
   options = {};
   options.shapes = {{"row", {3, 6}}};
-  EXPECT_EQ(formatted(read_bytes(bytes, options)), (std::vector<std::string>{"linear 3x6 -> 3x2 float32"}));
+  EXPECT_EQ(lines(read_bytes(bytes, options)), (std::vector<std::string>{"linear 3x6 -> 3x2 float32"}));
   options.shapes = {{"row", {1, 7}}};
   EXPECT_NE(refusal(bytes, options).find("the file fixes it at 6"), std::string::npos);
   options.shapes = {{"column", {1, 6}}};
@@ -261,6 +255,54 @@ TEST(TfliteReader, AnOpenSize_IsRefusedWithTheWayOut) {
   const std::string message = refusal(model.bytes({image}, {output}));
   EXPECT_NE(message.find("dimension 1 is open"), std::string::npos) << message;
   EXPECT_NE(message.find("fixed size"), std::string::npos) << message;
+}
+
+TEST(TfliteReader, Scalars_AreNoFactors) {
+  for (const int code : {9, 126}) {
+    Model model;
+    const int number = model.tensor("number", {}), result = model.tensor("result", {1, 3});
+    model.node(code, {number, model.weights("w", {3, 1})}, {result});
+    EXPECT_NE(refusal(model.bytes({number}, {result})).find("scalar"), std::string::npos) << code;
+  }
+}
+
+TEST(TfliteReader, AConstantThatIsCutShort_HasNoNumbers) {
+  Model model;
+  const int row = model.tensor("row", {4}, Model::int32), sum = model.tensor("sum", {4}, Model::int32);
+  model.node(0, {row, model.cut_short("w", {1}, 3)}, {sum});
+  const Network network = read_bytes(model.bytes({row}, {sum}));
+  EXPECT_EQ(lines(network), std::vector<std::string>{"add 4 -> 4 int32"});
+  EXPECT_EQ(network.nodes[0].attributes.alpha, 1);
+}
+
+TEST(TfliteReader, AConstantInFrontOfAnImage_IsJoinedAlongTheImagesAxis) {
+  Model model;
+  const int image = model.tensor("image", {1, 8, 8, 3}), both = model.tensor("both", {1, 8, 8, 4});
+  model.node(2, {model.weights("c", {1, 8, 8, 1}), image}, {both}, {{0, Model::whole(3)}});
+  const int result = model.tensor("result", {1, 8, 8, 2});
+  model.node(3, {both, model.weights("w", {2, 1, 1, 4})}, {result}, convolution_options(0, 1, 0));
+  const Network network = read_bytes(model.bytes({image}, {result}));
+  EXPECT_EQ(format(network.nodes[0].operation), "concatenate 1x3x8x8 -> 1x4x8x8 constant 1x1x8x8 float32");
+  EXPECT_EQ(network.nodes[0].attributes.axes, std::vector<std::int64_t>{1});
+}
+
+TEST(TfliteReader, OutputsOfDifferentTypes_KeepThem) {
+  Model model;
+  const int row = model.tensor("row", {1, 100});
+  const int best = model.tensor("best", {1, 5}), places = model.tensor("places", {1, 5}, Model::int32);
+  model.node(48, {row, model.integers("k", {5})}, {best, places});
+  const Network network = read_bytes(model.bytes({row}, {best, places}));
+  ASSERT_EQ(network.nodes[0].outputs.size(), 2U);
+  EXPECT_EQ(network.nodes[0].outputs[0].type, ElementType::float32);
+  EXPECT_EQ(network.nodes[0].outputs[1].type, ElementType::int32);
+}
+
+TEST(TfliteReader, ListsThatManyTensorsName_AreReadUpToALimit) {
+  Model model;
+  const auto ones = flat_numbers(std::vector<std::int32_t>(100'000, 1));
+  const int row = model.tensor("row", {1, 6}), result = model.tensor("result", {1, 6});
+  model.node(19, {row}, {result});
+  EXPECT_NE(refusal(model.bytes({row}, {result}, ones, 200)).find("2^24 numbers and letters"), std::string::npos);
 }
 
 TEST(TfliteReader, WhatContradictsItself_IsRefusedByName) {

@@ -11,6 +11,7 @@
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/temporary_folder.h"
+#include "tests/unit/nasbench/graph/network_text.h"
 
 // ONNX models that tests of the reader build by hand.
 
@@ -135,28 +136,13 @@ inline Network read(const Model& model, const OnnxReadOptions& options = {}) {
 
 /// The message of the error that reading gives; it is one line that names the file.
 inline std::string refusal(const std::string& bytes, const OnnxReadOptions& options = {}) {
-  try {
-    read_bytes(bytes, options);
-  } catch (const Error& error) {
-    const std::string message = error.what();
-    EXPECT_NE(message.find("model.onnx'"), std::string::npos) << message;
-    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
-    return message;
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return {};
+  return refusal_of("model.onnx", [&] { read_bytes(bytes, options); });
 }
 
 inline void expect_refusal(const Model& model, const std::vector<std::string>& parts,
                            const OnnxReadOptions& options = {}) {
   const std::string message = refusal(model.bytes(), options);
   for (const std::string& part : parts) EXPECT_NE(message.find(part), std::string::npos) << message;
-}
-
-inline std::vector<std::string> lines(const Network& network) {
-  std::vector<std::string> result;
-  for (const NetworkNode& node : network.nodes) result.push_back(format(node.operation));
-  return result;
 }
 
 /// 1×3×8×8 → convolution to 4 channels, 3×3 → ReLU.

@@ -133,6 +133,83 @@ TEST(OnnxBodies, AFunctionOfTheModelIsReadWhereItIsCalled) {
   EXPECT_EQ(network.nodes[1].attributes.alpha, 0.25);
 }
 
+/// A function of x with that name.
+onnx::FunctionProto& function(Model& model, const std::string& name) {
+  onnx::FunctionProto& added = *model.proto().add_functions();
+  added.set_name(name);
+  added.set_domain("own");
+  added.add_input("a");
+  added.add_output("b");
+  return added;
+}
+
+/// A Constant of 8×8 weights.
+template <class Nodes>
+void add_weights(Nodes& nodes, const std::string& name) {
+  onnx::AttributeProto& value = *add(nodes, "Constant", {}, name).add_attribute();
+  value.set_name("value");
+  value.set_type(onnx::AttributeProto::TENSOR);
+  value.mutable_t()->set_data_type(TensorProto::FLOAT);
+  for (int i = 0; i < 2; ++i) value.mutable_t()->add_dims(8);
+  value.mutable_t()->set_data_location(TensorProto::EXTERNAL);
+}
+
+TEST(OnnxBodies, WeightsOfOneNameInTwoFunctionsAreTwo_OfAFunctionCalledTwiceOne) {
+  Model model;
+  model.input("x", {1, 8}).output("y");
+  for (const char* name : {"first", "second"}) {
+    onnx::FunctionProto& added = function(model, name);
+    add_weights(added, "w");
+    add(added, "MatMul", {"a", "w"}, "b");
+  }
+  model.node("first", {"x"}, {"h"}).set_domain("own");
+  model.node("second", {"h"}, {"i"}).set_domain("own");
+  model.node("second", {"i"}, {"y"}).set_domain("own");
+  EXPECT_EQ(parameter_count(read(model)), 64 + 64);
+}
+
+TEST(OnnxBodies, WeightsOfOneNameInTwoLoopsAreTwo) {
+  Model model = loop(3);
+  model.graph().mutable_node(0)->mutable_attribute(0)->mutable_g()->add_initializer()->CopyFrom(
+      model.graph().initializer(0));
+  onnx::NodeProto& second = *model.graph().add_node();
+  second.CopyFrom(model.graph().node(0));
+  second.set_input(2, "last");
+  second.set_output(0, "last2");
+  second.set_output(1, "all2");
+  model.output("last2");
+  EXPECT_EQ(parameter_count(read(model)), 2 * 16 * 16);
+}
+
+TEST(OnnxBodies, AttributesOfACallReachTheBranchesOfItsFunction) {
+  Model model;
+  model.input("x", {1, 4, 4}).output("y");
+  TensorProto& yes = *model.graph().add_initializer();
+  yes.set_name("yes");
+  yes.set_data_type(TensorProto::BOOL);
+  yes.add_int32_data(1);
+  onnx::FunctionProto& chosen = function(model, "chosen");
+  chosen.add_input("condition");
+  onnx::NodeProto& node = add(chosen, "If", {"condition"}, "b");
+  for (const char* branch : {"then_branch", "else_branch"}) {
+    onnx::GraphProto& graph = body(node, branch);
+    onnx::AttributeProto& axis = *add(graph, "Softmax", {"a"}, "s").add_attribute();
+    axis.set_name("axis");
+    axis.set_ref_attr_name("along");
+    axis.set_type(onnx::AttributeProto::INT);
+    graph.add_output()->set_name("s");
+  }
+  for (const int axis : {1, 2}) {
+    onnx::NodeProto& call = model.node("chosen", {axis == 1 ? "x" : "h", "yes"}, {axis == 1 ? "h" : "y"});
+    call.set_domain("own");
+    set_integer(call, "along", axis);
+  }
+  const Network network = read(model);
+  ASSERT_EQ(network.nodes.size(), 2U);
+  EXPECT_EQ(network.nodes[0].attributes.axes, std::vector<std::int64_t>{1});
+  EXPECT_EQ(network.nodes[1].attributes.axes, std::vector<std::int64_t>{2});
+}
+
 TEST(OnnxBodies, AFunctionThatCallsItselfIsRefused) {
   Model model;
   model.input("x", {1, 16}).output("y");
@@ -162,6 +239,25 @@ TEST(OnnxBodies, SequencesAreSplitAndJoined) {
                                                           "concatenate 1x2x4 1x2x4 1x2x4 1x2x4 -> 1x8x4 float32"}));
 }
 
+TEST(OnnxBodies, SequencesWithoutEndAreRefused) {
+  Model parts;
+  parts.input("x", {300'000'000}).output("s");
+  parts.node("SplitToSequence", {"x"}, {"s"});
+  expect_refusal(parts, {"SplitToSequence", "more than 100000 parts"});
+  Model model;
+  model.input("x", {4}).integers("count", {10'000}).output("s");
+  model.graph().mutable_initializer(0)->clear_dims();
+  onnx::NodeProto& empty = model.node("SequenceConstruct", {"x"}, {"empty"});
+  onnx::NodeProto& node = model.node("Loop", {"count", "", "empty"}, {"s"});
+  EXPECT_EQ(empty.op_type(), "SequenceConstruct");
+  onnx::GraphProto& graph = body(node, "body");
+  for (const char* name : {"i", "goes_on", "state"}) graph.add_input()->set_name(name);
+  add(graph, "Identity", {"goes_on"}, "still");
+  add(graph, "SequenceInsert", {"state", "x"}, "more");
+  for (const char* name : {"still", "more"}) graph.add_output()->set_name(name);
+  expect_refusal(model, {"Loop 'n_s'", "more than 2^24 steps"});
+}
+
 /// Features, their boxes that are not 0, and what is made of those.
 Model with_a_length_from_the_data() {
   Model model;
@@ -181,12 +277,49 @@ TEST(OnnxBodies, WhatFollowsALengthThatDependsOnTheDataIsLeftOutAndNamed) {
   EXPECT_NE(network.remarks[0].find("1 operator that reads it (Neg)"), std::string::npos);
 }
 
+TEST(OnnxBodies, ABodyThatReadsALengthFromTheDataIsLeftOutWithIt) {
+  Model model = with_a_length_from_the_data();
+  model.output("z");
+  onnx::NodeProto& custom = model.node("Custom", {"x"}, {"z"});
+  custom.set_domain("own");
+  onnx::GraphProto& graph = body(custom, "body");
+  add(graph, "Neg", {"places"}, "inner");
+  graph.add_output()->set_name("inner");
+  const Network network = read(model);
+  EXPECT_EQ(lines(network), std::vector<std::string>{"linear 1x16 -> 1x8 float32"});
+  EXPECT_NE(network.remarks.at(0).find("2 operators that read it (Custom, Neg)"), std::string::npos);
+}
+
+TEST(OnnxBodies, AWeightThatSeveralReadersLeaveOutCountsOnce) {
+  Model model = with_a_length_from_the_data();  // 128 weights are read
+  model.weights("v", {8, 8});
+  for (const char* name : {"p", "q", "r"}) {
+    model.output(name);
+    model.node("MatMul", {"places", "v"}, {name});
+  }
+  const Network network = read(model);
+  EXPECT_NE(network.remarks.at(0).find("left out, with 33 % of the weights"), std::string::npos) << network.remarks[0];
+}
+
+TEST(OnnxBodies, ConstantNodesAreWeightsOfWhichAShareIsLeftOut) {
+  Model model;
+  model.input("x", {1, 8}).weights("few", {2, 8}).output("y");
+  add_weights(model.graph(), "w");
+  model.node("MatMul", {"x", "w"}, {"features"});
+  model.node("NonZero", {"features"}, {"places"});
+  model.node("MatMul", {"places", "few"}, {"y"});
+  const Network network = read(model);
+  EXPECT_NE(network.remarks.at(0).find("left out, with 20 % of the weights"), std::string::npos) << network.remarks[0];
+}
+
 TEST(OnnxBodies, ANetworkOfWhichMostWouldBeLeftOutIsRefused) {
   Model model = with_a_length_from_the_data();
   model.weights("large", {100, 100}).output("z");
   model.node("Cast", {"places"}, {"reals"}).add_attribute()->set_name("to");
   model.node("MatMul", {"reals", "large"}, {"z"});
   expect_refusal(model, {"depends on the data", "99 % of the weights", "too much"});
+  model.graph().mutable_initializer(1)->set_dims(0, 1000);
+  expect_refusal(model, {"100 % of the weights"});
 }
 
 }  // namespace

@@ -10,12 +10,14 @@
 namespace tenshot::nasbench {
 namespace {
 
-/// A model whose one weight lies in `location`.
-void write_model(const std::filesystem::path& path, const std::string& location) {
+/// A model whose one weight lies in `location`: its own, or that of a function.
+void write_model(const std::filesystem::path& path, const std::string& location, bool of_function = false) {
   onnx::ModelProto model;
   model.set_ir_version(7);
   model.add_opset_import()->set_version(13);
-  onnx::TensorProto& tensor = *model.mutable_graph()->add_initializer();
+  model.mutable_graph()->set_name("graph");
+  onnx::TensorProto& tensor = of_function ? *model.add_functions()->add_node()->add_attribute()->mutable_t()
+                                          : *model.mutable_graph()->add_initializer();
   tensor.set_name("weight");
   tensor.set_data_type(onnx::TensorProto::FLOAT);
   tensor.add_dims(4096);
@@ -29,6 +31,12 @@ void write_model(const std::filesystem::path& path, const std::string& location)
 TEST(ExternalData, FilesBesideTheModel_AreNamed) {
   const TemporaryFolder folder;
   write_model(folder.path() / "model.onnx", "model.onnx.data");
+  EXPECT_EQ(external_data_files(folder.path() / "model.onnx"), (std::vector<std::filesystem::path>{"model.onnx.data"}));
+}
+
+TEST(ExternalData, FilesOfFunctionsAreNamedAsWell) {
+  const TemporaryFolder folder;
+  write_model(folder.path() / "model.onnx", "model.onnx.data", true);
   EXPECT_EQ(external_data_files(folder.path() / "model.onnx"), (std::vector<std::filesystem::path>{"model.onnx.data"}));
 }
 

@@ -169,6 +169,12 @@ TEST(OnnxFolding, FillsExpandsCountsAndChooses) {
   EXPECT_FALSE(fold("Where", {integers({1, 0}), integers({5}), reals({6, 7})}));
 }
 
+TEST(OnnxFolding, LeavesTheSumsOfAnEmptyTensorThatAreMoreThanFew) {
+  OnnxValue empty = integers({});
+  empty.shape = empty.stored = {0, 2'000'000'000};
+  EXPECT_FALSE(fold("ReduceSum", {empty, integers({0})}));
+}
+
 TEST(OnnxFolding, LeavesWhatIsNoneOfThatOrIsNotKnown) {
   OnnxValue computed = integers({1});
   computed.constant = false;

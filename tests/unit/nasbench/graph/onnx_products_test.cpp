@@ -87,6 +87,19 @@ TEST(OnnxProducts, AGemmOfComputedFactorsIsAProductWithItsTransposes) {
   EXPECT_EQ(parameter_count(read(left.model)), 16 * 64);
 }
 
+TEST(OnnxProducts, WeightsOfAComposedOperatorCountOnce) {
+  OneNode gemm("Gemm", {64, 16}, {"x", "w", "b"});
+  gemm.model.weights("w", {64, 8}).weights("b", {8});
+  set_integer(*gemm.node, "transA", 1);
+  EXPECT_EQ(lines(read(gemm.model)),
+            (std::vector<std::string>{"transpose 64x16 -> 16x64 float32", "linear bias 16x64 -> 16x8 float32"}));
+  EXPECT_EQ(parameter_count(read(gemm.model)), 64 * 8 + 8);
+  OneNode alike("Gemm", {3, 3}, {"x", "w", "b"});  // weights and addend have as many numbers
+  alike.model.weights("w", {3, 1}).weights("b", {3, 1});
+  set_integer(*alike.node, "transA", 1);
+  EXPECT_EQ(parameter_count(read(alike.model)), 3 + 3);
+}
+
 Network einsum(const std::string& equation, const std::vector<Shape>& shapes, bool last_is_constant = false) {
   Model model;
   std::vector<std::string> names;
@@ -109,11 +122,13 @@ TEST(OnnxProducts, AnEinsumIsProductsOfMatricesWithTheirAxesInOrder) {
                                                      "matrix_product 1x8x32x64 1x8x64x48 -> 1x8x32x48 float32"}));
   const Network weights = einsum("btd,de->bte", {{1, 32, 64}, {64, 128}}, true);
   EXPECT_EQ(lines(weights), std::vector<std::string>{"linear 1x32x64 -> 1x32x128 float32"});
+  EXPECT_EQ(parameter_count(einsum("bdt,de->bte", {{1, 16, 10}, {16, 8}}, true)), 16 * 8);
   const Network experts = einsum("ecd,edf->ecf", {{4, 10, 64}, {4, 64, 32}}, true);
   EXPECT_EQ(multiply_adds(experts), 4 * 10 * 64 * 32);
   EXPECT_EQ(output_of(experts), (Shape{4, 10, 32}));
   const Network heads = einsum("bthd,hde->bte", {{1, 32, 4, 16}, {4, 16, 64}}, true);
   EXPECT_EQ(multiply_adds(heads), 32 * 64 * 64);
+  EXPECT_EQ(parameter_count(heads), 4 * 16 * 64);
   EXPECT_EQ(output_of(heads), (Shape{1, 32, 64}));
 }
 
@@ -187,6 +202,39 @@ TEST(OnnxProducts, WeightsOfFourBitsTakeTheBytesThatTheyArePackedIn) {
   EXPECT_EQ(multiply_adds(network), 8 * 256 * 512);
   EXPECT_EQ(parameter_count(network), 256 * 512);
   EXPECT_EQ(weight_bytes(network), 256 * 512 / 2);
+}
+
+/// Declares the model's output with that shape.
+void declare_output(Model& model, const Shape& shape) {
+  onnx::TypeProto::Tensor& type = *model.graph().mutable_output(0)->mutable_type()->mutable_tensor_type();
+  type.set_elem_type(TensorProto::FLOAT);
+  type.mutable_shape();
+  for (const std::int64_t dimension : shape) type.mutable_shape()->add_dim()->set_dim_value(dimension);
+}
+
+TEST(OnnxProducts, APackedProductThatGivesAScalarHasItsConstantAlone) {
+  OneNode product("MatMulNBits", {4}, {"x", "w"});
+  product.model.weights("w", {4});
+  declare_output(product.model, {});
+  const Network network = read(product.model);
+  EXPECT_EQ(lines(network), std::vector<std::string>{"opaque MatMulNBits 4 -> scalar constant 4 float32"});
+  EXPECT_EQ(multiply_adds(network), 0);
+  EXPECT_EQ(parameter_count(network), 4);
+}
+
+TEST(OnnxProducts, AProductThatMovesTheBatchStaysOpaque_OfAScalarToo) {
+  for (const Shape& shape : {Shape{4, 2, 8}, Shape{}}) {
+    OneNode product("FusedMatMul", shape, {"x", "w"});
+    product.node->set_domain("com.microsoft");
+    product.model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+    product.model.weights("w", {8, 5});
+    set_integer(*product.node, "transBatchA", 1);
+    declare_output(product.model, {2, 4, 5});
+    const Network network = read(product.model);
+    ASSERT_EQ(network.nodes.size(), 1U);
+    EXPECT_EQ(network.nodes[0].operation.name, "FusedMatMul");
+    EXPECT_EQ(parameter_count(network), 8 * 5);
+  }
 }
 
 TEST(OnnxProducts, AFusedConvolutionIsAConvolutionAnAdditionAndAFunction) {
