@@ -27,6 +27,11 @@ Shape image_shape(const Shape& shape) {
   return shape.size() == 4 ? Shape{shape[0], shape[3], shape[1], shape[2]} : shape;
 }
 
+Shape file_shape(const Value& value) {
+  const Shape& shape = value.shape;
+  return value.image && shape.size() == 4 ? Shape{shape[0], shape[2], shape[3], shape[1]} : shape;
+}
+
 std::int64_t image_axis(std::int64_t axis) { return axis == 0 ? 0 : axis == 3 ? 1 : axis + 1; }
 
 std::string Operation::type() const {
@@ -49,6 +54,11 @@ double Operation::real(int option, double otherwise) const {
   return op_.options ? op_.options->real(option, static_cast<float>(otherwise)) : otherwise;
 }
 
+std::vector<std::int64_t> Operation::list(int option) const {
+  const std::vector<std::int32_t> numbers = op_.options ? op_.options->integers(option) : std::vector<std::int32_t>();
+  return {numbers.begin(), numbers.end()};
+}
+
 const Value& Operation::input(std::size_t i) const {
   if (has(i)) return *inputs_[i];
   throw FormatError("it has no input " + std::to_string(i));
@@ -60,7 +70,8 @@ Source Operation::source(std::size_t i) const {
 }
 
 std::optional<std::vector<std::int64_t>> Operation::few_numbers(std::size_t i) const {
-  if (!is_constant(i) || inputs_[i]->tensor == nullptr) return std::nullopt;
+  if (!is_constant(i)) return std::nullopt;
+  if (inputs_[i]->tensor == nullptr) return inputs_[i]->numbers;
   return integers_of(file_, *inputs_[i]->tensor);
 }
 
@@ -70,9 +81,7 @@ std::vector<std::int64_t> Operation::numbers(std::size_t i) const {
 }
 
 std::int64_t Operation::axis(std::int64_t number, std::size_t i) const {
-  const auto rank = static_cast<std::int64_t>(shape(i).size());
-  const std::int64_t front = number < 0 ? number + rank : number;
-  if (front < 0 || front >= rank) throw FormatError("there is no axis " + std::to_string(number));
+  const auto front = static_cast<std::int64_t>(front_axis(number, shape(i).size()));
   return input(i).image ? image_axis(front) : front;
 }
 

@@ -16,15 +16,17 @@ namespace tenshot::nasbench::tflite {
 /// stand before the height, where the file has them last.
 struct Value {
   bool constant = false;
-  bool stored = false;                   ///< a constant that the file has numbers of
-  const TfliteTensor* tensor = nullptr;  ///< where they are, unless they are computed from others
+  bool stored = false;                               ///< a constant that the file has numbers of
+  const TfliteTensor* tensor = nullptr;              ///< where they are, unless they are computed from others
+  std::optional<std::vector<std::int64_t>> numbers;  ///< of a shape that is computed from the sizes of the input
   bool image = false;
   Source source;  ///< of a computed one
   Shape shape;
 };
 
-/// batch × height × width × channels as batch × channels × height × width, and the place of an axis.
+/// batch × height × width × channels as batch × channels × height × width, the same back, and the place of an axis.
 Shape image_shape(const Shape& shape);
+Shape file_shape(const Value& value);
 std::int64_t image_axis(std::int64_t axis);
 
 /// An operator on its way to those of the network: what it reads, and what it gives.
@@ -51,6 +53,7 @@ class Operation {
   bool flag(int option, bool otherwise = false) const;
   int small(int option, int otherwise = 0) const;  ///< of a type of one byte
   double real(int option, double otherwise = 0) const;
+  std::vector<std::int64_t> list(int option) const;
 
   // Inputs.
   std::size_t size() const { return inputs_.size(); }
@@ -60,6 +63,8 @@ class Operation {
   /// Throw FormatError where there is no such input, or none of that kind.
   const Value& input(std::size_t i) const;
   const Shape& shape(std::size_t i = 0) const { return input(i).shape; }
+  /// The shape in the order of the file, channels last.
+  Shape file_shape(std::size_t i = 0) const { return tflite::file_shape(input(i)); }
   Source source(std::size_t i = 0) const;
   std::vector<std::int64_t> numbers(std::size_t i) const;
   /// The numbers of a small constant of integers; nothing of other inputs.
@@ -125,6 +130,15 @@ void reduce(Operation& op);
 void recurrent(Operation& op);
 void opaque(Operation& op);
 
+// Where a file leaves sizes open, its tensors have no shapes: these compute them, in the order of the file.
+
+/// Whether the operator's Convert computes the shape that it gives, whatever the file says of it.
+bool computes_its_shape(const Operation& op);
+/// The shapes of the outputs of the other operators; nothing where they cannot be said.
+std::optional<std::vector<Shape>> inferred_shapes(const Operation& op);
+/// The numbers that an operator on shapes gives, from few constant integers; nothing where they are not known.
+std::optional<std::vector<std::int64_t>> folded_numbers(const Operation& op);
+
 /// How an operator is read.
 struct Rule {
   std::string name;  ///< ONNX's, where it has one; of an opaque operator
@@ -141,12 +155,15 @@ std::string function_name(std::int32_t code);
 
 /// Numbers of BuiltinOperator that conversions ask for.
 namespace code {
-constexpr std::int32_t average_pool_2d = 1, concatenation = 2, conv_2d = 3, depthwise_conv_2d = 4, max_pool_2d = 17,
-                       relu_n1_to_1 = 20, resize_bilinear = 23, softmax = 25, custom = 32, pad = 34, gather = 36,
-                       sub = 41, div = 42, strided_slice = 45, split = 49, log_softmax = 50, slice = 65, shape = 77,
-                       leaky_relu = 98, mirror_pad = 100, split_v = 102, elu = 111, relu_0_to_1 = 152, add = 0,
-                       mul = 18, quantize = 114, dequantize = 6, fake_quant = 80, add_n = 106, rank = 110,
-                       conv_3d = 132, sequence_lstm = 44;
+constexpr std::int32_t add = 0, average_pool_2d = 1, concatenation = 2, conv_2d = 3, depthwise_conv_2d = 4,
+                       depth_to_space = 5, dequantize = 6, fully_connected = 9, max_pool_2d = 17, mul = 18,
+                       relu_n1_to_1 = 20, reshape = 22, resize_bilinear = 23, softmax = 25, space_to_depth = 26,
+                       custom = 32, pad = 34, gather = 36, sub = 41, div = 42, squeeze = 43, sequence_lstm = 44,
+                       strided_slice = 45, split = 49, log_softmax = 50, cast = 53, arg_max = 56, slice = 65,
+                       transpose_conv = 67, tile = 69, expand_dims = 70, shape = 77, arg_min = 79, fake_quant = 80,
+                       reduce_prod = 81, pack = 83, unpack = 88, floor_div = 90, resize_nearest = 97, leaky_relu = 98,
+                       mirror_pad = 100, split_v = 102, add_n = 106, rank = 110, elu = 111, quantize = 114,
+                       broadcast_to = 130, conv_3d = 132, relu_0_to_1 = 152;
 }  // namespace code
 
 }  // namespace tenshot::nasbench::tflite

@@ -1,5 +1,6 @@
 #include "nasbench/formats/tflite_reader.h"
 
+#include <algorithm>
 #include <numeric>
 #include <set>
 #include <string>
@@ -169,47 +170,107 @@ class TfliteReader {
     }
   }
 
+  static bool is_open(const TfliteTensor& tensor, std::size_t dimension) {
+    return !tensor.signature.empty() && tensor.signature[dimension] == -1;
+  }
+
   /// As the file has it, channels last. The first dimension is a batch where it is open.
   Shape input_shape(const TfliteTensor& from) {
-    const auto given = options_.shapes.find(from.name);
+    const auto found = options_.shapes.find(from.name);
+    const Shape* given = found == options_.shapes.end() ? nullptr : &found->second;
     Shape shape = from.shape;
-    if (given != options_.shapes.end() && given->second.size() != shape.size()) {
+    if (given != nullptr && given->size() != shape.size()) {
       throw InputError("input '" + from.name + "' has " + std::to_string(shape.size()) +
-                       " dimensions, the shape given, " + format(given->second) + ", has " +
-                       std::to_string(given->second.size()));
+                       " dimensions, the shape given, " + format(*given) + ", has " + std::to_string(given->size()));
     }
     for (std::size_t i = 0; i < shape.size(); ++i) {
-      const bool open = !from.signature.empty() && from.signature[i] == -1;
-      const std::int64_t wanted = given != options_.shapes.end() ? given->second[i]
-                                  : open && i == 0               ? options_.batch
-                                                                 : shape[i];
-      if (wanted == shape[i] && !(open && i > 0)) continue;
-      if (!open) {
+      if (is_open(from, i)) {
+        if (given == nullptr && i > 0) {
+          throw InputError("input '" + from.name + "', dimension " + std::to_string(i) +
+                           " is open; give the input's shape in the order of the file, as in --shape " + from.name +
+                           "=" + example_of(from));
+        }
+        shape[i] = given == nullptr ? options_.batch : (*given)[i];
+        sizes_are_given_ = sizes_are_given_ || i > 0;
+        if (i == 0) batch_ = shape[i];
+      } else if (given != nullptr && (*given)[i] != shape[i]) {
         throw InputError("input '" + from.name + "', dimension " + std::to_string(i) + ": the file fixes it at " +
-                         std::to_string(shape[i]) + ", the shape given says " + std::to_string(wanted) +
+                         std::to_string(shape[i]) + ", the shape given says " + std::to_string((*given)[i]) +
                          " (the order is the file's, channels last)");
       }
-      if (i > 0) {
-        throw InputError("input '" + from.name + "', dimension " + std::to_string(i) +
-                         " is open, and the file has no shapes of what is computed from it; convert the network "
-                         "with a fixed size of its input");
-      }
-      batch_ = wanted;
-      shape[i] = wanted;
     }
     return shape;
   }
 
-  /// What the file says of a computed tensor, in the network's order, with the batch that was asked for.
-  Value expected(std::int32_t index) const {
-    const TfliteTensor& from = tensor(index);
-    Shape shape = from.shape;
-    if (batch_ > 0 && !from.signature.empty() && from.signature[0] == -1) shape[0] = batch_;
+  std::string example_of(const TfliteTensor& input) const {
+    Shape open;  // channels in front, as an example has them
+    for (std::size_t i = 0; i < input.shape.size(); ++i) open.push_back(is_open(input, i) ? 0 : input.shape[i]);
+    if (open.size() != 4) return example_shape(open, options_.batch);
+    constexpr std::int64_t pixels = 224, channels = 3;
+    const Shape usual = {options_.batch, pixels, pixels, channels};
+    for (std::size_t i = 0; i < open.size(); ++i) open[i] = open[i] > 0 ? open[i] : usual[i];
+    return format(open);
+  }
+
+  /// A computed tensor of a shape in the order of the file.
+  Value computed(std::int32_t index, const Shape& shape) const {
     require_tensor_size(shape);
     Value value;
     value.image = layouts_.is_image(static_cast<std::size_t>(index));
     value.shape = value.image ? tflite::image_shape(shape) : shape;
     return value;
+  }
+
+  /// What the file says of a computed tensor, with the batch that was asked for.
+  Value expected(std::int32_t index) const {
+    const TfliteTensor& from = tensor(index);
+    Shape shape = from.shape;
+    if (batch_ > 0 && is_open(from, 0)) shape[0] = batch_;
+    return computed(index, shape);
+  }
+
+  /// Whether the file leaves a dimension of the tensor open that follows from sizes that were given.
+  bool has_open_size(std::int32_t index) const {
+    const Shape& signature = tensor(index).signature;
+    return sizes_are_given_ && std::find(signature.begin(), signature.end(), -1) != signature.end();
+  }
+
+  /// What an operator is expected to give. Where the file leaves its size open, the operator says it.
+  std::vector<Value> expected_outputs(const TfliteOperator& op, const std::string& name,
+                                      const std::vector<const Value*>& inputs) {
+    std::vector<Value> outputs;
+    bool open = false;
+    for (const std::int32_t output : op.outputs) {
+      outputs.push_back(expected(output));
+      open = open || has_open_size(output);
+    }
+    if (!open) return outputs;
+    const Operation operation(file_, op, name, inputs, outputs, builder_);
+    if (tflite::computes_its_shape(operation)) return outputs;
+    const std::optional<std::vector<Shape>> shapes = tflite::inferred_shapes(operation);
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (!has_open_size(op.outputs[i])) continue;
+      if (shapes && i < shapes->size()) {
+        outputs[i] = computed(op.outputs[i], (*shapes)[i]);
+      } else if (const Shape& signature = tensor(op.outputs[i]).signature;
+                 std::find(signature.begin() + 1, signature.end(), -1) != signature.end()) {
+        throw FormatError("the file leaves the size of its output open, and we cannot say it for " + operation.type() +
+                          "; convert the network with a fixed size of its input");
+      }
+    }
+    return outputs;
+  }
+
+  /// Throws FormatError unless an output has the shape that the file says, which may be open in part.
+  void require_as_said(std::int32_t index, const Value& given, const Value& said) const {
+    bool fits = given.shape == said.shape;
+    if (has_open_size(index)) {
+      const Shape shape = tflite::file_shape(given), &signature = tensor(index).signature;
+      fits = shape.size() == signature.size();
+      for (std::size_t i = 0; fits && i < shape.size(); ++i) fits = signature[i] == -1 || signature[i] == shape[i];
+    }
+    if (fits) return;
+    throw FormatError("it computes " + format(given.shape) + ", where the file says " + format(said.shape));
   }
 
   void read_operator(const TfliteOperator& op, const std::string& name) {
@@ -225,11 +286,10 @@ class TfliteReader {
       inputs.push_back(&*value);
       constant = constant && value->constant;
     }
-    if (constant || op.code == code::shape || op.code == code::rank) return give_constants(op, inputs);
+    if (constant || op.code == code::shape || op.code == code::rank) return give_constants(op, name, inputs);
     const bool hands_on = op.code == code::quantize || op.code == code::dequantize || op.code == code::fake_quant;
     if (hands_on && inputs[0] != nullptr) return set(op.outputs.front(), *inputs[0]);
-    std::vector<Value> outputs;
-    for (const std::int32_t output : op.outputs) outputs.push_back(expected(output));
+    const std::vector<Value> outputs = expected_outputs(op, name, inputs);
     const std::size_t before = builder_.network().nodes.size();
     Operation operation(file_, op, name, inputs, outputs, builder_);
     const Rule* rule = tflite::rule_of(op.code, op.custom);
@@ -244,21 +304,25 @@ class TfliteReader {
     for (std::size_t i = 0; i < op.outputs.size() && i < operation.given().size(); ++i) {
       Value value = outputs[i];
       value.source = operation.given()[i];
-      const Shape& computed = builder_.type(value.source).shape;
-      if (computed != value.shape) {
-        throw FormatError("it computes " + format(computed) + ", where the file says " + format(value.shape));
-      }
+      value.shape = builder_.type(value.source).shape;
+      require_as_said(op.outputs[i], value, outputs[i]);
       set(op.outputs[i], std::move(value));
     }
   }
 
-  void give_constants(const TfliteOperator& op, const std::vector<const Value*>& inputs) {
+  void give_constants(const TfliteOperator& op, const std::string& name, const std::vector<const Value*>& inputs) {
+    std::optional<std::vector<std::int64_t>> numbers;
+    if (sizes_are_given_) {
+      numbers = tflite::folded_numbers(Operation(file_, op, name, inputs, {}, builder_));
+    }
     for (const std::int32_t output : op.outputs) {
       Value value;
       value.constant = true;
       value.shape = tensor(output).shape;
       require_constant_size(tensor(output));
       for (const Value* input : inputs) value.stored = value.stored || (input != nullptr && input->stored);
+      const bool fits = numbers && static_cast<std::int64_t>(numbers->size()) == element_count(value.shape);
+      if (fits && output == op.outputs.front()) value.numbers = numbers;
       set(output, std::move(value));
     }
   }
@@ -275,7 +339,8 @@ class TfliteReader {
   NetworkBuilder builder_;
   std::vector<std::optional<Value>> values_;
   std::vector<std::pair<ElementType, ElementType>> types_;  ///< of each node: it computes in, and it gives
-  std::int64_t batch_ = 0;                                  ///< where it is not the file's
+  std::int64_t batch_ = 0;                                  ///< where the file leaves it open
+  bool sizes_are_given_ = false;                            ///< of an input that leaves more open than its batch
 };
 
 }  // namespace

@@ -16,8 +16,10 @@ namespace tenshot::nasbench {
 /// - Activations that an operator computes as well are operators of their own. Quantise and dequantise operators become
 ///   the bytes of what reads and writes them.
 /// - Constants that shapes, axes and paddings are made of are read; computations of shapes take what the file says.
+/// - Where an input leaves more open than its batch, the options have to say its shape, in the order of the file. The
+///   shapes of what is computed from it are worked out; an operator of which nobody can say it is refused.
 /// - An operator that is unknown, recurrent, custom or of control flow is opaque: it has a name, shapes and weights. Of
-///   a Call, an If or a While those are the weights of the subgraphs that it runs.
+///   a Call, an If or a While those are the weights of the subgraphs that it runs, not of those that they run again.
 ///
 /// Throws FileError where the file cannot be read, FormatError or InputError, one line that names the file and the
 /// operator or input, where it is of another kind, damaged, contradicts itself, or leaves a dimension open that the

@@ -12,12 +12,6 @@
 namespace tenshot::nasbench::tflite {
 namespace {
 
-std::int64_t front_axis(std::int64_t axis, std::size_t rank) {
-  const std::int64_t front = axis < 0 ? axis + static_cast<std::int64_t>(rank) : axis;
-  if (front >= 0 && front < static_cast<std::int64_t>(rank)) return front;
-  throw FormatError("there is no axis " + std::to_string(axis));
-}
-
 /// A slice of the input with that first element along each axis of the file.
 NetworkNode slice_node(const Operation& op, const std::vector<std::int64_t>& starts,
                        const std::vector<std::int64_t>& steps) {
@@ -54,7 +48,7 @@ void transpose(Operation& op) {
 }
 
 void concatenate(Operation& op) {
-  const std::int64_t file_axis = front_axis(op.whole(0), op.output().shape.size());
+  const auto file_axis = static_cast<std::int64_t>(front_axis(op.whole(0), op.output().shape.size()));
   NetworkNode node = op.node(OperatorKind::concatenate, op.output().shape);
   node.attributes.axes = {op.output().image ? image_axis(file_axis) : file_axis};  // a constant is no image
   node.attributes.constant_first = op.is_constant(0) && node.inputs.size() == 1;
@@ -64,7 +58,7 @@ void concatenate(Operation& op) {
 /// Tensors joined along an axis that they have not.
 void pack(Operation& op) {
   const std::size_t rank = op.output().shape.size();
-  const std::int64_t file_axis = front_axis(op.whole(1), rank);
+  const auto file_axis = static_cast<std::int64_t>(front_axis(op.whole(1), rank));
   const std::int64_t axis = op.output().image ? image_axis(file_axis) : file_axis;
   Shape part = op.output().shape;
   part[static_cast<std::size_t>(axis)] = 1;
@@ -123,8 +117,7 @@ void slice(Operation& op) {
 void gather(Operation& op) {
   const std::optional<std::vector<std::int64_t>> place = op.few_numbers(1);
   if (!op.is_computed(0) || !place || place->size() != 1) return opaque(op);
-  const std::int64_t axis = front_axis(op.whole(0), op.shape().size());
-  std::vector<std::int64_t> starts(static_cast<std::size_t>(axis) + 1, 0);
+  std::vector<std::int64_t> starts(front_axis(op.whole(0), op.shape().size()) + 1, 0);
   starts.back() = place->front();
   op.append(slice_node(op, starts, {}));
 }

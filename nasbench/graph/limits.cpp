@@ -42,6 +42,15 @@ void require_tensor_size(const Shape& shape, bool may_be_empty) {
   if (elements_of(shape) > most) throw FormatError("a tensor of " + format(shape) + " has more than 2^36 elements");
 }
 
+std::size_t front_axis(std::int64_t axis, std::size_t rank) {
+  const auto signed_rank = static_cast<std::int64_t>(rank);
+  if (axis < -signed_rank || axis >= signed_rank) {
+    throw FormatError("there is no axis " + std::to_string(axis) + " in a tensor of " + std::to_string(rank) +
+                      " dimensions");
+  }
+  return static_cast<std::size_t>(axis < 0 ? axis + signed_rank : axis);
+}
+
 void require_window(const WindowOptions& window) {
   for (const Extent& extent : {window.kernel, window.stride, window.dilation}) {
     require_between("kernel, stride or dilation", extent.height, 1);

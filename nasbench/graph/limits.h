@@ -18,6 +18,9 @@ constexpr std::size_t operator_limit = 100'000;
 /// elements. With `may_be_empty`, as constants may be, a dimension may be 0.
 void require_tensor_size(const Shape& shape, bool may_be_empty = false);
 
+/// `axis`, counted from behind where it is negative, counted from the front. Throws FormatError where there is none.
+std::size_t front_axis(std::int64_t axis, std::size_t rank);
+
 /// Throws FormatError unless kernel, stride and dilation are from 1 to 2¹⁶ and no padding is negative or above that.
 void require_window(const WindowOptions& window);
 

@@ -2,6 +2,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_arithmetic.h"
 #include "nasbench/graph/onnx_graph_reader.h"
 #include "nasbench/graph/onnx_order.h"

@@ -2,6 +2,7 @@
 #include <map>
 #include <string>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_inference.h"
 #include "nasbench/graph/onnx_shape_rules.h"

@@ -16,8 +16,9 @@ using OnnxReadOptions = NetworkReadOptions;
 /// - Several nodes that exporters write for one operator become that operator: SiLU, hard-swish, GELU, layer and group
 ///   normalisation, channel shuffle, a linear layer with its bias, a global pool with its flattening.
 /// - Quantise and dequantise nodes, and QLinear operators, become the operators of bytes that they stand for.
-/// - An operator that is unknown, recurrent or controls flow is opaque: it has a name and shapes. Its output's shape is
-///   what the file says of it.
+/// - Branches, loops of known length, scans and functions of the model are read where they are run.
+/// - An operator that is unknown or recurrent, and a loop of unknown length, is opaque: it has a name and shapes. Its
+///   output's shape is what the file says of it.
 ///
 /// Throws FileError where the file cannot be read, FormatError or InputError, one line that names the file and the node
 /// or input, where it is damaged, cyclic, too large (onnx_file.h), contradicts itself, or has a dimension that neither

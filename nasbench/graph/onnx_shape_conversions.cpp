@@ -2,6 +2,7 @@
 #include <string>
 #include <utility>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_conversion.h"
 #include "nasbench/graph/onnx_shape_rules.h"
 #include "nasbench/graph/onnx_tensor_folding.h"

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_tensor_folding.h"
 #include "nasbench/support/error.h"

@@ -77,15 +77,6 @@ std::vector<std::int64_t> listed_numbers(const onnx::NodeProto& node, const Inpu
   return known(inputs, index) ? whole_numbers(*inputs[index]) : std::vector<std::int64_t>{};
 }
 
-std::size_t front_axis(std::int64_t axis, std::size_t rank) {
-  const auto signed_rank = static_cast<std::int64_t>(rank);
-  if (axis < -signed_rank || axis >= signed_rank) {
-    throw FormatError("there is no axis " + std::to_string(axis) + " in a tensor of " + std::to_string(rank) +
-                      " dimensions");
-  }
-  return static_cast<std::size_t>(axis < 0 ? axis + signed_rank : axis);
-}
-
 void append_number(const Numbers& source, std::size_t from, Numbers& target) {
   if (source.integer) {
     target.integers.push_back(source.integers[from]);

@@ -33,8 +33,6 @@ std::vector<std::int64_t> whole_numbers(const OnnxValue& value);
 /// Attribute `name`, or, since later opsets have it there, input `index`; empty where neither is there.
 std::vector<std::int64_t> listed_numbers(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs,
                                          const char* name, std::size_t index);
-/// `axis` counted from the front. Throws FormatError where there is none.
-std::size_t front_axis(std::int64_t axis, std::size_t rank);
 /// Adds element `from` of `source` to `target`.
 void append_number(const Numbers& source, std::size_t from, Numbers& target);
 

@@ -32,7 +32,7 @@ NamedNetwork named_network(std::string name, std::vector<OperatorSpecification> 
 
 /// Who named a network. What the user names comes before what files carry.
 enum class NamedBy {
-  user,  ///< --networks, or an ONNX file as an argument
+  user,  ///< --networks, or the file of a network as an argument
   file,  ///< the networks.json of a pool, a device or a kit
   card   ///< the card of a checkpoint or a predictor, which may carry networks of one name that are unlike
 };

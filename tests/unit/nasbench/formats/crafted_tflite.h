@@ -7,6 +7,11 @@
 #include <variant>
 #include <vector>
 
+#include "nasbench/formats/tflite_reader.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/temporary_folder.h"
+#include "tests/unit/nasbench/graph/network_text.h"
+
 // TensorFlow Lite files that tests build by hand.
 
 namespace tenshot::nasbench {
@@ -148,6 +153,12 @@ class TfliteModel {
                buffer({bytes.begin(), bytes.end()}), {});
   }
 
+  /// A constant of no dimensions.
+  int number(const std::string& name, std::int32_t value) {
+    const std::string bytes = little_endian(value);
+    return add(name, {}, int32, buffer({bytes.begin(), bytes.end()}), {});
+  }
+
   /// A constant of int32 of which the file has so many bytes.
   int cut_short(const std::string& name, const std::vector<std::int32_t>& shape, std::size_t bytes) {
     return add(name, shape, int32, buffer(std::vector<char>(bytes, '\0')), {});
@@ -213,5 +224,24 @@ class TfliteModel {
 
   std::vector<std::shared_ptr<FlatPart>> tensors_, operators_, codes_, graphs_, buffers_ = {flat_table({})};
 };
+
+inline Network read_tflite_bytes(const std::string& bytes, const NetworkReadOptions& options = {}) {
+  const TemporaryFolder folder;
+  write_file_quickly(folder.path() / "model.tflite", bytes);
+  return read_tflite(folder.path() / "model.tflite", options);
+}
+
+inline std::string tflite_refusal(const std::string& bytes, const NetworkReadOptions& options = {}) {
+  return refusal_of("model.tflite", [&] { read_tflite_bytes(bytes, options); });
+}
+
+/// Options of a convolution: padding (0 SAME, 1 VALID), strides, activation.
+inline std::map<int, FlatPart::Field> convolution_options(int padding, int stride, int activation,
+                                                          bool depthwise = false) {
+  return {{0, TfliteModel::small(padding)},
+          {1, TfliteModel::whole(stride)},
+          {2, TfliteModel::whole(stride)},
+          {depthwise ? 4 : 3, TfliteModel::small(activation)}};
+}
 
 }  // namespace tenshot::nasbench
