@@ -29,15 +29,6 @@ Source as_signal(LayerReader& layer, const Source& source) {
   return layer.builder().reshape(layer.name() + "_signal", source, {1, shape[1], shape[3]});
 }
 
-/// Zeros before and after `length`, so that a window with that stride gives length / stride positions.
-std::pair<int, int> same_padding(std::int64_t length, int kernel, int stride, int dilation, bool more_before) {
-  const std::int64_t positions = (length + stride - 1) / stride;
-  const auto zeros = static_cast<int>(std::clamp<std::int64_t>(
-      (positions - 1) * stride + std::int64_t{dilation} * (kernel - 1) + 1 - length, 0, 1 << 16));
-  const int less = zeros / 2;
-  return more_before ? std::pair(zeros - less, less) : std::pair(less, zeros - less);
-}
-
 /// Keys of a window's parameters: those of the height follow those of the width unless they are given.
 struct WindowKeys {
   std::int64_t kernel, dilation, stride, pad_left, kernel_h, dilation_h, stride_h, pad_top, pad_right, pad_bottom;
@@ -67,11 +58,7 @@ WindowOptions window_of(const LayerReader& layer, const WindowKeys& keys) {
 void pad_to_same(WindowOptions& window, const Shape& image, bool more_before) {
   window.padding = {};
   require_window(window);
-  const auto [top, bottom] =
-      same_padding(image[2], window.kernel.height, window.stride.height, window.dilation.height, more_before);
-  const auto [left, right] =
-      same_padding(image[3], window.kernel.width, window.stride.width, window.dilation.width, more_before);
-  window.padding = {top, left, bottom, right};
+  window.padding = same_padding(image, window, more_before);
 }
 
 ConvolutionOptions convolution_options(const LayerReader& layer, const Shape& image) {

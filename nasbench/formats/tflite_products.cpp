@@ -27,16 +27,7 @@ WindowOptions window_of(const Operation& op, const WindowOptionNumbers& numbers,
   window.stride = {op.whole(numbers.stride_h), op.whole(numbers.stride_w)};
   window.dilation = {op.whole(numbers.dilation_h, 1), op.whole(numbers.dilation_w, 1)};
   require_window(window);
-  if (op.small(numbers.padding) != same) return window;
-  const auto zeros = [](std::int64_t length, int size, int stride, int dilation) {
-    const std::int64_t positions = (length + stride - 1) / stride;
-    return static_cast<int>(std::clamp<std::int64_t>(
-        (positions - 1) * stride + std::int64_t{dilation} * (size - 1) + 1 - length, 0, 1 << 16));
-  };
-  const Shape& image = op.shape();
-  const int height = zeros(image[2], kernel.height, window.stride.height, window.dilation.height);
-  const int width = zeros(image[3], kernel.width, window.stride.width, window.dilation.width);
-  window.padding = {height / 2, width / 2, height - height / 2, width - width / 2};
+  if (op.small(numbers.padding) == same) window.padding = same_padding(op.shape(), window);
   return window;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <string>
 
 #include "nasbench/support/error.h"
@@ -49,6 +50,20 @@ std::size_t front_axis(std::int64_t axis, std::size_t rank) {
                       " dimensions");
   }
   return static_cast<std::size_t>(axis < 0 ? axis + signed_rank : axis);
+}
+
+SliceRange slice_range(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t extent) {
+  if (step == 0) throw FormatError("it slices in steps of 0");
+  constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max() / 4;
+  step = std::clamp(step, -far, far);
+  const auto place = [&](std::int64_t at) {
+    at = std::clamp(at, -far, far);
+    return std::clamp<std::int64_t>(at < 0 ? at + extent : at, step > 0 ? 0 : -1, step > 0 ? extent : extent - 1);
+  };
+  SliceRange range{place(start), step, 0};
+  const std::int64_t room = step > 0 ? place(end) - range.start : range.start - place(end);
+  if (room > 0) range.length = (room - 1) / (step > 0 ? step : -step) + 1;
+  return range;
 }
 
 void require_window(const WindowOptions& window) {

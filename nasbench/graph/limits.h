@@ -21,6 +21,13 @@ void require_tensor_size(const Shape& shape, bool may_be_empty = false);
 /// `axis`, counted from behind where it is negative, counted from the front. Throws FormatError where there is none.
 std::size_t front_axis(std::int64_t axis, std::size_t rank);
 
+/// The elements that a slice takes of an axis of `extent`: places count from behind where they are negative, and are
+/// cut to the axis. Throws FormatError where it steps by 0.
+struct SliceRange {
+  std::int64_t start = 0, step = 1, length = 0;
+};
+SliceRange slice_range(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t extent);
+
 /// Throws FormatError unless kernel, stride and dilation are from 1 to 2¹⁶ and no padding is negative or above that.
 void require_window(const WindowOptions& window);
 

@@ -67,6 +67,18 @@ std::int64_t window_positions(std::int64_t length, int kernel, int stride, int d
   return positions;
 }
 
+Padding same_padding(const Shape& image, const WindowOptions& window, bool more_before) {
+  const auto zeros = [](std::int64_t length, int kernel, int stride, int dilation) {
+    const std::int64_t positions = (length + stride - 1) / stride;
+    return static_cast<int>(std::clamp<std::int64_t>(
+        (positions - 1) * stride + std::int64_t{dilation} * (kernel - 1) + 1 - length, 0, 1 << 16));
+  };
+  const int height = zeros(image[2], window.kernel.height, window.stride.height, window.dilation.height);
+  const int width = zeros(image[3], window.kernel.width, window.stride.width, window.dilation.width);
+  const int more = more_before ? 1 : 0, top = (height + more) / 2, left = (width + more) / 2;
+  return {top, left, height - top, width - left};
+}
+
 Shape broadcast_shape(const Shape& left, const Shape& right) {
   Shape shape = left.size() >= right.size() ? left : right;
   const Shape& shorter = left.size() >= right.size() ? right : left;

@@ -102,6 +102,10 @@ class NetworkBuilder {
 std::int64_t window_positions(std::int64_t length, int kernel, int stride, int dilation, int before, int after,
                               bool ceil_mode);
 
+/// Zeros around an image (batch × channels × height × width) so that the window takes ⌈extent / stride⌉ positions along
+/// either side; of an odd number one more lies behind, or before.
+Padding same_padding(const Shape& image, const WindowOptions& window, bool more_before = false);
+
 /// The shape that tensors of both shapes broadcast to (right-aligned, 1 stretches). Throws InputError where they don't.
 Shape broadcast_shape(const Shape& left, const Shape& right);
 

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include "nasbench/graph/limits.h"
@@ -40,37 +39,21 @@ std::int64_t products_since(const Network& network, std::size_t first) {
   return sum;
 }
 
-/// Calls `visit` with each sub-graph of the node.
-template <class Node, class Visit>
-void for_each_graph(Node& node, const Visit& visit) {
-  for (int i = 0; i < node.attribute_size(); ++i) {
-    const onnx::AttributeProto& found = node.attribute(i);
-    if constexpr (std::is_const_v<Node>) {
-      if (found.has_g()) visit(found.g());
-      for (const onnx::GraphProto& graph : found.graphs()) visit(graph);
-    } else {
-      if (found.has_g()) visit(*node.mutable_attribute(i)->mutable_g());
-      for (onnx::GraphProto& graph : *node.mutable_attribute(i)->mutable_graphs()) visit(graph);
-    }
-  }
-}
-
-/// Whether the node, or one in its sub-graphs, names attributes of its function's call.
-bool is_unbound(const onnx::NodeProto& node) {
-  bool found = std::any_of(node.attribute().begin(), node.attribute().end(),
-                           [](const onnx::AttributeProto& a) { return !a.ref_attr_name().empty(); });
-  for_each_graph(node, [&](const onnx::GraphProto& graph) {
-    found = found || std::any_of(graph.node().begin(), graph.node().end(), is_unbound);
-  });
-  return found;
-}
-
-/// Attributes of the call in the place of those that the function's nodes name.
-void bind_attributes(onnx::NodeProto& node, const onnx::NodeProto& call) {
+/// Whether the node, or one in its sub-graphs, names attributes of its function's call. Where a call is given, its
+/// attributes take their places.
+bool bind_attributes(onnx::NodeProto& node, const onnx::NodeProto* call) {
   auto& attributes = *node.mutable_attribute();
+  bool names_any = false;
+  const auto within = [&](onnx::GraphProto& graph) {
+    for (onnx::NodeProto& inner : *graph.mutable_node()) names_any = bind_attributes(inner, call) || names_any;
+  };
   for (int i = attributes.size() - 1; i >= 0; --i) {
+    if (attributes[i].has_g()) within(*attributes[i].mutable_g());
+    for (onnx::GraphProto& graph : *attributes[i].mutable_graphs()) within(graph);
     if (attributes[i].ref_attr_name().empty()) continue;
-    const onnx::AttributeProto* given = attribute(call, attributes[i].ref_attr_name().c_str());
+    names_any = true;
+    if (call == nullptr) continue;
+    const onnx::AttributeProto* given = attribute(*call, attributes[i].ref_attr_name().c_str());
     const std::string name = attributes[i].name();
     if (given == nullptr) {
       attributes.DeleteSubrange(i, 1);
@@ -79,9 +62,7 @@ void bind_attributes(onnx::NodeProto& node, const onnx::NodeProto& call) {
       attributes[i].set_name(name);
     }
   }
-  for_each_graph(node, [&](onnx::GraphProto& graph) {
-    for (onnx::NodeProto& inner : *graph.mutable_node()) bind_attributes(inner, call);
-  });
+  return names_any;
 }
 
 }  // namespace
@@ -122,8 +103,8 @@ const OnnxBody& OnnxGraphReader::body_of(OnnxFunction& function, const onnx::Nod
     plain.origin = function.proto->domain() + "." + function.proto->name() + "/";
     plain.inputs.assign(function.proto->input().begin(), function.proto->input().end());
     plain.outputs.assign(function.proto->output().begin(), function.proto->output().end());
-    for (const onnx::NodeProto& inner : function.proto->node()) {
-      if (is_unbound(inner)) function.unbound.push_back(plain.nodes.size());
+    for (onnx::NodeProto& inner : *function.proto->mutable_node()) {
+      if (bind_attributes(inner, nullptr)) function.unbound.push_back(plain.nodes.size());
       plain.nodes.push_back(&inner);
     }
     plain.order = execution_order(plain.nodes, {plain.inputs.begin(), plain.inputs.end()});
@@ -134,7 +115,7 @@ const OnnxBody& OnnxGraphReader::body_of(OnnxFunction& function, const onnx::Nod
   known->second.body = plain;
   for (const std::size_t index : function.unbound) {
     onnx::NodeProto& bound = known->second.bound.emplace_back(*plain.nodes[index]);
-    bind_attributes(bound, call);
+    bind_attributes(bound, &call);
     count_work(bound.ByteSizeLong());
     known->second.body.nodes[index] = &bound;
   }
@@ -156,7 +137,7 @@ std::vector<OnnxValue> OnnxGraphReader::run(const OnnxBody& body, const std::vec
   for (std::size_t i = 0; i < body.inputs.size() && i < arguments.size(); ++i) {
     if (!arguments[i].is_missing) scopes_.set(body.inputs[i], arguments[i]);
   }
-  count_work(body.declared.size());
+  count_work(body.declared.size() + body.inputs.size() + body.outputs.size());
   for (const onnx::ValueInfoProto* value : body.declared) scopes_.declare(*value);
   for (const std::size_t index : body.order) {
     try {

@@ -114,4 +114,18 @@ std::optional<Source> composed(const OnnxSteps& steps, const onnx::NodeProto& no
   return std::nullopt;
 }
 
+std::vector<StoredTensor> tensors_of_step(std::int64_t parameters, const std::vector<StoredTensor>& stored,
+                                          std::set<std::string>& taken) {
+  const StoredTensor* found = nullptr;
+  for (const StoredTensor& tensor : stored) {
+    if (tensor.elements != parameters) continue;
+    const bool is_free = taken.count(tensor.name) == 0;
+    if (found == nullptr || is_free) found = &tensor;
+    if (is_free) break;
+  }
+  if (found == nullptr) return stored;
+  taken.insert(found->name);
+  return {*found};
+}
+
 }  // namespace tenshot::nasbench

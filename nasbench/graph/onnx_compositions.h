@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include "nasbench/graph/onnx_steps.h"
@@ -14,5 +17,10 @@ namespace tenshot::nasbench {
 /// `outputs` are the node's, with their shapes.
 std::optional<Source> composed(const OnnxSteps& steps, const onnx::NodeProto& node,
                                const std::vector<const OnnxValue*>& inputs, const std::vector<OnnxValue>& outputs);
+
+/// The tensors among `stored` that a step of so many parameters is made of: one of that size, better one that no step
+/// before it has `taken`; all where there is none.
+std::vector<StoredTensor> tensors_of_step(std::int64_t parameters, const std::vector<StoredTensor>& stored,
+                                          std::set<std::string>& taken);
 
 }  // namespace tenshot::nasbench

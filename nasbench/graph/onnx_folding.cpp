@@ -25,10 +25,6 @@ OnnxValue integers_of(std::vector<std::int64_t> integers) {
   return constant_of({count}, TensorProto::INT64, std::move(numbers));
 }
 
-bool known(const Inputs& inputs, std::size_t i) {
-  return i < inputs.size() && inputs[i] != nullptr && inputs[i]->constant && inputs[i]->numbers.has_value();
-}
-
 Result shape_of(const onnx::NodeProto& node, const Inputs& inputs) {
   Shape shape = inputs[0]->shape;
   const auto rank = static_cast<std::int64_t>(shape.size());

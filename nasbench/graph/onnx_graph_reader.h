@@ -28,7 +28,7 @@ struct OnnxBody {
 
 /// A function of the model.
 struct OnnxFunction {
-  const onnx::FunctionProto* proto = nullptr;
+  onnx::FunctionProto* proto = nullptr;
   OnnxBody body;                     ///< made when it is first called
   std::vector<std::size_t> unbound;  ///< nodes that name attributes of the call
 };

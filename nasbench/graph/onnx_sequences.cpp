@@ -13,6 +13,8 @@ namespace {
 
 using Tensors = std::vector<OnnxValue>;
 
+constexpr std::size_t work_of_a_tensor = 16;  // that is copied, beside a name that is looked up
+
 OnnxValue sequence_of(Tensors tensors) {
   OnnxValue value;
   value.sequence = std::make_shared<const Tensors>(std::move(tensors));
@@ -75,6 +77,7 @@ OnnxValue with_joined_numbers(OnnxValue whole, const Tensors& parts) {
 
 /// What the iterations of a loop, or the tensors of a sequence, are together: along a new axis, or one that they have.
 OnnxValue OnnxGraphReader::stacked(const onnx::NodeProto& node, const Tensors& parts, std::size_t axis, bool is_new) {
+  count_work(parts.size());
   OnnxValue whole;
   whole.constant = true;
   if (parts.empty()) whole.shape = {0};
@@ -177,7 +180,7 @@ bool OnnxGraphReader::read_sequence(const onnx::NodeProto& node, const Inputs& i
     set(node, 0, (*sequence)[*place]);
     return true;
   }
-  count_work(4 * sequence->size());  // each is copied
+  count_work(work_of_a_tensor * sequence->size());
   Tensors tensors = *sequence;
   const auto at = tensors.begin() + static_cast<std::ptrdiff_t>(*place);
   inserts ? tensors.insert(at, *inputs[1]) : tensors.erase(at);
@@ -190,6 +193,7 @@ bool OnnxGraphReader::read_split_to_sequence(const onnx::NodeProto& node, const 
   const std::size_t axis = front_axis(integer_attribute(node, "axis", 0), whole.shape.size());
   const std::optional<std::vector<std::int64_t>> sizes = part_sizes(given(inputs, 1), whole.shape[axis]);
   if (!sizes) return false;
+  count_work(work_of_a_tensor * sizes->size());
   const bool drops = given(inputs, 1) == nullptr && integer_attribute(node, "keepdims", 1) == 0;
   NetworkNode split = node_of(OperatorKind::split, whole, {});
   split.outputs.clear();

@@ -1,7 +1,6 @@
 #include "nasbench/graph/onnx_tensor_folding.h"
 
 #include <algorithm>
-#include <limits>
 #include <string>
 
 #include "nasbench/graph/limits.h"
@@ -16,10 +15,6 @@ namespace {
 using Inputs = std::vector<const OnnxValue*>;
 using Result = std::optional<OnnxValue>;
 using Index = std::vector<std::int64_t>;
-
-bool known(const Inputs& inputs, std::size_t i) {
-  return i < inputs.size() && inputs[i] != nullptr && inputs[i]->constant && inputs[i]->numbers.has_value();
-}
 
 std::size_t flat(const Shape& shape, const Index& index) {
   std::int64_t place = 0;
@@ -43,27 +38,11 @@ Result gathered(const OnnxValue& data, const Shape& shape, const From& from) {
   return constant_of(shape, data.element, std::move(numbers));
 }
 
-struct Range {
-  std::int64_t start = 0, step = 1, length = 0;
-};
-
-/// The elements that a slice takes of an axis of `extent`, as NumPy clamps them.
-Range slice_range(std::int64_t start, std::int64_t end, std::int64_t step, std::int64_t extent) {
-  if (step == 0) throw FormatError("it slices in steps of 0");
-  constexpr std::int64_t far = std::numeric_limits<std::int64_t>::max() / 4;
-  step = std::clamp(step, -far, far);
-  const auto place = [&](std::int64_t at) {
-    at = std::clamp(at, -far, far);
-    return std::clamp<std::int64_t>(at < 0 ? at + extent : at, step > 0 ? 0 : -1, step > 0 ? extent : extent - 1);
-  };
-  Range range{place(start), step, 0};
-  const std::int64_t room = step > 0 ? place(end) - range.start : range.start - place(end);
-  const std::int64_t pace = step > 0 ? step : -step;
-  if (room > 0) range.length = (room - 1) / pace + 1;
-  return range;
-}
-
 }  // namespace
+
+bool known(const Inputs& inputs, std::size_t i) {
+  return i < inputs.size() && inputs[i] != nullptr && inputs[i]->constant && inputs[i]->numbers.has_value();
+}
 
 std::vector<std::int64_t> whole_numbers(const OnnxValue& value) {
   std::vector<std::int64_t> numbers;
@@ -146,7 +125,7 @@ Result fold_slice(const onnx::NodeProto& node, const Inputs& inputs) {
   for (std::size_t i = axes.size(); i < starts.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
   steps.resize(starts.size(), 1);
   Shape shape = data.shape;
-  std::vector<Range> ranges(shape.size());
+  std::vector<SliceRange> ranges(shape.size());
   for (std::size_t i = 0; i < starts.size(); ++i) {
     const std::size_t axis = front_axis(axes[i], shape.size());
     ranges[axis] = slice_range(starts[i], ends[i], steps[i], data.shape[axis]);

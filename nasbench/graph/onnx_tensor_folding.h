@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -28,6 +29,8 @@ std::optional<OnnxValue> fold_reduction(const onnx::NodeProto& node, const std::
 std::optional<std::vector<OnnxValue>> fold_split(const onnx::NodeProto& node,
                                                  const std::vector<const OnnxValue*>& inputs);
 
+/// Whether there is an input of that number, and its numbers are known.
+bool known(const std::vector<const OnnxValue*>& inputs, std::size_t i);
 /// The numbers of a known constant as integers.
 std::vector<std::int64_t> whole_numbers(const OnnxValue& value);
 /// Attribute `name`, or, since later opsets have it there, input `index`; empty where neither is there.
