@@ -9,9 +9,9 @@
 namespace tenshot::nasbench {
 
 /// The network in an ncnn `.param` file: what is computed, without the weights of its `.bin`. Most layers that ncnn
-/// documents (docs/developer-guide/operators.md) are operators; activations that a layer computes as well are operators of their
-/// own, and the copies of `Split` are none, as ONNX has it. Products with scales of int8 compute in bytes. A tensor has
-/// a batch of one in front.
+/// documents (docs/developer-guide/operators.md) are operators; activations that a layer computes as well are operators
+/// of their own, and the copies of `Split` are none, as ONNX has it. Products with scales of int8 compute in bytes. A
+/// tensor has a batch of one in front.
 ///
 /// A layer of another type is opaque, with the shape that the file says (ncnnoptimize writes the shapes of all blobs);
 /// without one it is refused.
