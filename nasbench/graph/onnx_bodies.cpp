@@ -33,9 +33,12 @@ bool same_numbers(const OnnxValue& a, const OnnxValue& b) {
   return a.numbers && b.numbers && a.numbers->integers == b.numbers->integers && a.numbers->reals == b.numbers->reals;
 }
 
-std::int64_t products_since(const Network& network, std::size_t first) {
-  std::int64_t sum = 0;
-  for (std::size_t i = first; i < network.nodes.size(); ++i) sum += multiply_adds(network.nodes[i].operation);
+/// A real number: before the whole network was looked at, the sum may not fit 64 bits.
+double products_since(const Network& network, std::size_t first) {
+  double sum = 0;
+  for (std::size_t i = first; i < network.nodes.size(); ++i) {
+    sum += static_cast<double>(multiply_adds(network.nodes[i].operation));
+  }
   return sum;
 }
 
@@ -179,7 +182,7 @@ void OnnxGraphReader::read_if(const onnx::NodeProto& node, const OnnxValue& cond
   const std::size_t middle = network_.nodes.size();
   std::vector<OnnxValue> results = run(body_of(node, "else_branch"), {});
   const auto less = [&](std::size_t first, std::size_t second) {
-    const std::int64_t later = products_since(network_, second), earlier = products_since(network_, first) - later;
+    const double later = products_since(network_, second), earlier = products_since(network_, first) - later;
     return later < earlier || (later == earlier && network_.nodes.size() - second < second - first);
   };
   if (less(start, middle)) std::swap(results, others);  // what is not read is no part of the network
