@@ -1,5 +1,6 @@
 #include "nasbench/graph/layer_graph_builder.h"
 #include "nasbench/graph/network_builder.h"
+#include "nasbench/spaces/layered_levels.h"
 #include "nasbench/spaces/layered_space.h"
 #include "nasbench/support/error.h"
 
@@ -9,8 +10,9 @@ namespace {
 /// Appends a block to a graph whose layer `input` it takes; the layer that holds what it gives.
 int append_block(LayerGraphBuilder& builder, const Block& block, const std::string& prefix, int input) {
   std::vector<int> layers;
-  const auto layer_of = [&](int index) {
-    return index == Block::input_index ? input : layers[static_cast<std::size_t>(index)];
+  const auto layer_of = [&](const Source& source) {
+    if (source.node < 0 && source.output > 0) throw InputError("a layer graph cannot hold named tensors yet");
+    return source.node < 0 ? input : layers[static_cast<std::size_t>(source.node)];
   };
   for (const BlockOperator& entry : block.operators) {
     const OperatorSpecification& op = entry.specification;
@@ -53,34 +55,43 @@ int append_block(LayerGraphBuilder& builder, const Block& block, const std::stri
     }
     throw InputError("a layer graph cannot hold this operator yet: " + format(op));
   }
-  return layer_of(block.output_index);
+  return layer_of(block.output);
 }
 
-/// Appends a block to a network; what it gives of the tensor `input`.
-Source append_block(NetworkBuilder& builder, const Block& block, const std::string& prefix, const Source& input) {
+/// Appends a block to a network; what it gives of the tensor `input`. `tensors` are those that blocks named so far.
+Source append_block(NetworkBuilder& builder, const Block& block, const std::string& prefix, const Source& input,
+                    std::vector<Source>& tensors) {
   std::vector<Source> values;
-  const auto value_of = [&](int index) {
-    return index == Block::input_index ? input : values[static_cast<std::size_t>(index)];
+  const auto value_of = [&](const Source& source) -> Source {
+    if (source.node >= 0) return {values[static_cast<std::size_t>(source.node)].node, source.output};
+    return source.output == 0 ? input : tensors[static_cast<std::size_t>(source.output) - 1];
   };
   for (const BlockOperator& entry : block.operators) {
     const OperatorSpecification& op = entry.specification;
     NetworkNode node;
     node.operation = op;
     node.name = prefix + "_" + std::to_string(values.size()) + "_" + std::string(name(op.kind));
-    for (const int index : entry.inputs) node.inputs.push_back(value_of(index));
-    Shape output = op.output;
-    output[0] = builder.type(node.inputs.front()).shape[0];  // the batch
-    node.outputs = {{std::move(output), op.type}};
+    for (const Source& source : entry.inputs) node.inputs.push_back(value_of(source));
+    node.outputs = {{op.output, op.type}};
+    for (const Shape& output : entry.more_outputs) node.outputs.push_back({output, op.type});
+    for (TensorType& output : node.outputs) output.shape[0] = builder.type(node.inputs.front()).shape[0];  // the batch
     node.attributes.padding = {entry.padding.height, entry.padding.width, entry.padding.height, entry.padding.width};
     if (op.kind == OperatorKind::batch_norm) node.attributes.alpha = batch_norm_epsilon;
-    if (op.kind == OperatorKind::concatenate || op.kind == OperatorKind::softmax) node.attributes.axes = {1};
+    if (op.kind == OperatorKind::concatenate || op.kind == OperatorKind::softmax || op.kind == OperatorKind::split) {
+      node.attributes.axes = {1};
+    }
+    node.attributes.mode = entry.mode;
     if (op.name == "hard_sigmoid") {
       node.attributes.alpha = 1.0 / 6;
       node.attributes.beta = 0.5;
     }
     values.push_back(builder.append(std::move(node)));
   }
-  return value_of(block.output_index);
+  std::vector<Source> named;
+  for (const NamedTensor& tensor : block.named) named.push_back(value_of(tensor.source));
+  const Source output = value_of(block.output);
+  tensors.insert(tensors.end(), named.begin(), named.end());
+  return output;
 }
 
 }  // namespace
@@ -90,7 +101,7 @@ LayerGraph LayeredSpace::network(const Architecture& architecture, const Network
   LayerGraphBuilder builder({input_channels_, own.resolution, own.resolution});
   int last = builder.input();
   std::size_t stage = 0;
-  for (const Block* block : blocks_of(architecture, shape)) {
+  for (const Block* block : blocks_of(architecture, level_of(architecture, shape))) {
     last = append_block(builder, *block, "stage" + std::to_string(stage++), last);
   }
   return builder.take();
@@ -101,10 +112,13 @@ Network LayeredSpace::computation(const Architecture& architecture, const Networ
   NetworkBuilder builder;
   Source last = builder.input("input", {batch, input_channels_, own.resolution, own.resolution});
   std::size_t stage = 0;
-  for (const Block* block : blocks_of(architecture, shape)) {
-    last = append_block(builder, *block, "stage" + std::to_string(stage++), last);
+  const Level& level = level_of(architecture, shape);
+  std::vector<Source> tensors;
+  for (const Block* block : blocks_of(architecture, level)) {
+    last = append_block(builder, *block, "stage" + std::to_string(stage++), last, tensors);
   }
-  builder.output(last);
+  if (level.outputs.empty()) builder.output(last);
+  for (const std::size_t tensor : level.outputs) builder.output(tensors[tensor]);
   return builder.take();
 }
 

@@ -37,13 +37,26 @@ constexpr std::string_view space_format = "tenshot.space/1";
 /// or its layer says are values that the template may use, beside `in` (channels before the list of operators),
 /// `channels` (before the operator), `out`, `stride`, `resolution` (of the input image), `classes`, and `same_shape`
 /// (1 where the layer changes neither channels nor size). All options of a layer give `out` channels and one size. A
-/// list `resolution` beside `input` is a last decision, whose options are called r128 and so on.
+/// layer may say `template` or `operators` itself in the place of `options`: it then decides nothing, and may leave out
+/// `out`. A list of numbers in the place of a layer's value is a decision, whose options are called depth1, depth2 and
+/// so on; a list in the place of `repeat` is one, x1 and so on, on how often the layer's option stands there in a row.
+///
+/// Two further decisions stand beside `input`: `width` ({"multipliers": [0.5, 1], "multiple_of": 8}, or the list alone)
+/// multiplies and rounds every `out` and every plain number of `channels` but where "scaled" is false, its options are
+/// called w0.5 and so on, and `width` is a value; and a list `resolution`, the last decision, r128 and so on.
 ///
 /// Operators (`kind`): convolution (`channels`, `multiple_of`, `kernel`, `stride`, `dilation`, `padding`, `groups` or
-/// `depthwise`, `bias`, `batch_norm`, `activation`), linear, max_pool, average_pool, global_pool, batch_norm,
-/// activation, softmax, shuffle, flatten; residual (adds its input to what its `operators` give, where the shapes are
-/// equal), scale (multiplies its input by what they give for each channel), branches (`join`: add or concatenate).
-/// Numbers may be products such as "in*6". `when` and `unless` name a value that keeps or drops an operator.
+/// `depthwise`, `bias`, `batch_norm`, `activation`), transposed_convolution (`output_padding` too), linear, max_pool,
+/// average_pool, global_pool, batch_norm, activation, softmax, shuffle, flatten, resize (`factor` or `size`, `mode`:
+/// nearest or bilinear), split (`parts`: how many, or their channels; gives the last); residual (adds its input to what
+/// its `operators` give, where the shapes are equal), scale (multiplies its input by what they give for each channel),
+/// branches (`join`: add or concatenate), concatenate and add (of what `from` names). Numbers may be products such as
+/// "in*6". `when` and `unless` name a value that keeps or drops an operator, `repeat` repeats it.
+///
+/// `as` names what an operator or a layer gives (a list: the parts of a split), and `from` takes a named tensor, or
+/// several joined along the channels, in the place of the one before. Names in a template and in an option are its own;
+/// those of the stem and of layers are known to all that follow. The name of a repeated operator stands for all that it
+/// gave. `outputs` beside `layers` names the tensors that the networks give; without it, it is what stands last.
 ///
 /// An architecture's string is the names of its options joined by '|'.
 class LayeredSpace final : public SearchSpace {
@@ -71,11 +84,6 @@ class LayeredSpace final : public SearchSpace {
   std::vector<Operator> operators(const NetworkShape&) const override { return {}; }
   std::vector<double> operator_occurrences(const Architecture&) const override { return {}; }
 
-  /// Layers with a decision, without that on the resolution.
-  std::size_t layer_count() const { return layers_.size(); }
-  /// Names of the options at a decision.
-  const std::vector<std::string>& option_names(std::size_t decision) const { return names_[decision]; }
-
   /// The one space of this description (layered_space() below, without its look at the name).
   static const LayeredSpace& intern(const nlohmann::json& definition, const std::string& file);
 
@@ -90,13 +98,33 @@ class LayeredSpace final : public SearchSpace {
     const nlohmann::json* object = nullptr;
     std::string place;  ///< in the file, for messages
   };
-  /// One layer with a decision.
+  /// A list in the place of a layer's value.
+  struct Choice {
+    std::string key;
+    std::vector<double> values;
+    std::vector<std::string> names;
+  };
+  /// One layer. Its alternatives are the combinations of its options and choices, those of the last one fastest.
   struct Layer {
     const nlohmann::json* object = nullptr;
     std::string place;
-    int out = 0;
+    int out = 0;  ///< 0 where nobody says
     int stride = 1;
-    std::vector<Option> options;
+    std::vector<Option> options;  ///< where the layer decides nothing by them, the layer itself
+    bool decides_option = false;
+    std::vector<Choice> choices;
+    bool takes = false;  ///< what `from` names
+    std::string name;    ///< of what it gives; empty where it has none
+    std::size_t first_decision = 0;
+
+    std::size_t decision_count() const { return choices.size() + (decides_option ? 1 : 0); }
+  };
+  /// What one alternative of a layer is made of.
+  struct Alternative {
+    const Option* option = nullptr;
+    std::vector<double> values;  ///< of the layer's choices
+    int repeat = 1;
+    std::string text;  ///< the names of its options, joined by '|'
   };
   /// All blocks for one shape of input.
   struct Level;
@@ -104,21 +132,43 @@ class LayeredSpace final : public SearchSpace {
 
   LayeredSpace(const nlohmann::json& definition, const std::string& file);
   void read_resolutions(const nlohmann::json& definition);
+  void read_widths(const nlohmann::json& definition);
   void read_layers(const nlohmann::json& definition);
-  void read_options(const nlohmann::json& layer, const std::string& place);
+  void read_layer(const nlohmann::json& layer, const std::string& place);
+  void read_options(const nlohmann::json& layer, Layer& made) const;
+  void read_choices(const nlohmann::json& layer, Layer& made) const;
   void name_decisions();
+  void check_levels();
   void check_architecture(const Architecture& architecture) const;
-  const Level& level(const NetworkShape& shape) const;
-  std::unique_ptr<Level> make_level(const NetworkShape& shape) const;
+  const Level& level(const NetworkShape& shape, std::size_t width) const;
+  /// The level that the architecture's own network is of.
+  const Level& level_of(const Architecture& architecture, const NetworkShape& shape) const;
+  std::unique_ptr<Level> make_level(const NetworkShape& shape, std::size_t width, std::size_t& expanded) const;
+  std::vector<Block> make_blocks(const Layer& layer, const BlockBuilder& builder, const Shape& before,
+                                 const TemplateValues& common) const;
+  Block make_block(const Layer& layer, const Alternative& alternative, const BlockBuilder& builder, const Shape& before,
+                   const TemplateValues& common) const;
+  /// Reads `outputs`.
+  void find_outputs(const BlockBuilder& builder, Level& level) const;
+  /// Throws where an operator computes what nothing takes; `tensor_count` tensors have a name.
+  void require_needed(const Level& level, std::size_t tensor_count) const;
+  std::size_t alternative_count(const Layer& layer) const;
+  Alternative alternative(const Layer& layer, std::size_t number) const;
+  /// Which alternative of the layer the architecture has.
+  std::size_t chosen(const Layer& layer, const Architecture& architecture) const;
+  /// The options of the decisions on the width and on the resolution; 0 where there is none.
+  std::size_t width_of(const Architecture& architecture) const;
+  std::size_t resolution_of(const Architecture& architecture) const;
   /// The shape of the architecture's own network: of `shape`, with the resolution that it chose.
   NetworkShape shape_of(const Architecture& architecture, NetworkShape shape) const;
   /// The blocks of the architecture, from the stem to the head.
-  std::vector<const Block*> blocks_of(const Architecture& architecture, const NetworkShape& shape) const;
+  std::vector<const Block*> blocks_of(const Architecture& architecture, const Level& level) const;
 
   std::string file_, name_;
   std::unique_ptr<const nlohmann::json> definition_;
   int input_channels_ = 3, resolution_ = 0, classes_ = 0;
-  std::vector<int> resolutions_;  ///< empty where it is no decision
+  std::vector<int> resolutions_;    ///< empty where it is no decision
+  std::vector<WidthScale> widths_;  ///< the same
   std::vector<Layer> layers_;
   std::vector<int> decisions_;
   std::vector<std::vector<std::string>> names_;  ///< [decision][option]
