@@ -1,4 +1,3 @@
-#include "nasbench/graph/layer_graph_builder.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/spaces/layered_levels.h"
 #include "nasbench/spaces/layered_space.h"
@@ -6,57 +5,6 @@
 
 namespace tenshot::nasbench {
 namespace {
-
-/// Appends a block to a graph whose layer `input` it takes; the layer that holds what it gives.
-int append_block(LayerGraphBuilder& builder, const Block& block, const std::string& prefix, int input) {
-  std::vector<int> layers;
-  const auto layer_of = [&](const Source& source) {
-    if (source.node < 0 && source.output > 0) throw InputError("a layer graph cannot hold named tensors yet");
-    return source.node < 0 ? input : layers[static_cast<std::size_t>(source.node)];
-  };
-  for (const BlockOperator& entry : block.operators) {
-    const OperatorSpecification& op = entry.specification;
-    const std::string name = prefix + "_" + std::to_string(layers.size());
-    const int first = layer_of(entry.inputs.front());
-    const Window window = {op.kernel.height, op.stride.height, entry.padding.height};
-    const bool plain_window = op.kernel.height == op.kernel.width && op.stride.height == op.stride.width &&
-                              entry.padding.height == entry.padding.width && op.dilation == Extent{};
-    switch (op.kind) {
-      case OperatorKind::convolution:
-        if (!plain_window || op.groups != 1 || op.bias) break;
-        layers.push_back(builder.convolution(name, first, static_cast<int>(op.output[1]), window));
-        continue;
-      case OperatorKind::average_pool:
-        if (!plain_window) break;
-        layers.push_back(builder.average_pool(name, first, window));
-        continue;
-      case OperatorKind::batch_norm:
-        layers.push_back(builder.batch_norm(name, first));
-        continue;
-      case OperatorKind::activation:
-        if (op.name != "relu") break;
-        layers.push_back(builder.relu(name, first));
-        continue;
-      case OperatorKind::global_pool:
-        layers.push_back(builder.global_average_pool(name, first));
-        continue;
-      case OperatorKind::add:
-        layers.push_back(builder.add(name, first, layer_of(entry.inputs.back())));
-        continue;
-      case OperatorKind::reshape:  // a linear layer flattens what it takes
-        layers.push_back(first);
-        continue;
-      case OperatorKind::linear:
-        if (!op.bias) break;
-        layers.push_back(builder.linear(name, first, static_cast<int>(op.output.back())));
-        continue;
-      default:
-        break;
-    }
-    throw InputError("a layer graph cannot hold this operator yet: " + format(op));
-  }
-  return layer_of(block.output);
-}
 
 /// Appends a block to a network; what it gives of the tensor `input`. `tensors` are those that blocks named so far.
 Source append_block(NetworkBuilder& builder, const Block& block, const std::string& prefix, const Source& input,
@@ -96,15 +44,8 @@ Source append_block(NetworkBuilder& builder, const Block& block, const std::stri
 
 }  // namespace
 
-LayerGraph LayeredSpace::network(const Architecture& architecture, const NetworkShape& shape) const {
-  const NetworkShape own = shape_of(architecture, shape);
-  LayerGraphBuilder builder({input_channels_, own.resolution, own.resolution});
-  int last = builder.input();
-  std::size_t stage = 0;
-  for (const Block* block : blocks_of(architecture, level_of(architecture, shape))) {
-    last = append_block(builder, *block, "stage" + std::to_string(stage++), last);
-  }
-  return builder.take();
+LayerGraph LayeredSpace::network(const Architecture&, const NetworkShape&) const {
+  throw InputError("networks of the search space " + name_ + " are no layer graphs");
 }
 
 Network LayeredSpace::computation(const Architecture& architecture, const NetworkShape& shape, int batch) const {
