@@ -17,7 +17,8 @@ namespace {
 
 constexpr double most_elements = 1e13;       ///< of one tensor or of one operator's weights
 constexpr double most_multiply_adds = 1e15;  ///< of one operator
-constexpr int deepest_nesting = 16;          ///< of lists and templates in each other
+constexpr std::int64_t most_image_channels = 1 << 24;
+constexpr int deepest_nesting = 16;  ///< of lists and templates in each other
 constexpr int most_repeats = 128;
 
 /// What every entry of a list may say.
@@ -254,7 +255,8 @@ void Expansion::require_countable(const std::string& place, const OperatorSpecif
                                         specification.kernel.height * specification.kernel.width
                                   : 0;
   const double positions = elements / static_cast<double>(channels_of(specification.output));
-  if (elements <= most_elements && weights <= most_elements && weights * positions <= most_multiply_adds) return;
+  const bool few = specification.output.size() != 4 || specification.output[1] <= most_image_channels;
+  if (few && elements <= most_elements && weights <= most_elements && weights * positions <= most_multiply_adds) return;
   throw FormatError(file_ + ": " + place + ": makes a tensor of " + format_extents(specification.output) +
                     ", too large to compute with; make the channels or the resolution smaller");
 }

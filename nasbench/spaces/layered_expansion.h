@@ -121,6 +121,9 @@ class Expansion {
   Source push(const std::string& place, OperatorSpecification specification, std::vector<Source> inputs,
               const Extent& padding = {0, 0});
 
+  /// An operator that its kind and its output say all of.
+  Source push_plain(const std::string& place, OperatorKind kind, const Shape& output, std::vector<Source> inputs);
+
   /// What would not fit 64 bits is refused before anything counts it.
   void require_countable(const std::string& place, const OperatorSpecification& specification) const;
 
@@ -166,6 +169,8 @@ class Expansion {
   /// A shuffle of one group moves nothing, and is left out.
   Source append_shuffle(const Entry& entry, Source input);
 
+  Source flat(const Entry& entry, Source input);
+
   Source append_flatten(const Entry& entry, Source input);
 
   Source append_linear(const Entry& entry, Source input);
@@ -185,8 +190,6 @@ class Expansion {
     }
     return *list;
   }
-
-  Source push_joint(const std::string& place, OperatorKind kind, const Shape& output, std::vector<Source> inputs);
 
   /// Adds the input to what the operators give, where both have the same shape.
   Source append_residual(const Entry& entry, Source input);

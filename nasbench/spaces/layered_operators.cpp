@@ -177,10 +177,7 @@ Source Expansion::append_pool(const Entry& entry, Source input) {
 Source Expansion::append_global_pool(const Entry& entry, Source input) {
   require_keys(entry, {});
   require_image(entry, input);
-  OperatorSpecification specification;
-  specification.kind = OperatorKind::global_pool;
-  specification.output = shape_of(channels_of(shape(input)), 1, 1);
-  return push(entry.place, std::move(specification), {input});
+  return push_plain(entry.place, OperatorKind::global_pool, shape_of(channels_of(shape(input)), 1, 1), {input});
 }
 
 Source Expansion::append_shuffle(const Entry& entry, Source input) {
@@ -199,13 +196,14 @@ Source Expansion::append_shuffle(const Entry& entry, Source input) {
   return push(entry.place, std::move(specification), {input});
 }
 
+Source Expansion::flat(const Entry& entry, Source input) {
+  if (shape(input).size() == 2) return input;
+  return push_plain(entry.place, OperatorKind::reshape, {1, element_count(shape(input))}, {input});
+}
+
 Source Expansion::append_flatten(const Entry& entry, Source input) {
   require_keys(entry, {});
-  if (shape(input).size() == 2) return input;
-  OperatorSpecification specification;
-  specification.kind = OperatorKind::reshape;
-  specification.output = {1, element_count(shape(input))};
-  return push(entry.place, std::move(specification), {input});
+  return flat(entry, input);
 }
 
 Source Expansion::append_linear(const Entry& entry, Source input) {
@@ -214,12 +212,7 @@ Source Expansion::append_linear(const Entry& entry, Source input) {
       block_.operators.back().specification.kind == OperatorKind::global_pool) {
     block_.operators.back().specification.output = {1, channels_of(shape(input))};  // it need not be flattened again
   }
-  if (shape(input).size() == 4) {
-    OperatorSpecification flat;
-    flat.kind = OperatorKind::reshape;
-    flat.output = {1, element_count(shape(input))};
-    input = push(entry.place, std::move(flat), {input});
-  }
+  input = flat(entry, input);
   OperatorSpecification specification;
   specification.kind = OperatorKind::linear;
   specification.bias = entry.find("bias") == nullptr || flag(entry, "bias");
@@ -232,7 +225,7 @@ Source Expansion::append_residual(const Entry& entry, Source input) {
   require_keys(entry, {"operators"});
   const Source last = append_list(list_of(entry), entry.place + ".operators", entry.values, input);
   if (last == input || shape(last) != shape(input)) return last;
-  return push_joint(entry.place, OperatorKind::add, shape(last), {last, input});
+  return push_plain(entry.place, OperatorKind::add, shape(last), {last, input});
 }
 
 Source Expansion::append_scale(const Entry& entry, Source input) {
@@ -244,7 +237,7 @@ Source Expansion::append_scale(const Entry& entry, Source input) {
     throw FormatError(file_ + ": " + entry.place + ": its operators give " + format_extents(shape(factors)) +
                       ", expected " + format_extents(expected) + ", a factor for each channel");
   }
-  return push_joint(entry.place, OperatorKind::multiply, shape(input), {input, factors});
+  return push_plain(entry.place, OperatorKind::multiply, shape(input), {input, factors});
 }
 
 Source Expansion::append_branches(const Entry& entry, Source input) {

@@ -70,14 +70,14 @@ Source Expansion::joined_channels(const std::vector<Taken>& tensors, const std::
     output[1] += other[1];
     sources.push_back(tensors[i].source);
   }
-  return push_joint(place, OperatorKind::concatenate, output, std::move(sources));
+  return push_plain(place, OperatorKind::concatenate, output, std::move(sources));
 }
 
 Source Expansion::summed(const std::vector<Taken>& tensors, const std::string& place) {
   Source sum = tensors.front().source;
   for (std::size_t i = 1; i < tensors.size(); ++i) {
     require_fit(tensors[i], tensors.front(), 1, place);
-    sum = push_joint(place, OperatorKind::add, shape(sum), {sum, tensors[i].source});
+    sum = push_plain(place, OperatorKind::add, shape(sum), {sum, tensors[i].source});
   }
   return sum;
 }
@@ -92,7 +92,7 @@ void Expansion::require_fit(const Taken& tensor, const Taken& first, std::size_t
       (axis == 1 ? "; tensors that are added have one shape" : "; tensors that are joined have one height and width"));
 }
 
-Source Expansion::push_joint(const std::string& place, OperatorKind kind, const Shape& output,
+Source Expansion::push_plain(const std::string& place, OperatorKind kind, const Shape& output,
                              std::vector<Source> inputs) {
   OperatorSpecification specification;
   specification.kind = kind;
@@ -155,16 +155,14 @@ Source Expansion::append_split(const Entry& entry, Source input) {
     throw FormatError(file_ + ": " + place + ": " + std::to_string(channels.size()) + " parts of together " +
                       std::to_string(sum) + " channels do not make up " + std::to_string(in));
   }
-  OperatorSpecification specification;
-  specification.kind = OperatorKind::split;
-  specification.output = shape(input);
-  specification.output[1] = channels.front();
-  const Source first = push(entry.place, std::move(specification), {input});
+  Shape part = shape(input);
+  part[1] = channels.front();
+  const Source first = push_plain(entry.place, OperatorKind::split, part, {input});
   BlockOperator& added = block_.operators.back();
   for (std::size_t i = 1; i < channels.size(); ++i) {
     builder_.count_entry(place);
-    added.more_outputs.push_back(added.specification.output);
-    added.more_outputs.back()[1] = channels[i];
+    part[1] = channels[i];
+    added.more_outputs.push_back(part);
   }
   if (const json* names = entry.find("as"); names != nullptr && names->is_array()) {
     if (names->size() != channels.size()) {
@@ -200,10 +198,8 @@ Source Expansion::append_resize(const Entry& entry, Source input) {
                       std::to_string(largest_image));
   };
   if (!sized) size = {scaled(from[2]), scaled(from[3])};
-  OperatorSpecification specification;
-  specification.kind = OperatorKind::resize;
-  specification.output = {1, from[1], size.height, size.width};
-  const Source resized = push(entry.place, std::move(specification), {input});
+  const Shape output = {1, from[1], size.height, size.width};
+  const Source resized = push_plain(entry.place, OperatorKind::resize, output, {input});
   block_.operators.back().mode = mode == "bilinear" ? "linear" : "nearest";
   return resized;
 }

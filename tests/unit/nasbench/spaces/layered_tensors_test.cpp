@@ -320,6 +320,16 @@ TEST(LayeredTensorsFile, LayersThatAreNone_AreRefused) {
   EXPECT_TRUE(says(definition, {"decide nothing"}));
 }
 
+TEST(LayeredTensorsFile, ChannelsThatAreJoinedBeyondCounting_AreRefused) {
+  json operators = json::array({{{"kind", "convolution"}, {"channels", 1 << 20}, {"stride", 8}, {"as", "t0"}}});
+  for (int i = 1; i < 24; ++i) {
+    const std::string before = "t" + std::to_string(i - 1);
+    operators.push_back({{"kind", "concatenate"}, {"from", {before, before}}, {"as", "t" + std::to_string(i)}});
+  }
+  operators.push_back({{"kind", "convolution"}, {"depthwise", true}, {"channels", 8}});
+  EXPECT_TRUE(says(with_operators(operators.dump().c_str()), {"operators[5].from", "33554432x1x1", "too large"}));
+}
+
 TEST(LayeredTensorsFile, RepeatBombs_AreRefused) {
   json definition = pyramid();
   definition["templates"]["conv"][0] = json::parse(R"({"template": "t0", "repeat": 100})");
