@@ -51,7 +51,7 @@ struct WidthScale {
   int multiple_of = 1;
 };
 
-/// What the lists of operators in a space file are expanded with, block by block; layered_space.h describes them. All
+/// What the lists of operators in a space file are expanded with, block by block; README.md describes them. All
 /// that it throws is FormatError that names the file, the place in it, what was found and what is expected.
 struct BlockBuilder {
   const nlohmann::json& templates;  ///< an object, or an empty list

@@ -86,6 +86,9 @@ void LayeredSpace::read_layer(const json& object, const std::string& place) {
   made.out = layer.whole_number("out", 1, 0);
   made.stride = layer.whole_number("stride", 1, 1);
   if (made.out > largest_channel_count) layer.fail("out", "at most 2^20", object.at("out"));
+  if (const json* scaled = layer.find("scaled"); scaled != nullptr && !scaled->is_boolean()) {
+    layer.fail("scaled", "true or false", *scaled);
+  }
   const json* repeated = layer.find("repeat");
   const int repeat = repeated != nullptr && repeated->is_array() ? 1 : layer.whole_number("repeat", 1, 1);
   read_choices(object, made);

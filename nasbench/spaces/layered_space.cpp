@@ -52,7 +52,8 @@ const LayeredSpace::Level& LayeredSpace::level(const NetworkShape& shape, std::s
 }
 
 const LayeredSpace::Level& LayeredSpace::level_of(const Architecture& architecture, const NetworkShape& shape) const {
-  return level(shape_of(architecture, shape), width_of(architecture));
+  const NetworkShape own = shape_of(architecture, shape);  // which looks at the architecture first
+  return level(own, width_of(architecture));
 }
 
 Architecture LayeredSpace::parse(std::string_view text) const {

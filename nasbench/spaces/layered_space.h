@@ -15,50 +15,9 @@ namespace tenshot::nasbench {
 
 constexpr std::string_view space_format = "tenshot.space/1";
 
-/// A search space of layers, one decision each, as a file describes it. JSON:
-///
-///     {"format": "tenshot.space/1", "name": "tiny",
-///      "input": {"channels": 3, "resolution": 32}, "classes": 10,
-///      "templates": {"block": [
-///        {"kind": "residual", "operators": [
-///          {"kind": "convolution", "channels": "in*expansion", "batch_norm": true, "activation": "relu"},
-///          {"kind": "convolution", "depthwise": true, "kernel": "kernel", "stride": "stride", "batch_norm": true,
-///           "activation": "relu"},
-///          {"kind": "convolution", "channels": "out", "batch_norm": true}]}]},
-///      "option_sets": {"all": [{"name": "k3", "template": "block", "kernel": 3, "expansion": 3},
-///                              {"name": "k5", "template": "block", "kernel": 5, "expansion": 3}]},
-///      "stem": [{"kind": "convolution", "channels": 16, "kernel": 3, "stride": 2}],
-///      "layers": [{"out": 24, "stride": 2, "repeat": 3, "options": ["all", {"name": "k7", "template": "block",
-///                  "kernel": 7, "expansion": 6}]}],
-///      "head": [{"kind": "global_pool"}, {"kind": "linear", "channels": "classes"}]}
-///
-/// `layers`: `out` channels, `stride`, `options`: objects, or names of `option_sets`; `repeat` makes as many layers of
-/// it, of which the first alone has the stride. An option has a `name` and `operators`, or a `template`; what else it
-/// or its layer says are values that the template may use, beside `in` (channels before the list of operators),
-/// `channels` (before the operator), `out`, `stride`, `resolution` (of the input image), `classes`, and `same_shape`
-/// (1 where the layer changes neither channels nor size). All options of a layer give `out` channels and one size. A
-/// layer may say `template` or `operators` itself in the place of `options`: it then decides nothing, and may leave out
-/// `out`. A list of numbers in the place of a layer's value is a decision, whose options are called depth1, depth2 and
-/// so on; a list in the place of `repeat` is one, x1 and so on, on how often the layer's option stands there in a row.
-///
-/// Two further decisions stand beside `input`: `width` ({"multipliers": [0.5, 1], "multiple_of": 8}, or the list alone)
-/// multiplies and rounds every `out` and every plain number of `channels` but where "scaled" is false, its options are
-/// called w0.5 and so on, and `width` is a value; and a list `resolution`, the last decision, r128 and so on.
-///
-/// Operators (`kind`): convolution (`channels`, `multiple_of`, `kernel`, `stride`, `dilation`, `padding`, `groups` or
-/// `depthwise`, `bias`, `batch_norm`, `activation`), transposed_convolution (`output_padding` too), linear, max_pool,
-/// average_pool, global_pool, batch_norm, activation, softmax, shuffle, flatten, resize (`factor` or `size`, `mode`:
-/// nearest or bilinear), split (`parts`: how many, or their channels; gives the last); residual (adds its input to what
-/// its `operators` give, where the shapes are equal), scale (multiplies its input by what they give for each channel),
-/// branches (`join`: add or concatenate), concatenate and add (of what `from` names). Numbers may be products such as
-/// "in*6". `when` and `unless` name a value that keeps or drops an operator, `repeat` repeats it.
-///
-/// `as` names what an operator or a layer gives (a list: the parts of a split), and `from` takes a named tensor, or
-/// several joined along the channels, in the place of the one before. Names in a template and in an option are its own;
-/// those of the stem and of layers are known to all that follow. The name of a repeated operator stands for all that it
-/// gave. `outputs` beside `layers` names the tensors that the networks give; without it, it is what stands last.
-///
-/// An architecture's string is the names of its options joined by '|'.
+/// A search space of layers as a page of JSON describes it; nasbench/spaces/README.md says how. Decisions are those of
+/// the layers, in order (the option, then the lists of numbers by their keys), that on the width and that on the
+/// resolution. An architecture's string is the names of its options joined by '|'.
 class LayeredSpace final : public SearchSpace {
  public:
   std::string_view name() const override { return name_; }

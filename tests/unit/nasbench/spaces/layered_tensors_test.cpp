@@ -178,6 +178,15 @@ TEST(LayeredTensors, Resize_IsByAFactorOrToASizeInOneOfTwoModes) {
   EXPECT_EQ(network.nodes[1].attributes.mode, "nearest");
 }
 
+TEST(LayeredTensors, ArchitectureOfAnotherSpace_IsRefused) {
+  const LayeredSpace& space = layered_space(pyramid(), "space.json");
+  for (const std::size_t decisions : {std::size_t{0}, std::size_t{1}, std::size_t{128}}) {
+    EXPECT_THROW(space.operator_list(Architecture(decisions)), InputError);
+    EXPECT_THROW(space.operator_parts(Architecture(decisions)), InputError);
+    EXPECT_THROW(space.operation_counts(Architecture(decisions)), InputError);
+  }
+}
+
 TEST(LayeredTensorsFile, UnknownOrLaterTensors_AreNamed) {
   json definition = pyramid();
   definition["layers"][3]["from"] = {"up", "p9"};
@@ -263,6 +272,9 @@ TEST(LayeredTensorsFile, WidthsThatAreNone_AreRefused) {
   EXPECT_TRUE(says(definition, {"width has 0 multipliers"}));
   definition["width"] = {{"multipliers", {1}}, {"multiple_of", 0}};
   EXPECT_TRUE(says(definition, {"width.multiple_of is 0"}));
+  definition = pyramid();
+  definition["layers"][0]["scaled"] = 0;
+  EXPECT_TRUE(says(definition, {"layers[0].scaled is 0", "true or false"}));
   definition["width"] = 0.5;
   EXPECT_TRUE(says(definition, {"width is 0.5", "multipliers"}));
 }
