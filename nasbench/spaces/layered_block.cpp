@@ -16,11 +16,7 @@ using nlohmann::json;
 
 namespace {
 
-bool is_name(std::string_view text) {
-  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
-  return !text.empty() && letter(text.front()) &&
-         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
-}
+constexpr std::size_t most_entries = 1'000'000;
 
 /// The factors of "a*b/c", each with what joins it to those before.
 struct Factor {
@@ -42,11 +38,23 @@ std::vector<Factor> factors_of(std::string_view text) {
 
 }  // namespace
 
+bool is_name(std::string_view text) {
+  const auto letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  return !text.empty() && letter(text.front()) &&
+         std::all_of(text.begin(), text.end(), [&](char c) { return letter(c) || (c >= '0' && c <= '9'); });
+}
+
+double rounded_to_multiple(double channels, int multiple) {
+  double rounded = std::max<double>(multiple, std::floor((channels + multiple / 2.0) / multiple) * multiple);
+  if (rounded < 0.9 * channels) rounded += multiple;
+  return rounded;
+}
+
 TemplateValue BlockBuilder::value_of(const json& value, const std::string& place, const TemplateValues& values) const {
   if (value.is_boolean()) return value.get<bool>() ? 1.0 : 0.0;
   if (value.is_number()) return value.get<double>();
   if (!value.is_string()) {
-    throw FormatError(file_ + ": " + place + " is " + shown(value) +
+    throw FormatError(file + ": " + place + " is " + shown(value) +
                       ", expected a number, a name, or an expression such as \"in*6\"");
   }
   const auto& text = value.get_ref<const std::string&>();
@@ -62,7 +70,7 @@ TemplateValue BlockBuilder::value_of(const json& value, const std::string& place
       if (known != values.end() && factors.size() == 1) return known->second;
       const double* found = known == values.end() ? nullptr : std::get_if<double>(&known->second);
       if (found == nullptr) {
-        throw FormatError(file_ + ": " + place + ": '" + excerpt(factor.text) + "' in '" + excerpt(text) +
+        throw FormatError(file + ": " + place + ": '" + excerpt(factor.text) + "' in '" + excerpt(text) +
                           "' is no number; known are: " + names_of(values));
       }
       number = *found;
@@ -74,14 +82,29 @@ TemplateValue BlockBuilder::value_of(const json& value, const std::string& place
 
 Block BlockBuilder::build(const json& operators, const std::string& place, const Shape& input,
                           const TemplateValues& values) {
-  Expansion expansion(*this, templates_, file_, expanded_, input);
-  return expansion.take(expansion.append_list(operators, place, values, Block::input_index));
+  Expansion expansion(*this, input);
+  const Source last = expansion.append_list(operators, place, values, {});
+  const std::vector<NamedTensor> named = expansion.named();
+  Block block = expansion.take(last);
+  block.named = named;
+  add_tensors(block, place);
+  return block;
 }
 
-Block BlockBuilder::build_template(std::string_view name, const std::string& place, const Shape& input,
-                                   const TemplateValues& values) {
-  Expansion expansion(*this, templates_, file_, expanded_, input);
-  return expansion.take(expansion.append_template(std::string(name), place, values, Block::input_index));
+void BlockBuilder::add_tensors(const Block& block, const std::string& place) {
+  for (const NamedTensor& made : block.named) {
+    for (const NamedTensor& tensor : tensors) {
+      if (tensor.name != made.name) continue;
+      throw FormatError(file + ": " + place + ": '" + made.name + "' names another tensor too; rename one");
+    }
+  }
+  tensors.insert(tensors.end(), block.named.begin(), block.named.end());
+}
+
+void BlockBuilder::count_entry(const std::string& place) const {
+  if (++expanded <= most_entries) return;
+  throw FormatError(file + ": " + place + ": its templates make over " + std::to_string(most_entries) +
+                    " operators; use fewer, or less nested ones");
 }
 
 }  // namespace tenshot::nasbench

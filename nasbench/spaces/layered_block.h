@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "nasbench/graph/network.h"
 #include "nasbench/graph/operator_specification.h"
 
 namespace tenshot::nasbench {
@@ -17,44 +18,67 @@ namespace tenshot::nasbench {
 using TemplateValue = std::variant<double, std::string>;
 using TemplateValues = std::map<std::string, TemplateValue, std::less<>>;
 
-/// One operator of a block. Its inputs are indices of earlier operators of the block, or Block::input_index.
+/// One operator of a block. A source is an earlier operator of the block, or, where its node is −1, a tensor from
+/// outside: number 0 is what stands before the block, number k the tensor k − 1 of those that earlier blocks named.
 struct BlockOperator {
   OperatorSpecification specification;
-  std::vector<int> inputs;
-  Extent padding = {0, 0};  ///< on each side, of windows
+  std::vector<Source> inputs;
+  Extent padding = {0, 0};          ///< on each side, of windows
+  std::vector<Shape> more_outputs;  ///< of a split, after the first
+  std::string mode;                 ///< of a resize, as OperatorAttributes has it
+  std::string place;                ///< in the file, for messages
 };
 
-/// What one option of a layer computes, or the stem or the head: operators in order of execution.
-struct Block {
-  static constexpr int input_index = -1;
+/// A tensor that a block makes, and that later blocks may take by its name.
+struct NamedTensor {
+  std::string name;
+  Shape shape;
+  Source source;  ///< in its block
+};
 
+/// What one alternative of a layer computes, or the stem or the head: operators in order of execution.
+struct Block {
   std::vector<BlockOperator> operators;
-  int output_index = input_index;  ///< input_index where the block is its input, unchanged
-  Shape output;
+  Source output;  ///< node −1 where the block hands on a tensor, unchanged
+  Shape output_shape;
+  std::vector<NamedTensor> named;
   std::int64_t multiply_adds = 0;
 };
 
-/// Makes blocks of the lists of operators in a space file (layered_space.h describes them). All it throws is
-/// FormatError that names the file, the place in it, what was found and what is expected.
-class BlockBuilder {
- public:
-  /// `templates` (an object, or an empty list) and `file`, its name in messages, must outlive the builder.
-  BlockBuilder(const nlohmann::json& templates, const std::string& file) : templates_(templates), file_(file) {}
+/// What channels are multiplied by, and rounded to a multiple of.
+struct WidthScale {
+  double multiplier = 1;
+  int multiple_of = 1;
+};
 
-  /// The block of the list at `place`, on a tensor of shape `input`, where `values` are known.
+/// What the lists of operators in a space file are expanded with, block by block; README.md describes them. All
+/// that it throws is FormatError that names the file, the place in it, what was found and what is expected.
+struct BlockBuilder {
+  const nlohmann::json& templates;  ///< an object, or an empty list
+  const std::string& file;          ///< its name in messages
+  std::size_t& expanded;            ///< entries of lists so far; too many are refused
+  const WidthScale* width = nullptr;
+  std::vector<NamedTensor> tensors = {};                           ///< made by the blocks before
+  std::map<std::string, std::string, std::less<>> layers_by = {};  ///< the layer of each name that a layer gives
+
+  /// The block of the list at `place`, on a tensor of shape `input`, where `values` are known. What its entries name is
+  /// made for the blocks that follow.
   Block build(const nlohmann::json& operators, const std::string& place, const Shape& input,
               const TemplateValues& values);
-  /// The block of template `name`.
-  Block build_template(std::string_view name, const std::string& place, const Shape& input,
-                       const TemplateValues& values);
+
+  /// Makes what `block` names; each name once in a space.
+  void add_tensors(const Block& block, const std::string& place);
 
   /// What the value at `place` stands for, given `values`: a number, an expression, or a name.
   TemplateValue value_of(const nlohmann::json& value, const std::string& place, const TemplateValues& values) const;
 
- private:
-  const nlohmann::json& templates_;
-  const std::string& file_;
-  std::size_t expanded_ = 0;  ///< entries of lists so far, of all blocks
+  void count_entry(const std::string& place) const;
 };
+
+/// The MobileNets' rounding of channels: to the nearest multiple, but never below nine tenths.
+double rounded_to_multiple(double channels, int multiple);
+
+/// A letter or '_', then letters, digits and '_'.
+bool is_name(std::string_view text);
 
 }  // namespace tenshot::nasbench

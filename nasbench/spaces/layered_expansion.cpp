@@ -1,9 +1,8 @@
 #include "nasbench/spaces/layered_expansion.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <functional>
-#include <map>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/json_reader.h"
@@ -18,8 +17,15 @@ namespace {
 
 constexpr double most_elements = 1e13;       ///< of one tensor or of one operator's weights
 constexpr double most_multiply_adds = 1e15;  ///< of one operator
-constexpr int deepest_nesting = 16;          ///< of lists and templates in each other
-constexpr std::size_t most_entries = 1'000'000;
+constexpr std::int64_t most_image_channels = 1 << 24;
+constexpr int deepest_nesting = 16;  ///< of lists and templates in each other
+constexpr int most_repeats = 128;
+
+/// What every entry of a list may say.
+bool is_common(std::string_view key) {
+  constexpr std::array<std::string_view, 7> keys = {"kind", "when", "unless", "from", "as", "repeat", "comment"};
+  return std::find(keys.begin(), keys.end(), key) != keys.end();
+}
 
 }  // namespace
 
@@ -35,7 +41,7 @@ std::string format_extents(const Shape& shape) {
   return joined(extents, "x");
 }
 
-int Expansion::append_list(const json& list, const std::string& place, const TemplateValues& values, int input) {
+Source Expansion::append_list(const json& list, const std::string& place, const TemplateValues& values, Source input) {
   if (!list.is_array()) fail(place, "a list of operators", list);
   if (++depth_ > deepest_nesting) {
     throw FormatError(file_ + ": " + place + " is nested in over " + std::to_string(deepest_nesting) +
@@ -43,7 +49,7 @@ int Expansion::append_list(const json& list, const std::string& place, const Tem
   }
   TemplateValues own = values;
   own["in"] = static_cast<double>(channels_of(shape(input)));
-  int last = input;
+  Source last = input;
   for (std::size_t i = 0; i < list.size(); ++i) {
     own["channels"] = static_cast<double>(channels_of(shape(last)));
     last = append_entry(list[i], place + "[" + std::to_string(i) + "]", own, last);
@@ -52,8 +58,8 @@ int Expansion::append_list(const json& list, const std::string& place, const Tem
   return last;
 }
 
-int Expansion::append_template(const std::string& name, const std::string& place, const TemplateValues& values,
-                               int input) {
+Source Expansion::append_template(const std::string& name, const std::string& place, const TemplateValues& values,
+                                  Source input) {
   const auto found = templates_.is_object() ? templates_.find(name) : templates_.end();
   if (!templates_.is_object() || found == templates_.end()) {
     std::vector<std::string> known;
@@ -61,17 +67,33 @@ int Expansion::append_template(const std::string& name, const std::string& place
     throw FormatError(file_ + ": " + place + ": there is no template '" + excerpt(name) +
                       "'; there are: " + (known.empty() ? "none" : joined(known)));
   }
-  return append_list(*found, "templates." + excerpt(name), values, input);
+  scopes_.emplace_back();
+  const Source last = append_list(*found, "templates." + excerpt(name), values, input);
+  scopes_.pop_back();
+  return last;
 }
 
-Block Expansion::take(int output) {
-  block_.output_index = output;
-  block_.output = shape(output);
+Source Expansion::append_body(const json& body, const std::string& place, const TemplateValues& values, Source input) {
+  if (const auto name = body.find("template"); name != body.end()) {
+    return append_template(name->get<std::string>(), place, values, input);
+  }
+  scopes_.emplace_back();
+  const Source last = append_list(body.at("operators"), place + ".operators", values, input);
+  scopes_.pop_back();
+  return last;
+}
+
+Block Expansion::take(Source output) {
+  block_.output = output;
+  block_.output_shape = shape(output);
   return std::move(block_);
 }
 
-const Shape& Expansion::shape(int index) const {
-  return index == Block::input_index ? input_ : block_.operators[static_cast<std::size_t>(index)].specification.output;
+const Shape& Expansion::shape(Source source) const {
+  const auto number = static_cast<std::size_t>(source.output);
+  if (source.node < 0) return number == 0 ? input_ : builder_.tensors[number - 1].shape;
+  const BlockOperator& made = block_.operators[static_cast<std::size_t>(source.node)];
+  return number == 0 ? made.specification.output : made.more_outputs[number - 1];
 }
 
 void Expansion::fail(const std::string& place, const std::string& expected, const json& found) const {
@@ -97,13 +119,13 @@ int Expansion::whole(const Entry& entry, const char* key, int otherwise, int lea
                     std::to_string(least) + " to " + std::to_string(most));
 }
 
-Extent Expansion::extent(const Entry& entry, const char* key, int least, Extent otherwise) const {
+Extent Expansion::extent(const Entry& entry, const char* key, int least, Extent otherwise, int most) const {
   const json* value = entry.find(key);
   if (value == nullptr) return otherwise;
   const auto one = [&](const json& part) {
     const double number = std::round(number_of(part, entry.place + "." + key, entry.values));
-    if (number >= least && number <= widest_window) return static_cast<int>(number);
-    fail(entry.place + "." + key, std::to_string(least) + " to " + std::to_string(widest_window), part);
+    if (number >= least && number <= most) return static_cast<int>(number);
+    fail(entry.place + "." + key, std::to_string(least) + " to " + std::to_string(most), part);
   };
   if (!value->is_array()) return {one(*value), one(*value)};
   if (value->size() != 2) fail(entry.place + "." + key, "a number, or [height, width]", *value);
@@ -121,27 +143,57 @@ std::string Expansion::text(const Entry& entry, const char* key) const {
 void Expansion::require_keys(const Entry& entry, std::initializer_list<std::string_view> known) const {
   for (const auto& item : entry.object.items()) {
     const std::string& key = item.key();
-    if (key == "kind" || key == "when" || key == "unless" || key == "comment") continue;
+    if (is_common(key)) continue;
     if (std::find(known.begin(), known.end(), key) != known.end()) continue;
     throw FormatError(file_ + ": " + entry.place + ": key '" + excerpt(key) + "' is unknown; this kind takes: " +
-                      (known.size() == 0 ? "none" : joined(known)) + "; and when, unless, comment");
+                      (known.size() == 0 ? "none" : joined(known)) + "; and when, unless, from, as, repeat, comment");
   }
 }
 
-int Expansion::append_entry(const json& object, const std::string& place, const TemplateValues& values, int input) {
+Source Expansion::append_entry(const json& object, const std::string& place, const TemplateValues& values,
+                               Source input) {
   if (!object.is_object()) fail(place, "an operator such as {\"kind\": \"convolution\", \"kernel\": 3}", object);
-  if (++expanded_ > most_entries) {
-    throw FormatError(file_ + ": " + place + ": its templates make over " + std::to_string(most_entries) +
-                      " operators; use fewer, or less nested ones");
-  }
+  builder_.count_entry(place);
   const Entry entry{object, place, values};
-  if (!stands(entry)) return input;
+  const json *name = entry.find("as"), *kind = entry.find("kind");
+  Source last = input;
+  std::vector<Source> given;
+  if (stands(entry)) {
+    const int repeat = whole(entry, "repeat", 1, 1, most_repeats);
+    const json* from = entry.find("from");
+    if (from != nullptr)
+      last = kind != nullptr && *kind == "add" ? summed(tensors_of(*from, place + ".from"), place + ".from")
+                                               : taken(*from, place);
+    for (int copy = 0; copy < repeat; ++copy) {
+      if (copy > 0) builder_.count_entry(place);
+      if (last == input) {
+        last = append_once(entry, last);
+      } else {  // the entry takes another tensor than its list has there
+        TemplateValues own = values;
+        own["channels"] = static_cast<double>(channels_of(shape(last)));
+        last = append_once({object, place, own}, last);
+      }
+      given.push_back(last);
+    }
+  } else {
+    given.push_back(last);
+  }
+  const bool of_parts = name != nullptr && name->is_array() && kind != nullptr && *kind == "split";
+  if (name != nullptr && !of_parts) give_name(*name, place, given);
+  return last;
+}
+
+Source Expansion::append_once(const Entry& entry, Source input) {
+  const std::string& place = entry.place;
   if (const json* name = entry.find("template")) {
     if (!name->is_string()) fail(place + ".template", "the name of a template", *name);
-    TemplateValues inner = values;
-    for (const auto& item : object.items()) {
-      if (item.key() == "template" || item.key() == "comment") continue;
-      inner[item.key()] = builder_.value_of(item.value(), place + "." + item.key(), values);
+    TemplateValues inner = entry.values;
+    for (const auto& item : entry.object.items()) {
+      if (item.key() == "template" || item.key() == "from" || item.key() == "as" || item.key() == "repeat" ||
+          item.key() == "comment") {
+        continue;
+      }
+      inner[item.key()] = builder_.value_of(item.value(), place + "." + item.key(), entry.values);
     }
     return append_template(name->get<std::string>(), place, inner, input);
   }
@@ -153,16 +205,27 @@ int Expansion::append_entry(const json& object, const std::string& place, const 
   return append_kind(kind->get<std::string>(), entry, input);
 }
 
-int Expansion::append_kind(const std::string& kind, const Entry& entry, int input) {
-  using Append = int (Expansion::*)(const Entry&, int);
+Source Expansion::append_kind(const std::string& kind, const Entry& entry, Source input) {
+  using Append = Source (Expansion::*)(const Entry&, Source);
   static const std::map<std::string, Append, std::less<>> kinds = {
-      {"convolution", &Expansion::append_convolution}, {"linear", &Expansion::append_linear},
-      {"max_pool", &Expansion::append_pool},           {"average_pool", &Expansion::append_pool},
-      {"global_pool", &Expansion::append_global_pool}, {"batch_norm", &Expansion::append_batch_norm},
-      {"activation", &Expansion::append_activation},   {"softmax", &Expansion::append_softmax},
-      {"shuffle", &Expansion::append_shuffle},         {"flatten", &Expansion::append_flatten},
-      {"residual", &Expansion::append_residual},       {"scale", &Expansion::append_scale},
+      {"convolution", &Expansion::append_convolution},
+      {"linear", &Expansion::append_linear},
+      {"max_pool", &Expansion::append_pool},
+      {"average_pool", &Expansion::append_pool},
+      {"global_pool", &Expansion::append_global_pool},
+      {"batch_norm", &Expansion::append_batch_norm},
+      {"activation", &Expansion::append_activation},
+      {"softmax", &Expansion::append_softmax},
+      {"shuffle", &Expansion::append_shuffle},
+      {"flatten", &Expansion::append_flatten},
+      {"residual", &Expansion::append_residual},
+      {"scale", &Expansion::append_scale},
       {"branches", &Expansion::append_branches},
+      {"resize", &Expansion::append_resize},
+      {"split", &Expansion::append_split},
+      {"concatenate", &Expansion::append_joint},
+      {"add", &Expansion::append_joint},
+      {"transposed_convolution", &Expansion::append_transposed_convolution},
   };
   const auto found = kinds.find(kind);
   if (found != kinds.end()) return (this->*found->second)(entry, input);
@@ -172,26 +235,29 @@ int Expansion::append_kind(const std::string& kind, const Entry& entry, int inpu
                     "'; there are: " + joined(known));
 }
 
-int Expansion::push(const Entry& entry, OperatorSpecification specification, std::vector<int> inputs,
-                    const Extent& padding) {
-  for (const int input : inputs) specification.inputs.push_back(shape(input));
-  require_countable(entry, specification);
+Source Expansion::push(const std::string& place, OperatorSpecification specification, std::vector<Source> inputs,
+                       const Extent& padding) {
+  for (const Source& input : inputs) specification.inputs.push_back(shape(input));
+  require_countable(place, specification);
   block_.multiply_adds += multiply_adds(specification);
-  block_.operators.push_back({std::move(specification), std::move(inputs), padding});
-  return static_cast<int>(block_.operators.size()) - 1;
+  block_.operators.push_back({std::move(specification), std::move(inputs), padding, {}, {}, place});
+  return {static_cast<int>(block_.operators.size()) - 1, 0};
 }
 
-void Expansion::require_countable(const Entry& entry, const OperatorSpecification& specification) const {
+void Expansion::require_countable(const std::string& place, const OperatorSpecification& specification) const {
   double elements = 1;
   for (const std::int64_t extent : specification.output) elements *= static_cast<double>(extent);
-  const bool weighted = specification.kind == OperatorKind::convolution || specification.kind == OperatorKind::linear;
+  const bool weighted = specification.kind == OperatorKind::convolution ||
+                        specification.kind == OperatorKind::transposed_convolution ||
+                        specification.kind == OperatorKind::linear;
   const double weights = weighted ? static_cast<double>(channels_of(specification.inputs[0])) *
                                         static_cast<double>(channels_of(specification.output)) / specification.groups *
                                         specification.kernel.height * specification.kernel.width
                                   : 0;
   const double positions = elements / static_cast<double>(channels_of(specification.output));
-  if (elements <= most_elements && weights <= most_elements && weights * positions <= most_multiply_adds) return;
-  throw FormatError(file_ + ": " + entry.place + ": makes a tensor of " + format_extents(specification.output) +
+  const bool few = specification.output.size() != 4 || specification.output[1] <= most_image_channels;
+  if (few && elements <= most_elements && weights <= most_elements && weights * positions <= most_multiply_adds) return;
+  throw FormatError(file_ + ": " + place + ": makes a tensor of " + format_extents(specification.output) +
                     ", too large to compute with; make the channels or the resolution smaller");
 }
 

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -25,22 +27,38 @@ inline std::int64_t channels_of(const Shape& shape) { return shape.size() == 4 ?
 /// "24x56x56".
 std::string format_extents(const Shape& shape);
 
-/// Fills one block.
+/// Fills one block. A list of operators hands the tensor of each entry to the next one; `from` and `as` name others.
 class Expansion {
  public:
-  Expansion(const BlockBuilder& builder, const nlohmann::json& templates, const std::string& file,
-            std::size_t& expanded, Shape input)
-      : builder_(builder), templates_(templates), file_(file), expanded_(expanded), input_(std::move(input)) {}
+  /// The block takes a tensor of shape `input`. The builder must outlive the expansion.
+  Expansion(const BlockBuilder& builder, Shape input)
+      : builder_(builder), templates_(builder.templates), file_(builder.file), input_(std::move(input)) {}
 
-  /// Appends the operators of a list that takes the tensor `input`; the index of what they give.
-  int append_list(const nlohmann::json& list, const std::string& place, const TemplateValues& values, int input);
+  /// Appends the operators of a list that takes the tensor `input`; what they give.
+  Source append_list(const nlohmann::json& list, const std::string& place, const TemplateValues& values, Source input);
 
-  int append_template(const std::string& name, const std::string& place, const TemplateValues& values, int input);
+  /// Appends what an option or a layer says by `template` or by `operators`. Names in it are its own.
+  Source append_body(const nlohmann::json& body, const std::string& place, const TemplateValues& values, Source input);
 
-  Block take(int output);
+  /// The tensor that `from` names, or those that it names, joined along the channels.
+  Source taken(const nlohmann::json& from, const std::string& place);
+
+  const Shape& shape(Source source) const;
+
+  /// The tensors that entries of the outermost list named.
+  std::vector<NamedTensor> named() const;
+
+  Block take(Source output);
 
  private:
-  const Shape& shape(int index) const;
+  /// Tensors by their names; a name of an entry that is repeated stands for several.
+  using Scope = std::map<std::string, std::vector<Source>, std::less<>>;
+
+  /// A tensor that `from` names.
+  struct Taken {
+    std::string name;
+    Source source;
+  };
 
   [[noreturn]] void fail(const std::string& place, const std::string& expected, const nlohmann::json& found) const;
 
@@ -56,13 +74,15 @@ class Expansion {
     }
   };
 
+  Source append_template(const std::string& name, const std::string& place, const TemplateValues& values, Source input);
+
   double number(const Entry& entry, const char* key, double otherwise) const;
 
   double number_of(const nlohmann::json& value, const std::string& place, const TemplateValues& values) const;
 
   int whole(const Entry& entry, const char* key, int otherwise, int least, int most) const;
 
-  Extent extent(const Entry& entry, const char* key, int least, Extent otherwise) const;
+  Extent extent(const Entry& entry, const char* key, int least, Extent otherwise, int most = widest_window) const;
 
   bool flag(const Entry& entry, const char* key) const { return number(entry, key, 0) != 0; }
 
@@ -73,51 +93,95 @@ class Expansion {
 
   void require_keys(const Entry& entry, std::initializer_list<std::string_view> known) const;
 
-  int append_entry(const nlohmann::json& object, const std::string& place, const TemplateValues& values, int input);
+  /// An entry with what it takes, what it is called and how often it stands there.
+  Source append_entry(const nlohmann::json& object, const std::string& place, const TemplateValues& values,
+                      Source input);
 
-  int append_kind(const std::string& kind, const Entry& entry, int input);
+  /// The entry once, on `input`.
+  Source append_once(const Entry& entry, Source input);
 
-  int push(const Entry& entry, OperatorSpecification specification, std::vector<int> inputs,
-           const Extent& padding = {0, 0});
+  Source append_kind(const std::string& kind, const Entry& entry, Source input);
+
+  std::vector<Taken> tensors_of(const nlohmann::json& from, const std::string& place) const;
+
+  std::vector<Source> tensor(const std::string& name, const std::string& place) const;
+
+  /// The tensors joined along the channels; `place` names them in messages.
+  Source joined_channels(const std::vector<Taken>& tensors, const std::string& place);
+
+  Source summed(const std::vector<Taken>& tensors, const std::string& place);
+
+  /// Throws unless both have the same extents from `axis` on.
+  void require_fit(const Taken& tensor, const Taken& first, std::size_t axis, const std::string& place) const;
+
+  bool has_name(Source source) const;
+
+  void give_name(const nlohmann::json& name, const std::string& place, std::vector<Source> tensors);
+
+  Source push(const std::string& place, OperatorSpecification specification, std::vector<Source> inputs,
+              const Extent& padding = {0, 0});
+
+  /// An operator that its kind and its output say all of.
+  Source push_plain(const std::string& place, OperatorKind kind, const Shape& output, std::vector<Source> inputs);
 
   /// What would not fit 64 bits is refused before anything counts it.
-  void require_countable(const Entry& entry, const OperatorSpecification& specification) const;
+  void require_countable(const std::string& place, const OperatorSpecification& specification) const;
 
-  void require_image(const Entry& entry, int input) const;
+  void require_image(const Entry& entry, Source input) const;
 
   /// Output shape of a window on the tensor `input`.
-  Shape windowed(const Entry& entry, int input, std::int64_t channels, const OperatorSpecification& window,
+  Shape windowed(const Entry& entry, Source input, std::int64_t channels, const OperatorSpecification& window,
                  const Extent& padding) const;
 
   /// The window of convolutions and pools: as much padding as keeps the size at stride 1 where the kernel is odd.
   Extent window(const Entry& entry, OperatorSpecification& specification) const;
 
-  int append_convolution(const Entry& entry, int input);
+  Source append_convolution(const Entry& entry, Source input);
+
+  Source append_transposed_convolution(const Entry& entry, Source input);
+
+  /// Channels, groups and bias of a convolution of either kind.
+  int read_convolution(const Entry& entry, Source input, OperatorSpecification& specification) const;
+
+  Source append_norm_and_activation(const Entry& entry, Source input);
 
   int channel_count(const Entry& entry, int otherwise) const;
 
-  int push_elementwise(const Entry& entry, OperatorKind kind, std::string name, int input);
+  /// `value` channels, scaled by the space's width where it is a plain number.
+  double channels_of_value(const Entry& entry, const nlohmann::json& value, const std::string& place) const;
 
-  int append_optional_activation(const Entry& entry, int input);
+  Source push_elementwise(const Entry& entry, OperatorKind kind, std::string name, Source input);
 
-  int push_activation(const Entry& entry, const std::string& name, const char* key, int input);
+  Source append_optional_activation(const Entry& entry, Source input);
 
-  int append_activation(const Entry& entry, int input);
+  Source push_activation(const Entry& entry, const std::string& name, const char* key, Source input);
 
-  int append_batch_norm(const Entry& entry, int input);
+  Source append_activation(const Entry& entry, Source input);
 
-  int append_softmax(const Entry& entry, int input);
+  Source append_batch_norm(const Entry& entry, Source input);
 
-  int append_pool(const Entry& entry, int input);
+  Source append_softmax(const Entry& entry, Source input);
 
-  int append_global_pool(const Entry& entry, int input);
+  Source append_pool(const Entry& entry, Source input);
+
+  Source append_global_pool(const Entry& entry, Source input);
 
   /// A shuffle of one group moves nothing, and is left out.
-  int append_shuffle(const Entry& entry, int input);
+  Source append_shuffle(const Entry& entry, Source input);
 
-  int append_flatten(const Entry& entry, int input);
+  Source flat(const Entry& entry, Source input);
 
-  int append_linear(const Entry& entry, int input);
+  Source append_flatten(const Entry& entry, Source input);
+
+  Source append_linear(const Entry& entry, Source input);
+
+  Source append_resize(const Entry& entry, Source input);
+
+  /// Gives the last part; all parts may have names.
+  Source append_split(const Entry& entry, Source input);
+
+  /// What `from` joined or added already.
+  Source append_joint(const Entry& entry, Source input);
 
   const nlohmann::json& list_of(const Entry& entry) const {
     const nlohmann::json* list = entry.find("operators");
@@ -127,22 +191,20 @@ class Expansion {
     return *list;
   }
 
-  int push_joint(const Entry& entry, OperatorKind kind, const Shape& output, std::vector<int> inputs);
-
   /// Adds the input to what the operators give, where both have the same shape.
-  int append_residual(const Entry& entry, int input);
+  Source append_residual(const Entry& entry, Source input);
 
   /// Multiplies the input by what the operators give for each channel: squeeze-and-excitation.
-  int append_scale(const Entry& entry, int input);
+  Source append_scale(const Entry& entry, Source input);
 
-  int append_branches(const Entry& entry, int input);
+  Source append_branches(const Entry& entry, Source input);
 
   const BlockBuilder& builder_;
   const nlohmann::json& templates_;
   const std::string& file_;
-  std::size_t& expanded_;
   const Shape input_;
   Block block_;
+  std::vector<Scope> scopes_ = {Scope()};
   int depth_ = 0;
 };
 

@@ -1,99 +1,51 @@
-#include "nasbench/graph/layer_graph_builder.h"
 #include "nasbench/graph/network_builder.h"
+#include "nasbench/spaces/layered_levels.h"
 #include "nasbench/spaces/layered_space.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
 namespace {
 
-/// Appends a block to a graph whose layer `input` it takes; the layer that holds what it gives.
-int append_block(LayerGraphBuilder& builder, const Block& block, const std::string& prefix, int input) {
-  std::vector<int> layers;
-  const auto layer_of = [&](int index) {
-    return index == Block::input_index ? input : layers[static_cast<std::size_t>(index)];
-  };
-  for (const BlockOperator& entry : block.operators) {
-    const OperatorSpecification& op = entry.specification;
-    const std::string name = prefix + "_" + std::to_string(layers.size());
-    const int first = layer_of(entry.inputs.front());
-    const Window window = {op.kernel.height, op.stride.height, entry.padding.height};
-    const bool plain_window = op.kernel.height == op.kernel.width && op.stride.height == op.stride.width &&
-                              entry.padding.height == entry.padding.width && op.dilation == Extent{};
-    switch (op.kind) {
-      case OperatorKind::convolution:
-        if (!plain_window || op.groups != 1 || op.bias) break;
-        layers.push_back(builder.convolution(name, first, static_cast<int>(op.output[1]), window));
-        continue;
-      case OperatorKind::average_pool:
-        if (!plain_window) break;
-        layers.push_back(builder.average_pool(name, first, window));
-        continue;
-      case OperatorKind::batch_norm:
-        layers.push_back(builder.batch_norm(name, first));
-        continue;
-      case OperatorKind::activation:
-        if (op.name != "relu") break;
-        layers.push_back(builder.relu(name, first));
-        continue;
-      case OperatorKind::global_pool:
-        layers.push_back(builder.global_average_pool(name, first));
-        continue;
-      case OperatorKind::add:
-        layers.push_back(builder.add(name, first, layer_of(entry.inputs.back())));
-        continue;
-      case OperatorKind::reshape:  // a linear layer flattens what it takes
-        layers.push_back(first);
-        continue;
-      case OperatorKind::linear:
-        if (!op.bias) break;
-        layers.push_back(builder.linear(name, first, static_cast<int>(op.output.back())));
-        continue;
-      default:
-        break;
-    }
-    throw InputError("a layer graph cannot hold this operator yet: " + format(op));
-  }
-  return layer_of(block.output_index);
-}
-
-/// Appends a block to a network; what it gives of the tensor `input`.
-Source append_block(NetworkBuilder& builder, const Block& block, const std::string& prefix, const Source& input) {
+/// Appends a block to a network; what it gives of the tensor `input`. `tensors` are those that blocks named so far.
+Source append_block(NetworkBuilder& builder, const Block& block, const std::string& prefix, const Source& input,
+                    std::vector<Source>& tensors) {
   std::vector<Source> values;
-  const auto value_of = [&](int index) {
-    return index == Block::input_index ? input : values[static_cast<std::size_t>(index)];
+  const auto value_of = [&](const Source& source) -> Source {
+    if (source.node >= 0) return {values[static_cast<std::size_t>(source.node)].node, source.output};
+    return source.output == 0 ? input : tensors[static_cast<std::size_t>(source.output) - 1];
   };
   for (const BlockOperator& entry : block.operators) {
     const OperatorSpecification& op = entry.specification;
     NetworkNode node;
     node.operation = op;
     node.name = prefix + "_" + std::to_string(values.size()) + "_" + std::string(name(op.kind));
-    for (const int index : entry.inputs) node.inputs.push_back(value_of(index));
-    Shape output = op.output;
-    output[0] = builder.type(node.inputs.front()).shape[0];  // the batch
-    node.outputs = {{std::move(output), op.type}};
+    for (const Source& source : entry.inputs) node.inputs.push_back(value_of(source));
+    node.outputs = {{op.output, op.type}};
+    for (const Shape& output : entry.more_outputs) node.outputs.push_back({output, op.type});
+    for (TensorType& output : node.outputs) output.shape[0] = builder.type(node.inputs.front()).shape[0];  // the batch
     node.attributes.padding = {entry.padding.height, entry.padding.width, entry.padding.height, entry.padding.width};
     if (op.kind == OperatorKind::batch_norm) node.attributes.alpha = batch_norm_epsilon;
-    if (op.kind == OperatorKind::concatenate || op.kind == OperatorKind::softmax) node.attributes.axes = {1};
+    if (op.kind == OperatorKind::concatenate || op.kind == OperatorKind::softmax || op.kind == OperatorKind::split) {
+      node.attributes.axes = {1};
+    }
+    node.attributes.mode = entry.mode;
     if (op.name == "hard_sigmoid") {
       node.attributes.alpha = 1.0 / 6;
       node.attributes.beta = 0.5;
     }
     values.push_back(builder.append(std::move(node)));
   }
-  return value_of(block.output_index);
+  std::vector<Source> named;
+  for (const NamedTensor& tensor : block.named) named.push_back(value_of(tensor.source));
+  const Source output = value_of(block.output);
+  tensors.insert(tensors.end(), named.begin(), named.end());
+  return output;
 }
 
 }  // namespace
 
-LayerGraph LayeredSpace::network(const Architecture& architecture, const NetworkShape& shape) const {
-  const NetworkShape own = shape_of(architecture, shape);
-  LayerGraphBuilder builder({input_channels_, own.resolution, own.resolution});
-  int last = builder.input();
-  std::size_t stage = 0;
-  for (const Block* block : blocks_of(architecture, shape)) {
-    last = append_block(builder, *block, "stage" + std::to_string(stage++), last);
-  }
-  return builder.take();
+LayerGraph LayeredSpace::network(const Architecture&, const NetworkShape&) const {
+  throw InputError("networks of the search space " + name_ + " are no layer graphs");
 }
 
 Network LayeredSpace::computation(const Architecture& architecture, const NetworkShape& shape, int batch) const {
@@ -101,10 +53,13 @@ Network LayeredSpace::computation(const Architecture& architecture, const Networ
   NetworkBuilder builder;
   Source last = builder.input("input", {batch, input_channels_, own.resolution, own.resolution});
   std::size_t stage = 0;
-  for (const Block* block : blocks_of(architecture, shape)) {
-    last = append_block(builder, *block, "stage" + std::to_string(stage++), last);
+  const Level& level = level_of(architecture, shape);
+  std::vector<Source> tensors;
+  for (const Block* block : blocks_of(architecture, level)) {
+    last = append_block(builder, *block, "stage" + std::to_string(stage++), last, tensors);
   }
-  builder.output(last);
+  if (level.outputs.empty()) builder.output(last);
+  for (const std::size_t tensor : level.outputs) builder.output(tensors[tensor]);
   return builder.take();
 }
 

@@ -2,7 +2,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
-#include <set>
+#include <tuple>
 
 #include "nasbench/spaces/layered_expansion.h"
 #include "nasbench/support/error.h"
@@ -22,22 +22,15 @@ constexpr std::array<std::string_view, 8> activations = {"relu", "relu6",   "har
 
 Shape shape_of(std::int64_t channels, std::int64_t height, std::int64_t width) { return {1, channels, height, width}; }
 
-/// The MobileNets' rounding of channels: to the nearest multiple, but never below nine tenths.
-double rounded_to_multiple(double channels, int multiple) {
-  double rounded = std::max<double>(multiple, std::floor((channels + multiple / 2.0) / multiple) * multiple);
-  if (rounded < 0.9 * channels) rounded += multiple;
-  return rounded;
-}
-
 }  // namespace
 
-void Expansion::require_image(const Entry& entry, int input) const {
+void Expansion::require_image(const Entry& entry, Source input) const {
   if (shape(input).size() == 4) return;
   throw FormatError(file_ + ": " + entry.place + ": takes an image, and a flat tensor of " +
                     format_extents(shape(input)) + " stands before it");
 }
 
-Shape Expansion::windowed(const Entry& entry, int input, std::int64_t channels, const OperatorSpecification& window,
+Shape Expansion::windowed(const Entry& entry, Source input, std::int64_t channels, const OperatorSpecification& window,
                           const Extent& padding) const {
   const auto positions = [](std::int64_t length, int kernel, int stride, int dilation, int pad) {
     const std::int64_t room = length + 2 * pad - (std::int64_t{dilation} * (kernel - 1) + 1);
@@ -61,13 +54,8 @@ Extent Expansion::window(const Entry& entry, OperatorSpecification& specificatio
                  same(specification.kernel.width, specification.dilation.width)});
 }
 
-int Expansion::append_convolution(const Entry& entry, int input) {
-  require_keys(entry, {"channels", "multiple_of", "kernel", "stride", "dilation", "padding", "groups", "depthwise",
-                       "bias", "batch_norm", "activation"});
+int Expansion::read_convolution(const Entry& entry, Source input, OperatorSpecification& specification) const {
   require_image(entry, input);
-  OperatorSpecification specification;
-  specification.kind = OperatorKind::convolution;
-  const Extent padding = window(entry, specification);
   const auto in = static_cast<int>(channels_of(shape(input)));
   const int channels = channel_count(entry, in);
   const bool depthwise = flag(entry, "depthwise");
@@ -78,14 +66,57 @@ int Expansion::append_convolution(const Entry& entry, int input) {
                       " output channels");
   }
   specification.bias = flag(entry, "bias");
+  return channels;
+}
+
+Source Expansion::append_convolution(const Entry& entry, Source input) {
+  require_keys(entry, {"channels", "scaled", "multiple_of", "kernel", "stride", "dilation", "padding", "groups",
+                       "depthwise", "bias", "batch_norm", "activation"});
+  OperatorSpecification specification;
+  specification.kind = OperatorKind::convolution;
+  const int channels = read_convolution(entry, input, specification);
+  const Extent padding = window(entry, specification);
   specification.output = windowed(entry, input, channels, specification, padding);
-  int last = push(entry, std::move(specification), {input}, padding);
-  if (flag(entry, "batch_norm")) last = push_elementwise(entry, OperatorKind::batch_norm, "", last);
-  return append_optional_activation(entry, last);
+  return append_norm_and_activation(entry, push(entry.place, std::move(specification), {input}, padding));
+}
+
+Source Expansion::append_transposed_convolution(const Entry& entry, Source input) {
+  require_keys(entry, {"channels", "scaled", "multiple_of", "kernel", "stride", "dilation", "padding", "output_padding",
+                       "groups", "depthwise", "bias", "batch_norm", "activation"});
+  OperatorSpecification specification;
+  specification.kind = OperatorKind::transposed_convolution;
+  const int channels = read_convolution(entry, input, specification);
+  const Extent padding = window(entry, specification), more = extent(entry, "output_padding", 0, {0, 0});
+  const auto length = [](std::int64_t in, int kernel, int stride, int dilation, int pad, int rest) {
+    return (in - 1) * stride + std::int64_t{dilation} * (kernel - 1) + 1 - 2 * pad + rest;
+  };
+  const auto& [kernel, stride, dilation] = std::tie(specification.kernel, specification.stride, specification.dilation);
+  const Shape& from = shape(input);
+  specification.output =
+      shape_of(channels, length(from[2], kernel.height, stride.height, dilation.height, padding.height, more.height),
+               length(from[3], kernel.width, stride.width, dilation.width, padding.width, more.width));
+  if (specification.output[2] < 1 || specification.output[3] < 1) {
+    throw FormatError(file_ + ": " + entry.place + ": its padding leaves nothing of a tensor of " +
+                      format_extents(from));
+  }
+  return append_norm_and_activation(entry, push(entry.place, std::move(specification), {input}, padding));
+}
+
+Source Expansion::append_norm_and_activation(const Entry& entry, Source input) {
+  if (flag(entry, "batch_norm")) input = push_elementwise(entry, OperatorKind::batch_norm, "", input);
+  return append_optional_activation(entry, input);
+}
+
+double Expansion::channels_of_value(const Entry& entry, const json& value, const std::string& place) const {
+  const double channels = number_of(value, place, entry.values);
+  const WidthScale* width = builder_.width;
+  if (width == nullptr || !value.is_number() || number(entry, "scaled", 1) == 0) return channels;
+  return rounded_to_multiple(channels * width->multiplier, width->multiple_of);
 }
 
 int Expansion::channel_count(const Entry& entry, int otherwise) const {
-  double channels = number(entry, "channels", otherwise);
+  const json* value = entry.find("channels");
+  double channels = value == nullptr ? otherwise : channels_of_value(entry, *value, entry.place + ".channels");
   if (entry.find("multiple_of") != nullptr) {
     channels = rounded_to_multiple(channels, whole(entry, "multiple_of", 1, 1, most_channels));
   }
@@ -95,21 +126,21 @@ int Expansion::channel_count(const Entry& entry, int otherwise) const {
                     std::to_string(most_channels));
 }
 
-int Expansion::push_elementwise(const Entry& entry, OperatorKind kind, std::string name, int input) {
+Source Expansion::push_elementwise(const Entry& entry, OperatorKind kind, std::string name, Source input) {
   OperatorSpecification specification;
   specification.kind = kind;
   specification.name = std::move(name);
   specification.output = shape(input);
-  return push(entry, std::move(specification), {input});
+  return push(entry.place, std::move(specification), {input});
 }
 
-int Expansion::append_optional_activation(const Entry& entry, int input) {
+Source Expansion::append_optional_activation(const Entry& entry, Source input) {
   const std::string activation = text(entry, "activation");
   if (activation.empty() || activation == "none") return input;
   return push_activation(entry, activation, "activation", input);
 }
 
-int Expansion::push_activation(const Entry& entry, const std::string& name, const char* key, int input) {
+Source Expansion::push_activation(const Entry& entry, const std::string& name, const char* key, Source input) {
   if (std::find(activations.begin(), activations.end(), name) == activations.end()) {
     throw FormatError(file_ + ": " + entry.place + "." + key + ": there is no activation '" + excerpt(name) +
                       "'; there are: none, " + joined(activations));
@@ -117,42 +148,39 @@ int Expansion::push_activation(const Entry& entry, const std::string& name, cons
   return push_elementwise(entry, OperatorKind::activation, name, input);
 }
 
-int Expansion::append_activation(const Entry& entry, int input) {
+Source Expansion::append_activation(const Entry& entry, Source input) {
   require_keys(entry, {"name"});
   const std::string name = text(entry, "name");
   return name == "none" ? input : push_activation(entry, name, "name", input);
 }
 
-int Expansion::append_batch_norm(const Entry& entry, int input) {
+Source Expansion::append_batch_norm(const Entry& entry, Source input) {
   require_keys(entry, {});
   return push_elementwise(entry, OperatorKind::batch_norm, "", input);
 }
 
-int Expansion::append_softmax(const Entry& entry, int input) {
+Source Expansion::append_softmax(const Entry& entry, Source input) {
   require_keys(entry, {});
   return push_elementwise(entry, OperatorKind::softmax, "", input);
 }
 
-int Expansion::append_pool(const Entry& entry, int input) {
+Source Expansion::append_pool(const Entry& entry, Source input) {
   require_keys(entry, {"kernel", "stride", "dilation", "padding"});
   require_image(entry, input);
   OperatorSpecification specification;
   specification.kind = operator_kind(entry.object.at("kind").get<std::string>());
   const Extent padding = window(entry, specification);
   specification.output = windowed(entry, input, channels_of(shape(input)), specification, padding);
-  return push(entry, std::move(specification), {input}, padding);
+  return push(entry.place, std::move(specification), {input}, padding);
 }
 
-int Expansion::append_global_pool(const Entry& entry, int input) {
+Source Expansion::append_global_pool(const Entry& entry, Source input) {
   require_keys(entry, {});
   require_image(entry, input);
-  OperatorSpecification specification;
-  specification.kind = OperatorKind::global_pool;
-  specification.output = shape_of(channels_of(shape(input)), 1, 1);
-  return push(entry, std::move(specification), {input});
+  return push_plain(entry.place, OperatorKind::global_pool, shape_of(channels_of(shape(input)), 1, 1), {input});
 }
 
-int Expansion::append_shuffle(const Entry& entry, int input) {
+Source Expansion::append_shuffle(const Entry& entry, Source input) {
   require_keys(entry, {"groups"});
   require_image(entry, input);
   const int groups = whole(entry, "groups", 1, 1, most_channels);
@@ -165,65 +193,54 @@ int Expansion::append_shuffle(const Entry& entry, int input) {
   specification.kind = OperatorKind::shuffle;
   specification.groups = groups;
   specification.output = shape(input);
-  return push(entry, std::move(specification), {input});
+  return push(entry.place, std::move(specification), {input});
 }
 
-int Expansion::append_flatten(const Entry& entry, int input) {
-  require_keys(entry, {});
+Source Expansion::flat(const Entry& entry, Source input) {
   if (shape(input).size() == 2) return input;
-  OperatorSpecification specification;
-  specification.kind = OperatorKind::reshape;
-  specification.output = {1, element_count(shape(input))};
-  return push(entry, std::move(specification), {input});
+  return push_plain(entry.place, OperatorKind::reshape, {1, element_count(shape(input))}, {input});
 }
 
-int Expansion::append_linear(const Entry& entry, int input) {
-  require_keys(entry, {"channels", "multiple_of", "bias", "activation"});
-  if (input + 1 == static_cast<int>(block_.operators.size()) && input >= 0 &&
+Source Expansion::append_flatten(const Entry& entry, Source input) {
+  require_keys(entry, {});
+  return flat(entry, input);
+}
+
+Source Expansion::append_linear(const Entry& entry, Source input) {
+  require_keys(entry, {"channels", "scaled", "multiple_of", "bias", "activation"});
+  if (input.node >= 0 && input.node + 1 == static_cast<int>(block_.operators.size()) && !has_name(input) &&
       block_.operators.back().specification.kind == OperatorKind::global_pool) {
     block_.operators.back().specification.output = {1, channels_of(shape(input))};  // it need not be flattened again
   }
-  if (shape(input).size() == 4) {
-    OperatorSpecification flat;
-    flat.kind = OperatorKind::reshape;
-    flat.output = {1, element_count(shape(input))};
-    input = push(entry, std::move(flat), {input});
-  }
+  input = flat(entry, input);
   OperatorSpecification specification;
   specification.kind = OperatorKind::linear;
   specification.bias = entry.find("bias") == nullptr || flag(entry, "bias");
   specification.output = {
       1, channel_count(entry, static_cast<int>(std::min<std::int64_t>(shape(input).back(), most_channels)))};
-  return append_optional_activation(entry, push(entry, std::move(specification), {input}));
+  return append_optional_activation(entry, push(entry.place, std::move(specification), {input}));
 }
 
-int Expansion::push_joint(const Entry& entry, OperatorKind kind, const Shape& output, std::vector<int> inputs) {
-  OperatorSpecification specification;
-  specification.kind = kind;
-  specification.output = output;
-  return push(entry, std::move(specification), std::move(inputs));
-}
-
-int Expansion::append_residual(const Entry& entry, int input) {
+Source Expansion::append_residual(const Entry& entry, Source input) {
   require_keys(entry, {"operators"});
-  const int last = append_list(list_of(entry), entry.place + ".operators", entry.values, input);
+  const Source last = append_list(list_of(entry), entry.place + ".operators", entry.values, input);
   if (last == input || shape(last) != shape(input)) return last;
-  return push_joint(entry, OperatorKind::add, shape(last), {last, input});
+  return push_plain(entry.place, OperatorKind::add, shape(last), {last, input});
 }
 
-int Expansion::append_scale(const Entry& entry, int input) {
+Source Expansion::append_scale(const Entry& entry, Source input) {
   require_keys(entry, {"operators"});
   require_image(entry, input);
-  const int factors = append_list(list_of(entry), entry.place + ".operators", entry.values, input);
+  const Source factors = append_list(list_of(entry), entry.place + ".operators", entry.values, input);
   const Shape expected = shape_of(channels_of(shape(input)), 1, 1);
   if (shape(factors) != expected && shape(factors) != shape(input)) {
     throw FormatError(file_ + ": " + entry.place + ": its operators give " + format_extents(shape(factors)) +
                       ", expected " + format_extents(expected) + ", a factor for each channel");
   }
-  return push_joint(entry, OperatorKind::multiply, shape(input), {input, factors});
+  return push_plain(entry.place, OperatorKind::multiply, shape(input), {input, factors});
 }
 
-int Expansion::append_branches(const Entry& entry, int input) {
+Source Expansion::append_branches(const Entry& entry, Source input) {
   require_keys(entry, {"operators", "join"});
   const json& lists = list_of(entry);
   if (!lists.is_array() || lists.empty()) fail(entry.place + ".operators", "a list of lists of operators", lists);
@@ -231,27 +248,12 @@ int Expansion::append_branches(const Entry& entry, int input) {
   if (join != "add" && join != "concatenate") {
     throw FormatError(file_ + ": " + entry.place + ".join is '" + excerpt(join) + "', expected add or concatenate");
   }
-  std::vector<int> ends;
+  std::vector<Taken> ends;
   for (std::size_t i = 0; i < lists.size(); ++i) {
-    ends.push_back(append_list(lists[i], entry.place + ".operators[" + std::to_string(i) + "]", entry.values, input));
+    const std::string place = entry.place + ".operators[" + std::to_string(i) + "]";
+    ends.push_back({"branch " + std::to_string(i), append_list(lists[i], place, entry.values, input)});
   }
-  Shape output = shape(ends[0]);
-  for (std::size_t i = 1; i < ends.size(); ++i) {
-    Shape other = shape(ends[i]);
-    const std::int64_t channels = channels_of(other);
-    if (join == "concatenate" && other.size() == output.size()) other[1] = output[1];
-    if (other != output) {
-      throw FormatError(file_ + ": " + entry.place + ": branch " + std::to_string(i) + " gives " +
-                        format_extents(shape(ends[i])) + ", which does not fit " + format_extents(shape(ends[0])) +
-                        " of branch 0");
-    }
-    if (join == "concatenate") output[1] += channels;
-  }
-  if (ends.size() == 1) return ends[0];
-  if (join == "concatenate") return push_joint(entry, OperatorKind::concatenate, output, ends);
-  int sum = ends[0];
-  for (std::size_t i = 1; i < ends.size(); ++i) sum = push_joint(entry, OperatorKind::add, output, {sum, ends[i]});
-  return sum;
+  return join == "add" ? summed(ends, entry.place) : joined_channels(ends, entry.place);
 }
 
 }  // namespace tenshot::nasbench

@@ -43,11 +43,17 @@ const LayeredSpace* shipped_space(std::string_view name) {
 
 LayeredSpace::~LayeredSpace() = default;
 
-const LayeredSpace::Level& LayeredSpace::level(const NetworkShape& shape) const {
+const LayeredSpace::Level& LayeredSpace::level(const NetworkShape& shape, std::size_t width) const {
   const std::lock_guard lock(levels_->mutex);
-  std::unique_ptr<Level>& found = levels_->of_shape[{shape.resolution, shape.classes}];
-  if (!found) found = make_level(shape);
+  std::unique_ptr<Level>& found = levels_->of_shape[{shape.resolution, shape.classes, width}];
+  std::size_t expanded = 0;
+  if (!found) found = make_level(shape, width, expanded);
   return *found;
+}
+
+const LayeredSpace::Level& LayeredSpace::level_of(const Architecture& architecture, const NetworkShape& shape) const {
+  const NetworkShape own = shape_of(architecture, shape);  // which looks at the architecture first
+  return level(own, width_of(architecture));
 }
 
 Architecture LayeredSpace::parse(std::string_view text) const {
@@ -99,16 +105,37 @@ void LayeredSpace::check_architecture(const Architecture& architecture) const { 
 std::vector<double> LayeredSpace::operation_counts(const Architecture& architecture) const {
   check_architecture(architecture);
   std::vector<double> counts(counted_.size(), 0);
-  for (std::size_t d = 0; d < layers_.size(); ++d) {
-    const auto place = std::find(counted_.begin(), counted_.end(), names_[d][architecture[d]]);
-    counts[static_cast<std::size_t>(place - counted_.begin())] += 1;
+  for (const Layer& layer : layers_) {
+    const int repeat = alternative(layer, chosen(layer, architecture)).repeat;
+    for (std::size_t i = 0; i < layer.decision_count(); ++i) {
+      const std::size_t d = layer.first_decision + i;
+      const auto place = std::find(counted_.begin(), counted_.end(), names_[d][architecture[d]]);
+      counts[static_cast<std::size_t>(place - counted_.begin())] += layer.decides_option && i == 0 ? repeat : 1;
+    }
   }
   return counts;
 }
 
+std::size_t LayeredSpace::chosen(const Layer& layer, const Architecture& architecture) const {
+  std::size_t number = 0;
+  for (std::size_t i = 0; i < layer.decision_count(); ++i) {
+    const std::size_t d = layer.first_decision + i;
+    number = number * static_cast<std::size_t>(decisions_[d]) + architecture[d];
+  }
+  return number;
+}
+
+std::size_t LayeredSpace::width_of(const Architecture& architecture) const {
+  return widths_.empty() ? 0 : architecture[decisions_.size() - (resolutions_.empty() ? 1 : 2)];
+}
+
+std::size_t LayeredSpace::resolution_of(const Architecture& architecture) const {
+  return resolutions_.empty() ? 0 : architecture[decisions_.size() - 1];
+}
+
 NetworkShape LayeredSpace::shape_of(const Architecture& architecture, NetworkShape shape) const {
   check_architecture(architecture);
-  if (!resolutions_.empty()) shape.resolution = resolutions_[architecture[layers_.size()]];
+  if (!resolutions_.empty()) shape.resolution = resolutions_[resolution_of(architecture)];
   if (shape.resolution < 1 || shape.resolution > largest_resolution || shape.classes < 1 ||
       shape.classes > largest_class_count) {
     throw InputError(name_ + ": a resolution of " + std::to_string(shape.resolution) + " pixels and " +
@@ -118,23 +145,24 @@ NetworkShape LayeredSpace::shape_of(const Architecture& architecture, NetworkSha
   return shape;
 }
 
-std::vector<const Block*> LayeredSpace::blocks_of(const Architecture& architecture, const NetworkShape& shape) const {
-  const Level& level = this->level(shape_of(architecture, shape));
+std::vector<const Block*> LayeredSpace::blocks_of(const Architecture& architecture, const Level& level) const {
   std::vector<const Block*> blocks = {&level.stem};
-  for (std::size_t d = 0; d < layers_.size(); ++d) blocks.push_back(&level.layers[d][architecture[d]]);
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    blocks.push_back(&level.layers[l][chosen(layers_[l], architecture)]);
+  }
   blocks.push_back(&level.head);
   return blocks;
 }
 
 std::int64_t LayeredSpace::flop_count(const Architecture& architecture, const NetworkShape& shape) const {
   std::int64_t count = 0;
-  for (const Block* block : blocks_of(architecture, shape)) count += block->multiply_adds;
+  for (const Block* block : blocks_of(architecture, level_of(architecture, shape))) count += block->multiply_adds;
   return count;
 }
 
 std::vector<OperatorSpecification> LayeredSpace::operator_list(const Architecture& architecture) const {
   std::vector<OperatorSpecification> list;
-  for (const Block* block : blocks_of(architecture, default_shape())) {
+  for (const Block* block : blocks_of(architecture, level_of(architecture, default_shape()))) {
     for (const BlockOperator& entry : block->operators) list.push_back(entry.specification);
   }
   return list;
@@ -142,13 +170,15 @@ std::vector<OperatorSpecification> LayeredSpace::operator_list(const Architectur
 
 std::vector<std::uint32_t> LayeredSpace::operator_parts(const Architecture& architecture) const {
   check_architecture(architecture);
-  const std::uint32_t resolution = resolutions_.empty() ? 0 : architecture[layers_.size()];
+  const auto widths = static_cast<std::uint32_t>(std::max<std::size_t>(1, widths_.size()));
+  const auto level = static_cast<std::uint32_t>(resolution_of(architecture) * widths + width_of(architecture));
   const auto stages = static_cast<std::uint32_t>(layers_.size()) + 2;
   std::vector<std::uint32_t> parts;
   parts.reserve(stages);
   for (std::uint32_t stage = 0; stage < stages; ++stage) {
-    const std::uint32_t option = stage == 0 || stage + 1 == stages ? 0 : architecture[stage - 1];
-    parts.push_back((resolution * stages + stage) * part_options + option);
+    const bool fixed = stage == 0 || stage + 1 == stages;
+    const auto option = static_cast<std::uint32_t>(fixed ? 0 : chosen(layers_[stage - 1], architecture));
+    parts.push_back((level * stages + stage) * part_options + option);
   }
   return parts;
 }
@@ -156,13 +186,14 @@ std::vector<std::uint32_t> LayeredSpace::operator_parts(const Architecture& arch
 std::vector<OperatorSpecification> LayeredSpace::operator_part(std::uint32_t part) const {
   const auto stages = static_cast<std::uint32_t>(layers_.size()) + 2;
   const std::size_t option = part % part_options, stage = part / part_options % stages,
-                    resolution = part / part_options / stages;
+                    widths = std::max<std::size_t>(1, widths_.size()), width = part / part_options / stages % widths,
+                    resolution = part / part_options / stages / widths;
   const bool fixed = stage == 0 || stage + 1 == stages;
   if (resolution >= std::max<std::size_t>(1, resolutions_.size()) ||
-      option >= (fixed ? 1 : layers_[stage - 1].options.size())) {
+      option >= (fixed ? 1 : alternative_count(layers_[stage - 1]))) {
     throw InputError(name_ + " has no part " + std::to_string(part) + " of operators");
   }
-  const Level& level = this->level({resolutions_.empty() ? resolution_ : resolutions_[resolution], classes_});
+  const Level& level = this->level({resolutions_.empty() ? resolution_ : resolutions_[resolution], classes_}, width);
   const Block& block = stage == 0 ? level.stem : fixed ? level.head : level.layers[stage - 1][option];
   std::vector<OperatorSpecification> list;
   for (const BlockOperator& entry : block.operators) list.push_back(entry.specification);

@@ -15,37 +15,9 @@ namespace tenshot::nasbench {
 
 constexpr std::string_view space_format = "tenshot.space/1";
 
-/// A search space of layers, one decision each, as a file describes it. JSON:
-///
-///     {"format": "tenshot.space/1", "name": "tiny",
-///      "input": {"channels": 3, "resolution": 32}, "classes": 10,
-///      "templates": {"block": [
-///        {"kind": "residual", "operators": [
-///          {"kind": "convolution", "channels": "in*expansion", "batch_norm": true, "activation": "relu"},
-///          {"kind": "convolution", "depthwise": true, "kernel": "kernel", "stride": "stride", "batch_norm": true,
-///           "activation": "relu"},
-///          {"kind": "convolution", "channels": "out", "batch_norm": true}]}]},
-///      "option_sets": {"all": [{"name": "k3", "template": "block", "kernel": 3, "expansion": 3},
-///                              {"name": "k5", "template": "block", "kernel": 5, "expansion": 3}]},
-///      "stem": [{"kind": "convolution", "channels": 16, "kernel": 3, "stride": 2}],
-///      "layers": [{"out": 24, "stride": 2, "repeat": 3, "options": ["all", {"name": "k7", "template": "block",
-///                  "kernel": 7, "expansion": 6}]}],
-///      "head": [{"kind": "global_pool"}, {"kind": "linear", "channels": "classes"}]}
-///
-/// `layers`: `out` channels, `stride`, `options`: objects, or names of `option_sets`; `repeat` makes as many layers of
-/// it, of which the first alone has the stride. An option has a `name` and `operators`, or a `template`; what else it
-/// or its layer says are values that the template may use, beside `in` (channels before the list of operators),
-/// `channels` (before the operator), `out`, `stride`, `resolution` (of the input image), `classes`, and `same_shape`
-/// (1 where the layer changes neither channels nor size). All options of a layer give `out` channels and one size. A
-/// list `resolution` beside `input` is a last decision, whose options are called r128 and so on.
-///
-/// Operators (`kind`): convolution (`channels`, `multiple_of`, `kernel`, `stride`, `dilation`, `padding`, `groups` or
-/// `depthwise`, `bias`, `batch_norm`, `activation`), linear, max_pool, average_pool, global_pool, batch_norm,
-/// activation, softmax, shuffle, flatten; residual (adds its input to what its `operators` give, where the shapes are
-/// equal), scale (multiplies its input by what they give for each channel), branches (`join`: add or concatenate).
-/// Numbers may be products such as "in*6". `when` and `unless` name a value that keeps or drops an operator.
-///
-/// An architecture's string is the names of its options joined by '|'.
+/// A search space of layers as a page of JSON describes it; nasbench/spaces/README.md says how. Decisions are those of
+/// the layers, in order (the option, then the lists of numbers by their keys), that on the width and that on the
+/// resolution. An architecture's string is the names of its options joined by '|'.
 class LayeredSpace final : public SearchSpace {
  public:
   std::string_view name() const override { return name_; }
@@ -71,11 +43,6 @@ class LayeredSpace final : public SearchSpace {
   std::vector<Operator> operators(const NetworkShape&) const override { return {}; }
   std::vector<double> operator_occurrences(const Architecture&) const override { return {}; }
 
-  /// Layers with a decision, without that on the resolution.
-  std::size_t layer_count() const { return layers_.size(); }
-  /// Names of the options at a decision.
-  const std::vector<std::string>& option_names(std::size_t decision) const { return names_[decision]; }
-
   /// The one space of this description (layered_space() below, without its look at the name).
   static const LayeredSpace& intern(const nlohmann::json& definition, const std::string& file);
 
@@ -90,13 +57,33 @@ class LayeredSpace final : public SearchSpace {
     const nlohmann::json* object = nullptr;
     std::string place;  ///< in the file, for messages
   };
-  /// One layer with a decision.
+  /// A list in the place of a layer's value.
+  struct Choice {
+    std::string key;
+    std::vector<double> values;
+    std::vector<std::string> names;
+  };
+  /// One layer. Its alternatives are the combinations of its options and choices, those of the last one fastest.
   struct Layer {
     const nlohmann::json* object = nullptr;
     std::string place;
-    int out = 0;
+    int out = 0;  ///< 0 where nobody says
     int stride = 1;
-    std::vector<Option> options;
+    std::vector<Option> options;  ///< where the layer decides nothing by them, the layer itself
+    bool decides_option = false;
+    std::vector<Choice> choices;
+    bool takes = false;  ///< what `from` names
+    std::string name;    ///< of what it gives; empty where it has none
+    std::size_t first_decision = 0;
+
+    std::size_t decision_count() const { return choices.size() + (decides_option ? 1 : 0); }
+  };
+  /// What one alternative of a layer is made of.
+  struct Alternative {
+    const Option* option = nullptr;
+    std::vector<double> values;  ///< of the layer's choices
+    int repeat = 1;
+    std::string text;  ///< the names of its options, joined by '|'
   };
   /// All blocks for one shape of input.
   struct Level;
@@ -104,21 +91,43 @@ class LayeredSpace final : public SearchSpace {
 
   LayeredSpace(const nlohmann::json& definition, const std::string& file);
   void read_resolutions(const nlohmann::json& definition);
+  void read_widths(const nlohmann::json& definition);
   void read_layers(const nlohmann::json& definition);
-  void read_options(const nlohmann::json& layer, const std::string& place);
+  void read_layer(const nlohmann::json& layer, const std::string& place);
+  void read_options(const nlohmann::json& layer, Layer& made) const;
+  void read_choices(const nlohmann::json& layer, Layer& made) const;
   void name_decisions();
+  void check_levels();
   void check_architecture(const Architecture& architecture) const;
-  const Level& level(const NetworkShape& shape) const;
-  std::unique_ptr<Level> make_level(const NetworkShape& shape) const;
+  const Level& level(const NetworkShape& shape, std::size_t width) const;
+  /// The level that the architecture's own network is of.
+  const Level& level_of(const Architecture& architecture, const NetworkShape& shape) const;
+  std::unique_ptr<Level> make_level(const NetworkShape& shape, std::size_t width, std::size_t& expanded) const;
+  std::vector<Block> make_blocks(const Layer& layer, const BlockBuilder& builder, const Shape& before,
+                                 const TemplateValues& common) const;
+  Block make_block(const Layer& layer, const Alternative& alternative, const BlockBuilder& builder, const Shape& before,
+                   const TemplateValues& common) const;
+  /// Reads `outputs`.
+  void find_outputs(const BlockBuilder& builder, Level& level) const;
+  /// Throws where an operator computes what nothing takes; `tensor_count` tensors have a name.
+  void require_needed(const Level& level, std::size_t tensor_count) const;
+  std::size_t alternative_count(const Layer& layer) const;
+  Alternative alternative(const Layer& layer, std::size_t number) const;
+  /// Which alternative of the layer the architecture has.
+  std::size_t chosen(const Layer& layer, const Architecture& architecture) const;
+  /// The options of the decisions on the width and on the resolution; 0 where there is none.
+  std::size_t width_of(const Architecture& architecture) const;
+  std::size_t resolution_of(const Architecture& architecture) const;
   /// The shape of the architecture's own network: of `shape`, with the resolution that it chose.
   NetworkShape shape_of(const Architecture& architecture, NetworkShape shape) const;
   /// The blocks of the architecture, from the stem to the head.
-  std::vector<const Block*> blocks_of(const Architecture& architecture, const NetworkShape& shape) const;
+  std::vector<const Block*> blocks_of(const Architecture& architecture, const Level& level) const;
 
   std::string file_, name_;
   std::unique_ptr<const nlohmann::json> definition_;
   int input_channels_ = 3, resolution_ = 0, classes_ = 0;
-  std::vector<int> resolutions_;  ///< empty where it is no decision
+  std::vector<int> resolutions_;    ///< empty where it is no decision
+  std::vector<WidthScale> widths_;  ///< the same
   std::vector<Layer> layers_;
   std::vector<int> decisions_;
   std::vector<std::vector<std::string>> names_;  ///< [decision][option]

@@ -8,6 +8,7 @@
 #include "nasbench/spaces/specification_json.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/json_reader.h"
+#include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
@@ -31,6 +32,12 @@ std::size_t index_from(const JsonReader& reader, const json& value, const char* 
   return static_cast<std::size_t>(index);
 }
 
+/// A hash of what a file keeps of a network with edges, whose own hash is also of attributes that no file keeps.
+std::string kept_hash(const NamedNetwork& network) {
+  const std::string of_operators = named_network(network.name, network.operators, network.origin).hash;
+  return sha256_hex(network.hash + of_operators + json(network.sources).dump());
+}
+
 NamedNetwork network_from(const json& value, const std::vector<OperatorSpecification>& operators,
                           const std::string& file, const std::string& place) {
   const JsonReader reader(value, file, place);
@@ -42,11 +49,13 @@ NamedNetwork network_from(const json& value, const std::vector<OperatorSpecifica
   const std::string hash = reader.text("hash", "");
   const json* sources = reader.find("sources");
   if (!is_hash(hash)) reader.fail("hash", "64 hexadecimal digits", reader.require("hash", "64 hexadecimal digits"));
+  const auto require_hash = [&](const std::string& written, const std::string& expected) {
+    if (written == expected) return;
+    throw FormatError(file + ": " + place + ": the hash of network '" + excerpt(network.name) +
+                      "' is not that of its operators; the file was altered");
+  };
   if (sources == nullptr) {
-    if (hash != network.hash) {
-      throw FormatError(file + ": " + place + ": the hash of network '" + excerpt(network.name) +
-                        "' is not that of its operators; the file was altered");
-    }
+    require_hash(hash, network.hash);
     return network;
   }
   network.hash = hash;
@@ -64,6 +73,8 @@ NamedNetwork network_from(const json& value, const std::vector<OperatorSpecifica
       list.push_back(source.get<int>());
     }
   }
+  // Files of earlier releases have none.
+  if (reader.find("kept_hash") != nullptr) require_hash(reader.text("kept_hash", ""), kept_hash(network));
   return network;
 }
 
@@ -100,7 +111,10 @@ json networks_json(const std::vector<Architecture>& identities) {
       indices.push_back(place->second);
     }
     json described = {{"name", network.name}, {"hash", network.hash}, {"operators", std::move(indices)}};
-    if (!network.sources.empty()) described["sources"] = network.sources;
+    if (!network.sources.empty()) {
+      described["sources"] = network.sources;
+      described["kept_hash"] = kept_hash(network);
+    }
     list.push_back(std::move(described));
   }
   return {{"format", networks_format}, {"operators", std::move(operators)}, {"networks", std::move(list)}};

@@ -17,6 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const nasbench::Architecture architecture = space.random(rng);
     fuzz::require(space.parse(space.format(architecture)) == architecture, "what is written reads again");
     space.operator_list(architecture);
-    space.flop_count(architecture, space.default_shape());
+    const nasbench::Network network = space.computation(architecture, space.default_shape(), 1);
+    nasbench::require_sound(network);
+    fuzz::require(nasbench::multiply_adds(network) == space.flop_count(architecture, space.default_shape()),
+                  "a network costs what its space says");
   });
 }

@@ -176,6 +176,51 @@ TEST_F(FileSpace, OnnxFile_IsRefusedWithWhatToDo) {
                  {"model.onnx", "space networks"});
 }
 
+TEST(DetectorSpace, IsImportedTrainedPlannedAdaptedAndPredicted) {
+  const Folder folder;
+  const auto path = [&folder](const std::string& name) { return folder.path() / name; };
+  const auto q = [&path](const std::string& name) { return quoted(path(name)); };
+  write(path("yolo.json"), slurp(std::string(TENSHOT_SOURCE_DIR) + "/nasbench/spaces/examples/yolo.json"));
+  const nasbench::SearchSpace& space = datasets::named_space(path("yolo.json").string());
+  std::vector<nasbench::Architecture> drawn;
+  Rng rng(1);
+  for (int i = 0; i < 160; ++i) drawn.push_back(space.random(rng));
+  write(path("wide.csv"), table_of(space, {drawn.begin(), drawn.end() - 60}, "architecture"));
+  write(path("truth.csv"), measurements_of(space, {drawn.end() - 60, drawn.end()}, "architecture"));
+  write(path("names.csv"), "architecture\n" + space.format(drawn[100]) + "\n" + space.format(drawn[101]) + "\n");
+  expect_fine(
+      run("tenshot dataset import --space " + q("yolo.json") + " --table " + q("wide.csv") + " --out " + q("pool")));
+  expect_fine(run("tenshot train --predictor operators --pool " + q("pool") + " --out " + q("pool.tenshot")));
+  expect_fine(run("tenshot plan --checkpoint " + q("pool.tenshot") + " --samples 10 --out " + q("plan.csv")));
+  const auto plan = datasets::read_architectures(path("plan.csv"), space).architectures;
+  ASSERT_EQ(plan.size(), 10U);
+  write(path("measured.csv"), measurements_of(space, plan, "architecture"));
+  expect_fine(run("tenshot adapt --checkpoint " + q("pool.tenshot") + " --measurements " + q("measured.csv") +
+                  " --out " + q("device.tenshot")));
+  expect_fine(run("tenshot predict --predictor " + q("device.tenshot") + " --archs " + q("names.csv") + " --out " +
+                  q("predictions.csv")));
+  EXPECT_EQ(datasets::read_architectures(path("predictions.csv"), space).architectures.size(), 2U);
+  const Outcome outcome =
+      run("tenshot evaluate --predictor " + q("device.tenshot") + " --measured " + q("truth.csv") + " --json");
+  expect_fine(outcome);
+  EXPECT_GT(nlohmann::json::parse(outcome.out).at("acc10").get<double>(), 0.9) << outcome.out;
+  expect_fine(run("tenshot train --predictor flops-memory --pool " + q("pool") + " --out " + q("lines.tenshot")));
+  expect_fine(run("tenshot adapt --checkpoint " + q("lines.tenshot") + " --measurements " + q("measured.csv") +
+                  " --out " + q("line.tenshot")));
+}
+
+TEST(DetectorSpace, TensorThatNobodyMade_IsNamedWithItsPlaceAndNothingIsWritten) {
+  const Folder folder;
+  std::string text = slurp(std::string(TENSHOT_SOURCE_DIR) + "/nasbench/spaces/examples/yolo.json");
+  text.replace(text.find("[\"up4\", \"p4\"]"), 13, "[\"up4\", \"p6\"]");
+  write(folder.path() / "broken.json", text);
+  write(folder.path() / "wide.csv", "architecture,board\na,1\n");
+  expect_refused(run("tenshot dataset import --space " + quoted(folder.path() / "broken.json") + " --table " +
+                     quoted(folder.path() / "wide.csv") + " --out " + quoted(folder.path() / "pool")),
+                 {"broken.json: layers[6].from: there is no tensor 'p6' before this", "named are: p3, p4, p5, up4"});
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "pool"));
+}
+
 /// Thirty networks of some convolutions, as a table of operators, and two more as ONNX files.
 class NamedNetworks : public ::testing::Test {
  protected:

@@ -70,22 +70,15 @@ double mega_flops(const SearchSpace& space, const Architecture& architecture) {
   return static_cast<double>(space.flop_count(architecture, space.default_shape())) * 1e-6;
 }
 
-/// Bytes that a network's layers read and write, for one image in fp32: their inputs, outputs and weights, each once.
-double memory_access_bytes(const nasbench::LayerGraph& graph) {
-  const auto elements = [](const nasbench::TensorShape& shape) {
-    return static_cast<double>(shape.channels) * shape.height * shape.width;
-  };
-  double values = static_cast<double>(nasbench::parameter_count(graph));
-  for (const nasbench::Layer& layer : graph.layers) {
-    if (layer.kind == nasbench::LayerKind::input) continue;
-    values += elements(layer.output);
-    for (const int input : layer.inputs) values += elements(graph.layers[static_cast<std::size_t>(input)].output);
-  }
-  return values * sizeof(float);
-}
-
+/// What a network's operators read and write, for one image in fp32: their inputs, outputs and weights, each once.
 double mega_bytes(const SearchSpace& space, const Architecture& architecture) {
-  return memory_access_bytes(space.network(architecture, space.default_shape())) * 1e-6;
+  double bytes = 0;
+  for (const nasbench::NetworkNode& node : space.computation(architecture, space.default_shape(), 1).nodes) {
+    const nasbench::OperatorSpecification& op = node.operation;
+    if (op.kind == nasbench::OperatorKind::reshape) continue;  // which moves nothing
+    bytes += static_cast<double>(nasbench::input_bytes(op) + nasbench::output_bytes(op) + nasbench::weight_bytes(op));
+  }
+  return bytes * 1e-6;
 }
 
 /// A latency as a sum of quantities times coefficients, and its card's account of them.

@@ -138,6 +138,31 @@ TEST(NetworksFile, ReadsBackAsTheSameNetworks) {
   EXPECT_EQ(named_network(with_edges).hash, content_hash(network));
 }
 
+TEST(NetworksFile, OperatorsOrEdgesEditedByHand_AreRefusedByTheHash) {
+  NetworkBuilder builder;
+  const Source image = builder.input("input", {1, 3, 8, 8});
+  const Source a = builder.convolution("a", image, 4, {same_window(3)});
+  builder.output(builder.add("sum", a, builder.activation("relu", a, "relu")));
+  const json good = networks_json({add_network(named_network("edited", builder.take(), "edited.onnx"))});
+  const std::string expected =
+      "networks.json: networks[0]: the hash of network 'edited' is not that of its operators; the file was altered";
+  json bad = good;
+  bad["operators"][0]["kernel"] = {5, 5};
+  EXPECT_EQ(complaint(bad), expected);
+  bad = good;
+  bad["networks"][0]["operators"][1] = 2;
+  EXPECT_EQ(complaint(bad), expected);
+  bad = good;
+  bad["networks"][0]["sources"][2] = {1, 1};
+  EXPECT_EQ(complaint(bad), expected);
+  bad = good;
+  bad["networks"][0]["kept_hash"] = 7;
+  EXPECT_NE(complaint(bad).find("networks[0].kept_hash"), std::string::npos) << complaint(bad);
+  json of_an_earlier_release = good;
+  of_an_earlier_release["networks"][0].erase("kept_hash");
+  EXPECT_EQ(add_networks(of_an_earlier_release, "old.json"), add_networks(good, "new.json"));
+}
+
 TEST(NetworksFile, WhatIsWrong_IsNamedWithItsPlace) {
   const Architecture identity = add_network(named_network("wrong", {convolution(3, 4, 3)}, "a.csv"));
   const json good = networks_json({identity});

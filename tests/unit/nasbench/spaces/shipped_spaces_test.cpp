@@ -98,14 +98,22 @@ TEST(OnceForAll, TemplatesMakeMobileNetV3Large) {
   EXPECT_NEAR(static_cast<double>(flops(space, space.example())), 219e6, 0.015 * 219e6);
 }
 
-TEST(Documentation, ItsExampleIsASpace) {
+/// The page's example of that number.
+const LayeredSpace& documented_space(int number) {
   std::ifstream file(std::string(TENSHOT_SOURCE_DIR) + "/nasbench/spaces/README.md");
   const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  const std::size_t begin = text.find("```json") + 7;
-  const LayeredSpace& space =
-      layered_space(nlohmann::json::parse(text.substr(begin, text.find("```", begin) - begin)), "README.md");
-  EXPECT_EQ(space.size(), 1'953'125U);
-  EXPECT_NO_THROW(space.parse("k3_e3|pool|k5_e6|k3_e3|k3_e3|pool|k5_e3|k5_e3|k3_e6"));
+  std::size_t begin = 0;
+  for (int i = 0; i < number; ++i) begin = text.find("```json", begin) + 7;
+  return layered_space(nlohmann::json::parse(text.substr(begin, text.find("```", begin) - begin)), "README.md");
+}
+
+TEST(Documentation, ItsExamplesAreSpaces) {
+  const LayeredSpace& mobile = documented_space(1);
+  EXPECT_EQ(mobile.size(), 1'953'125U);
+  EXPECT_NO_THROW(mobile.parse("k3_e3|pool|k5_e6|k3_e3|k3_e3|pool|k5_e3|k5_e3|k3_e6"));
+  const LayeredSpace& pyramid = documented_space(2);
+  EXPECT_EQ(pyramid.size(), 27U);
+  EXPECT_EQ(pyramid.computation(pyramid.parse("depth2|depth1|w0.75"), pyramid.default_shape(), 1).outputs.size(), 2U);
 }
 
 /// Reads the architectures of a public table.
