@@ -89,22 +89,6 @@ TfliteKernel select_tflite_kernel(const OperatorSpecification& op, MobileGpu gpu
   return takes_winograd(op, shape, gpu) ? TfliteKernel::winograd : TfliteKernel::convolution;
 }
 
-std::string_view name(VulkanKernel kernel) {
-  constexpr std::array<std::string_view, 5> names = {"conv2d", "conv2d_dw", "conv2d_dw_3x3", "conv2d_dw_5x5",
-                                                     "conv2d_pw"};
-  return names.at(static_cast<std::size_t>(kernel));
-}
-
-VulkanKernel select_vulkan_kernel(const OperatorSpecification& op) {
-  const ConvolutionShape shape(op);
-  if (op.kind == OperatorKind::transposed_convolution) return VulkanKernel::conv2d;
-  if (op.groups == shape.input_channels && shape.output_channels != 1) {
-    if (has_kernel(op, 3)) return VulkanKernel::conv2d_dw_3x3;
-    return has_kernel(op, 5) ? VulkanKernel::conv2d_dw_5x5 : VulkanKernel::conv2d_dw;
-  }
-  return has_kernel(op, 1) ? VulkanKernel::conv2d_pw : VulkanKernel::conv2d;
-}
-
 std::vector<Kernel> tflite_gpu_kernels(const Network& network, InputOrder order) {
   const std::size_t count = network.nodes.size();
   std::vector<std::vector<Source>> inputs(count);

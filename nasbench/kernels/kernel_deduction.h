@@ -32,14 +32,6 @@ std::string_view name(TfliteKernel kernel);
 /// is none.
 TfliteKernel select_tflite_kernel(const OperatorSpecification& convolution, MobileGpu gpu);
 
-/// A convolution's kernel in PyTorch Mobile's Vulkan backend.
-enum class VulkanKernel : std::uint8_t { conv2d, conv2d_dw, conv2d_dw_3x3, conv2d_dw_5x5, conv2d_pw };
-/// "conv2d_dw_3x3" and so on, as the enumerator is spelt.
-std::string_view name(VulkanKernel kernel);
-
-/// Algorithm B.1. Throws InputError where `convolution` is none.
-VulkanKernel select_vulkan_kernel(const OperatorSpecification& convolution);
-
 /// Which input of an addition or a multiplication comes first.
 enum class InputOrder : std::uint8_t {
   as_written,     ///< as the network has them: Algorithm B.2 as printed

@@ -112,35 +112,9 @@ Interpolation Grid::interpolate(const std::vector<double>& point) const {
   return result;
 }
 
-std::vector<double> logarithmic_points(double least, double most, std::size_t n) {
-  if (!(least > 0) || !(most >= least) || n == 0) {
-    throw InputError("points of equal ratios need a range over 0, and at least one point");
-  }
-  std::vector<double> points;
-  for (std::size_t i = 0; i < n; ++i) {
-    const double share = n == 1 ? 0 : static_cast<double>(i) / static_cast<double>(n - 1);
-    const double point = std::round(least * std::pow(most / least, share));
-    if (points.empty() || point > points.back()) points.push_back(point);
-  }
-  return points;
-}
-
 double complexity(const nasbench::OperatorSpecification& op) {
   require_convolution(op);
   return static_cast<double>(multiply_adds(op));
-}
-
-std::vector<double> convolution_point(const nasbench::OperatorSpecification& op) {
-  require_convolution(op);
-  return {static_cast<double>(op.inputs[0][2]),  static_cast<double>(op.inputs[0][1]),
-          static_cast<double>(op.kernel.height), static_cast<double>(op.kernel.width),
-          static_cast<double>(op.output[1]),     static_cast<double>(op.stride.height)};
-}
-
-Interpolation convolution_ms(const Grid& cost_of_operation, const nasbench::OperatorSpecification& op) {
-  Interpolation result = cost_of_operation.interpolate(convolution_point(op));
-  result.value *= complexity(op);
-  return result;
 }
 
 }  // namespace tenshot::trainer::grid

@@ -49,17 +49,8 @@ class Grid {
   std::vector<double> values_;
 };
 
-/// n points from `least` to `most` whose ratios are equal, rounded to whole numbers, each once.
-std::vector<double> logarithmic_points(double least, double most, std::size_t n);
-
 /// The complexity of a convolution (Eq. 2): k_x k_y c x' y' f, each group with its own channels. Throws InputError
 /// where `operation` is no convolution.
 double complexity(const nasbench::OperatorSpecification& operation);
-
-/// Its coordinates: input size, input channels, kernel height, kernel width, filters, stride.
-std::vector<double> convolution_point(const nasbench::OperatorSpecification& operation);
-
-/// The latency of a convolution: its complexity times what the grid says an operation costs (Eq. 1).
-Interpolation convolution_ms(const Grid& cost_of_operation, const nasbench::OperatorSpecification& operation);
 
 }  // namespace tenshot::trainer::grid

@@ -56,20 +56,6 @@ TEST(TfliteSelection, GroupsOfFoursHaveTheirOwnKernel) {
   EXPECT_THROW(select_tflite_kernel(OperatorSpecification{}, MobileGpu::other), InputError);
 }
 
-TEST(VulkanSelection, FollowsTheAlgorithm) {
-  EXPECT_EQ(select_vulkan_kernel(convolution(32, 32, 28, 3, 32)), VulkanKernel::conv2d_dw_3x3);
-  EXPECT_EQ(select_vulkan_kernel(convolution(32, 32, 28, 5, 32)), VulkanKernel::conv2d_dw_5x5);
-  EXPECT_EQ(select_vulkan_kernel(convolution(32, 32, 28, 7, 32)), VulkanKernel::conv2d_dw);
-  EXPECT_EQ(select_vulkan_kernel(convolution(32, 64, 28, 1)), VulkanKernel::conv2d_pw);
-  EXPECT_EQ(select_vulkan_kernel(convolution(32, 64, 28, 3)), VulkanKernel::conv2d);
-  EXPECT_EQ(select_vulkan_kernel(convolution(32, 64, 28, 3, 4)), VulkanKernel::conv2d);
-  EXPECT_EQ(select_vulkan_kernel(convolution(1, 1, 28, 1)), VulkanKernel::conv2d_pw);  // one channel: not depthwise
-  OperatorSpecification transposed = convolution(32, 32, 28, 1);
-  transposed.kind = OperatorKind::transposed_convolution;
-  EXPECT_EQ(select_vulkan_kernel(transposed), VulkanKernel::conv2d);
-  EXPECT_EQ(name(VulkanKernel::conv2d_dw_5x5), "conv2d_dw_5x5");
-}
-
 std::vector<std::string> names(const std::vector<Kernel>& kernels) {
   std::vector<std::string> result;
   for (const Kernel& kernel : kernels) result.push_back(kernel.name);
