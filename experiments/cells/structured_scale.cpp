@@ -14,13 +14,13 @@
 #include <iostream>
 #include <numeric>
 
+#include "experiments/cells/simulated_devices.h"
 #include "experiments/shared/program.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "sampling/architectures/information.h"
 #include "trainer/core/metrics.h"
-#include "trainer/evaluation/simulated_devices.h"
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/planning.h"
@@ -29,7 +29,7 @@
 namespace {
 
 using namespace tenshot;
-using trainer::evaluation::SimulatedDevice;
+using experiments::SimulatedDevice;
 using trainer::structured::CalibrationOptions;
 using trainer::structured::StructuredLibrary;
 
@@ -70,13 +70,13 @@ Drawn draw(std::size_t devices, std::size_t targets, std::size_t architectures, 
   drawn.latencies.architectures.assign(all.begin(), middle);
   drawn.test.assign(middle, middle + 1000);
   std::vector<SimulatedDevice> both =
-      trainer::evaluation::draw_devices(drawn.model, devices + targets, {0.01, 0.03, 0.06}, seed);
+      experiments::draw_devices(drawn.model, devices + targets, {0.01, 0.03, 0.06}, seed);
   // Structures, patterns and noises take turns, so the order is drawn before the targets are cut off.
   Rng(seed, 2).shuffle(both);
   for (std::size_t d = 0; d < devices; ++d) {
     drawn.ids.push_back(both[d].id);
     drawn.latencies.latency_ms.push_back(
-        trainer::evaluation::measure(drawn.model, both[d], drawn.latencies.architectures, seed + 1));
+        experiments::measure(drawn.model, both[d], drawn.latencies.architectures, seed + 1));
   }
   drawn.targets.assign(both.begin() + static_cast<std::ptrdiff_t>(devices), both.end());
   return drawn;
@@ -107,13 +107,13 @@ Accuracy accuracy_of(const StructuredLibrary& library, const Drawn& drawn, const
     const SimulatedDevice& target = drawn.targets[t];
     trainer::AdaptationSet set;
     for (const std::size_t c : chosen) set.architectures.push_back(drawn.latencies.architectures[c]);
-    set.latency_ms = trainer::evaluation::measure(drawn.model, target, set.architectures, seed + 2);
+    set.latency_ms = experiments::measure(drawn.model, target, set.architectures, seed + 2);
     set.whole_milliseconds = target.whole_milliseconds;
     trainer::structured::StructuredPosterior posterior;
     accuracy.milliseconds += 1e3 * seconds_of([&] { posterior = trainer::structured::adapt(library, set); });
     const auto predicted = trainer::structured::predict_intervals(posterior, table, confidence);
     const trainer::Metrics metrics =
-        trainer::evaluate(predicted.latency_ms, trainer::evaluation::measure(drawn.model, target, drawn.test, seed + 3),
+        trainer::evaluate(predicted.latency_ms, experiments::measure(drawn.model, target, drawn.test, seed + 3),
                           predicted.lower_ms, predicted.upper_ms);
     shares.push_back(metrics.acc10);
     accuracy.spearman += metrics.spearman;

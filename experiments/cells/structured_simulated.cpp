@@ -13,13 +13,13 @@
 
 #include "datasets/pool/pool.h"
 #include "datasets/tables/measurements.h"
+#include "experiments/cells/simulated_devices.h"
 #include "experiments/shared/program.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "sampling/architectures/information.h"
 #include "trainer/core/metrics.h"
-#include "trainer/evaluation/simulated_devices.h"
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/pool_library.h"
@@ -28,8 +28,8 @@
 namespace {
 
 using namespace tenshot;
+using experiments::SimulatedDevice;
 using trainer::AdaptationSet;
-using trainer::evaluation::SimulatedDevice;
 using trainer::structured::StructuredLibrary;
 using trainer::structured::StructuredPosterior;
 
@@ -126,8 +126,8 @@ std::vector<std::size_t> two_rounds(const Task& task, const SimulatedDevice& dev
 
 std::vector<Result> results_of(const Task& task, const SimulatedDevice& device, std::uint64_t seed) {
   const nasbench::StructureModel& model = *task.library.model;
-  const std::vector<double> latency_ms = trainer::evaluation::measure(model, device, task.candidates, seed + 1);
-  const std::vector<double> truth_ms = trainer::evaluation::measure(model, device, task.test, seed + 2);
+  const std::vector<double> latency_ms = experiments::measure(model, device, task.candidates, seed + 1);
+  const std::vector<double> truth_ms = experiments::measure(model, device, task.test, seed + 2);
   std::vector<std::size_t> many = indices(task.candidates.size());
   Rng(seed, device.stream).shuffle(many);
   many.resize(std::min<std::size_t>(many.size(), 250));
@@ -246,7 +246,7 @@ void run(int argc, char** argv) {
   const Task task = make_task(
       pool, nlohmann::json::parse(parsed["posterior"].as<std::string>()).get<trainer::structured::PosteriorOptions>());
   const nasbench::StructureModel& model = *task.library.model;
-  const std::vector<SimulatedDevice> devices = trainer::evaluation::draw_devices(
+  const std::vector<SimulatedDevice> devices = experiments::draw_devices(
       model, parsed["devices"].as<std::size_t>(), parsed["noises"].as<std::vector<double>>(), seed);
   std::vector<Result> results;
   for (const SimulatedDevice& device : devices) {

@@ -16,7 +16,7 @@
 #endif
 
 #include "descriptor/fusion/fusion_detection.h"
-#include "descriptor/runtimes/compiled_graph.h"
+#include "experiments/kernels/compiled_graph.h"
 #include "nasbench/graph/onnx.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -29,7 +29,7 @@ using nasbench::Network;
 /// Nodes of LibTorch's compiled graph that compute: no constants, no changes of layout, no lists.
 int computing_nodes(const std::string& runtime, const Network& network) {
   int count = 0;
-  for (const auto& [kind, times] : descriptor::compiled_node_counts(runtime, network)) {
+  for (const auto& [kind, times] : experiments::compiled_node_counts(runtime, network)) {
     const bool moves = kind == "aten::to_mkldnn" || kind == "aten::to_dense" || kind == "aten::contiguous" ||
                        kind == "aten::to" || kind == "aten::reshape" || kind == "aten::size";
     const bool computes = kind.rfind("aten::", 0) == 0 || kind.rfind("prepacked::", 0) == 0 ||

@@ -1,8 +1,6 @@
 // Kernels of TensorFlow Lite's GPU delegate, deduced by the algorithms of Li et al. (2024), Appendix B, against those
 // that four phones really ran. Usage: kernel_deduction --table operators.csv --out FOLDER
 
-#include "nasbench/kernels/kernel_deduction.h"
-
 #include <algorithm>
 #include <cxxopts.hpp>
 #include <filesystem>
@@ -11,7 +9,8 @@
 #include <optional>
 #include <sstream>
 
-#include "datasets/operators/profiles.h"
+#include "experiments/kernels/deduced_kernels.h"
+#include "experiments/kernels/profiles.h"
 #include "nasbench/spaces/published_cnn.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -20,7 +19,7 @@
 namespace {
 
 using namespace tenshot;
-using datasets::ProfiledNetwork;
+using experiments::ProfiledNetwork;
 using nasbench::OperatorKind;
 using nasbench::OperatorSpecification;
 
@@ -57,10 +56,10 @@ TrueKernel parse_kernel(const std::string& text) {
   }
 }
 
-nasbench::MobileGpu gpu_of(const std::string& setting) {
+experiments::MobileGpu gpu_of(const std::string& setting) {
   // Adreno 640 and 616; Mali-G76; A12 (Li et al., 2024, Table 1).
   const bool adreno = setting == "pixel4_gpu" || setting == "mi8se_gpu";
-  return adreno ? nasbench::MobileGpu::adreno6xx : nasbench::MobileGpu::other;
+  return adreno ? experiments::MobileGpu::adreno6xx : experiments::MobileGpu::other;
 }
 
 /// Pools over the whole image are TensorFlow Lite's mean.
@@ -69,8 +68,8 @@ bool covers_image(const OperatorSpecification& op) {
          (op.kind == OperatorKind::average_pool && op.output.size() == 4 && op.output[2] * op.output[3] == 1);
 }
 
-std::string deduced_kernel(const OperatorSpecification& op, nasbench::MobileGpu gpu) {
-  if (op.kind == OperatorKind::convolution) return std::string(name(nasbench::select_tflite_kernel(op, gpu)));
+std::string deduced_kernel(const OperatorSpecification& op, experiments::MobileGpu gpu) {
+  if (op.kind == OperatorKind::convolution) return std::string(name(experiments::select_tflite_kernel(op, gpu)));
   if (op.kind == OperatorKind::linear) return "fully_connected";
   if (op.kind == OperatorKind::concatenate) return "concat";
   return covers_image(op) ? "mean" : "pooling_2d";
@@ -82,7 +81,7 @@ struct Selection {
   std::map<std::string, std::pair<int, int>> convolutions;   ///< kernel that ran → all, deduced
 };
 
-Selection compare_selection(const datasets::ProfiledNetworks& table, std::size_t setting) {
+Selection compare_selection(const experiments::ProfiledNetworks& table, std::size_t setting) {
   Selection result;
   for (const ProfiledNetwork& network : table.networks) {
     for (std::size_t i = 0; i < network.operators.size(); ++i) {
@@ -143,10 +142,10 @@ struct BuiltNetwork {
   std::vector<std::vector<std::string>> links;  ///< of each listed operator
 };
 
-BuiltNetwork build(const ProfiledNetwork& listed, nasbench::InputOrder order) {
-  const nasbench::Network network = nasbench::with_batch_norms_converted(nasbench::published_cnn(listed.name));
+BuiltNetwork build(const ProfiledNetwork& listed, experiments::InputOrder order) {
+  const nasbench::Network network = experiments::with_batch_norms_converted(nasbench::published_cnn(listed.name));
   BuiltNetwork result{&listed, {}};
-  std::vector<nasbench::Kernel> kernels = nasbench::tflite_gpu_kernels(network, order);
+  std::vector<nasbench::Kernel> kernels = experiments::tflite_gpu_kernels(network, order);
   // The table goes by the operators that kernels begin with.
   std::sort(kernels.begin(), kernels.end(),
             [](const nasbench::Kernel& a, const nasbench::Kernel& b) { return a.nodes.front() < b.nodes.front(); });
@@ -174,7 +173,7 @@ struct Fusion {
   std::vector<std::string> wrong;  ///< rows of wrong.csv
 };
 
-Fusion compare_fusion(const std::vector<BuiltNetwork>& networks, const datasets::ProfiledNetworks& table,
+Fusion compare_fusion(const std::vector<BuiltNetwork>& networks, const experiments::ProfiledNetworks& table,
                       std::size_t setting) {
   Fusion result;
   for (const BuiltNetwork& network : networks) {
@@ -200,7 +199,7 @@ Fusion compare_fusion(const std::vector<BuiltNetwork>& networks, const datasets:
   return result;
 }
 
-void write_selection(std::ostream& page, const datasets::ProfiledNetworks& table) {
+void write_selection(std::ostream& page, const experiments::ProfiledNetworks& table) {
   page << "## Which kernel\n\n"
           "Operators of all "
        << table.networks.size()
@@ -231,7 +230,7 @@ void write_selection(std::ostream& page, const datasets::ProfiledNetworks& table
   page << "\n" << wrong.str();
 }
 
-void write_fusion(std::ostream& page, const datasets::ProfiledNetworks& table,
+void write_fusion(std::ostream& page, const experiments::ProfiledNetworks& table,
                   const std::vector<const ProfiledNetwork*>& known, const std::filesystem::path& folder) {
   page << "\n## What is fused\n\n"
           "Of "
@@ -242,8 +241,9 @@ void write_fusion(std::ostream& page, const datasets::ProfiledNetworks& table,
           "| GPU | inputs of additions | networks | all right | operators | links right | untold |\n"
           "|---|---|---|---|---|---|---|\n";
   std::string wrong = "network,index,setting,deduced,ran\n";
-  for (const nasbench::InputOrder order : {nasbench::InputOrder::as_written, nasbench::InputOrder::latest_written}) {
-    const bool as_printed = order == nasbench::InputOrder::as_written;
+  for (const experiments::InputOrder order :
+       {experiments::InputOrder::as_written, experiments::InputOrder::latest_written}) {
+    const bool as_printed = order == experiments::InputOrder::as_written;
     std::vector<BuiltNetwork> networks;
     for (const ProfiledNetwork* network : known) networks.push_back(build(*network, order));
     for (std::size_t setting = 0; setting < table.settings.size(); ++setting) {
@@ -264,7 +264,7 @@ void write_fusion(std::ostream& page, const datasets::ProfiledNetworks& table,
 }
 
 void run(const std::string& table_file, const std::filesystem::path& folder) {
-  const datasets::ProfiledNetworks table = datasets::read_profiles(table_file);
+  const experiments::ProfiledNetworks table = experiments::read_profiles(table_file);
   const std::vector<std::string> names = nasbench::published_cnn_names();
   std::vector<const ProfiledNetwork*> known;
   for (const ProfiledNetwork& network : table.networks) {

@@ -25,7 +25,6 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
-#include "trainer/predictors/grid/grid.h"
 #include "trainer/predictors/kernels/kernel_sampling.h"
 
 namespace {

@@ -17,13 +17,13 @@ std::vector<double> point(const nasbench::OperatorSpecification& op, bool depthw
 }  // namespace
 
 /// What one multiply-add costs on a grid of some of the points that were measured; missing ones are filled.
-trainer::grid::Grid MeasuredGrids::grid_of(const std::vector<datasets::KernelRow>& rows, bool depthwise, int level) {
+Grid MeasuredGrids::grid_of(const std::vector<datasets::KernelRow>& rows, bool depthwise, int level) {
   const std::vector<std::vector<double>> images = {{14, 56}, {7, 28, 112}, {7, 14, 28, 56, 112}},
                                          channels = {{8, 512}, {8, 128, 512}, {8, 32, 128, 512}},
                                          windows = {{1, 3}, {1, 3, 5}, {1, 3, 5}},
                                          depthwise_windows = {{3}, {3, 5}, {1, 3, 5}};
   const auto l = static_cast<std::size_t>(level - 1);
-  std::vector<trainer::grid::Axis> axes = {{"image", images[l]}, {"inputs", channels[l]}};
+  std::vector<Axis> axes = {{"image", images[l]}, {"inputs", channels[l]}};
   if (!depthwise) axes.push_back({"filters", channels[l]});
   axes.push_back({"window", depthwise ? depthwise_windows[l] : windows[l]});
   axes.push_back({"stride", {1, 2}});
@@ -38,8 +38,7 @@ trainer::grid::Grid MeasuredGrids::grid_of(const std::vector<datasets::KernelRow
     for (std::size_t d = 0; d < axes.size(); ++d) coordinates.push_back(axes[d].points[at[d]]);
     const auto found = measured.find(coordinates);
     const bool has = found != measured.end() && found->second->refused.empty();
-    values.push_back(has ? found->second->latency_ms / trainer::grid::complexity(found->second->leading)
-                         : std::nan(""));
+    values.push_back(has ? found->second->latency_ms / complexity(found->second->leading) : std::nan(""));
     seconds_ += found != measured.end() ? found->second->seconds : 0;
     points_ += has ? 1 : 0;
     more = false;
@@ -48,7 +47,7 @@ trainer::grid::Grid MeasuredGrids::grid_of(const std::vector<datasets::KernelRow
       if (!more) at[d] = 0;
     }
   }
-  trainer::grid::Grid grid(axes, values);
+  Grid grid(axes, values);
   grid.fill_missing();
   return grid;
 }
@@ -59,8 +58,7 @@ MeasuredGrids::MeasuredGrids(const std::vector<datasets::KernelRow>& rows, int l
 std::optional<double> MeasuredGrids::layer_ms(const nasbench::OperatorSpecification& layer) const {
   if (layer.kind != nasbench::OperatorKind::convolution || layer.inputs[0].size() != 4) return std::nullopt;
   const bool depthwise = layer.groups == layer.inputs[0][1];
-  return (depthwise ? depthwise_ : convolutions_).interpolate(point(layer, depthwise)).value *
-         trainer::grid::complexity(layer);
+  return (depthwise ? depthwise_ : convolutions_).interpolate(point(layer, depthwise)).value * complexity(layer);
 }
 
 }  // namespace tenshot::experiments

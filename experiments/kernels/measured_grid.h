@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "datasets/operators/kernel_table.h"
+#include "experiments/kernels/grid.h"
 #include "nasbench/graph/operator_specification.h"
-#include "trainer/predictors/grid/grid.h"
 
 namespace tenshot::experiments {
 
@@ -22,11 +22,11 @@ class MeasuredGrids {
   std::size_t points() const { return points_; }
 
  private:
-  trainer::grid::Grid grid_of(const std::vector<datasets::KernelRow>& rows, bool depthwise, int level);
+  Grid grid_of(const std::vector<datasets::KernelRow>& rows, bool depthwise, int level);
 
   double seconds_ = 0;
   std::size_t points_ = 0;
-  trainer::grid::Grid convolutions_, depthwise_;
+  Grid convolutions_, depthwise_;
 };
 
 }  // namespace tenshot::experiments

@@ -14,22 +14,22 @@
 #include <sstream>
 #include <tuple>
 
-#include "datasets/operators/profiles.h"
 #include "datasets/tables/csv.h"
-#include "nasbench/kernels/kernel_deduction.h"
+#include "experiments/kernels/deduced_kernels.h"
+#include "experiments/kernels/kernel_sum.h"
+#include "experiments/kernels/profiles.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/metrics.h"
-#include "trainer/predictors/kernels/kernel_sum.h"
 #include "trainer/predictors/kernels/lasso.h"
 #include "trainer/predictors/kernels/operation_features.h"
 
 namespace {
 
 using namespace tenshot;
-using datasets::ProfiledNetwork;
+using experiments::ProfiledNetwork;
 using nasbench::OperatorSpecification;
 using trainer::kernels::LearnerKind;
 
@@ -75,18 +75,18 @@ std::vector<std::size_t> order_of(std::size_t count, int split) {
   return order;
 }
 
-trainer::kernels::Categorise categories(bool deduced, const std::string& setting) {
+experiments::Categorise categories(bool deduced, const std::string& setting) {
   if (!deduced) return trainer::kernels::operation_category;
   const bool adreno = setting == "pixel4_gpu" || setting == "mi8se_gpu";
-  const auto gpu = adreno ? nasbench::MobileGpu::adreno6xx : nasbench::MobileGpu::other;
+  const auto gpu = adreno ? experiments::MobileGpu::adreno6xx : experiments::MobileGpu::other;
   return [gpu](const OperatorSpecification& op) {
     if (op.kind != nasbench::OperatorKind::convolution) return trainer::kernels::operation_category(op);
-    return "conv:" + std::string(name(nasbench::select_tflite_kernel(op, gpu)));
+    return "conv:" + std::string(name(experiments::select_tflite_kernel(op, gpu)));
   };
 }
 
-trainer::kernels::TimedNetwork timed(const ProfiledNetwork& network, std::size_t setting, double total_ms) {
-  trainer::kernels::TimedNetwork result{network.operators, {}, total_ms};
+experiments::TimedNetwork timed(const ProfiledNetwork& network, std::size_t setting, double total_ms) {
+  experiments::TimedNetwork result{network.operators, {}, total_ms};
   for (const auto& profile : network.profiles) result.operator_ms.push_back(profile[setting].latency_ms);
   return result;
 }
@@ -101,23 +101,23 @@ struct MeanError {
   double mean() const { return count == 0 ? std::nan("") : sum / count; }
 };
 
-Row predict_gpu(const datasets::ProfiledNetworks& table, std::size_t setting,
+Row predict_gpu(const experiments::ProfiledNetworks& table, std::size_t setting,
                 const std::map<std::string, double>& latency_ms, LearnerKind learner, bool deduced,
                 std::size_t networks, int split) {
   const std::vector<std::size_t> order = order_of(table.networks.size(), split);
-  std::vector<trainer::kernels::TimedNetwork> training;
+  std::vector<experiments::TimedNetwork> training;
   for (std::size_t i = 0; i < networks; ++i) {
     const ProfiledNetwork& network = table.networks[order[i]];
     training.push_back(timed(network, setting, latency_ms.at(network.name)));
   }
-  const trainer::kernels::KernelSum sum(training, learner, categories(deduced, table.settings[setting]),
-                                        static_cast<std::uint64_t>(split) + 1);
+  const experiments::KernelSum sum(training, learner, categories(deduced, table.settings[setting]),
+                                   static_cast<std::uint64_t>(split) + 1);
   MeanError operators, winograd;
   std::vector<double> predicted, measured;
   for (std::size_t i = order.size() - tested; i < order.size(); ++i) {
     const ProfiledNetwork& network = table.networks[order[i]];
     for (std::size_t k = 0; k < network.operators.size(); ++k) {
-      const datasets::Profile& profile = network.profiles[k][setting];
+      const experiments::Profile& profile = network.profiles[k][setting];
       const double operator_ms = sum.operator_ms(network.operators[k]);
       operators.add(operator_ms, profile.latency_ms);
       if (profile.kernel.find("winograd") != std::string::npos) winograd.add(operator_ms, profile.latency_ms);
@@ -139,7 +139,7 @@ Row predict_gpu(const datasets::ProfiledNetworks& table, std::size_t setting,
 
 /// For each category the number of its operators and the sums of their features: what a whole network's latency is
 /// linear in where every operator's is.
-Eigen::MatrixXd sums_of_features(const datasets::ProfiledNetworks& table) {
+Eigen::MatrixXd sums_of_features(const experiments::ProfiledNetworks& table) {
   std::map<std::string, Eigen::Index> columns;
   Eigen::Index width = 0;
   for (const ProfiledNetwork& network : table.networks) {
@@ -161,7 +161,7 @@ Eigen::MatrixXd sums_of_features(const datasets::ProfiledNetworks& table) {
   return sums;
 }
 
-Row predict_cpu(const datasets::ProfiledNetworks& table, const Eigen::MatrixXd& sums, const std::string& setting,
+Row predict_cpu(const experiments::ProfiledNetworks& table, const Eigen::MatrixXd& sums, const std::string& setting,
                 const std::map<std::string, double>& latency_ms, std::size_t networks, int split) {
   const std::vector<std::size_t> order = order_of(table.networks.size(), split);
   Eigen::MatrixXd features(static_cast<Eigen::Index>(networks), sums.cols());
@@ -276,7 +276,7 @@ class Experiment {
  public:
   explicit Experiment(const Settings& settings)
       : settings_(settings),
-        table_(datasets::read_profiles(settings.tables / "operators.csv")),
+        table_(experiments::read_profiles(settings.tables / "operators.csv")),
         latencies_(read_latencies(settings.tables / "latency_ms.csv")),
         sums_(sums_of_features(table_)) {
     make_folder(settings.out);
@@ -322,7 +322,7 @@ class Experiment {
   void keep() const { write_file_quickly(settings_.out / "results.csv", csv_of(rows_)); }
 
   const Settings& settings_;
-  datasets::ProfiledNetworks table_;
+  experiments::ProfiledNetworks table_;
   Latencies latencies_;
   Eigen::MatrixXd sums_;
   std::vector<Row> rows_;

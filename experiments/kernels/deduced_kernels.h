@@ -8,7 +8,7 @@
 #include "nasbench/graph/network.h"
 #include "nasbench/kernels/kernel_search.h"
 
-namespace tenshot::nasbench {
+namespace tenshot::experiments {
 
 // Kernels that are deduced from what a runtime's source says instead of being measured (Li, Paolieri and Golubchik,
 // Performance Evaluation 165, 2024: §4.1 and Appendix B).
@@ -30,7 +30,7 @@ std::string_view name(TfliteKernel kernel);
 /// Algorithm B.3, and two cases that it leaves to other operations: a depthwise convolution has its own kernel, and the
 /// delegate turns a 1×1 convolution of a 1×1 image into a fully connected layer. Throws InputError where `convolution`
 /// is none.
-TfliteKernel select_tflite_kernel(const OperatorSpecification& convolution, MobileGpu gpu);
+TfliteKernel select_tflite_kernel(const nasbench::OperatorSpecification& convolution, MobileGpu gpu);
 
 /// Which input of an addition or a multiplication comes first.
 enum class InputOrder : std::uint8_t {
@@ -40,10 +40,11 @@ enum class InputOrder : std::uint8_t {
 };
 
 /// The kernels that TensorFlow Lite's GPU delegate fuses (Algorithm B.2), in the order of execution.
-std::vector<Kernel> tflite_gpu_kernels(const Network& network, InputOrder order = InputOrder::latest_written);
+std::vector<nasbench::Kernel> tflite_gpu_kernels(const nasbench::Network& network,
+                                                 InputOrder order = InputOrder::latest_written);
 
 /// The network as TensorFlow Lite's converter leaves it: a batch norm that alone reads a convolution or a linear layer
 /// is folded into its weights, any other one becomes a multiplication and an addition of constants.
-Network with_batch_norms_converted(const Network& network);
+nasbench::Network with_batch_norms_converted(const nasbench::Network& network);
 
-}  // namespace tenshot::nasbench
+}  // namespace tenshot::experiments

@@ -1,4 +1,4 @@
-#include "nasbench/kernels/kernel_deduction.h"
+#include "experiments/kernels/deduced_kernels.h"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,17 @@
 
 #include "nasbench/support/error.h"
 
-namespace tenshot::nasbench {
+namespace tenshot::experiments {
+
+using nasbench::Extent;
+using nasbench::Kernel;
+using nasbench::Network;
+using nasbench::NetworkNode;
+using nasbench::OperatorKind;
+using nasbench::OperatorSpecification;
+using nasbench::Shape;
+using nasbench::Source;
+
 namespace {
 
 /// Shapes of a convolution, in the words of the algorithms.
@@ -173,4 +183,4 @@ Network with_batch_norms_converted(const Network& network) {
   return converted;
 }
 
-}  // namespace tenshot::nasbench
+}  // namespace tenshot::experiments

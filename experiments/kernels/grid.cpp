@@ -1,4 +1,4 @@
-#include "trainer/predictors/grid/grid.h"
+#include "experiments/kernels/grid.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "nasbench/support/error.h"
 
-namespace tenshot::trainer::grid {
+namespace tenshot::experiments {
 namespace {
 
 /// Where a coordinate lies on an axis: between two points, and how far from the lower one.
@@ -117,4 +117,4 @@ double complexity(const nasbench::OperatorSpecification& op) {
   return static_cast<double>(multiply_adds(op));
 }
 
-}  // namespace tenshot::trainer::grid
+}  // namespace tenshot::experiments

@@ -1,14 +1,14 @@
-#include "datasets/operators/profiles.h"
+#include "experiments/kernels/profiles.h"
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <filesystem>
 
-#include "nasbench/kernels/kernel_deduction.h"
+#include "experiments/kernels/deduced_kernels.h"
 #include "nasbench/support/error.h"
 
-namespace tenshot::datasets {
+namespace tenshot::experiments {
 namespace {
 
 const std::string header =
@@ -62,8 +62,8 @@ TEST(Profiles, TheDelegatesWinogradKernelsAreThoseThatThePhonesRan) {
     for (std::size_t i = 0; i < network.operators.size(); ++i) {
       if (network.operators[i].kind != nasbench::OperatorKind::convolution) continue;
       for (std::size_t setting = 0; setting < table.settings.size(); ++setting) {
-        const auto gpu = setting % 2 == 0 ? nasbench::MobileGpu::adreno6xx : nasbench::MobileGpu::other;
-        const bool takes = select_tflite_kernel(network.operators[i], gpu) == nasbench::TfliteKernel::winograd;
+        const auto gpu = setting % 2 == 0 ? MobileGpu::adreno6xx : MobileGpu::other;
+        const bool takes = select_tflite_kernel(network.operators[i], gpu) == TfliteKernel::winograd;
         const bool took = network.profiles[i][setting].kernel.find("winograd") != std::string::npos;
         ran += took ? 1 : 0;
         deduced += takes ? 1 : 0;
@@ -77,4 +77,4 @@ TEST(Profiles, TheDelegatesWinogradKernelsAreThoseThatThePhonesRan) {
 }
 
 }  // namespace
-}  // namespace tenshot::datasets
+}  // namespace tenshot::experiments

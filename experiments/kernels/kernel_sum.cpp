@@ -1,4 +1,4 @@
-#include "trainer/predictors/kernels/kernel_sum.h"
+#include "experiments/kernels/kernel_sum.h"
 
 #include <algorithm>
 #include <numeric>
@@ -6,9 +6,13 @@
 #include "nasbench/support/error.h"
 #include "trainer/predictors/kernels/operation_features.h"
 
-namespace tenshot::trainer::kernels {
+namespace tenshot::experiments {
 
 using nasbench::OperatorSpecification;
+using trainer::kernels::LatencyRows;
+using trainer::kernels::LearnerKind;
+using trainer::kernels::operation_category;
+using trainer::kernels::operation_features;
 
 KernelSum::KernelSum(const std::vector<TimedNetwork>& networks, LearnerKind learner, const Categorise& categorise,
                      std::uint64_t seed)
@@ -48,4 +52,4 @@ double KernelSum::network_ms(const std::vector<OperatorSpecification>& operators
                          [&](double sum, const OperatorSpecification& op) { return sum + operator_ms(op); });
 }
 
-}  // namespace tenshot::trainer::kernels
+}  // namespace tenshot::experiments

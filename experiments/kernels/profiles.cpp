@@ -1,4 +1,4 @@
-#include "datasets/operators/profiles.h"
+#include "experiments/kernels/profiles.h"
 
 #include <optional>
 
@@ -9,8 +9,12 @@
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 
-namespace tenshot::datasets {
+namespace tenshot::experiments {
 namespace {
+
+using datasets::CsvReader;
+using datasets::parse_operator_table;
+using datasets::quoted_list;
 
 /// Where the profiles of one setting stand.
 struct SettingColumns {
@@ -62,4 +66,4 @@ ProfiledNetworks read_profiles(const std::filesystem::path& path) {
   return parse_profiles(read_file(path), path.string());
 }
 
-}  // namespace tenshot::datasets
+}  // namespace tenshot::experiments

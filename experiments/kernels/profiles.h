@@ -7,7 +7,7 @@
 
 #include "nasbench/graph/operator_specification.h"
 
-namespace tenshot::datasets {
+namespace tenshot::experiments {
 
 /// What a profiler says of one operator on one device-runtime.
 struct Profile {
@@ -35,4 +35,4 @@ ProfiledNetworks parse_profiles(std::string_view text, const std::string& file);
 /// The same of a file. Throws FileError, InputError.
 ProfiledNetworks read_profiles(const std::filesystem::path& path);
 
-}  // namespace tenshot::datasets
+}  // namespace tenshot::experiments

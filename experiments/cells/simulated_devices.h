@@ -7,7 +7,7 @@
 
 #include "nasbench/structures/structures.h"
 
-namespace tenshot::trainer::evaluation {
+namespace tenshot::experiments {
 
 /// A device-runtime that follows one execution structure exactly, up to noise: what no pool need resemble.
 struct SimulatedDevice {
@@ -35,4 +35,4 @@ std::vector<SimulatedDevice> draw_devices(const nasbench::StructureModel& model,
 std::vector<double> measure(const nasbench::StructureModel& model, const SimulatedDevice& device,
                             const std::vector<nasbench::Architecture>& architectures, std::uint64_t seed);
 
-}  // namespace tenshot::trainer::evaluation
+}  // namespace tenshot::experiments

@@ -6,7 +6,7 @@
 
 #include "nasbench/graph/operator_specification.h"
 
-namespace tenshot::trainer::grid {
+namespace tenshot::experiments {
 
 /// One dimension of a grid: its name and where its points lie, in ascending order.
 struct Axis {
@@ -53,4 +53,4 @@ class Grid {
 /// where `operation` is no convolution.
 double complexity(const nasbench::OperatorSpecification& operation);
 
-}  // namespace tenshot::trainer::grid
+}  // namespace tenshot::experiments

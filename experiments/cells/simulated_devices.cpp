@@ -1,11 +1,11 @@
-#include "trainer/evaluation/simulated_devices.h"
+#include "experiments/cells/simulated_devices.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "nasbench/support/random.h"
 
-namespace tenshot::trainer::evaluation {
+namespace tenshot::experiments {
 namespace {
 
 using nasbench::Architecture;
@@ -130,4 +130,4 @@ std::vector<double> measure(const StructureModel& model, const SimulatedDevice& 
   return latency_ms;
 }
 
-}  // namespace tenshot::trainer::evaluation
+}  // namespace tenshot::experiments

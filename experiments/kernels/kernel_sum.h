@@ -10,7 +10,7 @@
 #include "nasbench/graph/operator_specification.h"
 #include "trainer/predictors/kernels/latency_learner.h"
 
-namespace tenshot::trainer::kernels {
+namespace tenshot::experiments {
 
 /// A network whose operators were timed one by one, and as a whole.
 struct TimedNetwork {
@@ -28,8 +28,8 @@ class KernelSum {
  public:
   /// T_overhead is the mean of what the networks take beyond their operators. Throws InputError where there are no
   /// networks, or a network's operators are not all timed.
-  KernelSum(const std::vector<TimedNetwork>& networks, LearnerKind learner, const Categorise& categorise,
-            std::uint64_t seed);
+  KernelSum(const std::vector<TimedNetwork>& networks, trainer::kernels::LearnerKind learner,
+            const Categorise& categorise, std::uint64_t seed);
 
   double overhead_ms() const { return overhead_ms_; }
   /// The latency of one operator. One of a category that no network had is predicted by its operation_category(), and
@@ -39,8 +39,8 @@ class KernelSum {
 
  private:
   Categorise categorise_;
-  std::map<std::string, std::unique_ptr<LatencyLearner>> learners_;
+  std::map<std::string, std::unique_ptr<trainer::kernels::LatencyLearner>> learners_;
   double overhead_ms_ = 0, median_ms_ = 0;
 };
 
-}  // namespace tenshot::trainer::kernels
+}  // namespace tenshot::experiments

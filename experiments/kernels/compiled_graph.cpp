@@ -1,4 +1,4 @@
-#include "descriptor/runtimes/compiled_graph.h"
+#include "experiments/kernels/compiled_graph.h"
 
 #include <torch/csrc/jit/ir/constants.h>
 #include <torch/csrc/jit/runtime/graph_executor.h>
@@ -7,9 +7,12 @@
 #include "descriptor/runtimes/libtorch_script.h"
 #include "nasbench/graph/network_builder.h"
 
-namespace tenshot::descriptor {
+namespace tenshot::experiments {
 namespace {
 
+using descriptor::compiled_module;
+using descriptor::require_runnable;
+using descriptor::RuntimeOptions;
 using torch::jit::Block;
 using torch::jit::Node;
 
@@ -65,4 +68,4 @@ std::map<std::string, int> compiled_node_counts(std::string_view runtime, const 
   return counts;
 }
 
-}  // namespace tenshot::descriptor
+}  // namespace tenshot::experiments

@@ -7,7 +7,7 @@
 #include "nasbench/graph/layer_graph.h"
 #include "nasbench/graph/network.h"
 
-namespace tenshot::descriptor {
+namespace tenshot::experiments {
 
 /// How often each kind of node stands in the graph that a compiling runtime of LibTorch (libtorch-frozen,
 /// libtorch-optimized, libtorch-xnnpack) executes once its executor has profiled and compiled it, nested blocks
@@ -18,4 +18,4 @@ std::map<std::string, int> compiled_node_counts(std::string_view runtime, const 
 /// The same of any network.
 std::map<std::string, int> compiled_node_counts(std::string_view runtime, const nasbench::Network& network);
 
-}  // namespace tenshot::descriptor
+}  // namespace tenshot::experiments

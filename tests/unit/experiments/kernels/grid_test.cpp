@@ -1,4 +1,4 @@
-#include "trainer/predictors/grid/grid.h"
+#include "experiments/kernels/grid.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 
-namespace tenshot::trainer::grid {
+namespace tenshot::experiments {
 namespace {
 
 const double missing = std::nan("");
@@ -97,4 +97,4 @@ TEST(Monnet, ComplexityIsTheMultiplyAddsOfAConvolution) {
 }
 
 }  // namespace
-}  // namespace tenshot::trainer::grid
+}  // namespace tenshot::experiments

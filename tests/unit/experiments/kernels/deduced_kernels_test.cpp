@@ -1,4 +1,4 @@
-#include "nasbench/kernels/kernel_deduction.h"
+#include "experiments/kernels/deduced_kernels.h"
 
 #include <gtest/gtest.h>
 
@@ -6,8 +6,19 @@
 #include "nasbench/spaces/published_cnn.h"
 #include "nasbench/support/error.h"
 
-namespace tenshot::nasbench {
+namespace tenshot::experiments {
 namespace {
+
+using nasbench::ConvolutionOptions;
+using nasbench::Kernel;
+using nasbench::Network;
+using nasbench::NetworkBuilder;
+using nasbench::NetworkNode;
+using nasbench::OperatorKind;
+using nasbench::OperatorSpecification;
+using nasbench::published_cnn;
+using nasbench::same_window;
+using nasbench::Source;
 
 OperatorSpecification convolution(std::int64_t in, std::int64_t out, std::int64_t output_size, int kernel = 3,
                                   int groups = 1, int stride = 1) {
@@ -101,20 +112,5 @@ TEST(TfliteFusion, BatchNormsAreFoldedOrBecomeTwoOperators) {
   EXPECT_EQ(kernels[kernels.size() - 3].name, "convolution++add++multiply++add++relu");
 }
 
-TEST(PublishedCnn, NetworksAreSoundAndKnownByName) {
-  for (const std::string& name : published_cnn_names()) require_sound(published_cnn(name));
-  EXPECT_GE(published_cnn_names().size(), 50U);
-  EXPECT_THROW(published_cnn("resnet9000"), InputError);
-}
-
-TEST(PublishedCnn, HaveTheirPublishedParameters) {
-  // torchvision's table of models; Howard et al., 2017, Table 8; Sandler et al., CVPR 2018, Table 4 (torchvision).
-  EXPECT_EQ(parameter_count(published_cnn("resnet18")), 11'689'512);
-  EXPECT_EQ(parameter_count(published_cnn("mobilenet_w1")), 4'231'976);
-  EXPECT_EQ(parameter_count(published_cnn("densenet121")), 7'978'856);
-  EXPECT_EQ(parameter_count(published_cnn("squeezenet_v1_0")), 1'248'424);
-  EXPECT_EQ(parameter_count(published_cnn("mobilenetv2b_w1")), 3'504'872 - 1000);  // a classifier without bias
-}
-
 }  // namespace
-}  // namespace tenshot::nasbench
+}  // namespace tenshot::experiments

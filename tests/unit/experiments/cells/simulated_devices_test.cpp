@@ -1,4 +1,4 @@
-#include "trainer/evaluation/simulated_devices.h"
+#include "experiments/cells/simulated_devices.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-namespace tenshot::trainer::evaluation {
+namespace tenshot::experiments {
 namespace {
 
 const nasbench::StructureModel& model() { return nasbench::structures_of(nasbench::nasbench201()); }
@@ -70,4 +70,4 @@ TEST(SimulatedDevices, SomeCountWholeMilliseconds) {
 }
 
 }  // namespace
-}  // namespace tenshot::trainer::evaluation
+}  // namespace tenshot::experiments

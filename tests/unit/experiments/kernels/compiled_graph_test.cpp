@@ -1,4 +1,4 @@
-#include "descriptor/runtimes/compiled_graph.h"
+#include "experiments/kernels/compiled_graph.h"
 
 #include <gtest/gtest.h>
 
@@ -16,9 +16,10 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 
-namespace tenshot::descriptor {
+namespace tenshot::experiments {
 namespace {
 
+using descriptor::torch_versions;
 using nasbench::Architecture;
 using nasbench::Cell;
 using nasbench::CellCounts;
@@ -215,4 +216,4 @@ TEST(CompiledNodeCounts, RefusesARuntimeThatDoesNotCompile) {
 }
 
 }  // namespace
-}  // namespace tenshot::descriptor
+}  // namespace tenshot::experiments
