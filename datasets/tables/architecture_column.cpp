@@ -39,6 +39,13 @@ std::optional<nasbench::Architecture> ArchitectureColumn::read(Findings& finding
   return architecture;
 }
 
+void require_no_swap(const CsvReader& csv, const std::vector<std::string>& others, const std::string& what) {
+  for (const std::string& name : others) {
+    if (!csv.find(name)) continue;
+    throw InputError(csv.file() + ": has the column " + name + ", so it holds no " + what + "; are two files swapped?");
+  }
+}
+
 void throw_nothing_usable(const std::string& file, const std::string& what, const Findings& findings,
                           const nasbench::SearchSpace& space) {
   const bool named = &space == &nasbench::networks();
