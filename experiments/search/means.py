@@ -45,4 +45,5 @@ def main():
         csv.writer(file, lineterminator="\n").writerows([COLUMNS, *sorted(kept + rows, key=lambda row: row[0])])
 
 
-main()
+if __name__ == "__main__":
+    main()

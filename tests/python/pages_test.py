@@ -1,12 +1,16 @@
 """experiments/pages.py, by hand-computed figures: /usr/bin/python3 pages_test.py SOURCE_FOLDER"""
 import gzip
 import pathlib
+import subprocess
 import sys
 import tempfile
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / "experiments"))
 import pages  # noqa: E402
+
+sys.path.insert(0, str(pages.EXPERIMENTS / "search"))
+import means  # noqa: E402
 
 
 def row(method, trial, target, acc10, **others):
@@ -106,6 +110,36 @@ class Notes(unittest.TestCase):
         spec = '{{"data": {{"pool": "{}datasets/data/cold"}}}}'
         self.assertEqual(pages.spec_digest(spec.format("../")), pages.spec_digest(spec.format("../../")))
         self.assertNotEqual(pages.spec_digest(spec.format("../")), pages.spec_digest(spec.format("")))
+
+
+class Tables(unittest.TestCase):
+    def kept(self, folder, text):
+        table = pathlib.Path(folder) / "made" / "pairs.csv"
+        table.parent.mkdir(exist_ok=True)
+        table.write_text(text)
+        page = pathlib.Path(folder) / "README.md"
+        page.write_text("[pairs](pairs.csv), [others](other_pairs.csv)\n" if not page.exists() else page.read_text())
+        subprocess.run([pages.EXPERIMENTS / "shared/keep_table.sh", table, folder], check=True)
+        return sorted(path.name for path in pathlib.Path(folder).glob("*.csv*")), page.read_text()
+
+    def test_are_packed_where_they_are_large_and_linked_to_as_they_are_kept(self):
+        with tempfile.TemporaryDirectory() as folder:
+            large = "a\n" + "1\n" * 25_000
+            names, page = self.kept(folder, large)
+            self.assertEqual(names, ["pairs.csv.gz"])
+            self.assertEqual(page, "[pairs](pairs.csv.gz), [others](other_pairs.csv)\n")
+            self.assertEqual(gzip.decompress((pathlib.Path(folder) / "pairs.csv.gz").read_bytes()).decode(), large)
+            names, page = self.kept(folder, "a\n1\n")
+            self.assertEqual(names, ["pairs.csv"])
+            self.assertEqual(page, "[pairs](pairs.csv), [others](other_pairs.csv)\n")
+
+    def test_of_searches_are_means_over_targets_and_their_deviation_over_trials(self):
+        # Trials of .5 and .7, each over two targets: 60 with a deviation of 20 / √2.
+        rows = [row("m", t, target, share + off, spearman="0.9", descriptor=kind)
+                for t, share, kind in (("1", .5, "none"), ("2", .7, "in-network + counters"))
+                for target, off in (("x", .1), ("y", -.1))]
+        self.assertEqual(list(means.means_of("s", rows)),
+                         [["s", "p", "10", "m", 4, 2, 2, "60.00", "14.14", "0.9000"]])
 
 
 if __name__ == "__main__":
