@@ -1,5 +1,6 @@
 #include "datasets/tables/architecture_column.h"
 
+#include <algorithm>
 #include <string>
 
 #include "nasbench/spaces/networks.h"
@@ -40,10 +41,10 @@ std::optional<nasbench::Architecture> ArchitectureColumn::read(Findings& finding
 }
 
 void require_no_swap(const CsvReader& csv, const std::vector<std::string>& others, const std::string& what) {
-  for (const std::string& name : others) {
-    if (!csv.find(name)) continue;
-    throw InputError(csv.file() + ": has the column " + name + ", so it holds no " + what + "; are two files swapped?");
-  }
+  const auto name =
+      std::find_if(others.begin(), others.end(), [&](const auto& other) { return csv.find(other).has_value(); });
+  if (name == others.end()) return;
+  throw InputError(csv.file() + ": has the column " + *name + ", so it holds no " + what + "; are two files swapped?");
 }
 
 void throw_nothing_usable(const std::string& file, const std::string& what, const Findings& findings,
