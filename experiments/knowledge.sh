@@ -70,8 +70,8 @@ knowledge() {
   for pool in "$@"; do pools+=(--pool "$pool"); done
   "$tenshot" train "${pools[@]}" --predictor "$predictor" --knowledge "$sources" --out "$out/$name.tenshot"
 }
-knowledge networks operators experiments/knowledge_networks.json datasets/data/networks "$work/mobile-cnn" \
+knowledge networks operators experiments/shared/knowledge_networks.json datasets/data/networks "$work/mobile-cnn" \
   "$work/ncnn-boards" "$work/help-fbnet" "$work/help-ofa"
-knowledge cells structured experiments/knowledge_cells.json datasets/data "$work/help-nasbench201"
+knowledge cells structured experiments/shared/knowledge_cells.json datasets/data "$work/help-nasbench201"
 if [ "$out" = checkpoints ]; then experiments/checkpoint_cards.sh; fi
 ls -l "$out"/networks.tenshot "$out"/cells.tenshot

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the pool that ships, all but ONNX Runtime's part (experiments/onnxruntime.sh): three of LibTorch's ways of
+# Measures the pool that ships, all but ONNX Runtime's part (experiments/cells/onnxruntime.sh): three of LibTorch's ways of
 # running a network × three instruction sets, 1,000 architectures each, the same and in the same order, with a hardware
 # descriptor each. Five to fifteen minutes a device-runtime; an interrupted run goes on, and what others disturbed is
 # measured again. Let nothing else run meanwhile.
@@ -32,4 +32,4 @@ if [ "${2:-}" = wide ]; then
   for runtime in $grid libtorch-xnnpack; do collect "$runtime" 2 1 native; done
   for runtime in $grid libtorch-xnnpack; do collect "$runtime" 1 8 native; done
 fi
-experiments/pool_card.sh "$out"
+experiments/shared/pool_card.sh "$out"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Keeps what every page of experiments/results says of itself true.
+"""Keeps what every page of experiments says of itself true.
 
   experiments/pages.py                      writes it: simulated counters, what is out of date, differences between methods
   experiments/pages.py --check              names the pages that say something else; exit code 1 where there are any
@@ -11,11 +11,13 @@ README.md's table of the HELP task is made as well: ten trials where ten were ru
 
 A page begins with two notes where they are due: that it rests on counters which were simulated, and that its spec or its
 data have changed since. It ends with how far its methods are apart, paired by trial, and with the revision that made it.
-Whatever makes a page again calls --made."""
+Whatever makes a page again calls --made. The searches have one page, experiments/search/README.md, and a section each in it,
+which is kept like a page."""
 
 import argparse
 import collections
 import csv
+import gzip
 import hashlib
 import json
 import re
@@ -25,7 +27,8 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-RESULTS = ROOT / "experiments/results"
+EXPERIMENTS = ROOT / "experiments"
+SEARCHES = EXPERIMENTS / "search/README.md"
 
 # Pages that no spec of their name makes, or whose spec reads a pool that a script made: the spec, and the data.
 NETWORKS, KERNELS = "datasets/data/networks", "datasets/data/kernels"
@@ -50,15 +53,15 @@ SOURCES = {
 # README.md's table of the HELP task: what a row is called, of which file, and the method there.
 HELP_TARGETS = ["eyeriss", "fpga", "gold_6226", "pixel2", "raspi4", "titan_rtx_256"]
 HELP_ROWS = [
-    ("`structured`, its own ten", "help_task_ten/results.csv", "structured, information"),
-    ("`structured`", "help_task_ten/results.csv", "structured"),
-    ("look-up, fitted", "help_task_ten/results.csv", "look-up"),
-    ("`maple-edge`, taught by simulated devices", "help_task/trials.csv", "maple-edge"),
-    ("`maple-edge-plain`, fine-tuned", "help_task/trials.csv", "maple-edge-plain-fine-tuned"),
-    ("transfer", "help_task_ten/results.csv", "transfer"),
-    ("HELP, three trials", "help_task/results.csv", "help"),
-    ("FLOPs and memory", "help_task_ten/results.csv", "flops-memory"),
-    ("forest, 900 measurements, three trials", "help_task/results.csv", "forest, 900 own"),
+    ("`structured`, its own ten", "cells/help_task_ten/results.csv", "structured, information"),
+    ("`structured`", "cells/help_task_ten/results.csv", "structured"),
+    ("look-up, fitted", "cells/help_task_ten/results.csv", "look-up"),
+    ("`maple-edge`, taught by simulated devices", "cells/help_task/trials.csv", "maple-edge"),
+    ("`maple-edge-plain`, fine-tuned", "cells/help_task/trials.csv", "maple-edge-plain-fine-tuned"),
+    ("transfer", "cells/help_task_ten/results.csv", "transfer"),
+    ("HELP, three trials", "cells/help_task/results.csv", "help"),
+    ("FLOPs and memory", "cells/help_task_ten/results.csv", "flops-memory"),
+    ("forest, 900 measurements, three trials", "cells/help_task/results.csv", "forest, 900 own"),
 ]
 BEGINS, ENDS = "<!-- made by experiments/pages.py -->\n", "<!-- end -->"
 
@@ -74,20 +77,38 @@ def git(*arguments):
     return done.stdout if done.returncode == 0 else None
 
 
+def spec_file(name):
+    """The spec of this name, or None: it lies in the folder of what it shows."""
+    return next((ROOT / "experiments").glob(f"*/{name}.json"), None)
+
+
+def spec_at(revision, name):
+    """Its text at a revision; specs lay in experiments itself once."""
+    file = spec_file(name).relative_to(ROOT).as_posix()
+    return git("show", f"{revision}:{file}") or git("show", f"{revision}:experiments/{name}.json")
+
+
+def without_climbing(pool):
+    return re.sub(r"^(\.\./)+", "", pool)
+
+
 def sources_of(name):
     """(the name of the spec or None, the folders of data in the project)"""
     if name in SOURCES:
         return SOURCES[name]
-    spec = ROOT / f"experiments/{name}.json"
-    if not spec.exists():
+    spec = spec_file(name)
+    if spec is None:
         return None, []
-    pool = json.loads(spec.read_text())["data"].get("pool", "").removeprefix("../")
+    pool = without_climbing(json.loads(spec.read_text())["data"].get("pool", ""))
     return name, [pool] if (ROOT / pool).is_dir() and pool else []
 
 
 def spec_digest(text):
-    """What a spec says, whatever it is called and however it is described."""
+    """What a spec says, whatever it is called, however it is described, and however deep it lies."""
     spec = {key: value for key, value in json.loads(text).items() if key not in ("name", "description")}
+    pool = spec.get("data", {}).get("pool", "")
+    if pool.startswith("../"):
+        spec["data"]["pool"] = "../" + without_climbing(pool)
     return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -136,14 +157,20 @@ def made_line(name, revision=None):
         return ""
     line = MADE + " `{}` {}".format(*known.decode().split())
     if spec:
-        file = f"experiments/{spec}.json"
-        text = git("show", f"{revision}:{file}") if revision else (ROOT / file).read_text()
+        text = spec_at(revision, spec) if revision else spec_file(spec).read_text()
         if text is None:
-            sys.exit(f"revision {revision} has no {file}, by which {name} was made")
+            sys.exit(f"revision {revision} has no {spec}.json, by which {name} was made")
         line += f"; spec `{spec_digest(text)}`"
     if folders:
         line += f"; data `{data_digest_at(revision, folders) if revision else data_digest_now(folders)}`"
     return line + "."
+
+
+def read_rows(path):
+    """The rows of a table, which is kept as TABLE.csv.gz where it is large."""
+    packed = path.with_name(path.name + ".gz")
+    with path.open(newline="") if path.exists() else gzip.open(packed, "rt", newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def rows_of(page):
@@ -151,10 +178,9 @@ def rows_of(page):
     folder = page.parent
     by_script = page.name == "README.md" and (folder / "peers.md").exists()
     path = folder / ("trials.csv" if by_script else "results.csv")
-    if not path.exists():
+    if not path.exists() and not path.with_name(path.name + ".gz").exists():
         return []
-    with path.open(newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_rows(path)
     if by_script:
         rows = [{"sampler": "", "samples": "10", "clones": "", "pool": "", "target": row["device"], **row} for row in rows]
     return rows
@@ -162,7 +188,10 @@ def rows_of(page):
 
 def counters_note(name, rows):
     """The same words as the program's (trainer/evaluation/tables.cpp)."""
-    using = sum("counters" in (row.get("descriptor") or "") for row in rows)
+    using, cells = sum("counters" in (row.get("descriptor") or "") for row in rows), len(rows)
+    if not rows and (SEARCHES.parent / "means.csv").exists():  # a search keeps its means alone
+        means = [row for row in read_rows(SEARCHES.parent / "means.csv") if row["search"] == name]
+        using, cells = (sum(int(row[column]) for row in means) for column in ("with_counters", "cells"))
     _, folders = sources_of(name)
     if name == "descriptor":
         using = -1  # its rows are not of `tenshot experiment`
@@ -173,7 +202,7 @@ def counters_note(name, rows):
     sources = collections.Counter(device.get("source") for device in described if device.get("counters"))
     if sources.get("callgrind", 0) == 0:
         return ""
-    share = f" {using} of {len(rows)} cells use them." if using > 0 else ""
+    share = f" {using} of {cells} cells use them." if using > 0 else ""
     return (f"{COUNTERS} by callgrind and not read from hardware, on {sources['callgrind']} of the {sum(sources.values())} "
             f"device-runtimes that have any.{share}")
 
@@ -183,8 +212,8 @@ def old_note(name, made, rows):
     spec, folders = sources_of(name)
     changed = []
     then = dict(re.findall(r"(spec|data) `(\w+)`", made))
-    if spec and then.get("spec") != spec_digest((ROOT / f"experiments/{spec}.json").read_text()):
-        changed.append(f"`experiments/{spec}.json`")
+    if spec and then.get("spec") != spec_digest(spec_file(spec).read_text()):
+        changed.append(f"`{spec_file(spec).relative_to(ROOT).as_posix()}`")
     if folders and then.get("data") != data_digest_now(folders):
         changed += [f"`{folder}`" for folder in folders]
     if rows and "experiment" in rows[0] and "descriptor" not in rows[0]:
@@ -301,30 +330,47 @@ def with_notes(page, name, text, made=None):
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def with_section(name, text, made=None):
+    """The page of the searches with the section of this one as it should be."""
+    parts = re.split(r"(?m)^(?=## )", text)
+    kept = [with_notes(SEARCHES, name, part, made) if part.startswith(f"## {name}\n") else part.strip("\n") + "\n"
+            for part in parts]
+    return "\n".join(kept)
+
+
+def section_of(name, text):
+    return next((part for part in re.split(r"(?m)^(?=## )", text) if part.startswith(f"## {name}\n")), "")
+
+
 def key_of(page):
     """What --made calls a page: its folder, and of a second page there its own name behind it."""
     return page.parent.name if page.stem == "README" else f"{page.parent.name}/{page.stem}"
 
 
 def pages():
-    """{page: name of its folder}; benchmarks and tables of single runs are no experiments."""
+    """{page: name of its folder}; tables of single runs are no experiments."""
     found = {}
-    for folder in sorted(RESULTS.iterdir()):
-        spec, folders = sources_of(folder.name) if folder.is_dir() else (None, [])
-        if spec or folders or folder.name in SOURCES:
-            found[folder / "README.md"] = folder.name
-            if (folder / "peers.md").exists():  # of help_task, whose README.md is of the script's trials.csv
-                found[folder / "peers.md"] = folder.name
+    for page in sorted(EXPERIMENTS.glob("*/*/README.md"), key=lambda page: page.parent.name):
+        name = page.parent.name
+        spec, folders = sources_of(name)
+        if spec or folders or name in SOURCES:
+            found[page] = name
+            if (page.parent / "peers.md").exists():  # of help_task, whose README.md is of the script's trials.csv
+                found[page.parent / "peers.md"] = name
     return found
+
+
+def searches():
+    """The names of the sections of their page."""
+    return re.findall(r"(?m)^## (\w+)$", SEARCHES.read_text())
 
 
 def help_shares(path, method):
     """{trial: {target: share in percent}}"""
     trials = collections.defaultdict(dict)
-    with (RESULTS / path).open(newline="") as file:
-        for row in csv.DictReader(file):
-            if row["method"] == method:
-                trials[row["trial"]][row.get("target") or row["device"]] = 100 * float(row["acc10"])
+    for row in read_rows(EXPERIMENTS / path):
+        if row["method"] == method:
+            trials[row["trial"]][row.get("target") or row["device"]] = 100 * float(row["acc10"])
     return trials
 
 
@@ -349,16 +395,14 @@ def with_help_table(text):
 
 
 def index_with_notes(text, notes_of):
-    """The table of pages in experiments/results/README.md: behind the link of each, what its notes say in short."""
-    def marked(line):
-        found = re.match(r"(\|.*\| \[[^]]*\]\((\w+)/\w+\.md\))[^|]*\|$", line)
-        if not found:
-            return line
+    """The tables of experiments/README.md: behind the link of each page, what its notes say in short."""
+    def marked(found):
         notes = notes_of.get(found[2], "")
         said = [words for start, words in ((COUNTERS, "simulated counters"), (OLD, "out of date")) if start in notes]
-        return found[1] + "".join(", " + words for words in said) + " |"
+        return found[1] + "".join(", " + words for words in said) + ")"
 
-    return "\n".join(marked(line) for line in text.split("\n"))
+    link = r"(\(\[[^]]*\]\((?:\w+/)*(?:README\.md#)?(\w+)(?:/\w+\.md)?\))[^)]*\)"
+    return "\n".join(re.sub(link, marked, line) if line.startswith("|") else line for line in text.split("\n"))
 
 
 def keep(page, text, right, check):
@@ -378,9 +422,10 @@ def main():
     parser.add_argument("--of", metavar="REVISION", help="that made them, where it is not the working tree")
     options = parser.parse_args()
     known = pages()
+    names = [*map(key_of, known), *searches()]
     for name in options.made:
-        if name not in map(key_of, known):
-            sys.exit(f"there is no page of '{name}'; there are: {', '.join(map(key_of, known))}")
+        if name not in names:
+            sys.exit(f"there is no page of '{name}'; there are: {', '.join(names)}")
     wrong, notes_of = 0, {}
     for page, name in known.items():
         text = page.read_text()
@@ -392,7 +437,16 @@ def main():
         right = with_notes(page, name, text, made)
         notes_of[name] = right
         wrong += keep(page, text, right, options.check)
-    index = RESULTS / "README.md"
+    text = right = SEARCHES.read_text()
+    for name in searches():
+        made = made_line(name, options.of) if name in options.made else None
+        if made is None and MADE not in section_of(name, right):
+            print(f"{SEARCHES.relative_to(ROOT)} does not say what made {name}: experiments/pages.py --made {name}")
+            wrong += 1
+        right = with_section(name, right, made)
+        notes_of[name] = section_of(name, right)
+    wrong += keep(SEARCHES, text, right, options.check)
+    index = EXPERIMENTS / "README.md"
     wrong += keep(index, index.read_text(), index_with_notes(index.read_text(), notes_of), options.check)
     readme = ROOT / "README.md"
     wrong += keep(readme, readme.read_text(), with_help_table(readme.read_text()), options.check)

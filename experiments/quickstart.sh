@@ -6,7 +6,7 @@
 #   experiments/quickstart.sh                       the held-out device-runtime is libtorch-optimized_t1_b1
 #   experiments/quickstart.sh libtorch-eager_t1_b1  … or another one of datasets/data
 #
-# With TENSHOT_KEEP=1 the table and the picture go to experiments/results/quickstart too.
+# With TENSHOT_KEEP=1 the table and the picture go to experiments/cells/quickstart too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=experiments/set_up.sh
@@ -67,8 +67,8 @@ done | tee "$out/table.md"
 { cat "$out/truth/$held_out.csv"; tail -n +2 "$out/measured.csv"; } >"$out/shown.csv"
 "$tenshot" report "$out/structured.tenshot" --measured "$out/shown.csv" --out "$out/report.html" --pictures "$out/pictures"
 if [ -n "${TENSHOT_KEEP:-}" ]; then
-  mkdir -p experiments/results/quickstart
-  cp "$out/pictures/predicted-against-measured.svg" "$out/table.md" experiments/results/quickstart/
+  mkdir -p experiments/cells/quickstart
+  cp "$out/pictures/predicted-against-measured.svg" "$out/table.md" experiments/cells/quickstart/
 fi
 
 cat <<END

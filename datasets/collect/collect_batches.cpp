@@ -7,6 +7,7 @@
 #include <thread>
 #include <utility>
 
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/numbers.h"
 
 namespace tenshot::datasets {
@@ -64,14 +65,13 @@ std::string CollectBatches::complaint(const Measurement& row) const {
 }
 
 bool CollectBatches::wait_until_settled(const std::function<void()>& step) {
-  using Clock = std::chrono::steady_clock;
   if (options_.patience_s == 0) return true;
   while (moved(timer_.sentinel_ms()) > options_.sentinel_tolerance) {
     if (patience_s_ <= 0) return false;
     const Clock::time_point start = Clock::now();
     step();
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
-    patience_s_ -= std::chrono::duration<double>(Clock::now() - start).count();
+    patience_s_ -= seconds_since(start);
   }
   return true;
 }

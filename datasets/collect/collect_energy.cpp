@@ -1,13 +1,13 @@
 #include "datasets/collect/collect_energy.h"
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 
 #include "datasets/collect/collect_record.h"
 #include "datasets/pool/device_file.h"
 #include "descriptor/machine/machine.h"
 #include "descriptor/timing/timing.h"
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 
@@ -15,7 +15,6 @@ namespace tenshot::datasets {
 namespace {
 
 using nlohmann::json;
-using Clock = std::chrono::steady_clock;
 
 /// Energy of one run in each visit, mJ.
 std::vector<double> energies_of(descriptor::PreparedNetwork& network, descriptor::EnergyMeter& meter,
@@ -27,7 +26,7 @@ std::vector<double> energies_of(descriptor::PreparedNetwork& network, descriptor
     meter.start();
     const Clock::time_point begin = Clock::now();
     double runs = 0;
-    while (std::chrono::duration<double>(Clock::now() - begin).count() < options.seconds) {
+    while (seconds_since(begin) < options.seconds) {
       network.run();
       ++runs;
     }

@@ -1,7 +1,6 @@
 #include "datasets/collect/collect_operators.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <set>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "descriptor/machine/machine.h"
 #include "descriptor/timing/timing.h"
 #include "nasbench/kernels/kernel_network.h"
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
@@ -17,12 +17,9 @@
 namespace tenshot::datasets {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using descriptor::Isolation;
 using nasbench::Network;
 using nasbench::OperatorKind;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// Nodes of a network that are the same operator, by what it is. A reshape moves nothing, and is none.
 std::map<std::string, std::vector<int>> equal_nodes(const Network& network) {

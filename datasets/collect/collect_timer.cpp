@@ -1,16 +1,14 @@
 #include "datasets/collect/collect_timer.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <new>
 
 #include "nasbench/graph/network_builder.h"
+#include "nasbench/support/elapsed.h"
 
 namespace tenshot::datasets {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// The line that says why: the one of the error itself in a trace of TorchScript, else the first.
 std::string reason_of(const std::string& text) {
@@ -19,8 +17,6 @@ std::string reason_of(const std::string& text) {
   if (start == std::string::npos) return "its first run failed";
   return text.substr(start, text.find('\n', start) - start);
 }
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 /// Operators take microseconds: many runs cost nothing, and few would say little.
 descriptor::TimingOptions operator_timing(descriptor::TimingOptions timing) {

@@ -9,12 +9,11 @@
 #include "descriptor/runtimes/opencv_dnn.h"
 #include "descriptor/timing/contention.h"
 #include "descriptor/timing/timing.h"
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/files.h"
 
 namespace tenshot::datasets {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 double milliseconds(Clock::time_point from, Clock::time_point to) {
   return std::chrono::duration<double, std::milli>(to - from).count();

@@ -312,12 +312,6 @@ std::string_view name(KitProblem problem) {
   return "unknown problem";
 }
 
-bool KitResults::whole_milliseconds() const {
-  std::vector<double> values;
-  for (const Measurement& row : latencies) values.push_back(row.latency_ms);
-  return are_whole_milliseconds(values);
-}
-
 KitResults read_kit_results(const std::filesystem::path& folder, Quantity quantity) {
   return Reader(folder, quantity).read();
 }

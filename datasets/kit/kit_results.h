@@ -56,8 +56,6 @@ struct KitResults {
   /// nothing.
   std::size_t unsettled = 0;
   std::size_t aggregated = 0;  ///< of them, those whose one time is an average or a median that a tool printed
-
-  bool whole_milliseconds() const;
 };
 
 /// Reads `folder`, which need not be complete. Whatever cannot be used becomes a finding. Of another quantity than

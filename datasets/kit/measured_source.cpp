@@ -1,6 +1,5 @@
 #include "datasets/kit/measured_source.h"
 
-#include <fstream>
 #include <string>
 #include <utility>
 
@@ -8,6 +7,7 @@
 #include "datasets/tables/csv.h"
 #include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -51,8 +51,10 @@ MeasuredSource read_device_folder(const fs::path& path, const SearchSpace& space
 }
 
 MeasuredSource read_csv(const fs::path& path, const SearchSpace& space, Quantity quantity) {
-  require_no_swap(path, {column("lower", quantity), column("upper", quantity)}, "measurements, but predictions");
-  Measurements read = read_measurements(path, space, quantity);
+  const std::string text = read_file(path), file = name_in_messages(path);
+  require_no_swap(CsvReader(text, file), {column("lower", quantity), column("upper", quantity)},
+                  "measurements, but predictions");
+  Measurements read = parse_measurements(text, file, space, quantity);
   if (read.rows.empty()) throw_nothing_usable(path.string(), "measurement", read.findings, space);
   MeasuredSource source;
   set_rows(source, read.rows);
@@ -62,21 +64,6 @@ MeasuredSource read_csv(const fs::path& path, const SearchSpace& space, Quantity
 }
 
 }  // namespace
-
-void require_no_swap(const fs::path& path, const std::vector<std::string>& others, const std::string& what) {
-  std::error_code ignored;
-  if (path == "-" || !fs::is_regular_file(path, ignored)) return;
-  std::ifstream file(path);
-  std::string header;
-  std::getline(file, header);
-  if (header.empty()) return;  // whoever reads the file says so
-  const CsvReader csv(header, path.string());
-  for (const std::string& name : others) {
-    if (!csv.find(name)) continue;
-    throw InputError(path.string() + ": has the column " + name + ", so it holds no " + what +
-                     "; are two files swapped?");
-  }
-}
 
 MeasuredSource read_measured(const fs::path& path, const SearchSpace& space, Quantity quantity) {
   if (is_kit(path)) return read_kit(path, space, quantity);

@@ -35,9 +35,4 @@ struct MeasuredSource {
 /// where none is usable, or where a CSV holds predictions; FileError and FormatError as reading the file does.
 MeasuredSource read_measured(const std::filesystem::path& path, const SearchSpace& space, Quantity quantity);
 
-/// Throws InputError when the header of a CSV has one of the columns `others`, which only another kind of file has;
-/// `what` says it: "measurements, but predictions". Folders and standard input pass.
-void require_no_swap(const std::filesystem::path& path, const std::vector<std::string>& others,
-                     const std::string& what);
-
 }  // namespace tenshot::datasets

@@ -1,5 +1,6 @@
 #include "datasets/tables/architecture_column.h"
 
+#include <algorithm>
 #include <string>
 
 #include "nasbench/spaces/networks.h"
@@ -37,6 +38,13 @@ std::optional<nasbench::Architecture> ArchitectureColumn::read(Findings& finding
   }
   if (!seen_.insert(architecture).second) return leave_out(Problem::duplicate);
   return architecture;
+}
+
+void require_no_swap(const CsvReader& csv, const std::vector<std::string>& others, const std::string& what) {
+  const auto name =
+      std::find_if(others.begin(), others.end(), [&](const auto& other) { return csv.find(other).has_value(); });
+  if (name == others.end()) return;
+  throw InputError(csv.file() + ": has the column " + *name + ", so it holds no " + what + "; are two files swapped?");
 }
 
 void throw_nothing_usable(const std::string& file, const std::string& what, const Findings& findings,

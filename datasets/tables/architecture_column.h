@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "datasets/tables/csv.h"
 #include "datasets/tables/findings.h"
@@ -29,6 +30,10 @@ class ArchitectureColumn {
   std::size_t column_;
   std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> seen_;
 };
+
+/// Throws InputError when a table has one of the columns `others`, which only another kind of file has; `what` says it:
+/// "measurements, but predictions".
+void require_no_swap(const CsvReader& csv, const std::vector<std::string>& others, const std::string& what);
 
 /// Throws InputError, one line: `file` holds no usable `what` ("measurement"), what was left out and why, where the
 /// first of it stands, and what a correct architecture looks like.

@@ -1,12 +1,12 @@
 #include "descriptor/isolation/isolation.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <memory>
 
 #include "descriptor/fusion/fusion_cases.h"
 #include "nasbench/graph/network_builder.h"
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::descriptor {
@@ -57,10 +57,6 @@ void require_one_image(const Network& kernel) {
   }
 }
 
-double seconds_since(std::chrono::steady_clock::time_point begin) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-}
-
 /// Two-sided 95 % quantile of Student's t (Cornish and Fisher's expansion, which is off by a hundredth from three
 /// degrees of freedom on; one and two exactly).
 double student_quantile(int freedom) {
@@ -78,7 +74,7 @@ IsolatedTiming time_signed(const Runtime& runtime, const std::vector<SignedNetwo
       !(options.precision > 0)) {
     throw InputError("isolating a layer needs at least one run, two rounds, and a precision over 0");
   }
-  const auto begin = std::chrono::steady_clock::now();
+  const Clock::time_point begin = Clock::now();
   std::vector<std::unique_ptr<PreparedNetwork>> prepared;
   for (const SignedNetwork& network : networks) prepared.push_back(runtime.prepare(network.network, options.runtime));
   TimingOptions timing;

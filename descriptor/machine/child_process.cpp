@@ -16,6 +16,7 @@
 #include <sstream>
 #include <thread>
 
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
@@ -115,12 +116,11 @@ class Running {
 
 void run_child(const ChildProcess& child) {
   if (child.command.empty()) throw InputError("no program to run: expected its path and arguments");
-  using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   Running running(child);
   while (!running.ended()) {
     if (child.go_on && !child.go_on()) throw Interrupted(child.command[0] + " was stopped on request");
-    if (std::chrono::duration<double>(Clock::now() - start).count() > child.time_limit_s) {
+    if (seconds_since(start) > child.time_limit_s) {
       throw Error(child.command[0] + " was stopped: it had not ended after " + shortest(child.time_limit_s) +
                   " s; the end of its output: " + last_lines(child.output));
     }

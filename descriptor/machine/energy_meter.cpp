@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
@@ -17,7 +18,6 @@ namespace tenshot::descriptor {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
 
 std::optional<std::string> first_line(const fs::path& path) {
   std::ifstream file(path);

@@ -2,7 +2,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 #include <map>
 #include <thread>
@@ -14,6 +13,7 @@
 #include "descriptor/onednn/stopwatch.h"
 #include "descriptor/onednn/weights.h"
 #include "nasbench/graph/onnx_reader.h"
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/random.h"
@@ -265,7 +265,7 @@ class Measurement {
     const Clock::time_point start = Clock::now();
     for (int count = 1;; ++count) {
       work();
-      const double ms = std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+      const double ms = milliseconds_since(start);
       if (ms >= within_ms) return count * within_ms / ms;
     }
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -12,16 +11,11 @@
 #include "descriptor/onednn/cold_engine.h"
 #include "descriptor/onednn/handover.h"
 #include "descriptor/onednn/weights.h"
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::descriptor {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 /// Where each core of a plan runs: nothing where there are too few processors, so that the system places the threads.
 /// A new thread would else begin on the processor of the one that made it, and stay there for some milliseconds. The

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "descriptor/onednn/prepared_layer.h"
+#include "nasbench/support/elapsed.h"
 
 namespace tenshot::descriptor {
 
@@ -51,7 +52,6 @@ class Handover {
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   static constexpr std::chrono::microseconds looking{50};
 
   std::vector<std::unique_ptr<PreparedLayer>> layers_;  ///< allocated by the core that prepares

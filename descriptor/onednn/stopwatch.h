@@ -1,22 +1,20 @@
 #pragma once
 
 #include <algorithm>
-#include <chrono>
 #include <dnnl.hpp>
 #include <vector>
 
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/median.h"
 
 namespace tenshot::descriptor {
-
-using Clock = std::chrono::steady_clock;
 
 /// Time of one call, milliseconds.
 template <class Work>
 double time_ms(const Work& work) {
   const Clock::time_point start = Clock::now();
   work();
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+  return milliseconds_since(start);
 }
 
 /// Median time of several calls, milliseconds.

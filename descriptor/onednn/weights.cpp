@@ -2,10 +2,10 @@
 
 #include <omp.h>
 
-#include <chrono>
 #include <utility>
 
 #include "descriptor/onednn/cold_engine.h"
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
@@ -33,12 +33,6 @@ bool is_intact(const std::filesystem::path& path, const ColdPlan& plan) {
     if (!file->read(i, buffer.data())) return false;
   }
   return true;
-}
-
-using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
 }  // namespace

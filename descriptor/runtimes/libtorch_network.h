@@ -2,7 +2,6 @@
 
 #include <ATen/ATen.h>
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "descriptor/runtimes/runtime.h"
 #include "nasbench/graph/network.h"
+#include "nasbench/support/elapsed.h"
 
 namespace tenshot::descriptor {
 
@@ -80,10 +80,10 @@ class LibTorchNetwork : public PreparedNetwork {
   template <class Work>
   void timed(std::size_t node, const Work& work) {
     if (node_ms_.empty()) return work();
-    const auto start = std::chrono::steady_clock::now();
+    const Clock::time_point start = Clock::now();
     work();
     synchronise();
-    node_ms_[node] = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    node_ms_[node] = milliseconds_since(start);
   }
   /// What run_timed() is of a network of so many nodes, whose forward() does the work of each in timed().
   std::vector<double> run_timed_nodes(std::size_t nodes);

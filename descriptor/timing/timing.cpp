@@ -7,11 +7,10 @@
 #include <utility>
 
 #include "descriptor/timing/timing_detail.h"
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::descriptor {
-
-using detail::Clock;
 
 namespace {
 
@@ -38,10 +37,6 @@ std::size_t lower_rank(std::size_t n) {
 }  // namespace
 
 namespace detail {
-
-double milliseconds_since(Clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
-}
 
 bool precise_enough(std::vector<double> run_times_ms, double relative_precision) {
   std::sort(run_times_ms.begin(), run_times_ms.end());
@@ -80,7 +75,7 @@ void require_usable(const TimingOptions& options) {
 
 }  // namespace detail
 
-using detail::milliseconds_since, detail::precise_enough, detail::require_usable, detail::warm_up;
+using detail::precise_enough, detail::require_usable, detail::warm_up;
 
 Timing summarise(std::vector<double> run_times_ms) {
   if (run_times_ms.empty()) throw InputError("no run times to summarise: expected at least one");

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <functional>
 #include <vector>
 
@@ -8,10 +7,6 @@
 
 /// What measure() and measure_in_turn() share; for their sources only.
 namespace tenshot::descriptor::detail {
-
-using Clock = std::chrono::steady_clock;
-
-double milliseconds_since(Clock::time_point start);
 
 /// Whether the 95 % confidence interval of the median is within `relative_precision` of it.
 bool precise_enough(std::vector<double> run_times_ms, double relative_precision);

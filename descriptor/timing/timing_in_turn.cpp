@@ -5,13 +5,11 @@
 
 #include "descriptor/timing/timing.h"
 #include "descriptor/timing/timing_detail.h"
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::descriptor {
 namespace {
-
-using detail::Clock;
-using detail::milliseconds_since;
 
 constexpr double seconds = 1e-3;  // a millisecond
 

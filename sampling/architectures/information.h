@@ -24,7 +24,7 @@ struct LatencyCovariance {
 
 struct InformationOptions {
   /// σ of a measurement's log latency. The more of it is expected, the less a plan rests on single measurements;
-  /// experiments/structured_search.json compares.
+  /// experiments/search/structured_search.json compares.
   double noise = 0.04;
   std::size_t rank = 64;    ///< rank of K's approximation by pivoted Cholesky; larger is more exact, and slower
   bool random_half = true;  ///< consider a random half of the candidates, so that trials differ

@@ -21,7 +21,7 @@ if [ ! -e "$root/usr/include/onnx" ]; then
     exit 1
   }
 fi
-targets=(tenshot test_nasbench test_sampling test_datasets test_descriptor test_trainer)
+targets=(tenshot test_nasbench test_sampling test_datasets test_descriptor test_trainer test_experiments)
 if [ ! -f "$build/build.ninja" ]; then
   # An emulator runs little code often: what optimising further would save is less than what it costs.
   cmake -S . -B "$build" -G Ninja --toolchain tests/aarch64/toolchain.cmake -DTENSHOT_AARCH64_ROOT="$root" \

@@ -13,7 +13,8 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAMS = ["test_nasbench", "test_sampling", "test_datasets", "test_descriptor", "test_trainer"]
+PROGRAMS = ["test_nasbench", "test_sampling", "test_datasets", "test_descriptor", "test_trainer",
+            "test_experiments"]
 NEEDS = re.compile(r"this needs LibTorch, which cannot be loaded")
 
 

@@ -2,7 +2,7 @@
 # compile_time.sh [OUT.md]: how long the program takes to compile, and to compile again after a change of one line in a
 # leaf, before the sources stood in rooms of their own and now, in one run on one machine. Builds the target `tenshot` of
 # two commits from nothing, without ccache, in folders that are removed at the end: tens of minutes.
-#   BEFORE=4a01500^ AFTER=HEAD JOBS=2 tests/benchmarks/compile_time.sh experiments/results/benchmarks/compile_time.md
+#   BEFORE=4a01500^ AFTER=HEAD JOBS=2 tests/benchmarks/compile_time.sh tests/benchmarks/results/compile_time.md
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 before=${BEFORE:-4a01500^}  # the last commit before the rooms

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs every benchmark on one thread and writes experiments/results/benchmarks/README.md. For figures worth keeping, let
+# Runs every benchmark on one thread and writes tests/benchmarks/results/README.md. For figures worth keeping, let
 # nothing else run. TENSHOT_TABLES names the folder of public latency tables (the import benchmark needs it).
 #
 #   tests/benchmarks/run.sh              all, into README.md and operators.md
@@ -11,7 +11,7 @@ cd "$(dirname "$0")/../.."
 install_missing
 build_targets
 export OMP_NUM_THREADS=1
-results=experiments/results/benchmarks work=$build/benchmarks
+results=tests/benchmarks/results work=$build/benchmarks
 mkdir -p $results "$work"
 run() { "$build/tests/benchmarks/bench_$1" --benchmark_counters_tabular=true "${@:2}" 2>/dev/null; }
 

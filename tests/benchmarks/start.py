@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How long tenshot takes from start to end where it has next to nothing to do, beside starting Python.
 
-    tests/benchmarks/start.py build/tenshot [RUNS, 41 unless said] [--out experiments/results/benchmarks/start.md]
+    tests/benchmarks/start.py build/tenshot [RUNS, 41 unless said] [--out tests/benchmarks/results/start.md]
 
 Three commands take turns: `python3 -c pass`, `tenshot --help`, and `tenshot predict` of one architecture with a structured
 predictor that it adapts first. Of each it prints the median and the fastest wall time, the processor's time of the fastest

@@ -1,6 +1,6 @@
 // Tables of operators that a profiler timed one by one on some device-runtimes.
 
-#include "datasets/operators/profiles.h"
+#include "experiments/kernels/profiles.h"
 
 #include "tests/fuzz/fuzz.h"
 
@@ -8,13 +8,13 @@ using namespace tenshot;
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   return fuzz::survives([&] {
-    const datasets::ProfiledNetworks read = datasets::parse_profiles(fuzz::text_of(data, size), "o.csv");
+    const experiments::ProfiledNetworks read = experiments::parse_profiles(fuzz::text_of(data, size), "o.csv");
     fuzz::require(!read.settings.empty(), "a table is of some device-runtime");
-    for (const datasets::ProfiledNetwork& network : read.networks) {
+    for (const experiments::ProfiledNetwork& network : read.networks) {
       fuzz::require(network.profiles.size() == network.operators.size(), "every operator was timed");
-      for (const std::vector<datasets::Profile>& profiles : network.profiles) {
+      for (const std::vector<experiments::Profile>& profiles : network.profiles) {
         fuzz::require(profiles.size() == read.settings.size(), "on every device-runtime");
-        for (const datasets::Profile& profile : profiles)
+        for (const experiments::Profile& profile : profiles)
           fuzz::require(profile.latency_ms > 0, "a latency is positive");
       }
     }

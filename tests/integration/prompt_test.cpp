@@ -87,6 +87,24 @@ TEST(Prompt, SwappedFilesAreNoticed) {
                               " --measurements " + predicted + " --out " + quoted(folder.path() / "device.tenshot"));
   EXPECT_EQ(adapted.exit_code, 1);
   EXPECT_NE(adapted.err.find("has the column lower_ms, so it holds no measurements"), std::string::npos) << adapted.err;
+  const Outcome piped = run("tenshot adapt --checkpoint " + quoted(source_folder / "checkpoints/pool.tenshot") +
+                            " --measurements - --out " + quoted(folder.path() / "device.tenshot") + " <" + predicted);
+  EXPECT_EQ(piped.exit_code, 1);
+  EXPECT_NE(piped.err.find("has the column lower_ms, so it holds no measurements"), std::string::npos) << piped.err;
+}
+
+TEST(Prompt, AVerbSaysWhichVerbsAreBelowIt) {
+  const Outcome none = run("tenshot kernels");
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_NE(none.err.find("tenshot kernels needs detect, find, sample or train"), std::string::npos) << none.err;
+  const Outcome unknown = run("tenshot cold start model.onnx");
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_NE(unknown.err.find("tenshot cold needs measure, plan, run or predict, not 'start'"), std::string::npos)
+      << unknown.err;
+  const Outcome help = run("tenshot network --help");
+  EXPECT_EQ(help.exit_code, 0) << help.err;
+  EXPECT_EQ(help.out.rfind("Usage: tenshot network describe|generate|list [options]; each has --help\n", 0), 0U);
+  EXPECT_NE(help.out.find("tenshot network list --space fbnet"), std::string::npos) << help.out;
 }
 
 TEST(Prompt, ARefusedRunLeavesNoFolderBehind) {

@@ -160,19 +160,8 @@ void plan(const Arguments& arguments) {
 }
 
 void run(const Arguments& arguments) {
-  const std::string verb = arguments.empty() ? "" : arguments[0];
-  const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (verb == "measure") return measure(rest);
-  if (verb == "plan") return plan(rest);
-  if (verb == "run") return run_cold_plan(rest);
-  if (verb == "predict") return predict_cold_start(rest);
-  if (verb == "--help" || verb == "-h") {
-    std::cout << "Usage: tenshot cold measure|plan|run|predict [options]; each has --help\n\nExample:\n"
-              << measure_example << plan_example << cold_run_example << cold_predict_example;
-    return;
-  }
-  throw UsageError("tenshot cold needs measure, plan, run or predict" +
-                   (verb.empty() ? std::string() : ", not '" + verb + "'"));
+  run_sub_verb("cold", {{"measure", measure}, {"plan", plan}, {"run", run_cold_plan}, {"predict", predict_cold_start}},
+               std::string(measure_example) + plan_example + cold_run_example + cold_predict_example, arguments);
 }
 
 }  // namespace

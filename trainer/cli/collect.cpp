@@ -14,6 +14,7 @@
 #include "datasets/tables/network_sources.h"
 #include "descriptor/machine/heap.h"
 #include "nasbench/spaces/networks.h"
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
@@ -74,7 +75,6 @@ datasets::DescriptorOptions descriptor_options(const OptionParser& options) {
 class Pace {
  public:
   std::string text(std::size_t done, std::size_t total, const std::string& note) {
-    using Clock = std::chrono::steady_clock;
     const Clock::time_point now = Clock::now();
     if (!started_ || done < first_done_) {
       started_ = now;
@@ -90,7 +90,7 @@ class Pace {
   }
 
  private:
-  std::optional<std::chrono::steady_clock::time_point> started_;
+  std::optional<Clock::time_point> started_;
   std::size_t first_done_ = 0;
 };
 

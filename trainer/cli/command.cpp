@@ -63,6 +63,24 @@ OptionParser::OptionParser(const std::string& verb, const std::string& summary, 
   options_.add_options()("h,help", "show this help")("q,quiet", "no progress, no remarks");
 }
 
+void run_sub_verb(const std::string& verb, const std::vector<SubVerb>& verbs, const std::string& examples,
+                  const std::vector<std::string>& arguments) {
+  std::string bars, listed;
+  for (std::size_t i = 0; i < verbs.size(); ++i) {
+    const std::string& name = verbs[i].first;
+    if (!arguments.empty() && name == arguments[0]) return verbs[i].second({arguments.begin() + 1, arguments.end()});
+    bars += (i == 0 ? "" : "|") + name;
+    listed += (i == 0 ? "" : i + 1 == verbs.size() ? " or " : ", ") + name;
+  }
+  const auto asks_for_help = [](const std::string& argument) { return argument == "--help" || argument == "-h"; };
+  if (std::any_of(arguments.begin(), arguments.end(), asks_for_help)) {
+    std::cout << "Usage: tenshot " << verb << " " << bars << " [options]; each has --help\n\nExample:\n" << examples;
+    return;
+  }
+  throw UsageError("tenshot " + verb + " needs " + listed +
+                   (arguments.empty() ? std::string() : ", not '" + excerpt(arguments[0]) + "'"));
+}
+
 void OptionParser::add_positional(const std::string& name, const std::string& meaning) {
   positional_ = name;
   options_.add_options()(name, meaning, cxxopts::value<std::string>());

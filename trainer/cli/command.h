@@ -2,8 +2,10 @@
 
 #include <cstddef>
 #include <cxxopts.hpp>
+#include <functional>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "datasets/kit/kit_results.h"
@@ -25,6 +27,14 @@ struct Command {
   std::string summary;
   void (*run)(const std::vector<std::string>& arguments);
 };
+
+/// A verb below another, such as `plan` in `tenshot cold plan`.
+using SubVerb = std::pair<std::string, std::function<void(const std::vector<std::string>& arguments)>>;
+
+/// Runs the one of `verbs`, which stand below `verb`, that the first argument names, with the arguments after it.
+/// Without such a one --help or -h lists them and shows `examples`. Throws UsageError that lists them otherwise.
+void run_sub_verb(const std::string& verb, const std::vector<SubVerb>& verbs, const std::string& examples,
+                  const std::vector<std::string>& arguments);
 
 /// One a file of this folder.
 extern const Command adapt_command, collect_command, dataset_command, devices_command, evaluate_command,

@@ -241,19 +241,12 @@ void match_operators(Arguments arguments) {
 }
 
 void run(const Arguments& arguments) {
-  const std::string verb = arguments.empty() ? "" : arguments[0];
-  const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (verb == "import") return import_measurements(rest);
-  if (verb == "describe") return describe_pool(rest);
-  if (verb == "validate") return validate_pool(rest);
-  if (verb == "operators") return match_operators(rest);
-  if (wants_help(arguments)) {
-    std::cout << "Usage: tenshot dataset import|describe|validate|operators [options]; each has --help\n\nExample:\n"
-              << import_example;
-    return;
-  }
-  throw UsageError("tenshot dataset needs import, describe, validate or operators" +
-                   (verb.empty() ? std::string() : ", not '" + verb + "'"));
+  run_sub_verb("dataset",
+               {{"import", import_measurements},
+                {"describe", describe_pool},
+                {"validate", validate_pool},
+                {"operators", match_operators}},
+               import_example, arguments);
 }
 
 }  // namespace

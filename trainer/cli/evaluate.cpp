@@ -144,7 +144,6 @@ Joined compare_table(const OptionParser& options) {
   const nasbench::SearchSpace& space = datasets::named_space(options.get("space"));
   networks_of(options);
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
-  datasets::require_no_swap(predictions, {column("stddev", quantity), "runs"}, "predictions, but measurements");
   const trainer::PredictionTable table = trainer::read_predictions(predictions, space, quantity);
   report(table.findings, quiet);
   datasets::MeasuredSource truth = read_measurements(options, space, quantity).measured;

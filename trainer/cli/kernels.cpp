@@ -169,19 +169,8 @@ void detect(const Arguments& arguments) {
 }
 
 void run(const Arguments& arguments) {
-  const std::string verb = arguments.empty() ? "" : arguments[0];
-  const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (verb == "find") return find(rest);
-  if (verb == "detect") return detect(rest);
-  if (verb == "sample") return sample_kernels(rest);
-  if (verb == "train") return train_kernels(rest);
-  if (verb == "--help" || verb == "-h") {
-    std::cout << "Usage: tenshot kernels detect|find|sample|train [options]; each has --help\n\nExample:\n"
-              << detect_example << find_example << sample_kernels_example << train_kernels_example;
-    return;
-  }
-  throw UsageError("tenshot kernels needs detect, find, sample or train" +
-                   (verb.empty() ? std::string() : ", not '" + excerpt(verb) + "'"));
+  run_sub_verb("kernels", {{"detect", detect}, {"find", find}, {"sample", sample_kernels}, {"train", train_kernels}},
+               std::string(detect_example) + find_example + sample_kernels_example + train_kernels_example, arguments);
 }
 
 }  // namespace

@@ -246,18 +246,8 @@ void list(const Arguments& arguments) {
 }
 
 void run(const Arguments& arguments) {
-  const std::string verb = arguments.empty() ? "" : arguments[0];
-  const Arguments rest(arguments.begin() + (arguments.empty() ? 0 : 1), arguments.end());
-  if (verb == "describe") return describe(rest);
-  if (verb == "generate") return generate(rest);
-  if (verb == "list") return list(rest);
-  if (verb == "--help" || verb == "-h") {
-    std::cout << "Usage: tenshot network describe|generate|list [options]; each has --help\n\nExample:\n"
-              << describe_example << generate_example << list_example;
-    return;
-  }
-  throw UsageError("tenshot network needs describe, generate or list" +
-                   (verb.empty() ? std::string() : ", not '" + verb + "'"));
+  run_sub_verb("network", {{"describe", describe}, {"generate", generate}, {"list", list}},
+               std::string(describe_example) + generate_example + list_example, arguments);
 }
 
 }  // namespace

@@ -7,8 +7,6 @@
 #include <utility>
 
 #include "nasbench/support/error.h"
-#include "trainer/cold/planned_schedule.h"
-#include "trainer/cold/schedule.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -40,29 +38,6 @@ std::set<std::pair<int, std::string>> kernels_of(const ColdStages& stages, const
   std::set<std::pair<int, std::string>> made;
   for (std::size_t i = 0; i < plan.layers.size(); ++i) made.emplace(stages.layers[i].shape, plan.layers[i].kernel);
   return made;
-}
-
-/// When each layer's new kernel is ready, milliseconds from the first layer's preparation; never without a switch.
-std::vector<double> ready_times(const ColdStages& stages, const ColdPlan& plan, const ColdTimeline& start) {
-  std::vector<double> free(static_cast<std::size_t>(plan.preparing_cores), 0);
-  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
-    if (plan.layers[i].core == 0) continue;
-    double& core = free[static_cast<std::size_t>(plan.layers[i].core) - 1];
-    core = std::max(core, start.prepared[i]);
-  }
-  if (free.empty()) free = {start.makespan()};
-  std::vector<double> ready(plan.layers.size(), std::numeric_limits<double>::infinity());
-  std::set<std::pair<int, std::string>> made = kernels_of(stages, plan);
-  for (const PlannedSwitch& change : plan.switches) {
-    const auto i = static_cast<std::size_t>(change.layer);
-    const LayerStages& layer = stages.layers[i];
-    const KernelStages& kernel = layer.kernels[kernel_called(stages, i, change.kernel)];
-    const bool again = !made.emplace(layer.shape, change.kernel).second;
-    const auto core = std::min_element(free.begin(), free.end());
-    *core += preparation_ms(layer, kernel, change.cached, again) * stages.interference.preparing;
-    ready[i] = *core;
-  }
-  return ready;
 }
 
 }  // namespace
@@ -100,38 +75,6 @@ double switched_ms(const ColdStages& stages, const ColdPlan& plan) {
     sum += stages.layers[i].kernels[kernel_called(stages, i, names[i])].execute_ms;
   }
   return sum;
-}
-
-std::vector<double> predicted_runs_ms(const ColdStages& stages, const ColdPlan& plan, int runs) {
-  const ColdProblem problem = cold_problem(stages, plan.preparing_cores);
-  const ColdSchedule schedule = schedule_of(stages, problem, plan);
-  const ColdTimeline start = simulate(problem, schedule);
-  const std::vector<double> ready = ready_times(stages, plan, start);
-  std::vector<const KernelStages*> present, later(plan.layers.size(), nullptr);
-  for (std::size_t i = 0; i < plan.layers.size(); ++i) {
-    present.push_back(&stages.layers[i].kernels[kernel_called(stages, i, plan.layers[i].kernel)]);
-  }
-  double last = 0;
-  for (const PlannedSwitch& change : plan.switches) {
-    const auto i = static_cast<std::size_t>(change.layer);
-    later[i] = &stages.layers[i].kernels[kernel_called(stages, i, change.kernel)];
-    last = std::max(last, ready[i]);
-  }
-  std::vector<bool> used(plan.layers.size(), false);
-  double now = start.makespan();
-  std::vector<double> times = {stages.start_ms + once_ms(stages, problem, schedule) + now};
-  for (int run = 1; run < runs; ++run) {
-    const double began = now;
-    for (std::size_t i = 0; i < plan.layers.size(); ++i) {
-      const bool switched = ready[i] <= now;
-      double ms = present[i]->execute_ms;
-      if (switched) ms = used[i] ? later[i]->execute_ms : later[i]->first_ms;
-      used[i] = switched;
-      now += ms * (now < last ? stages.interference.executing : 1);
-    }
-    times.push_back(now - began);
-  }
-  return times;
 }
 
 }  // namespace tenshot::trainer

@@ -14,12 +14,8 @@ namespace tenshot::trainer {
 std::vector<descriptor::PlannedSwitch> planned_switches(const descriptor::ColdStages& stages,
                                                         const descriptor::ColdPlan& plan, bool may_cache);
 
-/// What a run takes after every switch, milliseconds: the layers' executions.
+/// What a run takes after every switch, milliseconds: the layers' executions. Throws InputError where the plan has
+/// other kernels than the stages.
 double switched_ms(const descriptor::ColdStages& stages, const descriptor::ColdPlan& plan);
-
-/// What so many runs take, one right after another, milliseconds: the cold one, then those during and after the switch.
-/// The preparing cores prepare the switches when they are done with the start; without such cores, another one does
-/// after the first run. Throws InputError where the plan has other layers or kernels than the stages.
-std::vector<double> predicted_runs_ms(const descriptor::ColdStages& stages, const descriptor::ColdPlan& plan, int runs);
 
 }  // namespace tenshot::trainer

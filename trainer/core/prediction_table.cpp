@@ -53,6 +53,7 @@ PredictionTable read_predictions(const std::filesystem::path& path, const Search
   const std::string expected = "architecture," + column(quantity) + "[," + lower + "," + upper + "]";
   const std::string text = read_file(path);
   datasets::CsvReader csv(text, datasets::name_in_messages(path));
+  datasets::require_no_swap(csv, {column("stddev", quantity), "runs"}, "predictions, but measurements");
   datasets::ArchitectureColumn architectures(csv, space, expected);
   const std::size_t latency_column = csv.require(column(quantity), expected);
   const auto lower_column = csv.find(lower), upper_column = csv.find(upper);

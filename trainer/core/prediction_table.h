@@ -27,7 +27,7 @@ void write_predictions(const std::filesystem::path& path, const std::vector<Arch
                        const Predictions& predictions, const SearchSpace& space,
                        datasets::Quantity quantity = datasets::Quantity::latency);
 
-/// Throws FileError, InputError (wrong columns); unusable rows become findings.
+/// Throws FileError, InputError (wrong columns, or those of measurements); unusable rows become findings.
 PredictionTable read_predictions(const std::filesystem::path& path, const SearchSpace& space,
                                  datasets::Quantity quantity = datasets::Quantity::latency);
 

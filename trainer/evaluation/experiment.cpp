@@ -1,10 +1,10 @@
 #include "trainer/evaluation/experiment.h"
 
 #include <algorithm>
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
@@ -83,7 +83,7 @@ class Progress {
 
   void finished(const std::string& what) {
     ++done_;
-    const double elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const double elapsed_s = seconds_since(start_);
     const double left_s = elapsed_s / static_cast<double>(done_) * static_cast<double>(total_ - done_);
     if (options_.on_progress && !options_.on_progress({done_, total_, what, left_s})) stopped_ = true;
   }
@@ -94,7 +94,7 @@ class Progress {
   std::size_t total_;
   std::size_t done_ = 0;
   bool stopped_ = false;
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  Clock::time_point start_ = Clock::now();
 };
 
 /// The models and cells of a shard that are not finished.

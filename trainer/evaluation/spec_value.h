@@ -32,7 +32,6 @@ class SpecValue {
   SpecValue at(const std::string& key) const;
   std::optional<SpecValue> find(const std::string& key) const;
   bool is_object() const { return json_->is_object(); }
-  bool is_text() const { return json_->is_string(); }
 
  private:
   const nlohmann::json* json_;

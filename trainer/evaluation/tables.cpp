@@ -122,7 +122,7 @@ std::string command_of(const ExperimentSpec& spec) {
   const std::string mark = " (quick)";
   const bool quick = name.size() > mark.size() && name.substr(name.size() - mark.size()) == mark;
   if (quick) name.resize(name.size() - mark.size());
-  return "tenshot experiment experiments/" + name + ".json" + (quick ? " --quick" : "") + " --out out/" + name;
+  return "tenshot experiment " + name + ".json" + (quick ? " --quick" : "") + " --out out/" + name;
 }
 
 /// Whether some method has a sampler, a number of samples or rounds of its own.

@@ -1,17 +1,15 @@
 #include "trainer/networks/training.h"
 
-#include <chrono>
 #include <cmath>
 #include <numeric>
 
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/libtorch.h"
 
 namespace tenshot::trainer {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 /// Restores what an earlier call left, where it fits the network.
 TrainingState resumed(RegressionNetwork& network, const std::string& fingerprint, const std::filesystem::path& file) {
@@ -83,7 +81,7 @@ double fit(RegressionNetwork& network, const EpochSamples& samples, const FitOpt
       save_training_state({network.state(), done, loss}, fingerprint, control.state_file);
     }
     if (!control.on_epoch) continue;
-    const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    const double seconds = seconds_since(start);
     const double seconds_left = seconds / (done - before.done) * (options.epochs - done);
     if (!control.on_epoch({done, options.epochs, loss, seconds_left}) && done < options.epochs) {
       throw Interrupted("stopped after epoch " + std::to_string(done) + " of " + std::to_string(options.epochs) +

@@ -1,10 +1,10 @@
 #include "trainer/predictors/help/help.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 
+#include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
@@ -156,7 +156,7 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
     state.adam = network->state();
     save_training_state(state, fingerprint, control.state_file);
   };
-  const auto start = std::chrono::steady_clock::now();
+  const Clock::time_point start = Clock::now();
   while (state.done < settings.episodes) {
     // Episodes draw from streams of their own, so that what is resumed sees what would have been.
     Rng rng(settings.seed, first_stream + static_cast<std::uint64_t>(state.done));
@@ -168,7 +168,7 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
     const bool last = ++state.done == settings.episodes;
     if (last || state.done % episodes_between_saves == 0) save();
     if (!control.on_epoch) continue;
-    const double elapsed_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    const double elapsed_s = seconds_since(start);
     const double left_s = elapsed_s / (state.done - done_before) * (settings.episodes - state.done);
     if (!control.on_epoch({state.done, settings.episodes, state.loss, left_s}) && !last) {
       save();

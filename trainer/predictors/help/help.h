@@ -33,7 +33,7 @@ struct HelpSettings {
 /// squared relative error; the architecture encoder is fully connected on the one-hot encoding, not a graph network;
 /// the scaling is a point, not sampled. Nothing but the measurements is needed of the new device.
 ///
-/// On the HELP task it reaches a mean ρ of .907, and 62 % within ±10 % (experiments/results/help_task/peers.md). The
+/// On the HELP task it reaches a mean ρ of .907, and 62 % within ±10 % (experiments/cells/help_task/peers.md). The
 /// paper reports .932, on architectures of its own choice. On eyeriss it is .71 against .94; on the five other devices
 /// the means are .946 and .931.
 ///

@@ -68,33 +68,11 @@ TEST(Switching, NothingIsSwitchedWhereThePlanHasTheWarmKernels) {
   EXPECT_EQ(warm.plan.switched_ms, 0);
 }
 
-TEST(Switching, LaterRunsTakeTheNewKernelsFromWhenTheyAreReady) {
+TEST(Switching, ARunAfterEverySwitchTakesTheNewKernels) {
   ColdPlan plan = slow_plan(1);
+  EXPECT_DOUBLE_EQ(switched_ms(stages(), plan), 10 + 10 + 10);
   plan.switches = planned_switches(stages(), plan, true);
-  // The preparing core reads and creates: 2, 3 (an equal kernel is there) and 5. The layers end at 12, 22 and 32. Then
-  // it prepares layer 0 anew until 8, in the idle time of the first run, and layer 1 until 10.
-  const std::vector<double> runs = predicted_runs_ms(stages(), plan, 3);
-  EXPECT_DOUBLE_EQ(runs[0], 0.5 + 32);
-  EXPECT_DOUBLE_EQ(runs[1], 5 + 5 + 10);  // first executions
-  EXPECT_DOUBLE_EQ(runs[2], 4 + 4 + 10);
-  EXPECT_DOUBLE_EQ(switched_ms(stages(), plan), 18);
-}
-
-TEST(Switching, ARunDoesNotWaitForAKernelThatIsNotReady) {
-  ColdPlan plan = slow_plan(0);
-  plan.switches = planned_switches(stages(), plan, false);
-  // One core: 2 + 1 + 2 to prepare, 30 to execute. Another one then prepares 1 + 6 + 1 = 8 for layer 0, 7 for layer 1.
-  const std::vector<double> runs = predicted_runs_ms(stages(), plan, 4);
-  EXPECT_DOUBLE_EQ(runs[0], 0.5 + 35);
-  EXPECT_DOUBLE_EQ(runs[1], 30);  // at 35 and at 45 neither is ready: they come at 43 and 50
-  EXPECT_DOUBLE_EQ(runs[2], 5 + 5 + 10);
-  EXPECT_DOUBLE_EQ(runs[3], 18);
-}
-
-TEST(Switching, RunsAreThoseOfThePlanWithoutSwitches) {
-  const std::vector<double> runs = predicted_runs_ms(stages(), slow_plan(1), 2);
-  EXPECT_DOUBLE_EQ(runs[0], predicted_cold_ms(stages(), slow_plan(1)));
-  EXPECT_DOUBLE_EQ(runs[1], 30);
+  EXPECT_DOUBLE_EQ(switched_ms(stages(), plan), 4 + 4 + 10);
 }
 
 TEST(Switching, ThePlannerStoresTheWeightsOfSwitchesAndSaysWhatRunsTake) {
@@ -109,7 +87,6 @@ TEST(Switching, ThePlannerStoresTheWeightsOfSwitchesAndSaysWhatRunsTake) {
 TEST(Switching, RefusesKernelsThatTheStagesLack) {
   ColdPlan plan = slow_plan(1);
   plan.switches = {{0, "none", false}};
-  EXPECT_THROW(predicted_runs_ms(stages(), plan, 2), InputError);
   EXPECT_THROW(switched_ms(stages(), plan), InputError);
   plan.layers[0].kernel = "none";
   EXPECT_THROW(planned_switches(stages(), plan, true), InputError);

@@ -1,0 +1,100 @@
+#include "experiments/kernels/grid.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
+
+namespace tenshot::experiments {
+namespace {
+
+const double missing = std::nan("");
+
+TEST(Grid, InterpolatesLinearlyBetweenTwoPoints) {
+  const Grid grid({{"x", {1, 3}}}, {10, 20});
+  EXPECT_DOUBLE_EQ(grid.interpolate({1}).value, 10);
+  EXPECT_DOUBLE_EQ(grid.interpolate({1.5}).value, 12.5);
+  EXPECT_DOUBLE_EQ(grid.interpolate({3}).value, 20);
+}
+
+TEST(Grid, InterpolatesInTheMiddleOfFourCorners) {
+  const Grid grid({{"x", {0, 1}}, {"y", {0, 2}}}, {1, 3, 5, 9});  // (0,0) (0,2) (1,0) (1,2)
+  EXPECT_DOUBLE_EQ(grid.interpolate({0.5, 1}).value, (1 + 3 + 5 + 9) / 4.0);
+  EXPECT_DOUBLE_EQ(grid.interpolate({0.25, 0.5}).value, .75 * .75 * 1 + .75 * .25 * 3 + .25 * .75 * 5 + .25 * .25 * 9);
+}
+
+TEST(Grid, IsExactForMultilinearFunctionsOfSixDimensions) {
+  std::vector<Axis> axes;
+  for (int d = 0; d < 6; ++d) axes.push_back({"d" + std::to_string(d), {1, 2.5 + d, 7.0 + d}});
+  const auto function = [](const std::vector<double>& x) {
+    return 3 + x[0] * x[1] - 2 * x[2] * x[3] * x[4] + x[0] * x[5] + x[0] * x[1] * x[2] * x[3] * x[4] * x[5] / 100;
+  };
+  std::vector<double> values;
+  for (int i = 0; i < 729; ++i) {
+    std::vector<double> point(6);
+    for (int d = 5, rest = i; d >= 0; --d, rest /= 3) {
+      point[static_cast<std::size_t>(d)] = axes[static_cast<std::size_t>(d)].points[static_cast<std::size_t>(rest % 3)];
+    }
+    values.push_back(function(point));
+  }
+  const Grid grid(axes, values);
+  Rng rng(1);
+  for (int i = 0; i < 50; ++i) {
+    std::vector<double> point;
+    for (int d = 0; d < 6; ++d) point.push_back(1 + (6.0 + d) * rng.uniform());
+    const Interpolation found = grid.interpolate(point);
+    EXPECT_FALSE(found.extrapolated);
+    // Multilinear functions are linear along every axis, hence exact between any two points.
+    EXPECT_NEAR(found.value, function(point), 1e-9 * std::abs(function(point)) + 1e-9);
+  }
+}
+
+TEST(Grid, OutsideIsTheEdgeAndSaid) {
+  const Grid grid({{"x", {1, 3}}, {"y", {1, 2}}}, {1, 2, 3, 4});
+  EXPECT_TRUE(grid.interpolate({0, 1}).extrapolated);
+  EXPECT_DOUBLE_EQ(grid.interpolate({0, 1}).value, 1);
+  EXPECT_DOUBLE_EQ(grid.interpolate({9, 1.5}).value, 3.5);
+  EXPECT_TRUE(grid.interpolate({2, 2.1}).extrapolated);
+  EXPECT_FALSE(grid.interpolate({3, 2}).extrapolated);
+}
+
+TEST(Grid, MissingPointsAreFilledFromTheirNeighboursOrTheLowest) {
+  // 1 ? 4 on an axis 1, 2, 4: a third of the way. The last row has no neighbours on both sides: the lowest value.
+  Grid grid({{"y", {1, 2}}, {"x", {1, 2, 4}}}, {1, missing, 4, 0.5, 6, missing});
+  EXPECT_EQ(grid.missing(), 2U);
+  EXPECT_THROW(grid.interpolate({1, 1.5}), InputError);
+  grid.fill_missing();
+  EXPECT_EQ(grid.missing(), 0U);
+  EXPECT_DOUBLE_EQ(grid.value({0, 1}), 2);
+  EXPECT_DOUBLE_EQ(grid.value({1, 2}), 0.5);
+}
+
+TEST(Grid, FilledPointsAreNoNeighbours) {
+  Grid grid({{"x", {1, 2, 3, 4}}}, {1, missing, missing, 4});
+  grid.fill_missing();
+  EXPECT_DOUBLE_EQ(grid.value({1}), 1);  // its right neighbour was not measured
+  EXPECT_DOUBLE_EQ(grid.value({2}), 1);
+}
+
+TEST(Grid, RefusesWhatIsNoGrid) {
+  EXPECT_THROW(Grid({}, {}), InputError);
+  EXPECT_THROW(Grid({{"x", {1, 1}}}, {1, 2}), InputError);
+  EXPECT_THROW(Grid({{"x", {1, 2}}}, {1}), InputError);
+  EXPECT_THROW(Grid({{"x", {1, 2}}}, {missing, missing}), InputError);
+  EXPECT_THROW(Grid({{"x", {1, 2}}}, {1, 2}).interpolate({1, 2}), InputError);
+}
+
+TEST(Monnet, ComplexityIsTheMultiplyAddsOfAConvolution) {
+  nasbench::NetworkBuilder b;
+  const auto input = b.input("input", {1, 8, 16, 16});
+  b.convolution("conv", input, 4, {nasbench::same_window(3, 2), 1, false});
+  const nasbench::OperatorSpecification op = b.network().nodes[0].operation;
+  EXPECT_DOUBLE_EQ(complexity(op), 3 * 3 * 8 * 8 * 8 * 4);  // k_x k_y c x' y' f
+  EXPECT_THROW(complexity({}), InputError);
+}
+
+}  // namespace
+}  // namespace tenshot::experiments
