@@ -24,8 +24,8 @@ double smallest_prediction_ms(const AdaptationSet& set);
 /// The geometric mean of positive values; NaN where there are none.
 double geometric_mean(const std::vector<double>& values);
 
-/// Adds what was measured to `set`, whose quantity is known; the descriptor only where it has latencies of operators,
-/// the quantity is latency and the model uses descriptors.
+/// Adds what was measured to `set`, whose quantity is known. Where it is latency, the times of operators inside
+/// networks come along, and the descriptor where it has latencies of operators and the model uses descriptors.
 void add_measured(AdaptationSet& set, datasets::MeasuredSource measured, const PoolModel& model);
 
 }  // namespace tenshot::trainer
