@@ -1,6 +1,5 @@
 #include <optional>
 
-#include "datasets/pool/operators_file.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -33,17 +32,7 @@ trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer
       say(whole_numbers(*set.quantity) + ": on fast networks one step of this clock is a large relative error", quiet);
     }
   }
-  if (options.has("operators")) {
-    const std::string file = options.get("operators");
-    if (*set.quantity != datasets::Quantity::latency) {
-      throw InputError(file + ": holds times of operators, and " + std::string(name(*set.quantity)) +
-                       " is adapted; leave --operators out");
-    }
-    set.operator_latencies = datasets::read_operators_in_networks(file);
-    if (set.operator_latencies.empty()) {
-      throw InputError(file + ": has no operator that was timed inside its network (isolation 'profile')");
-    }
-  }
+  if (options.has("operators")) trainer::add_operators(set, options.get("operators"), model);
   if (options.has("descriptor")) {
     require_latency_descriptor(*set.quantity);
     set.descriptor = read_descriptor(options.get("descriptor"), space);

@@ -265,8 +265,14 @@ TEST_F(OwnOperatorTimes, ComeWithADeviceRuntimesFolder) {
   set.quantity = datasets::Quantity::latency;
   add_measured(set, source, *model_);
   EXPECT_EQ(set.operator_latencies.size(), source.operator_latencies.size());
+  const std::size_t rows = set.operator_latencies.size();
+  set.operator_latencies.clear();
+  const std::filesystem::path file = folder.path() / pool.devices[0].id / "operators.csv";
+  add_operators(set, file, *model_);
+  EXPECT_EQ(set.operator_latencies.size(), rows) << "the same as a file of its own";
   set = {};
   set.quantity = datasets::Quantity::energy;
+  EXPECT_THROW(add_operators(set, file, *model_), InputError);
   add_measured(set, source, *model_);
   EXPECT_TRUE(set.operator_latencies.empty()) << "times say nothing of energy";
 }
