@@ -103,7 +103,7 @@ std::string contradiction(const OwnOperators& own, const OperatorSums& sums) {
            std::to_string(fewest_operators) + " are needed";
   }
   if (sums.share < least_share || sums.share > most_share) {
-    return "their sum is " + significant_digits(sums.share, 2) +
+    return "their sum is " + significant_digits(sums.share, 3) +
            " times the latency of their networks; is one of them in another unit, or of another device?";
   }
   if (sums.networks >= 3 && sums.scatter > much_scatter && sums.scatter > explained * sums.spread) {
