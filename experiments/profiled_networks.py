@@ -17,6 +17,10 @@ median over all networks that have it, since the tables keep no other.
 
 `latencies alone` knows no operator's time. `operators of the pool` knows those of the other three runtimes, and `profiles of
 the ten` those of the new runtime inside the ten networks; `both` is both.
+
+How the times are used was settled while splits 1 to 3 were looked at: that the process starts from what the latencies let
+expect, how deep its trees are, and that own and other devices count half each. No search inside the pool chose them, so
+that these three splits are somewhat hopeful.
 """
 
 
