@@ -45,6 +45,7 @@ SOURCES = {
     "operation_wise": (None, []),
     "operator_shapes": (None, [NETWORKS]),
     "own_networks": ("own_networks", [NETWORKS]),
+    "profiled_networks": ("profiled_networks", [NETWORKS, "datasets/data/operators"]),
     "proposals": (None, [NETWORKS, "datasets/data/probes"]),
     "structured_scale": (None, []),
     "structured_simulated": (None, []),

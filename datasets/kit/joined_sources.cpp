@@ -83,6 +83,8 @@ JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const
     left_out += source.left_out();
     if (source.descriptor.has_latencies()) joined.measured.descriptor = source.descriptor;
     if (source.kit) joined.measured.kit = source.kit;
+    std::vector<OperatorLatency>& operators = joined.measured.operator_latencies;
+    operators.insert(operators.end(), source.operator_latencies.begin(), source.operator_latencies.end());
   }
   joined.measured.left_out_of_all = left_out;
   std::vector<std::vector<double>> ratios(paths.size());

@@ -3,9 +3,11 @@
 #include <string>
 #include <utility>
 
+#include "datasets/kit/kit_profiles.h"
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/csv.h"
 #include "datasets/tables/measurements.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 
@@ -30,12 +32,21 @@ void set_rows(MeasuredSource& source, const std::vector<Measurement>& rows) {
   source.whole_milliseconds = are_whole_milliseconds(source.latency_ms);
 }
 
+void add_profiles(const fs::path& path, MeasuredSource& source) {
+  KitProfiles profiles = read_kit_profiles(path);
+  source.profile_remarks = std::move(profiles.problems);
+  if (profiles.networks == 0) return;
+  source.profile_remarks.push_back(path.string() + ": " + profiles.summary());
+  source.operator_latencies = profiles.latencies();
+}
+
 MeasuredSource read_kit(const fs::path& path, const SearchSpace& space, Quantity quantity) {
   MeasuredSource source;
   source.kit = read_kit_results(path, quantity);
   require_same_space(*source.kit->manifest.space, space, path, "kit");
   set_rows(source, source.kit->latencies);
   source.descriptor = source.kit->descriptor;
+  if (quantity == Quantity::latency && &space == &nasbench::networks()) add_profiles(path, source);
   return source;
 }
 
@@ -46,6 +57,7 @@ MeasuredSource read_device_folder(const fs::path& path, const SearchSpace& space
   MeasuredSource source;
   set_rows(source, found.device.latencies);
   source.descriptor = std::move(found.device.descriptor);
+  source.operator_latencies = std::move(found.device.operator_latencies);
   source.findings = std::move(found.findings);
   return source;
 }

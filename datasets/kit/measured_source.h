@@ -8,6 +8,7 @@
 #include "datasets/kit/kit_results.h"
 #include "datasets/pool/pool.h"
 #include "datasets/tables/findings.h"
+#include "datasets/tables/operator_latencies.h"
 #include "datasets/tables/quantity.h"
 #include "nasbench/spaces/search_space.h"
 
@@ -19,8 +20,12 @@ struct MeasuredSource {
   std::vector<double> latency_ms;  ///< of each, or another quantity in its unit
   bool whole_milliseconds = false;
   HardwareDescriptor descriptor;  ///< "none" for a CSV
-  Findings findings;              ///< what is left out of a CSV or of a device-runtime's folder
-  std::optional<KitResults> kit;  ///< of a kit: what it says, its findings among it
+  /// What operators take inside the networks: a kit's profiles say it, or a device-runtime's operators.csv. Of
+  /// latencies of networks alone.
+  std::vector<OperatorLatency> operator_latencies;
+  std::vector<std::string> profile_remarks;  ///< what is to be said of a kit's profiles, one line each
+  Findings findings;                         ///< what is left out of a CSV or of a device-runtime's folder
+  std::optional<KitResults> kit;             ///< of a kit: what it says, its findings among it
 
   std::optional<std::size_t> left_out_of_all;  ///< of several sources that were joined (joined_sources.h)
 

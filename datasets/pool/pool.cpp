@@ -8,6 +8,7 @@
 #include "datasets/operators/kernel_table.h"
 #include "datasets/pool/device_file.h"
 #include "datasets/pool/device_folders.h"
+#include "datasets/pool/operators_file.h"
 #include "datasets/tables/csv.h"
 #include "datasets/tables/json_reader.h"
 #include "datasets/tables/space_files.h"
@@ -78,19 +79,6 @@ bool holds(const DeviceFile& contents, const fs::path& measurements, Quantity qu
 
 constexpr const char* operators_name = "operators.csv";
 
-/// What the runtime itself told of operators inside networks. What was measured apart is no part of a network's
-/// latency.
-std::vector<OperatorLatency> read_operators_of(const fs::path& file) {
-  std::error_code error;
-  if (!fs::exists(file, error)) return {};
-  std::vector<OperatorLatency> latencies;
-  for (KernelRow& row : read_kernel_table(file)) {
-    if (row.isolation != profiled_isolation || !row.refused.empty()) continue;
-    latencies.push_back({std::move(row.leading), row.latency_ms, std::move(row.purpose)});
-  }
-  return latencies;
-}
-
 void write_operators_of(const fs::path& file, const std::vector<OperatorLatency>& latencies) {
   std::vector<KernelRow> rows;
   for (const OperatorLatency& latency : latencies) {
@@ -128,7 +116,8 @@ DeviceOfSpace read_device_of(const fs::path& file, const SearchSpace* kept, std:
   result.device.latencies = std::move(measurements.rows);
   result.findings = std::move(measurements.findings);
   if (result.device.quantity == Quantity::latency && result.space == &nasbench::networks()) {
-    result.device.operator_latencies = read_operators_of(file.parent_path() / operators_name);
+    const fs::path operators = file.parent_path() / operators_name;
+    if (fs::exists(operators, error)) result.device.operator_latencies = read_operators_in_networks(operators);
   }
   return result;
 }

@@ -2,6 +2,7 @@
 """Splits the pool of networks by families, and tabulates what was predicted of it.
 
     python3 own_networks.py split POOL SPLIT SPEC OUT    OUT/pool, its rows in the split's order, and OUT/spec.json
+    python3 own_networks.py split POOL SPLIT SPEC OUT OPERATORS    with the devices' tables of that folder as operators.csv
     python3 own_networks.py table RESULTS.csv POOL       the results of all splits as Markdown
 """
 import collections
@@ -51,7 +52,7 @@ def predicted_of(pool, splits):
     return [len(test) for test in tests], [sum(kind[network] in SYNTHETIC for network in test) for test in tests]
 
 
-def split_pool(pool, split, spec, out):
+def split_pool(pool, split, spec, out, operators=None):
     families = families_of(pool)
     train, test = order(families, split)
     place = {network: i for i, network in enumerate(train + test)}
@@ -62,6 +63,9 @@ def split_pool(pool, split, spec, out):
         folder = out / "pool" / device.name
         folder.mkdir(exist_ok=True)
         (folder / "device.json").write_bytes((device / "device.json").read_bytes())
+        table = operators / f"{device.name}.csv" if operators else None
+        if table and table.exists():
+            (folder / "operators.csv").write_bytes(table.read_bytes())
         with open(device / "latencies.csv", newline="") as file:
             rows = list(csv.reader(file))
         if number == 0 and len(rows) != len(place) + 1:
@@ -107,6 +111,6 @@ def print_table(results, pool):
 
 if __name__ == "__main__":
     if sys.argv[1] == "split":
-        split_pool(Path(sys.argv[2]), sys.argv[3], Path(sys.argv[4]), Path(sys.argv[5]))
+        split_pool(Path(sys.argv[2]), sys.argv[3], Path(sys.argv[4]), Path(sys.argv[5]), *map(Path, sys.argv[6:]))
     else:
         print_table(sys.argv[2], Path(sys.argv[3]))

@@ -32,6 +32,7 @@ trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer
       say(whole_numbers(*set.quantity) + ": on fast networks one step of this clock is a large relative error", quiet);
     }
   }
+  if (options.has("operators")) trainer::add_operators(set, options.get("operators"), model);
   if (options.has("descriptor")) {
     require_latency_descriptor(*set.quantity);
     set.descriptor = read_descriptor(options.get("descriptor"), space);
@@ -55,6 +56,7 @@ void require_distinct_files(const OptionParser& options, const std::string& chec
   files.reads("--checkpoint", checkpoint);
   reads_measurements(files, options);
   reads_networks(files, options);
+  if (options.has("operators")) files.reads("--operators", options.get("operators"));
   if (options.has("descriptor")) files.reads_device("--descriptor", options.get("descriptor"));
   files.writes_training("--out", options.get("out"));
   files.require_distinct();
@@ -67,6 +69,10 @@ void add_adapt_options(OptionParser& options) {
       "cells.tenshot)",
       cxxopts::value<std::string>());
   add_measurements_option(options, "required, or --descriptor, or --like");
+  add("operators",
+      "operators: an operators.csv with what operators take inside the measured networks, in the place of the one that "
+      "the measurements bring (a kit's profiles, a device-runtime's operators.csv)",
+      cxxopts::value<std::string>());
   add("descriptor", "the new device's device.json", cxxopts::value<std::string>());
   add("like",
       "a device-runtime that the checkpoint knows (tenshot devices): it and its other settings alone are the prior; "
@@ -107,6 +113,7 @@ void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "adapt", "Adapts a checkpoint to a new device from a few measurements.",
       "  tenshot adapt --measurements kit/ --out board.tenshot\n"
+      "  tenshot adapt --measurements measured.csv --operators operators.csv --out board.tenshot\n"
       "  tenshot adapt --measurements kit/ --like pixel4_gpu_float --out board.tenshot\n"
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements measured.csv --out device.tenshot\n"
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements kit/ --out device.tenshot\n"

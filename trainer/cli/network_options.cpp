@@ -102,6 +102,7 @@ namespace {
 
 void report_source(const datasets::MeasuredSource& source, bool quiet) {
   if (source.kit) report(*source.kit, quiet);
+  for (const std::string& remark : source.profile_remarks) say(remark, quiet);
   report(source.findings, quiet);
 }
 

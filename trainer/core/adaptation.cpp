@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "datasets/pool/operators_file.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::trainer {
@@ -33,8 +34,23 @@ void add_measured(AdaptationSet& set, datasets::MeasuredSource measured, const P
   set.architectures = std::move(measured.architectures);
   set.latency_ms = std::move(measured.latency_ms);
   set.whole_milliseconds = measured.whole_milliseconds;
+  if (set.quantity == datasets::Quantity::latency) set.operator_latencies = std::move(measured.operator_latencies);
   const bool described = set.quantity == datasets::Quantity::latency && measured.descriptor.has_latencies();
   if (described && model.descriptor_kind() != "inferred") set.descriptor = std::move(measured.descriptor);
+}
+
+void add_operators(AdaptationSet& set, const std::filesystem::path& file, const PoolModel& model) {
+  if (set.quantity != datasets::Quantity::latency) {
+    throw InputError(file.string() + ": holds times of operators, and no latencies are adapted to; leave it out");
+  }
+  if (model.kind() != "operators") {
+    throw InputError(file.string() + ": a checkpoint of '" + std::string(model.kind()) +
+                     "' learns nothing from times of operators; use one of 'operators'");
+  }
+  set.operator_latencies = datasets::read_operators_in_networks(file);
+  if (set.operator_latencies.empty()) {
+    throw InputError(file.string() + ": has no operator that was timed inside its network (isolation 'profile')");
+  }
 }
 
 }  // namespace tenshot::trainer

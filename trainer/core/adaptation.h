@@ -1,5 +1,6 @@
 #pragma once
 
+#include <filesystem>
 #include <string_view>
 #include <vector>
 
@@ -24,8 +25,13 @@ double smallest_prediction_ms(const AdaptationSet& set);
 /// The geometric mean of positive values; NaN where there are none.
 double geometric_mean(const std::vector<double>& values);
 
-/// Adds what was measured to `set`, whose quantity is known; the descriptor only where it has latencies of operators,
-/// the quantity is latency and the model uses descriptors.
+/// Adds what was measured to `set`, whose quantity is known. Where it is latency, the times of operators inside
+/// networks come along, and the descriptor where it has latencies of operators and the model uses descriptors.
 void add_measured(AdaptationSet& set, datasets::MeasuredSource measured, const PoolModel& model);
+
+/// Puts the times of operators inside the measured networks of an operators.csv in the place of those that `set` has,
+/// whose quantity is known. Throws InputError where that is not latency, the model learns nothing from them, or the
+/// file has none; FileError.
+void add_operators(AdaptationSet& set, const std::filesystem::path& file, const PoolModel& model);
 
 }  // namespace tenshot::trainer

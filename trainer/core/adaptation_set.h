@@ -4,18 +4,21 @@
 #include <vector>
 
 #include "datasets/pool/pool.h"
+#include "datasets/tables/operator_latencies.h"
 #include "datasets/tables/quantity.h"
 #include "nasbench/spaces/search_space.h"
 
 namespace tenshot::trainer {
 
-/// The few architectures measured on the new device-runtime, and its descriptor where there is one.
+/// The few architectures measured on the new device-runtime, and its descriptor and what its operators take inside them
+/// where that was measured.
 struct AdaptationSet {
   std::vector<nasbench::Architecture> architectures;  ///< distinct
   std::vector<double> latency_ms;                     ///< finite and positive, one for each architecture
   bool whole_milliseconds = false;                    ///< the device's clock counts whole milliseconds
   std::optional<datasets::HardwareDescriptor> descriptor = std::nullopt;
   std::optional<datasets::Quantity> quantity = std::nullopt;  ///< of `latency_ms`; nothing: what the pool holds
+  std::vector<datasets::OperatorLatency> operator_latencies = {};
 };
 
 }  // namespace tenshot::trainer

@@ -202,6 +202,7 @@ CellResult run_cell(const ExperimentSpec& spec, const ExperimentData& data, cons
   AdaptationSet set =
       adaptation_set(target, choose_samples(spec, data, task, cell, priors, &model), task.descriptor != "inferred");
   if (set.descriptor && method.shuffled_descriptor) set.descriptor = descriptor_of_another(data, target, cell.trial);
+  if (method.profiled) set.operator_latencies = target.operator_latencies;
   AdaptOptions options;
   options.mode = method.mode;
   options.clones = cell.clones;

@@ -248,6 +248,7 @@ Method method_of(const SpecValue& value) {
     if (method.shuffled_descriptor && !method.descriptor) v->fail("no \"descriptor\": false beside it");
   }
   method.planning_descriptor = planning_descriptor_of(value, method);
+  if (const auto v = value.find("profiled")) method.profiled = v->boolean();
   read_samples(value, method);
   if (const auto v = value.find("posterior")) {
     method.posterior = options_of(*v, method.posterior, row.posterior_options);

@@ -62,6 +62,8 @@ struct Method {
   /// The target is described by another runtime's descriptor: a control. A predictor that does as well with it as with
   /// its own makes no use of descriptors.
   bool shuffled_descriptor = false;
+  /// The samples come with what the target's operators take inside them, where that was measured.
+  bool profiled = false;
   bool planning_descriptor = false;  ///< and planning knows it; `information` only
   std::optional<int> clones;
   int ensemble = 1;  ///< so many adaptations, each with a seed of its own; the geometric mean of what they predict

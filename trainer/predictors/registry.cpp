@@ -127,10 +127,10 @@ PredictorRow operators_row() {
   PredictorRow row = plain_row("operators", "costs of each kind of operator, for networks of any space; intervals",
                                train_operators_row, load_operators, load_operators_predictor);
   row.needs_decisions = false;
-  row.method_keys = {"posterior"};
+  row.method_keys = {"posterior", "profiled"};
   row.posterior_options = posterior_options<operators::PosteriorOptions>;
   row.keeps_knowledge = true;
-  row.adapt_options = {"like"};
+  row.adapt_options = {"like", "operators"};
   return row;
 }
 

@@ -20,6 +20,7 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/core/archive.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/core/shipped.h"
@@ -96,13 +97,14 @@ using OnProgress = std::function<void(int, int, double)>;
 
 LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<MeasurementSource>& measurements,
                       std::uint64_t seed, const std::optional<std::string>& quantity, const OnProgress& on_progress,
-                      const std::string& like) {
+                      const std::string& like, const std::optional<std::filesystem::path>& operators) {
   if (!measurements && like.empty()) {
     throw InputError("adapting needs measurements, or `like`: a device-runtime that the checkpoint knows");
   }
   const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, {}, measurements));
   trainer::AdaptationSet set;
   if (measurements) set = adaptation_set(*model, *measurements, quantity);
+  if (operators) trainer::add_operators(set, *operators, *model);
   trainer::AdaptOptions options;
   options.seed = seed;
   options.like = like;
@@ -345,12 +347,16 @@ PYBIND11_MODULE(tenshot, module) {
   module.def(
       "adapt", &adapt, py::arg("checkpoint") = py::none(), py::arg("measurements") = py::none(), py::arg("seed") = 1,
       py::arg("quantity") = py::none(), py::arg("on_progress") = py::none(), py::arg("like") = "",
+      py::arg("operators") = py::none(),
       "Adapts a checkpoint to a device. Without `checkpoint`, the shipped one that fits the measurements: "
       "networks.tenshot for networks by name, cells.tenshot for NAS-Bench-201. `like` names a device-runtime that the "
       "checkpoint knows, which with its other settings is then the whole prior; it needs no measurements. "
       "`measurements` is a dict of ms by architecture; or a CSV file, the folder of a "
       "device-runtime, or a kit with results; or a list of those, of which the median of a network's values counts. "
-      "`quantity` ('latency', 'cold', 'energy', 'memory') says what was "
+      "`operators` is an operators.csv with what operators take inside the measured networks, in the place of what a "
+      "kit's "
+      "profiles or a device-runtime's folder say of it. `quantity` ('latency', 'cold', 'energy', 'memory') says what "
+      "was "
       "measured, "
       "in ms, ms, mJ or MiB: what the checkpoint is of unless told otherwise; one of latencies is a prior for every "
       "quantity. `on_progress(epoch, epochs, loss)` is called while a network trains; what it raises stops the "

@@ -69,6 +69,7 @@ def adapt(
     quantity: Optional[str] = None,
     on_progress: Optional[Callable[[int, int, float], None]] = None,
     like: str = "",
+    operators: Optional[_Path] = None,
 ) -> Predictor: ...
 def device(name: str, checkpoint: Optional[_Path] = None) -> Predictor: ...
 def plan(

@@ -19,13 +19,6 @@ using nasbench::OperatorSpecification;
 constexpr double most_efficiency = 10;  ///< and least, one over it
 constexpr double nothing = 1e-6;        ///< in units of the median latency: less is no cost
 
-/// What tells equal operators: files of measured ones keep no element type and no trained constants.
-std::string key_of(OperatorSpecification operation) {
-  operation.type = nasbench::ElementType::float32;
-  operation.constants.clear();
-  return format(operation);
-}
-
 float log_of(double value) { return static_cast<float>(std::log2(std::max(value, 1.0))); }
 
 float function_of(const OperatorSpecification& operation) {
@@ -36,31 +29,23 @@ float function_of(const OperatorSpecification& operation) {
   return static_cast<float>(found - known.begin());
 }
 
-std::size_t number_of_group(const OperatorSpecification& operation) {
-  if (operation.kind == nasbench::OperatorKind::pad) return operator_group_count();
-  const std::size_t group = operator_group_index(operation);
-  return group < operator_group_count() ? group : timed_group_count();
-}
-
-TreeEnsemble grow(const std::vector<float>& rows, const std::vector<double>& log_ms) {
-  TreeOptions options;
-  options.trees = 1;
-  options.rounds = 200;
-  options.learning_rate = 0.08;
-  options.depth = 5;
-  options.row_share = 0.7;
-  return train_trees(rows, tree_feature_count(), log_ms, {}, options);
-}
-
-double milliseconds(const TreeEnsemble& trees, const OperatorSpecification& operation) {
-  return std::max(std::exp(trees.predict(tree_features(operation).data())) - least_operator_ms, 0.0);
-}
-
 }  // namespace
 
 std::size_t timed_group_count() { return operator_group_count() + 1; }
 std::string timed_group_name(std::size_t group) {
   return group < operator_group_count() ? operator_group_name(group) : "pad";
+}
+
+std::size_t timed_group(const OperatorSpecification& operation) {
+  if (operation.kind == nasbench::OperatorKind::pad) return operator_group_count();
+  const std::size_t group = operator_group_index(operation);
+  return group < operator_group_count() ? group : timed_group_count();
+}
+
+std::string operator_key(OperatorSpecification operation) {
+  operation.type = nasbench::ElementType::float32;
+  operation.constants.clear();
+  return format(operation);
 }
 
 std::size_t tree_feature_count() { return 12; }
@@ -71,7 +56,7 @@ std::vector<float> tree_features(const OperatorSpecification& operation) {
   const auto out = static_cast<double>(channel_count(operation, operation.output));
   const auto elements = static_cast<double>(nasbench::element_count(operation.output));
   const int window = std::max(operation.kernel.height, operation.kernel.width);
-  return {static_cast<float>(number_of_group(operation)),
+  return {static_cast<float>(timed_group(operation)),
           function_of(operation),
           static_cast<float>(window),
           static_cast<float>(std::min(operation.kernel.height, operation.kernel.width)),
@@ -85,12 +70,26 @@ std::vector<float> tree_features(const OperatorSpecification& operation) {
           log_of(static_cast<double>(nasbench::weight_bytes(operation)))};
 }
 
+TreeEnsemble operator_trees(const std::vector<float>& rows, const std::vector<double>& log_ms, int depth) {
+  TreeOptions options;
+  options.trees = 1;
+  options.rounds = 200;
+  options.learning_rate = 0.08;
+  options.depth = depth;
+  options.row_share = 0.7;
+  return train_trees(rows, tree_feature_count(), log_ms, {}, options);
+}
+
+double operator_ms(const TreeEnsemble& trees, const OperatorSpecification& operation) {
+  return std::max(std::exp(trees.predict(tree_features(operation).data())) - least_operator_ms, 0.0);
+}
+
 double OperatorTimes::efficiency(const OperatorSpecification& operation, const Eigen::VectorXd& features) const {
-  const std::size_t group = number_of_group(operation);
+  const std::size_t group = timed_group(operation);
   const GroupTimes known = group < groups.size() ? groups[group] : GroupTimes::unknown;
   if (known == GroupTimes::unknown) return 1;
   if (known == GroupTimes::elsewhere) return 0;
-  const double learned = per_ms * milliseconds(trees, operation) + per_operator;
+  const double learned = per_ms * operator_ms(trees, operation) + per_operator;
   const double ratio = (learned + nothing) / (std::max(features.dot(costs), 0.0) + nothing);
   return std::clamp(ratio, 1 / most_efficiency, most_efficiency);
 }
@@ -108,8 +107,9 @@ OperatorMeasurements::OperatorMeasurements(const datasets::Pool& pool,
     number_of.emplace(network, static_cast<std::int32_t>(operators_of_.size()));
     std::vector<std::uint32_t>& own = operators_of_.emplace_back();
     for (const OperatorSpecification& operation : pool.space->operator_list(network)) {
-      if (number_of_group(operation) == timed_group_count()) continue;
-      const auto [found, is_new] = numbers.emplace(key_of(operation), static_cast<std::uint32_t>(operators_.size()));
+      if (timed_group(operation) == timed_group_count()) continue;
+      const auto [found, is_new] =
+          numbers.emplace(operator_key(operation), static_cast<std::uint32_t>(operators_.size()));
       if (is_new) operators_.push_back(operation);
       own.push_back(found->second);
     }
@@ -121,7 +121,7 @@ OperatorMeasurements::OperatorMeasurements(const datasets::Pool& pool,
       network_numbers.emplace(pool.space->format(row.architecture), number_of.at(row.architecture));
     }
     for (const datasets::OperatorLatency& latency : pool.devices[d].operator_latencies) {
-      const auto operation = numbers.find(key_of(latency.operation));
+      const auto operation = numbers.find(operator_key(latency.operation));
       const auto network = network_numbers.find(latency.network);
       if (operation == numbers.end() || (!latency.network.empty() && network == network_numbers.end())) continue;
       timed_[d].push_back(
@@ -160,25 +160,25 @@ OperatorTimes OperatorMeasurements::learn(std::size_t device, const std::vector<
     const std::vector<float> own = tree_features(operators_[timed.operation]);
     rows.insert(rows.end(), own.begin(), own.end());
     log_ms.push_back(std::log(timed.latency_ms + least_operator_ms));
-    is_timed[number_of_group(operators_[timed.operation])] = true;
+    is_timed[timed_group(operators_[timed.operation])] = true;
   }
   constexpr std::size_t fewest_networks = 3, fewest_operators = 20;
   if (measured.size() < fewest_networks || log_ms.size() < fewest_operators) return times;
-  times.trees = grow(rows, log_ms);
+  times.trees = operator_trees(rows, log_ms);
   for (std::size_t o = 0; o < operators_.size(); ++o) {
-    const std::size_t group = number_of_group(operators_[o]);
+    const std::size_t group = timed_group(operators_[o]);
     if (occurs[o]) times.groups[group] = is_timed[group] ? GroupTimes::learned : GroupTimes::elsewhere;
   }
   Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(static_cast<Index>(measured.size()), 3);
   Eigen::VectorXd ms(static_cast<Index>(operators_.size()));
   for (std::size_t o = 0; o < operators_.size(); ++o) {
-    ms[static_cast<Index>(o)] = occurs[o] ? milliseconds(times.trees, operators_[o]) : 0;
+    ms[static_cast<Index>(o)] = occurs[o] ? operator_ms(times.trees, operators_[o]) : 0;
   }
   Eigen::VectorXd relative(static_cast<Index>(measured.size()));
   for (Index i = 0; i < sums.rows(); ++i) {
     const Index network = measured[static_cast<std::size_t>(i)];
     for (const std::uint32_t operation : operators_of_[static_cast<std::size_t>(network)]) {
-      if (times.groups[number_of_group(operators_[operation])] != GroupTimes::learned) continue;
+      if (times.groups[timed_group(operators_[operation])] != GroupTimes::learned) continue;
       sums(i, 0) += ms[operation];
       sums(i, 1) += 1;
     }

@@ -42,10 +42,20 @@ struct OperatorTimes {
 std::size_t timed_group_count();
 std::string timed_group_name(std::size_t group);
 
+/// The number of an operator's group among these; timed_group_count() for one that moves no number.
+std::size_t timed_group(const nasbench::OperatorSpecification& operation);
+/// What tells equal operators: files of measured ones keep no element type and no trained constants.
+std::string operator_key(nasbench::OperatorSpecification operation);
+
 constexpr double least_operator_ms = 1e-3;  ///< a clock tells no smaller times apart
 std::size_t tree_feature_count();
 /// The operator's group and function, window, stride, channels, positions, arithmetic and bytes, as trees see them.
 std::vector<float> tree_features(const nasbench::OperatorSpecification& operation);
+/// Trees of log(ms + least_operator_ms), whose rows are tree_features().
+/// `depth` is that of each; deeper ones follow times more closely, and noise too.
+TreeEnsemble operator_trees(const std::vector<float>& rows, const std::vector<double>& log_ms, int depth = 5);
+/// What the trees say of an operator, ms.
+double operator_ms(const TreeEnsemble& trees, const nasbench::OperatorSpecification& operation);
 
 /// The operators of a pool's networks, and which of them were measured on which device.
 class OperatorMeasurements {

@@ -24,6 +24,7 @@
 #include "trainer/predictors/operators/known_device.h"
 #include "trainer/predictors/operators/operators_archive.h"
 #include "trainer/predictors/operators/operators_predictor.h"
+#include "trainer/predictors/operators/own_entry.h"
 #include "trainer/predictors/operators/planning_prior.h"
 #include "trainer/predictors/operators/pool_costs.h"
 #include "trainer/predictors/structured/own_fit.h"
@@ -70,24 +71,29 @@ class OperatorsModel : public PoolModel {
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     if (!options.like.empty() && set.architectures.empty()) return known_device(options.like);
     require_measurements(set, kind());
-    const operators::AdaptationFeatures features = operators::adaptation_features(learned_.map, *pool_.space, set);
     const std::vector<std::size_t> entries = entries_for(options.like);
-    std::optional<CostLibrary> alike;
+    FeatureMap map = learned_.map;
+    CostLibrary library = learned_.library;
     operators::PosteriorOptions assumed = learned_.options;
     if (!options.like.empty()) {
-      alike = operators::with_devices(learned_.library, entries);
+      library = operators::with_devices(library, entries);
       assumed.closeness = nearer_half(assumed.closeness);
     }
-    operators::CostPosterior posterior = operators::adapt(alike ? *alike : learned_.library, features, assumed);
+    const std::vector<Remark> told = operators::add_own_entry(map, library, pool_, set, assumed);
+    const operators::AdaptationFeatures features = operators::adaptation_features(map, *pool_.space, set);
+    const bool has_own = library.devices() > entries.size();
+    operators::CostPosterior posterior = has_own ? operators::adapt_beside_own(library, features, assumed)
+                                                 : operators::adapt(library, features, assumed);
     posterior.calibration = learned_.calibration;
     nlohmann::json card = predictor_card(*this, set, options.seed);
     std::vector<std::string> devices;
     for (const std::size_t entry : entries) devices.push_back(pool_.devices[entry].id);
+    if (has_own) devices.emplace_back("itself, by the times of its operators");
     std::vector<std::string> names;
     for (const Architecture& architecture : set.architectures) names.push_back(pool_.space->format(architecture));
-    put_explanation(card, get_quantity(card),
-                    operators::explanation_lines(posterior, learned_.map, features, devices, names));
-    return predictor_of(std::move(posterior), std::move(card));
+    put_explanation(card, get_quantity(card), told);
+    put_explanation(card, get_quantity(card), operators::explanation_lines(posterior, map, features, devices, names));
+    return predictor_of(std::move(map), std::move(posterior), std::move(card));
   }
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
@@ -135,7 +141,7 @@ class OperatorsModel : public PoolModel {
     nlohmann::json card = predictor_card(*this, {}, learned_.seed);
     card["known_device"] = id;
     put_explanation(card, get_quantity(card), {known_device_remark(*this, fits, device)});
-    return predictor_of(std::move(posterior), std::move(card));
+    return predictor_of(learned_.map, std::move(posterior), std::move(card));
   }
 
  private:
@@ -147,8 +153,8 @@ class OperatorsModel : public PoolModel {
     return all;
   }
 
-  std::unique_ptr<Predictor> predictor_of(operators::CostPosterior posterior, nlohmann::json card) const {
-    FeatureMap map = learned_.map;
+  std::unique_ptr<Predictor> predictor_of(FeatureMap map, operators::CostPosterior posterior,
+                                          nlohmann::json card) const {
     operators::drop_unused_blocks(map, posterior);
     return std::make_unique<OperatorsPredictor>(*pool_.space, std::move(map), std::move(posterior), std::move(card));
   }

@@ -65,6 +65,8 @@ TEST(ExperimentSpec, RefusesWhatGoesNotTogether) {
   EXPECT_NE(refusal(with(R"({"methods": [{"predictor": "structured", "pretraining_epochs": 2}]})"))
                 .find("pretraining_epochs"),
             std::string::npos);
+  EXPECT_NE(refusal(with(R"({"methods": [{"predictor": "structured", "profiled": true}]})")).find("profiled"),
+            std::string::npos);
   EXPECT_NE(refusal(with(R"({"methods": [{"predictor": "structured", "ensemble": 3}]})")).find("ensemble"),
             std::string::npos);
   EXPECT_NE(refusal(with(R"({"methods": [{"predictor": "maple-edge", "ensemble": 0}]})")), "accepted");

@@ -8,12 +8,14 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "datasets/kit/measured_source.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 #include "nasbench/support/temporary_folder.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "tests/unit/trainer/predictors/operators/specifications.h"
+#include "trainer/core/adaptation.h"
 #include "trainer/predictors/operators/operators_model.h"
 #include "trainer/predictors/operators/operators_predictor.h"
 #ifdef TENSHOT_HAS_TORCH
@@ -208,6 +210,71 @@ TEST_F(LearnedOperatorTimes, TheDocumentHasTheFeaturesOfEachBlock) {
   EXPECT_EQ(document["features"].size(), own.features().features());
   EXPECT_EQ(document["components"][0]["costs_ms"].size(), own.features().features());
   EXPECT_NE(document["features"].back()["name"].get<std::string>().find(" as on npu"), std::string::npos);
+}
+
+/// Ten measured networks with what a profiler says of their operators, 0.8 of which is a latency's share.
+AdaptationSet profiled(const std::vector<Architecture>& networks) {
+  AdaptationSet set = measured(networks);
+  for (const Architecture& network : networks) {
+    for (const OperatorSpecification& op : nasbench::networks().operator_list(network)) {
+      set.operator_latencies.push_back({op, 0.8 * operator_ms(op, 2, 0.5), nasbench::networks().format(network)});
+    }
+  }
+  return set;
+}
+
+class OwnOperatorTimes : public LearnedOperatorTimes {
+ protected:
+  static std::unique_ptr<PoolModel> model_without_operators() {
+    datasets::Pool pool = pool_of(known_);
+    for (datasets::DeviceRuntime& device : pool.devices) device.operator_latencies.clear();
+    return train_operators(pool, 1);
+  }
+  static std::vector<Architecture> ten() { return {known_.begin(), known_.begin() + 10}; }
+};
+
+TEST_F(OwnOperatorTimes, MakeThePredictorBetter) {
+  const auto model = model_without_operators();
+  const auto with = model->adapt(profiled(ten()), {}), without = model->adapt(measured(ten()), {});
+  EXPECT_LT(mean_error(*with, new_), 0.75 * mean_error(*without, new_));
+  ASSERT_FALSE(with->explanation().empty());
+  EXPECT_NE(with->explanation().front().text.find("inside 10 of the measured networks are used"), std::string::npos);
+  const auto back = load_operators_predictor(Archive::parse(with->to_archive().serialise(), "memory"));
+  EXPECT_EQ(back->predict(new_, 0.9).latency_ms, with->predict(new_, 0.9).latency_ms);
+  EXPECT_EQ(back->predict(new_, 0.9).upper_ms, with->predict(new_, 0.9).upper_ms);
+}
+
+TEST_F(OwnOperatorTimes, ThatContradictTheLatenciesAreSaidAndNotUsed) {
+  const auto model = model_without_operators();
+  AdaptationSet set = profiled(ten());
+  for (datasets::OperatorLatency& row : set.operator_latencies) row.latency_ms *= 1000;
+  const auto with = model->adapt(set, {}), without = model->adapt(measured(ten()), {});
+  EXPECT_EQ(with->predict(new_, 0.9).latency_ms, without->predict(new_, 0.9).latency_ms);
+  EXPECT_TRUE(with->explanation().front().warns);
+  EXPECT_NE(with->explanation().front().text.find("times the latency of their networks"), std::string::npos);
+}
+
+TEST_F(OwnOperatorTimes, ComeWithADeviceRuntimesFolder) {
+  const TemporaryFolder folder;
+  const datasets::Pool pool = pool_of(ten());
+  datasets::write_pool(folder.path(), pool);
+  const datasets::MeasuredSource source =
+      datasets::read_measured(folder.path() / pool.devices[0].id, nasbench::networks(), datasets::Quantity::latency);
+  EXPECT_EQ(source.operator_latencies.size(), pool.devices[0].operator_latencies.size());
+  AdaptationSet set;
+  set.quantity = datasets::Quantity::latency;
+  add_measured(set, source, *model_);
+  EXPECT_EQ(set.operator_latencies.size(), source.operator_latencies.size());
+  const std::size_t rows = set.operator_latencies.size();
+  set.operator_latencies.clear();
+  const std::filesystem::path file = folder.path() / pool.devices[0].id / "operators.csv";
+  add_operators(set, file, *model_);
+  EXPECT_EQ(set.operator_latencies.size(), rows) << "the same as a file of its own";
+  set = {};
+  set.quantity = datasets::Quantity::energy;
+  EXPECT_THROW(add_operators(set, file, *model_), InputError);
+  add_measured(set, source, *model_);
+  EXPECT_TRUE(set.operator_latencies.empty()) << "times say nothing of energy";
 }
 
 #ifdef TENSHOT_HAS_TORCH

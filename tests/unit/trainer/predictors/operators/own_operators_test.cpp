@@ -1,0 +1,97 @@
+#include "trainer/predictors/operators/own_operators.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "nasbench/spaces/networks.h"
+#include "tests/unit/trainer/predictors/operators/specifications.h"
+#include "trainer/predictors/operators/operator_process.h"
+
+namespace tenshot::trainer::operators {
+namespace {
+
+using nasbench::OperatorSpecification;
+using test::convolution;
+
+nasbench::Architecture network_of(const std::string& name, const std::vector<OperatorSpecification>& operators) {
+  return nasbench::add_network(nasbench::named_network(name, operators, "test"));
+}
+
+/// Two networks: `profiled-a` has a 3x3 convolution twice and a 1x1 one, `profiled-b` the 3x3 one once.
+struct Profiled {
+  OperatorSpecification wide = convolution(3, 1, 8, 8, 14), narrow = convolution(1, 1, 8, 8, 14);
+  AdaptationSet set;
+
+  Profiled() {
+    set.architectures = {network_of("profiled-a", {wide, wide, narrow}), network_of("profiled-b", {wide})};
+    set.latency_ms = {10, 5};
+  }
+};
+
+TEST(OwnOperators, AreTheMediansOverTheMeasuredNetworks) {
+  Profiled made;
+  made.set.operator_latencies = {{made.wide, 3, "profiled-a"}, {made.wide, 5, "profiled-b"}, {made.wide, 9, "other"}};
+  const OwnOperators own = own_operators(nasbench::networks(), made.set);
+  ASSERT_EQ(own.operators.size(), 1u);
+  EXPECT_EQ(own.latency_ms[0], 3) << "the median of 3, 3 and 5";
+  EXPECT_EQ(own.sum_ms, (std::vector<double>{6, 5})) << "what has no time of its own is executed with another";
+  EXPECT_EQ(own.timed_share(made.wide), 1);
+  EXPECT_EQ(own.timed_share(made.narrow), 0);
+  EXPECT_EQ(own.timed_share(convolution(3, 8, 8, 8, 14)), 1) << "none was seen";
+}
+
+TEST(OwnOperators, OfNoNetworkCountInEachThatHasThem) {
+  Profiled made;
+  made.set.operator_latencies = {{made.wide, 4, ""}, {made.narrow, 1, ""}};
+  const OwnOperators own = own_operators(nasbench::networks(), made.set);
+  EXPECT_EQ(own.sum_ms, (std::vector<double>{9, 4}));
+  const OperatorSums sums = operator_sums(own, made.set);
+  EXPECT_EQ(sums.networks, 2u);
+  EXPECT_NEAR(sums.share, std::sqrt(0.9 * 0.8), 1e-12);
+  EXPECT_NEAR(sums.scatter, 0.5 * std::log(0.9 / 0.8), 1e-12);
+  EXPECT_NEAR(sums.spread, 0.5 * std::log(2), 1e-12);
+}
+
+TEST(OwnOperators, ThatContradictTheLatenciesAreNamed) {
+  OwnOperators own;
+  OperatorSums sums{10, 0.95, 0.08, 0.6};
+  EXPECT_NE(contradiction(own, sums).find("only 0 operators"), std::string::npos);
+  own.operators.assign(30, convolution(3, 1, 8, 8, 14));
+  EXPECT_EQ(contradiction(own, sums), "");
+  sums.share = 0.56;
+  EXPECT_EQ(contradiction(own, sums), "") << "a GPU's operators are that small a part of a latency";
+  sums.share = 950;
+  EXPECT_NE(contradiction(own, sums).find("950 times the latency"), std::string::npos);
+  sums = {10, 0.95, 0.5, 0.6};
+  EXPECT_NE(contradiction(own, sums).find("of one device?"), std::string::npos);
+  sums = {10, 0.95, 0.26, 2};
+  EXPECT_EQ(contradiction(own, sums), "") << "latencies that differ this much are still told";
+}
+
+TEST(OperatorProcess, FollowsWhatOtherDevicesTakeWhereNothingLikeItWasTimed) {
+  OperatorPoints timed{Eigen::MatrixXd::Zero(6, 1), Eigen::MatrixXd::Zero(6, 1)};
+  Eigen::VectorXd log_ms(6);
+  for (Eigen::Index i = 0; i < 6; ++i) {  // twice the logarithm elsewhere; shapes far from each other
+    timed.shapes(i, 0) = 100.0 * static_cast<double>(i);
+    timed.elsewhere(i, 0) = static_cast<double>(i) - 2.5;
+    log_ms[i] = 2 * timed.elsewhere(i, 0);
+  }
+  const OperatorProcess process(timed, log_ms);
+  EXPECT_LT((process.predict(timed) - log_ms).cwiseAbs().maxCoeff(), 0.1);
+  OperatorPoints unlike{Eigen::MatrixXd::Constant(1, 1, 5000), Eigen::MatrixXd::Constant(1, 1, 4)};
+  EXPECT_NEAR(process.predict(unlike)[0], 8, 0.8);
+}
+
+TEST(OperatorProcess, TakesLikeShapesToTakeLikeTimes) {
+  OperatorPoints timed{Eigen::MatrixXd::Zero(2, 1), Eigen::MatrixXd::Zero(2, 1)};
+  timed.shapes(1, 0) = 100;
+  const OperatorProcess process(timed, Eigen::Vector2d(-1, 1));
+  OperatorPoints near{Eigen::MatrixXd::Constant(1, 1, 99.9), Eigen::MatrixXd::Zero(1, 1)};
+  EXPECT_GT(process.predict(near)[0], 0.8);
+  near.shapes(0, 0) = 0.1;
+  EXPECT_LT(process.predict(near)[0], -0.8);
+}
+
+}  // namespace
+}  // namespace tenshot::trainer::operators

@@ -1,0 +1,198 @@
+#include "trainer/predictors/operators/own_entry.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <string>
+#include <utility>
+
+#include "nasbench/support/median.h"
+#include "nasbench/support/number_text.h"
+#include "nasbench/support/text.h"
+#include "trainer/core/nnls.h"
+#include "trainer/predictors/library/library.h"
+#include "trainer/predictors/operators/expected_times.h"
+#include "trainer/predictors/operators/operator_times.h"
+#include "trainer/predictors/operators/own_operators.h"
+#include "trainer/predictors/operators/pool_costs.h"
+
+namespace tenshot::trainer::operators {
+namespace {
+
+using Eigen::Index;
+using nasbench::OperatorSpecification;
+using structured::smallest_relative;
+
+constexpr int tree_depth = 8;  ///< they learn what has no noise
+
+/// The library's mean costs in units of the new device, and that unit: the latency of a network that is typical of the
+/// pool, ms.
+struct Typical {
+  Eigen::VectorXd costs;
+  double unit_ms = 1;
+};
+
+Typical typical_of(const FeatureMap& map, const CostLibrary& library, const nasbench::SearchSpace& space,
+                   const AdaptationSet& set) {
+  FeatureMap shared = map;
+  shared.learned.clear();
+  const Eigen::MatrixXd features = feature_table(shared, space, set.architectures).rows();
+  Typical typical{library.costs.transpose() * representation(library), 1};
+  std::vector<double> ratios;
+  for (std::size_t n = 0; n < set.latency_ms.size(); ++n) {
+    const double relative = features.row(static_cast<Index>(n)).dot(typical.costs);
+    ratios.push_back(set.latency_ms[n] / std::max(relative, smallest_relative));
+  }
+  typical.unit_ms = median(ratios);
+  return typical;
+}
+
+/// Which operators are timed, what the trees say of them, and what is between that and the latencies.
+OperatorTimes learned_times(const nasbench::SearchSpace& space, const AdaptationSet& set, const OwnOperators& own,
+                            const std::vector<OperatorSpecification>& others, const std::vector<double>& ms,
+                            double unit_ms) {
+  OperatorTimes times;
+  times.device = "this device";
+  times.groups.assign(timed_group_count(), GroupTimes::unknown);
+  for (const auto& [kind, count] : own.occurrences) {
+    GroupTimes& group = times.groups[kind.first];
+    if (group != GroupTimes::learned) group = count.second > 0 ? GroupTimes::learned : GroupTimes::elsewhere;
+  }
+  std::vector<float> rows;
+  std::vector<double> log_ms;
+  for (std::size_t o = 0; o < others.size(); ++o) {
+    const std::vector<float> row = tree_features(others[o]);
+    rows.insert(rows.end(), row.begin(), row.end());
+    log_ms.push_back(std::log(ms[o] + least_operator_ms));
+  }
+  times.trees = operator_trees(rows, log_ms, tree_depth);
+  Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(static_cast<Index>(set.architectures.size()), 3);
+  Eigen::VectorXd relative(sums.rows());
+  for (Index n = 0; n < sums.rows(); ++n) {
+    for (const OperatorSpecification& operation : space.operator_list(set.architectures[static_cast<std::size_t>(n)])) {
+      const std::size_t group = timed_group(operation);
+      if (group == timed_group_count() || times.groups[group] != GroupTimes::learned) continue;
+      sums(n, 0) += operator_ms(times.trees, operation);
+      sums(n, 1) += 1;
+    }
+    sums(n, 2) = 1;
+    relative[n] = set.latency_ms[static_cast<std::size_t>(n)] / unit_ms;
+  }
+  const Eigen::VectorXd fitted = relative_non_negative_least_squares(sums, relative);
+  times.per_ms = fitted[0];
+  times.per_operator = fitted[1];
+  times.base = fitted[2];
+  return times;
+}
+
+/// min Σ (features · c − t)² / (t + t̄)² + pull² Σ ((c − typical) / (typical + floor))² over c ≥ 0, where t is what an
+/// operator takes: groups that were not timed cost what is typical.
+Eigen::VectorXd linear_costs(const FeatureMap& map, const OperatorTimes& times, const OwnOperators& own,
+                             const Eigen::VectorXd& typical) {
+  constexpr double pull = 0.3, floor = 1e-3;
+  FeatureMap shared = map;
+  shared.learned.clear();
+  const auto width = static_cast<Index>(map.operator_features());
+  const auto count = static_cast<Index>(own.operators.size());
+  Eigen::MatrixXd a(count + width, width);
+  Eigen::VectorXd b(count + width);
+  for (Index o = 0; o < count; ++o) {
+    a.row(o) = features_of_operator(shared, own.operators[static_cast<std::size_t>(o)]).head(width);
+    b[o] = times.per_ms * own.latency_ms[static_cast<std::size_t>(o)] + times.per_operator;
+  }
+  const Eigen::VectorXd weight = (b.head(count).array() + b.head(count).mean()).inverse();
+  a.topRows(count) = weight.asDiagonal() * a.topRows(count);
+  b.head(count) = weight.cwiseProduct(b.head(count));
+  const Eigen::VectorXd towards = pull * (typical.head(width).array() + floor).inverse();
+  a.bottomRows(width) = towards.asDiagonal();
+  b.tail(width) = towards.cwiseProduct(typical.head(width));
+  Eigen::VectorXd costs = Eigen::VectorXd::Zero(typical.size());
+  costs.head(width) = non_negative_least_squares(a, b);
+  costs[0] = std::max(times.base, floor);
+  return costs;
+}
+
+/// What a library expects of the costs of a device from its latencies, ms, [features of the map].
+Eigen::VectorXd costs_from_latencies(const FeatureMap& map, const CostLibrary& library,
+                                     const nasbench::SearchSpace& space, const AdaptationSet& set,
+                                     const PosteriorOptions& options) {
+  Eigen::VectorXd costs_ms = Eigen::VectorXd::Zero(static_cast<Index>(map.features()));
+  for (const CostComponent& component : adapt(library, adaptation_features(map, space, set), options).components) {
+    costs_ms += component.weight * component.costs_ms;
+  }
+  return costs_ms;
+}
+
+/// Appends an entry whose costs are those of `times`.
+void append_entry(FeatureMap& map, CostLibrary& library, OperatorTimes times, double unit_ms,
+                  const nasbench::SearchSpace& space, const AdaptationSet& set) {
+  const auto devices = static_cast<Index>(library.devices());
+  library.block.resize(library.devices(), 0);
+  library.costs.conservativeResize(devices + 1, Eigen::NoChange);
+  library.costs.row(devices) = times.costs;
+  library.median_ms.conservativeResize(devices + 1);
+  library.median_ms[devices] = unit_ms;
+  library.log_rms.conservativeResize(devices + 1);
+  library.log_rms[devices] = library.log_rms.head(devices).mean();
+  FeatureMap shared = map;
+  shared.learned.clear();
+  Eigen::MatrixXd differences =
+      profile_differences(feature_table(shared, space, set.architectures).rows(), library.costs);
+  differences.topLeftCorner(devices, devices) = library.differences;
+  library.differences = std::move(differences);
+  map.learned.push_back(std::move(times));
+  library.block.push_back(map.learned.size());
+  if (!library.places.compared()) return;
+  library.known_weights.conservativeResize(Eigen::NoChange, devices + 1);
+  library.known_weights.col(devices).setZero();
+}
+
+}  // namespace
+
+std::vector<Remark> add_own_entry(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool,
+                                  const AdaptationSet& set, const PosteriorOptions& options) {
+  if (set.operator_latencies.empty()) return {};
+  const auto left_out = [](const std::string& reason) {
+    return std::vector<Remark>{{"the times of operators are not used: " + reason, true}};
+  };
+  const nasbench::SearchSpace& space = *pool.space;
+  if (space.composed()) return left_out("networks of this space are sums of decisions");
+  if (!has_xgboost()) return left_out("this program was built without XGBoost (libxgboost-dev)");
+  const OwnOperators own = own_operators(space, set);
+  const OperatorSums sums = operator_sums(own, set);
+  const std::string reason = contradiction(own, sums);
+  if (!reason.empty()) return left_out(reason);
+  const std::vector<OperatorSpecification> others = operators_to_learn(pool, own);
+  const Eigen::VectorXd costs_ms = costs_from_latencies(map, library, space, set, options);
+  const std::vector<double> ms = expected_times(map, library, own, costs_ms, others);
+  const Typical typical = typical_of(map, library, space, set);
+  OperatorTimes times = learned_times(space, set, own, others, ms, typical.unit_ms);
+  times.costs = linear_costs(map, times, own, typical.costs);
+  append_entry(map, library, std::move(times), typical.unit_ms, space, set);
+  return {{"Times of " + std::to_string(own.operators.size()) + " operators inside " + std::to_string(sums.networks) +
+           " of the measured networks are used; their sum is " + whole_percent(sums.share) + " of a latency"}};
+}
+
+CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatures& set,
+                               const PosteriorOptions& options) {
+  constexpr double half = 0.5;
+  std::vector<std::size_t> others(library.devices() - 1);
+  std::iota(others.begin(), others.end(), std::size_t{0});
+  CostPosterior both = adapt(with_devices(library, others), set, options);
+  const CostPosterior own = adapt(with_devices(library, {others.size()}), set, options);
+  for (const CostComponent& component : own.components) {
+    both.components.push_back(component);
+    both.components.back().entry = others.size();
+  }
+  for (CostComponent& component : both.components) component.weight *= half;
+  std::stable_sort(both.components.begin(), both.components.end(),
+                   [](const CostComponent& a, const CostComponent& b) { return a.weight > b.weight; });
+  Eigen::MatrixXd spread_ms(both.spread_ms.rows(), both.spread_ms.cols() + own.spread_ms.cols());
+  spread_ms << both.spread_ms, own.spread_ms;
+  both.spread_ms = std::sqrt(half) * spread_ms;
+  both.rest_ms2 = half * (both.rest_ms2 + own.rest_ms2);
+  if (library.places.compared()) both.anchor_weights = half * (both.anchor_weights + own.anchor_weights);
+  return both;
+}
+
+}  // namespace tenshot::trainer::operators

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <vector>
+
+#include "datasets/pool/pool.h"
+#include "trainer/core/adaptation_set.h"
+#include "trainer/core/remark.h"
+#include "trainer/predictors/operators/cost_features.h"
+#include "trainer/predictors/operators/cost_library.h"
+#include "trainer/predictors/operators/cost_posterior.h"
+#include "trainer/predictors/operators/cost_prior.h"
+
+namespace tenshot::trainer::operators {
+
+/// Adds the new device-runtime to a library as one more entry, last, with a block of its own in the map, where a
+/// profiler told what operators take inside the networks of `set`; returns what is to be said of it, and does nothing
+/// where it told nothing. Where the times contradict the latencies, or cannot be used, it says why and adds nothing.
+///
+/// The entry's times of operators are those that a process over the measured times gives the pool's networks
+/// (OperatorProcess), whose prior is what `library` expects of the device from its latencies alone; trees keep them
+/// (OperatorTimes). Its linear costs are fitted to the same times, and what a network takes beside its operators to the
+/// latencies. `pool` has the networks, where it has rows.
+std::vector<Remark> add_own_entry(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool,
+                                  const AdaptationSet& set, const PosteriorOptions& options);
+
+/// adapt() where the last entry of the library is the device's own, from its operators: the posterior of the other
+/// entries and that of the own one count half each. One knows many networks of other devices, the other one a few of
+/// this device; their errors have little to do with each other, which evidence from ten latencies does not see.
+CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatures& set,
+                               const PosteriorOptions& options = {});
+
+}  // namespace tenshot::trainer::operators

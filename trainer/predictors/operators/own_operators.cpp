@@ -1,0 +1,116 @@
+#include "trainer/predictors/operators/own_operators.h"
+
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <unordered_map>
+
+#include "nasbench/support/median.h"
+#include "nasbench/support/number_text.h"
+#include "nasbench/support/text.h"
+#include "trainer/predictors/operators/operator_times.h"
+
+namespace tenshot::trainer::operators {
+namespace {
+
+using nasbench::OperatorSpecification;
+
+std::pair<std::size_t, std::string> kind_of(const OperatorSpecification& operation) {
+  return {timed_group(operation), operation.name};
+}
+
+/// Times by operator; the first key is a network's name, empty where a time is of no network.
+using Times = std::unordered_map<std::string, std::unordered_map<std::string, std::vector<double>>>;
+
+const std::vector<double>* find_times(const Times& times, const std::string& network, const std::string& key) {
+  const auto of_network = times.find(network);
+  if (of_network == times.end()) return nullptr;
+  const auto found = of_network->second.find(key);
+  return found == of_network->second.end() ? nullptr : &found->second;
+}
+
+}  // namespace
+
+double OwnOperators::timed_share(const OperatorSpecification& operation) const {
+  const auto found = occurrences.find(kind_of(operation));
+  if (found == occurrences.end()) return 1;
+  return static_cast<double>(found->second.second) / static_cast<double>(found->second.first);
+}
+
+OwnOperators own_operators(const nasbench::SearchSpace& space, const AdaptationSet& set) {
+  Times times;
+  for (const datasets::OperatorLatency& row : set.operator_latencies) {
+    times[row.network][operator_key(row.operation)].push_back(row.latency_ms);
+  }
+  OwnOperators own;
+  std::unordered_map<std::string, std::size_t> place;
+  std::vector<std::vector<double>> all;
+  for (const nasbench::Architecture& network : set.architectures) {
+    const std::string name = space.format(network);
+    const bool has_own = times.count(name) > 0;
+    double sum_ms = 0;
+    for (const OperatorSpecification& operation : space.operator_list(network)) {
+      if (timed_group(operation) == timed_group_count() || (!has_own && times.count("") == 0)) continue;
+      const std::string key = operator_key(operation);
+      const std::vector<double>* found = find_times(times, has_own ? name : "", key);
+      auto& [standing, timed] = own.occurrences[kind_of(operation)];
+      ++standing;
+      if (found == nullptr) continue;
+      ++timed;
+      sum_ms += median(*found);
+      const auto [at, is_new] = place.emplace(key, own.operators.size());
+      if (is_new) {
+        own.operators.push_back(operation);
+        all.emplace_back();
+      }
+      all[at->second].push_back(median(*found));
+    }
+    own.sum_ms.push_back(sum_ms > 0 ? sum_ms : std::numeric_limits<double>::quiet_NaN());
+  }
+  for (const std::vector<double>& of_operator : all) own.latency_ms.push_back(median(of_operator));
+  return own;
+}
+
+OperatorSums operator_sums(const OwnOperators& own, const AdaptationSet& set) {
+  std::vector<double> log_shares, log_latencies;
+  for (std::size_t n = 0; n < own.sum_ms.size(); ++n) {
+    if (!std::isfinite(own.sum_ms[n])) continue;
+    log_shares.push_back(std::log(own.sum_ms[n] / set.latency_ms[n]));
+    log_latencies.push_back(std::log(set.latency_ms[n]));
+  }
+  OperatorSums sums;
+  sums.networks = log_shares.size();
+  if (log_shares.empty()) return sums;
+  const double typical = median(log_shares), count = static_cast<double>(sums.networks);
+  double mean = 0;
+  for (const double latency : log_latencies) mean += latency / count;
+  for (std::size_t n = 0; n < log_shares.size(); ++n) {
+    sums.scatter += std::pow(log_shares[n] - typical, 2) / count;
+    sums.spread += std::pow(log_latencies[n] - mean, 2) / count;
+  }
+  sums.share = std::exp(typical);
+  sums.scatter = std::sqrt(sums.scatter);
+  sums.spread = std::sqrt(sums.spread);
+  return sums;
+}
+
+std::string contradiction(const OwnOperators& own, const OperatorSums& sums) {
+  constexpr std::size_t fewest_operators = 20;
+  constexpr double least_share = 0.2, most_share = 2;     // 0.56 to 1.09 on the runtimes that were looked at
+  constexpr double much_scatter = 0.25, explained = 0.5;  // 0.06 to 0.1 there
+  if (own.operators.size() < fewest_operators) {
+    return "only " + std::to_string(own.operators.size()) + " operators of the measured networks have a time, and " +
+           std::to_string(fewest_operators) + " are needed";
+  }
+  if (sums.share < least_share || sums.share > most_share) {
+    return "their sum is " + significant_digits(sums.share, 3) +
+           " times the latency of their networks; is one of them in another unit, or of another device?";
+  }
+  if (sums.networks >= 3 && sums.scatter > much_scatter && sums.scatter > explained * sums.spread) {
+    return "their sums and the latencies of their networks differ by " + whole_percent(std::exp(sums.scatter) - 1) +
+           " from one network to the next; are they of one device?";
+  }
+  return {};
+}
+
+}  // namespace tenshot::trainer::operators
