@@ -32,6 +32,7 @@ namespace tenshot::trainer {
 namespace {
 
 using operators::CostLibrary;
+using operators::DeviceKind;
 using operators::FeatureMap;
 
 /// What a model of this kind has learned.
@@ -76,6 +77,7 @@ class OperatorsModel : public PoolModel {
     operators::PosteriorOptions assumed = learned_.options;
     if (!options.like.empty()) {
       alike = operators::with_devices(learned_.library, entries);
+      alike->kinds.clear();
       assumed.closeness = nearer_half(assumed.closeness);
     }
     operators::CostPosterior posterior = operators::adapt(alike ? *alike : learned_.library, features, assumed);
@@ -83,6 +85,7 @@ class OperatorsModel : public PoolModel {
     nlohmann::json card = predictor_card(*this, set, options.seed);
     std::vector<std::string> devices;
     for (const std::size_t entry : entries) devices.push_back(pool_.devices[entry].id);
+    for (const DeviceKind& kind : learned_.library.kinds) devices.push_back("what is usual for " + kind.name);
     std::vector<std::string> names;
     for (const Architecture& architecture : set.architectures) names.push_back(pool_.space->format(architecture));
     put_explanation(card, get_quantity(card),
@@ -169,8 +172,9 @@ std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, std::uint
   options.seed = seed;
   operators::LearnOperators learn;
   if (!fitted.map.learned.empty()) {
-    learn = [&](CostLibrary& library, const std::vector<Eigen::Index>& known) {
-      const FeatureMap map = fitted.learn(known, library);
+    learn = [&](CostLibrary& library, const std::vector<Eigen::Index>& known,
+                const std::vector<Eigen::Index>& devices) {
+      const FeatureMap map = fitted.learn(known, library, devices);
       return operators::feature_table(map, *pool.space, fitted.networks).rows();
     };
   }

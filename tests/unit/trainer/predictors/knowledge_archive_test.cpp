@@ -110,8 +110,8 @@ double computable_share(const Archive& archive, const datasets::Pool& pool) {
   std::size_t computed = 0, all = 0;
   for (std::size_t d = 0; d < pool.devices.size(); ++d) {
     const auto device = static_cast<Eigen::Index>(d);
-    const Eigen::ArrayXd latency_ms = median_ms[device] * (features * costs.row(device).transpose()).array() *
-                                      residuals.col(device).array().exp();
+    const Eigen::ArrayXd latency_ms =
+        median_ms[device] * (features * costs.row(device).transpose()).array() * residuals.col(device).array().exp();
     for (const datasets::Measurement& row : pool.devices[d].latencies) {
       computed += ((latency_ms / row.latency_ms - 1).abs() < 1e-4).any() ? 1 : 0;
       ++all;
