@@ -53,8 +53,9 @@ def of_help(identity):
     batch = name[len(chip) + 1:]
     phone = chip in ("samsung_a50", "samsung_s7", "essential_ph_1", "pixel2")
     other = chip in ("pixel3", "raspi4", "eyeriss", "fpga")
-    return {"device": CHIPS[chip], "batch": int(batch) if batch.isdigit() else 1,
-            "runtime": "TensorFlow Lite" if phone else "unknown" if other else "PyTorch"}
+    gpu = CHIPS[chip].startswith(("GTX", "RTX", "Titan"))
+    runtime = "TensorFlow Lite" if phone else "unknown" if other else "PyTorch, CUDA" if gpu else "PyTorch"
+    return {"device": CHIPS[chip], "batch": int(batch) if batch.isdigit() else 1, "runtime": runtime}
 
 
 def of_ncnn(runs):

@@ -143,7 +143,8 @@ std::vector<std::size_t> considered(const std::vector<std::size_t>& candidates,
     throw InputError(std::to_string(left.size()) + " unmeasured candidates, expected at least " +
                      std::to_string(samples) + ": offer more candidates or ask for fewer samples");
   }
-  if (!options.random_half) return left;
+  constexpr std::size_t few = 200;
+  if (!options.random_half || left.size() < few) return left;
   rng.shuffle(left);
   left.resize(std::max((left.size() + 1) / 2, samples));
   std::sort(left.begin(), left.end());

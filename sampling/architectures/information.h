@@ -26,8 +26,9 @@ struct InformationOptions {
   /// σ of a measurement's log latency. The more of it is expected, the less a plan rests on single measurements;
   /// experiments/search/structured_search.json compares.
   double noise = 0.04;
-  std::size_t rank = 64;    ///< rank of K's approximation by pivoted Cholesky; larger is more exact, and slower
-  bool random_half = true;  ///< consider a random half of the candidates, so that trials differ
+  std::size_t rank = 64;  ///< rank of K's approximation by pivoted Cholesky; larger is more exact, and slower
+  /// Consider a random half of the candidates, so that trials differ; all of them where they are fewer than 200.
+  bool random_half = true;
   /// Indices below N of the architectures whose variance is to be removed; empty: all of them.
   std::vector<std::size_t> targets = {};
 };

@@ -61,9 +61,25 @@ NetworkSplit split_groups(const CostLibrary& library, Index groups, Rng& rng) {
   return split;
 }
 
-PoolNumbers networks_of(const PoolNumbers& pool, const std::vector<Index>& networks) {
-  return {rows_of(pool.features, networks), pool.operator_features,
-          rows_of(pool.latency_ms.transpose(), networks).transpose()};
+/// The devices that measured any of these networks, by number.
+std::vector<Index> devices_with(const PoolNumbers& pool, const std::vector<Index>& networks) {
+  std::vector<Index> devices;
+  for (Index d = 0; d < pool.latency_ms.rows(); ++d) {
+    const auto measured = [&](Index n) { return std::isfinite(pool.latency_ms(d, n)); };
+    if (std::any_of(networks.begin(), networks.end(), measured)) devices.push_back(d);
+  }
+  return devices;
+}
+
+PoolNumbers part_of(const PoolNumbers& pool, const std::vector<Index>& networks, const std::vector<Index>& devices) {
+  PoolNumbers part{rows_of(pool.features, networks), pool.operator_features, pool.latency_ms(devices, networks),
+                   pool.scale};
+  if (pool.labels.kind.empty()) return part;
+  for (const Index device : devices) {
+    part.labels.kind.push_back(pool.labels.kind[static_cast<std::size_t>(device)]);
+    part.labels.board.push_back(pool.labels.board[static_cast<std::size_t>(device)]);
+  }
+  return part;
 }
 
 bool is_whole(double value) { return !std::isfinite(value) || value == std::floor(value); }
@@ -160,9 +176,11 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
         repeat < options.repeats
             ? split_networks(pool.features.rows(), compared, options.most_networks, rng)
             : split_groups(library, static_cast<Index>(options.groups[repeat - options.repeats]), rng);
-    const PoolNumbers known = networks_of(pool, split.known);
-    CostLibrary refitted = compared ? fit_library(known, library_options) : library;
-    const Eigen::MatrixXd features = learn ? learn(refitted, split.known) : pool.features;
+    std::vector<Index> devices(families.size());
+    std::iota(devices.begin(), devices.end(), Index{0});
+    if (compared) devices = devices_with(pool, split.known);
+    CostLibrary refitted = compared ? fit_library(part_of(pool, split.known, devices), library_options) : library;
+    const Eigen::MatrixXd features = learn ? learn(refitted, split.known, devices) : pool.features;
     std::vector<std::size_t> candidates(split.known.size());
     std::iota(candidates.begin(), candidates.end(), std::size_t{0});
     sampling::InformationOptions planning;
@@ -175,8 +193,8 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
     few.resize(std::min(few.size(), options.fewer_samples));
     for (const std::size_t device : held_out(families.size(), options.most_devices)) {
       std::vector<std::size_t> others;
-      for (std::size_t d = 0; d < families.size(); ++d) {
-        if (families[d] != families[device]) others.push_back(d);
+      for (std::size_t place = 0; place < devices.size(); ++place) {
+        if (families[static_cast<std::size_t>(devices[place])] != families[device]) others.push_back(place);
       }
       const CostLibrary rest = with_devices(refitted, others);
       for (const std::vector<std::size_t>& measured : {chosen, few}) {

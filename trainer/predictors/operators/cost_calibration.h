@@ -30,9 +30,10 @@ struct Calibration {
   double residual_factor = 1;
 };
 
-/// Gives a library of some of a pool's networks, which are numbered, what its devices' operators take on those alone,
-/// and returns the features of all of the pool's networks (FittedPool::learn).
-using LearnOperators = std::function<Eigen::MatrixXd(CostLibrary& library, const std::vector<Eigen::Index>& known)>;
+/// Gives a library of some of a pool's networks and devices, which are numbered, what its devices' operators take on
+/// those networks alone, and returns the features of all of the pool's networks (FittedPool::learn).
+using LearnOperators = std::function<Eigen::MatrixXd(CostLibrary& library, const std::vector<Eigen::Index>& known,
+                                                     const std::vector<Eigen::Index>& devices)>;
 
 /// Adapts to each device from planned measurements, by the library of the devices of other families. Where networks are
 /// compared with each other, those predicted are new to the library too: first drawn one by one, then whole groups of

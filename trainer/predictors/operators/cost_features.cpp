@@ -1,6 +1,8 @@
 #include "trainer/predictors/operators/cost_features.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -196,6 +198,21 @@ std::string FeatureMap::name(std::size_t feature) const {
     option -= static_cast<std::size_t>(options[decision++]);
   }
   return "decision " + std::to_string(decision) + " option " + std::to_string(option);
+}
+
+FeatureScale feature_scale(const FeatureMap& map) {
+  // What a group's operators have of a measure in a typical network: they count, multiply–add or move so much.
+  constexpr std::array<double, measures_of_group> usual = {20, 3e8, 1e7, 1e7, 5e6, 3e7, 3e8};
+  FeatureScale scale;
+  scale.log_unit.resize(static_cast<Eigen::Index>(map.operator_features()));
+  for (std::size_t f = 0; f < map.operator_features(); ++f) {
+    const auto at = static_cast<Eigen::Index>(f);
+    const bool base = map.raw[f] == 0;
+    const std::size_t measure = base ? 0 : (map.raw[f] - 1) % measures_of_group;
+    scale.measure.push_back(base ? measures_of_group : measure == large_window_arithmetic ? arithmetic : measure);
+    scale.log_unit[at] = std::log(map.unit[at] / (base ? 1 : usual[measure]));
+  }
+  return scale;
 }
 
 bool FeatureMap::of_starts() const { return !raw.empty() && raw.back() == all_weights_feature(); }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "nasbench/spaces/search_space.h"
+#include "trainer/predictors/operators/device_kinds.h"
 #include "trainer/predictors/operators/operator_groups.h"
 #include "trainer/predictors/operators/operator_times.h"
 
@@ -56,6 +57,9 @@ struct FeatureMap {
   /// True where the features are those of starts.
   bool of_starts() const;
 };
+
+/// The units of a map's operator features, relative to what is usual for their measure.
+FeatureScale feature_scale(const FeatureMap& map);
 
 /// What the features are to explain: an inference among many, or the first one, from the file of the weights.
 enum class FeaturesOf { inference, start };

@@ -194,9 +194,11 @@ Eigen::VectorXd residual_weights(const PoolNumbers& pool, Index device, const Ei
   return weights;
 }
 
-void keep_common_residuals(CostLibrary& library) {
-  if (!library.places.compared() || library.known_weights.size() == 0) return;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(library.known_weights.transpose() * library.known_weights);
+namespace {
+
+/// What the columns have in common: their leading principal directions, as few as hold half of the squares.
+Eigen::MatrixXd common_directions(const Eigen::MatrixXd& columns) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(columns.transpose() * columns);
   const Eigen::VectorXd& squares = eigen.eigenvalues();  // ascending
   constexpr double kept_share = 0.5;
   double kept = 0;
@@ -204,8 +206,19 @@ void keep_common_residuals(CostLibrary& library) {
   for (; rank < squares.size() && kept + squares[squares.size() - 1 - rank] <= kept_share * squares.sum(); ++rank) {
     kept += squares[squares.size() - 1 - rank];
   }
-  const Eigen::MatrixXd common = eigen.eigenvectors().rightCols(rank);
+  return eigen.eigenvectors().rightCols(rank);
+}
+
+}  // namespace
+
+void keep_common_residuals(CostLibrary& library) {
+  if (!library.places.compared() || library.known_weights.size() == 0) return;
+  const Eigen::MatrixXd common = common_directions(library.known_weights);
   library.known_weights = (library.known_weights * common * common.transpose()).eval();
+  for (DeviceKind& kind : library.kinds) {
+    kind.members.clear();
+    kind.residual_factor = (kind.residual_factor * common_directions(kind.residual_factor)).eval();
+  }
 }
 
 Eigen::MatrixXd NetworkPlaces::of(const Eigen::MatrixXd& features) const {
@@ -263,6 +276,17 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
     library.known_weights.col(d) = residual_weights(pool, d, library.costs.row(d), kernel, options.similarity_noise);
   }
   library.residual_variance = library.log_rms.array().square().mean();
+  if (pool.scale.measure.empty()) return library;
+  library.scale = pool.scale;
+  library.kinds = fit_kinds(pool.features, pool.scale, pool.latency_ms, pool.labels);
+  for (DeviceKind& kind : library.kinds) {
+    for (KindMember& member : kind.members) {
+      const auto device = static_cast<Index>(member.device);
+      const Eigen::VectorXd costs = (member.log_costs + pool.scale.log_unit).array().exp() / library.median_ms[device];
+      member.residual = residual_weights(pool, device, costs, kernel, options.similarity_noise);
+    }
+    set_residuals(kind);
+  }
   return library;
 }
 
@@ -274,6 +298,7 @@ CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size
   part.log_rms.resize(count);
   part.differences.resize(count, count);
   part.known_weights.resize(library.known_weights.rows(), library.places.compared() ? count : 0);
+  part.kinds = kinds_of_devices(library.kinds, devices, library.scale);
   part.block.clear();
   for (const std::size_t device : devices) part.block.push_back(library.block_of(device));
   for (Index i = 0; i < count; ++i) {

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "trainer/predictors/operators/device_kinds.h"
+
 namespace tenshot::trainer::operators {
 
 /// Networks of a pool as numbers, so that nothing here depends on a search space.
@@ -11,6 +13,8 @@ struct PoolNumbers {
   Eigen::MatrixXd features;           ///< [networks, features]
   std::size_t operator_features = 0;  ///< the first ones: no cost of theirs is below zero
   Eigen::MatrixXd latency_ms;         ///< [devices, networks]; NaN where it was not measured
+  FeatureScale scale = {};            ///< of the operators' features; empty: no kinds of devices are learned
+  DeviceLabels labels = {};           ///< of the devices; as `scale`
 };
 
 struct LibraryOptions {
@@ -68,6 +72,9 @@ struct CostLibrary {
   Eigen::MatrixXd known;          ///< places of the pool's networks, [networks, features + 1]; empty: not compared
   Eigen::MatrixXd known_weights;  ///< [networks, devices]: a device's log residual at x is similarity(x, known) · them
   double residual_variance = 0;   ///< of those residuals
+
+  FeatureScale scale;             ///< of the kinds' features
+  std::vector<DeviceKind> kinds;  ///< all device-runtimes first; empty: only entries explain a device
 
   std::size_t devices() const { return static_cast<std::size_t>(costs.rows()); }
   std::size_t block_of(std::size_t device) const { return block.empty() ? 0 : block[device]; }

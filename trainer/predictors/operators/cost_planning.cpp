@@ -1,5 +1,6 @@
 #include "trainer/predictors/operators/cost_planning.h"
 
+#include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
 
@@ -73,8 +74,30 @@ std::vector<Represented> represented(const CostLibrary& library, Index most) {
 
 }  // namespace
 
+namespace {
+
+/// Before anything is measured a device is one of all kinds: costs vary as theirs do, and networks' residuals too.
+LatencyCovariance covariance_of_kind(const CostLibrary& library, const DeviceKind& kind,
+                                     const Eigen::MatrixXd& features) {
+  const Eigen::VectorXd unit = (kind.log_costs + library.scale.log_unit).array().exp();
+  const Eigen::MatrixXd terms = features * unit.asDiagonal();
+  const Eigen::VectorXd latency = terms.rowwise().sum().cwiseMax(smallest_relative);
+  const Eigen::MatrixXd slopes = latency.cwiseInverse().asDiagonal() * terms;
+  LatencyCovariance covariance;
+  covariance.size = static_cast<std::size_t>(features.rows());
+  covariance.blocks.push_back(block_of((slopes * Eigen::MatrixXd(kind.covariance.llt().matrixL())).cast<float>()));
+  const Eigen::MatrixXd near = similarity(library.places.of(features), library.known);
+  covariance.blocks.push_back(block_of((near * kind.residual_factor).cast<float>()));
+  return covariance;
+}
+
+}  // namespace
+
 LatencyCovariance prior_covariance(const CostLibrary& library, const Eigen::MatrixXd& features,
                                    const PosteriorOptions& options) {
+  if (!library.kinds.empty()) {
+    return covariance_of_kind(library, library.kinds.front(), features.leftCols(library.costs.cols()));
+  }
   const std::vector<CostPrior> priors = cost_priors(library, options);
   const auto entries = static_cast<Index>(priors.size());
   const Index columns = entries + library.costs.cols() + 1;
@@ -137,8 +160,8 @@ LatencyCovariance posterior_covariance(const CostPosterior& posterior, const Eig
 }
 
 double expected_noise(const CostLibrary& library) {
-  constexpr double of_unlike_networks = 0.1, of_a_space = 0.06;
-  return library.places.compared() ? of_unlike_networks : of_a_space;
+  constexpr double of_unlike_networks = 0.1, usual = 0.06;
+  return library.places.compared() && library.kinds.empty() ? of_unlike_networks : usual;
 }
 
 }  // namespace tenshot::trainer::operators

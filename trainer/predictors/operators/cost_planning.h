@@ -19,7 +19,7 @@ sampling::LatencyCovariance posterior_covariance(const CostPosterior& posterior,
 
 /// σ of a measurement's log latency that planning expects before anything is measured: what no cost explains. It is
 /// larger where networks are compared with each other, as what is a network's own is part of it. A plateau there: from
-/// 0.03 to 0.15, what experiments/mobile_cnn_search.sh finds inside pools differs by less than its splits do.
+/// 0.03 to 0.15, what experiments/search/mobile_cnn_search.sh finds inside pools differs by less than its splits do.
 double expected_noise(const CostLibrary& library);
 
 }  // namespace tenshot::trainer::operators

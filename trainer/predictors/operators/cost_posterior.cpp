@@ -11,6 +11,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/predictors/operators/kind_solver.h"
 #include "trainer/predictors/operators/latency_solver.h"
 
 namespace tenshot::trainer::operators {
@@ -32,11 +33,14 @@ struct EntryView {
   double scale_ms = 0;
 };
 
+/// That the device is like an entry of the library, or one of a kind.
 struct Hypothesis {
-  std::size_t entry = 0;
+  std::size_t entry = 0;  ///< those behind the library's are its kinds
   double closeness = 0;
   double noise = 0;
-  LatencySolution solution;
+  LatencySolution solution;  ///< of an entry
+  KindSolution of_kind;      ///< of a kind
+  double score = 0;          ///< log of its weight, but for what they sum to
 };
 
 void check(const AdaptationFeatures& set) {
@@ -75,38 +79,80 @@ LatencyPrior latency_prior(const EntryView& view, double closeness) {
   return prior;
 }
 
+/// The log of what an entry of the library weighs before the measurements.
+Eigen::VectorXd log_weights_of_entries(const CostLibrary& library, const PosteriorOptions& options) {
+  const auto entries = static_cast<Index>(library.devices());
+  if (library.kinds.empty()) return Eigen::VectorXd::Zero(entries);
+  const double settings = static_cast<double>(options.closeness.size() * options.noises.size());
+  return ((1 - options.kind_share) / settings * representation(library)).array().log();
+}
+
 std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::vector<EntryView>& views,
+                                      const std::vector<KindView>& kinds, const CostLibrary& library,
                                       const PosteriorOptions& options) {
   LatencySolver solver(problem, options);
   std::vector<Hypothesis> hypotheses;
-  for (std::size_t entry = 0; entry < views.size(); ++entry) {
+  const auto consider = [&](Hypothesis hypothesis, double log_weight, double log_evidence) {
+    if (!std::isfinite(log_evidence)) return;
+    hypothesis.score = log_weight + options.evidence_power * log_evidence;
+    hypotheses.push_back(std::move(hypothesis));
+  };
+  const Eigen::VectorXd log_weights = log_weights_of_entries(library, options);
+  const bool entries = kinds.empty() || options.kind_share < 1;
+  for (std::size_t entry = 0; entries && entry < views.size(); ++entry) {
     for (const double closeness : options.closeness) {
       const LatencyPrior prior = latency_prior(views[entry], closeness);
       for (const double noise : options.noises) {
-        hypotheses.push_back({entry, closeness, noise, solver.solve(prior, noise)});
-        if (!std::isfinite(hypotheses.back().solution.log_evidence)) hypotheses.pop_back();
+        Hypothesis hypothesis{entry, closeness, noise, solver.solve(prior, noise), {}};
+        const double log_evidence = hypothesis.solution.log_evidence;
+        consider(std::move(hypothesis), log_weights[static_cast<Index>(entry)], log_evidence);
       }
+    }
+  }
+  const double each =
+      options.kind_share / static_cast<double>(std::max<std::size_t>(1, kinds.size() * options.noises.size()));
+  for (std::size_t kind = 0; options.kind_share > 0 && kind < kinds.size(); ++kind) {
+    for (const double noise : options.noises) {
+      Hypothesis hypothesis{views.size() + kind, 1, noise, {}, solve(kinds[kind], problem, noise, options)};
+      const double log_evidence = hypothesis.of_kind.log_evidence;
+      consider(std::move(hypothesis), std::log(each), log_evidence);
     }
   }
   if (hypotheses.empty()) {
     throw InputError("no costs of the pool's devices explain these latencies: are they really milliseconds?");
   }
-  std::stable_sort(hypotheses.begin(), hypotheses.end(), [](const Hypothesis& a, const Hypothesis& b) {
-    return a.solution.log_evidence > b.solution.log_evidence;
-  });
+  std::stable_sort(hypotheses.begin(), hypotheses.end(),
+                   [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
   if (hypotheses.size() > options.kept) hypotheses.resize(options.kept);
   return hypotheses;
 }
 
-std::vector<double> weights_of(const std::vector<Hypothesis>& hypotheses, double power) {
+std::vector<double> weights_of(const std::vector<Hypothesis>& hypotheses) {
   std::vector<double> weights;
   double total = 0;
   for (const Hypothesis& h : hypotheses) {
-    weights.push_back(std::exp(power * (h.solution.log_evidence - hypotheses[0].solution.log_evidence)));
+    weights.push_back(std::exp(h.score - hypotheses[0].score));
     total += weights.back();
   }
   for (double& weight : weights) weight /= total;
   return weights;
+}
+
+/// The measured networks under the library's kinds. `near` says how alike they are to its networks.
+std::vector<KindView> kind_views(const CostLibrary& library, const Eigen::MatrixXd& features,
+                                 const Eigen::MatrixXd& near) {
+  constexpr double speed_variance = 0.25;  // of a device's log speed, beside what its kind's devices show
+  std::vector<KindView> views;
+  for (const DeviceKind& kind : library.kinds) {
+    KindView view;
+    view.features = features * library.scale.log_unit.array().exp().matrix().asDiagonal();
+    view.log_costs = kind.log_costs;
+    view.covariance = kind.covariance.array() + speed_variance;
+    view.residual = near * kind.residual;
+    view.residual_factor = near * kind.residual_factor;
+    views.push_back(std::move(view));
+  }
+  return views;
 }
 
 Eigen::VectorXd posterior_costs(const EntryView& view, const Hypothesis& hypothesis) {
@@ -144,6 +190,10 @@ Eigen::MatrixXd covariance_of_block(Index begin, const std::vector<EntryView>& v
   std::vector<double> closeness_ms2(views.size(), 0), scale_ms2(views.size(), 0);
   for (std::size_t h = 0; h < hypotheses.size(); ++h) {
     const std::size_t entry = hypotheses[h].entry;
+    if (entry >= views.size()) {
+      if (begin == 0) covariance += weights[h] * hypotheses[h].of_kind.covariance;
+      continue;
+    }
     if (views[entry].begin != begin) continue;
     const double variance_ms2 = std::pow(views[entry].scale_ms, 2);
     closeness_ms2[entry] += weights[h] * variance_ms2 * std::pow(hypotheses[h].closeness, 2);
@@ -176,7 +226,8 @@ void add_spread(Index begin, const Eigen::MatrixXd& covariance, Index operator_f
 }
 
 void set_anchors(const CostLibrary& library, const std::vector<Hypothesis>& hypotheses,
-                 const std::vector<double>& weights, const Eigen::MatrixXd& measured, CostPosterior& posterior) {
+                 const std::vector<double>& weights, const std::vector<KindView>& kinds,
+                 const Eigen::MatrixXd& measured, CostPosterior& posterior) {
   posterior.places = library.places;
   if (!library.places.compared()) return;
   const Index known = library.known.rows();
@@ -185,9 +236,19 @@ void set_anchors(const CostLibrary& library, const std::vector<Hypothesis>& hypo
   posterior.anchor_weights = Eigen::VectorXd::Zero(posterior.anchors.rows());
   posterior.residual_variance = library.residual_variance;
   for (std::size_t h = 0; h < hypotheses.size(); ++h) {
+    const Hypothesis& hypothesis = hypotheses[h];
+    if (hypothesis.entry < library.devices()) {
+      posterior.anchor_weights.head(known) +=
+          weights[h] * library.known_weights.col(static_cast<Index>(hypothesis.entry));
+      posterior.anchor_weights.tail(measured.rows()) += weights[h] * hypothesis.solution.residual_weights;
+      continue;
+    }
+    const DeviceKind& kind = library.kinds[hypothesis.entry - library.devices()];
+    const KindView& view = kinds[hypothesis.entry - library.devices()];
     posterior.anchor_weights.head(known) +=
-        weights[h] * library.known_weights.col(static_cast<Index>(hypotheses[h].entry));
-    posterior.anchor_weights.tail(measured.rows()) += weights[h] * hypotheses[h].solution.residual_weights;
+        weights[h] *
+        (kind.residual + kind.residual_factor * (view.residual_factor.transpose() * hypothesis.of_kind.weights));
+    posterior.anchor_weights.tail(measured.rows()) += weights[h] * hypothesis.of_kind.residual_weights;
   }
 }
 
@@ -208,11 +269,12 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
   problem.clock_variance_ms2 = set.whole_milliseconds ? 1.0 / 12 : 0;
   problem.floor_ms = floor_share * latency.minCoeff();
   problem.kernel = Eigen::MatrixXd::Zero(n, n);
-  Eigen::MatrixXd measured, offsets = Eigen::MatrixXd::Zero(n, static_cast<Index>(library.devices()));
+  Eigen::MatrixXd measured, near, offsets = Eigen::MatrixXd::Zero(n, static_cast<Index>(library.devices()));
   if (library.places.compared()) {
     measured = library.places.of(set.features);
     problem.kernel = similarity(measured, measured);
-    offsets = similarity(measured, library.known) * library.known_weights;
+    near = similarity(measured, library.known);
+    offsets = near * library.known_weights;
   }
   const std::vector<CostPrior> priors = cost_priors(library, options);
   std::vector<EntryView> views;
@@ -220,16 +282,26 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
     views.push_back(view_of(priors[e], library.begin_of(e), library.rows_for(e, set.features),
                             offsets.col(static_cast<Index>(e)), problem.log_latency));
   }
-  const std::vector<Hypothesis> hypotheses = hypotheses_of(problem, views, options);
-  const std::vector<double> weights = weights_of(hypotheses, options.evidence_power);
+  const auto shared = library.costs.cols();
+  const std::vector<KindView> kinds = kind_views(library, set.features.leftCols(shared), near);
+  std::vector<Hypothesis> hypotheses = hypotheses_of(problem, views, kinds, library, options);
+  const std::vector<double> weights = weights_of(hypotheses);
 
   CostPosterior posterior;
   posterior.floor_ms = problem.floor_ms;
   std::set<Index> blocks;
   for (std::size_t h = 0; h < hypotheses.size(); ++h) {
-    const Hypothesis& hypothesis = hypotheses[h];
-    const EntryView& view = views[hypothesis.entry];
+    Hypothesis& hypothesis = hypotheses[h];
     Eigen::VectorXd costs_ms = Eigen::VectorXd::Zero(set.features.cols());
+    if (hypothesis.entry >= views.size()) {  // a kind: log costs in usual units become costs in the features'
+      const Eigen::VectorXd costs = (hypothesis.of_kind.log_costs + library.scale.log_unit).array().exp();
+      costs_ms.head(shared) = costs;
+      hypothesis.of_kind.covariance = (costs.asDiagonal() * hypothesis.of_kind.covariance * costs.asDiagonal()).eval();
+      posterior.components.push_back({hypothesis.entry, hypothesis.noise, weights[h], std::move(costs_ms)});
+      blocks.insert(0);
+      continue;
+    }
+    const EntryView& view = views[hypothesis.entry];
     costs_ms.segment(view.begin, library.costs.cols()) = posterior_costs(view, hypothesis);
     posterior.components.push_back({hypothesis.entry, hypothesis.noise, weights[h], std::move(costs_ms)});
     blocks.insert(view.begin);
@@ -240,7 +312,7 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
     add_spread(begin, covariance_of_block(begin, views, hypotheses, weights, problem, options.residual_share),
                static_cast<Index>(library.operator_features), posterior);
   }
-  set_anchors(library, hypotheses, weights, measured, posterior);
+  set_anchors(library, hypotheses, weights, kinds, measured, posterior);
   return posterior;
 }
 

@@ -38,6 +38,9 @@ struct PosteriorOptions {
   /// Power of the evidence when components are weighted; below 1, as no hypothesis is quite right. Nearer to 1 decides
   /// sooner for one entry, nearer to 0 averages over all.
   double evidence_power = 0.5;
+  /// How probable it is beforehand that a device is one of a kind (DeviceKind) and not like one entry of the library.
+  /// Larger draws more devices towards what is typical of their kind.
+  double kind_share = 0.1;
   /// LibraryOptions::typical_pull where the pool's quantity is cold starts. Larger trusts a device's own starts less.
   double start_pull = 0.05;
   /// 1: what operators take is learned where it was measured on devices of the pool (OperatorTimes); 0: it is not.

@@ -52,12 +52,44 @@ Eigen::MatrixXd widened(const Eigen::MatrixXd& narrow, const Places& places, Ind
   return wide;
 }
 
+/// A cost that no device of a kind has is as large as its measure's others, and as unsure as before any device.
+void widen(DeviceKind& kind, const FeatureScale& scale, const Places& places) {
+  const auto features = static_cast<Index>(places.size());
+  const KindOptions usual;
+  DeviceKind wide = kind;
+  wide.log_costs.resize(features);
+  wide.covariance = (usual.variance + usual.measure_variance) * Eigen::MatrixXd::Identity(features, features);
+  for (Index f = 0; f < features; ++f) {
+    const Index from = places[static_cast<std::size_t>(f)];
+    if (from < 0) {
+      double sum = 0, count = 0;
+      for (Index g = 0; g < features; ++g) {
+        const bool alike = scale.measure[static_cast<std::size_t>(g)] == scale.measure[static_cast<std::size_t>(f)];
+        if (!alike || places[static_cast<std::size_t>(g)] < 0) continue;
+        sum += kind.log_costs[places[static_cast<std::size_t>(g)]];
+        ++count;
+      }
+      wide.log_costs[f] = count > 0 ? sum / count : kind.log_costs.mean();
+      continue;
+    }
+    wide.log_costs[f] = kind.log_costs[from];
+    for (Index g = 0; g < features; ++g) {
+      if (places[static_cast<std::size_t>(g)] >= 0) {
+        wide.covariance(f, g) = kind.covariance(from, places[static_cast<std::size_t>(g)]);
+      }
+    }
+  }
+  kind = std::move(wide);
+}
+
 void widen(FeatureMap& map, CostLibrary& library, const FeatureMap& other) {
   const auto before = static_cast<Index>(map.operator_features());
   const Places places = widen(map, other);
   library.operator_features = map.operator_features();
   library.costs = widened(library.costs, places, before);
   for (OperatorTimes& times : map.learned) times.costs = widened(times.costs.transpose(), places, before).transpose();
+  if (!library.kinds.empty()) library.scale = feature_scale(map);
+  for (DeviceKind& kind : library.kinds) widen(kind, library.scale, places);
   if (!library.places.compared()) return;
   Eigen::VectorXd& typical = library.places.typical_costs;
   typical = widened(typical.transpose(), places, before).transpose();
@@ -99,6 +131,12 @@ void append_known(const PoolNumbers& numbers, const CostLibrary& own, CostLibrar
   library.known_weights.conservativeResize(known + places.rows(), devices + added);
   library.known_weights.bottomLeftCorner(places.rows(), devices).setZero();
   library.known_weights.topRightCorner(known, added).setZero();
+  for (DeviceKind& kind : library.kinds) {
+    kind.residual.conservativeResize(known + places.rows());
+    kind.residual.tail(places.rows()).setZero();
+    kind.residual_factor.conservativeResize(known + places.rows(), Eigen::NoChange);
+    kind.residual_factor.bottomRows(places.rows()).setZero();
+  }
   for (Index d = 0; d < added; ++d) {
     library.known_weights.col(devices + d).tail(places.rows()) =
         residual_weights(numbers, d, own.costs.row(d), kernel, library.places.noise);
@@ -111,7 +149,8 @@ void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, con
   const std::vector<nasbench::Architecture> networks = datasets::latency_matrix(pool).architectures;
   widen(map, library,
         make_feature_map(*pool.space, networks, map.of_starts() ? FeaturesOf::start : FeaturesOf::inference));
-  const PoolNumbers numbers = numbers_of(map, pool);
+  PoolNumbers numbers = numbers_of(map, pool);
+  numbers.scale = {};  // a few devices are no kinds of their own
   CostLibrary own = fit_library(numbers, library_options(pool, options));
   const Index before = library.costs.rows(), added = own.costs.rows();
   CostLibrary prior = library;

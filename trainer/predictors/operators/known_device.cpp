@@ -40,8 +40,11 @@ Remaining without_part(const PoolNumbers& pool, const std::vector<std::size_t>& 
     const auto measured = [&](Index n) { return std::isfinite(pool.latency_ms(d, n)); };
     if (std::any_of(rest.networks.begin(), rest.networks.end(), measured)) rest.devices.push_back(d);
   }
-  rest.numbers = {pool.features(rest.networks, Eigen::all), pool.operator_features,
-                  pool.latency_ms(rest.devices, rest.networks)};
+  rest.numbers = {pool.features(rest.networks, Eigen::all),
+                  pool.operator_features,
+                  pool.latency_ms(rest.devices, rest.networks),
+                  {},
+                  {}};
   return rest;
 }
 

@@ -8,18 +8,18 @@ namespace {
 constexpr double prior_spread = 0.2;  ///< of log latency under a library entry, roughly
 constexpr double pi = 3.14159265358979323846;
 
-structured::PosteriorOptions noise_options(const PosteriorOptions& options) {
+}  // namespace
+
+structured::MeasurementNoise measurement_noise_of(const PosteriorOptions& options) {
   structured::PosteriorOptions noise;
   noise.student_freedom = options.student_freedom;
   noise.gross_share = options.gross_share;
   noise.gross_spread = options.gross_spread;
-  return noise;
+  return structured::MeasurementNoise(noise);
 }
 
-}  // namespace
-
 LatencySolver::LatencySolver(const LatencyProblem& problem, const PosteriorOptions& options)
-    : problem_(problem), options_(options), measurement_noise_(noise_options(options)) {}
+    : problem_(problem), options_(options), measurement_noise_(measurement_noise_of(options)) {}
 
 LatencySolution LatencySolver::solve(const LatencyPrior& prior, double noise) {
   const Eigen::Index n = prior.mean.size();
@@ -46,17 +46,19 @@ LatencySolution LatencySolver::solve(const LatencyPrior& prior, double noise) {
     if (step + 1 == options_.newton_steps) break;
     for (Eigen::Index i = 0; i < n; ++i) noise_[i] = measurement_noise_.at(error_[i], own_variance[i], 0).variance;
   }
-  return {log_evidence(own_variance), slopes.cwiseProduct(weights_), residual_variance * weights_, slopes, noise_};
+  return {log_evidence(measurement_noise_, factor_, residual_, weights_, error_, noise_, own_variance),
+          slopes.cwiseProduct(weights_), residual_variance * weights_, slopes, noise_};
 }
 
-/// Gaussian evidence with each measurement's Gaussian in place, corrected by what the noise says of each error.
-double LatencySolver::log_evidence(const Eigen::VectorXd& own_variance) const {
-  const auto n = static_cast<double>(residual_.size());
-  const double log_determinant = 2 * factor_.matrixLLT().diagonal().array().log().sum();
-  double sum = -0.5 * (residual_.dot(weights_) + log_determinant + n * std::log(2 * pi));
-  for (Eigen::Index i = 0; i < residual_.size(); ++i) {
-    sum += std::log(measurement_noise_.at(error_[i], own_variance[i], 0).density) +
-           0.5 * (std::log(2 * pi * noise_[i]) + error_[i] * error_[i] / noise_[i]);
+double log_evidence(const structured::MeasurementNoise& measurement_noise, const Eigen::LLT<Eigen::MatrixXd>& factor,
+                    const Eigen::VectorXd& target, const Eigen::VectorXd& weights, const Eigen::VectorXd& error,
+                    const Eigen::VectorXd& variance, const Eigen::VectorXd& own_variance) {
+  const auto n = static_cast<double>(target.size());
+  const double log_determinant = 2 * factor.matrixLLT().diagonal().array().log().sum();
+  double sum = -0.5 * (target.dot(weights) + log_determinant + n * std::log(2 * pi));
+  for (Eigen::Index i = 0; i < target.size(); ++i) {
+    sum += std::log(measurement_noise.at(error[i], own_variance[i], 0).density) +
+           0.5 * (std::log(2 * pi * variance[i]) + error[i] * error[i] / variance[i]);
   }
   return sum;
 }

@@ -31,6 +31,14 @@ struct LatencySolution {
   Eigen::VectorXd noise_variance;    ///< [n]: of the Gaussian in each error's place
 };
 
+structured::MeasurementNoise measurement_noise_of(const PosteriorOptions& options);
+
+/// Gaussian evidence of what is left to explain, `target`, with each measurement's Gaussian in place, corrected by what
+/// the noise says of each error. `factor` is of the target's covariance, `weights` what it makes of the target.
+double log_evidence(const structured::MeasurementNoise& measurement_noise, const Eigen::LLT<Eigen::MatrixXd>& factor,
+                    const Eigen::VectorXd& target, const Eigen::VectorXd& weights, const Eigen::VectorXd& error,
+                    const Eigen::VectorXd& variance, const Eigen::VectorXd& own_variance);
+
 /// Finds the most probable latencies by Gauss–Newton in the space of the n measurements, under a Student error with
 /// gross outliers, and their Laplace evidence (MacKay, Neural Computation 1992). The cost of a step does not depend on
 /// the number of features.
@@ -40,8 +48,6 @@ class LatencySolver {
   LatencySolution solve(const LatencyPrior& prior, double noise);
 
  private:
-  double log_evidence(const Eigen::VectorXd& own_variance) const;
-
   const LatencyProblem& problem_;
   const PosteriorOptions& options_;
   structured::MeasurementNoise measurement_noise_;

@@ -23,7 +23,7 @@ std::string operator_group_of(const nasbench::OperatorSpecification& specificati
 const std::vector<std::size_t>& stand_in_groups(std::size_t group);
 
 /// What of an operator costs time. The first five are much those of Li et al. (2023, Table 2); what the others add
-/// inside the pools of two tables is in experiments/results/operator_shapes.
+/// inside the pools of two tables is in experiments/search/README.md.
 enum Measure : std::size_t {
   count,         ///< being there at all
   arithmetic,    ///< multiply–adds; of pools, output elements times the window's area

@@ -1,5 +1,7 @@
 #include "trainer/predictors/operators/operators_archive.h"
 
+#include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -159,6 +161,56 @@ FeatureMap get_features(const Archive& archive, const nasbench::SearchSpace& spa
   return map;
 }
 
+namespace {
+
+constexpr Index residual_rank = 12;  ///< of a kind's residuals
+constexpr std::size_t most_kinds = 1000;
+
+/// The leading directions of factor · factorᵀ.
+Eigen::MatrixXd leading(const Eigen::MatrixXd& factor) {
+  if (factor.cols() <= residual_rank) return factor;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(factor.transpose() * factor);
+  return factor * eigen.eigenvectors().rightCols(residual_rank);
+}
+
+void put_kinds(Archive& archive, const CostLibrary& library, Exactness exactness) {
+  if (library.kinds.empty()) return;
+  nlohmann::json names = nlohmann::json::array();
+  for (std::size_t k = 0; k < library.kinds.size(); ++k) {
+    const DeviceKind& kind = library.kinds[k];
+    names.push_back(kind.name);
+    const std::string name = "kind" + std::to_string(k);
+    put(archive, name + ".log_costs", kind.log_costs, exactness);
+    put(archive, name + ".covariance_root", kind.covariance.llt().matrixL(), exactness);
+    put(archive, name + ".residual", kind.residual, exactness);
+    put(archive, name + ".residual_factor", leading(kind.residual_factor), exactness);
+  }
+  archive.card["kinds"] = std::move(names);
+}
+
+std::vector<DeviceKind> get_kinds(const Archive& archive, Index features, Index networks) {
+  constexpr double largest_log_cost = 700, largest_deviation = 100;
+  std::vector<DeviceKind> kinds;
+  const auto names = CardField(archive).find("kinds");
+  if (!names) return kinds;
+  for (const CardField& of_kind : names->list(most_kinds)) {
+    const std::string name = "kind" + std::to_string(kinds.size());
+    DeviceKind kind;
+    kind.name = of_kind.text();
+    kind.log_costs = get(archive, name + ".log_costs", features, 1, -largest_log_cost, largest_log_cost);
+    const Eigen::MatrixXd root =
+        get(archive, name + ".covariance_root", features, features, -largest_deviation, largest_deviation);
+    kind.covariance = root * root.transpose();
+    kind.residual = get(archive, name + ".residual", networks, 1, -largest_deviation, largest_deviation);
+    kind.residual_factor =
+        get(archive, name + ".residual_factor", networks, any_size, -largest_deviation, largest_deviation);
+    kinds.push_back(std::move(kind));
+  }
+  return kinds;
+}
+
+}  // namespace
+
 void put_library(Archive& archive, const CostLibrary& library, Exactness exactness) {
   archive.card["alike"] = library.alike;
   archive.card["residual_variance"] = library.residual_variance;
@@ -171,6 +223,7 @@ void put_library(Archive& archive, const CostLibrary& library, Exactness exactne
   if (!library.places.compared()) return;
   put(archive, "library.known", library.known, exactness);
   put(archive, "library.known_weights", library.known_weights, exactness);
+  put_kinds(archive, library, exactness);
 }
 
 CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
@@ -199,6 +252,8 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
   if (!(library.residual_variance >= 0 && std::isfinite(library.residual_variance))) {
     throw FormatError("key 'residual_variance' is not a number of at least 0");
   }
+  library.kinds = get_kinds(archive, features, library.known.rows());
+  if (!library.kinds.empty()) library.scale = feature_scale(map);
   return library;
 }
 

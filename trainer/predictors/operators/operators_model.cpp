@@ -33,6 +33,7 @@ namespace tenshot::trainer {
 namespace {
 
 using operators::CostLibrary;
+using operators::DeviceKind;
 using operators::FeatureMap;
 
 /// What a model of this kind has learned.
@@ -77,6 +78,7 @@ class OperatorsModel : public PoolModel {
     operators::PosteriorOptions assumed = learned_.options;
     if (!options.like.empty()) {
       library = operators::with_devices(library, entries);
+      library.kinds.clear();
       assumed.closeness = nearer_half(assumed.closeness);
     }
     const std::vector<Remark> told = operators::add_own_entry(map, library, pool_, set, assumed);
@@ -89,6 +91,7 @@ class OperatorsModel : public PoolModel {
     std::vector<std::string> devices;
     for (const std::size_t entry : entries) devices.push_back(pool_.devices[entry].id);
     if (has_own) devices.emplace_back("itself, by the times of its operators");
+    for (const DeviceKind& kind : library.kinds) devices.push_back("what is usual for " + kind.name);
     std::vector<std::string> names;
     for (const Architecture& architecture : set.architectures) names.push_back(pool_.space->format(architecture));
     put_explanation(card, get_quantity(card), told);
@@ -175,8 +178,9 @@ std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, std::uint
   options.seed = seed;
   operators::LearnOperators learn;
   if (!fitted.map.learned.empty()) {
-    learn = [&](CostLibrary& library, const std::vector<Eigen::Index>& known) {
-      const FeatureMap map = fitted.learn(known, library);
+    learn = [&](CostLibrary& library, const std::vector<Eigen::Index>& known,
+                const std::vector<Eigen::Index>& devices) {
+      const FeatureMap map = fitted.learn(known, library, devices);
       return operators::feature_table(map, *pool.space, fitted.networks).rows();
     };
   }

@@ -178,7 +178,12 @@ CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatu
   constexpr double half = 0.5;
   std::vector<std::size_t> others(library.devices() - 1);
   std::iota(others.begin(), others.end(), std::size_t{0});
-  CostPosterior both = adapt(with_devices(library, others), set, options);
+  CostLibrary rest = with_devices(library, others);
+  rest.kinds = library.kinds;
+  CostPosterior both = adapt(rest, set, options);
+  for (CostComponent& component : both.components) {
+    if (component.entry >= others.size()) ++component.entry;  // kinds stand behind the own entry
+  }
   const CostPosterior own = adapt(with_devices(library, {others.size()}), set, options);
   for (const CostComponent& component : own.components) {
     both.components.push_back(component);

@@ -63,6 +63,13 @@ PoolNumbers numbers_of(const FeatureMap& map, const datasets::Pool& pool) {
   PoolNumbers numbers;
   numbers.features = feature_table(shared, *pool.space, matrix.architectures).rows();
   numbers.operator_features = map.operator_features();
+  if (map.options.empty() && !map.of_starts()) {
+    numbers.scale = feature_scale(map);
+    for (const datasets::DeviceRuntime& device : pool.devices) {
+      numbers.labels.kind.push_back(device.runtime);
+      numbers.labels.board.push_back(device.device.empty() ? device.id : device.device);
+    }
+  }
   numbers.latency_ms.resize(static_cast<Eigen::Index>(matrix.latency_ms.size()), numbers.features.rows());
   for (std::size_t d = 0; d < matrix.latency_ms.size(); ++d) {
     if (std::none_of(matrix.latency_ms[d].begin(), matrix.latency_ms[d].end(), [](double v) { return v > 0; })) {

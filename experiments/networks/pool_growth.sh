@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# How a device that nobody has measured fares with more and more in the pool (pool_growth.py). Keeps the means in
+# experiments/networks/pool_growth. An interrupted run goes on.
+#
+#   TENSHOT_TABLES=folder experiments/networks/pool_growth.sh [splits, "0" unless said]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+# shellcheck source=experiments/set_up.sh disable=SC2119
+. experiments/set_up.sh
+install_missing
+build_targets tenshot
+pools=$build/experiments/knowledge/85
+work=$build/experiments/pool_growth
+if [ ! -d "$pools/help-ofa" ]; then experiments/knowledge.sh "$build/experiments/knowledge"; fi
+mkdir -p "$work"
+for split in ${1:-0}; do
+  for class in "phones, processors" "phones, GPUs" "boards, processors" "boards, GPUs" "boards, processors, new networks" \
+    "boards, GPUs, new networks"; do
+    for pool in kind table everything; do
+      /usr/bin/python3 experiments/networks/pool_growth.py run "$tenshot" "$pools" "$TENSHOT_TABLES" "$work" "$class" "$split" \
+        "$pool"
+    done
+  done
+done
+/usr/bin/python3 experiments/networks/pool_growth.py page "$work" experiments/networks/pool_growth

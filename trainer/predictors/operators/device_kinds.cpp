@@ -1,0 +1,288 @@
+#include "trainer/predictors/operators/device_kinds.h"
+
+#include <Eigen/Cholesky>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+#include "nasbench/support/median.h"
+
+namespace tenshot::trainer::operators {
+namespace {
+
+using Eigen::Index;
+
+constexpr double student_freedom = 4;
+constexpr double usual_noise = 0.07;     ///< of log latency about a device's costs
+constexpr double usual_noise_count = 8;  ///< networks that it counts as
+constexpr double least_noise = 0.01;
+constexpr double scale_variance = 4;  ///< of a device's log speed, before any was seen
+
+/// A mean and covariance of log costs.
+struct Gaussian {
+  Eigen::VectorXd mean;
+  Eigen::MatrixXd covariance;
+};
+
+/// What one device measured.
+struct Measured {
+  Eigen::MatrixXd features;     ///< [n, features], in usual units
+  Eigen::VectorXd log_latency;  ///< [n]
+  double noise_variance = 0.01;
+};
+
+Eigen::VectorXd log_latency_of(const Eigen::MatrixXd& features, const Eigen::VectorXd& log_costs) {
+  return (features * log_costs.array().exp().matrix()).array().max(1e-300).log();
+}
+
+/// The covariance that log costs have before anything is learned: each its own part, and one for each measure.
+Eigen::MatrixXd basic_covariance(const FeatureScale& scale, const KindOptions& options) {
+  const auto features = static_cast<Index>(scale.measure.size());
+  Eigen::MatrixXd covariance = options.variance * Eigen::MatrixXd::Identity(features, features);
+  for (Index a = 0; a < features; ++a) {
+    for (Index b = 0; b < features; ++b) {
+      if (scale.measure[static_cast<std::size_t>(a)] == scale.measure[static_cast<std::size_t>(b)]) {
+        covariance(a, b) += options.measure_variance;
+      }
+    }
+  }
+  return covariance;
+}
+
+/// The most probable log costs of a device by Gauss–Newton under a Student error, from where `member` stands, and their
+/// covariance by Laplace's approximation.
+void fit(const Measured& measured, const Gaussian& prior, const Eigen::MatrixXd& precision, int steps,
+         KindMember& member) {
+  const Index features = precision.rows();
+  Eigen::MatrixXd system;
+  Eigen::LLT<Eigen::MatrixXd> factor;
+  for (int step = 0; step <= steps; ++step) {
+    const Eigen::MatrixXd terms = measured.features * member.log_costs.array().exp().matrix().asDiagonal();
+    const Eigen::VectorXd latency = terms.rowwise().sum();
+    const Eigen::MatrixXd slopes = latency.cwiseInverse().asDiagonal() * terms;
+    const Eigen::VectorXd error = measured.log_latency - latency.array().log().matrix();
+    const Eigen::VectorXd weight = (student_freedom + 1) /
+                                   (student_freedom + error.array().square() / measured.noise_variance) /
+                                   measured.noise_variance;
+    system = precision;
+    system.selfadjointView<Eigen::Lower>().rankUpdate((weight.cwiseSqrt().asDiagonal() * slopes).transpose());
+    factor.compute(system);
+    if (step == steps) break;
+    const Eigen::VectorXd gradient =
+        slopes.transpose() * weight.cwiseProduct(error) - precision * (member.log_costs - prior.mean);
+    const Eigen::VectorXd move = factor.solve(gradient);
+    const double largest = move.cwiseAbs().maxCoeff();
+    constexpr double longest_move = 2, settled = 1e-3;
+    member.log_costs += move * std::min(1.0, longest_move / std::max(largest, 1e-9));
+    if (largest < settled) step = steps - 1;
+  }
+  member.covariance = factor.solve(Eigen::MatrixXd::Identity(features, features));
+}
+
+double noise_variance_of(const Measured& measured, const KindMember& member) {
+  const Eigen::VectorXd error = (measured.log_latency - log_latency_of(measured.features, member.log_costs)).cwiseAbs();
+  const double noise = std::max(1.4826 * median({error.data(), error.data() + error.size()}), least_noise);
+  const auto count = static_cast<double>(error.size());
+  return (usual_noise_count * usual_noise * usual_noise + count * noise * noise) / (usual_noise_count + count);
+}
+
+/// Where few devices inform a cost, its mean is that of its measure's other costs.
+void draw_to_measures(const Eigen::VectorXd& informed, const FeatureScale& scale, double count, Eigen::VectorXd& mean) {
+  std::map<std::size_t, std::pair<double, double>> sums;  // of informed · mean, and of informed
+  for (Index f = 0; f < mean.size(); ++f) {
+    auto& [sum, total] = sums[scale.measure[static_cast<std::size_t>(f)]];
+    sum += informed[f] * mean[f];
+    total += informed[f];
+  }
+  for (Index f = 0; f < mean.size(); ++f) {
+    const auto& [sum, total] = sums[scale.measure[static_cast<std::size_t>(f)]];
+    if (total > 1e-6) mean[f] = (informed[f] * mean[f] + count * sum / total) / (informed[f] + count);
+  }
+}
+
+double total_weight(const std::vector<KindMember>& members) {
+  double total = 0;
+  for (const KindMember& member : members) total += member.weight;
+  return total;
+}
+
+/// The mean and covariance of the members' log costs, under a prior that counts as some devices. `before` is what they
+/// were fitted under.
+Gaussian estimate(const std::vector<KindMember>& members, const Gaussian& before, const Eigen::MatrixXd& basic,
+                  const Gaussian* all, const FeatureScale& scale, const KindOptions& options) {
+  const double total = total_weight(members);
+  const double prior_devices = all != nullptr ? options.kind_devices : options.prior_devices;
+  Gaussian found{Eigen::VectorXd::Zero(before.mean.size()), Eigen::MatrixXd::Zero(basic.rows(), basic.cols())};
+  for (const KindMember& member : members) {
+    found.mean += member.weight * member.log_costs;
+    found.covariance += member.weight * member.covariance;
+  }
+  const Eigen::VectorXd open = found.covariance.diagonal() / total;
+  found.mean /= total;
+  if (all != nullptr) {
+    found.mean = (total * found.mean + all->mean) / (total + 1);
+  } else {
+    const Eigen::VectorXd informed = total * (1 - open.array() / before.covariance.diagonal().array()).max(0);
+    draw_to_measures(informed, scale, options.measure_devices, found.mean);
+  }
+  for (const KindMember& member : members) {
+    const Eigen::VectorXd difference = member.log_costs - found.mean;
+    found.covariance.selfadjointView<Eigen::Lower>().rankUpdate(difference, member.weight);
+  }
+  found.covariance = Eigen::MatrixXd(found.covariance.selfadjointView<Eigen::Lower>());
+  found.covariance += prior_devices * (all != nullptr ? all->covariance : basic);
+  found.covariance /= total + prior_devices;
+  return found;
+}
+
+/// Expectation-maximisation over the members.
+Gaussian maximise(const std::vector<Measured>& measured, const Eigen::MatrixXd& basic, const Gaussian* all,
+                  const FeatureScale& scale, const KindOptions& options, std::vector<KindMember>& members) {
+  const Index features = basic.rows();
+  Gaussian prior;
+  if (all != nullptr) {
+    prior = *all;
+  } else {
+    double sum = 0, count = 0;
+    for (const KindMember& member : members) {
+      sum += measured[member.device].log_latency.sum();
+      count += static_cast<double>(measured[member.device].log_latency.size());
+    }
+    prior.mean = Eigen::VectorXd::Constant(features, sum / count - std::log(static_cast<double>(features)));
+    prior.covariance = basic + scale_variance * Eigen::MatrixXd::Ones(features, features);
+  }
+  std::vector<double> noise(members.size(), 0.01);
+  for (int round = 0; round < options.rounds; ++round) {
+    const Eigen::MatrixXd precision = prior.covariance.llt().solve(Eigen::MatrixXd::Identity(features, features));
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      KindMember& member = members[m];
+      Measured of_device = measured[member.device];
+      of_device.noise_variance = noise[m];
+      if (round == 0) {
+        member.log_costs = prior.mean;
+        member.log_costs.array() += (of_device.log_latency - log_latency_of(of_device.features, prior.mean)).mean();
+      }
+      constexpr int first_steps = 12, later_steps = 4;
+      fit(of_device, prior, precision, round == 0 ? first_steps : later_steps, member);
+      noise[m] = noise_variance_of(of_device, member);
+    }
+    prior = estimate(members, prior, basic, all, scale, options);
+  }
+  return prior;
+}
+
+std::vector<KindMember> members_of(const std::vector<std::size_t>& devices, const DeviceLabels& labels,
+                                   const KindOptions& options) {
+  std::map<std::pair<std::string, std::string>, int> settings;
+  for (const std::size_t d : devices) ++settings[{labels.kind[d], labels.board[d]}];
+  std::vector<KindMember> members;
+  for (const std::size_t d : devices) {
+    KindMember member;
+    member.device = d;
+    member.weight = std::pow(settings[{labels.kind[d], labels.board[d]}], -options.setting_power);
+    members.push_back(std::move(member));
+  }
+  return members;
+}
+
+}  // namespace
+
+void set_residuals(DeviceKind& kind) {
+  constexpr double prior_devices = 2;
+  const Index networks = kind.members.front().residual.size();
+  const double total = total_weight(kind.members) + prior_devices;
+  kind.residual = Eigen::VectorXd::Zero(networks);
+  for (const KindMember& member : kind.members) kind.residual += member.weight / total * member.residual;
+  kind.residual_factor.resize(networks, static_cast<Index>(kind.members.size()));
+  for (std::size_t m = 0; m < kind.members.size(); ++m) {
+    const KindMember& member = kind.members[m];
+    const Eigen::VectorXd known = (member.residual.array() != 0).cast<double>();
+    kind.residual_factor.col(static_cast<Index>(m)) =
+        std::sqrt(member.weight / total) * (member.residual - known.cwiseProduct(kind.residual));
+  }
+}
+
+std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const FeatureScale& scale,
+                                  const Eigen::MatrixXd& latency_ms, const DeviceLabels& labels,
+                                  const KindOptions& options) {
+  const auto devices = static_cast<std::size_t>(latency_ms.rows());
+  if (devices < options.fewest) return {};
+  const Eigen::MatrixXd usual = features * scale.log_unit.array().exp().matrix().asDiagonal();
+  std::vector<Measured> measured(devices);
+  std::map<std::string, std::vector<std::size_t>> by_kind;
+  std::vector<std::size_t> all(devices);
+  for (std::size_t d = 0; d < devices; ++d) {
+    all[d] = d;
+    by_kind[labels.kind[d]].push_back(d);
+    std::vector<Index> networks;
+    for (Index n = 0; n < latency_ms.cols(); ++n) {
+      if (std::isfinite(latency_ms(static_cast<Index>(d), n))) networks.push_back(n);
+    }
+    measured[d].features = usual(networks, Eigen::all);
+    measured[d].log_latency = latency_ms.row(static_cast<Index>(d))(networks).array().log().transpose();
+  }
+  const Eigen::MatrixXd basic = basic_covariance(scale, options);
+  std::vector<DeviceKind> kinds;
+  DeviceKind whole;
+  whole.name = "all device-runtimes";
+  whole.members = members_of(all, labels, options);
+  const Gaussian of_all = maximise(measured, basic, nullptr, scale, options, whole.members);
+  whole.log_costs = of_all.mean;
+  whole.covariance = of_all.covariance;
+  kinds.push_back(std::move(whole));
+  std::vector<std::size_t> others;  // of kinds that have too few
+  for (auto kind = by_kind.begin(); kind != by_kind.end();) {
+    if (kind->second.size() >= options.fewest) {
+      ++kind;
+      continue;
+    }
+    others.insert(others.end(), kind->second.begin(), kind->second.end());
+    kind = by_kind.erase(kind);
+  }
+  std::sort(others.begin(), others.end());
+  by_kind.emplace("other runtimes", std::move(others));
+  for (const auto& [name, own] : by_kind) {
+    if (own.size() < options.fewest || own.size() == devices) continue;
+    DeviceKind kind;
+    kind.name = name;
+    kind.members = members_of(own, labels, options);
+    const Gaussian found = maximise(measured, basic, &of_all, scale, options, kind.members);
+    kind.log_costs = found.mean;
+    kind.covariance = found.covariance;
+    kinds.push_back(std::move(kind));
+  }
+  return kinds;
+}
+
+std::vector<DeviceKind> kinds_of_devices(const std::vector<DeviceKind>& kinds, const std::vector<std::size_t>& devices,
+                                         const FeatureScale& scale, const KindOptions& options) {
+  if (kinds.empty() || kinds.front().members.empty()) return {};
+  const Eigen::MatrixXd basic = basic_covariance(scale, options);
+  std::map<std::size_t, std::size_t> place;
+  for (std::size_t i = 0; i < devices.size(); ++i) place.emplace(devices[i], i);
+  std::vector<DeviceKind> part;
+  Gaussian all;
+  for (const DeviceKind& kind : kinds) {
+    DeviceKind own;
+    own.name = kind.name;
+    for (const KindMember& member : kind.members) {
+      const auto found = place.find(member.device);
+      if (found == place.end()) continue;
+      own.members.push_back(member);
+      own.members.back().device = found->second;
+    }
+    if (own.members.size() < options.fewest) continue;
+    const bool of_all = part.empty();
+    const Gaussian found =
+        estimate(own.members, {kind.log_costs, kind.covariance}, basic, of_all ? nullptr : &all, scale, options);
+    if (of_all) all = found;
+    own.log_costs = found.mean;
+    own.covariance = found.covariance;
+    set_residuals(own);
+    part.push_back(std::move(own));
+  }
+  return part;
+}
+
+}  // namespace tenshot::trainer::operators

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace tenshot::trainer::operators {
+
+// What device-runtimes of a kind take is a log-normal over the costs of the features, learned from all of them at once
+// by expectation-maximisation. A kind has its own mean and covariance, drawn towards those of all device-runtimes:
+// costs of GPUs say little of a processor, and dozens of settings of one board say little more than one.
+
+/// What is said of the devices of a pool beside their latencies; [devices] each.
+struct DeviceLabels {
+  std::vector<std::string> kind;   ///< equal for device-runtimes of one kind, such as a runtime on GPUs
+  std::vector<std::string> board;  ///< equal for settings of one board
+};
+
+/// Features in units that are comparable: a cost of one measure (arithmetic, bytes, …) is about as large in each group
+/// of operators.
+struct FeatureScale {
+  std::vector<std::size_t> measure;  ///< [features]
+  Eigen::VectorXd log_unit;          ///< [features]: log of a feature's unit in units usual for its measure
+};
+
+/// A device-runtime as its kind explains it.
+struct KindMember {
+  std::size_t device = 0;
+  double weight = 1;           ///< less for settings of one board than for as many boards
+  Eigen::VectorXd log_costs;   ///< [features]: of the ms that the usual unit takes
+  Eigen::MatrixXd covariance;  ///< [features, features]: of what its networks leave open
+  Eigen::VectorXd residual;    ///< [networks]: its log residual at x is similarity(x, networks) · residual
+};
+
+/// A kind of device-runtimes, before anything of a new one is measured.
+struct DeviceKind {
+  std::string name;
+  Eigen::VectorXd log_costs;        ///< [features]: mean
+  Eigen::MatrixXd covariance;       ///< [features, features]
+  Eigen::VectorXd residual;         ///< [networks]: mean of the members'
+  Eigen::MatrixXd residual_factor;  ///< [networks, r]: their covariance is factor · factorᵀ
+  std::vector<KindMember> members;  ///< empty where the kind was read from a file
+};
+
+struct KindOptions {
+  double variance = 0.5;        ///< prior variance of a log cost about that of all alike, and its weight in devices
+  double measure_variance = 1;  ///< of what costs of one measure share
+  double prior_devices = 6;
+  double kind_devices = 4;     ///< what all device-runtimes count as, in devices, where a kind's are few
+  double measure_devices = 2;  ///< what costs of one measure count as in the mean of a cost that few inform
+  double setting_power = 0.7;  ///< n settings of a board and kind count as n^(1 − setting_power) boards
+  std::size_t fewest = 4;      ///< device-runtimes that are a kind of their own
+  int rounds = 8;              ///< of expectation-maximisation
+};
+
+/// The mean of the members' residuals, and a factor of their covariance; both drawn to zero where members are few.
+void set_residuals(DeviceKind& kind);
+
+/// All device-runtimes together as the first kind, then those of `labels` that have enough device-runtimes. `features`
+/// are [networks, features], `latency_ms` [devices, networks] with NaN where nothing was measured.
+std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const FeatureScale& scale,
+                                  const Eigen::MatrixXd& latency_ms, const DeviceLabels& labels,
+                                  const KindOptions& options = {});
+
+/// The kinds of some of the devices, numbered anew in this order; none where the kinds come from a file.
+std::vector<DeviceKind> kinds_of_devices(const std::vector<DeviceKind>& kinds, const std::vector<std::size_t>& devices,
+                                         const FeatureScale& scale, const KindOptions& options = {});
+
+}  // namespace tenshot::trainer::operators
