@@ -32,6 +32,6 @@ END
       scores && /^ }/ { scores = 0 }' | sed 's/  */ /g'
     echo
   done
-  cat experiments/shared/knowledge_sources.md
+  sed "s:(\.\./\.\./:(../:g" experiments/shared/knowledge_sources.md
 } >checkpoints/README.md.new
 mv checkpoints/README.md.new checkpoints/README.md

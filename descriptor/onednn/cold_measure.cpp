@@ -22,7 +22,6 @@
 namespace tenshot::descriptor {
 namespace {
 
-/// Removes a file at the end.
 class ScratchFile {
  public:
   explicit ScratchFile(const std::filesystem::path& folder)
@@ -37,7 +36,6 @@ class ScratchFile {
       std::filesystem::remove(path, ignored);
     });
   }
-
   const std::filesystem::path path;
 
  private:

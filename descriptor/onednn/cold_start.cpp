@@ -13,6 +13,7 @@
 #include "descriptor/onednn/weights.h"
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/median.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -214,12 +215,6 @@ class Run {
   std::vector<std::thread> threads_;  ///< ends first
 };
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  std::sort(values.begin(), values.end());
-  return (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2;
-}
-
 }  // namespace
 
 std::string cold_machine() {
@@ -273,7 +268,7 @@ void run_later(Run& run, const ColdStartOptions& options, ColdStart& result) {
     run.execute_again();
     warm.push_back(milliseconds_since(again));
   }
-  result.warm_ms = median(std::move(warm));
+  result.warm_ms = warm.empty() ? 0 : median(std::move(warm));
 }
 
 }  // namespace

@@ -12,7 +12,6 @@
 
 namespace tenshot::nasbench {
 namespace {
-
 constexpr std::uint64_t data_limit = 4096;  // of a tensor that is kept whole: shapes and axes are smaller
 constexpr int depth_limit = 16;             // of graphs inside nodes inside graphs
 

@@ -29,15 +29,17 @@ int jobs_of(const OptionParser& options) {
   return static_cast<int>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
+constexpr const char* examples =
+    "  tenshot experiment experiments/paper/pooling.json --out out/pooling\n"
+    "  tenshot experiment experiments/paper/pooling.json --out out/pooling --resume      (after it was stopped)\n"
+    "  tenshot experiment experiments/paper/pooling.json --out out/pooling --shard 2/8   (one of eight jobs of a "
+    "batch)\n"
+    "  tenshot experiment experiments/paper/pooling.json --out out/pooling --merge       (once all eight are done)\n";
+
 void run(const std::vector<std::string>& arguments) {
-  OptionParser options(
-      "experiment", "Runs an experiment's grid: pools, targets, samplers, methods, trials; tables and a tidy CSV.",
-      "  tenshot experiment experiments/paper/pooling.json --out out/pooling\n"
-      "  tenshot experiment experiments/paper/pooling.json --out out/pooling --resume      (after it was stopped)\n"
-      "  tenshot experiment experiments/paper/pooling.json --out out/pooling --shard 2/8   (one of eight jobs of a "
-      "batch)\n"
-      "  tenshot experiment experiments/paper/pooling.json --out out/pooling --merge       (once all eight are "
-      "done)\n");
+  OptionParser options("experiment",
+                       "Runs an experiment's grid: pools, targets, samplers, methods, trials; tables and a tidy CSV.",
+                       examples);
   options.add_positional("spec", "required: the experiment's JSON file");
   auto add = options.add();
   add("out", "required: folder of the results: README.md (tables), results.csv, results.json, predictions.csv",

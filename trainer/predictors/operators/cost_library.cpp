@@ -286,6 +286,7 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
       member.residual = residual_weights(pool, device, costs, kernel, options.similarity_noise);
     }
     set_residuals(kind);
+    keep_leading_residuals(kind);
   }
   return library;
 }

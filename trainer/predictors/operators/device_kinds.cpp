@@ -1,6 +1,7 @@
 #include "trainer/predictors/operators/device_kinds.h"
 
 #include <Eigen/Cholesky>
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -201,6 +202,14 @@ void set_residuals(DeviceKind& kind) {
     kind.residual_factor.col(static_cast<Index>(m)) =
         std::sqrt(member.weight / total) * (member.residual - known.cwiseProduct(kind.residual));
   }
+}
+
+void keep_leading_residuals(DeviceKind& kind) {
+  constexpr Index kept = 12;
+  Eigen::MatrixXd& factor = kind.residual_factor;
+  if (factor.cols() <= kept) return;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(factor.transpose() * factor);
+  factor = (factor * eigen.eigenvectors().rightCols(kept)).eval();
 }
 
 std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const FeatureScale& scale,

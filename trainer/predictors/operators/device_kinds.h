@@ -57,6 +57,9 @@ struct KindOptions {
 /// The mean of the members' residuals, and a factor of their covariance; both drawn to zero where members are few.
 void set_residuals(DeviceKind& kind);
 
+/// Keeps of the residuals' covariance its twelve leading directions.
+void keep_leading_residuals(DeviceKind& kind);
+
 /// All device-runtimes together as the first kind, then those of `labels` that have enough device-runtimes. `features`
 /// are [networks, features], `latency_ms` [devices, networks] with NaN where nothing was measured.
 std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const FeatureScale& scale,

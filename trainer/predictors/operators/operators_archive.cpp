@@ -1,7 +1,6 @@
 #include "trainer/predictors/operators/operators_archive.h"
 
 #include <Eigen/Cholesky>
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -163,15 +162,7 @@ FeatureMap get_features(const Archive& archive, const nasbench::SearchSpace& spa
 
 namespace {
 
-constexpr Index residual_rank = 12;  ///< of a kind's residuals
 constexpr std::size_t most_kinds = 1000;
-
-/// The leading directions of factor · factorᵀ.
-Eigen::MatrixXd leading(const Eigen::MatrixXd& factor) {
-  if (factor.cols() <= residual_rank) return factor;
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(factor.transpose() * factor);
-  return factor * eigen.eigenvectors().rightCols(residual_rank);
-}
 
 void put_kinds(Archive& archive, const CostLibrary& library, Exactness exactness) {
   if (library.kinds.empty()) return;
@@ -181,15 +172,15 @@ void put_kinds(Archive& archive, const CostLibrary& library, Exactness exactness
     names.push_back(kind.name);
     const std::string name = "kind" + std::to_string(k);
     put(archive, name + ".log_costs", kind.log_costs, exactness);
-    put(archive, name + ".covariance_root", kind.covariance.llt().matrixL(), exactness);
+    put(archive, name + ".covariance", kind.covariance, exactness);
     put(archive, name + ".residual", kind.residual, exactness);
-    put(archive, name + ".residual_factor", leading(kind.residual_factor), exactness);
+    put(archive, name + ".residual_factor", kind.residual_factor, exactness);
   }
   archive.card["kinds"] = std::move(names);
 }
 
 std::vector<DeviceKind> get_kinds(const Archive& archive, Index features, Index networks) {
-  constexpr double largest_log_cost = 700, largest_deviation = 100;
+  constexpr double largest_log_cost = 700, largest_deviation = 100, largest_variance = 1e4;
   std::vector<DeviceKind> kinds;
   const auto names = CardField(archive).find("kinds");
   if (!names) return kinds;
@@ -198,9 +189,11 @@ std::vector<DeviceKind> get_kinds(const Archive& archive, Index features, Index 
     DeviceKind kind;
     kind.name = of_kind.text();
     kind.log_costs = get(archive, name + ".log_costs", features, 1, -largest_log_cost, largest_log_cost);
-    const Eigen::MatrixXd root =
-        get(archive, name + ".covariance_root", features, features, -largest_deviation, largest_deviation);
-    kind.covariance = root * root.transpose();
+    kind.covariance = get(archive, name + ".covariance", features, features, -largest_variance, largest_variance)
+                          .selfadjointView<Eigen::Lower>();
+    if (kind.covariance.llt().info() != Eigen::Success) {
+      throw FormatError("array '" + name + ".covariance' is no covariance: it is not positive definite");
+    }
     kind.residual = get(archive, name + ".residual", networks, 1, -largest_deviation, largest_deviation);
     kind.residual_factor =
         get(archive, name + ".residual_factor", networks, any_size, -largest_deviation, largest_deviation);
