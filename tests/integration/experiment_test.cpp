@@ -94,13 +94,17 @@ TEST_F(ExperimentProgram, IsReportedAsOnePage) {
 }
 
 TEST(ExperimentSpecs, ThatShipAreSpecs) {
-  for (const auto& entry : std::filesystem::directory_iterator(TENSHOT_SOURCE_DIR "/experiments")) {
+  int specs = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(TENSHOT_SOURCE_DIR "/experiments")) {
     if (entry.path().extension() != ".json") continue;
+    if (slurp(entry.path()).find("\"tenshot.experiment/1\"") == std::string::npos) continue;
+    ++specs;
     const Outcome outcome = run("TENSHOT_TABLES=/nowhere; export TENSHOT_TABLES; cd " + quoted(TENSHOT_SOURCE_DIR) +
                                 "; tenshot experiment " + quoted(entry.path()) + " --merge --out /nowhere");
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_EQ(outcome.err.find("expected"), std::string::npos) << outcome.err;
   }
+  EXPECT_GT(specs, 30);
 }
 
 }  // namespace

@@ -53,7 +53,10 @@ DataSource data_of(const SpecValue& value, const std::filesystem::path& folder) 
   data.path = beside_spec(expanded(data.is_table ? *table : *pool), folder);
   if (const auto space = value.find("space")) {
     if (!data.is_table) space->fail("no 'space' beside 'pool', which knows its own");
-    data.space = beside_spec(expanded(*space), folder);
+    data.space = expanded(*space);
+    std::error_code failed;
+    const std::string beside = beside_spec(data.space, folder);
+    if (std::filesystem::is_regular_file(beside, failed)) data.space = beside;  // a folder may be called like a space
     try {
       datasets::named_space(data.space);
     } catch (const Error& error) {
