@@ -34,7 +34,7 @@ class OnnxRuntime : public ::testing::Test {
  protected:
   void SetUp() override {
     const std::filesystem::path home = std::filesystem::path(TENSHOT_PROGRAM).parent_path() / "onnxruntime";
-    const Outcome installed = run(quoted(source / "experiments" / "install_onnxruntime.sh") + " " + quoted(home));
+    const Outcome installed = run(quoted(source / "experiments/shared/install_onnxruntime.sh") + " " + quoted(home));
     if (installed.exit_code == 77) GTEST_SKIP() << installed.err;
     ASSERT_EQ(installed.exit_code, 0) << installed.err;
     modules_ = home / "node_modules";

@@ -209,7 +209,7 @@ TEST_F(OwnNetworks, Plan_MayProposeNetworksThatNobodyAsksFor) {
 
 TEST_F(OwnNetworks, KitOfTen_OnOnnxRuntime_PredictsAModelThatNobodyMeasured) {
   const std::filesystem::path home = std::filesystem::path(TENSHOT_PROGRAM).parent_path() / "onnxruntime";
-  const Outcome installed = run(quoted(source / "experiments" / "install_onnxruntime.sh") + " " + quoted(home));
+  const Outcome installed = run(quoted(source / "experiments/shared/install_onnxruntime.sh") + " " + quoted(home));
   if (installed.exit_code == 77) GTEST_SKIP() << installed.err;
   expect_fine(installed);
   expect_fine(run("tenshot plan --checkpoint " + q("networks.tenshot") + " --samples 10 --networks " + q("models") +
