@@ -29,11 +29,12 @@ std::string given_or_shipped(const std::string& path) {
 
 std::string checkpoint_of(const OptionParser& options, const std::vector<std::string>& tables) {
   if (options.has("checkpoint")) return given_or_shipped(options.get("checkpoint"));
+  const nasbench::SearchSpace& space = space_given(options, tables);
   std::filesystem::path found;
   for (const char* option : {"device", "like"}) {
-    if (options.has(option)) found = trainer::shipped_knowledge_of(options.get(option));
+    if (options.has(option)) found = trainer::shipped_knowledge_of(options.get(option), space);
   }
-  if (found.empty()) found = trainer::shipped_checkpoint(space_given(options, tables));
+  if (found.empty()) found = trainer::shipped_checkpoint(space);
   const std::string shipped = found.lexically_normal().string();
   say("checkpoint: " + shipped, options.has("quiet"));
   return shipped;

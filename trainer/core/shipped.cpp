@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -60,8 +61,10 @@ std::vector<fs::path> shipped_knowledge() {
   return found;
 }
 
-fs::path shipped_knowledge_of(const std::string& id) {
-  for (fs::path& file : shipped_knowledge()) {
+fs::path shipped_knowledge_of(const std::string& id, const nasbench::SearchSpace& space) {
+  std::vector<fs::path> files = shipped_knowledge();
+  if (&space == &nasbench::nasbench201()) std::reverse(files.begin(), files.end());
+  for (fs::path& file : files) {
     const Archive archive = load_archive(file);
     for (const CardField& device : CardField(archive).at("pool").at("devices").list(most_devices)) {
       if (device.at("id").text() == id) return std::move(file);

@@ -15,8 +15,9 @@ std::filesystem::path shipped_file(const std::string& name);
 /// The checkpoints of knowledge that came with tenshot, those that are there of networks.tenshot and cells.tenshot.
 std::vector<std::filesystem::path> shipped_knowledge();
 
-/// The one of them that knows the device-runtime of that id; empty where none does. Throws as reading a file does.
-std::filesystem::path shipped_knowledge_of(const std::string& id);
+/// The one of them that knows the device-runtime of that id, that of `space` first; empty where none does. Throws as
+/// reading a file does.
+std::filesystem::path shipped_knowledge_of(const std::string& id, const nasbench::SearchSpace& space);
 
 /// The checkpoint that came with tenshot for a space: networks.tenshot for networks by name, cells.tenshot for
 /// NAS-Bench-201, else the pool.tenshot of earlier releases. Throws FileError where there is none.

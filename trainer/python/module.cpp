@@ -123,7 +123,7 @@ LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<Measurem
 
 /// A predictor of a device-runtime that a checkpoint knows.
 LoadedPredictor device(const std::string& name, const Checkpoint& checkpoint) {
-  std::filesystem::path file = checkpoint ? *checkpoint : trainer::shipped_knowledge_of(name);
+  std::filesystem::path file = checkpoint ? *checkpoint : trainer::shipped_knowledge_of(name, nasbench::networks());
   if (file.empty()) file = trainer::shipped_checkpoint(nasbench::networks());  // which says what is most like it
   return LoadedPredictor(trainer::load_pool_model(file)->known_device(name));
 }
