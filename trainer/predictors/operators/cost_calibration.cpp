@@ -61,27 +61,6 @@ NetworkSplit split_groups(const CostLibrary& library, Index groups, Rng& rng) {
   return split;
 }
 
-/// The devices that measured any of these networks, by number.
-std::vector<Index> devices_with(const PoolNumbers& pool, const std::vector<Index>& networks) {
-  std::vector<Index> devices;
-  for (Index d = 0; d < pool.latency_ms.rows(); ++d) {
-    const auto measured = [&](Index n) { return std::isfinite(pool.latency_ms(d, n)); };
-    if (std::any_of(networks.begin(), networks.end(), measured)) devices.push_back(d);
-  }
-  return devices;
-}
-
-PoolNumbers part_of(const PoolNumbers& pool, const std::vector<Index>& networks, const std::vector<Index>& devices) {
-  PoolNumbers part{rows_of(pool.features, networks), pool.operator_features, pool.latency_ms(devices, networks),
-                   pool.scale};
-  if (pool.labels.kind.empty()) return part;
-  for (const Index device : devices) {
-    part.labels.kind.push_back(pool.labels.kind[static_cast<std::size_t>(device)]);
-    part.labels.board.push_back(pool.labels.board[static_cast<std::size_t>(device)]);
-  }
-  return part;
-}
-
 bool is_whole(double value) { return !std::isfinite(value) || value == std::floor(value); }
 
 /// An error of log latency, and the variance that was expected of it: own + residual_variance · novelty.
@@ -179,7 +158,7 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
     std::vector<Index> devices(families.size());
     std::iota(devices.begin(), devices.end(), Index{0});
     if (compared) devices = devices_with(pool, split.known);
-    CostLibrary refitted = compared ? fit_library(part_of(pool, split.known, devices), library_options) : library;
+    CostLibrary refitted = compared ? fit_library(selection_of(pool, split.known, devices), library_options) : library;
     const Eigen::MatrixXd features = learn ? learn(refitted, split.known, devices) : pool.features;
     std::vector<std::size_t> candidates(split.known.size());
     std::iota(candidates.begin(), candidates.end(), std::size_t{0});

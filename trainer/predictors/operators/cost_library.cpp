@@ -291,6 +291,27 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
   return library;
 }
 
+std::vector<Index> devices_with(const PoolNumbers& pool, const std::vector<Index>& networks) {
+  std::vector<Index> devices;
+  for (Index d = 0; d < pool.latency_ms.rows(); ++d) {
+    const auto measured = [&](Index n) { return std::isfinite(pool.latency_ms(d, n)); };
+    if (std::any_of(networks.begin(), networks.end(), measured)) devices.push_back(d);
+  }
+  return devices;
+}
+
+PoolNumbers selection_of(const PoolNumbers& pool, const std::vector<Index>& networks,
+                         const std::vector<Index>& devices) {
+  PoolNumbers part{pool.features(networks, Eigen::all), pool.operator_features, pool.latency_ms(devices, networks),
+                   pool.scale};
+  if (pool.labels.kind.empty()) return part;
+  for (const Index device : devices) {
+    part.labels.kind.push_back(pool.labels.kind[static_cast<std::size_t>(device)]);
+    part.labels.board.push_back(pool.labels.board[static_cast<std::size_t>(device)]);
+  }
+  return part;
+}
+
 CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size_t>& devices) {
   CostLibrary part = library;
   const auto count = static_cast<Index>(devices.size());

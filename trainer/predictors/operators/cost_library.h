@@ -90,6 +90,13 @@ struct CostLibrary {
   }
 };
 
+/// The devices that measured any of these networks, by number.
+std::vector<Eigen::Index> devices_with(const PoolNumbers& pool, const std::vector<Eigen::Index>& networks);
+
+/// Some networks of a pool on some of its devices, in this order.
+PoolNumbers selection_of(const PoolNumbers& pool, const std::vector<Eigen::Index>& networks,
+                         const std::vector<Eigen::Index>& devices);
+
 /// Costs of every device: non-negative least squares on the relative error (Li et al., 2023, Eq. 1) for what operators
 /// cost, with weights that lower what is far off; then in a layered space what each decision adds, by ridge regression
 /// on what is left. Throws InputError when a device has no latency.

@@ -260,6 +260,12 @@ double CostPosterior::noise_variance() const {
   return variance;
 }
 
+Eigen::VectorXd CostPosterior::mean_costs_ms() const {
+  Eigen::VectorXd mean = Eigen::VectorXd::Zero(spread_ms.rows());
+  for (const CostComponent& component : components) mean += component.weight * component.costs_ms;
+  return mean;
+}
+
 CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options) {
   check(set);
   const auto n = static_cast<Index>(set.latency_ms.size());

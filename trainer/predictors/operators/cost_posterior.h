@@ -41,6 +41,8 @@ struct CostPosterior {
   structured::IntervalCalibration calibration;
 
   double noise_variance() const;
+  /// The mean over components, [features].
+  Eigen::VectorXd mean_costs_ms() const;
 };
 
 /// The posterior given the measurements: a mixture over library entry × closeness × noise, each component a Gaussian,

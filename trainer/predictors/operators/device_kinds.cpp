@@ -18,6 +18,7 @@ constexpr double student_freedom = 4;
 constexpr double usual_noise = 0.07;     ///< of log latency about a device's costs
 constexpr double usual_noise_count = 8;  ///< networks that it counts as
 constexpr double least_noise = 0.01;
+constexpr double first_noise_variance = 0.01;
 constexpr double scale_variance = 4;  ///< of a device's log speed, before any was seen
 
 /// A mean and covariance of log costs.
@@ -30,7 +31,6 @@ struct Gaussian {
 struct Measured {
   Eigen::MatrixXd features;     ///< [n, features], in usual units
   Eigen::VectorXd log_latency;  ///< [n]
-  double noise_variance = 0.01;
 };
 
 Eigen::VectorXd log_latency_of(const Eigen::MatrixXd& features, const Eigen::VectorXd& log_costs) {
@@ -52,9 +52,9 @@ Eigen::MatrixXd basic_covariance(const FeatureScale& scale, const KindOptions& o
 }
 
 /// The most probable log costs of a device by Gauss–Newton under a Student error, from where `member` stands, and their
-/// covariance by Laplace's approximation.
-void fit(const Measured& measured, const Gaussian& prior, const Eigen::MatrixXd& precision, int steps,
-         KindMember& member) {
+/// covariance by Laplace's approximation. `precision` is the inverse of the prior's covariance.
+void fit(const Measured& measured, double noise_variance, const Gaussian& prior, const Eigen::MatrixXd& precision,
+         int steps, KindMember& member) {
   const Index features = precision.rows();
   Eigen::MatrixXd system;
   Eigen::LLT<Eigen::MatrixXd> factor;
@@ -63,9 +63,8 @@ void fit(const Measured& measured, const Gaussian& prior, const Eigen::MatrixXd&
     const Eigen::VectorXd latency = terms.rowwise().sum();
     const Eigen::MatrixXd slopes = latency.cwiseInverse().asDiagonal() * terms;
     const Eigen::VectorXd error = measured.log_latency - latency.array().log().matrix();
-    const Eigen::VectorXd weight = (student_freedom + 1) /
-                                   (student_freedom + error.array().square() / measured.noise_variance) /
-                                   measured.noise_variance;
+    const Eigen::VectorXd weight =
+        (student_freedom + 1) / (student_freedom + error.array().square() / noise_variance) / noise_variance;
     system = precision;
     system.selfadjointView<Eigen::Lower>().rankUpdate((weight.cwiseSqrt().asDiagonal() * slopes).transpose());
     factor.compute(system);
@@ -153,20 +152,19 @@ Gaussian maximise(const std::vector<Measured>& measured, const Eigen::MatrixXd& 
     prior.mean = Eigen::VectorXd::Constant(features, sum / count - std::log(static_cast<double>(features)));
     prior.covariance = basic + scale_variance * Eigen::MatrixXd::Ones(features, features);
   }
-  std::vector<double> noise(members.size(), 0.01);
+  std::vector<double> noise_variance(members.size(), first_noise_variance);
   for (int round = 0; round < options.rounds; ++round) {
     const Eigen::MatrixXd precision = prior.covariance.llt().solve(Eigen::MatrixXd::Identity(features, features));
     for (std::size_t m = 0; m < members.size(); ++m) {
       KindMember& member = members[m];
-      Measured of_device = measured[member.device];
-      of_device.noise_variance = noise[m];
+      const Measured& of_device = measured[member.device];
       if (round == 0) {
         member.log_costs = prior.mean;
         member.log_costs.array() += (of_device.log_latency - log_latency_of(of_device.features, prior.mean)).mean();
       }
       constexpr int first_steps = 12, later_steps = 4;
-      fit(of_device, prior, precision, round == 0 ? first_steps : later_steps, member);
-      noise[m] = noise_variance_of(of_device, member);
+      fit(of_device, noise_variance[m], prior, precision, round == 0 ? first_steps : later_steps, member);
+      noise_variance[m] = noise_variance_of(of_device, member);
     }
     prior = estimate(members, prior, basic, all, scale, options);
   }
@@ -233,34 +231,28 @@ std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const Feature
   }
   const Eigen::MatrixXd basic = basic_covariance(scale, options);
   std::vector<DeviceKind> kinds;
-  DeviceKind whole;
-  whole.name = "all device-runtimes";
-  whole.members = members_of(all, labels, options);
-  const Gaussian of_all = maximise(measured, basic, nullptr, scale, options, whole.members);
-  whole.log_costs = of_all.mean;
-  whole.covariance = of_all.covariance;
-  kinds.push_back(std::move(whole));
-  std::vector<std::size_t> others;  // of kinds that have too few
-  for (auto kind = by_kind.begin(); kind != by_kind.end();) {
-    if (kind->second.size() >= options.fewest) {
-      ++kind;
-      continue;
-    }
-    others.insert(others.end(), kind->second.begin(), kind->second.end());
-    kind = by_kind.erase(kind);
-  }
-  std::sort(others.begin(), others.end());
-  by_kind.emplace("other runtimes", std::move(others));
-  for (const auto& [name, own] : by_kind) {
-    if (own.size() < options.fewest || own.size() == devices) continue;
+  Gaussian of_all;
+  const auto learn = [&](const std::string& name, const std::vector<std::size_t>& own) {
     DeviceKind kind;
     kind.name = name;
     kind.members = members_of(own, labels, options);
-    const Gaussian found = maximise(measured, basic, &of_all, scale, options, kind.members);
+    const Gaussian found = maximise(measured, basic, kinds.empty() ? nullptr : &of_all, scale, options, kind.members);
+    if (kinds.empty()) of_all = found;
     kind.log_costs = found.mean;
     kind.covariance = found.covariance;
     kinds.push_back(std::move(kind));
+  };
+  learn("all device-runtimes", all);
+  std::vector<std::size_t> others;  // of kinds that have too few
+  for (const auto& [name, own] : by_kind) {
+    if (own.size() < options.fewest) {
+      others.insert(others.end(), own.begin(), own.end());
+    } else if (own.size() < devices) {
+      learn(name, own);
+    }
   }
+  std::sort(others.begin(), others.end());
+  if (others.size() >= options.fewest && others.size() < devices) learn("other runtimes", others);
   return kinds;
 }
 

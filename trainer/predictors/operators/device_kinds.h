@@ -44,14 +44,14 @@ struct DeviceKind {
 };
 
 struct KindOptions {
-  double variance = 0.5;        ///< prior variance of a log cost about that of all alike, and its weight in devices
-  double measure_variance = 1;  ///< of what costs of one measure share
-  double prior_devices = 6;
-  double kind_devices = 4;     ///< what all device-runtimes count as, in devices, where a kind's are few
-  double measure_devices = 2;  ///< what costs of one measure count as in the mean of a cost that few inform
-  double setting_power = 0.7;  ///< n settings of a board and kind count as n^(1 − setting_power) boards
-  std::size_t fewest = 4;      ///< device-runtimes that are a kind of their own
-  int rounds = 8;              ///< of expectation-maximisation
+  double variance = 0.5;        ///< of a log cost of its own, before any device is known
+  double measure_variance = 1;  ///< of what costs of one measure share, before any device is known
+  double prior_devices = 6;     ///< what these two count as, in devices
+  double kind_devices = 4;      ///< what all device-runtimes count as, in devices, where a kind's are few
+  double measure_devices = 2;   ///< what costs of one measure count as in the mean of a cost that few inform
+  double setting_power = 0.7;   ///< n settings of a board and kind count as n^(1 − setting_power) boards
+  std::size_t fewest = 4;       ///< device-runtimes that are a kind of their own
+  int rounds = 8;               ///< of expectation-maximisation
 };
 
 /// The mean of the members' residuals, and a factor of their covariance; both drawn to zero where members are few.

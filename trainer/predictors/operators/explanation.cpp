@@ -53,8 +53,7 @@ bool all_alike(const AdaptationFeatures& set) {
 
 std::vector<LatencyShare> latency_shares(const CostPosterior& posterior, const FeatureMap& map,
                                          const Eigen::VectorXd& features) {
-  Eigen::VectorXd costs_ms = Eigen::VectorXd::Zero(features.size());
-  for (const CostComponent& component : posterior.components) costs_ms += component.weight * component.costs_ms;
+  const Eigen::VectorXd costs_ms = posterior.mean_costs_ms();
   std::map<std::string, double> sums_ms;
   for (std::size_t f = 0; f < map.features(); ++f) {
     const bool is_operator = f < map.operator_features() || f >= map.shared_features();

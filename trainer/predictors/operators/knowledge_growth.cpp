@@ -116,10 +116,8 @@ OwnCosts costs_of(const PoolNumbers& numbers, const CostLibrary& own, Index devi
   }
   if (measured.size() > few) return {own.costs.row(device), 0};
   set.features = numbers.features(measured, Eigen::all);
-  Eigen::VectorXd costs_ms = Eigen::VectorXd::Zero(numbers.features.cols());
   const CostPosterior posterior = adapt(library, set, options);
-  for (const CostComponent& component : posterior.components) costs_ms += component.weight * component.costs_ms;
-  return {costs_ms / own.median_ms[device], std::sqrt(posterior.noise_variance())};
+  return {posterior.mean_costs_ms() / own.median_ms[device], std::sqrt(posterior.noise_variance())};
 }
 
 void append_known(const PoolNumbers& numbers, const CostLibrary& own, CostLibrary& library) {

@@ -36,15 +36,9 @@ Remaining without_part(const PoolNumbers& pool, const std::vector<std::size_t>& 
   for (std::size_t n = 0; n < part_of.size(); ++n) {
     if (part_of[n] != part) rest.networks.push_back(static_cast<Index>(n));
   }
-  for (Index d = 0; d < pool.latency_ms.rows(); ++d) {
-    const auto measured = [&](Index n) { return std::isfinite(pool.latency_ms(d, n)); };
-    if (std::any_of(rest.networks.begin(), rest.networks.end(), measured)) rest.devices.push_back(d);
-  }
-  rest.numbers = {pool.features(rest.networks, Eigen::all),
-                  pool.operator_features,
-                  pool.latency_ms(rest.devices, rest.networks),
-                  {},
-                  {}};
+  rest.devices = devices_with(pool, rest.networks);
+  rest.numbers = selection_of(pool, rest.networks, rest.devices);
+  rest.numbers.scale = {};  // a known device is its own entry, of no kind
   return rest;
 }
 

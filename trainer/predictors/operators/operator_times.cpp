@@ -136,6 +136,13 @@ bool OperatorMeasurements::any() const {
   return std::any_of(timed_.begin(), timed_.end(), [](const auto& timed) { return !timed.empty(); });
 }
 
+void OperatorTimes::fit_networks(const Eigen::MatrixXd& sums, const Eigen::VectorXd& relative) {
+  const Eigen::VectorXd fitted = relative_non_negative_least_squares(sums, relative);
+  per_ms = fitted[0];
+  per_operator = fitted[1];
+  base = fitted[2];
+}
+
 OperatorTimes OperatorMeasurements::learn(std::size_t device, const std::vector<Index>& known,
                                           const Eigen::VectorXd& latency_ms, double median_ms,
                                           const Eigen::VectorXd& costs) const {
@@ -185,10 +192,7 @@ OperatorTimes OperatorMeasurements::learn(std::size_t device, const std::vector<
     sums(i, 2) = 1;
     relative[i] = latency_ms[network] / median_ms;
   }
-  const Eigen::VectorXd fitted = relative_non_negative_least_squares(sums, relative);
-  times.per_ms = fitted[0];
-  times.per_operator = fitted[1];
-  times.base = fitted[2];
+  times.fit_networks(sums, relative);
   return times;
 }
 

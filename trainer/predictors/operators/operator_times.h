@@ -35,6 +35,9 @@ struct OperatorTimes {
   /// What the features of an operator are to be multiplied with, so that their costs say what it was learned to take:
   /// between a tenth and ten. 1 where its group is unknown, and 0 where it has no time of its own.
   double efficiency(const nasbench::OperatorSpecification& operation, const Eigen::VectorXd& features) const;
+  /// Fits per_ms, per_operator and base to networks: `sums` are [networks, 3], the ms of a network's timed operators by
+  /// the trees, their number, and one; `relative` are the networks' latencies in units of the device's median.
+  void fit_networks(const Eigen::MatrixXd& sums, const Eigen::VectorXd& relative);
 };
 
 /// The groups of operators that are timed alike: those of operator_groups.h, and pads, which stand there beside
@@ -51,8 +54,8 @@ constexpr double least_operator_ms = 1e-3;  ///< a clock tells no smaller times 
 std::size_t tree_feature_count();
 /// The operator's group and function, window, stride, channels, positions, arithmetic and bytes, as trees see them.
 std::vector<float> tree_features(const nasbench::OperatorSpecification& operation);
-/// Trees of log(ms + least_operator_ms), whose rows are tree_features().
-/// `depth` is that of each; deeper ones follow times more closely, and noise too.
+/// Trees of log(ms + least_operator_ms), whose rows are tree_features(). `depth` is that of each; deeper ones follow
+/// times more closely, and noise too.
 TreeEnsemble operator_trees(const std::vector<float>& rows, const std::vector<double>& log_ms, int depth = 5);
 /// What the trees say of an operator, ms.
 double operator_ms(const TreeEnsemble& trees, const nasbench::OperatorSpecification& operation);

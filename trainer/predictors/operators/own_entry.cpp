@@ -78,10 +78,7 @@ OperatorTimes learned_times(const nasbench::SearchSpace& space, const Adaptation
     sums(n, 2) = 1;
     relative[n] = set.latency_ms[static_cast<std::size_t>(n)] / unit_ms;
   }
-  const Eigen::VectorXd fitted = relative_non_negative_least_squares(sums, relative);
-  times.per_ms = fitted[0];
-  times.per_operator = fitted[1];
-  times.base = fitted[2];
+  times.fit_networks(sums, relative);
   return times;
 }
 
@@ -110,17 +107,6 @@ Eigen::VectorXd linear_costs(const FeatureMap& map, const OperatorTimes& times, 
   costs.head(width) = non_negative_least_squares(a, b);
   costs[0] = std::max(times.base, floor);
   return costs;
-}
-
-/// What a library expects of the costs of a device from its latencies, ms, [features of the map].
-Eigen::VectorXd costs_from_latencies(const FeatureMap& map, const CostLibrary& library,
-                                     const nasbench::SearchSpace& space, const AdaptationSet& set,
-                                     const PosteriorOptions& options) {
-  Eigen::VectorXd costs_ms = Eigen::VectorXd::Zero(static_cast<Index>(map.features()));
-  for (const CostComponent& component : adapt(library, adaptation_features(map, space, set), options).components) {
-    costs_ms += component.weight * component.costs_ms;
-  }
-  return costs_ms;
 }
 
 /// Appends an entry whose costs are those of `times`.
@@ -163,7 +149,7 @@ std::vector<Remark> add_own_entry(FeatureMap& map, CostLibrary& library, const d
   const std::string reason = contradiction(own, sums);
   if (!reason.empty()) return left_out(reason);
   const std::vector<OperatorSpecification> others = operators_to_learn(pool, own);
-  const Eigen::VectorXd costs_ms = costs_from_latencies(map, library, space, set, options);
+  const Eigen::VectorXd costs_ms = adapt(library, adaptation_features(map, space, set), options).mean_costs_ms();
   const std::vector<double> ms = expected_times(map, library, own, costs_ms, others);
   const Typical typical = typical_of(map, library, space, set);
   OperatorTimes times = learned_times(space, set, own, others, ms, typical.unit_ms);

@@ -96,8 +96,8 @@ OperatorSums operator_sums(const OwnOperators& own, const AdaptationSet& set) {
 
 std::string contradiction(const OwnOperators& own, const OperatorSums& sums) {
   constexpr std::size_t fewest_operators = 20;
-  constexpr double least_share = 0.2, most_share = 2;     // 0.56 to 1.09 on the runtimes that were looked at
-  constexpr double much_scatter = 0.25, explained = 0.5;  // 0.06 to 0.1 there
+  constexpr double least_share = 0.2, most_share = 2;  // far from one: another unit or device
+  constexpr double much_scatter = 0.25, explained = 0.5;
   if (own.operators.size() < fewest_operators) {
     return "only " + std::to_string(own.operators.size()) + " operators of the measured networks have a time, and " +
            std::to_string(fewest_operators) + " are needed";

@@ -66,7 +66,7 @@ PoolNumbers numbers_of(const FeatureMap& map, const datasets::Pool& pool) {
   if (map.options.empty() && !map.of_starts()) {
     numbers.scale = feature_scale(map);
     for (const datasets::DeviceRuntime& device : pool.devices) {
-      numbers.labels.kind.push_back(device.runtime);
+      numbers.labels.kind.push_back(device.runtime.empty() ? "a runtime without a name" : device.runtime);
       numbers.labels.board.push_back(device.device.empty() ? device.id : device.device);
     }
   }

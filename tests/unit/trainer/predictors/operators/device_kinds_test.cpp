@@ -89,8 +89,9 @@ TEST(DeviceKinds, TooFewOfARuntimeAreOneKindTogether) {
   for (std::size_t d = 12; d < 20; ++d) pool.labels.kind[d] = d < 15 ? "first" : d < 18 ? "second" : "third";
   const std::vector<DeviceKind> kinds = fit_kinds(pool.features, pool.scale, pool.latency_ms, pool.labels);
   ASSERT_EQ(kinds.size(), 3U);
-  EXPECT_EQ(kinds[1].name, "other runtimes");
-  EXPECT_EQ(kinds[1].members.size(), 8U);
+  EXPECT_EQ(kinds[1].name, "processors");
+  EXPECT_EQ(kinds[2].name, "other runtimes");
+  EXPECT_EQ(kinds[2].members.size(), 8U);
 }
 
 TEST(DeviceKinds, SettingsOfOneBoardWeighLessThanAsManyBoards) {
