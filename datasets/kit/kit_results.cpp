@@ -81,11 +81,10 @@ class Reader {
 
  private:
   void find(KitProblem problem, const KitModel* model, const std::string& detail, bool left_out) {
-    KitFinding finding{problem, model == nullptr ? "" : model->id, detail, left_out, false, ""};
+    KitFinding finding{problem, model == nullptr ? "" : model->id, detail, left_out, {}};
     if (model != nullptr) {
-      finding.of_architecture = model->is_architecture();
       finding.message = model->id;
-      if (finding.of_architecture) {
+      if (model->is_architecture()) {
         finding.message += " (" + results_.manifest.space->format(model->architecture) + ")";
       }
       finding.message += ": ";

@@ -34,7 +34,6 @@ struct KitFinding {
   std::string model;  ///< its id; empty for the kit as a whole
   std::string detail;
   bool left_out = false;  ///< its measurement is not used; otherwise it is, and this is a warning
-  bool of_architecture = false;
 
   /// "arch_03 (|nor_conv_3x3~0|+…): not measured; left out"
   std::string message;
@@ -51,11 +50,11 @@ struct KitResults {
   std::vector<std::vector<double>> times_ms;         ///< every run of each of `latencies`; empty of other quantities
   HardwareDescriptor descriptor;  ///< of all operators or "none"; in_network where every chain was measured
   std::vector<KitFinding> findings;
-  std::size_t planned = 0;  ///< architectures
-  /// Architectures during which the clock, or the level of the sentinel, moved. A clock that follows the load tells
+  std::size_t planned = 0;     ///< architectures
+  std::size_t aggregated = 0;  ///< of them, those whose one time is an average or a median that a tool printed
+  /// Of them, those during which the clock, or the level of the sentinel, moved. A clock that follows the load tells
   /// nothing.
   std::size_t unsettled = 0;
-  std::size_t aggregated = 0;  ///< of them, those whose one time is an average or a median that a tool printed
 };
 
 /// Reads `folder`, which need not be complete. Whatever cannot be used becomes a finding. Of another quantity than

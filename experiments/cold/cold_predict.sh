@@ -24,7 +24,7 @@ for verb in measure predict start; do
   # shellcheck disable=SC2086 # lists of words
   $priority /usr/bin/python3 experiments/cold/cold_predict.py $verb "$tenshot" "$models" "$work" $networks
 done
-cp "$work"/*.csv "$results/"
+for table in "$work"/*.csv; do experiments/shared/keep_table.sh "$table" "$results"; done
 { echo "# Cold starts of networks that were never run"
   echo
   echo "By \`experiments/cold/cold_predict.sh\`, on $("$tenshot" --version | sed -n 2p). Families are told apart by the first"

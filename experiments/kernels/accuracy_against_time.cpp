@@ -20,6 +20,7 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/median.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/metrics.h"
 #include "trainer/planning/planning.h"
@@ -33,7 +34,6 @@ using datasets::KernelRow;
 using datasets::Pool;
 using experiments::KeptRows;
 using experiments::MeasuredNetwork;
-using experiments::median;
 using experiments::Target;
 using nasbench::Architecture;
 using nasbench::OperatorSpecification;
@@ -112,8 +112,8 @@ class Comparison {
     const trainer::Metrics metrics = trainer::evaluate(predicted, measured);
     std::ostringstream line;
     line << given.networks << "," << given.kernels;
-    for (const double number : {given.seconds, metrics.acc10, median(errors), metrics.mape, metrics.rmspe,
-                                metrics.spearman, median(ratios)}) {
+    for (const double number : {given.seconds, metrics.acc10, upper_median(errors), metrics.mape, metrics.rmspe,
+                                metrics.spearman, upper_median(ratios)}) {
       line << "," << shortest(number);
     }
     line << "," << metrics.architectures;
@@ -215,7 +215,7 @@ class Comparison {
     std::vector<double> factors;
     const auto networks = planned(3);
     for (const MeasuredNetwork* n : networks) factors.push_back(n->latency_ms / model.network_ms(n->kernels));
-    const double factor = median(factors);
+    const double factor = upper_median(factors);
     add({"nn-Meter, one factor", budget, networks.size(), given.samples.size(), given.seconds + seconds_of(networks)},
         [&](const MeasuredNetwork& network) { return factor * model.network_ms(network.kernels); });
   }
@@ -275,7 +275,7 @@ class Comparison {
       factors.push_back(network->latency_ms / sum(*network));
       seconds += network->seconds;
     }
-    const double factor = median(factors);
+    const double factor = upper_median(factors);
     add({"MONNET", budget, 3, grids.points(), seconds},
         [&](const MeasuredNetwork& network) { return factor * sum(network); });
   }

@@ -10,7 +10,7 @@ fi
 # shellcheck source=experiments/set_up.sh disable=SC2119
 . experiments/set_up.sh
 install_missing libxgboost-dev
-build_targets
+build_targets tenshot kernel_deduction operation_wise
 export OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 results=experiments/kernels
 "$build/experiments/kernel_deduction" --table "$TENSHOT_TABLES/mobile-cnn/operators.csv" --out "$results/kernel_deduction"

@@ -6,18 +6,13 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/median.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/predictors/kernels/kernels_predictor.h"
 
 namespace tenshot::experiments {
 
 using datasets::KernelRow;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 std::map<std::string, std::string> read_roles(const std::filesystem::path& path) {
   const std::string text = read_file(path);
@@ -58,7 +53,7 @@ Target read_target(const std::filesystem::path& folder, const std::map<std::stri
     if (row.purpose.rfind("network ", 0) == 0) target.of_networks.push_back(row);
   }
   if (calls.empty()) throw InputError(folder.string() + ": has no row of what a call costs");
-  target.call_ms = median(calls);
+  target.call_ms = upper_median(calls);
   return target;
 }
 

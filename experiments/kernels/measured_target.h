@@ -11,9 +11,6 @@
 
 namespace tenshot::experiments {
 
-/// The upper one where there are two in the middle.
-double median(std::vector<double> values);
-
 /// A network that was measured on the target.
 struct MeasuredNetwork {
   std::string name;

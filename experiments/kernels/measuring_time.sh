@@ -50,7 +50,7 @@ case $step in
   measure)
     [ -f "$zoo.csv" ] || experiments/networks/networks_zoo.sh "$zoo"
     build_targets measure_kernels
-    python3 experiments/kernels/measuring_time.py split datasets/data/networks/families.csv >"$data/split.csv"
+    /usr/bin/python3 experiments/kernels/measuring_time.py split datasets/data/networks/families.csv >"$data/split.csv"
     for runtime in $runtimes; do
       # shellcheck disable=SC2086 # words
       $prefix "$build/experiments/measure_kernels" --runtime "$runtime" --rules "$data/$runtime/rules.json" --zoo "$zoo" \
@@ -60,7 +60,7 @@ case $step in
   compare)
     build_targets accuracy_against_time fusion_detection
     "$build/experiments/accuracy_against_time" --pool datasets/data/networks --measured "$data" --out "$results/measuring_time"
-    python3 experiments/kernels/measuring_time.py page "$results/measuring_time" "$data"
+    /usr/bin/python3 experiments/kernels/measuring_time.py page "$results/measuring_time" "$data"
     "$build/experiments/fusion_detection" --detected "$data" --out "$results/fusion_detection"
     experiments/shared/keep_table.sh "$results/fusion_detection/pairs.csv" "$results/fusion_detection"
     /usr/bin/python3 experiments/pages.py --made measuring_time fusion_detection

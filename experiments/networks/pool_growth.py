@@ -3,11 +3,11 @@
 
     pool_growth.py run TENSHOT POOLS TABLES WORK CLASS SPLIT POOL   one class of devices, one split, one pool: appends to
                                                                     WORK/results.csv, which keeps what is there
-    pool_growth.py page WORK FOLDER                                 means over devices and splits: results.csv, README.md
+    pool_growth.py page WORK FOLDER                                 means over devices and splits: FOLDER/results.csv, and as Markdown
 
-A class is left out by board: the boards are cut in parts, and part SPLIT is predicted from what the others know. `known`
-classes predict networks that the pool knows; `new` ones leave half of the phones' and a third of the boards' networks out
-of the pool. Ten networks are chosen by `tenshot plan`, the others are predicted.
+A class is left out by board: the boards are cut in parts, and part SPLIT is predicted from what the others know. Classes of
+new networks leave half of the phones' and a third of the boards' networks out of the pool; another table of `everything` may
+hold a like network under another name. Ten networks are chosen by `tenshot plan`, the others are predicted.
 """
 import csv
 import json
@@ -19,12 +19,16 @@ from collections import defaultdict
 from pathlib import Path
 
 TABLES = {"mobile-cnn": ("operators.csv", 4, 2), "ncnn-boards": ("networks.json", 5, 3)}  # networks, parts, one in n new
-CLASSES = {"phones, processors": ("mobile-cnn", False, True), "phones, GPUs": ("mobile-cnn", True, True),
-           "boards, processors": ("ncnn-boards", False, False), "boards, GPUs": ("ncnn-boards", True, False),
-           "boards, processors, new networks": ("ncnn-boards", False, True),
-           "boards, GPUs, new networks": ("ncnn-boards", True, True)}
+CLASSES = {  # the table, whether GPUs, whether networks are new
+    "phones, processors, new networks": ("mobile-cnn", False, True),
+    "phones, GPUs, new networks": ("mobile-cnn", True, True),
+    "boards, processors": ("ncnn-boards", False, False),
+    "boards, GPUs": ("ncnn-boards", True, False),
+    "boards, processors, new networks": ("ncnn-boards", False, True),
+    "boards, GPUs, new networks": ("ncnn-boards", True, True),
+}
 POOLS = ("kind", "table", "everything")
-SHARED = ("mobile-cnn", "ncnn-boards", "help-fbnet", "help-ofa", "networks")
+EVERYTHING = ("mobile-cnn", "ncnn-boards", "help-fbnet", "help-ofa", "networks")
 
 
 def read(path):
@@ -52,20 +56,16 @@ def devices_of(folder):
     return found
 
 
-def part_of(device, parts, boards):
-    return boards[device["device"]] % parts
-
-
-def copy_pool(source, out, left_out, held):
-    """The pool without the devices `left_out` and the networks `held`."""
+def copy_pool(source, out, left_out, unseen):
+    """The pool without the devices `left_out` and the networks `unseen`."""
     shutil.copytree(source, out, ignore=lambda folder, names: [n for n in names if n in left_out])
     for path in out.glob("*/latencies.csv"):
-        rows = [row for row in read(path) if row["architecture"] not in held]
+        rows = [row for row in read(path) if row["architecture"] not in unseen]
         write(path, rows, ["architecture", "latency_ms"])
         if not rows:
             shutil.rmtree(path.parent)
     for path in out.glob("*/operators.csv"):
-        rows = [row for row in read(path) if row["purpose"] not in held]
+        rows = [row for row in read(path) if row["purpose"] not in unseen]
         write(path, rows, list(rows[0]))
 
 
@@ -88,38 +88,39 @@ def run(tenshot, pools, tables, work, name, split, pool):
     order = sorted({device["device"] for device in known.values()})
     random.Random(7).shuffle(order)
     boards = {board: number for number, board in enumerate(order)}
-    left_out = {i for i, device in known.items() if part_of(device, parts, boards) == split}
+    left_out = {i for i, device in known.items() if boards[device["device"]] % parts == split}
     targets = [i for i in sorted(left_out) if is_gpu(known[i]) == gpu]
     names = sorted({row["architecture"] for device in known.values() for row in read(device["folder"] / "latencies.csv")})
     random.Random(11 + split).shuffle(names)
-    held = set(names[:len(names) // one_in]) if new else set()
+    unseen = set(names[:len(names) // one_in]) if new else set()
     rows = read(work / "results.csv") if (work / "results.csv").exists() else []
     done = {row["device"] for row in rows if (row["class"], row["split"], row["pool"]) == (name, str(split), pool)}
     if all(target in done for target in targets):
         return
     key = f"{name}_{split}_{pool}".replace(",", "").replace(" ", "_")
-    parts_folder, checkpoint = work / "pools" / key, work / f"{key}.tenshot"
+    pools_folder, checkpoint = work / "pools" / key, work / f"{key}.tenshot"
     if not checkpoint.exists():
-        shutil.rmtree(parts_folder, ignore_errors=True)
-        for source in SHARED if pool == "everything" else (table,):
+        shutil.rmtree(pools_folder, ignore_errors=True)
+        for source in EVERYTHING if pool == "everything" else (table,):
             folder = Path("datasets/data/networks") if source == "networks" else pools / source
             drop = left_out if source == table else set()
             if pool == "kind":
                 drop = drop | {i for i, device in known.items() if is_gpu(device) != gpu}
-            copy_pool(folder, parts_folder / source, drop, held if source == table else set())
-        given = [word for source in sorted(parts_folder.iterdir()) for word in ("--pool", str(source))]
+            copy_pool(folder, pools_folder / source, drop, unseen)
+        given = [word for source in sorted(pools_folder.iterdir()) for word in ("--pool", str(source))]
         subprocess.run([tenshot, "train", *given, "--predictor", "operators", "--out", checkpoint, "--quiet"], check=True)
-        shutil.rmtree(parts_folder)
+        shutil.rmtree(pools_folder)
     files = work / key
     files.mkdir(exist_ok=True)
     plans = {}
     for target in targets:
         if target in done:
             continue
-        truth = [row for row in read(known[target]["folder"] / "latencies.csv")]
-        candidates = [row for row in truth if row["architecture"] not in held]
-        predicted = [row for row in truth if row["architecture"] in held] if new else candidates
-        if len(candidates) < (10 if new else 14) or (new and not predicted):
+        truth = read(known[target]["folder"] / "latencies.csv")
+        candidates = [row for row in truth if row["architecture"] not in unseen]
+        predicted = [row for row in truth if row["architecture"] in unseen] if new else candidates
+        least = 10 if new else 14  # four are left to predict
+        if len(candidates) < least or (new and not predicted):
             continue
         asked = tuple(row["architecture"] for row in candidates)
         defined = ["--networks", f"{tables}/{table}/{networks}", "--quiet"]

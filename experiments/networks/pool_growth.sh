@@ -7,14 +7,18 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
 . experiments/set_up.sh
+if [ ! -f "${TENSHOT_TABLES:-}/ncnn-boards/latency_ms.csv" ]; then
+  echo "Set TENSHOT_TABLES to a folder with ncnn-boards/latency_ms.csv" >&2
+  exit 1
+fi
 install_missing
 build_targets tenshot
 pools=$build/experiments/knowledge/85
-work=$build/experiments/pool_growth
-if [ ! -d "$pools/help-ofa" ]; then experiments/knowledge.sh "$build/experiments/knowledge"; fi
+work=$build/experiments/pool_growth/$(sha256sum <"$tenshot" | cut -c1-12)  # of this program alone
+if [ ! -d "$pools/help-ofa" ]; then TENSHOT_KNOWLEDGE_ROWS=85 experiments/knowledge.sh "$build/experiments/knowledge"; fi
 mkdir -p "$work"
 for split in ${1:-0}; do
-  for class in "phones, processors" "phones, GPUs" "boards, processors" "boards, GPUs" "boards, processors, new networks" \
+  for class in "phones, processors, new networks" "phones, GPUs, new networks" "boards, processors" "boards, GPUs" "boards, processors, new networks" \
     "boards, GPUs, new networks"; do
     for pool in kind table everything; do
       /usr/bin/python3 experiments/networks/pool_growth.py run "$tenshot" "$pools" "$TENSHOT_TABLES" "$work" "$class" "$split" \

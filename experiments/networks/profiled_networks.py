@@ -20,7 +20,7 @@ the ten` those of the new runtime inside the ten networks; `both` is both.
 
 How the times are used was settled while splits 1 to 3 were looked at: that the process starts from what the latencies let
 expect, how deep its trees are, and that own and other devices count half each. No search inside the pool chose them, so
-that these three splits are somewhat hopeful.
+that splits 1 to 3 are somewhat hopeful.
 """
 
 

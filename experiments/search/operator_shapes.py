@@ -339,11 +339,6 @@ def own(pool):
 
 
 def main():
-    print("# operator_shapes\n\n`TENSHOT_TABLES=folder experiments/search/operator_shapes.py`: share within ±10 % from ten "
-          "measurements, inside the pools\nof [mobile_cnn](../mobile_cnn/README.md) and "
-          "[own_networks](../own_networks/README.md), of the measures that `operators` might have\nbeside counts, "
-          "arithmetic, bytes and weights. The script says what each is, what it sees and what not. Splits 1 and\n2, a "
-          "quarter of the CPU settings.\n")
     print("| further measures | published CNNs, CPU | published CNNs, GPU | own networks |\n|---|---|---|---|")
     *table, gpu = published(pathlib.Path(os.environ["TENSHOT_TABLES"]) / "mobile-cnn")
     settings = [d for d in range(len(gpu)) if gpu[d] or d % 4 == 0]  # the others are much like these

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -45,8 +44,8 @@ std::optional<std::vector<SliceRange>> ranges_of(const Operation& op) {
     const std::int64_t step = (*steps)[i], size = (*ends)[i];
     const std::int64_t start = is_masked(op, begin_mask, i) ? (step > 0 ? 0 : extent - 1) : (*starts)[i];
     std::int64_t end = is_masked(op, end_mask, i) ? (step > 0 ? extent : -extent - 1) : size;
-    if (!strided) end = size < 0 ? extent : start + size;
-    if (is_masked(op, drop_mask, i)) end = start == -1 ? extent : start + 1;
+    if (!strided) end = size < 0 || start >= extent ? extent : start + std::min(size, extent);
+    if (is_masked(op, drop_mask, i)) end = start == -1 || start >= extent ? extent : start + 1;
     ranges.push_back(slice_range(start, end, step, extent));
   }
   return ranges;

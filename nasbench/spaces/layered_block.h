@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
@@ -13,6 +15,16 @@
 #include "nasbench/graph/operator_specification.h"
 
 namespace tenshot::nasbench {
+
+// What the sources of layered spaces share.
+
+constexpr int largest_resolution = 1 << 14;
+constexpr int largest_channel_count = 1 << 20;
+constexpr int most_repeats = 128;
+
+inline bool is_one_of(std::string_view text, std::initializer_list<std::string_view> texts) {
+  return std::find(texts.begin(), texts.end(), text) != texts.end();
+}
 
 /// What a name in a template stands for: a number ("expansion"), or a name ("activation").
 using TemplateValue = std::variant<double, std::string>;
@@ -58,8 +70,8 @@ struct BlockBuilder {
   const std::string& file;          ///< its name in messages
   std::size_t& expanded;            ///< entries of lists so far; too many are refused
   const WidthScale* width = nullptr;
-  std::vector<NamedTensor> tensors = {};                           ///< made by the blocks before
-  std::map<std::string, std::string, std::less<>> layers_by = {};  ///< the layer of each name that a layer gives
+  std::vector<NamedTensor> tensors = {};                                 ///< made by the blocks before
+  std::map<std::string, std::string, std::less<>> layer_by_tensor = {};  ///< the layer of each name that a layer gives
 
   /// The block of the list at `place`, on a tensor of shape `input`, where `values` are known. What its entries name is
   /// made for the blocks that follow.

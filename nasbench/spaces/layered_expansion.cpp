@@ -1,7 +1,6 @@
 #include "nasbench/spaces/layered_expansion.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "nasbench/support/error.h"
@@ -18,13 +17,12 @@ namespace {
 constexpr double most_elements = 1e13;       ///< of one tensor or of one operator's weights
 constexpr double most_multiply_adds = 1e15;  ///< of one operator
 constexpr std::int64_t most_image_channels = 1 << 24;
-constexpr int deepest_nesting = 16;  ///< of lists and templates in each other
-constexpr int most_repeats = 128;
+constexpr int deepest_nesting = 16;                                       ///< of lists and templates in each other
+constexpr std::int64_t most_block_multiply_adds = 9'000'000'000'000'000;  ///< 1,000 blocks of which fit 64 bits
 
 /// What every entry of a list may say.
 bool is_common(std::string_view key) {
-  constexpr std::array<std::string_view, 7> keys = {"kind", "when", "unless", "from", "as", "repeat", "comment"};
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
+  return is_one_of(key, {"kind", "when", "unless", "from", "as", "repeat", "comment"});
 }
 
 }  // namespace
@@ -35,11 +33,7 @@ std::string names_of(const TemplateValues& values) {
   return names.empty() ? "none" : joined(names);
 }
 
-std::string format_extents(const Shape& shape) {
-  std::vector<std::string> extents;
-  for (std::size_t i = 1; i < shape.size(); ++i) extents.push_back(std::to_string(shape[i]));
-  return joined(extents, "x");
-}
+std::string format_extents(const Shape& shape) { return format(Shape(shape.begin() + 1, shape.end())); }
 
 Source Expansion::append_list(const json& list, const std::string& place, const TemplateValues& values, Source input) {
   if (!list.is_array()) fail(place, "a list of operators", list);
@@ -143,8 +137,7 @@ std::string Expansion::text(const Entry& entry, const char* key) const {
 void Expansion::require_keys(const Entry& entry, std::initializer_list<std::string_view> known) const {
   for (const auto& item : entry.object.items()) {
     const std::string& key = item.key();
-    if (is_common(key)) continue;
-    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    if (is_common(key) || is_one_of(key, known)) continue;
     throw FormatError(file_ + ": " + entry.place + ": key '" + excerpt(key) + "' is unknown; this kind takes: " +
                       (known.size() == 0 ? "none" : joined(known)) + "; and when, unless, from, as, repeat, comment");
   }
@@ -189,10 +182,7 @@ Source Expansion::append_once(const Entry& entry, Source input) {
     if (!name->is_string()) fail(place + ".template", "the name of a template", *name);
     TemplateValues inner = entry.values;
     for (const auto& item : entry.object.items()) {
-      if (item.key() == "template" || item.key() == "from" || item.key() == "as" || item.key() == "repeat" ||
-          item.key() == "comment") {
-        continue;
-      }
+      if (is_one_of(item.key(), {"template", "from", "as", "repeat", "comment"})) continue;
       inner[item.key()] = builder_.value_of(item.value(), place + "." + item.key(), entry.values);
     }
     return append_template(name->get<std::string>(), place, inner, input);
@@ -240,6 +230,10 @@ Source Expansion::push(const std::string& place, OperatorSpecification specifica
   for (const Source& input : inputs) specification.inputs.push_back(shape(input));
   require_countable(place, specification);
   block_.multiply_adds += multiply_adds(specification);
+  if (block_.multiply_adds > most_block_multiply_adds) {
+    throw FormatError(file_ + ": " + place +
+                      ": the operators up to it compute too much to count; make fewer, or smaller ones");
+  }
   block_.operators.push_back({std::move(specification), std::move(inputs), padding, {}, {}, place});
   return {static_cast<int>(block_.operators.size()) - 1, 0};
 }

@@ -15,9 +15,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::size_t longest_name = 100;
 constexpr std::size_t most_layers = 1000;
-constexpr int most_repeats = 128;
 
 /// Names stand in strings of architectures, and those in CSV files.
 bool is_option_name(std::string_view name) {

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <initializer_list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
-#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -15,11 +12,8 @@
 
 namespace tenshot::nasbench {
 
-// What the sources of layered spaces share.
-
-constexpr int largest_resolution = 1 << 14;
 constexpr int largest_class_count = 1'000'000;
-constexpr int largest_channel_count = 1 << 20;
+constexpr std::size_t longest_name = 100;
 constexpr std::size_t most_options = 255;  ///< at one decision: a choice is one byte
 
 struct LayeredSpace::Level {
@@ -32,10 +26,6 @@ struct LayeredSpace::Levels {
   std::mutex mutex;
   std::map<std::tuple<int, int, std::size_t>, std::unique_ptr<Level>> of_shape;  ///< resolution, classes, width
 };
-
-inline bool is_one_of(std::string_view text, std::initializer_list<std::string_view> texts) {
-  return std::find(texts.begin(), texts.end(), text) != texts.end();
-}
 
 /// The list of `key`; an empty one where there is none.
 const nlohmann::json& list_or_none(const nlohmann::json& object, const char* key);

@@ -108,7 +108,9 @@ Block LayeredSpace::make_block(const Layer& layer, const Alternative& alternativ
       }
       values[item.key()] = builder.value_of(item.value(), layer.place + "." + item.key(), values);
     }
-    for (std::size_t c = 0; c < layer.choices.size(); ++c) values[layer.choices[c].key] = alternative.values[c];
+    for (std::size_t c = 0; c < layer.choices.size(); ++c) {
+      if (layer.choices[c].key != "repeat") values[layer.choices[c].key] = alternative.values[c];
+    }
     const Option& option = *alternative.option;
     TemplateValues own = values;
     for (const auto& item : option.object->items()) {
@@ -156,7 +158,7 @@ std::unique_ptr<LayeredSpace::Level> LayeredSpace::make_level(const NetworkShape
     common["width"] = widths_[width].multiplier;
   }
   for (const Layer& layer : layers_) {
-    if (!layer.name.empty()) builder.layers_by.emplace(layer.name, layer.place);
+    if (!layer.name.empty()) builder.layer_by_tensor.emplace(layer.name, layer.place);
   }
   const Shape input = {1, input_channels_, shape.resolution, shape.resolution};
   level->stem = builder.build(list_or_none(*definition_, "stem"), "stem", input, common);

@@ -53,7 +53,7 @@ Network LayeredSpace::computation(const Architecture& architecture, const Networ
   NetworkBuilder builder;
   Source last = builder.input("input", {batch, input_channels_, own.resolution, own.resolution});
   std::size_t stage = 0;
-  const Level& level = level_of(architecture, shape);
+  const Level& level = this->level(own, width_of(architecture));
   std::vector<Source> tensors;
   for (const Block* block : blocks_of(architecture, level)) {
     last = append_block(builder, *block, "stage" + std::to_string(stage++), last, tensors);

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
 #include <tuple>
 
 #include "nasbench/spaces/layered_expansion.h"
@@ -16,7 +15,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int most_channels = 1 << 20;
 constexpr std::array<std::string_view, 8> activations = {"relu", "relu6",   "hard_swish", "hard_sigmoid",
                                                          "silu", "sigmoid", "gelu",       "tanh"};
 
@@ -59,7 +57,7 @@ int Expansion::read_convolution(const Entry& entry, Source input, OperatorSpecif
   const auto in = static_cast<int>(channels_of(shape(input)));
   const int channels = channel_count(entry, in);
   const bool depthwise = flag(entry, "depthwise");
-  specification.groups = depthwise ? in : whole(entry, "groups", 1, 1, most_channels);
+  specification.groups = depthwise ? in : whole(entry, "groups", 1, 1, largest_channel_count);
   if (in % specification.groups != 0 || channels % specification.groups != 0) {
     throw FormatError(file_ + ": " + entry.place + ": " + std::to_string(specification.groups) +
                       " groups do not divide " + std::to_string(in) + " input and " + std::to_string(channels) +
@@ -118,12 +116,12 @@ int Expansion::channel_count(const Entry& entry, int otherwise) const {
   const json* value = entry.find("channels");
   double channels = value == nullptr ? otherwise : channels_of_value(entry, *value, entry.place + ".channels");
   if (entry.find("multiple_of") != nullptr) {
-    channels = rounded_to_multiple(channels, whole(entry, "multiple_of", 1, 1, most_channels));
+    channels = rounded_to_multiple(channels, whole(entry, "multiple_of", 1, 1, largest_channel_count));
   }
   channels = std::round(channels);
-  if (channels >= 1 && channels <= most_channels) return static_cast<int>(channels);
+  if (channels >= 1 && channels <= largest_channel_count) return static_cast<int>(channels);
   throw FormatError(file_ + ": " + entry.place + ".channels is " + shortest(channels) + ", expected 1 to " +
-                    std::to_string(most_channels));
+                    std::to_string(largest_channel_count));
 }
 
 Source Expansion::push_elementwise(const Entry& entry, OperatorKind kind, std::string name, Source input) {
@@ -183,7 +181,7 @@ Source Expansion::append_global_pool(const Entry& entry, Source input) {
 Source Expansion::append_shuffle(const Entry& entry, Source input) {
   require_keys(entry, {"groups"});
   require_image(entry, input);
-  const int groups = whole(entry, "groups", 1, 1, most_channels);
+  const int groups = whole(entry, "groups", 1, 1, largest_channel_count);
   if (groups == 1) return input;
   if (channels_of(shape(input)) % groups != 0) {
     throw FormatError(file_ + ": " + entry.place + ": " + std::to_string(groups) + " groups do not divide " +
@@ -217,7 +215,7 @@ Source Expansion::append_linear(const Entry& entry, Source input) {
   specification.kind = OperatorKind::linear;
   specification.bias = entry.find("bias") == nullptr || flag(entry, "bias");
   specification.output = {
-      1, channel_count(entry, static_cast<int>(std::min<std::int64_t>(shape(input).back(), most_channels)))};
+      1, channel_count(entry, static_cast<int>(std::min<std::int64_t>(shape(input).back(), largest_channel_count)))};
   return append_optional_activation(entry, push(entry.place, std::move(specification), {input}));
 }
 

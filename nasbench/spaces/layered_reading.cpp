@@ -14,7 +14,6 @@ using nlohmann::json;
 
 namespace {
 
-constexpr std::size_t longest_name = 100;
 constexpr std::size_t most_widths = 32;
 constexpr double widest = 64;
 
@@ -147,8 +146,10 @@ void LayeredSpace::check_levels() {
   // resolutions, or at each of them where tensors have to fit each other.
   std::vector<int> resolutions = resolutions_;
   if (resolutions.empty()) resolutions = {resolution_};
-  const auto named = [](const Layer& layer) { return layer.takes || !layer.name.empty(); };
-  if (resolutions.size() > 2 && std::none_of(layers_.begin(), layers_.end(), named)) {
+  const std::string text = definition_->dump(-1, ' ', false, json::error_handler_t::replace);
+  const bool fits_tensors =
+      text.find("\"from\":") != std::string::npos || text.find("\"branches\"") != std::string::npos;
+  if (resolutions.size() > 2 && !fits_tensors) {
     const auto [least, most] = std::minmax_element(resolutions_.begin(), resolutions_.end());
     resolutions = {*least, *most};
   }

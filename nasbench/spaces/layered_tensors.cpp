@@ -15,7 +15,6 @@ using nlohmann::json;
 namespace {
 
 constexpr int most_parts = 1024;
-constexpr int largest_image = 1 << 14;
 
 }  // namespace
 
@@ -33,10 +32,11 @@ std::vector<Source> Expansion::tensor(const std::string& name, const std::string
     for (const auto& entry : scope) known.insert(entry.first);
   }
   for (const NamedTensor& made : builder_.tensors) known.insert(made.name);
-  const auto later = builder_.layers_by.find(name);
-  throw FormatError(file_ + ": " + place + ": there is no tensor '" + excerpt(name) +
-                    "' before this; named are: " + (known.empty() ? "none" : joined(known)) +
-                    (later == builder_.layers_by.end() ? "" : "; " + later->second + " makes it, which comes later"));
+  const auto later = builder_.layer_by_tensor.find(name);
+  throw FormatError(
+      file_ + ": " + place + ": there is no tensor '" + excerpt(name) +
+      "' before this; named are: " + (known.empty() ? "none" : joined(known)) +
+      (later == builder_.layer_by_tensor.end() ? "" : "; " + later->second + " makes it, which comes later"));
 }
 
 std::vector<Expansion::Taken> Expansion::tensors_of(const json& from, const std::string& place) const {
@@ -187,15 +187,15 @@ Source Expansion::append_resize(const Entry& entry, Source input) {
     throw FormatError(file_ + ": " + entry.place + ": has " +
                       (sized ? "both 'factor' and 'size'" : "neither 'factor' nor 'size'") + ", expected one of them");
   }
-  Extent size = extent(entry, "size", 1, {1, 1}, largest_image);
+  Extent size = extent(entry, "size", 1, {1, 1}, largest_resolution);
   const double factor = number(entry, "factor", 1);
   const Shape& from = shape(input);
   const auto scaled = [&](std::int64_t length) {
     const double result = std::floor(static_cast<double>(length) * factor);
-    if (result >= 1 && result <= largest_image) return static_cast<int>(result);
+    if (result >= 1 && result <= largest_resolution) return static_cast<int>(result);
     throw FormatError(file_ + ": " + entry.place + ".factor is " + shortest(factor) + ", which makes " +
                       shortest(result) + " of " + std::to_string(length) + " pixels, expected 1 to " +
-                      std::to_string(largest_image));
+                      std::to_string(largest_resolution));
   };
   if (!sized) size = {scaled(from[2]), scaled(from[3])};
   const Shape output = {1, from[1], size.height, size.width};

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "datasets/kit/kit_profiles.h"
 #include "datasets/kit/kit_results.h"
 #include "datasets/pool/merge_device.h"
 #include "datasets/pool/pool.h"
@@ -53,18 +52,6 @@ datasets::DeviceRuntime imported_device(const OptionParser& options, const datas
   return device;
 }
 
-/// What the kits' profiles say of operators, for predictors that learn from them.
-void add_profiles(const std::vector<std::string>& paths, datasets::DeviceRuntime& device, bool quiet) {
-  for (const std::string& path : paths) {
-    if (!datasets::is_kit(path)) continue;
-    const datasets::KitProfiles profiles = datasets::read_kit_profiles(path);
-    for (const std::string& problem : profiles.problems) say(problem, quiet);
-    if (profiles.networks > 0) say(path + ": " + profiles.summary(), quiet);
-    for (datasets::OperatorLatency& latency : profiles.latencies())
-      device.operator_latencies.push_back(std::move(latency));
-  }
-}
-
 }  // namespace
 
 void write_or_add(const std::string& out, datasets::DeviceRuntime device, const nasbench::SearchSpace& space,
@@ -101,7 +88,7 @@ void import_measured(const OptionParser& options, const std::string& out) {
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
   const datasets::JoinedSources joined = read_measurements(options, paths, space, quantity);
   datasets::DeviceRuntime device = imported_device(options, joined.measured, quantity);
-  if (quantity == datasets::Quantity::latency) add_profiles(paths, device, quiet);
+  if (quantity == datasets::Quantity::latency) device.operator_latencies = joined.measured.operator_latencies;
   write_or_add(out, std::move(device), space, quiet);
 }
 

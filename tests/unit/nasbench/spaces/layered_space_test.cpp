@@ -8,6 +8,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/json_reader.h"
+#include "tests/unit/nasbench/spaces/space_text.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -29,34 +30,6 @@ const char* const tiny_text = R"({
 json tiny() { return json::parse(tiny_text); }
 
 const LayeredSpace& tiny_space() { return layered_space(tiny(), "tiny.json"); }
-
-std::vector<std::string> lines_of(const SearchSpace& space, const std::string& text) {
-  std::vector<std::string> lines;
-  for (const OperatorSpecification& operation : space.operator_list(space.parse(text)))
-    lines.push_back(format(operation));
-  return lines;
-}
-
-/// What reading `definition` complains of.
-std::string complaint(const json& definition) {
-  try {
-    layered_space(definition, "bad.json");
-  } catch (const FormatError& error) {
-    return error.what();
-  }
-  return "nothing";
-}
-
-testing::AssertionResult says(const json& definition, const std::vector<std::string>& parts) {
-  const std::string message = complaint(definition);
-  for (const std::string& part : parts) {
-    if (message.find(part) == std::string::npos) {
-      return testing::AssertionFailure() << "'" << part << "' is not in: " << message;
-    }
-  }
-  if (message.find('\n') != std::string::npos) return testing::AssertionFailure() << "more than a line: " << message;
-  return testing::AssertionSuccess();
-}
 
 TEST(LayeredSpace, DecidesOncePerLayer) {
   EXPECT_EQ(tiny_space().name(), "tiny");

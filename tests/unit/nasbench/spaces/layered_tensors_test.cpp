@@ -8,6 +8,7 @@
 
 #include "nasbench/spaces/layered_space.h"
 #include "nasbench/support/error.h"
+#include "tests/unit/nasbench/spaces/space_text.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -40,31 +41,7 @@ json with_operators(const char* operators) {
 }
 
 std::vector<std::string> lines_of(const json& definition, const std::string& text) {
-  const LayeredSpace& space = layered_space(definition, "space.json");
-  std::vector<std::string> lines;
-  for (const OperatorSpecification& operation : space.operator_list(space.parse(text)))
-    lines.push_back(format(operation));
-  return lines;
-}
-
-std::string complaint(const json& definition) {
-  try {
-    layered_space(definition, "bad.json");
-  } catch (const FormatError& error) {
-    return error.what();
-  }
-  return "nothing";
-}
-
-testing::AssertionResult says(const json& definition, const std::vector<std::string>& parts) {
-  const std::string message = complaint(definition);
-  for (const std::string& part : parts) {
-    if (message.find(part) == std::string::npos) {
-      return testing::AssertionFailure() << "'" << part << "' is not in: " << message;
-    }
-  }
-  if (message.find('\n') != std::string::npos) return testing::AssertionFailure() << "more than a line: " << message;
-  return testing::AssertionSuccess();
+  return nasbench::lines_of(layered_space(definition, "space.json"), text);
 }
 
 TEST(LayeredTensors, Pyramid_IsItsOperators) {
@@ -351,6 +328,34 @@ TEST(LayeredTensorsFile, RepeatBombs_AreRefused) {
   EXPECT_NE(complaint(definition), "nothing");
   definition["templates"]["t2"] = json::parse(R"([{"kind": "activation", "name": "relu", "repeat": 128}])");
   EXPECT_TRUE(says(definition, {"make over 1000000 operators"}));
+}
+
+/// Half of 17 rounded up, twice that, and 17 do not fit; half of 16 and of 32 do. The name is of the stem, what takes
+/// it in an option.
+TEST(LayeredTensors, WhatFitsAtTheEndsOfTheResolutionsAlone_IsRefused) {
+  json space = with_operators(R"([{"kind": "convolution", "channels": 8, "stride": 2},
+      {"kind": "resize", "factor": 2, "as": "up"}, {"kind": "add", "from": ["up", "image"]}])");
+  space["stem"] = json::parse(R"([{"kind": "convolution", "channels": 8, "as": "image"}])");
+  space["input"].erase("resolution");
+  space["resolution"] = {16, 32};
+  EXPECT_EQ(complaint(space), "nothing");
+  space["resolution"] = {16, 17, 32};
+  EXPECT_TRUE(says(space, {"17x17", "18x18"}));
+}
+
+TEST(LayeredTensors, BlocksThatComputeMoreThanCanBeCounted_AreRefused) {
+  json space = with_operators(R"([{"kind": "convolution", "channels": 1048576},
+      {"template": "many", "repeat": 100}])");
+  space["templates"]["many"] = json::parse(R"([{"kind": "convolution", "channels": 1048576, "repeat": 100}])");
+  EXPECT_TRUE(says(space, {"too much to count"}));
+}
+
+TEST(LayeredTensors, ARepeatOfALayerIsNoValueOfItsTemplate) {
+  json space = pyramid();
+  space["templates"]["conv"][0]["repeat"] = "repeat";
+  space["layers"][0].erase("depth");
+  space["layers"][0]["repeat"] = {1, 2};
+  EXPECT_TRUE(says(space, {"repeat"}));
 }
 
 }  // namespace
