@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "datasets/tables/measurements.h"
+#include "datasets/tables/time_unit.h"
 #include "nasbench/support/median.h"
 #include "nasbench/support/number_text.h"
 
@@ -67,6 +68,7 @@ std::vector<std::string> JoinedSources::remarks(Quantity quantity) const {
     differing += (differing.empty() ? "" : ", ") + level_text(level, quantity);
   }
   lines.push_back("over the networks that they share, compared with the median: " + differing);
+  if (!doubt.empty()) lines.push_back(doubt);
   return lines;
 }
 
@@ -87,7 +89,7 @@ JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const
     operators.insert(operators.end(), source.operator_latencies.begin(), source.operator_latencies.end());
   }
   joined.measured.left_out_of_all = left_out;
-  std::vector<std::vector<double>> ratios(paths.size());
+  std::vector<std::vector<double>> ratios(paths.size()), to_first(paths.size());
   for (const Values& network : values_by_network(joined.sources)) {
     const double typical = median(network.values);
     joined.measured.architectures.push_back(network.architecture);
@@ -97,9 +99,13 @@ JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const
     joined.repeated.push_back({space.format(network.architecture), network.values, *most / *least - 1});
     for (std::size_t i = 0; i < network.values.size(); ++i) {
       ratios[network.sources[i]].push_back(network.values[i] / typical - 1);
+      if (i > 0) to_first[network.sources[i]].push_back(network.values[i] / network.values[0]);
     }
   }
   for (std::size_t s = 0; s < paths.size(); ++s) {
+    if (joined.doubt.empty() && unit(quantity) == "ms") {
+      joined.doubt = unit_doubt(to_first[s], paths[s].string(), paths.front().string());
+    }
     if (!ratios[s].empty()) joined.levels.push_back({paths[s].string(), median(ratios[s])});
   }
   joined.measured.whole_milliseconds = are_whole_milliseconds(joined.measured.latency_ms);

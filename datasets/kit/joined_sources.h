@@ -30,6 +30,7 @@ struct JoinedSources {
   std::vector<MeasuredSource> sources;  ///< each as it was read
   std::vector<RepeatedNetwork> repeated;
   std::vector<SourceLevel> levels;  ///< of the sources with a repeated network
+  std::string doubt;                ///< of the sources' units (unit_doubt()), or empty
 
   /// Sentences for people: what was measured more than once and how far that agrees, and how far the sources differ;
   /// for a fleet, how far its boards do. None where nothing was.

@@ -7,6 +7,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "datasets/tables/time_unit.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
@@ -31,7 +32,7 @@ std::string add_earlier(DeviceRuntime& device, const DeviceRuntime& earlier) {
   require_same(device.id, "quantity", std::string(name(device.quantity)), std::string(name(earlier.quantity)));
   std::unordered_map<nasbench::Architecture, double, nasbench::ArchitectureHash> now;
   for (const Measurement& row : device.latencies) now.emplace(row.architecture, row.latency_ms);
-  std::vector<double> changes;
+  std::vector<double> changes, ratios;
   std::size_t kept = 0;
   for (const Measurement& row : earlier.latencies) {
     const auto found = now.find(row.architecture);
@@ -39,7 +40,8 @@ std::string add_earlier(DeviceRuntime& device, const DeviceRuntime& earlier) {
       device.latencies.push_back(row);
       ++kept;
     } else {
-      changes.push_back(std::abs(found->second / row.latency_ms - 1));
+      ratios.push_back(found->second / row.latency_ms);
+      changes.push_back(std::abs(ratios.back() - 1));
     }
   }
   std::unordered_set<std::string> profiled;
@@ -52,8 +54,10 @@ std::string add_earlier(DeviceRuntime& device, const DeviceRuntime& earlier) {
                      ", measured again: " + std::to_string(changes.size());
   if (changes.empty()) return text;
   std::sort(changes.begin(), changes.end());
-  return text + " (the new values count; they differ by " + significant_digits(100 * changes[changes.size() / 2], 2) +
-         " % typically and " + significant_digits(100 * changes.back(), 2) + " % at most)";
+  text += " (the new values count; they differ by " + significant_digits(100 * changes[changes.size() / 2], 2) +
+          " % typically and " + significant_digits(100 * changes.back(), 2) + " % at most)";
+  const std::string doubt = unit(device.quantity) == "ms" ? unit_doubt(ratios, "the new one", "the earlier one") : "";
+  return doubt.empty() ? text : text + "; " + doubt;
 }
 
 }  // namespace tenshot::datasets

@@ -121,6 +121,7 @@ struct WideTableOptions {
   std::vector<std::string> devices;       ///< columns to read, in this order; empty = all
   std::optional<RowRange> rows;           ///< rows to read: what is left out can be predicted later; nothing = all
   Quantity quantity = Quantity::latency;  ///< what the columns hold, in its unit
+  double unit_ms = 1;                     ///< what a latency of 1 in the table is, in ms
   /// What operators take inside the networks, by device; a device keeps those of the networks that are read. A device
   /// that is no column is an InputError.
   std::map<std::string, std::vector<OperatorLatency>> operator_latencies = {};

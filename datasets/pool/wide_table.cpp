@@ -157,7 +157,7 @@ RowRange parse_row_range(std::string_view text) {
 }
 
 WideTableScan::WideTableScan(CsvReader& csv, const SearchSpace& space, const WideTableOptions& options)
-    : csv_(csv), rows_(options.rows), architectures_(csv, space, expected_columns) {
+    : csv_(csv), rows_(options.rows), unit_ms_(options.unit_ms), architectures_(csv, space, expected_columns) {
   for (DeviceColumn& column : chosen_columns(csv, space, options.devices)) {
     ids_.push_back(std::move(column.id));
     positions_.push_back(column.position);
@@ -182,7 +182,7 @@ void WideTableScan::run(Findings& findings, const RowSink& take) {
     for (std::size_t d = 0; d < ids_.size(); ++d) {
       const std::string_view field = csv_.fields()[positions_[d]];
       const LatencyEntry entry = parse_latency(field);
-      latencies_ms[d] = entry.problem ? std::numeric_limits<double>::quiet_NaN() : entry.latency_ms;
+      latencies_ms[d] = entry.problem ? std::numeric_limits<double>::quiet_NaN() : unit_ms_ * entry.latency_ms;
       if (entry.problem) {
         findings.add({*entry.problem, csv_.file(), csv_.line(), ids_[d], std::string(trimmed(field))});
       }

@@ -30,6 +30,7 @@ class WideTableScan {
  private:
   CsvReader& csv_;
   std::optional<RowRange> rows_;
+  double unit_ms_;
   ArchitectureColumn architectures_;
   std::vector<std::string> ids_;
   std::vector<std::size_t> positions_;

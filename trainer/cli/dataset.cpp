@@ -13,6 +13,7 @@
 #include "datasets/pool/wide_table_file.h"
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/space_files.h"
+#include "datasets/tables/time_unit.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/file_blocks.h"
@@ -36,6 +37,7 @@ constexpr const char* import_example =
     "  tenshot dataset import --table latency_ms.csv --space networks --networks operators.csv --out pool/\n"
     "  tenshot dataset import --table latency_ms.csv --space networks --networks operators.csv --operator-latencies "
     "board_gpu=board_gpu_ms --out pool/\n"
+    "  tenshot dataset import --table latency_s.csv --unit s --space networks --networks models/ --out pool/\n"
     "  tenshot dataset import --table energy_mj.csv --quantity energy --out pool/\n"
     "  tenshot dataset import --table benchncnn.txt --networks params/ --id pi5_ncnn --out pool/\n"
     "  tenshot dataset import --kit kit/ --out pool/\n"
@@ -53,7 +55,7 @@ void import_benchncnn(const OptionParser& options, const std::string& table, con
   if (options.has("space") && options.get("space") != nasbench::networks().name()) {
     throw UsageError("--space: benchncnn measures networks by name");
   }
-  for (const char* other : {"devices", "rows", "operator-latencies"}) {
+  for (const char* other : {"devices", "rows", "unit", "operator-latencies"}) {
     if (options.has(other)) throw UsageError("--" + std::string(other) + " is of a CSV, not of what benchncnn prints");
   }
   const std::string id = options.has("id") ? options.get("id") : std::filesystem::path(table).stem().string();
@@ -93,6 +95,7 @@ void add_import_options(OptionParser& options) {
       "DEVICE=COLUMN, comma-separated: columns of the CSV of --networks that say what operators take on a device, in "
       "ms",
       cxxopts::value<std::string>());
+  add("unit", "of the latencies of --table: s, ms or us (default: ms)", cxxopts::value<std::string>());
   add("rows", "a:b, rows whose index is a … b − 1 (default: all)", cxxopts::value<std::string>());
   add("kit",
       "folder of a kit with the results/ of its measure.sh: becomes one device-runtime; may be given several times",
@@ -115,6 +118,7 @@ void import_measurements(const Arguments& arguments) {
   const bool of_device = options.has("kit") || options.has("measurements");
   if (of_device && options.has("table"))
     throw UsageError("--table is one way, --kit and --measurements are another: give one");
+  if (of_device && options.has("unit")) throw UsageError("--unit is of the columns of --table");
   if (of_device) return import_measured(options, options.required("out"));
   const std::string table = options.required("table"), out = options.required("out");
   FileRoles files;
@@ -126,6 +130,11 @@ void import_measurements(const Arguments& arguments) {
   wide.quantity = quantity;
   if (options.has("devices")) wide.devices = split_list(options.get("devices"));
   if (options.has("rows")) wide.rows = datasets::parse_row_range(options.get("rows"));
+  if (options.has("unit")) {
+    if (unit(quantity) != "ms")
+      throw UsageError("--unit is of latencies; --quantity is " + std::string(name(quantity)));
+    wide.unit_ms = datasets::milliseconds_of(options.get("unit"));
+  }
   networks_of(options);
   if (is_benchncnn_file(table)) return import_benchncnn(options, table, out);
   if (options.has("id")) throw UsageError("--id names what a --kit, or what benchncnn printed, becomes");

@@ -233,6 +233,16 @@ Eigen::MatrixXd NetworkPlaces::of(const Eigen::MatrixXd& features) const {
   return places;
 }
 
+Eigen::MatrixXd NetworkPlaces::features_at(const Eigen::MatrixXd& places) const {
+  const Index shared = typical_costs.size();
+  const Eigen::ArrayXd total = (scale * places.col(shared).array()).exp();
+  Eigen::MatrixXd features = (length * places.leftCols(shared)).array().square().colwise() * total;
+  for (Index f = 0; f < shared; ++f) {
+    features.col(f) *= typical_costs[f] > 0 ? 1 / typical_costs[f] : 0;
+  }
+  return features;
+}
+
 Eigen::MatrixXd similarity(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b) {
   Eigen::MatrixXd squared = -2 * a * b.transpose();
   squared.colwise() += a.rowwise().squaredNorm();
@@ -278,7 +288,8 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
   library.residual_variance = library.log_rms.array().square().mean();
   if (pool.scale.measure.empty()) return library;
   library.scale = pool.scale;
-  library.kinds = fit_kinds(pool.features, pool.scale, pool.latency_ms, pool.labels);
+  library.kinds = fit_kinds(pool.features, pool.scale, pool.latency_ms, pool.labels, options.kinds);
+  library.groups = fit_groups(pool.latency_ms, pool.labels, options.groups);
   for (DeviceKind& kind : library.kinds) {
     for (KindMember& member : kind.members) {
       const auto device = static_cast<Index>(member.device);
@@ -321,6 +332,7 @@ CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size
   part.differences.resize(count, count);
   part.known_weights.resize(library.known_weights.rows(), library.places.compared() ? count : 0);
   part.kinds = kinds_of_devices(library.kinds, devices, library.scale);
+  part.groups = groups_of_devices(library.groups, devices);
   part.block.clear();
   for (const std::size_t device : devices) part.block.push_back(library.block_of(device));
   for (Index i = 0; i < count; ++i) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "trainer/predictors/operators/device_kinds.h"
+#include "trainer/predictors/operators/network_groups.h"
 
 namespace tenshot::trainer::operators {
 
@@ -40,6 +41,8 @@ struct LibraryOptions {
   double similarity_length = 0.15;  ///< of the kernel, over the shares of latency that features have
   double similarity_scale = 1;      ///< of the kernel, over log latency
   double similarity_noise = 0.3;    ///< variance of what is a network's own, against what alike ones share
+  KindOptions kinds = {};
+  KindOptions groups = group_options();  ///< of NetworkGroup
 };
 
 /// Where networks stand among each other: roots of the shares that the shared features have of a typical latency,
@@ -52,6 +55,8 @@ struct NetworkPlaces {
 
   bool compared() const { return typical_costs.size() > 0; }
   Eigen::MatrixXd of(const Eigen::MatrixXd& features) const;
+  /// The inverse of `of`; zero for features that no device of the pool has a cost of.
+  Eigen::MatrixXd features_at(const Eigen::MatrixXd& places) const;
 };
 
 /// exp(−distance) for each pair of rows, [a.rows(), b.rows()].
@@ -73,8 +78,9 @@ struct CostLibrary {
   Eigen::MatrixXd known_weights;  ///< [networks, devices]: a device's log residual at x is similarity(x, known) · them
   double residual_variance = 0;   ///< of those residuals
 
-  FeatureScale scale;             ///< of the kinds' features
-  std::vector<DeviceKind> kinds;  ///< all device-runtimes first; empty: only entries explain a device
+  FeatureScale scale;                ///< of the kinds' features
+  std::vector<DeviceKind> kinds;     ///< all device-runtimes first; empty: only entries explain a device
+  std::vector<NetworkGroup> groups;  ///< of networks that many boards measured
 
   std::size_t devices() const { return static_cast<std::size_t>(costs.rows()); }
   std::size_t block_of(std::size_t device) const { return block.empty() ? 0 : block[device]; }

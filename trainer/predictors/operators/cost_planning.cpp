@@ -91,10 +91,26 @@ LatencyCovariance covariance_of_kind(const CostLibrary& library, const DeviceKin
   return covariance;
 }
 
+/// Networks that many boards measured vary as they did there.
+LatencyCovariance covariance_of_group(const NetworkGroup& group, const std::vector<Index>& places) {
+  const Eigen::MatrixXd root = group.kinds.front().covariance.llt().matrixL();
+  LatencyCovariance covariance;
+  covariance.size = places.size();
+  covariance.blocks.push_back(block_of(root(places, Eigen::all).cast<float>()));
+  return covariance;
+}
+
 }  // namespace
 
 LatencyCovariance prior_covariance(const CostLibrary& library, const Eigen::MatrixXd& features,
                                    const PosteriorOptions& options) {
+  if (options.group_share > 0 && !library.groups.empty()) {
+    const Eigen::MatrixXd near = similarity(library.places.of(features), library.known);
+    for (const NetworkGroup& group : library.groups) {
+      const auto places = places_in(group, near);
+      if (places) return covariance_of_group(group, *places);
+    }
+  }
   if (!library.kinds.empty()) {
     return covariance_of_kind(library, library.kinds.front(), features.leftCols(library.costs.cols()));
   }

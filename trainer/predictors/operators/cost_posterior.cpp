@@ -41,6 +41,9 @@ struct Hypothesis {
   LatencySolution solution;  ///< of an entry
   KindSolution of_kind;      ///< of a kind
   double score = 0;          ///< log of its weight, but for what they sum to
+  /// Where the measured networks are all of a group of the library: that group, and the log latencies of its networks.
+  const NetworkGroup* group = nullptr;
+  Eigen::VectorXd log_latency = {};
 };
 
 void check(const AdaptationFeatures& set) {
@@ -88,8 +91,8 @@ Eigen::VectorXd log_weights_of_entries(const CostLibrary& library, const Posteri
 }
 
 std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::vector<EntryView>& views,
-                                      const std::vector<KindView>& kinds, const CostLibrary& library,
-                                      const PosteriorOptions& options) {
+                                      const std::vector<KindView>& kinds, const Eigen::MatrixXd& near,
+                                      const CostLibrary& library, const PosteriorOptions& options) {
   LatencySolver solver(problem, options);
   std::vector<Hypothesis> hypotheses;
   const auto consider = [&](Hypothesis hypothesis, double log_weight, double log_evidence) {
@@ -118,6 +121,27 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
       consider(std::move(hypothesis), std::log(each), log_evidence);
     }
   }
+  for (const NetworkGroup& group : library.groups) {
+    const auto places = places_in(group, near);
+    if (!places || kinds.empty() || options.group_share <= 0) continue;
+    const double share = options.group_share / static_cast<double>(group.kinds.size() * options.noises.size());
+    for (const DeviceKind& of_group : group.kinds) {
+      const auto same = [&](const KindView& view) { return view.kind->name == of_group.name; };
+      auto kind = std::find_if(kinds.begin(), kinds.end(), same);
+      if (kind == kinds.end()) kind = kinds.begin();
+      for (const double noise : options.noises) {
+        KindSolution solution = solve(view_of(of_group, *places), problem, noise, options);
+        Hypothesis hypothesis{views.size() + static_cast<std::size_t>(kind - kinds.begin()),
+                              1,
+                              noise,
+                              {},
+                              solve(*kind, problem, noise, options)};
+        hypothesis.group = &group;
+        hypothesis.log_latency = std::move(solution.log_costs);
+        consider(std::move(hypothesis), std::log(share), solution.log_evidence);
+      }
+    }
+  }
   if (hypotheses.empty()) {
     throw InputError("no costs of the pool's devices explain these latencies: are they really milliseconds?");
   }
@@ -141,10 +165,10 @@ std::vector<double> weights_of(const std::vector<Hypothesis>& hypotheses) {
 /// The measured networks under the library's kinds. `near` says how alike they are to its networks.
 std::vector<KindView> kind_views(const CostLibrary& library, const Eigen::MatrixXd& features,
                                  const Eigen::MatrixXd& near) {
-  constexpr double speed_variance = 0.25;  // of a device's log speed, beside what its kind's devices show
   std::vector<KindView> views;
   for (const DeviceKind& kind : library.kinds) {
     KindView view;
+    view.kind = &kind;
     view.features = features * library.scale.log_unit.array().exp().matrix().asDiagonal();
     view.log_costs = kind.log_costs;
     view.covariance = kind.covariance.array() + speed_variance;
@@ -225,6 +249,17 @@ void add_spread(Index begin, const Eigen::MatrixXd& covariance, Index operator_f
       (covariance.diagonal() - spread.rowwise().squaredNorm()).cwiseMax(0).tail(decisions);
 }
 
+/// What a group's networks take beside the costs, as weights of these networks.
+Eigen::VectorXd weights_beside_costs(const CostLibrary& library, const Hypothesis& hypothesis) {
+  constexpr double own = 0.01;  // variance of a network's own, so that two that are nearly equal stay finite
+  const Eigen::MatrixXd places = library.known(hypothesis.group->networks, Eigen::all);
+  const Eigen::VectorXd costs = (hypothesis.of_kind.log_costs + library.scale.log_unit).array().exp();
+  Eigen::MatrixXd kernel = similarity(places, places);
+  kernel.diagonal().array() += own;
+  const Eigen::VectorXd by_costs = (library.places.features_at(places) * costs).array().max(smallest_relative).log();
+  return kernel.llt().solve(hypothesis.log_latency - by_costs);
+}
+
 void set_anchors(const CostLibrary& library, const std::vector<Hypothesis>& hypotheses,
                  const std::vector<double>& weights, const std::vector<KindView>& kinds,
                  const Eigen::MatrixXd& measured, CostPosterior& posterior) {
@@ -243,8 +278,12 @@ void set_anchors(const CostLibrary& library, const std::vector<Hypothesis>& hypo
       posterior.anchor_weights.tail(measured.rows()) += weights[h] * hypothesis.solution.residual_weights;
       continue;
     }
-    const DeviceKind& kind = library.kinds[hypothesis.entry - library.devices()];
+    if (hypothesis.group != nullptr) {
+      posterior.anchor_weights(hypothesis.group->networks) += weights[h] * weights_beside_costs(library, hypothesis);
+      continue;
+    }
     const KindView& view = kinds[hypothesis.entry - library.devices()];
+    const DeviceKind& kind = *view.kind;
     posterior.anchor_weights.head(known) +=
         weights[h] *
         (kind.residual + kind.residual_factor * (view.residual_factor.transpose() * hypothesis.of_kind.weights));
@@ -290,7 +329,7 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
   }
   const auto shared = library.costs.cols();
   const std::vector<KindView> kinds = kind_views(library, set.features.leftCols(shared), near);
-  std::vector<Hypothesis> hypotheses = hypotheses_of(problem, views, kinds, library, options);
+  std::vector<Hypothesis> hypotheses = hypotheses_of(problem, views, kinds, near, library, options);
   const std::vector<double> weights = weights_of(hypotheses);
 
   CostPosterior posterior;

@@ -23,6 +23,7 @@ void each_option(Options& options, const Visit& visit) {
   visit("gross_spread", options.gross_spread);
   visit("evidence_power", options.evidence_power);
   visit("kind_share", options.kind_share);
+  visit("group_share", options.group_share);
   visit("start_pull", options.start_pull);
   visit("operator_times", options.operator_times);
   visit("newton_steps", options.newton_steps);
@@ -47,6 +48,7 @@ void require_valid(const PosteriorOptions& options) {
   require_option(between(options.gross_spread, 1e-3, 10), "gross_spread", "from .001 to 10");
   require_option(between(options.evidence_power, 1e-3, 1), "evidence_power", "from .001 to 1");
   require_option(between(options.kind_share, 0, 1), "kind_share", "from 0 to 1");
+  require_option(between(options.group_share, 0, 1), "group_share", "from 0 to 1");
   require_option(between(options.start_pull, 0, 1e3), "start_pull", "from 0 to 1000");
   require_option(options.operator_times == 0 || options.operator_times == 1, "operator_times", "0 or 1");
   require_option(options.newton_steps >= 1 && options.newton_steps <= 1000, "newton_steps", "from 1 to 1000");

@@ -41,6 +41,8 @@ struct PosteriorOptions {
   /// How probable it is beforehand that a device is one of a kind (DeviceKind) and not like one entry of the library.
   /// Larger draws more devices towards what is typical of their kind.
   double kind_share = 0.1;
+  /// The same of networks that many boards measured (NetworkGroup), where all that was measured is of them.
+  double group_share = 0.6;
   /// LibraryOptions::typical_pull where the pool's quantity is cold starts. Larger trusts a device's own starts less.
   double start_pull = 0.05;
   /// 1: what operators take is learned where it was measured on devices of the pool (OperatorTimes); 0: it is not.

@@ -5,11 +5,29 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "nasbench/support/median.h"
+#include "trainer/core/options_json.h"
 
 namespace tenshot::trainer::operators {
+
+/// For options_json.h, which finds it by the type of the options.
+template <class Options, class Visit>
+void each_option(Options& options, const Visit& visit) {
+  visit("variance", options.variance);
+  visit("measure_variance", options.measure_variance);
+  visit("prior_devices", options.prior_devices);
+  visit("kind_devices", options.kind_devices);
+  visit("measure_devices", options.measure_devices);
+  visit("setting_power", options.setting_power);
+  visit("rounds", options.rounds);
+  visit("device_freedom", options.device_freedom);
+}
+
+void from_json(const nlohmann::json& json, KindOptions& options) { options = options_from<KindOptions>(json); }
+
 namespace {
 
 using Eigen::Index;
@@ -107,6 +125,18 @@ double total_weight(const std::vector<KindMember>& members) {
   return total;
 }
 
+/// The weight of a device under a Student distribution, by how far its log latencies are from what the prior expects of
+/// them: at the most probable costs the two squares sum to the squared Mahalanobis distance.
+double typical_weight(const Measured& measured, const KindMember& member, double noise_variance, const Gaussian& prior,
+                      const Eigen::MatrixXd& precision, double freedom) {
+  if (freedom == 0) return 1;
+  const Eigen::VectorXd difference = member.log_costs - prior.mean;
+  const double distance =
+      difference.dot(precision * difference) +
+      (measured.log_latency - log_latency_of(measured.features, member.log_costs)).squaredNorm() / noise_variance;
+  return (freedom + static_cast<double>(measured.log_latency.size())) / (freedom + distance);
+}
+
 /// The mean and covariance of the members' log costs, under a prior that counts as some devices. `before` is what they
 /// were fitted under.
 Gaussian estimate(const std::vector<KindMember>& members, const Gaussian& before, const Eigen::MatrixXd& basic,
@@ -114,12 +144,14 @@ Gaussian estimate(const std::vector<KindMember>& members, const Gaussian& before
   const double total = total_weight(members);
   const double prior_devices = all != nullptr ? options.kind_devices : options.prior_devices;
   Gaussian found{Eigen::VectorXd::Zero(before.mean.size()), Eigen::MatrixXd::Zero(basic.rows(), basic.cols())};
+  double typical = 0;
   for (const KindMember& member : members) {
-    found.mean += member.weight * member.log_costs;
+    typical += member.weight * member.typical;
+    found.mean += member.weight * member.typical * member.log_costs;
     found.covariance += member.weight * member.covariance;
   }
   const Eigen::VectorXd open = found.covariance.diagonal() / total;
-  found.mean /= total;
+  found.mean /= typical;
   if (all != nullptr) {
     found.mean = (total * found.mean + all->mean) / (total + 1);
   } else {
@@ -128,7 +160,7 @@ Gaussian estimate(const std::vector<KindMember>& members, const Gaussian& before
   }
   for (const KindMember& member : members) {
     const Eigen::VectorXd difference = member.log_costs - found.mean;
-    found.covariance.selfadjointView<Eigen::Lower>().rankUpdate(difference, member.weight);
+    found.covariance.selfadjointView<Eigen::Lower>().rankUpdate(difference, member.weight * member.typical);
   }
   found.covariance = Eigen::MatrixXd(found.covariance.selfadjointView<Eigen::Lower>());
   found.covariance += prior_devices * (all != nullptr ? all->covariance : basic);
@@ -165,6 +197,7 @@ Gaussian maximise(const std::vector<Measured>& measured, const Eigen::MatrixXd& 
       constexpr int first_steps = 12, later_steps = 4;
       fit(of_device, noise_variance[m], prior, precision, round == 0 ? first_steps : later_steps, member);
       noise_variance[m] = noise_variance_of(of_device, member);
+      member.typical = typical_weight(of_device, member, noise_variance[m], prior, precision, options.device_freedom);
     }
     prior = estimate(members, prior, basic, all, scale, options);
   }
@@ -192,13 +225,15 @@ void set_residuals(DeviceKind& kind) {
   const Index networks = kind.members.front().residual.size();
   const double total = total_weight(kind.members) + prior_devices;
   kind.residual = Eigen::VectorXd::Zero(networks);
-  for (const KindMember& member : kind.members) kind.residual += member.weight / total * member.residual;
+  for (const KindMember& member : kind.members) {
+    kind.residual += member.weight * member.typical / total * member.residual;
+  }
   kind.residual_factor.resize(networks, static_cast<Index>(kind.members.size()));
   for (std::size_t m = 0; m < kind.members.size(); ++m) {
     const KindMember& member = kind.members[m];
     const Eigen::VectorXd known = (member.residual.array() != 0).cast<double>();
     kind.residual_factor.col(static_cast<Index>(m)) =
-        std::sqrt(member.weight / total) * (member.residual - known.cwiseProduct(kind.residual));
+        std::sqrt(member.weight * member.typical / total) * (member.residual - known.cwiseProduct(kind.residual));
   }
 }
 

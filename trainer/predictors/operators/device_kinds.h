@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct FeatureScale {
 struct KindMember {
   std::size_t device = 0;
   double weight = 1;           ///< less for settings of one board than for as many boards
+  double typical = 1;          ///< less for a device that is unlike the others of its kind
   Eigen::VectorXd log_costs;   ///< [features]: of the ms that the usual unit takes
   Eigen::MatrixXd covariance;  ///< [features, features]: of what its networks leave open
   Eigen::VectorXd residual;    ///< [networks]: its log residual at x is similarity(x, networks) · residual
@@ -43,6 +45,18 @@ struct DeviceKind {
   std::vector<KindMember> members;  ///< empty where the kind was read from a file
 };
 
+constexpr double speed_variance = 0.25;  ///< of a device's log speed, beside what its kind's devices show
+
+/// The measured networks under one kind of devices.
+struct KindView {
+  const DeviceKind* kind = nullptr;
+  Eigen::MatrixXd features;         ///< [n, features], in usual units
+  Eigen::VectorXd log_costs;        ///< [features]: prior mean
+  Eigen::MatrixXd covariance;       ///< [features, features]: prior
+  Eigen::VectorXd residual;         ///< [n]: prior mean of the log residuals
+  Eigen::MatrixXd residual_factor;  ///< [n, r]
+};
+
 struct KindOptions {
   double variance = 0.5;        ///< of a log cost of its own, before any device is known
   double measure_variance = 1;  ///< of what costs of one measure share, before any device is known
@@ -52,7 +66,13 @@ struct KindOptions {
   double setting_power = 0.7;   ///< n settings of a board and kind count as n^(1 − setting_power) boards
   std::size_t fewest = 4;       ///< device-runtimes that are a kind of their own
   int rounds = 8;               ///< of expectation-maximisation
+  /// ν of a Student distribution of devices about their kind (Lange, Little and Taylor, 1989): smaller counts a device
+  /// that is unlike the others less. 0: all count alike.
+  double device_freedom = 0;
 };
+
+/// What experiments set.
+void from_json(const nlohmann::json& json, KindOptions& options);
 
 /// The mean of the members' residuals, and a factor of their covariance; both drawn to zero where members are few.
 void set_residuals(DeviceKind& kind);

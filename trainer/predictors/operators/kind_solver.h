@@ -7,15 +7,6 @@
 
 namespace tenshot::trainer::operators {
 
-/// The measured networks under one kind of devices.
-struct KindView {
-  Eigen::MatrixXd features;         ///< [n, features], in usual units
-  Eigen::VectorXd log_costs;        ///< [features]: prior mean
-  Eigen::MatrixXd covariance;       ///< [features, features]: prior
-  Eigen::VectorXd residual;         ///< [n]: prior mean of the log residuals
-  Eigen::MatrixXd residual_factor;  ///< [n, r]
-};
-
 /// What the measurements make of a kind of devices.
 struct KindSolution {
   double log_evidence = 0;

@@ -162,7 +162,18 @@ FeatureMap get_features(const Archive& archive, const nasbench::SearchSpace& spa
 
 namespace {
 
-constexpr std::size_t most_kinds = 1000;
+constexpr std::size_t most_kinds = 1000, most_groups = 1000;
+constexpr double largest_log_cost = 700, largest_deviation = 100, largest_variance = 1e4;
+
+/// A covariance called `name`, of which the file need only hold the lower half.
+Eigen::MatrixXd get_covariance(const Archive& archive, const std::string& name, Index size) {
+  Eigen::MatrixXd covariance =
+      get(archive, name, size, size, -largest_variance, largest_variance).selfadjointView<Eigen::Lower>();
+  if (covariance.llt().info() != Eigen::Success) {
+    throw FormatError("array '" + name + "' is no covariance: it is not positive definite");
+  }
+  return covariance;
+}
 
 void put_kinds(Archive& archive, const CostLibrary& library, Exactness exactness) {
   if (library.kinds.empty()) return;
@@ -180,7 +191,6 @@ void put_kinds(Archive& archive, const CostLibrary& library, Exactness exactness
 }
 
 std::vector<DeviceKind> get_kinds(const Archive& archive, Index features, Index networks) {
-  constexpr double largest_log_cost = 700, largest_deviation = 100, largest_variance = 1e4;
   std::vector<DeviceKind> kinds;
   const auto names = CardField(archive).find("kinds");
   if (!names) return kinds;
@@ -189,17 +199,53 @@ std::vector<DeviceKind> get_kinds(const Archive& archive, Index features, Index 
     DeviceKind kind;
     kind.name = of_kind.text();
     kind.log_costs = get(archive, name + ".log_costs", features, 1, -largest_log_cost, largest_log_cost);
-    kind.covariance = get(archive, name + ".covariance", features, features, -largest_variance, largest_variance)
-                          .selfadjointView<Eigen::Lower>();
-    if (kind.covariance.llt().info() != Eigen::Success) {
-      throw FormatError("array '" + name + ".covariance' is no covariance: it is not positive definite");
-    }
+    kind.covariance = get_covariance(archive, name + ".covariance", features);
     kind.residual = get(archive, name + ".residual", networks, 1, -largest_deviation, largest_deviation);
     kind.residual_factor =
         get(archive, name + ".residual_factor", networks, any_size, -largest_deviation, largest_deviation);
     kinds.push_back(std::move(kind));
   }
   return kinds;
+}
+
+void put_groups(Archive& archive, const CostLibrary& library, Exactness exactness) {
+  if (library.groups.empty()) return;
+  nlohmann::json groups = nlohmann::json::array();
+  for (const NetworkGroup& group : library.groups) {
+    nlohmann::json names = nlohmann::json::array();
+    for (const DeviceKind& kind : group.kinds) {
+      const std::string name = "group" + std::to_string(groups.size()) + ".kind" + std::to_string(names.size());
+      names.push_back(kind.name);
+      put(archive, name + ".log_latency", kind.log_costs, exactness);
+      put(archive, name + ".covariance", kind.covariance, exactness);
+    }
+    groups.push_back({{"networks", group.networks}, {"kinds", std::move(names)}});
+  }
+  archive.card["network_groups"] = std::move(groups);
+}
+
+std::vector<NetworkGroup> get_groups(const Archive& archive, Index networks) {
+  std::vector<NetworkGroup> groups;
+  const auto field = CardField(archive).find("network_groups");
+  if (!field) return groups;
+  for (const CardField& of_group : field->list(most_groups)) {
+    NetworkGroup group;
+    for (const CardField& network : of_group.at("networks").list(static_cast<std::size_t>(networks))) {
+      group.networks.push_back(network.whole_number(0, networks - 1));
+    }
+    const auto size = static_cast<Index>(group.networks.size());
+    for (const CardField& of_kind : of_group.at("kinds").list(most_kinds)) {
+      const std::string name = "group" + std::to_string(groups.size()) + ".kind" + std::to_string(group.kinds.size());
+      DeviceKind kind;
+      kind.name = of_kind.text();
+      kind.log_costs = get(archive, name + ".log_latency", size, 1, -largest_log_cost, largest_log_cost);
+      kind.covariance = get_covariance(archive, name + ".covariance", size);
+      group.kinds.push_back(std::move(kind));
+    }
+    if (size == 0 || group.kinds.empty()) of_group.fail("networks and kinds");
+    groups.push_back(std::move(group));
+  }
+  return groups;
 }
 
 }  // namespace
@@ -217,6 +263,7 @@ void put_library(Archive& archive, const CostLibrary& library, Exactness exactne
   put(archive, "library.known", library.known, exactness);
   put(archive, "library.known_weights", library.known_weights, exactness);
   put_kinds(archive, library, exactness);
+  put_groups(archive, library, exactness);
 }
 
 CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
@@ -246,7 +293,9 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
     throw FormatError("key 'residual_variance' is not a number of at least 0");
   }
   library.kinds = get_kinds(archive, features, library.known.rows());
-  if (!library.kinds.empty()) library.scale = feature_scale(map);
+  if (library.kinds.empty()) return library;
+  library.scale = feature_scale(map);
+  library.groups = get_groups(archive, library.known.rows());
   return library;
 }
 

@@ -79,6 +79,7 @@ class OperatorsModel : public PoolModel {
     if (!options.like.empty()) {
       library = operators::with_devices(library, entries);
       library.kinds.clear();
+      library.groups.clear();
       assumed.closeness = nearer_half(assumed.closeness);
     }
     const std::vector<Remark> told = operators::add_own_entry(map, library, pool_, set, assumed);

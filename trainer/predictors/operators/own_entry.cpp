@@ -166,6 +166,7 @@ CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatu
   std::iota(others.begin(), others.end(), std::size_t{0});
   CostLibrary rest = with_devices(library, others);
   rest.kinds = library.kinds;
+  rest.groups = library.groups;
   CostPosterior both = adapt(rest, set, options);
   for (CostComponent& component : both.components) {
     if (component.entry >= others.size()) ++component.entry;  // kinds stand behind the own entry

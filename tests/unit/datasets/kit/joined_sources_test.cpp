@@ -80,5 +80,18 @@ TEST_F(JoinedMeasurements, KeepTheDescriptorOfAKitAndCountWhatEachLeftOut) {
   EXPECT_EQ(joined.measured.left_out(), alone.left_out() + 1);
 }
 
+TEST_F(JoinedMeasurements, AskForTheUnitWhereSourcesDifferByAThousand) {
+  const auto folder = folder_.path().string();
+  const auto last_remark = [&](const Rows& a, const Rows& b) {
+    return read_joined({table("a.csv", a), table("b.csv", b)}, space(), Quantity::latency)
+        .remarks(Quantity::latency)
+        .back();
+  };
+  EXPECT_EQ(last_remark({{7, 10}, {8, 20}}, {{7, 11000}, {8, 19000}}),
+            folder + "/b.csv has about a thousand times the latencies of " + folder +
+                "/a.csv for the same networks: are they in another unit? Latencies are in ms");
+  EXPECT_EQ(last_remark({{7, 10}, {8, 20}}, {{7, 1000}, {8, 2000}}).find("unit"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace tenshot::datasets

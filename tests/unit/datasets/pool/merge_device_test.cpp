@@ -27,6 +27,14 @@ TEST(AddEarlier, KeepsWhatWasNotMeasuredAgainAndSaysHowFarTheRestAgrees) {
             "by 10 % typically and 10 % at most)");
 }
 
+TEST(AddEarlier, AsksForTheUnitWhereLatenciesDifferByAThousand) {
+  DeviceRuntime now = board({{space().at(1), 0.0101}, {space().at(2), 0.019}});
+  const std::string text = add_earlier(now, board({{space().at(1), 10}, {space().at(2), 20}}));
+  EXPECT_NE(text.find("the earlier one has about a thousand times the latencies of the new one for the same networks"),
+            std::string::npos)
+      << text;
+}
+
 TEST(AddEarlier, RefusesAnotherBoardOfThatName) {
   DeviceRuntime now = board({{space().at(1), 11}}), other = board({{space().at(2), 20}});
   other.device = "another board";

@@ -8,6 +8,7 @@
 #include "datasets/pool/column_spool.h"
 #include "datasets/pool/pool.h"
 #include "datasets/pool/wide_table_file.h"
+#include "datasets/tables/time_unit.h"
 #include "nasbench/support/files.h"
 #include "tests/unit/datasets/fixtures.h"
 
@@ -44,6 +45,14 @@ TEST(WideTable, MakesADeviceOfEveryColumn) {
   EXPECT_EQ(pool.devices[2].latencies[3].architecture, space().at(3));
   EXPECT_EQ(pool.devices[0].descriptor.source, "none");
   EXPECT_TRUE(pool.findings.empty());
+}
+
+TEST(WideTable, ReadsLatenciesInTheirUnit) {
+  WideTableOptions options;
+  options.unit_ms = milliseconds_of("us");
+  EXPECT_EQ(latencies_of(parse(small_table(), options).devices[1]), (std::vector<double>{2e-3, 5e-3, 8e-3, 11e-3}));
+  EXPECT_EQ(milliseconds_of("s"), 1000);
+  EXPECT_EQ(message_of([] { milliseconds_of("minutes"); }), "unit 'minutes': expected s, ms or us");
 }
 
 TEST(WideTable, ReadsTheDevicesAskedForInThatOrder) {

@@ -1,0 +1,196 @@
+// What `operators` makes of device-runtimes that are held out by board, under settings of its kinds of devices. Usage:
+// device_kinds --pool FOLDER… --runtime "ncnn, Vulkan" [--parts 0,1,2] [--new-networks] [--set '{"kind_share": 0.3}']
+// Prints one line: the runs, the means of their shares within ±10 and ±20 %, and how often 90 % intervals held before
+// they are calibrated.
+
+#include <algorithm>
+#include <cmath>
+#define CXXOPTS_VECTOR_DELIMITER ';'
+#include <cxxopts.hpp>
+#include <filesystem>
+#include <iostream>
+#include <iterator>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <set>
+
+#include "datasets/pool/joined_pools.h"
+#include "experiments/shared/program.h"
+#include "nasbench/support/number_text.h"
+#include "nasbench/support/random.h"
+#include "sampling/architectures/information.h"
+#include "trainer/predictors/operators/cost_planning.h"
+#include "trainer/predictors/operators/cost_posterior.h"
+#include "trainer/predictors/operators/pool_costs.h"
+
+namespace {
+
+using namespace tenshot;
+using namespace tenshot::trainer::operators;
+using Eigen::Index;
+
+constexpr int part_count = 5;
+constexpr std::size_t samples = 10;
+constexpr double normal_95 = 1.6449;  ///< quantile of the normal distribution: a 90 % interval
+
+struct Score {
+  double within_10 = 0, within_20 = 0, held = 0, runs = 0;
+};
+
+struct Setting {
+  PosteriorOptions posterior;
+  LibraryOptions library;
+};
+
+/// The part of each board, 0 to part_count − 1, drawn once for all experiments.
+std::map<std::string, int> parts_of(const std::vector<std::string>& boards) {
+  const std::set<std::string> distinct(boards.begin(), boards.end());
+  std::vector<std::string> order(distinct.begin(), distinct.end());
+  Rng rng(7);
+  rng.shuffle(order);
+  std::map<std::string, int> parts;
+  for (std::size_t i = 0; i < order.size(); ++i) parts[order[i]] = static_cast<int>(i % part_count);
+  return parts;
+}
+
+/// A third of the networks that any of the devices measured.
+std::vector<bool> unseen_networks(const PoolNumbers& numbers, const std::vector<Index>& devices, int part) {
+  std::vector<Index> measured;
+  for (Index n = 0; n < numbers.latency_ms.cols(); ++n) {
+    if (std::any_of(devices.begin(), devices.end(), [&](Index d) { return std::isfinite(numbers.latency_ms(d, n)); })) {
+      measured.push_back(n);
+    }
+  }
+  Rng rng(11, static_cast<std::uint64_t>(part));
+  rng.shuffle(measured);
+  std::vector<bool> unseen(static_cast<std::size_t>(numbers.latency_ms.cols()), false);
+  for (std::size_t i = 0; i < measured.size() / 3; ++i) unseen[static_cast<std::size_t>(measured[i])] = true;
+  return unseen;
+}
+
+void score_device(const CostLibrary& library, const PoolNumbers& numbers, const std::vector<bool>& unseen,
+                  bool new_ones, Index device, const Setting& setting, Score& score) {
+  std::vector<Index> candidates, others;
+  for (Index n = 0; n < numbers.latency_ms.cols(); ++n) {
+    if (!std::isfinite(numbers.latency_ms(device, n))) continue;
+    (unseen[static_cast<std::size_t>(n)] ? others : candidates).push_back(n);
+  }
+  if (candidates.size() < samples + 2 || (new_ones && others.empty())) return;
+  std::vector<std::size_t> all(candidates.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  sampling::InformationOptions planning;
+  planning.noise = expected_noise(library);
+  Rng rng(1);
+  const std::vector<std::size_t> chosen = sampling::choose_informative(
+      prior_covariance(library, numbers.features(candidates, Eigen::all), setting.posterior), all, {}, samples, rng,
+      planning);
+  AdaptationFeatures set;
+  std::vector<Index> measured;
+  for (const std::size_t c : chosen) {
+    measured.push_back(candidates[c]);
+    set.latency_ms.push_back(numbers.latency_ms(device, candidates[c]));
+  }
+  set.features = numbers.features(measured, Eigen::all);
+  if (!new_ones) {
+    for (std::size_t c = 0; c < candidates.size(); ++c) {
+      if (std::find(chosen.begin(), chosen.end(), c) == chosen.end()) others.push_back(candidates[c]);
+    }
+  }
+  const LogLatency found =
+      predict(adapt(library, set, setting.posterior), table_of(numbers.features(others, Eigen::all)));
+  double within_10 = 0, within_20 = 0, held = 0;
+  for (std::size_t i = 0; i < others.size(); ++i) {
+    const double truth = std::log(numbers.latency_ms(device, others[i])), mean = found.mean[static_cast<Index>(i)];
+    const double error = std::abs(std::expm1(mean - truth));
+    within_10 += error <= 0.1;
+    within_20 += error <= 0.2;
+    held += std::abs(mean - truth) <= normal_95 * found.deviation[static_cast<Index>(i)];
+  }
+  const auto count = static_cast<double>(others.size());
+  score.within_10 += within_10 / count;
+  score.within_20 += within_20 / count;
+  score.held += held / count;
+  ++score.runs;
+}
+
+/// The devices of one part that run on one of the runtimes, by runtime, and the devices of the other parts.
+struct Division {
+  std::map<std::string, std::vector<Index>> targets;
+  std::vector<Index> known;
+};
+
+Division divided(const PoolNumbers& numbers, const std::map<std::string, int>& parts, int part,
+                 const std::vector<std::string>& runtimes) {
+  Division division;
+  for (Index d = 0; d < numbers.latency_ms.rows(); ++d) {
+    const auto at = static_cast<std::size_t>(d);
+    const std::string& runtime = numbers.labels.kind[at];
+    if (parts.at(numbers.labels.board[at]) != part) {
+      division.known.push_back(d);
+    } else if (std::find(runtimes.begin(), runtimes.end(), runtime) != runtimes.end()) {
+      division.targets[runtime].push_back(d);
+    }
+  }
+  return division;
+}
+
+/// The pool without what is held out.
+CostLibrary library_without(const PoolNumbers& numbers, const std::vector<Index>& devices,
+                            const std::vector<bool>& unseen, const LibraryOptions& options) {
+  std::vector<Index> networks, kept;
+  for (Index n = 0; n < numbers.features.rows(); ++n) {
+    if (!unseen[static_cast<std::size_t>(n)]) networks.push_back(n);
+  }
+  const std::vector<Index> measuring = devices_with(numbers, networks);
+  std::set_intersection(measuring.begin(), measuring.end(), devices.begin(), devices.end(), std::back_inserter(kept));
+  return fit_library(selection_of(numbers, networks, kept), options);
+}
+
+Setting setting_of(const nlohmann::json& json) {
+  Setting setting;
+  setting.posterior = json.get<PosteriorOptions>();
+  setting.library.kinds = json.get<KindOptions>();
+  if (json.contains("groups")) setting.library.groups = json["groups"].get<KindOptions>();
+  return setting;
+}
+
+void run(int argc, char** argv) {
+  cxxopts::Options options("device_kinds");
+  auto add = options.add_options();
+  add("pool", "", cxxopts::value<std::vector<std::string>>());
+  add("runtime", "", cxxopts::value<std::vector<std::string>>());
+  add("parts", "", cxxopts::value<std::vector<int>>()->default_value("0;1;2;3;4"));
+  add("new-networks", "");
+  add("set", "", cxxopts::value<std::string>()->default_value("{}"));
+  const auto given = options.parse(argc, argv);
+  std::vector<std::filesystem::path> folders;
+  for (const std::string& folder : given["pool"].as<std::vector<std::string>>()) folders.emplace_back(folder);
+  const datasets::Pool pool = datasets::read_pools(folders);
+  const FeatureMap map = make_feature_map(*pool.space, datasets::latency_matrix(pool).architectures);
+  const PoolNumbers numbers = numbers_of(map, pool);
+  const std::map<std::string, int> parts = parts_of(numbers.labels.board);
+  const bool new_ones = given.count("new-networks") > 0;
+  const auto text = given["set"].as<std::string>();
+  const Setting setting = setting_of(nlohmann::json::parse(text));
+  std::map<std::string, Score> scores;
+  for (const int part : given["parts"].as<std::vector<int>>()) {
+    const Division division = divided(numbers, parts, part, given["runtime"].as<std::vector<std::string>>());
+    for (const auto& [runtime, devices] : division.targets) {
+      std::vector<bool> unseen(static_cast<std::size_t>(numbers.features.rows()), false);
+      if (new_ones) unseen = unseen_networks(numbers, devices, part);
+      const CostLibrary library = library_without(numbers, division.known, unseen, setting.library);
+      for (const Index d : devices) score_device(library, numbers, unseen, new_ones, d, setting, scores[runtime]);
+    }
+  }
+  for (const auto& [runtime, score] : scores) {
+    const auto mean = [runs = score.runs](double sum) { return decimals(100 * sum / runs, 1); };
+    std::cout << "| " << runtime << (new_ones ? ", new networks" : "") << " | `" << text << "` | " << score.runs
+              << " | " << mean(score.within_10) << " / " << mean(score.within_20) << " | " << mean(score.held)
+              << " |\n";
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) { return tenshot::experiments::run_program("device_kinds", run, argc, argv); }

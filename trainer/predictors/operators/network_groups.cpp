@@ -1,0 +1,118 @@
+#include "trainer/predictors/operators/network_groups.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <string>
+#include <utility>
+
+namespace tenshot::trainer::operators {
+namespace {
+
+using Eigen::Index;
+
+constexpr std::size_t fewest_boards = 8, fewest_networks = 8, most_networks = 128;
+constexpr std::size_t fewest_devices = 4;  ///< of a group that measured a network of it
+constexpr double same_network = 1 - 1e-6;  ///< similarity
+
+/// Networks are features without a unit, and alike as costs of one measure are.
+FeatureScale scale_of(std::size_t networks) {
+  return {std::vector<std::size_t>(networks, 0), Eigen::VectorXd::Zero(static_cast<Index>(networks))};
+}
+
+/// Devices that share at least half of the networks of the one that has fewer, in groups.
+std::vector<std::vector<std::size_t>> devices_together(const Eigen::MatrixXd& latency_ms) {
+  const Eigen::MatrixXd known = latency_ms.array().isFinite().cast<double>();
+  const Eigen::MatrixXd shared = known * known.transpose();
+  std::vector<std::vector<std::size_t>> groups;
+  std::vector<bool> taken(static_cast<std::size_t>(known.rows()), false);
+  for (Index first = 0; first < known.rows(); ++first) {
+    if (taken[static_cast<std::size_t>(first)]) continue;
+    taken[static_cast<std::size_t>(first)] = true;
+    std::vector<std::size_t> group = {static_cast<std::size_t>(first)};
+    for (std::size_t at = 0; at < group.size(); ++at) {
+      const auto a = static_cast<Index>(group[at]);
+      for (Index b = 0; b < known.rows(); ++b) {
+        if (taken[static_cast<std::size_t>(b)] || 2 * shared(a, b) < std::min(shared(a, a), shared(b, b))) continue;
+        taken[static_cast<std::size_t>(b)] = true;
+        group.push_back(static_cast<std::size_t>(b));
+      }
+    }
+    std::sort(group.begin(), group.end());
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+std::size_t boards_of(const std::vector<std::size_t>& devices, const DeviceLabels& labels) {
+  std::set<std::string> boards;
+  for (const std::size_t device : devices) boards.insert(labels.board[device]);
+  return boards.size();
+}
+
+}  // namespace
+
+std::vector<NetworkGroup> fit_groups(const Eigen::MatrixXd& latency_ms, const DeviceLabels& labels,
+                                     const KindOptions& options) {
+  std::vector<NetworkGroup> groups;
+  for (const std::vector<std::size_t>& devices : devices_together(latency_ms)) {
+    if (boards_of(devices, labels) < fewest_boards) continue;
+    NetworkGroup group;
+    const Eigen::MatrixXd of_devices = latency_ms(devices, Eigen::all);
+    for (Index n = 0; n < latency_ms.cols(); ++n) {
+      const auto count = static_cast<std::size_t>(of_devices.col(n).array().isFinite().count());
+      if (count >= fewest_devices) group.networks.push_back(n);
+    }
+    if (group.networks.size() < fewest_networks || group.networks.size() > most_networks) continue;
+    DeviceLabels own;
+    for (const std::size_t device : devices) {
+      own.kind.push_back(labels.kind[device]);
+      own.board.push_back(labels.board[device]);
+    }
+    const auto networks = static_cast<Index>(group.networks.size());
+    group.kinds = fit_kinds(Eigen::MatrixXd::Identity(networks, networks), scale_of(group.networks.size()),
+                            of_devices(Eigen::all, group.networks), own, options);
+    for (DeviceKind& kind : group.kinds) {
+      for (KindMember& member : kind.members) member.device = devices[member.device];
+    }
+    groups.push_back(std::move(group));
+  }
+  return groups;
+}
+
+std::vector<NetworkGroup> groups_of_devices(const std::vector<NetworkGroup>& groups,
+                                            const std::vector<std::size_t>& devices, const KindOptions& options) {
+  std::vector<NetworkGroup> part;
+  for (const NetworkGroup& group : groups) {
+    NetworkGroup own{group.networks, kinds_of_devices(group.kinds, devices, scale_of(group.networks.size()), options)};
+    if (!own.kinds.empty()) part.push_back(std::move(own));
+  }
+  return part;
+}
+
+std::optional<std::vector<Index>> places_in(const NetworkGroup& group, const Eigen::MatrixXd& near) {
+  std::vector<Index> places;
+  for (Index row = 0; row < near.rows(); ++row) {
+    const auto same = [&](Index network) { return near(row, network) >= same_network; };
+    const auto found = std::find_if(group.networks.begin(), group.networks.end(), same);
+    if (found == group.networks.end()) return std::nullopt;
+    places.push_back(found - group.networks.begin());
+  }
+  return places;
+}
+
+KindView view_of(const DeviceKind& kind, const std::vector<Index>& places) {
+  const auto n = static_cast<Index>(places.size());
+  KindView view;
+  view.kind = &kind;
+  view.features = Eigen::MatrixXd::Zero(n, kind.log_costs.size());
+  for (Index i = 0; i < n; ++i) view.features(i, places[static_cast<std::size_t>(i)]) = 1;
+  view.log_costs = kind.log_costs;
+  view.covariance = kind.covariance.array() + speed_variance;
+  view.residual = Eigen::VectorXd::Zero(n);
+  view.residual_factor = Eigen::MatrixXd::Zero(n, 0);
+  return view;
+}
+
+}  // namespace tenshot::trainer::operators

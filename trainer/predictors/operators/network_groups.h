@@ -1,0 +1,43 @@
+#pragma once
+
+#include <Eigen/Core>
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "trainer/predictors/operators/device_kinds.h"
+
+namespace tenshot::trainer::operators {
+
+/// Networks that many boards measured, and how their latencies vary together over these boards: of them the next board
+/// needs no costs of operators. Kinds of device-runtimes are those of DeviceKind, whose features are the networks here.
+struct NetworkGroup {
+  std::vector<Eigen::Index> networks;  ///< by number among the pool's
+  std::vector<DeviceKind> kinds;       ///< log_costs are log latencies in ms, [networks]
+};
+
+/// Of a group's devices, whose latencies are known better than costs are, those unlike the others count less.
+inline KindOptions group_options() {
+  KindOptions options;
+  options.device_freedom = 4;
+  return options;
+}
+
+/// The groups of networks that enough boards measured together. `latency_ms` is [devices, networks] with NaN where
+/// nothing was measured.
+std::vector<NetworkGroup> fit_groups(const Eigen::MatrixXd& latency_ms, const DeviceLabels& labels,
+                                     const KindOptions& options = group_options());
+
+/// The groups as some of the devices measured them, numbered anew in this order; none where they come from a file.
+std::vector<NetworkGroup> groups_of_devices(const std::vector<NetworkGroup>& groups,
+                                            const std::vector<std::size_t>& devices,
+                                            const KindOptions& options = group_options());
+
+/// Where each row of `near` (similarities to the pool's networks) stands among a group's networks; nothing where one
+/// of them is no network of the group.
+std::optional<std::vector<Eigen::Index>> places_in(const NetworkGroup& group, const Eigen::MatrixXd& near);
+
+/// The measured networks, `places` of the group's, under one of its kinds.
+KindView view_of(const DeviceKind& kind, const std::vector<Eigen::Index>& places);
+
+}  // namespace tenshot::trainer::operators
