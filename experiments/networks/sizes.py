@@ -4,7 +4,7 @@
     python3 sizes.py rounds VISITS.csv OUT.csv    measurements of what sizes_onnxruntime.js visited in several rounds
     python3 sizes.py describe DEVICE RUNTIME       says in the device-runtime's file what it is
     python3 sizes.py card POOL ZOO                 the pool's page as Markdown
-    python3 sizes.py predict TENSHOT WORK OUT.csv  what is predicted of kinds that are held out, a row each
+    python3 sizes.py predict TENSHOT WORK OUT.csv [TARGET …]    what is predicted of kinds that are held out, a row each
     python3 sizes.py table RESULTS.csv             that as Markdown
 """
 import collections
@@ -147,10 +147,11 @@ def predict_fold(tenshot, work, target, fold, family, size):
     networks = ["--networks", POOL / "networks.json"]
     rows = []
     for pool in ("networks", "networks and sizes"):
-        checkpoint = work / f"{pool.replace(' ', '_')}.tenshot"
         more = ["--pool", work / "pool"] if pool != "networks" else []
-        run(tenshot, "train", "-q", "--pool", NETWORKS, *more, "--without", f"{runtime}_*", "--predictor", "operators",
-            "--out", checkpoint)
+        checkpoint = work / "both.tenshot" if more else work.parent / f"{target.name}.tenshot"  # the same for all folds
+        if more or not checkpoint.exists():
+            run(tenshot, "train", "-q", "--pool", NETWORKS, *more, "--without", f"{runtime}_*", "--predictor", "operators",
+                "--out", checkpoint)
         for measured in ("usual ones", "all sizes") if more else ("usual ones",):
             known = [n for n in truth if n not in held_out and (size[n] == "usual" or measured == "all sizes")]
             write(work / "known.csv", ["architecture"], [[n] for n in known])
@@ -172,7 +173,7 @@ def predict_fold(tenshot, work, target, fold, family, size):
     return rows
 
 
-def predict(tenshot, work, out):
+def predict(tenshot, work, out, *targets):
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     family = {row["network"]: row["family"] for row in read(POOL / "families.csv")}
     usual = {row["network"] for row in read(NETWORKS / "families.csv")}
@@ -183,7 +184,7 @@ def predict(tenshot, work, out):
             longest[network] = max(longest[network], ms)
     size = {n: "usual" if n in usual else "huge" if longest[n] > 100 else "tiny" for n in family}
     rows = []
-    for target in devices:
+    for target in [device for device in devices if not targets or device.name in targets]:
         for fold in range(FOLDS):
             done = work / f"{target.name}_{fold}.json"
             if not done.exists():
@@ -226,6 +227,6 @@ if __name__ == "__main__":
     elif sys.argv[1] == "card":
         card(Path(sys.argv[2]), sys.argv[3])
     elif sys.argv[1] == "predict":
-        predict(sys.argv[2], Path(sys.argv[3]), sys.argv[4])
+        predict(sys.argv[2], Path(sys.argv[3]), *sys.argv[4:])
     else:
         table(sys.argv[2])
