@@ -45,7 +45,10 @@ def latency_ms(document, text):
         else:
             x = [sum(terms) for terms in zip(document["first_features"], *(document["added_features"][c] for c in columns))]
         features = lambda component: x  # noqa: E731
-    mean = sum(component["weight"] * math.log(max(dot(features(component), component["costs_ms"]), document["floor_ms"]))
+    least = document["floor_ms"]
+    if "least_costs_ms" in document:
+        least = max(least, dot(x, document["least_costs_ms"]))
+    mean = sum(component["weight"] * math.log(max(dot(features(component), component["costs_ms"]), least))
                for component in document["components"])
     if "residual" in document:  # what no structure explains, by architectures that were measured
         residual = document["residual"]

@@ -183,6 +183,17 @@ std::unique_ptr<trainer::Predictor> predictor_of(const OptionParser& options, co
   return known;
 }
 
+/// Goes on without the networks that the predictor says nothing of.
+void leave_out_unusable(const OptionParser& options, const trainer::Predictor& predictor,
+                        std::vector<nasbench::Architecture>& architectures, trainer::Predictions& predictions) {
+  std::vector<datasets::LeftOutFile> left_out;
+  for (std::string& reason : take_out_unusable(predictions, architectures, predictor.space(), predictor.quantity())) {
+    left_out.push_back({"", std::move(reason)});
+  }
+  if (architectures.empty() && !left_out.empty()) throw datasets::none_left(left_out);
+  report_left_out(options, left_out);
+}
+
 /// What of the networks is not understood, and how they differ from those that the pool measured.
 void say_notes(const trainer::Predictor& predictor, const std::vector<nasbench::Architecture>& architectures,
                bool quiet) {
@@ -218,6 +229,7 @@ void run(const std::vector<std::string>& arguments) {
   require_quantity(options, *predictor, file);
   std::vector<nasbench::Architecture> architectures = architectures_of(options, predictor->space());
   trainer::Predictions predictions = predictor->predict(architectures, confidence);
+  leave_out_unusable(options, *predictor, architectures, predictions);
   if (!options.has("quiet") || options.has("json")) say_notes(*predictor, architectures, options.has("quiet"));
   if (chosen) {
     Choice choice = fastest_of(architectures, predictions, limit_ms, most);

@@ -7,21 +7,58 @@
 #include "datasets/tables/csv.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 
 namespace tenshot::trainer {
 
+std::string why_unusable(const Predictions& predictions, std::size_t index, const Architecture& architecture,
+                         const SearchSpace& space, datasets::Quantity quantity) {
+  constexpr double widest = 1e4;
+  const double latency_ms = predictions.latency_ms[index];
+  const std::string of_unit = " " + std::string(unit(quantity)), name = space.format(architecture);
+  const auto is_one = [](double value) { return value > 0 && std::isfinite(value); };
+  if (!is_one(latency_ms)) {
+    return "the predictor says " + shortest(latency_ms) + of_unit + " of " + name + ", expected a finite " +
+           std::string(title(quantity)) + " above 0: its numbers make no sense together; adapt anew";
+  }
+  if (predictions.lower_ms.empty()) return "";
+  const double lower = predictions.lower_ms[index], upper = predictions.upper_ms[index];
+  if (is_one(lower) && is_one(upper) && upper < widest * lower) return "";
+  return name + " is too unlike all that was measured to be predicted: " + significant_digits(latency_ms, 3) + of_unit +
+         " would have bounds of " + significant_digits(lower, 3) + " and " + significant_digits(upper, 3) +
+         "; measure it, or one that is like it";
+}
+
+std::vector<std::string> take_out_unusable(Predictions& predictions, std::vector<Architecture>& architectures,
+                                           const SearchSpace& space, datasets::Quantity quantity) {
+  std::vector<std::string> reasons;
+  std::vector<Architecture> usable;
+  Predictions kept;
+  for (std::size_t i = 0; i < architectures.size(); ++i) {
+    const std::string reason = why_unusable(predictions, i, architectures[i], space, quantity);
+    if (!reason.empty()) {
+      reasons.push_back(reason);
+      continue;
+    }
+    usable.push_back(architectures[i]);
+    kept.latency_ms.push_back(predictions.latency_ms[i]);
+    if (predictions.lower_ms.empty()) continue;
+    kept.lower_ms.push_back(predictions.lower_ms[i]);
+    kept.upper_ms.push_back(predictions.upper_ms[i]);
+  }
+  if (!reasons.empty()) {
+    architectures = std::move(usable);
+    predictions = std::move(kept);
+  }
+  return reasons;
+}
+
 void require_usable(const Predictions& predictions, const std::vector<Architecture>& architectures,
                     const SearchSpace& space, datasets::Quantity quantity) {
   for (std::size_t i = 0; i < predictions.latency_ms.size(); ++i) {
-    const double latency_ms = predictions.latency_ms[i];
-    const bool unbounded =
-        !predictions.lower_ms.empty() && (std::isnan(predictions.lower_ms[i]) || std::isnan(predictions.upper_ms[i]));
-    if (latency_ms > 0 && std::isfinite(latency_ms) && !unbounded) continue;
-    throw InputError("the predictor says " + shortest(latency_ms) + " " + std::string(unit(quantity)) + " of " +
-                     space.format(architectures[i]) + (unbounded ? ", with bounds that are no numbers" : "") +
-                     ", expected a finite " + std::string(title(quantity)) +
-                     " above 0: its numbers make no sense together; adapt anew");
+    const std::string reason = why_unusable(predictions, i, architectures[i], space, quantity);
+    if (!reason.empty()) throw InputError(reason);
   }
 }
 

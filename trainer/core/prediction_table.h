@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "datasets/tables/findings.h"
@@ -17,8 +19,18 @@ struct PredictionTable {
   datasets::Findings findings;
 };
 
-/// Throws InputError that names the first architecture whose latency is not finite and positive, or whose bounds are no
-/// numbers. Each number of a predictor's file is checked when it is read; this is what they say together.
+/// Why a prediction cannot be used, in words that name the architecture; empty where it can. Its latency has to be
+/// finite and above zero, as its bounds have to be, and the upper bound less than ten thousand times the lower: an
+/// interval that leaves milliseconds or minutes open says nothing. Each number of a predictor's file is checked when it
+/// is read; this is what they say together.
+std::string why_unusable(const Predictions& predictions, std::size_t index, const Architecture& architecture,
+                         const SearchSpace& space, datasets::Quantity quantity = datasets::Quantity::latency);
+
+/// Takes the architectures out whose predictions cannot be used, with those, and returns why of each.
+std::vector<std::string> take_out_unusable(Predictions& predictions, std::vector<Architecture>& architectures,
+                                           const SearchSpace& space, datasets::Quantity quantity);
+
+/// Throws InputError with the first reason of why_unusable.
 void require_usable(const Predictions& predictions, const std::vector<Architecture>& architectures,
                     const SearchSpace& space, datasets::Quantity quantity = datasets::Quantity::latency);
 

@@ -5,6 +5,7 @@
 
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot {
@@ -16,6 +17,7 @@ std::vector<PredictedLatency> predicted(const trainer::Predictor& predictor,
     throw InputError("the confidence is " + shortest(confidence) + ", expected a share between 0 and 1 such as 0.9");
   }
   const trainer::Predictions found = predictor.predict(architectures, confidence);
+  require_usable(found, architectures, predictor.space(), predictor.quantity());
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   std::vector<PredictedLatency> latencies;
   for (std::size_t i = 0; i < found.latency_ms.size(); ++i) {

@@ -23,6 +23,7 @@
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive.h"
 #include "trainer/core/knowledge.h"
+#include "trainer/core/prediction_table.h"
 #include "trainer/core/shipped.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
@@ -55,7 +56,10 @@ class LoadedPredictor {
       throw InputError("the confidence is " + std::to_string(confidence) + ", expected a share between 0 and 1");
     }
     const py::gil_scoped_release other_threads_may_run;
-    return predictor_->predict(parse_all(space(), strings, shapes), confidence);
+    const std::vector<Architecture> architectures = parse_all(space(), strings, shapes);
+    trainer::Predictions found = predictor_->predict(architectures, confidence);
+    require_usable(found, architectures, space(), predictor_->quantity());
+    return found;
   }
 
   double predict_one(const std::string& text, const Shapes& shapes) const {

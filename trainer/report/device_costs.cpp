@@ -4,6 +4,7 @@
 #include "datasets/tables/network_sources.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
+#include "trainer/core/prediction_table.h"
 #include "trainer/predictors/insight.h"
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
@@ -61,6 +62,7 @@ std::vector<std::string> dearest_kinds(const std::vector<PartCost>& parts) {
 void add_explained_network(Page& page, const Device& device, const Architecture& architecture,
                            const std::vector<PartCost>& parts) {
   const Predictions found = device.predictor.predict({architecture}, shown_confidence);
+  require_usable(found, {architecture}, device.space(), device.predictor.quantity());
   const std::vector<std::string> groups = dearest_kinds(parts);
   std::vector<Column> columns;
   for (const PartCost& part : parts) {

@@ -174,15 +174,17 @@ std::string Device::value(double number) const { return significant(number) + " 
 Page device_report(const fs::path& file, const DeviceReportOptions& options) {
   const std::unique_ptr<Predictor> predictor = load_predictor(file);
   const Device device = device_of(*predictor, options);
-  const Crowd crowd = crowd_of(device);
+  Crowd crowd = crowd_of(device);
+  std::vector<std::string> unusable;
   Predictions of_crowd;
   if (!crowd.architectures.empty()) {
     of_crowd = predictor->predict(crowd.architectures, shown_confidence);
-    require_usable(of_crowd, crowd.architectures, device.space(), predictor->quantity());
+    unusable = take_out_unusable(of_crowd, crowd.architectures, device.space(), predictor->quantity());
   }
   Page page("Predictor " + file.filename().string());
   add_verdict(page, device, of_crowd);
   page.warnings(device.warnings);
+  page.warnings(unusable);
   add_facts(page, device);
   add_comparison(page, device);
   add_costs(page, device);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "nasbench/support/median.h"
 #include "nasbench/support/random.h"
 #include "trainer/predictors/operators/cost_planning.h"
 #include "trainer/predictors/structured/calibration.h"
@@ -61,16 +62,31 @@ NetworkSplit split_groups(const CostLibrary& library, Index groups, Rng& rng) {
   return split;
 }
 
+/// The same, but those predicted are the cheapest sixth of the networks and the costliest.
+NetworkSplit split_sizes(const CostLibrary& library) {
+  const Eigen::VectorXd size = library.known.rightCols<1>();
+  std::vector<Index> order(static_cast<std::size_t>(size.size()));
+  std::iota(order.begin(), order.end(), Index{0});
+  std::stable_sort(order.begin(), order.end(), [&](Index a, Index b) { return size[a] < size[b]; });
+  const auto sixth = static_cast<std::ptrdiff_t>(order.size() / 6);
+  NetworkSplit split{{order.begin() + sixth, order.end() - sixth}, {order.begin(), order.begin() + sixth}};
+  split.predicted.insert(split.predicted.end(), order.end() - sixth, order.end());
+  std::sort(split.known.begin(), split.known.end());
+  return split;
+}
+
 bool is_whole(double value) { return !std::isfinite(value) || value == std::floor(value); }
 
-/// An error of log latency, and the variance that was expected of it: own + residual_variance · novelty.
+/// An error of log latency, and the variance that was expected of it: own + residual_variance · novelty + that of
+/// reach.
 struct ExpectedError {
   double error = 0;
   double own_variance = 0;
   double novelty = 0;
+  double reach = 0;
 
-  double standardised(double residual_variance) const {
-    const double deviation = std::sqrt(own_variance + residual_variance * novelty);
+  double standardised(double residual_variance, const ReachVariance& of_reach) const {
+    const double deviation = std::sqrt(own_variance + residual_variance * novelty + of_reach.at(reach));
     return std::clamp(error / deviation, -largest_error, largest_error);
   }
 };
@@ -97,8 +113,10 @@ void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eige
     if (!std::isfinite(truth)) continue;
     const auto at = static_cast<Index>(i);
     const double novelty = predicted.novelty.size() > 0 ? predicted.novelty[at] : 0;
+    const double reach = predicted.reach.size() > 0 ? predicted.reach[at] : 0;  // its variance is not in `rest` yet
     const double variance = predicted.deviation[at] * predicted.deviation[at];
-    errors.push_back({std::log(truth) - predicted.mean[at], variance - rest.residual_variance * novelty, novelty});
+    errors.push_back(
+        {std::log(truth) - predicted.mean[at], variance - rest.residual_variance * novelty, novelty, reach});
   }
 }
 
@@ -118,26 +136,62 @@ double size_of(std::vector<double> errors) {
   return *at;
 }
 
-/// The factor at which the more novel half of the networks is off by as many deviations as the other half.
-double residual_factor(const std::vector<std::vector<ExpectedError>>& errors, double residual_variance) {
-  std::vector<ExpectedError> all;
-  for (const auto& of_device : errors) all.insert(all.end(), of_device.begin(), of_device.end());
-  constexpr std::size_t fewest = 40;
-  if (all.size() < fewest || !(residual_variance > 0)) return 1;
-  std::stable_sort(all.begin(), all.end(),
-                   [](const ExpectedError& a, const ExpectedError& b) { return a.novelty < b.novelty; });
-  double best = 1, least = std::numeric_limits<double>::infinity();
-  for (const double factor : {1.0, 1.5, 2.0, 3.0, 5.0, 8.0, 12.0, 20.0, 30.0}) {
-    std::vector<double> like, unlike;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      (i < all.size() / 2 ? like : unlike).push_back(all[i].standardised(factor * residual_variance));
+using Errors = std::vector<std::vector<ExpectedError>>;  ///< [device][error]
+
+/// The one of `values` at which errors of `unlike` are as many deviations as those of `like`, on the median device;
+/// standardised(error, value) is what an error is then. The first of them where there are too few errors.
+template <class Standardised>
+double balanced(const Errors& like, const Errors& unlike, const std::vector<double>& values,
+                const Standardised& standardised) {
+  constexpr std::size_t fewest = 10;  // on a device; fewer say nothing
+  const auto size = [&](const Errors& errors, double value) {
+    std::vector<double> sizes;
+    for (const std::vector<ExpectedError>& of_device : errors) {
+      if (of_device.size() < fewest) continue;
+      std::vector<double> own;
+      for (const ExpectedError& error : of_device) own.push_back(standardised(error, value));
+      sizes.push_back(size_of(std::move(own)));
     }
-    const double imbalance = std::abs(std::log(size_of(std::move(unlike)) / size_of(std::move(like))));
+    return sizes.empty() ? 0.0 : median(std::move(sizes));
+  };
+  double best = values.front(), least = std::numeric_limits<double>::infinity();
+  for (const double value : values) {
+    const double of_like = size(like, value), of_unlike = size(unlike, value);
+    if (!(of_like > 0 && of_unlike > 0)) break;
+    const double imbalance = std::abs(std::log(of_unlike / of_like));
     if (imbalance >= least) continue;
     least = imbalance;
-    best = factor;
+    best = value;
   }
   return best;
+}
+
+/// Sets Calibration::residual_factor, by the more novel half of the networks, and reach_variance, by those that are
+/// cheaper or costlier than all that the library knows.
+void balance(const Errors& errors, double residual_variance, Calibration& result) {
+  std::vector<ExpectedError> all;
+  Errors within(errors.size()), above(errors.size()), below(errors.size());
+  for (std::size_t d = 0; d < errors.size(); ++d) {
+    for (const ExpectedError& error : errors[d]) {
+      (error.reach > 0 ? above : error.reach < 0 ? below : within)[d].push_back(error);
+      if (error.reach == 0) all.push_back(error);
+    }
+  }
+  std::stable_sort(all.begin(), all.end(),
+                   [](const ExpectedError& a, const ExpectedError& b) { return a.novelty < b.novelty; });
+  const auto half = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+  if (residual_variance > 0) {
+    result.residual_factor = balanced(
+        {{all.begin(), half}}, {{half, all.end()}}, {1, 1.5, 2, 3, 5, 8, 12, 20, 30},
+        [&](const ExpectedError& error, double factor) { return error.standardised(factor * residual_variance, {}); });
+  }
+  const double calibrated = result.residual_factor * residual_variance;
+  const auto by_reach = [&](const ExpectedError& error, double share) {
+    return error.standardised(calibrated, {share * calibrated, share * calibrated});
+  };
+  const std::vector<double> shares = {0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2, 3, 5, 8, 12};
+  result.reach_variance = {calibrated * balanced(within, above, shares, by_reach),
+                           calibrated * balanced(within, below, shares, by_reach)};
 }
 
 }  // namespace
@@ -148,13 +202,14 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
   const std::set<std::size_t> distinct(families.begin(), families.end());
   if (distinct.size() < 3 || pool.features.rows() < static_cast<Index>(3 * options.samples)) return {};
   const bool compared = library.places.compared();
-  std::vector<std::vector<ExpectedError>> errors(families.size());
-  for (std::size_t repeat = 0; repeat < options.repeats + (compared ? options.groups.size() : 0); ++repeat) {
+  Errors errors(families.size());
+  const std::size_t last = options.repeats + options.groups.size();
+  for (std::size_t repeat = 0; repeat < (compared ? last + 1 : options.repeats); ++repeat) {
     Rng rng(options.seed, repeat);
     const NetworkSplit split =
-        repeat < options.repeats
-            ? split_networks(pool.features.rows(), compared, options.most_networks, rng)
-            : split_groups(library, static_cast<Index>(options.groups[repeat - options.repeats]), rng);
+        repeat < options.repeats ? split_networks(pool.features.rows(), compared, options.most_networks, rng)
+        : repeat < last ? split_groups(library, static_cast<Index>(options.groups[repeat - options.repeats]), rng)
+                        : split_sizes(library);
     std::vector<Index> devices(families.size());
     std::iota(devices.begin(), devices.end(), Index{0});
     if (compared) devices = devices_with(pool, split.known);
@@ -183,11 +238,12 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
     }
   }
   Calibration result;
-  if (compared) result.residual_factor = residual_factor(errors, library.residual_variance);
+  if (compared) balance(errors, library.residual_variance, result);
   std::vector<std::vector<double>> standardised(errors.size());
   for (std::size_t d = 0; d < errors.size(); ++d) {
     for (const ExpectedError& error : errors[d]) {
-      standardised[d].push_back(error.standardised(result.residual_factor * library.residual_variance));
+      standardised[d].push_back(
+          error.standardised(result.residual_factor * library.residual_variance, result.reach_variance));
     }
   }
   result.intervals = structured::calibration_of(standardised);

@@ -28,6 +28,7 @@ struct Calibration {
   /// What CostLibrary::residual_variance is to be multiplied with, so that networks unlike all that the pool knows are
   /// off by as many standard deviations as networks like them.
   double residual_factor = 1;
+  ReachVariance reach_variance;  ///< likewise for networks unlike all in size
 };
 
 /// Gives a library of some of a pool's networks and devices, which are numbered, what its devices' operators take on
@@ -37,7 +38,8 @@ using LearnOperators = std::function<Eigen::MatrixXd(CostLibrary& library, const
 
 /// Adapts to each device from planned measurements, by the library of the devices of other families. Where networks are
 /// compared with each other, those predicted are new to the library too: first drawn one by one, then whole groups of
-/// networks that are alike, as a family of networks is that nobody measured. `families` numbers the devices of a pool.
+/// networks that are alike, as a family of networks is that nobody measured, and the cheapest and costliest of all.
+/// `families` numbers the devices of a pool.
 /// The standard normal distribution where fewer than three families, or too few networks, are there to learn from.
 /// `learn` is empty where no operators were measured.
 Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const std::vector<std::size_t>& families,

@@ -62,6 +62,16 @@ struct NetworkPlaces {
 /// exp(−distance) for each pair of rows, [a.rows(), b.rows()].
 Eigen::MatrixXd similarity(const Eigen::MatrixXd& a, const Eigen::MatrixXd& b);
 
+/// The variance of log latency of networks that are far costlier than the costliest that is known, and far cheaper than
+/// the cheapest. Nearer ones have a share of it.
+struct ReachVariance {
+  double above = 0;
+  double below = 0;
+
+  /// Of a network that has this share (LogLatency::reach).
+  double at(double reach) const { return reach > 0 ? above * reach : -below * reach; }
+};
+
 /// What the devices of a pool cost, and how they vary together.
 struct CostLibrary {
   Eigen::MatrixXd costs;  ///< [devices, features], in units of the device's median latency
@@ -77,12 +87,18 @@ struct CostLibrary {
   Eigen::MatrixXd known;          ///< places of the pool's networks, [networks, features + 1]; empty: not compared
   Eigen::MatrixXd known_weights;  ///< [networks, devices]: a device's log residual at x is similarity(x, known) · them
   double residual_variance = 0;   ///< of those residuals
+  ReachVariance reach_variance;
 
   FeatureScale scale;                ///< of the kinds' features
   std::vector<DeviceKind> kinds;     ///< all device-runtimes first; empty: only entries explain a device
   std::vector<NetworkGroup> groups;  ///< of networks that many boards measured
 
   std::size_t devices() const { return static_cast<std::size_t>(costs.rows()); }
+  /// By what calibration has multiplied the variance of residuals.
+  double residual_factor() const {
+    const double fitted = log_rms.size() > 0 ? log_rms.array().square().mean() : 0;
+    return fitted > 0 && residual_variance > 0 ? residual_variance / fitted : 1;
+  }
   std::size_t block_of(std::size_t device) const { return block.empty() ? 0 : block[device]; }
   /// Where the block of a device begins among the features.
   Eigen::Index begin_of(std::size_t device) const {

@@ -155,12 +155,10 @@ LatencyCovariance prior_covariance(const CostLibrary& library, const Eigen::Matr
 
 LatencyCovariance posterior_covariance(const CostPosterior& posterior, const Eigen::MatrixXd& features) {
   const auto components = static_cast<Index>(posterior.components.size());
-  Eigen::MatrixXd log_latency(features.rows(), components);
+  Eigen::MatrixXd log_latency = posterior.log_latency(features * posterior.all_costs_ms());
   Eigen::VectorXd weights(components);
   for (Index c = 0; c < components; ++c) {
-    const CostComponent& component = posterior.components[static_cast<std::size_t>(c)];
-    log_latency.col(c) = (features * component.costs_ms).array().max(posterior.floor_ms).log();
-    weights[c] = std::sqrt(component.weight);
+    weights[c] = std::sqrt(posterior.components[static_cast<std::size_t>(c)].weight);
   }
   weights /= weights.sum();
   const Eigen::VectorXd slope = (-(log_latency * weights)).array().exp();

@@ -20,7 +20,9 @@ namespace {
 using Eigen::Index;
 
 using structured::smallest_relative;
-constexpr double floor_share = 0.3;  ///< of the smallest measured latency: no prediction is below it
+constexpr double floor_share = 0.3;   ///< of the smallest measured latency: no measured network is held for faster
+constexpr double least_share = 0.1;   ///< of what devices like it cost: no network costs less
+constexpr double least_floor = 1e-4;  ///< of the smallest measured latency: no prediction is below it
 constexpr Index spread_rank = 64;
 
 /// The measured networks under one entry: its prior, what it says of them, and how the device's scale follows.
@@ -235,6 +237,22 @@ Eigen::MatrixXd covariance_of_block(Index begin, const std::vector<EntryView>& v
   return covariance.selfadjointView<Eigen::Lower>();
 }
 
+/// A share of what the entries and kinds of the components cost before the measurements moved their costs.
+Eigen::VectorXd least_costs(const CostLibrary& library, const std::vector<EntryView>& views,
+                            const CostPosterior& posterior) {
+  const auto operators = static_cast<Index>(library.operator_features);
+  Eigen::VectorXd costs_ms = Eigen::VectorXd::Zero(posterior.components.front().costs_ms.size());
+  for (const CostComponent& component : posterior.components) {
+    const bool entry = component.entry < views.size();
+    const Index begin = entry ? views[component.entry].begin : 0;
+    const Eigen::VectorXd own =
+        entry ? Eigen::VectorXd(views[component.entry].scale_ms * views[component.entry].prior->mean)
+              : component.costs_ms;
+    costs_ms.segment(begin, operators) += least_share * component.weight * own.head(operators);
+  }
+  return costs_ms;
+}
+
 /// Adds the covariance of the costs of one block to spread and rest.
 void add_spread(Index begin, const Eigen::MatrixXd& covariance, Index operator_features, CostPosterior& posterior) {
   const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(covariance);
@@ -293,18 +311,6 @@ void set_anchors(const CostLibrary& library, const std::vector<Hypothesis>& hypo
 
 }  // namespace
 
-double CostPosterior::noise_variance() const {
-  double variance = 0;
-  for (const CostComponent& component : components) variance += component.weight * std::pow(component.noise, 2);
-  return variance;
-}
-
-Eigen::VectorXd CostPosterior::mean_costs_ms() const {
-  Eigen::VectorXd mean = Eigen::VectorXd::Zero(spread_ms.rows());
-  for (const CostComponent& component : components) mean += component.weight * component.costs_ms;
-  return mean;
-}
-
 CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options) {
   check(set);
   const auto n = static_cast<Index>(set.latency_ms.size());
@@ -333,7 +339,8 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
   const std::vector<double> weights = weights_of(hypotheses);
 
   CostPosterior posterior;
-  posterior.floor_ms = problem.floor_ms;
+  posterior.floor_ms = least_floor * latency.minCoeff();
+  posterior.reach_variance = library.reach_variance;
   std::set<Index> blocks;
   for (std::size_t h = 0; h < hypotheses.size(); ++h) {
     Hypothesis& hypothesis = hypotheses[h];
@@ -351,6 +358,7 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
     posterior.components.push_back({hypothesis.entry, hypothesis.noise, weights[h], std::move(costs_ms)});
     blocks.insert(view.begin);
   }
+  posterior.least_costs_ms = least_costs(library, views, posterior);
   posterior.spread_ms.resize(set.features.cols(), 0);
   posterior.rest_ms2 = Eigen::VectorXd::Zero(set.features.cols());
   for (const Index begin : blocks) {
@@ -359,56 +367,6 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
   }
   set_anchors(library, hypotheses, weights, kinds, measured, posterior);
   return posterior;
-}
-
-LogLatency predict(const CostPosterior& posterior, const FeatureTable& table) {
-  const auto components = static_cast<Index>(posterior.components.size()), rank = posterior.spread_ms.cols();
-  Eigen::MatrixXd projection(posterior.spread_ms.rows(), components + rank + 1);
-  Eigen::VectorXd weights(components);
-  for (Index c = 0; c < components; ++c) {
-    projection.col(c) = posterior.components[static_cast<std::size_t>(c)].costs_ms;
-    weights[c] = posterior.components[static_cast<std::size_t>(c)].weight;
-  }
-  projection.middleCols(components, rank) = posterior.spread_ms;
-  projection.col(components + rank) = posterior.rest_ms2;
-  const Eigen::MatrixXd projected = table.times(projection);
-  const Eigen::ArrayXXd log_latency = projected.leftCols(components).array().max(posterior.floor_ms).log();
-
-  LogLatency result;
-  result.mean = log_latency.matrix() * weights;
-  const Eigen::ArrayXd between =
-      ((log_latency.square().matrix() * weights).array() - result.mean.array().square()).max(0);
-  const Eigen::ArrayXd cost_variance_ms2 = projected.middleCols(components, rank).rowwise().squaredNorm().array() +
-                                           projected.col(components + rank).array().max(0);
-  Eigen::ArrayXd variance = between + cost_variance_ms2 / (2 * result.mean.array()).exp() + posterior.noise_variance();
-  if (posterior.places.compared()) {
-    const Eigen::MatrixXd near = similarity(posterior.places.of(table.rows()), posterior.anchors);
-    result.mean += near * posterior.anchor_weights;
-    result.novelty = 1 - near.rowwise().maxCoeff().array().square() / (1 + posterior.places.noise);
-    variance += posterior.residual_variance * result.novelty.array();
-  }
-  result.deviation = variance.sqrt();
-  return result;
-}
-
-void drop_unused_blocks(FeatureMap& map, CostPosterior& posterior) {
-  const auto width = static_cast<Index>(map.operator_features());
-  std::vector<Index> kept(map.shared_features());
-  std::iota(kept.begin(), kept.end(), Index{0});
-  std::vector<OperatorTimes> learned;
-  for (std::size_t l = 0; l < map.learned.size(); ++l) {
-    const auto begin = static_cast<Index>(map.block_begin(l + 1));
-    const bool used = std::any_of(posterior.components.begin(), posterior.components.end(), [&](const auto& component) {
-      return !component.costs_ms.segment(begin, width).isZero(0);
-    });
-    if (!used) continue;
-    for (Index f = 0; f < width; ++f) kept.push_back(begin + f);
-    learned.push_back(std::move(map.learned[l]));
-  }
-  map.learned = std::move(learned);
-  for (CostComponent& component : posterior.components) component.costs_ms = component.costs_ms(kept).eval();
-  posterior.spread_ms = posterior.spread_ms(kept, Eigen::all).eval();
-  posterior.rest_ms2 = posterior.rest_ms2(kept).eval();
 }
 
 }  // namespace tenshot::trainer::operators

@@ -27,10 +27,15 @@ struct CostComponent {
 };
 
 /// What is known of a device-runtime after its measurements: everything that prediction needs.
-/// log latency(x) = Σ_c weight_c log max(features(x) · costs_c, floor) + Σ_a anchor_weights_a similarity(x, anchor_a).
+/// log latency(x) = Σ_c weight_c log max(features(x) · costs_c, features(x) · least_costs, floor)
+///                  + Σ_a anchor_weights_a similarity(x, anchor_a).
 struct CostPosterior {
   std::vector<CostComponent> components;  ///< most probable first; weights sum to 1
   double floor_ms = 0;
+  /// A share of what devices like this one cost, none below zero: where measurements of other networks have made costs
+  /// negative, a network still costs something that grows with it. Empty in files of earlier versions, which have the
+  /// floor alone, and whose costs' variance is that of the latency itself.
+  Eigen::VectorXd least_costs_ms;  ///< [features]
   /// The costs' covariance, mean over components: spread · spreadᵀ, and `rest` on the diagonal of decisions' costs.
   Eigen::MatrixXd spread_ms;  ///< [features, r]
   Eigen::VectorXd rest_ms2;   ///< [features]; 0 for operators' costs
@@ -38,11 +43,16 @@ struct CostPosterior {
   Eigen::MatrixXd anchors;         ///< places of the pool's and the measured networks, [a, features + 1]
   Eigen::VectorXd anchor_weights;  ///< [a]
   double residual_variance = 0;    ///< of log latency, of a network unlike all anchors
+  ReachVariance reach_variance;
   structured::IntervalCalibration calibration;
 
   double noise_variance() const;
   /// The mean over components, [features].
   Eigen::VectorXd mean_costs_ms() const;
+  /// The components' costs and the least ones, [features, components + 1]; and the components' log latencies of
+  /// networks by features · those, [networks, components].
+  Eigen::MatrixXd all_costs_ms() const;
+  Eigen::ArrayXXd log_latency(const Eigen::MatrixXd& by_costs_ms) const;
 };
 
 /// The posterior given the measurements: a mixture over library entry × closeness × noise, each component a Gaussian,
@@ -57,8 +67,13 @@ struct LogLatency {
   /// The share of CostPosterior::residual_variance that each has in its variance: the less a network is like any
   /// anchor, the more. Empty where networks are not compared.
   Eigen::VectorXd novelty;
+  Eigen::VectorXd reach;  ///< the same of reach_variance, below zero for cheap networks
 };
 LogLatency predict(const CostPosterior& posterior, const FeatureTable& table);
+
+/// How far networks' sizes are beyond the anchors': the logarithm of how many times as costly as the costliest of them,
+/// above zero, or as the cheapest, below; zero in between. `places` are theirs.
+Eigen::ArrayXd reach_of(const CostPosterior& posterior, const Eigen::MatrixXd& places);
 
 /// Takes out of both what a device's operators take where no component of the posterior is on costs of that device.
 void drop_unused_blocks(FeatureMap& map, CostPosterior& posterior);

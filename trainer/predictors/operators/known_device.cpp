@@ -14,7 +14,7 @@ using Eigen::Index;
 using structured::LeftOutError;
 
 constexpr double least_noise = 0.005;  ///< of log latency
-constexpr double least_share = 0.02;   ///< of a device's scale: no prediction is below it
+constexpr double least_share = 1e-6;   ///< of a device's scale: no prediction is below it
 constexpr Index spread_rank = 64;
 
 /// spread · spreadᵀ is a covariance, but for its smallest directions.
@@ -44,12 +44,14 @@ Remaining without_part(const PoolNumbers& pool, const std::vector<std::size_t>& 
 
 /// Adds the errors of all devices on the networks of one part.
 void add_errors(const FittedPool& fitted, const datasets::Pool& pool, const std::vector<std::size_t>& part_of,
-                std::size_t part, const LibraryOptions& library_options, const PosteriorOptions& options,
-                std::vector<std::vector<LeftOutError>>& errors) {
+                std::size_t part, const CostLibrary& calibrated, const LibraryOptions& library_options,
+                const PosteriorOptions& options, std::vector<std::vector<LeftOutError>>& errors) {
   const Remaining rest = without_part(fitted.numbers, part_of, part);
   if (rest.devices.empty() || rest.networks.size() == part_of.size()) return;
   CostLibrary library = fit_library(rest.numbers, library_options);
   keep_common_residuals(library);
+  library.residual_variance *= calibrated.residual_factor();
+  library.reach_variance = calibrated.reach_variance;
   Eigen::MatrixXd features = fitted.numbers.features;
   if (!fitted.map.learned.empty()) {
     const FeatureMap map = fitted.learn(rest.networks, library, rest.devices);
@@ -92,6 +94,7 @@ CostPosterior known_posterior(const CostLibrary& library, std::size_t device, co
   component.costs_ms.segment(begin, width) = scale_ms * library.costs.row(number).transpose();
   posterior.components.push_back(std::move(component));
   posterior.floor_ms = least_share * scale_ms;
+  posterior.least_costs_ms = Eigen::VectorXd::Zero(features);
   const Eigen::MatrixXd spread = spread_of(covariance);
   posterior.spread_ms = Eigen::MatrixXd::Zero(features, spread.cols());
   posterior.spread_ms.middleRows(begin, width) = spread;
@@ -103,17 +106,18 @@ CostPosterior known_posterior(const CostLibrary& library, std::size_t device, co
   if (!library.places.compared()) return posterior;
   posterior.anchors = library.known;
   posterior.anchor_weights = library.known_weights.col(number);
-  posterior.residual_variance = std::pow(library.log_rms[number], 2);
+  posterior.residual_variance = std::pow(library.log_rms[number], 2) * library.residual_factor();
+  posterior.reach_variance = library.reach_variance;
   return posterior;
 }
 
-OwnFits own_fits(const datasets::Pool& pool, const PosteriorOptions& options) {
+OwnFits own_fits(const datasets::Pool& pool, const CostLibrary& library, const PosteriorOptions& options) {
   const LibraryOptions of_library = library_options(pool, options);
   const FittedPool fitted = fit_pool(pool, of_library);
   const std::vector<std::size_t> part_of = structured::left_out_part_of(fitted.networks.size());
   std::vector<std::vector<LeftOutError>> errors(pool.devices.size());
   for (std::size_t part = 0; part < structured::left_out_parts; ++part) {
-    add_errors(fitted, pool, part_of, part, of_library, options, errors);
+    add_errors(fitted, pool, part_of, part, library, of_library, options, errors);
   }
   std::vector<std::size_t> networks;
   for (const datasets::DeviceRuntime& device : pool.devices) networks.push_back(device.latencies.size());

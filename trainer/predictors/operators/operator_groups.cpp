@@ -26,6 +26,7 @@ enum Group : std::size_t {
   movement,
   norm,
   opaque,
+  recurrent,
   group_count
 };
 
@@ -43,7 +44,8 @@ const std::array<std::string, group_count> group_names = {"convolution_1x1",
                                                           "concatenation",
                                                           "data_movement",
                                                           "normalisation",
-                                                          "opaque"};
+                                                          "opaque",
+                                                          "recurrent"};
 
 const std::array<std::string, measures_of_group> measure_names = {
     "count", "arithmetic", "input_bytes", "output_bytes", "weight_bytes", "window_bytes", "large_window_arithmetic"};
@@ -66,6 +68,7 @@ const std::array<std::vector<std::size_t>, group_count> stand_ins = {{
     {concatenation, elementwise, activation, pool},
     {activation, elementwise},
     {elementwise, activation, concatenation, pool},
+    {linear, matrix_product},
 }};
 
 std::size_t convolution_group(const OperatorSpecification& specification) {
@@ -76,13 +79,16 @@ std::size_t convolution_group(const OperatorSpecification& specification) {
   return specification.kernel.height == 1 && specification.kernel.width == 1 ? pointwise : spatial;
 }
 
-/// One that multiplies all the same counts as what it does most of: a recurrent layer as linear layers, attention as
-/// products of matrices.
+/// One that multiplies all the same counts as what it does most of, such as attention as products of matrices.
+/// Recurrent layers do one step after the other, which takes longer than linear layers do.
 std::size_t opaque_group(const OperatorSpecification& specification) {
   if (nasbench::multiply_adds(specification) == 0) return opaque;
   const std::string& name = specification.name;
   if (name == "ConvTranspose") return transposed;
   if (name.find("Conv") != std::string::npos) return spatial;
+  for (const char* layer : {"LSTM", "GRU", "RNN"}) {
+    if (name.find(layer) != std::string::npos) return recurrent;
+  }
   return name.find("Attention") != std::string::npos ? matrix_product : linear;
 }
 

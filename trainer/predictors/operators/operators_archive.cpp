@@ -58,6 +58,13 @@ double positive(const nlohmann::json& card, const char* key) {
   return value;
 }
 
+/// Files of earlier versions lack it.
+ReachVariance reach_variance(const Archive& archive) {
+  const auto found = CardField(archive).find("reach_variance");
+  return found ? ReachVariance{found->at("above").number(not_negative), found->at("below").number(not_negative)}
+               : ReachVariance{};
+}
+
 /// Floor for numbers that are divided by.
 constexpr double smallest = 1e-300;
 
@@ -253,6 +260,7 @@ std::vector<NetworkGroup> get_groups(const Archive& archive, Index networks) {
 void put_library(Archive& archive, const CostLibrary& library, Exactness exactness) {
   archive.card["alike"] = library.alike;
   archive.card["residual_variance"] = library.residual_variance;
+  archive.card["reach_variance"] = {{"above", library.reach_variance.above}, {"below", library.reach_variance.below}};
   if (!library.block.empty()) archive.card["library_blocks"] = library.block;
   put(archive, "library.costs", library.costs, exactness);
   put(archive, "library.median_ms", library.median_ms);
@@ -288,10 +296,8 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
   if (!library.places.compared()) return library;
   library.known = get(archive, "library.known", any_size, features + 1);
   library.known_weights = get(archive, "library.known_weights", library.known.rows(), devices);
-  library.residual_variance = archive.card.at("residual_variance").get<double>();
-  if (!(library.residual_variance >= 0 && std::isfinite(library.residual_variance))) {
-    throw FormatError("key 'residual_variance' is not a number of at least 0");
-  }
+  library.residual_variance = CardField(archive).at("residual_variance").number(not_negative);
+  library.reach_variance = reach_variance(archive);
   library.kinds = get_kinds(archive, features, library.known.rows());
   if (library.kinds.empty()) return library;
   library.scale = feature_scale(map);
@@ -328,10 +334,13 @@ void put_posterior(Archive& archive, const CostPosterior& posterior) {
   }
   archive.card["floor_ms"] = posterior.floor_ms;
   archive.card["residual_variance"] = posterior.residual_variance;
+  archive.card["reach_variance"] = {{"above", posterior.reach_variance.above},
+                                    {"below", posterior.reach_variance.below}};
   put(archive, "components", described);
   put(archive, "components.costs_ms", costs);
   put(archive, "spread_ms", posterior.spread_ms);
   put(archive, "rest_ms2", posterior.rest_ms2);
+  if (posterior.least_costs_ms.size() > 0) put(archive, "least_costs_ms", posterior.least_costs_ms);
   put_places(archive, posterior.places);
   put_calibration(archive, posterior.calibration);
   if (!posterior.places.compared()) return;
@@ -354,16 +363,15 @@ CostPosterior get_posterior(const Archive& archive, const FeatureMap& map) {
   }
   posterior.spread_ms = get(archive, "spread_ms", features, any_size);
   posterior.rest_ms2 = get(archive, "rest_ms2", features, 1, 0);
+  if (archive.has("least_costs_ms")) posterior.least_costs_ms = get(archive, "least_costs_ms", features, 1, 0);
   const auto shared = static_cast<Index>(map.shared_features());
   posterior.places = get_places(archive, shared);
   posterior.calibration = get_calibration(archive);
   if (!posterior.places.compared()) return posterior;
   posterior.anchors = get(archive, "anchors", any_size, shared + 1);
   posterior.anchor_weights = get(archive, "anchors.weights", posterior.anchors.rows(), 1);
-  posterior.residual_variance = archive.card.at("residual_variance").get<double>();
-  if (!(posterior.residual_variance >= 0 && std::isfinite(posterior.residual_variance))) {
-    throw FormatError("key 'residual_variance' is not a number of at least 0");
-  }
+  posterior.residual_variance = CardField(archive).at("residual_variance").number(not_negative);
+  posterior.reach_variance = reach_variance(archive);
   return posterior;
 }
 

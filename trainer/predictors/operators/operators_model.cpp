@@ -109,7 +109,7 @@ class OperatorsModel : public PoolModel {
   }
 
   OwnFits own_fits() const override {
-    return knowledge_ ? knowledge_->own_fits : operators::own_fits(pool_, learned_.options);
+    return knowledge_ ? knowledge_->own_fits : operators::own_fits(pool_, learned_.library, learned_.options);
   }
 
   std::unique_ptr<PoolModel> without_rows(std::vector<KnowledgeSource> sources) const override {
@@ -188,6 +188,7 @@ std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, std::uint
   operators::Calibration calibration = operators::calibrate(fitted.numbers, fitted.library, families_of(pool),
                                                             library_options, posterior_options, options, learn);
   fitted.library.residual_variance *= calibration.residual_factor;
+  fitted.library.reach_variance = calibration.reach_variance;
   return std::make_unique<OperatorsModel>(pool, Learned{std::move(fitted.map), std::move(fitted.library),
                                                         std::move(calibration.intervals), seed, posterior_options});
 }

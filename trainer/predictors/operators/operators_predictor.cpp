@@ -1,5 +1,6 @@
 #include "trainer/predictors/operators/operators_predictor.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -19,8 +20,9 @@ namespace {
 
 using operators::CostComponent;
 
-/// Smallest standard deviation of log latency that operators unknown to the pool add.
-constexpr double least_unknown_share = 0.05;
+/// Smallest and largest standard deviation of log latency that operators unknown to the pool add: the largest is that
+/// of a network which has no others.
+constexpr double least_unknown_share = 0.05, most_unknown_share = 2;
 
 nlohmann::json values_of(const Eigen::VectorXd& vector) {
   return std::vector<double>(vector.data(), vector.data() + vector.size());
@@ -121,7 +123,8 @@ void OperatorsPredictor::widen_for_unknown_operators(const std::vector<Architect
   for (std::size_t u = 0; u < unknown.size(); ++u) {
     const Eigen::Index at = places[u];
     const double share = log_latency.mean[at] - without.mean[static_cast<Eigen::Index>(u)];
-    log_latency.deviation[at] = std::hypot(log_latency.deviation[at], std::max(std::abs(share), least_unknown_share));
+    log_latency.deviation[at] =
+        std::hypot(log_latency.deviation[at], std::clamp(std::abs(share), least_unknown_share, most_unknown_share));
   }
 }
 
@@ -133,13 +136,8 @@ std::vector<Unfamiliar> OperatorsPredictor::unfamiliar(const std::vector<Archite
   }
   if (!posterior_.places.compared() || architectures.empty()) return result;
   const Eigen::MatrixXd places = posterior_.places.of(operators::feature_table(map_, *space_, architectures).rows());
-  const Eigen::Index size = places.cols() - 1;  // the logarithm of what a network typically costs
-  const double largest = posterior_.anchors.col(size).maxCoeff(), smallest = posterior_.anchors.col(size).minCoeff();
-  for (std::size_t a = 0; a < architectures.size(); ++a) {
-    const double own = places(static_cast<Eigen::Index>(a), size);
-    const double beyond = own > largest ? own - largest : std::min(own - smallest, 0.0);
-    result[a].size = std::exp(beyond * posterior_.places.scale);
-  }
+  const Eigen::ArrayXd reach = operators::reach_of(posterior_, places);
+  for (std::size_t a = 0; a < architectures.size(); ++a) result[a].size = std::exp(reach[static_cast<Eigen::Index>(a)]);
   return result;
 }
 
@@ -170,11 +168,15 @@ nlohmann::json OperatorsPredictor::to_document() const {
       {"card", card_},
       {"features", features},
       {"computes",
-       "log latency_ms = sum over components of weight * log(max(sum over features of value / unit * costs_ms, "
-       "floor_ms)) + sum over anchors of weight * exp(-|place - anchor|); place = (sqrt(share of each of the first "
+       "log latency_ms = sum over components of weight * log(max(sum over features of value / unit * costs_ms, the "
+       "same "
+       "of least_costs_ms, floor_ms)) + sum over anchors of weight * exp(-|place - anchor|); place = (sqrt(share of "
+       "each "
+       "of the first "
        "features, those with typical_costs, in the typical latency) / length, log(typical latency) / scale); without "
        "anchors the second sum is 0"},
       {"floor_ms", posterior_.floor_ms},
+      {"least_costs_ms", values_of(posterior_.all_costs_ms().rightCols<1>())},
       {"components", components},
       {"spread_ms", rows_of(posterior_.spread_ms)},
       {"rest_ms2", values_of(posterior_.rest_ms2)},
@@ -188,7 +190,9 @@ nlohmann::json OperatorsPredictor::to_document() const {
                               {"noise", posterior_.places.noise},
                               {"anchors", rows_of(posterior_.anchors)},
                               {"weights", values_of(posterior_.anchor_weights)},
-                              {"variance", posterior_.residual_variance}};
+                              {"variance", posterior_.residual_variance},
+                              {"variance_above", posterior_.reach_variance.above},
+                              {"variance_below", posterior_.reach_variance.below}};
   }
   return document_of(quantity(), std::move(document));
 }

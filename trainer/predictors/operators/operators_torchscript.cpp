@@ -23,15 +23,13 @@ at::Tensor tensor_of(const Eigen::MatrixXd& matrix) {
 
 void add_buffers(torch::jit::Module& module, const FeatureMap& map, const CostPosterior& posterior) {
   const auto components = static_cast<Index>(posterior.components.size());
-  Eigen::MatrixXd costs(posterior.spread_ms.rows(), components);
+  const Eigen::MatrixXd costs = posterior.all_costs_ms();
   Eigen::VectorXd weights(components), unit = Eigen::VectorXd::Ones(posterior.spread_ms.rows());
-  for (Index c = 0; c < components; ++c) {
-    costs.col(c) = posterior.components[static_cast<std::size_t>(c)].costs_ms;
-    weights[c] = posterior.components[static_cast<std::size_t>(c)].weight;
-  }
+  for (Index c = 0; c < components; ++c) weights[c] = posterior.components[static_cast<std::size_t>(c)].weight;
   unit.head(map.unit.size()) = map.unit;
   module.register_buffer("unit", tensor_of(unit.transpose()));
-  module.register_buffer("costs", tensor_of(costs));
+  module.register_buffer("costs", tensor_of(costs.leftCols(components)));
+  module.register_buffer("least", tensor_of(costs.rightCols(1)));
   module.register_buffer("weights", tensor_of(weights).view({-1}));
   module.register_buffer("spread", tensor_of(posterior.spread_ms));
   module.register_buffer("rest", tensor_of(posterior.rest_ms2).view({-1}));
@@ -45,21 +43,27 @@ void add_buffers(torch::jit::Module& module, const FeatureMap& map, const CostPo
   module.register_attribute("scale", c10::FloatType::get(), posterior.places.scale);
   module.register_attribute("place_noise", c10::FloatType::get(), posterior.places.noise);
   module.register_attribute("residual_variance", c10::FloatType::get(), posterior.residual_variance);
+  module.register_attribute("variance_above", c10::FloatType::get(), posterior.reach_variance.above);
+  module.register_attribute("variance_below", c10::FloatType::get(), posterior.reach_variance.below);
 }
 
-std::string log_latency_source(bool compared) {
+std::string log_latency_source(const CostPosterior& posterior) {
   std::string source =
       "def log_latency(self, features: Tensor) -> Tuple[Tensor, Tensor]:\n"
       "  x = features.to(" +
       std::to_string(static_cast<int>(at::kDouble)) +
       ") / self.unit\n"
-      "  parts = torch.log(torch.clamp_min(torch.mm(x, self.costs), self.floor_ms))\n"
+      "  least = torch.clamp_min(torch.mm(x, self.least), self.floor_ms)\n"
+      "  parts = torch.log(torch.maximum(torch.mm(x, self.costs), least))\n"
       "  mean = torch.mv(parts, self.weights)\n"
       "  between = torch.clamp_min(torch.mv(parts * parts, self.weights) - mean * mean, 0.0)\n"
       "  spread = torch.mm(x, self.spread)\n"
       "  own = (spread * spread).sum(1) + torch.clamp_min(torch.mv(x, self.rest), 0.0)\n"
-      "  variance = between + own / torch.exp(2.0 * mean) + self.noise_variance\n";
-  if (compared) {
+      "  relative = own / torch.exp(2.0 * mean)\n"
+      "  variance = between + " +
+      std::string(posterior.least_costs_ms.size() > 0 ? "torch.log1p(relative)" : "relative") +
+      " + self.noise_variance\n";
+  if (posterior.places.compared()) {
     source +=
         "  shares = torch.clamp_min(x[:, :self.typical.size(1)] * self.typical, 0.0)\n"
         "  total = torch.clamp_min(shares.sum(1, keepdim=True), 1e-12)\n"
@@ -69,7 +73,11 @@ std::string log_latency_source(bool compared) {
         "  near = torch.exp(-torch.sqrt(torch.clamp_min(squared, 0.0)))\n"
         "  closest = torch.amax(near, 1)\n"
         "  mean = mean + torch.mv(near, self.anchor_weights)\n"
-        "  variance = variance + self.residual_variance * (1.0 - closest * closest / (1.0 + self.place_noise))\n";
+        "  variance = variance + self.residual_variance * (1.0 - closest * closest / (1.0 + self.place_noise))\n"
+        "  size, sizes = place[:, -1], self.anchors[:, -1]\n"
+        "  above = -torch.expm1(-2.0 * self.scale * torch.clamp_min(size - torch.max(sizes), 0.0))\n"
+        "  below = -torch.expm1(-2.0 * self.scale * torch.clamp_min(torch.min(sizes) - size, 0.0))\n"
+        "  variance = variance + self.variance_above * above + self.variance_below * below\n";
   }
   return source + "  return (mean, torch.sqrt(variance))\n";
 }
@@ -81,7 +89,7 @@ std::string torchscript(const nasbench::SearchSpace& space, const FeatureMap& ma
   torch::jit::Module module("tenshot_predictor");
   add_buffers(module, map, posterior);
   structured::add_quantiles(module, posterior.calibration);
-  module.define(log_latency_source(posterior.places.compared()));
+  module.define(log_latency_source(posterior));
   module.define(
       "def forward(self, features: Tensor) -> Tensor:\n"
       "  return torch.exp(self.log_latency(features)[0])\n"

@@ -183,6 +183,7 @@ CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatu
   spread_ms << both.spread_ms, own.spread_ms;
   both.spread_ms = std::sqrt(half) * spread_ms;
   both.rest_ms2 = half * (both.rest_ms2 + own.rest_ms2);
+  both.least_costs_ms = half * (both.least_costs_ms + own.least_costs_ms);
   if (library.places.compared()) both.anchor_weights = half * (both.anchor_weights + own.anchor_weights);
   return both;
 }

@@ -43,6 +43,20 @@ TEST(CostFeatures, TellConvolutionsApartByKernelAndGroups) {
   EXPECT_EQ(value(features, "convolution.count"), 0);
 }
 
+TEST(CostFeatures, RecurrentLayersAreNoLinearOnes) {
+  // 12 steps of 40 inputs and 64 units, four gates: 12 · 256 · (40 + 64) = 319,488 multiply–adds.
+  OperatorSpecification lstm;
+  lstm.kind = OperatorKind::opaque;
+  lstm.name = "LSTM";
+  lstm.inputs = {{12, 1, 40}};
+  lstm.constants = {{1, 256, 40}, {1, 256, 64}};
+  lstm.output = {12, 1, 1, 64};
+  const Eigen::VectorXd features = raw_features({lstm});
+  EXPECT_EQ(value(features, "recurrent.count"), 1);
+  EXPECT_EQ(value(features, "recurrent.arithmetic"), 319'488);
+  EXPECT_EQ(value(features, "linear.count"), 0);
+}
+
 TEST(CostFeatures, WindowBytesAreThoseOfAllPositions) {
   // 3×3 windows at 5×5 positions, 4 channels of 4 bytes each, whatever the groups.
   const double bytes = 25 * 9 * 4 * 4;

@@ -182,6 +182,22 @@ TEST(CostPosterior, IsSurerWithMoreMeasurements) {
   EXPECT_LT(twenty, 0.6 * three);
 }
 
+/// A cost that other networks' measurements have made negative must not make a network of it free, whatever its size.
+TEST(CostPosterior, OfANetworkUnlikeAllMeasuredHasBoundsThatALatencyCanHave) {
+  const Bench bench = bench_of(8, 80, 4, 16);
+  CostPosterior posterior = adapt(fit_library(bench.pool), first_networks(bench, 10, bench.costs.row(1)));
+  ASSERT_GT(posterior.least_costs_ms.minCoeff(), 0);
+  for (CostComponent& component : posterior.components) component.costs_ms[2] = -component.costs_ms[2];
+  Eigen::MatrixXd features = Eigen::MatrixXd::Ones(3, 4);
+  features.col(2) << 1e3, 1e6, 1e9;
+  const LogLatency predicted = predict(posterior, table_of(features));
+  for (Index n = 0; n < 3; ++n) {
+    EXPECT_GE(predicted.mean[n], std::log(features.row(n).dot(posterior.least_costs_ms)) - 1) << n;
+    EXPECT_LT(predicted.deviation[n], 4) << n;
+  }
+  EXPECT_NEAR(predicted.mean[2] - predicted.mean[1], std::log(1e3), 0.1);
+}
+
 TEST(CostPosterior, OfOneMeasurementKeepsItsScale) {
   const Bench bench = bench_of(4, 40, 4, 7);
   const CostPosterior posterior = adapt(fit_library(bench.pool), first_networks(bench, 1, bench.costs.row(0)));
@@ -349,6 +365,29 @@ TEST(CostCalibration, ExpectsMoreErrorOfNetworksUnlikeAllOthers) {
   }
   EXPECT_GE(widened, 0.9 * (devices - 20));
   EXPECT_GE(held / all, 0.7);
+}
+
+/// Devices on which large networks take longer than their costs say, each by a power of their size of its own.
+TEST(CostCalibration, ExpectsMoreErrorOfNetworksLargerThanAllOthers) {
+  constexpr Index devices = 20, networks = 120;
+  Bench bench = bench_of(devices, networks, 4, 17);
+  Rng rng(97);
+  for (Index n = 0; n < networks; ++n) bench.pool.features.row(n) *= std::exp(1.5 * rng.normal());
+  const auto calibrated = [&](double power) {
+    PoolNumbers pool = bench.pool;
+    for (Index d = 0; d < devices; ++d) {
+      const double own = power * rng.normal();
+      for (Index n = 0; n < networks; ++n) {
+        pool.latency_ms(d, n) =
+            std::pow(bench.costs.row(d).dot(pool.features.row(n)), 1 + own) * std::exp(0.02 * rng.normal());
+      }
+    }
+    std::vector<std::size_t> families(devices);
+    std::iota(families.begin(), families.end(), std::size_t{0});
+    return calibrate(pool, fit_library(pool), families, {}, {}).reach_variance.above;
+  };
+  EXPECT_LT(calibrated(0), 0.02);
+  EXPECT_GT(calibrated(0.3), 0.02);
 }
 
 TEST(CostCalibration, IsNormalWithoutThreeFamilies) {

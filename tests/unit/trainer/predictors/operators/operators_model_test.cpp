@@ -21,6 +21,7 @@
 #include "nasbench/support/random.h"
 #include "nasbench/support/text.h"
 #include "trainer/core/planning_prior.h"
+#include "trainer/core/prediction_table.h"
 #include "trainer/predictors/operators/operators_predictor.h"
 
 namespace tenshot::trainer {
@@ -109,6 +110,23 @@ TEST_F(OperatorsOnNetworks, NetworkFarLargerThanThePools_SaysHowManyTimes) {
   ASSERT_EQ(unfamiliar.size(), 2u);
   EXPECT_EQ(unfamiliar[0].size, 1);
   EXPECT_GT(unfamiliar[1].size, 10);
+}
+
+TEST_F(OperatorsOnNetworks, PredictionThatLeavesEverythingOpen_IsTakenOutWithAReason) {
+  const std::vector<Architecture> asked = {known_[0], known_[1], known_[2]};
+  Predictions predicted = predictor_->predict(asked, 0.9);
+  predicted.lower_ms[0] = predicted.latency_ms[0] * 1e-3;
+  predicted.upper_ms[0] = predicted.latency_ms[0] * 1e3;
+  predicted.upper_ms[2] = std::numeric_limits<double>::infinity();
+  EXPECT_THROW(require_usable(predicted, asked, nasbench::networks()), InputError);
+  std::vector<Architecture> kept = asked;
+  const std::vector<std::string> reasons =
+      take_out_unusable(predicted, kept, nasbench::networks(), datasets::Quantity::latency);
+  ASSERT_EQ(reasons.size(), 2u);
+  EXPECT_EQ(reasons[0].find(nasbench::networks().format(asked[0]) + " is too unlike"), 0u) << reasons[0];
+  EXPECT_EQ(kept, std::vector<Architecture>{asked[1]});
+  EXPECT_EQ(predicted.upper_ms.size(), 1u);
+  EXPECT_NO_THROW(require_usable(predicted, kept, nasbench::networks()));
 }
 
 TEST_F(OperatorsOnNetworks, ExplanationNamesTheCostliestOperators) {

@@ -1,0 +1,101 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "trainer/predictors/operators/cost_posterior.h"
+
+namespace tenshot::trainer::operators {
+
+using Eigen::Index;
+
+double CostPosterior::noise_variance() const {
+  double variance = 0;
+  for (const CostComponent& component : components) variance += component.weight * std::pow(component.noise, 2);
+  return variance;
+}
+
+Eigen::VectorXd CostPosterior::mean_costs_ms() const {
+  Eigen::VectorXd mean = Eigen::VectorXd::Zero(spread_ms.rows());
+  for (const CostComponent& component : components) mean += component.weight * component.costs_ms;
+  return mean;
+}
+
+Eigen::MatrixXd CostPosterior::all_costs_ms() const {
+  const auto count = static_cast<Index>(components.size());
+  Eigen::MatrixXd costs = Eigen::MatrixXd::Zero(spread_ms.rows(), count + 1);
+  for (Index c = 0; c < count; ++c) costs.col(c) = components[static_cast<std::size_t>(c)].costs_ms;
+  if (least_costs_ms.size() > 0) costs.col(count) = least_costs_ms;
+  return costs;
+}
+
+Eigen::ArrayXXd CostPosterior::log_latency(const Eigen::MatrixXd& by_costs_ms) const {
+  const auto count = static_cast<Index>(components.size());
+  const Eigen::ArrayXd least = by_costs_ms.col(count).array().max(floor_ms);
+  return by_costs_ms.leftCols(count).array().max(least.replicate(1, count)).log();
+}
+
+Eigen::ArrayXd reach_of(const CostPosterior& posterior, const Eigen::MatrixXd& places) {
+  const Index size = places.cols() - 1;  // the logarithm of what a network typically costs
+  const Eigen::ArrayXd own = places.col(size), none = Eigen::ArrayXd::Zero(own.size());
+  const double largest = posterior.anchors.col(size).maxCoeff(), smallest = posterior.anchors.col(size).minCoeff();
+  return posterior.places.scale * ((own - largest).max(none) + (own - smallest).min(none));
+}
+
+LogLatency predict(const CostPosterior& posterior, const FeatureTable& table) {
+  const auto components = static_cast<Index>(posterior.components.size()), rank = posterior.spread_ms.cols();
+  Eigen::MatrixXd projection(posterior.spread_ms.rows(), components + 1 + rank + 1);
+  Eigen::VectorXd weights(components);
+  for (Index c = 0; c < components; ++c) weights[c] = posterior.components[static_cast<std::size_t>(c)].weight;
+  projection << posterior.all_costs_ms(), posterior.spread_ms, posterior.rest_ms2;
+  const Eigen::MatrixXd projected = table.times(projection);
+  const Eigen::ArrayXXd log_latency = posterior.log_latency(projected.leftCols(components + 1));
+
+  LogLatency result;
+  result.mean = log_latency.matrix() * weights;
+  const Eigen::ArrayXd between =
+      ((log_latency.square().matrix() * weights).array() - result.mean.array().square()).max(0);
+  const Eigen::ArrayXd cost_variance_ms2 = projected.middleCols(components + 1, rank).rowwise().squaredNorm().array() +
+                                           projected.col(components + 1 + rank).array().max(0);
+  const Eigen::ArrayXd relative = cost_variance_ms2 / (2 * result.mean.array()).exp();
+  // Of the logarithm of a number above zero with that mean and variance, were it log-normal: it grows slowly.
+  const Eigen::ArrayXd of_costs = posterior.least_costs_ms.size() > 0 ? relative.log1p().eval() : relative;
+  Eigen::ArrayXd variance = between + of_costs + posterior.noise_variance();
+  if (posterior.places.compared()) {
+    const Eigen::MatrixXd places = posterior.places.of(table.rows());
+    const Eigen::MatrixXd near = similarity(places, posterior.anchors);
+    result.mean += near * posterior.anchor_weights;
+    result.novelty = 1 - near.rowwise().maxCoeff().array().square() / (1 + posterior.places.noise);
+    // As similarity falls with distance: 1 − exp(−2 distance).
+    result.reach = reach_of(posterior, places).unaryExpr([](double reach) {
+      return std::copysign(-std::expm1(-2 * std::abs(reach)), reach);
+    });
+    variance += posterior.residual_variance * result.novelty.array() +
+                result.reach.unaryExpr([&](double reach) { return posterior.reach_variance.at(reach); }).array();
+  }
+  result.deviation = variance.sqrt();
+  return result;
+}
+
+void drop_unused_blocks(FeatureMap& map, CostPosterior& posterior) {
+  const auto width = static_cast<Index>(map.operator_features());
+  std::vector<Index> kept(map.shared_features());
+  std::iota(kept.begin(), kept.end(), Index{0});
+  std::vector<OperatorTimes> learned;
+  for (std::size_t l = 0; l < map.learned.size(); ++l) {
+    const auto begin = static_cast<Index>(map.block_begin(l + 1));
+    const bool used = std::any_of(posterior.components.begin(), posterior.components.end(), [&](const auto& component) {
+      return !component.costs_ms.segment(begin, width).isZero(0);
+    });
+    if (!used) continue;
+    for (Index f = 0; f < width; ++f) kept.push_back(begin + f);
+    learned.push_back(std::move(map.learned[l]));
+  }
+  map.learned = std::move(learned);
+  for (CostComponent& component : posterior.components) component.costs_ms = component.costs_ms(kept).eval();
+  posterior.spread_ms = posterior.spread_ms(kept, Eigen::all).eval();
+  posterior.rest_ms2 = posterior.rest_ms2(kept).eval();
+  if (posterior.least_costs_ms.size() > 0) posterior.least_costs_ms = posterior.least_costs_ms(kept).eval();
+}
+
+}  // namespace tenshot::trainer::operators
