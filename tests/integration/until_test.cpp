@@ -117,6 +117,46 @@ TEST_F(Until, WhatWasMeasuredTwiceIsNamedAndItsMedianCounts) {
   EXPECT_EQ(reported.exit_code, 0) << reported.err;
 }
 
+TEST_F(Until, AFleetIsPredictedByItsTypicalBoardWithWiderIntervals) {
+  const Outcome planned = run("tenshot plan --checkpoint " + q("pool.tenshot") + " --samples 10 --out " + q("ten.csv"));
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  std::string boards;
+  const auto within = [](const Outcome& outcome) {
+    return nlohmann::json::parse(outcome.out).at("verdict").at("within_percent").get<double>();
+  };
+  for (const double factor : {1.0, 1.06, 0.95, 1.02}) {
+    const std::string file = "board" + std::to_string(factor) + ".csv";
+    measure("ten.csv", file, factor);
+    boards += " --measurements " + q(file);
+  }
+  const Outcome rounds = run(adapt(boards) + " --json");
+  const Outcome fleet = run(adapt(boards) + " --fleet --json");
+  ASSERT_EQ(fleet.exit_code, 0) << fleet.err;
+  EXPECT_GT(within(fleet), within(rounds) + 4) << "boards that differ by 5 %";
+  EXPECT_NE(fleet.err.find("measurements of 4 boards, which share 10 networks: they differ by 4.6 %"),
+            std::string::npos)
+      << fleet.err;
+  EXPECT_NE(fleet.err.find("Measured on 4 boards that differ by 4.6 %: the typical one is predicted, and intervals are "
+                           "for another one of the kind, which may be"),
+            std::string::npos)
+      << fleet.err;
+  const nlohmann::json said = nlohmann::json::parse(fleet.out).at("fleet");
+  EXPECT_EQ(said.at("networks"), 10);
+  EXPECT_NEAR(said.at("boards").at(1).at("slower_percent"), 100 * (1.06 / 1.00995 - 1), 0.1);
+  const Outcome page = run("tenshot report " + q("device.tenshot") + " --out " + q("page.html"));
+  ASSERT_EQ(page.exit_code, 0) << page.err;
+  EXPECT_NE(slurp(path("page.html")).find("Measured on 4 boards"), std::string::npos);
+  // A fifth board, 7 % slower: the intervals of one board miss it, those of the fleet hold.
+  measure("truth.csv", "fifth.csv", 1.07);
+  const std::string evaluate = "tenshot evaluate --json --measurements " + q("fifth.csv") + " --predictor ";
+  const double held = nlohmann::json::parse(run(evaluate + q("device.tenshot")).out).at("coverage");
+  ASSERT_EQ(run(adapt(" --measurements " + q("board1.000000.csv"))).exit_code, 0);
+  const double of_one = nlohmann::json::parse(run(evaluate + q("device.tenshot")).out).at("coverage");
+  EXPECT_GT(held, 0.9);
+  EXPECT_LT(of_one, held - 0.3);
+  EXPECT_EQ(run(adapt(" --measurements " + q("ten.csv")) + " --fleet").exit_code, 2) << "of one file";
+}
+
 TEST_F(Until, AnImportedDeviceIsAddedToAndNeverReplacedInSilence) {
   plan_three();
   measure("three.csv", "again.csv", 1.1);

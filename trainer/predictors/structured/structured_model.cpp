@@ -83,6 +83,7 @@ class StructuredPoolModel : public PoolModel {
                     structured::explanation_lines(posterior, library, set, not_measured(set), milliseconds));
     put_explanation(card, Quantity::latency,  // descriptors are of latencies, whatever is adapted to
                     structured::pool_warnings(pool_, described ? &*set.descriptor : nullptr));
+    widen_by_fleet(posterior, set);
     return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card));
   }
 
