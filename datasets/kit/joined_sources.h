@@ -16,12 +16,6 @@ struct RepeatedNetwork {
   double disagreement = 0;     ///< the largest over the smallest, less 1
 };
 
-/// How a source compares with the others over what it and they measured.
-struct SourceLevel {
-  std::string source;
-  double deviation = 0;  ///< the median over its repeated networks of its value over the median, less 1
-};
-
 /// Measurements of one device-runtime, or of several boards of one kind, from several places.
 struct JoinedSources {
   /// Every network once, in the order in which they first come. Of a network that several sources measured, the median
@@ -30,7 +24,7 @@ struct JoinedSources {
   MeasuredSource measured;
   std::vector<MeasuredSource> sources;  ///< each as it was read
   std::vector<RepeatedNetwork> repeated;
-  std::vector<SourceLevel> levels;  ///< of the sources with a repeated network; none of a fleet, which has its own
+  Fleet levels;  ///< how the sources differ, or of a fleet its boards
 
   /// Sentences for people: what was measured more than once and how far that agrees, and how far the sources differ;
   /// for a fleet, how far its boards do. None where nothing was.
