@@ -87,8 +87,8 @@ Remark remark_on(const datasets::Fleet& fleet) {
             true};
   }
   return {boards + " that differ by " + significant_digits(100 * fleet.spread, 2) +
-          " %: the typical one is predicted, and intervals are for another one of the kind, which may be ±" +
-          significant_digits(100 * std::expm1(1.645 * fleet.deviation()), 2) + " % from it"};
+          " %: the typical one is predicted; another one of the kind may be ±" +
+          significant_digits(100 * std::expm1(1.645 * fleet.deviation()), 2) + " % from it, and intervals hold that"};
 }
 
 }  // namespace
