@@ -59,6 +59,9 @@ Boards boards_of(const std::vector<std::filesystem::path>& paths, const std::vec
                        std::to_string(ids.size()) +
                        "; give it as a kit, or say that it is a board of its own (--fleet)");
     }
+    if (fleet && std::count(boards.names.begin(), boards.names.end(), paths[s].string()) > 0) {
+      throw InputError(paths[s].string() + ": is given twice; each source of a fleet is of a board of its own");
+    }
     boards.of_source.push_back(static_cast<std::size_t>(found - boards.names.begin()));
     if (found == boards.names.end()) boards.names.push_back(paths[s].string());
   }

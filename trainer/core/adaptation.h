@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cmath>
 #include <filesystem>
 #include <string_view>
 #include <vector>
@@ -29,13 +28,6 @@ double geometric_mean(const std::vector<double>& values);
 /// Adds what was measured to `set`, whose quantity is known. Where it is latency, the times of operators inside
 /// networks come along, and the descriptor where it has latencies of operators and the model uses descriptors.
 void add_measured(AdaptationSet& set, datasets::MeasuredSource measured, const PoolModel& model);
-
-/// Of a fleet, widens the intervals of a posterior by how far another board may be: it adds to the components' noise.
-template <class Posterior>
-void widen_by_fleet(Posterior& posterior, const AdaptationSet& set) {
-  if (!set.fleet) return;
-  for (auto& component : posterior.components) component.noise = std::hypot(component.noise, set.fleet->deviation());
-}
 
 /// Puts the times of operators inside the measured networks of an operators.csv in the place of those that `set` has,
 /// whose quantity is known. Throws InputError where that is not latency, the model learns nothing from them, or the

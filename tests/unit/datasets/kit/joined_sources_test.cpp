@@ -126,6 +126,10 @@ TEST_F(JoinedMeasurements, OfTablesAreOfAFleetWhereOneSaysSo) {
   EXPECT_NEAR(joined.measured.latency_ms[0], 11, 1e-9);
   EXPECT_NEAR(joined.measured.latency_ms[1], 22, 1e-9);
   EXPECT_NEAR(joined.measured.latency_ms[2], 30, 1e-9);
+  EXPECT_NE(refusal([&] {
+              read_joined({tables[0], tables[0]}, space(), Quantity::latency, true);
+            }).find("is given twice"),
+            std::string::npos);
   const auto apart = table("c.csv", {{11, 24}});
   EXPECT_NE(refusal([&] {
               read_joined({tables[0], apart}, space(), Quantity::latency, true);
