@@ -8,48 +8,157 @@
 
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/time_unit.h"
+#include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
 #include "nasbench/support/number_text.h"
 
 namespace tenshot::datasets {
 namespace {
 
-/// The values of a network, and the sources that they are of.
+/// The values of each network in the order of the sources, which are the "boards" here.
 struct Values {
-  nasbench::Architecture architecture;
-  std::vector<double> values;
-  std::vector<std::size_t> sources;
+  std::vector<nasbench::Architecture> architectures;
+  std::vector<FleetNetwork> networks;
 };
 
-std::vector<Values> values_by_network(const std::vector<MeasuredSource>& sources) {
-  std::vector<Values> networks;
+Values values_by_network(const std::vector<MeasuredSource>& sources) {
+  Values values;
   std::unordered_map<nasbench::Architecture, std::size_t, nasbench::ArchitectureHash> place;
   for (std::size_t s = 0; s < sources.size(); ++s) {
     for (std::size_t i = 0; i < sources[s].architectures.size(); ++i) {
       const nasbench::Architecture& architecture = sources[s].architectures[i];
-      const auto [found, first] = place.emplace(architecture, networks.size());
-      if (first) networks.push_back({architecture, {}, {}});
-      networks[found->second].values.push_back(sources[s].latency_ms[i]);
-      networks[found->second].sources.push_back(s);
+      const auto [found, first] = place.emplace(architecture, values.networks.size());
+      if (first) values.architectures.push_back(architecture);
+      if (first) values.networks.emplace_back();
+      values.networks[found->second].boards.push_back(s);
+      values.networks[found->second].values.push_back(sources[s].latency_ms[i]);
     }
   }
-  return networks;
+  return values;
+}
+
+/// The boards that sources are of; where they are rounds of measuring one, each source by itself.
+struct Boards {
+  std::vector<std::string> names;
+  std::vector<std::size_t> of_source;
+  bool are_fleet = false;
+};
+
+Boards boards_of(const std::vector<std::filesystem::path>& paths, const std::vector<MeasuredSource>& sources,
+                 bool fleet) {
+  std::vector<std::string> ids;  // of those that say which board they are of
+  for (const MeasuredSource& source : sources) {
+    if (std::find(ids.begin(), ids.end(), source.board) == ids.end()) ids.push_back(source.board);
+  }
+  ids.erase(std::remove(ids.begin(), ids.end(), ""), ids.end());
+  Boards boards{ids, {}, fleet || ids.size() > 1};
+  if (!boards.are_fleet) boards.names.clear();
+  for (std::size_t s = 0; s < sources.size(); ++s) {
+    const auto found = std::find(boards.names.begin(), boards.names.end(), sources[s].board);
+    if (!fleet && ids.size() > 1 && found == boards.names.end()) {
+      throw InputError(paths[s].string() + ": does not say which board it is of, and the others are of " +
+                       std::to_string(ids.size()) +
+                       "; give it as a kit, or say that it is a board of its own (--fleet)");
+    }
+    if (fleet && std::count(boards.names.begin(), boards.names.end(), paths[s].string()) > 0) {
+      throw InputError(paths[s].string() + ": is given twice; each source of a fleet is of a board of its own");
+    }
+    boards.of_source.push_back(static_cast<std::size_t>(found - boards.names.begin()));
+    if (found == boards.names.end()) boards.names.push_back(paths[s].string());
+  }
+  if (fleet && boards.names.size() < 2) {
+    throw InputError(paths.front().string() + ": a fleet needs measurements of at least two boards, and all of these " +
+                     "are of one");
+  }
+  for (std::size_t board = 0; boards.are_fleet && board < ids.size(); ++board) {
+    boards.names[board].clear();
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      if (boards.of_source[s] != board) continue;
+      boards.names[board] += (boards.names[board].empty() ? "" : ", ") + paths[s].string();
+    }
+  }
+  return boards;
+}
+
+/// The median of a network's rounds on each board.
+FleetNetwork by_board(const FleetNetwork& by_source, const Boards& boards) {
+  FleetNetwork result;
+  for (std::size_t board = 0; board < boards.names.size(); ++board) {
+    std::vector<double> rounds;
+    for (std::size_t i = 0; i < by_source.values.size(); ++i) {
+      if (boards.of_source[by_source.boards[i]] == board) rounds.push_back(by_source.values[i]);
+    }
+    if (rounds.empty()) continue;
+    result.boards.push_back(board);
+    result.values.push_back(median(rounds));
+  }
+  return result;
 }
 
 std::string percent(double share) { return significant_digits(100 * share, 2) + " %"; }
 
-std::string level_text(const SourceLevel& level, Quantity quantity) {
-  const char* more = quantity == Quantity::latency ? "slower" : "higher";
-  const char* less = quantity == Quantity::latency ? "faster" : "lower";
+std::string counted(std::size_t networks) {
+  return std::to_string(networks) + (networks == 1 ? " network" : " networks");
+}
+
+/// "kit_a is typical, kit_b is 3 % slower", of those that were compared.
+std::string levels_text(const Fleet& fleet, Quantity quantity) {
+  const char* more = quantity == Quantity::latency ? " slower" : " higher";
+  const char* less = quantity == Quantity::latency ? " faster" : " lower";
   constexpr double little = 0.005;
-  if (std::abs(level.deviation) < little) return level.source + " is typical";
-  return level.source + " is " + percent(std::abs(level.deviation)) + " " + (level.deviation > 0 ? more : less);
+  std::string text;
+  for (const Fleet::Board& board : fleet.boards) {
+    if (!board.compared) continue;
+    const double deviation = std::expm1(board.level);
+    text += (text.empty() ? "" : ", ") + board.name + " is " +
+            (std::abs(deviation) < little ? "typical" : percent(std::abs(deviation)) + (deviation > 0 ? more : less));
+  }
+  return text;
+}
+
+std::vector<std::string> remarks_on(const Fleet& fleet, Quantity quantity) {
+  std::vector<std::string> lines;
+  const bool any = fleet.compared() > 0;
+  if (any) {
+    lines.push_back("measurements of " + std::to_string(fleet.boards.size()) + " boards, which share " +
+                    counted(fleet.shared) + ": they differ by " + percent(fleet.spread) +
+                    (fleet.scatter > 1e-6 ? ", and by " + percent(fleet.scatter) + " from network to network" : "") +
+                    " (standard deviations); " + levels_text(fleet, quantity));
+  }
+  for (const Fleet::Board& board : fleet.boards) {
+    if (board.compared) continue;
+    lines.push_back(board.name + ": this board measured no network that " + (any ? "the others" : "another board") +
+                    " did, so that nobody knows how far it differs; measure some networks on all boards");
+  }
+  return lines;
+}
+
+/// What is the joined sources' beside latencies.
+void add_rest(JoinedSources& joined, const Boards& boards) {
+  std::size_t left_out = 0;
+  bool whole = false;
+  for (std::size_t s = 0; s < joined.sources.size(); ++s) {
+    const MeasuredSource& source = joined.sources[s];
+    left_out += source.left_out();
+    whole = whole || source.whole_milliseconds;
+    if (source.descriptor.has_latencies()) joined.measured.descriptor = source.descriptor;
+    if (source.kit) joined.measured.kit = source.kit;
+    const double level = boards.are_fleet ? joined.levels.boards[boards.of_source[s]].level : 0;
+    for (OperatorLatency latency : source.operator_latencies) {
+      latency.latency_ms /= std::exp(level);
+      joined.measured.operator_latencies.push_back(std::move(latency));
+    }
+  }
+  joined.measured.left_out_of_all = left_out;
+  joined.measured.whole_milliseconds = boards.are_fleet ? whole : are_whole_milliseconds(joined.measured.latency_ms);
 }
 
 }  // namespace
 
 std::vector<std::string> JoinedSources::remarks(Quantity quantity) const {
-  if (repeated.empty()) return {};
+  std::vector<std::string> lines;
+  if (measured.fleet) lines = remarks_on(levels, quantity);
+  if (repeated.empty()) return lines;
   std::vector<double> disagreements;
   const RepeatedNetwork* worst = &repeated.front();
   for (const RepeatedNetwork& network : repeated) {
@@ -58,57 +167,51 @@ std::vector<std::string> JoinedSources::remarks(Quantity quantity) const {
   }
   std::string values;
   for (const double value : worst->values) values += (values.empty() ? "" : ", ") + significant_digits(value, 4);
-  std::vector<std::string> lines;
-  lines.push_back(std::to_string(repeated.size()) + (repeated.size() == 1 ? " network was" : " networks were") +
+  lines.push_back(counted(repeated.size()) + (repeated.size() == 1 ? " was" : " were") +
                   " measured more than once, and the median of each counts: they agree within " +
                   percent(median(disagreements)) + " typically and " + percent(worst->disagreement) + " at worst (" +
                   worst->name + ": " + values + " " + std::string(unit(quantity)) + ")");
-  std::string differing;
-  for (const SourceLevel& level : levels) {
-    differing += (differing.empty() ? "" : ", ") + level_text(level, quantity);
+  if (!measured.fleet) {
+    lines.push_back("over the networks that they share, compared with the median: " + levels_text(levels, quantity));
   }
-  lines.push_back("over the networks that they share, compared with the median: " + differing);
-  if (!doubt.empty()) lines.push_back(doubt);
+  if (unit(quantity) != "ms" || levels.boards.empty()) return lines;
+  const Fleet::Board& first = levels.boards.front();
+  for (const Fleet::Board& board : levels.boards) {
+    if (!first.compared || !board.compared) continue;
+    const std::string doubt = unit_doubt({std::exp(board.level - first.level)}, board.name, first.name);
+    if (!doubt.empty()) lines.push_back(doubt);
+  }
   return lines;
 }
 
-JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const SearchSpace& space,
-                          Quantity quantity) {
+JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const SearchSpace& space, Quantity quantity,
+                          bool fleet) {
   JoinedSources joined;
   for (const std::filesystem::path& path : paths) joined.sources.push_back(read_measured(path, space, quantity));
+  const Boards boards = boards_of(paths, joined.sources, fleet);
   if (joined.sources.size() == 1) {
     joined.measured = joined.sources.front();
     return joined;
   }
-  std::size_t left_out = 0;
-  for (const MeasuredSource& source : joined.sources) {
-    left_out += source.left_out();
-    if (source.descriptor.has_latencies()) joined.measured.descriptor = source.descriptor;
-    if (source.kit) joined.measured.kit = source.kit;
-    std::vector<OperatorLatency>& operators = joined.measured.operator_latencies;
-    operators.insert(operators.end(), source.operator_latencies.begin(), source.operator_latencies.end());
+  Values values = values_by_network(joined.sources);
+  std::vector<FleetNetwork> on_boards;
+  for (const FleetNetwork& network : values.networks) on_boards.push_back(by_board(network, boards));
+  joined.levels = compare_boards(boards.names, on_boards);
+  if (fleet && joined.levels.shared == 0) {
+    throw InputError(paths.front().string() +
+                     ": these boards have no network in common, so that nobody knows how far " +
+                     "they differ; measure some networks on all of them");
   }
-  joined.measured.left_out_of_all = left_out;
-  std::vector<std::vector<double>> ratios(paths.size()), to_first(paths.size());
-  for (const Values& network : values_by_network(joined.sources)) {
-    const double typical = median(network.values);
-    joined.measured.architectures.push_back(network.architecture);
-    joined.measured.latency_ms.push_back(typical);
-    if (network.values.size() == 1) continue;
-    const auto [least, most] = std::minmax_element(network.values.begin(), network.values.end());
-    joined.repeated.push_back({space.format(network.architecture), network.values, *most / *least - 1});
-    for (std::size_t i = 0; i < network.values.size(); ++i) {
-      ratios[network.sources[i]].push_back(network.values[i] / typical - 1);
-      if (i > 0) to_first[network.sources[i]].push_back(network.values[i] / network.values[0]);
-    }
+  if (boards.are_fleet) joined.measured.fleet = joined.levels;
+  for (std::size_t n = 0; n < on_boards.size(); ++n) {
+    const std::vector<double>& of_network = values.networks[n].values;
+    joined.measured.latency_ms.push_back(boards.are_fleet ? on_boards[n].typical(joined.levels) : median(of_network));
+    if (of_network.size() == 1) continue;
+    const auto [least, most] = std::minmax_element(of_network.begin(), of_network.end());
+    joined.repeated.push_back({space.format(values.architectures[n]), of_network, *most / *least - 1});
   }
-  for (std::size_t s = 0; s < paths.size(); ++s) {
-    if (joined.doubt.empty() && unit(quantity) == "ms") {
-      joined.doubt = unit_doubt(to_first[s], paths[s].string(), paths.front().string());
-    }
-    if (!ratios[s].empty()) joined.levels.push_back({paths[s].string(), median(ratios[s])});
-  }
-  joined.measured.whole_milliseconds = are_whole_milliseconds(joined.measured.latency_ms);
+  joined.measured.architectures = std::move(values.architectures);
+  add_rest(joined, boards);
   return joined;
 }
 

@@ -16,28 +16,27 @@ struct RepeatedNetwork {
   double disagreement = 0;     ///< the largest over the smallest, less 1
 };
 
-/// How a source compares with the others over what it and they measured.
-struct SourceLevel {
-  std::string source;
-  double deviation = 0;  ///< the median over its repeated networks of its value over the median, less 1
-};
-
 /// Measurements of one device-runtime, or of several boards of one kind, from several places.
 struct JoinedSources {
   /// Every network once, in the order in which they first come. Of a network that several sources measured, the median
-  /// of their values; the descriptor of the last source that has one; the last kit.
+  /// of their values; of a fleet that over the boards, whose levels are taken out of all values; the descriptor of the
+  /// last source that has one; the last kit.
   MeasuredSource measured;
   std::vector<MeasuredSource> sources;  ///< each as it was read
   std::vector<RepeatedNetwork> repeated;
-  std::vector<SourceLevel> levels;  ///< of the sources with a repeated network
-  std::string doubt;                ///< of the sources' units (unit_doubt()), or empty
+  Fleet levels;  ///< how the sources differ, or of a fleet its boards
 
   /// Sentences for people: what was measured more than once and how far that agrees, and how far the sources differ;
   /// for a fleet, how far its boards do. None where nothing was.
   std::vector<std::string> remarks(Quantity quantity) const;
 };
 
-/// Joins what read_measured() reads of each path. A single one stays as it is. Throws what that throws.
-JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const SearchSpace& space, Quantity quantity);
+/// Joins what read_measured() reads of each path. A single one stays as it is. Sources are of several boards where they
+/// say so themselves (MeasuredSource::board); with `fleet`, each that does not say is a board of its own. Otherwise
+/// they are rounds of measuring one board. Throws what read_measured() throws; InputError for a `fleet` of one board or
+/// without a network in common, and where some sources say that they are of several boards and one does not say whose
+/// it is.
+JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const SearchSpace& space, Quantity quantity,
+                          bool fleet = false);
 
 }  // namespace tenshot::datasets

@@ -1,8 +1,10 @@
 #include "datasets/kit/measured_source.h"
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
+#include "datasets/kit/kit_notes.h"
 #include "datasets/kit/kit_profiles.h"
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/csv.h"
@@ -32,6 +34,16 @@ void set_rows(MeasuredSource& source, const std::vector<Measurement>& rows) {
   source.whole_milliseconds = are_whole_milliseconds(source.latency_ms);
 }
 
+constexpr const char* board_key = "board_id";
+
+/// Of a device-runtime that was imported from a kit.
+std::string board_of(const nlohmann::json& environment) {
+  const auto before = environment.is_object() ? environment.find("before") : environment.end();
+  if (before == environment.end() || !before->is_object()) return "";
+  const auto board = before->find(board_key);
+  return board != before->end() && board->is_string() ? board->get<std::string>() : "";
+}
+
 void add_profiles(const fs::path& path, MeasuredSource& source) {
   KitProfiles profiles = read_kit_profiles(path);
   source.profile_remarks = std::move(profiles.problems);
@@ -46,6 +58,7 @@ MeasuredSource read_kit(const fs::path& path, const SearchSpace& space, Quantity
   require_same_space(*source.kit->manifest.space, space, path, "kit");
   set_rows(source, source.kit->latencies);
   source.descriptor = source.kit->descriptor;
+  source.board = note(source.kit->before, board_key);
   if (quantity == Quantity::latency && &space == &nasbench::networks()) add_profiles(path, source);
   return source;
 }
@@ -58,6 +71,7 @@ MeasuredSource read_device_folder(const fs::path& path, const SearchSpace& space
   set_rows(source, found.device.latencies);
   source.descriptor = std::move(found.device.descriptor);
   source.operator_latencies = std::move(found.device.operator_latencies);
+  source.board = board_of(nlohmann::json::parse(found.device.environment, nullptr, false));
   source.findings = std::move(found.findings);
   return source;
 }

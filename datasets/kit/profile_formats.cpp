@@ -99,67 +99,136 @@ double number_in(const std::vector<std::string>& fields, std::size_t column, con
   return checked_ms(*number, place, file);
 }
 
-/// Header and rows of one table, which ends at an empty line or another title.
+constexpr std::string_view delegate_prefix = "Delegate/";
+
+bool begins_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+
+/// What a delegate such as XNNPACK executed stands beside the row of the delegate as a whole, which is then their sum.
+void leave_out_delegates(std::vector<LayerTime>& layers) {
+  const auto inside = [](const LayerTime& layer) { return begins_with(layer.name, delegate_prefix); };
+  if (std::none_of(layers.begin(), layers.end(), inside)) return;
+  const auto whole = [&](const LayerTime& layer) {
+    return !inside(layer) && layer.kind.find("Delegate") != std::string::npos;
+  };
+  layers.erase(std::remove_if(layers.begin(), layers.end(), whole), layers.end());
+  for (LayerTime& layer : layers) {
+    if (inside(layer))
+      layer.kind = layer.name.substr(delegate_prefix.size(), layer.name.rfind(':') - delegate_prefix.size());
+  }
+}
+
+/// Tables "Run Order": of preparing the model, then of the runs, and of what delegates executed inside. Those of
+/// subgraphs are parts of a row of the first.
 std::vector<LayerTime> of_benchmark_model(std::string_view text, const std::string& file) {
   std::vector<LayerTime> layers;
   std::istringstream lines{std::string(text)};
-  std::size_t number = 0, average = 0, name = 0;
-  bool inside = false;
+  std::size_t number = 0, average = 0, calls = 0, name = 0;
+  bool inside = false, subgraph = false, delegate = false;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    if (line.find(" Run Order ") != std::string::npos) {
-      layers.clear();  // of the second table where there are two: the first is of preparing the model
-      inside = true;
+    const std::string row(trimmed(line));
+    if (begins_with(row, "Subgraph (index")) subgraph = true;
+    if (begins_with(row, "Delegate internal")) delegate = true;
+    if (row.find(" Run Order ") != std::string::npos) {
+      inside = delegate || !subgraph;
+      if (inside && !delegate) layers.clear();
       average = 0;
       continue;
     }
     if (!inside) continue;
-    const std::vector<std::string> fields = split(line, '\t');
-    if (line.find("[node type]") != std::string::npos) {
+    const std::vector<std::string> fields = split(row, '\t');
+    if (begins_with(row, "[node type]")) {
       average = column_of(fields, "[avg ms]");
+      calls = column_of(fields, "[times called]");
       name = column_of(fields, "[Name]");
       continue;
     }
-    if (trimmed(line).empty() || fields.size() <= name || average == 0) {
+    if (row.empty() || fields.size() <= name || average == 0) {
       inside = inside && average == 0;
       continue;
     }
-    const std::size_t kind = fields.front().empty() ? 1 : 0;  // lines begin with a tab
-    layers.push_back({fields[name], fields[kind], number_in(fields, average, "line " + std::to_string(number), file)});
+    const std::string place = "line " + std::to_string(number);
+    const double times = calls < fields.size() ? number_in(fields, calls, place, file) : 1;  // earlier ones say 0
+    layers.push_back({fields[name], fields.front(), std::max(times, 1.0) * number_in(fields, average, place, file)});
   }
+  leave_out_delegates(layers);
   return layers;
 }
 
+/// What benchmark_app says of each request, joined to the median.
+class Requests {
+ public:
+  void add(const std::string& name, const std::string& status, const std::string& kind, double ms) {
+    if (status.find("EXECUTED") == std::string::npos || status.find("NOT_EXECUTED") != std::string::npos) {
+      return;  // optimised away, or not run
+    }
+    std::vector<double>& times = times_[name];
+    if (times.empty()) layers_.push_back({name, kind, 0});
+    times.push_back(ms);
+  }
+  std::vector<LayerTime> layers() {
+    for (LayerTime& layer : layers_) layer.ms = median(times_.at(layer.name));
+    return std::move(layers_);
+  }
+
+ private:
+  std::vector<LayerTime> layers_;
+  std::map<std::string, std::vector<double>> times_;
+};
+
 std::vector<LayerTime> of_openvino(std::string_view text, const std::string& file) {
-  std::vector<LayerTime> layers;
-  std::map<std::string, std::vector<double>> requests;
+  Requests requests;
   std::vector<std::string> header;
   std::istringstream lines{std::string(text)};
   std::size_t number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
-    const std::vector<std::string> fields = split(line, ';');
+    std::vector<std::string> fields = split(line, ';');
     if (!fields.empty() && fields.front() == "layerName") {
       header = fields;
       continue;
     }
-    if (header.empty() || fields.size() < 3 || fields.front() == "Total" || fields.front().empty()) continue;
-    const std::size_t status = column_of(header, "execStatus"), kind = column_of(header, "layerType"),
-                      time = column_of(header, "realTime (ms)");
-    if (status >= fields.size() || fields[status].find("EXECUTED") == std::string::npos ||
-        fields[status].find("NOT_EXECUTED") != std::string::npos) {
-      continue;  // optimised away, or not run
+    while (!header.empty() && fields.size() > header.size()) {  // names of TensorFlow Lite have semicolons too
+      fields[1] = fields[0] + ";" + fields[1];
+      fields.erase(fields.begin());
     }
-    std::vector<double>& times = requests[fields.front()];
-    if (times.empty()) layers.push_back({fields.front(), kind < fields.size() ? fields[kind] : "", 0});
-    times.push_back(number_in(fields, time, "line " + std::to_string(number), file));
+    const std::size_t status = column_of(header, "execStatus"), kind = column_of(header, "layerType");
+    if (header.empty() || fields.size() <= std::max(status, kind) || fields.front() == "Total") continue;
+    const std::string place = "line " + std::to_string(number);
+    if (fields.front().empty() || fields[status].empty()) continue;
+    requests.add(fields.front(), fields[status], fields[kind],
+                 number_in(fields, column_of(header, "realTime (ms)"), place, file));
   }
-  for (LayerTime& layer : layers) layer.ms = median(requests.at(layer.name));
-  return layers;
+  return requests.layers();
+}
+
+/// benchmark_app -json_stats: a list of requests with their nodes, or the mean over them. The tool in Python writes
+/// numbers as text.
+std::vector<LayerTime> of_openvino_json(const json& report, const std::string& file) {
+  std::vector<json> all;
+  const auto detailed = report.find("detailed_performance"), mean = report.find("avg_performance");
+  if (detailed != report.end()) all.assign(detailed->begin(), detailed->end());
+  if (mean != report.end()) all.push_back(*mean);
+  Requests requests;
+  for (std::size_t r = 0; r < all.size(); ++r) {
+    const std::string place = "request " + std::to_string(r + 1);
+    if (!all[r].is_object() || !all[r].contains("nodes")) throw FormatError(file + ": " + place + " has no nodes");
+    for (const json& node : all[r]["nodes"]) {
+      if (!node.is_object()) throw FormatError(file + ": a node of " + place + " is no object");
+      const std::string time = text_of(node, "real_time");
+      const double ms = time.empty() ? checked_ms(number_of(node, "real_time", place, file), place, file)
+                                     : number_in({time}, 0, place, file);
+      requests.add(text_of(node, "name"), text_of(node, "status"), text_of(node, "node_type"), ms);
+    }
+  }
+  return requests.layers();
 }
 
 std::vector<LayerTime> of_json(std::string_view text, const std::string& file) {
   const json list = parse_json(text, file);
+  if (list.is_object() && (list.contains("detailed_performance") || list.contains("avg_performance"))) {
+    return of_openvino_json(list, file);
+  }
   if (!list.is_array()) throw FormatError(file + ": is no list of layers or events");
   const bool of_events = std::any_of(list.begin(), list.end(),
                                      [](const json& entry) { return entry.is_object() && entry.contains("cat"); });

@@ -17,9 +17,10 @@ struct LayerTime {
 ///   - trtexec --exportProfile: a JSON list of objects with name and averageMs, medianMs where it is;
 ///   - ONNX Runtime's profile: a JSON list of events, of which those of category Node and a name that
 ///     ends in _kernel_time count; the median of each over its runs, without the first where there are several;
-///   - benchmark_model --enable_op_profiling: what it prints, the table "Run Order";
-///   - benchmark_app -report_type detailed_counters (OpenVINO): CSV with semicolons and layerName,
-///     execStatus, layerType and realTime (ms).
+///   - benchmark_model --enable_op_profiling: what it prints, the tables "Run Order" of the runs and of what delegates
+///     executed, times how often each was called;
+///   - benchmark_app -report_type detailed_counters or average_counters (OpenVINO): CSV with semicolons and layerName,
+///     execStatus, layerType and realTime (ms), or with -json_stats the same as JSON.
 /// Which one it is, its content says. ONNX Runtime's is tested with the real one, the others with files by hand. Throws
 /// FormatError that names `file` and the entry at fault, also where it is none of these or names no layer.
 std::vector<LayerTime> layer_times(std::string_view text, const std::string& file);

@@ -26,6 +26,14 @@ void drop_end(std::string& text, std::string_view end) {
   }
 }
 
+/// TensorRT 10 calls a layer that its compiler made of "conv1" "conv1_myl0_4".
+void drop_compiler_number(std::string& name) {
+  const std::size_t number = name.find_last_not_of("0123456789"), at = name.rfind("_myl");
+  if (at == std::string::npos || number == std::string::npos || name[number] != '_') return;
+  const std::size_t graph = name.find_last_not_of("0123456789", number - 1);
+  if (number < name.size() - 1 && graph == at + 3 && at > 0) name.resize(at);
+}
+
 /// One name of a layer without what runtimes put around it; -1 where the model has no such name.
 int node_of(std::string name, const Names& operators) {
   const auto find = [&] {
@@ -38,6 +46,8 @@ int node_of(std::string name, const Names& operators) {
     name.erase(0, start.size());
     if (const int node = find(); node >= 0) return node;
   }
+  drop_compiler_number(name);
+  if (const int node = find(); node >= 0) return node;
   for (const std::string_view end : {":0", "_nchwc", "_quant", "_fused", "/WithoutBiases"}) {
     drop_end(name, end);
     if (const int node = find(); node >= 0) return node;
@@ -108,6 +118,11 @@ std::string kind_of_layer(const LayerTime& layer) {
                                                                         {"DEPTHWISE_CONV_2D", "depthwise"},
                                                                         {"GroupConvolution", "depthwise"},
                                                                         {"FULLY_CONNECTED", "linear"},
+                                                                        {"Fully Connected", "linear"},
+                                                                        {"Max Pooling", "max_pool"},
+                                                                        {"Average Pooling", "average_pool"},
+                                                                        {"Global Average Pooling", "global_pool"},
+                                                                        {"Multiply", "multiply"},
                                                                         {"Gemm", "linear"},
                                                                         {"FusedGemm", "linear"},
                                                                         {"FullyConnected", "linear"},
@@ -123,7 +138,9 @@ std::string kind_of_layer(const LayerTime& layer) {
                                                                         {"Add", "add"},
                                                                         {"MUL", "multiply"},
                                                                         {"Mul", "multiply"}};
-  const auto found = kinds.find(layer.kind);
+  // XNNPACK says the layout, the type and the kernel too: "Convolution (NHWC, F32) DWConv".
+  if (layer.kind.find(") DWConv") != std::string::npos) return "depthwise";
+  const auto found = kinds.find(layer.kind.substr(0, layer.kind.find(" (")));
   return found == kinds.end() ? std::string() : found->second;
 }
 

@@ -214,7 +214,8 @@ TEST_F(OwnNetworks, KitOfTen_OnOnnxRuntime_PredictsAModelThatNobodyMeasured) {
   expect_fine(installed);
   expect_fine(run("tenshot plan --checkpoint " + q("networks.tenshot") + " --samples 10 --networks " + q("models") +
                   " --runs 5 --out " + q("ten.csv") + " --kit " + q("kit")));
-  expect_fine(run(q("kit/measure.sh") + " --backend onnxruntime --optimization basic --no-perf --node-modules " +
+  expect_fine(run(q("kit/measure.sh") +
+                  " --backend onnxruntime --optimization basic --no-perf --profile --node-modules " +
                   quoted(home / "node_modules")));
   const Outcome adapted = run("tenshot adapt --checkpoint " + q("networks.tenshot") + " --measurements " + q("kit") +
                               " --out " + q("board.tenshot"));
@@ -224,6 +225,22 @@ TEST_F(OwnNetworks, KitOfTen_OnOnnxRuntime_PredictsAModelThatNobodyMeasured) {
   expect_fine(predicted);
   const std::regex line(R"([0-9.]+ ms \(90 %: [0-9.]+ to [0-9.]+\)\n)");
   EXPECT_TRUE(std::regex_search(predicted.out, line)) << predicted.out;
+  const Outcome reported =
+      run("tenshot report " + q("board.tenshot") + " --measurements " + q("kit") + " --out " + q("page.html"));
+  expect_fine(reported);
+  const std::string page = slurp(path("page.html"));
+  std::size_t profiled = 0;
+  const std::string sentence = "Its profile times ";
+  for (std::size_t at = page.find(sentence); at != std::string::npos; at = page.find(sentence, at + 1), ++profiled) {
+    std::istringstream words(page.substr(at + sentence.size(), 30));
+    std::string of;
+    int timed = 0, all = 0;
+    words >> timed >> of >> all;
+    EXPECT_GE(2 * timed, all) << page.substr(at, 100);
+  }
+  EXPECT_EQ(profiled, 10U);
+  expect_parts(page, {"What each operator of own", "Where measured and explained differ most"});
+  EXPECT_EQ(page.find("holds nothing that was not adapted on"), std::string::npos);
   expect_fine(run("tenshot dataset import --kit " + q("kit") + " --out " + q("kit-pool")));
   const datasets::Pool pool = datasets::read_pool(path("kit-pool"));
   EXPECT_EQ(pool.devices.front().id, "onnxruntime_fp32_t1_b1_basic");

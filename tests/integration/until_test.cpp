@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <unordered_map>
 #include <unordered_set>
 
+#include "datasets/kit/kit.h"
 #include "datasets/tables/measurements.h"
 #include "tests/integration/program.h"
 
@@ -42,6 +44,21 @@ class Until : public ::testing::Test {
     }
     datasets::write_measurements(path(out), rows, space);
   }
+  /// Runs a kit's measure.sh as on a board, whose runtime takes what truth.csv says of an architecture.
+  static void measure_kit(const std::string& kit) {
+    std::unordered_map<nasbench::Architecture, double, nasbench::ArchitectureHash> truth;
+    for (const datasets::Measurement& row : datasets::read_measurements(path("truth.csv"), space).rows) {
+      truth.emplace(row.architecture, row.latency_ms);
+    }
+    std::string times;
+    for (const datasets::KitModel& model : datasets::read_kit_manifest(path(kit)).models) {
+      times += model.id + " " + std::to_string(model.is_architecture() ? truth.at(model.architecture) : 0.01) + "\n";
+    }
+    write(path(kit + "/board.txt"), times);
+    const Outcome measured = run(q(kit + "/measure.sh") + " --runs 1 --no-quantities --no-perf --command " +
+                                 "'sed -n \"s|^$(basename {stem}) ||p\" board.txt'");
+    ASSERT_EQ(measured.exit_code, 0) << measured.out << measured.err;
+  }
   static void plan_three() {
     const Outcome planned =
         run("tenshot plan --checkpoint " + q("pool.tenshot") + " --samples 3 --out " + q("three.csv"));
@@ -64,11 +81,11 @@ TEST_F(Until, ItIsGoodEnough) {
   ASSERT_EQ(adapted.exit_code, 0) << adapted.err;
   const double begun = nlohmann::json::parse(adapted.out).at("verdict").at("within_percent");
   const std::string wanted = std::to_string(0.7 * begun) + "%";
-  const std::string plan = "tenshot plan --checkpoint " + q("pool.tenshot") + " --json --until " + wanted + " --out ";
+  const std::string plan = "tenshot plan --checkpoint " + q("pool.tenshot") + " --json --until " + wanted;
   bool reached = false;
   for (int round = 0; round < 8 && !reached; ++round) {
-    const std::string more = "more" + std::to_string(round) + ".csv", done = "done" + std::to_string(round) + ".csv";
-    const Outcome planned = run(plan + q(more) + measurements);
+    const std::string kit = "more" + std::to_string(round), more = kit + ".csv";
+    const Outcome planned = run(plan + " --out " + q(more) + " --resolution 8 --kit " + q(kit) + measurements);
     ASSERT_EQ(planned.exit_code, 0) << planned.err;
     const nlohmann::json said = nlohmann::json::parse(planned.out);
     reached = said.at("verdict").at("reached");
@@ -76,8 +93,10 @@ TEST_F(Until, ItIsGoodEnough) {
     if (reached) break;
     const std::size_t further = said.at("verdict").at("further_measurements");
     EXPECT_EQ(datasets::read_architectures(path(more), space).architectures.size(), further);
-    measure(more, done);
-    measurements += " --measurements " + q(done);
+    EXPECT_NE(planned.out.find("copy results/ back, then tenshot adapt --checkpoint"), std::string::npos)
+        << planned.out;
+    measure_kit(kit);
+    measurements += " --measurements " + q(kit);
   }
   ASSERT_TRUE(reached) << "±" << wanted;
   const Outcome last = run(adapt(measurements) + " --json");
@@ -115,6 +134,47 @@ TEST_F(Until, WhatWasMeasuredTwiceIsNamedAndItsMedianCounts) {
   EXPECT_EQ(nlohmann::json::parse(evaluated.out).at("architectures"), 147);
   const Outcome reported = run("tenshot report " + q("device.tenshot") + both + " --out " + q("page.html"));
   EXPECT_EQ(reported.exit_code, 0) << reported.err;
+}
+
+TEST_F(Until, AFleetIsPredictedByItsTypicalBoardWithWiderIntervals) {
+  const Outcome planned = run("tenshot plan --checkpoint " + q("pool.tenshot") + " --samples 10 --out " + q("ten.csv"));
+  ASSERT_EQ(planned.exit_code, 0) << planned.err;
+  std::string boards;
+  const auto within = [](const Outcome& outcome) {
+    return nlohmann::json::parse(outcome.out).at("verdict").at("within_percent").get<double>();
+  };
+  for (const double factor : {1.0, 1.06, 0.95, 1.02}) {
+    const std::string file = "board" + std::to_string(factor) + ".csv";
+    measure("ten.csv", file, factor);
+    boards += " --measurements " + q(file);
+  }
+  const Outcome rounds = run(adapt(boards) + " --json");
+  const Outcome fleet = run(adapt(boards) + " --fleet --json");
+  ASSERT_EQ(fleet.exit_code, 0) << fleet.err;
+  EXPECT_GT(within(fleet), within(rounds) + 4) << "boards that differ by 5 %";
+  EXPECT_NE(fleet.err.find("measurements of 4 boards, which share 10 networks: they differ by 4.6 %"),
+            std::string::npos)
+      << fleet.err;
+  EXPECT_NE(
+      fleet.err.find("Measured on 4 boards that differ by 4.6 %: the typical one is predicted; another one of the "
+                     "kind may be ±"),
+      std::string::npos)
+      << fleet.err;
+  const nlohmann::json said = nlohmann::json::parse(fleet.out).at("fleet");
+  EXPECT_EQ(said.at("networks"), 10);
+  EXPECT_NEAR(said.at("boards").at(1).at("slower_percent"), 100 * (1.06 / 1.00995 - 1), 0.1);
+  const Outcome page = run("tenshot report " + q("device.tenshot") + " --out " + q("page.html"));
+  ASSERT_EQ(page.exit_code, 0) << page.err;
+  EXPECT_NE(slurp(path("page.html")).find("Measured on 4 boards"), std::string::npos);
+  // A fifth board, 7 % slower: the intervals of one board miss it, those of the fleet hold.
+  measure("truth.csv", "fifth.csv", 1.07);
+  const std::string evaluate = "tenshot evaluate --json --measurements " + q("fifth.csv") + " --predictor ";
+  const double held = nlohmann::json::parse(run(evaluate + q("device.tenshot")).out).at("coverage");
+  ASSERT_EQ(run(adapt(" --measurements " + q("board1.000000.csv"))).exit_code, 0);
+  const double of_one = nlohmann::json::parse(run(evaluate + q("device.tenshot")).out).at("coverage");
+  EXPECT_GT(held, 0.9);
+  EXPECT_LT(of_one, held - 0.3);
+  EXPECT_EQ(run(adapt(" --measurements " + q("ten.csv")) + " --fleet").exit_code, 2) << "of one file";
 }
 
 TEST_F(Until, AnImportedDeviceIsAddedToAndNeverReplacedInSilence) {

@@ -42,6 +42,25 @@ case_trtexec() {
   measure 0
   expect_printed "3 of 3 were measured before"
 }
+case_another_board() { # results say which board they are of, by a hash, and are never of two
+  board trtexec
+  new_kit
+  measure 0
+  expect_lines 0 '^board_id=' "$kit/results/before.txt" # nothing tells
+  new_kit
+  for card in eth0 lo wlan0; do mkdir -p "$work/board/sys/class/net/$card"; done
+  mkdir "$work/board/sys/class/net/eth0/device" "$work/board/sys/class/net/wlan0/device"
+  echo 00:04:4b:e5:00:01 >"$work/board/sys/class/net/eth0/address"
+  echo 00:04:4b:e5:00:02 >"$work/board/sys/class/net/wlan0/address"
+  measure 0
+  expect before.txt "board_id=$(printf 00:04:4b:e5:00:01 | sha256sum | cut -c 1-12)"
+  expect_lines 0 00:04:4b "$kit/results/before.txt"
+  measure 0
+  expect_printed "3 of 3 were measured before"
+  echo 00:04:4b:e5:00:99 >"$work/board/sys/class/net/eth0/address"
+  measure 1
+  expect_printed "results/ was measured on another board: move results/ away to start over, or copy the kit without it"
+}
 case_chains() {
   board trtexec perf
   new_kit
@@ -795,7 +814,7 @@ for shell in dash "busybox sh"; do
     continue
   fi
   shell_command="$(command -v "${shell%% *}")$(echo "$shell" | sed 's/^[a-z]*//')"
-  for name in trtexec chains precisions perf_test python node optimization custom times profile profile_of_a_command decimal_commas open_dimensions shapes openvino converted phone checksums same_failure \
+  for name in trtexec another_board chains precisions perf_test python node optimization custom times profile profile_of_a_command decimal_commas open_dimensions shapes openvino converted phone checksums same_failure \
     failure_in_the_middle unbuildable \
     without_perf without_nvpmodel clocks clock_levels sentinel sentinel_level sentinel_that_fails changed_model not_writable resumption \
     interruption odd_paths bad_input energy_counter energy_rails memory cold cold_of_a_command; do

@@ -188,6 +188,22 @@ class ModuleTest(unittest.TestCase):
             from_all, from_first = tenshot.adapt(CHECKPOINT, files), tenshot.adapt(CHECKPOINT, files[0])
             self.assertTrue(numpy.array_equal(from_all.predict(texts), from_first.predict(texts)))
 
+    def test_a_fleet_has_wider_intervals(self):
+        with tempfile.TemporaryDirectory() as folder:
+            files = []
+            for factor in (1, 1.1, 0.95):
+                files.append(pathlib.Path(folder) / f"board{factor}.csv")
+                rows = "".join(f'"{text}",{self.measured[text] * factor}\n' for text in self.ten)
+                files[-1].write_text("architecture,latency_ms\n" + rows)
+            fleet, rounds = (tenshot.adapt(CHECKPOINT, files, fleet=several) for several in (True, False))
+            with self.assertRaisesRegex(tenshot.InputError, "a fleet needs measurements of at least two boards"):
+                tenshot.adapt(CHECKPOINT, files[0], fleet=True)
+        with self.assertRaisesRegex(tenshot.InputError, "fleet is of several files"):
+            tenshot.adapt(CHECKPOINT, {self.ten[0]: 1.0}, fleet=True)
+        self.assertIn("Measured on 3 boards that differ by 7.", fleet.explanation)
+        width = [numpy.median(upper / lower) for _, lower, upper in (p.predict_interval(self.ten) for p in (fleet, rounds))]
+        self.assertGreater(width[0], 1.1 * width[1])
+
     def test_arrays_go_in_and_come_out(self):
         texts = numpy.array(self.ten)
         latency = self.predictor.predict(texts)

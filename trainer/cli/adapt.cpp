@@ -1,3 +1,5 @@
+#include <cmath>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "nasbench/spaces/networks.h"
@@ -38,6 +40,16 @@ trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer
     set.descriptor = read_descriptor(options.get("descriptor"), space);
   }
   return set;
+}
+
+nlohmann::json to_json(const datasets::Fleet& fleet) {
+  nlohmann::json json = {{"networks", fleet.shared}, {"differ_percent", 100 * fleet.spread}};
+  for (const datasets::Fleet::Board& board : fleet.boards) {
+    json["boards"].push_back(
+        {{"measurements", board.name},
+         {"slower_percent", board.compared ? nlohmann::json(100 * std::expm1(board.level)) : nlohmann::json()}});
+  }
+  return json;
 }
 
 /// An option that another predictor has would be ignored.
@@ -149,6 +161,7 @@ void run(const std::vector<std::string>& arguments) {
   if (set.descriptor) remark_on_descriptor(*model, *set.descriptor, quiet);
   ProgressLine progress(quiet);
   adapt_options.control = training_control(out, threads, progress);
+  if (set.fleet) outcome.set("fleet", to_json(*set.fleet));
   const auto predictor = model->adapt(set, adapt_options);
   if (!set.architectures.empty()) {
     const trainer::Predictions own = predictor->predict(set.architectures, shown_confidence);

@@ -92,10 +92,16 @@ void add_measurements_option(OptionParser& options, const std::string& meaning) 
                     "kit's folder with its results/. May be given several times: they are joined, and what several "
                     "measured counts by its median",
                 cxxopts::value<std::string>());
+  options.add()("fleet",
+                "the measurements are of several boards of one kind, each of one of its own unless kits say that they "
+                "are of the same: the typical board counts, and adapt's intervals are for another one of the kind; "
+                "where all say that they are of several boards, this is so without the option");
 }
 
 void reads_measurements(FileRoles& files, const OptionParser& options) {
-  for (const std::string& path : options.all("measurements")) files.reads_measured("--measurements", path);
+  const std::vector<std::string> paths = options.all("measurements");
+  if (options.has("fleet") && paths.size() < 2) throw UsageError("--fleet is of several --measurements");
+  for (const std::string& path : paths) files.reads_measured("--measurements", path);
 }
 
 namespace {
@@ -116,7 +122,8 @@ datasets::JoinedSources read_measurements(const OptionParser& options, const nas
 datasets::JoinedSources read_measurements(const OptionParser& options, const std::vector<std::string>& paths,
                                           const nasbench::SearchSpace& space, datasets::Quantity quantity) {
   const bool quiet = options.has("quiet");
-  datasets::JoinedSources joined = datasets::read_joined({paths.begin(), paths.end()}, space, quantity);
+  datasets::JoinedSources joined =
+      datasets::read_joined({paths.begin(), paths.end()}, space, quantity, options.has("fleet"));
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (paths.size() > 1) say(paths[i] + ":", quiet);
     report_source(joined.sources[i], quiet);

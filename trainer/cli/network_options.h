@@ -39,11 +39,12 @@ nasbench::NetworkReadOptions read_options(const OptionParser& options);
 std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::SearchSpace& space,
                                                          bool quiet);
 
-/// --measurements, which may be given several times. `meaning` begins with what they are for ("required, or
+/// --measurements, which may be given several times, and --fleet. `meaning` begins with what they are for ("required,
+/// or
 /// --descriptor").
 void add_measurements_option(OptionParser& options, const std::string& meaning);
 
-/// What --measurements names is read, where it is given.
+/// What --measurements names is read, where it is given. Throws UsageError where --fleet is given without several.
 void reads_measurements(FileRoles& files, const OptionParser& options);
 
 /// What all of --measurements hold, joined by network (datasets/kit/joined_sources.h); reports what is left out, what

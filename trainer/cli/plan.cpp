@@ -27,6 +27,16 @@
 namespace tenshot::cli {
 namespace {
 
+/// What to do once the plan is measured, and `measured` is there beside what was given here.
+std::string adapt_command(const OptionParser& options, const std::string& measured) {
+  std::string text = "tenshot adapt";
+  if (options.has("checkpoint")) text += " --checkpoint " + options.get("checkpoint");
+  for (const std::string& path : options.all("measurements")) text += " --measurements " + path;
+  text += " --measurements " + measured + (options.has("fleet") ? " --fleet" : "");
+  if (options.has("networks")) text += " --networks " + options.get("networks");
+  return text + " --out device.tenshot";
+}
+
 void write_kit(const OptionParser& options, const datasets::KitRequest& request, Outcome& outcome) {
   const std::string folder = options.get("kit");
   ProgressLine progress(options.has("quiet"));
@@ -36,8 +46,9 @@ void write_kit(const OptionParser& options, const datasets::KitRequest& request,
   constexpr double bytes_per_mb = 1e6;
   char size[32];
   std::snprintf(size, sizeof size, "%.1f MB", static_cast<double>(kit.bytes) / bytes_per_mb);
-  outcome.written(folder, std::to_string(kit.models) + " models, " + size,
-                  "copy it to the device, run measure.sh there, copy results/ back");
+  outcome.written(
+      folder, std::to_string(kit.models) + " models, " + size,
+      "copy it to the device, run measure.sh there, copy results/ back, then " + adapt_command(options, folder));
 }
 
 /// `--converted`, to the kit that is there by now.
@@ -203,21 +214,6 @@ void add_what_is_known(const OptionParser& options, const trainer::PoolModel& mo
   }
 }
 
-/// " --measurements kit", as it was given here.
-std::string measurements_so_far(const OptionParser& options) {
-  std::string text;
-  for (const std::string& path : options.all("measurements")) text += " --measurements " + path;
-  return text;
-}
-
-/// What to do once the plan is measured.
-std::string next_command(const OptionParser& options, const std::string& checkpoint) {
-  return "measure them (a column latency_ms), then tenshot adapt" +
-         (options.has("checkpoint") ? " --checkpoint " + checkpoint : "") + measurements_so_far(options) +
-         " --measurements measured.csv" + (options.has("networks") ? " --networks " + options.get("networks") : "") +
-         " --out device.tenshot";
-}
-
 void run(const std::vector<std::string>& arguments) {
   OptionParser options(
       "plan", "Chooses which architectures to measure on a new device.",
@@ -262,7 +258,8 @@ void run(const std::vector<std::string>& arguments) {
   const std::string what = "plan of " + std::to_string(plan.size()) + " architectures";
   if (!options.has("kit")) {
     trainer::write_plan(options.get("out"), plan, space);
-    outcome.written(options.get("out"), what, next_command(options, checkpoint));
+    outcome.written(options.get("out"), what,
+                    "measure them (a column latency_ms), then " + adapt_command(options, "measured.csv"));
     return outcome.finish();
   }
   kit.architectures = plan;

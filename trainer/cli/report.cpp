@@ -13,6 +13,7 @@ namespace {
 trainer::report::DeviceReportOptions report_options(const OptionParser& options) {
   trainer::report::DeviceReportOptions result;
   for (const std::string& path : options.all("measurements")) result.measured.emplace_back(path);
+  result.fleet = options.has("fleet");
   if (options.has("accuracies")) result.accuracies = options.get("accuracies");
   if (options.has("limit-ms")) {
     result.limit = options.get<double>("limit-ms");

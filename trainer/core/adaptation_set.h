@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "datasets/kit/fleet.h"
 #include "datasets/pool/pool.h"
 #include "datasets/tables/operator_latencies.h"
 #include "datasets/tables/quantity.h"
@@ -19,6 +20,7 @@ struct AdaptationSet {
   std::optional<datasets::HardwareDescriptor> descriptor = std::nullopt;
   std::optional<datasets::Quantity> quantity = std::nullopt;  ///< of `latency_ms`; nothing: what the pool holds
   std::vector<datasets::OperatorLatency> operator_latencies = {};
+  std::optional<datasets::Fleet> fleet = std::nullopt;  ///< of latencies of the typical one of several boards
 };
 
 }  // namespace tenshot::trainer

@@ -1,10 +1,12 @@
 #include "trainer/networks/feed_forward_predictor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
@@ -75,6 +77,22 @@ nlohmann::json FeedForwardPredictor::to_document() const {
 
 std::vector<Remark> FeedForwardPredictor::explanation() const { return explanation_of(card_); }
 
+namespace {
+
+Remark remark_on(const datasets::Fleet& fleet) {
+  const std::string boards = "Measured on " + std::to_string(fleet.boards.size()) + " boards";
+  if (fleet.compared() < fleet.boards.size()) {
+    return {boards + ", and not all of them measured a network that another did: how far they differ is not known, " +
+                "and intervals are too narrow by that",
+            true};
+  }
+  return {boards + " that differ by " + significant_digits(100 * fleet.spread, 2) +
+          " %: the typical one is predicted; another one of the kind may be ±" +
+          significant_digits(100 * std::expm1(1.645 * fleet.deviation()), 2) + " % from it, and intervals hold that"};
+}
+
+}  // namespace
+
 nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, std::uint64_t seed,
                               const std::string& pool_sha256) {
   const Quantity quantity = adapted_quantity(model.pool(), set.quantity);
@@ -95,6 +113,7 @@ nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, 
                          {"pool", {{"content_sha256", hash}, {"devices", devices}}},
                          {"adaptation_set", measured}};
   put_quantity(card, quantity);
+  if (set.fleet) put_explanation(card, quantity, {remark_on(*set.fleet)});
   std::vector<Architecture> known;  // of networks, a predictor carries those of the pool and those that were measured
   if (!space.composed()) {
     known = datasets::latency_matrix(model.pool()).architectures;

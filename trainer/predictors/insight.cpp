@@ -1,11 +1,8 @@
 #include "trainer/predictors/insight.h"
 
-#include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "trainer/predictors/operators/cost_planning.h"
-#include "trainer/predictors/operators/network_costs.h"
 #include "trainer/predictors/operators/operators_predictor.h"
 #include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/structured_predictor.h"
@@ -25,34 +22,17 @@ const OperatorsPredictor* operators_of(const Predictor& predictor) {
   return own != nullptr && own->has_intervals() ? own : nullptr;
 }
 
-std::vector<PartCost> parts_of(const std::vector<operators::PartCost>& costs) {
-  std::vector<PartCost> parts;
-  for (const operators::PartCost& cost : costs) {
-    parts.push_back({cost.name, cost.kind, cost.cost_ms, cost.deviation_ms});
-  }
-  return parts;
-}
-
-template <class Components>
-std::vector<std::pair<std::size_t, double>> ranked_entries(const Components& components) {
-  std::map<std::size_t, double> probability;
-  for (const auto& component : components) probability[component.entry] += component.weight;
-  std::vector<std::pair<std::size_t, double>> ranked(probability.begin(), probability.end());
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-  return ranked;
-}
-
 }  // namespace
 
 std::vector<PartCost> network_costs(const Predictor& predictor, const Architecture& architecture) {
   const OperatorsPredictor* own = operators_of(predictor);
   if (own == nullptr) return {};
-  return parts_of(operators::network_costs(own->posterior(), own->features(), own->space(), architecture));
+  return operators::network_costs(own->posterior(), own->features(), own->space(), architecture);
 }
 
 std::vector<PartCost> operator_costs(const Predictor& predictor, const std::vector<Architecture>& typical) {
   if (const OperatorsPredictor* own = operators_of(predictor)) {
-    return parts_of(operators::costs_by_kind(own->posterior(), own->features(), own->space(), typical));
+    return operators::costs_by_kind(own->posterior(), own->features(), own->space(), typical);
   }
   std::vector<PartCost> parts;
   for (const DeviceCosts::Cost& cost : predictor.device_costs().costs) {
@@ -65,11 +45,6 @@ std::optional<double> measurement_noise(const Predictor& predictor) {
   if (const StructuredPredictor* own = structured_of(predictor)) return structured::noise_of(own->posterior());
   if (const OperatorsPredictor* own = operators_of(predictor)) return std::sqrt(own->posterior().noise_variance());
   return std::nullopt;
-}
-
-std::vector<std::pair<std::size_t, double>> nearest_of_pool(const Predictor& predictor) {
-  const OperatorsPredictor* own = operators_of(predictor);
-  return own == nullptr ? std::vector<std::pair<std::size_t, double>>() : ranked_entries(own->posterior().components);
 }
 
 std::optional<PlanningView> uncertainty(const Predictor& predictor, const std::vector<Architecture>& candidates) {

@@ -72,14 +72,16 @@ Strings format_all(const SearchSpace& space, const std::vector<Architecture>& ar
 }
 
 trainer::AdaptationSet adaptation_set(const trainer::PoolModel& model, const MeasurementSource& source,
-                                      const std::optional<std::string>& quantity) {
+                                      const std::optional<std::string>& quantity, bool fleet) {
   std::optional<datasets::Quantity> wanted;
   if (quantity) wanted = datasets::quantity_named(*quantity);
   trainer::AdaptationSet set;
   set.quantity = trainer::adapted_quantity(model.pool(), wanted);
   const std::vector<std::filesystem::path> paths = paths_of(source);
   if (!paths.empty()) {
-    trainer::add_measured(set, datasets::read_joined(paths, *model.pool().space, *set.quantity).measured, model);
+    trainer::add_measured(set, datasets::read_joined(paths, *model.pool().space, *set.quantity, fleet).measured, model);
+  } else if (fleet) {
+    throw InputError("fleet is of several files or folders, one of each board");
   } else if (const auto* numbers = std::get_if<std::map<std::string, double>>(&source)) {
     add_numbers(*numbers, *model.pool().space, set);
     set.whole_milliseconds = datasets::are_whole_milliseconds(set.latency_ms);

@@ -101,13 +101,13 @@ using OnProgress = std::function<void(int, int, double)>;
 
 LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<MeasurementSource>& measurements,
                       std::uint64_t seed, const std::optional<std::string>& quantity, const OnProgress& on_progress,
-                      const std::string& like, const std::optional<std::filesystem::path>& operators) {
+                      const std::string& like, const std::optional<std::filesystem::path>& operators, bool fleet) {
   if (!measurements && like.empty()) {
     throw InputError("adapting needs measurements, or `like`: a device-runtime that the checkpoint knows");
   }
   const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, {}, measurements));
   trainer::AdaptationSet set;
-  if (measurements) set = adaptation_set(*model, *measurements, quantity);
+  if (measurements) set = adaptation_set(*model, *measurements, quantity, fleet);
   if (operators) trainer::add_operators(set, *operators, *model);
   trainer::AdaptOptions options;
   options.seed = seed;
@@ -351,20 +351,19 @@ PYBIND11_MODULE(tenshot, module) {
   module.def(
       "adapt", &adapt, py::arg("checkpoint") = py::none(), py::arg("measurements") = py::none(), py::arg("seed") = 1,
       py::arg("quantity") = py::none(), py::arg("on_progress") = py::none(), py::arg("like") = "",
-      py::arg("operators") = py::none(),
+      py::arg("operators") = py::none(), py::arg("fleet") = false,
       "Adapts a checkpoint to a device. Without `checkpoint`, the shipped one that fits the measurements: "
-      "networks.tenshot for networks by name, cells.tenshot for NAS-Bench-201. `like` names a device-runtime that the "
-      "checkpoint knows, which with its other settings is then the whole prior; it needs no measurements. "
-      "`measurements` is a dict of ms by architecture; or a CSV file, the folder of a "
-      "device-runtime, or a kit with results; or a list of those, of which the median of a network's values counts. "
-      "`operators` is an operators.csv with what operators take inside the measured networks, in the place of what a "
-      "kit's "
-      "profiles or a device-runtime's folder say of it. `quantity` ('latency', 'cold', 'energy', 'memory') says what "
-      "was "
-      "measured, "
-      "in ms, ms, mJ or MiB: what the checkpoint is of unless told otherwise; one of latencies is a prior for every "
-      "quantity. `on_progress(epoch, epochs, loss)` is called while a network trains; what it raises stops the "
-      "training. Raises InputError on measurements that cannot be used, FileError, FormatError.");
+      "networks.tenshot for networks by name, cells.tenshot for NAS-Bench-201. `like` names a device-runtime that "
+      "the checkpoint knows, which with its other settings is then the whole prior; it needs no measurements. "
+      "`measurements` is a dict of ms by architecture; or a CSV file, the folder of a device-runtime, or a kit with "
+      "results; or a list of those, of which the median of a network's values counts. Where kits say that they are "
+      "of several boards of one kind, or with `fleet` each file of the list is of one, the typical board is "
+      "predicted, and intervals are for another one of the kind. `operators` is an operators.csv with what operators "
+      "take inside the measured networks, in the place of what a kit's profiles or a device-runtime's folder say of "
+      "it. `quantity` ('latency', 'cold', 'energy', 'memory') says what was measured, in ms, ms, mJ or MiB: what the "
+      "checkpoint is of unless told otherwise; one of latencies is a prior for every quantity. `on_progress(epoch, "
+      "epochs, loss)` is called while a network trains; what it raises stops the training. Raises InputError on "
+      "measurements that cannot be used, FileError, FormatError.");
   module.def("device", &device, py::arg("name"), py::arg("checkpoint") = py::none(),
              "The predictor of a device-runtime that is known, without any measurement: what `tenshot devices` lists. "
              "Without `checkpoint`, the shipped one that knows it. Raises InputError that "

@@ -70,6 +70,7 @@ def adapt(
     on_progress: Optional[Callable[[int, int, float], None]] = None,
     like: str = "",
     operators: Optional[_Path] = None,
+    fleet: bool = False,
 ) -> Predictor: ...
 def device(name: str, checkpoint: Optional[_Path] = None) -> Predictor: ...
 def plan(

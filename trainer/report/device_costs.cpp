@@ -1,11 +1,15 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
+#include <optional>
 
 #include "datasets/tables/network_sources.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/median.h"
 #include "nasbench/support/text.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/insight.h"
+#include "trainer/predictors/operators/operator_times.h"
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
 #include "trainer/report/text.h"
@@ -32,17 +36,6 @@ void leave_out_negligible(std::vector<PartCost>& costs) {
   double sum_ms = 0;
   for (const PartCost& cost : costs) sum_ms += cost.cost_ms;
   while (costs.size() > 1 && costs.back().cost_ms < negligible * sum_ms) costs.pop_back();
-}
-
-/// The pool's devices that this one is most like.
-std::string nearest_devices(const Device& device) {
-  constexpr std::size_t most = 3;
-  std::vector<std::string> texts;
-  for (const auto& [entry, probability] : nearest_of_pool(device.predictor)) {
-    if (texts.size() == most || entry >= device.pool_devices.size()) continue;
-    texts.push_back(device.pool_devices[entry] + " (" + decimals(100 * probability, 0) + " %)");
-  }
-  return joined(texts);
 }
 
 /// The kinds of which the most is spent, as many as there are colours, and last all others.
@@ -100,7 +93,76 @@ void add_explained_network(Page& page, const Device& device, const Architecture&
   page.table(table);
 }
 
+/// What a profile says of an operator of a network beside what the predictor explains it by, ms.
+struct Layer {
+  std::string name;
+  std::optional<double> measured_ms;  ///< nothing where another one executes it, or the profile does not name it
+  double explained_ms = 0;
+
+  double difference_ms() const { return explained_ms - measured_ms.value_or(explained_ms); }
+};
+
+void add_layers_of(Page& page, const Device& device, const std::string& name, double latency_ms,
+                   const std::vector<Layer>& layers) {
+  std::vector<Column> columns;
+  double measured_ms = 0, explained_ms = 0;
+  std::size_t timed = 0;
+  for (const Layer& layer : layers) {
+    columns.push_back({layer.name, 0, layer.measured_ms.value_or(0)});
+    columns.push_back({layer.name, 1, layer.explained_ms});
+    timed += layer.measured_ms ? 1 : 0;
+    measured_ms += layer.measured_ms.value_or(0);
+    explained_ms += layer.explained_ms;
+  }
+  page.heading("Layers of " + name, Page::Width::page);
+  page.paragraph("Its profile times " + std::to_string(timed) + " of " + std::to_string(layers.size()) +
+                 " operators, together " + device.value(measured_ms) + "; explained are " + device.value(explained_ms) +
+                 ". Without a profiler it took " + device.value(latency_ms) + ".");
+  page.figures({{"layers-" + name,
+                 column_plot(columns, {"measured", "explained"}, {"operators, in order", "latency, ms"}, device.unit(),
+                             "What each operator of " + name + " took beside what explains it"),
+                 "Two bars for each operator in the network's order: what the profile says, and what the predictor "
+                 "holds it for",
+                 true}});
+  std::vector<Layer> worst = layers;
+  std::stable_sort(worst.begin(), worst.end(), [](const Layer& a, const Layer& b) {
+    return std::abs(a.difference_ms()) > std::abs(b.difference_ms());
+  });
+  constexpr std::size_t shown = 5;
+  worst.resize(std::min(shown, timed));
+  HtmlTable table{"Where measured and explained differ most",
+                  {"operator", "measured, ms", "explained, ms", "explained less measured"},
+                  {}};
+  for (const Layer& layer : worst) {
+    table.rows.push_back({layer.name, significant(layer.measured_ms.value_or(0)), significant(layer.explained_ms),
+                          significant(layer.difference_ms())});
+  }
+  page.table(table);
+}
+
 }  // namespace
+
+void add_layers(Page& page, const Device& device) {
+  std::map<std::string, std::map<std::string, std::vector<double>>> profiles;
+  for (const datasets::OperatorLatency& layer : device.layers) {
+    profiles[layer.network][operators::operator_key(layer.operation)].push_back(layer.latency_ms);
+  }
+  for (const Measured* measured : {&device.used, &device.others}) {
+    for (std::size_t i = 0; i < measured->architectures.size(); ++i) {
+      const std::string name = device.space().format(measured->architectures[i]);
+      const auto profile = profiles.find(name);
+      if (profile == profiles.end()) continue;
+      std::vector<Layer> layers;
+      for (const PartCost& part : network_costs(device.predictor, measured->architectures[i])) {
+        if (part.key.empty()) continue;
+        layers.push_back({part.name, {}, part.cost_ms});
+        const auto found = profile->second.find(part.key);
+        if (found != profile->second.end()) layers.back().measured_ms = median(found->second);
+      }
+      if (!layers.empty()) add_layers_of(page, device, name, measured->latency_ms[i], layers);
+    }
+  }
+}
 
 void add_costs(Page& page, const Device& device) {
   std::vector<PartCost> costs = operator_costs(device.predictor, device.used.architectures);
@@ -115,19 +177,9 @@ void add_costs(Page& page, const Device& device) {
 }
 
 void add_found(Page& page, const Device& device) {
-  std::vector<std::string> lines;
-  for (const DeviceCosts::Structure& belief : device.predictor.device_costs().structures) {
-    lines.push_back("What the runtime executes: " + belief.meaning + " (" + percent(belief.probability) + ")");
-  }
-  const std::string nearest = nearest_devices(device);
-  if (!nearest.empty()) lines.push_back("Most like these devices of the pool: " + nearest);
-  if (const std::optional<double> noise = measurement_noise(device.predictor)) {
-    lines.push_back("Noise of a measurement: " + percent(*noise));
-  }
-  if (lines.empty()) lines = device.lines;
-  if (lines.empty()) return;
+  if (device.lines.empty()) return;
   page.heading("What was found");
-  page.list(lines);
+  page.list(device.lines);
 }
 
 void add_explained(Page& page, const Device& device, const DeviceReportOptions& options) {

@@ -25,9 +25,10 @@ struct Measured {
 /// What the sections of a page on a predictor are made from.
 struct Device {
   const Predictor& predictor;
-  Measured used;                    ///< adapted on
-  Measured others;                  ///< measured and not adapted on
-  std::vector<Architecture> known;  ///< networks by name that the predictor carries; of other spaces none
+  Measured used;                                  ///< adapted on
+  Measured others;                                ///< measured and not adapted on
+  std::vector<datasets::OperatorLatency> layers;  ///< times of operators inside networks that were measured
+  std::vector<Architecture> known;                ///< networks by name that the predictor carries; of other spaces none
   std::vector<std::string> pool_devices;
   std::vector<std::string> lines;     ///< lines of the predictor's explanation, without its warnings
   std::vector<std::string> warnings;  ///< without their "Warning: "
@@ -50,6 +51,7 @@ Crowd crowd_of(const Device& device);
 // Sections, each of one card or none.
 void add_found(Page& page, const Device& device);
 void add_costs(Page& page, const Device& device);
+void add_layers(Page& page, const Device& device);
 void add_explained(Page& page, const Device& device, const DeviceReportOptions& options);
 void add_space(Page& page, const Device& device, const Crowd& crowd, const Predictions& predictions,
                const std::optional<double>& limit);

@@ -56,7 +56,7 @@ std::string left_out_of(const datasets::MeasuredSource& source) {
 Device device_of(const Predictor& predictor, const DeviceReportOptions& options) {
   const Archive archive = predictor.to_archive();
   const CardField card(archive);
-  Device device{predictor, adaptation_set(card, predictor.space()), {}, {}, {}, {}, {}};
+  Device device{predictor, adaptation_set(card, predictor.space()), {}, {}, {}, {}, {}, {}};
   const auto networks = archive.card.find("networks");
   if (!predictor.space().composed() && networks != archive.card.end()) {
     device.known = nasbench::add_networks(*networks, "the card's networks", nasbench::NamedBy::card);
@@ -71,7 +71,7 @@ Device device_of(const Predictor& predictor, const DeviceReportOptions& options)
   }
   if (options.measured.empty()) return device;
   const datasets::JoinedSources joined =
-      datasets::read_joined(options.measured, predictor.space(), predictor.quantity());
+      datasets::read_joined(options.measured, predictor.space(), predictor.quantity(), options.fleet);
   for (const std::string& remark : joined.remarks(predictor.quantity())) device.lines.push_back(remark);
   device.others = others_of({joined.measured.architectures, joined.measured.latency_ms}, device.used);
   for (std::size_t i = 0; i < options.measured.size(); ++i) {
@@ -80,7 +80,8 @@ Device device_of(const Predictor& predictor, const DeviceReportOptions& options)
       device.warnings.push_back(options.measured[i].filename().string() + ": left out: " + left_out);
     }
   }
-  if (device.others.latency_ms.empty()) {
+  device.layers = joined.measured.operator_latencies;
+  if (device.others.latency_ms.empty() && device.layers.empty()) {
     device.warnings.push_back(options.measured.front().filename().string() + ": holds nothing that was not adapted on");
   }
   return device;
@@ -193,6 +194,7 @@ Page device_report(const fs::path& file, const DeviceReportOptions& options) {
   add_found(page, device);
   add_next(page, device, crowd);
   if (options.accuracies) add_front(page, device, *options.accuracies, options.limit);
+  add_layers(page, device);
   add_explained(page, device, options);
   return page;
 }

@@ -14,6 +14,7 @@ namespace tenshot::trainer::report {
 struct DeviceReportOptions {
   /// Further measurements of its device, to hold it against: whatever datasets::read_joined reads; none where empty.
   std::vector<std::filesystem::path> measured = {};
+  bool fleet = false;  ///< they are of several boards (datasets::read_joined)
   /// CSV `architecture,accuracy` (or `network,accuracy`): the Pareto front of latency and accuracy.
   std::optional<std::filesystem::path> accuracies = std::nullopt;
   /// Latency not to exceed, ms, or another quantity in its unit: among the fastest and in the front's picture.

@@ -449,6 +449,11 @@ check_power_mode() { # FILE
   [ "$was" = "$now" ] || warn "the power mode was \"${was#*=}\" when this began and is \"${now#*=}\" now"
 }
 state_now | save results/now.part || exit 1
+if [ -f results/before.txt ]; then
+  was=$(sed -n 's/^board_id=//p' results/before.txt) now=$(sed -n 's/^board_id=//p' results/now.part)
+  [ -z "$was" ] || [ -z "$now" ] || [ "$was" = "$now" ] ||
+    die "results/ was measured on another board: move results/ away to start over, or copy the kit without it"
+fi
 if [ -f results/before.txt ]; then check_power_mode results/now.part; else mv -f results/now.part results/before.txt; fi
 rm -f results/now.part
 

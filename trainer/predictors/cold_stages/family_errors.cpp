@@ -1,22 +1,14 @@
 #include "trainer/predictors/cold_stages/family_errors.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <numeric>
 #include <utility>
 
+#include "nasbench/support/t_quantile.h"
+
 namespace tenshot::trainer::cold_stages {
 namespace {
-
-/// The 95 % quantile of Student's t: for ten degrees of freedom and fewer as tabulated, for more by Cornish and
-/// Fisher's expansion (Hill, 1970), whose error is below 0.002 there.
-double t_quantile(std::size_t freedom) {
-  constexpr std::array<double, 10> tabulated = {6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860, 1.833, 1.812};
-  if (freedom <= tabulated.size()) return tabulated[freedom - 1];
-  const auto v = static_cast<double>(freedom);
-  return 1.645 + 1.524 / v + 1.420 / (v * v);
-}
 
 double mean(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());

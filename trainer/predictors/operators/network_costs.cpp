@@ -4,6 +4,8 @@
 #include <cmath>
 #include <map>
 
+#include "trainer/predictors/operators/operator_times.h"
+
 namespace tenshot::trainer::operators {
 namespace {
 
@@ -69,6 +71,7 @@ std::vector<Part> parts_of(const CostPosterior& posterior, const FeatureMap& map
     const std::string kind = operator_group_of(specification);
     if (kind.empty()) continue;
     add(nasbench::format(specification), kind, features_of_operator(map, specification));
+    parts.back().cost.key = operator_key(specification);
   }
   if (map.decision_features() > 0) add("decisions", "decisions", decisions_of(map, features));
   return parts;

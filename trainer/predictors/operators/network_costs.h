@@ -16,6 +16,7 @@ struct PartCost {
   std::string kind;  ///< operator_group_name(), "base", "decisions"
   double cost_ms = 0;
   double deviation_ms = 0;  ///< of the cost; those of a network's parts are not independent
+  std::string key = {};     ///< of an operator of a network: operator_key(), by which measured times are found
 };
 
 /// What the operators of a network cost, in their order; before them "base", what an inference costs whatever its

@@ -28,6 +28,7 @@
 #include "trainer/predictors/operators/planning_prior.h"
 #include "trainer/predictors/operators/pool_costs.h"
 #include "trainer/predictors/structured/own_fit.h"
+#include "trainer/predictors/structured/prediction.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -97,6 +98,7 @@ class OperatorsModel : public PoolModel {
     for (const Architecture& architecture : set.architectures) names.push_back(pool_.space->format(architecture));
     put_explanation(card, get_quantity(card), told);
     put_explanation(card, get_quantity(card), operators::explanation_lines(posterior, map, features, devices, names));
+    structured::widen_by_fleet(posterior, set);
     return predictor_of(std::move(map), std::move(posterior), std::move(card));
   }
 

@@ -20,6 +20,7 @@
 #include "trainer/predictors/structured/own_fit.h"
 #include "trainer/predictors/structured/planning_prior.h"
 #include "trainer/predictors/structured/pool_library.h"
+#include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_archive.h"
 #include "trainer/predictors/structured/structured_predictor.h"
 
@@ -83,6 +84,7 @@ class StructuredPoolModel : public PoolModel {
                     structured::explanation_lines(posterior, library, set, not_measured(set), milliseconds));
     put_explanation(card, Quantity::latency,  // descriptors are of latencies, whatever is adapted to
                     structured::pool_warnings(pool_, described ? &*set.descriptor : nullptr));
+    structured::widen_by_fleet(posterior, set);
     return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card));
   }
 

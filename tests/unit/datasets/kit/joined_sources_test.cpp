@@ -93,5 +93,67 @@ TEST_F(JoinedMeasurements, AskForTheUnitWhereSourcesDifferByAThousand) {
   EXPECT_EQ(last_remark({{7, 10}, {8, 20}}, {{7, 1000}, {8, 2000}}).find("unit"), std::string::npos);
 }
 
+/// What reading says against it.
+template <class Read>
+std::string refusal(const Read& read) {
+  try {
+    read();
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST_F(JoinedMeasurements, OfKitsOfSeveralBoardsAreOfTheTypicalOne) {
+  const MeasuredKit a, b, c;
+  for (const auto& [kit, board] : {std::pair{&a, "aaa"}, std::pair{&b, "bbb"}, std::pair{&c, "aaa"}}) {
+    kit->put("before.txt", std::string("machine=aarch64\nboard_id=") + board + "\n");
+  }
+  for (std::size_t m = 0; m < b.manifest.models.size(); ++m) b.measure(m, 1.21 * static_cast<double>(m + 1));
+  const JoinedSources joined = read_joined({a.path(), b.path()}, space(), Quantity::latency);
+  ASSERT_TRUE(joined.measured.fleet);
+  EXPECT_NEAR(joined.measured.latency_ms[1], 2 * 1.1, 1e-9);
+  const std::string said = joined.remarks(Quantity::latency).front();
+  EXPECT_EQ(said, "measurements of 2 boards, which share 3 networks: they differ by 13 % (standard deviations); " +
+                      a.path().string() + " is 9.1 % faster, " + b.path().string() + " is 10 % slower");
+  EXPECT_FALSE(read_joined({a.path(), c.path()}, space(), Quantity::latency).measured.fleet) << "rounds of one board";
+  const JoinedSources three = read_joined({a.path(), b.path(), c.path()}, space(), Quantity::latency);
+  EXPECT_EQ(three.measured.fleet->boards.size(), 2u);
+  const auto more = table("more.csv", {{7, 1.5}});
+  EXPECT_NE(refusal([&] {
+              read_joined({a.path(), b.path(), more}, space(), Quantity::latency);
+            }).find("more.csv: does not say which board it is of, and the others are of 2"),
+            std::string::npos);
+  EXPECT_NE(refusal([&] {
+              read_joined({a.path(), c.path()}, space(), Quantity::latency, true);
+            }).find("all of these are of one"),
+            std::string::npos);
+}
+
+TEST_F(JoinedMeasurements, OfTablesAreOfAFleetWhereOneSaysSo) {
+  const std::vector<std::filesystem::path> tables = {table("a.csv", {{7, 10}, {8, 20}}),
+                                                     table("b.csv", {{8, 24.2}, {9, 33}})};
+  EXPECT_FALSE(read_joined(tables, space(), Quantity::latency).measured.fleet);
+  const JoinedSources joined = read_joined(tables, space(), Quantity::latency, true);
+  EXPECT_EQ(joined.measured.fleet->shared, 1u);
+  EXPECT_NEAR(joined.measured.latency_ms[0], 11, 1e-9);
+  EXPECT_NEAR(joined.measured.latency_ms[1], 22, 1e-9);
+  EXPECT_NEAR(joined.measured.latency_ms[2], 30, 1e-9);
+  EXPECT_NE(refusal([&] {
+              read_joined({tables[0], tables[0]}, space(), Quantity::latency, true);
+            }).find("is given twice"),
+            std::string::npos);
+  const auto apart = table("c.csv", {{11, 24}});
+  EXPECT_NE(refusal([&] {
+              read_joined({tables[0], apart}, space(), Quantity::latency, true);
+            }).find("no network in common"),
+            std::string::npos);
+  const JoinedSources three = read_joined({tables[0], tables[1], apart}, space(), Quantity::latency, true);
+  EXPECT_EQ(three.remarks(Quantity::latency)[1],
+            apart.string() +
+                ": this board measured no network that the others did, so that nobody knows how far it "
+                "differs; measure some networks on all boards");
+}
+
 }  // namespace
 }  // namespace tenshot::datasets

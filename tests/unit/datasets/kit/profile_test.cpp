@@ -55,20 +55,49 @@ TEST(LayerTimes, OfBenchmarkAppAreWhatWasExecuted) {
   EXPECT_EQ(layers[1].kind, "FullyConnected");
 }
 
+TEST(LayerTimes, OfBenchmarkModelTakeWhatADelegateExecutedForTheDelegate) {
+  const std::vector<LayerTime> layers = layers_of("profile.benchmark_model_delegate.txt");
+  ASSERT_EQ(layers.size(), 3u) << "the subgraph's operators are a part of WHILE";
+  EXPECT_EQ(layers[0].kind, "WHILE");
+  EXPECT_EQ(layers[1].kind, "Convolution (NHWC, F32) IGEMM");
+  EXPECT_EQ(layers[1].ms, 0.44);
+  EXPECT_EQ(layers[2].ms, 0.26);
+  const std::vector<LayerTime> later = layers_of("profile.benchmark_model_xnnpack.txt");
+  ASSERT_EQ(later.size(), 4u);
+  EXPECT_EQ(later[1].kind, "Convolution (NHWC, F32) DWConv");
+  EXPECT_EQ(later[2].ms, 0.022) << "it was called twice in each run";
+}
+
+TEST(LayerTimes, OfBenchmarkAppInPythonAndAsJson) {
+  const std::vector<LayerTime> layers = layers_of("profile.benchmark_app_python.csv");
+  ASSERT_EQ(layers.size(), 2u);
+  EXPECT_EQ(layers[0].name, "model/relu1;model/conv1");
+  EXPECT_EQ(layers[0].ms, 0.385);
+  const std::vector<LayerTime> json = layers_of("profile.benchmark_app.json");
+  ASSERT_EQ(json.size(), 1u);
+  EXPECT_EQ(json[0].kind, "Convolution");
+  EXPECT_NEAR(json[0].ms, 0.39, 1e-12) << "a number and a text";
+}
+
 TEST(LayerTimes, DamagedOnesAreNamedAndNeverCrash) {
   for (const char* text :
        {"", "[]", "{}", "[1, 2]", "[{\"name\": \"conv\"}]", "[{\"name\": \"conv\", \"averageMs\": -1}]",
         "[{\"cat\": \"Node\", \"name\": \"c_kernel_time\"}]", "[{\"cat\": \"Session\", \"name\": \"model_run\"}]",
         "layerName;execStatus;layerType;execType;realTime (ms)\nconv;EXECUTED;Convolution;jit;fast\n",
-        "layerName;execStatus;layerType;execType;realTime (ms)\n", "=== Run Order ===\n", "hello"}) {
+        "layerName;execStatus;layerType;execType;realTime (ms)\n", "=== Run Order ===\n", "hello",
+        "{\"detailed_performance\": 3}", "{\"avg_performance\": {\"nodes\": [3]}}",
+        "{\"avg_performance\": {\"nodes\": [{\"name\": \"conv\", \"status\": \"EXECUTED\"}]}}"}) {
     EXPECT_THROW(layer_times(text, "profile"), FormatError) << text;
   }
-  const std::string whole =
-      read_file(std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests/kit/fixtures" / "profile.benchmark_model.txt");
-  for (std::size_t size = 0; size < whole.size(); size += 7) {
-    try {
-      layer_times(whole.substr(0, size), "cut");
-    } catch (const FormatError&) {
+  for (const char* name :
+       {"profile.benchmark_model.txt", "profile.benchmark_model_delegate.txt", "profile.benchmark_app_python.csv",
+        "profile.benchmark_app.json", "profile.trtexec_10.json"}) {
+    const std::string whole = read_file(std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests/kit/fixtures" / name);
+    for (std::size_t size = 0; size < whole.size(); size += 7) {
+      try {
+        layer_times(whole.substr(0, size), "cut");
+      } catch (const FormatError&) {
+      }
     }
   }
 }
@@ -114,6 +143,29 @@ TEST(ProfileMatching, TakesAFusedLayersTimeToItsLargestOperator) {
   EXPECT_EQ(ms("fc"), 0.041) << "of all from pool to fc";
   EXPECT_EQ(ms("pool"), 0.0);
   EXPECT_FALSE(ms("sum")) << "no layer names it";
+}
+
+TEST(ProfileMatching, KnowsTheLayersThatTensorRtsCompilerMakes) {
+  const nasbench::Network network = small_network();
+  const MatchedProfile matched = match_profile(layers_of("profile.trtexec_10.json"), network, own_names(network));
+  EXPECT_EQ(matched.matched, 3u) << "a copy and two that have no node's name are left";
+  const auto ms = [&](const char* name) { return matched.node_ms[static_cast<std::size_t>(node(network, name))]; };
+  EXPECT_EQ(ms("conv1"), 0.0248);
+  EXPECT_EQ(ms("conv2a"), 0.0208);
+  EXPECT_EQ(ms("conv2b"), 0.0219);
+}
+
+TEST(ProfileMatching, GoesByOrderThroughWhatXnnpackCallsOperators) {
+  const nasbench::Network network = small_network();
+  const MatchedProfile matched =
+      match_profile({{"Delegate/Convolution (NHWC, F32) IGEMM:0", "Convolution (NHWC, F32) IGEMM", 1},
+                     {"Delegate/Convolution (NHWC, F32) IGEMM:1", "Convolution (NHWC, F32) IGEMM", 2},
+                     {"Delegate/Convolution (NHWC, F32) GEMM:2", "Convolution (NHWC, F32) GEMM", 3},
+                     {"Delegate/Fully Connected (NC, F32) GEMM:3", "Fully Connected (NC, F32) GEMM", 4}},
+                    network, own_names(network));
+  EXPECT_EQ(matched.matched, 4u);
+  EXPECT_EQ(matched.node_ms[static_cast<std::size_t>(node(network, "conv2b"))], 3.0);
+  EXPECT_EQ(matched.node_ms[static_cast<std::size_t>(node(network, "fc"))], 4.0);
 }
 
 TEST(ProfileMatching, GoesByOrderWhereThereAreNoNames) {

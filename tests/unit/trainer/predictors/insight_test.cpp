@@ -50,7 +50,6 @@ TEST(Insight, OfAPeerIsEmpty) {
   const std::vector<Architecture> candidates = some_architectures(5);
   EXPECT_TRUE(operator_costs(*predictor, candidates).empty());
   EXPECT_FALSE(measurement_noise(*predictor));
-  EXPECT_TRUE(nearest_of_pool(*predictor).empty());
   EXPECT_FALSE(uncertainty(*predictor, candidates));
   EXPECT_TRUE(network_costs(*predictor, candidates.front()).empty());
 }
