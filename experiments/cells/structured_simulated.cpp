@@ -243,8 +243,8 @@ void run(int argc, char** argv) {
   const std::string folder = parsed["pool"].as<std::string>(), out = parsed["out"].as<std::string>();
   const auto seed = parsed["seed"].as<std::uint64_t>();
   const datasets::Pool pool = datasets::read_pool(folder);
-  const Task task = make_task(
-      pool, nlohmann::json::parse(parsed["posterior"].as<std::string>()).get<trainer::structured::PosteriorOptions>());
+  const auto& declaration = declared(trainer::structured::PosteriorOptions());
+  const Task task = make_task(pool, declaration.read(nlohmann::json::parse(parsed["posterior"].as<std::string>())));
   const nasbench::StructureModel& model = *task.library.model;
   const std::vector<DrawnDevice> devices = experiments::draw_devices(model, parsed["devices"].as<std::size_t>(),
                                                                      parsed["noises"].as<std::vector<double>>(), seed);
