@@ -25,12 +25,6 @@ constexpr std::string_view columns =
 constexpr long long largest_dimension = 1 << 17, largest_elements = 1LL << 34;
 constexpr std::size_t most_dimensions = 8, most_tensors = 64;
 
-std::string text_of(const Shape& shape) {
-  std::vector<std::string> sizes;
-  for (const auto size : shape) sizes.push_back(std::to_string(size));
-  return sizes.empty() ? "scalar" : joined(sizes, "x");
-}
-
 std::string text_of(const Extent& extent) { return std::to_string(extent.height) + "x" + std::to_string(extent.width); }
 
 /// Without what would break a row.
@@ -150,12 +144,12 @@ std::string kernel_table(const std::vector<KernelRow>& rows) {
   for (const KernelRow& row : rows) {
     const OperatorSpecification& op = row.leading;
     std::vector<std::string> inputs;
-    for (const Shape& shape : op.inputs) inputs.push_back(text_of(shape));
+    for (const Shape& shape : op.inputs) inputs.push_back(nasbench::format(shape));
     csv << row.kernel << "," << name(op.kind) << "," << plain(op.name) << "," << joined(inputs, " ") << ","
-        << text_of(op.output) << "," << text_of(op.kernel) << "," << text_of(op.stride) << "," << text_of(op.dilation)
-        << "," << op.groups << "," << (op.bias ? 1 : 0) << "," << row.isolation << "," << plain(row.purpose) << ","
-        << (row.refused.empty() ? shortest(row.latency_ms) : "") << "," << shortest(row.deviation_ms) << ","
-        << shortest(row.seconds) << "," << plain(row.refused) << "\n";
+        << nasbench::format(op.output) << "," << text_of(op.kernel) << "," << text_of(op.stride) << ","
+        << text_of(op.dilation) << "," << op.groups << "," << (op.bias ? 1 : 0) << "," << row.isolation << ","
+        << plain(row.purpose) << "," << (row.refused.empty() ? shortest(row.latency_ms) : "") << ","
+        << shortest(row.deviation_ms) << "," << shortest(row.seconds) << "," << plain(row.refused) << "\n";
   }
   return csv.str();
 }

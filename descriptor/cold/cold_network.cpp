@@ -9,7 +9,6 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
-#include "nasbench/support/text.h"
 
 namespace tenshot::descriptor {
 
@@ -257,12 +256,6 @@ void fold_norm(const nasbench::LayerWeights& norm, double epsilon, FoldedWeights
   }
 }
 
-std::string text_of(const Shape& shape) {
-  std::vector<std::string> dimensions;
-  for (const std::int64_t dimension : shape) dimensions.push_back(std::to_string(dimension));
-  return joined(dimensions, "x");
-}
-
 }  // namespace
 
 ColdNetwork cold_network(const Network& network) { return Converter(network).convert(); }
@@ -312,8 +305,8 @@ std::string shape_key(const ColdNetwork& network, const ColdLayer& layer) {
         layer.groups, layer.axis, static_cast<int>(layer.start), static_cast<int>(layer.count_padding)}) {
     key += std::to_string(number) + ",";
   }
-  for (const int input : layer.inputs) key += text_of(network.tensors[static_cast<std::size_t>(input)]) + " ";
-  key += "> " + text_of(network.tensors[static_cast<std::size_t>(layer.output)]) + " " + layer.activation.name;
+  for (const int input : layer.inputs) key += nasbench::format(network.tensors[static_cast<std::size_t>(input)]) + " ";
+  key += "> " + nasbench::format(network.tensors[static_cast<std::size_t>(layer.output)]) + " " + layer.activation.name;
   return key + " " + shortest(layer.activation.alpha) + " " + shortest(layer.activation.beta);
 }
 

@@ -14,7 +14,7 @@
 #include <iostream>
 #include <numeric>
 
-#include "experiments/cells/simulated_devices.h"
+#include "experiments/cells/drawn_devices.h"
 #include "experiments/shared/program.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
@@ -29,7 +29,7 @@
 namespace {
 
 using namespace tenshot;
-using experiments::SimulatedDevice;
+using experiments::DrawnDevice;
 using trainer::structured::CalibrationOptions;
 using trainer::structured::StructuredLibrary;
 
@@ -54,7 +54,7 @@ struct Drawn {
   const nasbench::StructureModel& model;
   std::vector<std::string> ids;
   datasets::LatencyMatrix latencies;
-  std::vector<SimulatedDevice> targets;
+  std::vector<DrawnDevice> targets;
   std::vector<nasbench::Architecture> test;
 };
 
@@ -69,8 +69,7 @@ Drawn draw(std::size_t devices, std::size_t targets, std::size_t architectures, 
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>(architectures);
   drawn.latencies.architectures.assign(all.begin(), middle);
   drawn.test.assign(middle, middle + 1000);
-  std::vector<SimulatedDevice> both =
-      experiments::draw_devices(drawn.model, devices + targets, {0.01, 0.03, 0.06}, seed);
+  std::vector<DrawnDevice> both = experiments::draw_devices(drawn.model, devices + targets, {0.01, 0.03, 0.06}, seed);
   // Structures, patterns and noises take turns, so the order is drawn before the targets are cut off.
   Rng(seed, 2).shuffle(both);
   for (std::size_t d = 0; d < devices; ++d) {
@@ -104,7 +103,7 @@ Accuracy accuracy_of(const StructuredLibrary& library, const Drawn& drawn, const
   std::vector<double> shares;
   const nasbench::StructureTable table = drawn.model.table(drawn.test);
   for (std::size_t t = 0; t < count; ++t) {
-    const SimulatedDevice& target = drawn.targets[t];
+    const DrawnDevice& target = drawn.targets[t];
     trainer::AdaptationSet set;
     for (const std::size_t c : chosen) set.architectures.push_back(drawn.latencies.architectures[c]);
     set.latency_ms = experiments::measure(drawn.model, target, set.architectures, seed + 2);

@@ -13,7 +13,7 @@
 
 #include "datasets/pool/pool.h"
 #include "datasets/tables/measurements.h"
-#include "experiments/cells/simulated_devices.h"
+#include "experiments/cells/drawn_devices.h"
 #include "experiments/shared/program.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
@@ -28,7 +28,7 @@
 namespace {
 
 using namespace tenshot;
-using experiments::SimulatedDevice;
+using experiments::DrawnDevice;
 using trainer::AdaptationSet;
 using trainer::structured::StructuredLibrary;
 using trainer::structured::StructuredPosterior;
@@ -39,7 +39,7 @@ constexpr double confidence = 0.9;
 constexpr double acceptable = 0.85;
 
 struct Result {
-  const SimulatedDevice* device = nullptr;
+  const DrawnDevice* device = nullptr;
   std::string method;
   trainer::Metrics metrics;
 };
@@ -105,7 +105,7 @@ AdaptationSet adaptation_set(const Task& task, const std::vector<double>& latenc
 }
 
 /// Four, then the six that their posterior asks for.
-std::vector<std::size_t> two_rounds(const Task& task, const SimulatedDevice& device,
+std::vector<std::size_t> two_rounds(const Task& task, const DrawnDevice& device,
                                     const std::vector<double>& latency_ms) {
   std::vector<std::size_t> chosen = task.first_rounds.at(4)[device.stream % plans];
   const StructuredPosterior posterior =
@@ -124,7 +124,7 @@ std::vector<std::size_t> two_rounds(const Task& task, const SimulatedDevice& dev
   return chosen;
 }
 
-std::vector<Result> results_of(const Task& task, const SimulatedDevice& device, std::uint64_t seed) {
+std::vector<Result> results_of(const Task& task, const DrawnDevice& device, std::uint64_t seed) {
   const nasbench::StructureModel& model = *task.library.model;
   const std::vector<double> latency_ms = experiments::measure(model, device, task.candidates, seed + 1);
   const std::vector<double> truth_ms = experiments::measure(model, device, task.test, seed + 2);
@@ -149,7 +149,7 @@ std::vector<Result> results_of(const Task& task, const SimulatedDevice& device, 
 std::string csv_of(const nasbench::StructureModel& model, const std::vector<Result>& results) {
   std::string csv = "device,structure,costs,noise,whole_milliseconds,method,acc10,spearman,coverage\n";
   for (const Result& result : results) {
-    const SimulatedDevice& device = *result.device;
+    const DrawnDevice& device = *result.device;
     csv += device.id + "," + model.structures()[device.structure].name + "," + device.costs + "," +
            shortest(device.noise) + "," + (device.whole_milliseconds ? "1" : "0") + ",\"" + result.method + "\"," +
            decimals(result.metrics.acc10, 4) + "," + decimals(result.metrics.spearman, 4) + "," +
@@ -176,7 +176,7 @@ struct Summary {
 
 /// One row a group, one column a method, in the order in which they first come.
 std::string table_of(const std::vector<Result>& results, const std::string& heading,
-                     const std::function<std::string(const SimulatedDevice&)>& group_of) {
+                     const std::function<std::string(const DrawnDevice&)>& group_of) {
   std::vector<std::string> groups, methods;
   std::map<std::pair<std::string, std::string>, Summary> summaries;
   const auto note = [](std::vector<std::string>& names, const std::string& name) {
@@ -204,7 +204,7 @@ std::string table_of(const std::vector<Result>& results, const std::string& head
 
 std::string readme_of(const nasbench::StructureModel& model, const std::vector<Result>& results,
                       const std::string& command, std::size_t pool_devices) {
-  const auto noise = [](const SimulatedDevice& d) { return shortest(100 * d.noise) + " %"; };
+  const auto noise = [](const DrawnDevice& d) { return shortest(100 * d.noise) + " %"; };
   std::string text =
       "# structured_simulated\n\nDevices that are drawn: every execution structure under costs of four patterns "
       "(any: each operation log-uniform from .01 to .5 of the median latency; launch: all operations about the same; "
@@ -222,10 +222,10 @@ std::string readme_of(const nasbench::StructureModel& model, const std::vector<R
     if (result.device->noise == 0.03) usual.push_back(result);
   }
   if (usual.empty()) return text;
-  text += "## By costs, 3 % noise\n\n" + table_of(usual, "costs", [](const SimulatedDevice& d) { return d.costs; });
+  text += "## By costs, 3 % noise\n\n" + table_of(usual, "costs", [](const DrawnDevice& d) { return d.costs; });
   text += "## By structure, 3 % noise\n\n" +
-          table_of(usual, "structure", [&](const SimulatedDevice& d) { return model.structures()[d.structure].name; });
-  text += "## By clock, 3 % noise\n\n" + table_of(usual, "clock", [](const SimulatedDevice& d) {
+          table_of(usual, "structure", [&](const DrawnDevice& d) { return model.structures()[d.structure].name; });
+  text += "## By clock, 3 % noise\n\n" + table_of(usual, "clock", [](const DrawnDevice& d) {
             return std::string(d.whole_milliseconds ? "whole milliseconds" : "fine");
           });
   return text;
@@ -243,13 +243,13 @@ void run(int argc, char** argv) {
   const std::string folder = parsed["pool"].as<std::string>(), out = parsed["out"].as<std::string>();
   const auto seed = parsed["seed"].as<std::uint64_t>();
   const datasets::Pool pool = datasets::read_pool(folder);
-  const Task task = make_task(
-      pool, nlohmann::json::parse(parsed["posterior"].as<std::string>()).get<trainer::structured::PosteriorOptions>());
+  const auto& declaration = declared(trainer::structured::PosteriorOptions());
+  const Task task = make_task(pool, declaration.read(nlohmann::json::parse(parsed["posterior"].as<std::string>())));
   const nasbench::StructureModel& model = *task.library.model;
-  const std::vector<SimulatedDevice> devices = experiments::draw_devices(
-      model, parsed["devices"].as<std::size_t>(), parsed["noises"].as<std::vector<double>>(), seed);
+  const std::vector<DrawnDevice> devices = experiments::draw_devices(model, parsed["devices"].as<std::size_t>(),
+                                                                     parsed["noises"].as<std::vector<double>>(), seed);
   std::vector<Result> results;
-  for (const SimulatedDevice& device : devices) {
+  for (const DrawnDevice& device : devices) {
     for (Result& result : results_of(task, device, seed)) results.push_back(std::move(result));
   }
   std::string command = "structured_simulated";

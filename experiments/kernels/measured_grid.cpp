@@ -17,7 +17,7 @@ std::vector<double> point(const nasbench::OperatorSpecification& op, bool depthw
 }  // namespace
 
 /// What one multiply-add costs on a grid of some of the points that were measured; missing ones are filled.
-Grid MeasuredGrids::grid_of(const std::vector<datasets::KernelRow>& rows, bool depthwise, int level) {
+InterpolationGrid MeasuredGrids::grid_of(const std::vector<datasets::KernelRow>& rows, bool depthwise, int level) {
   const std::vector<std::vector<double>> images = {{14, 56}, {7, 28, 112}, {7, 14, 28, 56, 112}},
                                          channels = {{8, 512}, {8, 128, 512}, {8, 32, 128, 512}},
                                          windows = {{1, 3}, {1, 3, 5}, {1, 3, 5}},
@@ -47,7 +47,7 @@ Grid MeasuredGrids::grid_of(const std::vector<datasets::KernelRow>& rows, bool d
       if (!more) at[d] = 0;
     }
   }
-  Grid grid(axes, values);
+  InterpolationGrid grid(axes, values);
   grid.fill_missing();
   return grid;
 }

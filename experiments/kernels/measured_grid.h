@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "datasets/operators/kernel_table.h"
-#include "experiments/kernels/grid.h"
+#include "experiments/kernels/interpolation_grid.h"
 #include "nasbench/graph/operator_specification.h"
 
 namespace tenshot::experiments {
@@ -22,11 +22,11 @@ class MeasuredGrids {
   std::size_t points() const { return points_; }
 
  private:
-  Grid grid_of(const std::vector<datasets::KernelRow>& rows, bool depthwise, int level);
+  InterpolationGrid grid_of(const std::vector<datasets::KernelRow>& rows, bool depthwise, int level);
 
   double seconds_ = 0;
   std::size_t points_ = 0;
-  Grid convolutions_, depthwise_;
+  InterpolationGrid convolutions_, depthwise_;
 };
 
 }  // namespace tenshot::experiments

@@ -149,9 +149,9 @@ CostLibrary library_without(const PoolNumbers& numbers, const std::vector<Index>
 
 Setting setting_of(const nlohmann::json& json) {
   Setting setting;
-  setting.posterior = json.get<PosteriorOptions>();
-  setting.library.kinds = json.get<KindOptions>();
-  if (json.contains("groups")) setting.library.groups = json["groups"].get<KindOptions>();
+  setting.posterior = declared(PosteriorOptions()).read(json);
+  setting.library.kinds = declared(KindOptions()).read(json);
+  if (json.contains("groups")) setting.library.groups = declared(KindOptions()).read(json["groups"]);
   return setting;
 }
 

@@ -150,17 +150,14 @@ class Expansion {
   /// `value` channels, scaled by the space's width where it is a plain number.
   double channels_of_value(const Entry& entry, const nlohmann::json& value, const std::string& place) const;
 
-  Source push_elementwise(const Entry& entry, OperatorKind kind, std::string name, Source input);
-
   Source append_optional_activation(const Entry& entry, Source input);
 
   Source push_activation(const Entry& entry, const std::string& name, const char* key, Source input);
 
   Source append_activation(const Entry& entry, Source input);
 
-  Source append_batch_norm(const Entry& entry, Source input);
-
-  Source append_softmax(const Entry& entry, Source input);
+  /// A batch norm or a softmax.
+  Source append_plain(const Entry& entry, Source input);
 
   Source append_pool(const Entry& entry, Source input);
 

@@ -101,7 +101,7 @@ Source Expansion::append_transposed_convolution(const Entry& entry, Source input
 }
 
 Source Expansion::append_norm_and_activation(const Entry& entry, Source input) {
-  if (flag(entry, "batch_norm")) input = push_elementwise(entry, OperatorKind::batch_norm, "", input);
+  if (flag(entry, "batch_norm")) input = push_plain(entry.place, OperatorKind::batch_norm, shape(input), {input});
   return append_optional_activation(entry, input);
 }
 
@@ -124,14 +124,6 @@ int Expansion::channel_count(const Entry& entry, int otherwise) const {
                     std::to_string(largest_channel_count));
 }
 
-Source Expansion::push_elementwise(const Entry& entry, OperatorKind kind, std::string name, Source input) {
-  OperatorSpecification specification;
-  specification.kind = kind;
-  specification.name = std::move(name);
-  specification.output = shape(input);
-  return push(entry.place, std::move(specification), {input});
-}
-
 Source Expansion::append_optional_activation(const Entry& entry, Source input) {
   const std::string activation = text(entry, "activation");
   if (activation.empty() || activation == "none") return input;
@@ -143,7 +135,11 @@ Source Expansion::push_activation(const Entry& entry, const std::string& name, c
     throw FormatError(file_ + ": " + entry.place + "." + key + ": there is no activation '" + excerpt(name) +
                       "'; there are: none, " + joined(activations));
   }
-  return push_elementwise(entry, OperatorKind::activation, name, input);
+  OperatorSpecification specification;
+  specification.kind = OperatorKind::activation;
+  specification.name = name;
+  specification.output = shape(input);
+  return push(entry.place, std::move(specification), {input});
 }
 
 Source Expansion::append_activation(const Entry& entry, Source input) {
@@ -152,14 +148,10 @@ Source Expansion::append_activation(const Entry& entry, Source input) {
   return name == "none" ? input : push_activation(entry, name, "name", input);
 }
 
-Source Expansion::append_batch_norm(const Entry& entry, Source input) {
+Source Expansion::append_plain(const Entry& entry, Source input) {
   require_keys(entry, {});
-  return push_elementwise(entry, OperatorKind::batch_norm, "", input);
-}
-
-Source Expansion::append_softmax(const Entry& entry, Source input) {
-  require_keys(entry, {});
-  return push_elementwise(entry, OperatorKind::softmax, "", input);
+  const OperatorKind kind = *entry.find("kind") == "softmax" ? OperatorKind::softmax : OperatorKind::batch_norm;
+  return push_plain(entry.place, kind, shape(input), {input});
 }
 
 Source Expansion::append_pool(const Entry& entry, Source input) {

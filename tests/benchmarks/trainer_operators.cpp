@@ -52,7 +52,7 @@ datasets::Pool made_up_pool() {
 }
 
 const PoolModel& fbnet_model() {
-  static const std::unique_ptr<PoolModel> model = train_operators(made_up_pool(), 1);
+  static const std::unique_ptr<PoolModel> model = train_operators(made_up_pool(), {});
   return *model;
 }
 
@@ -114,7 +114,7 @@ const datasets::Pool* networks_pool(benchmark::State& state) {
 void TrainOnNetworks(benchmark::State& state) {
   const datasets::Pool* pool = networks_pool(state);
   if (pool == nullptr) return;
-  for (auto _ : state) benchmark::DoNotOptimize(train_operators(*pool, 1));
+  for (auto _ : state) benchmark::DoNotOptimize(train_operators(*pool, {}));
   state.counters["devices"] = static_cast<double>(pool->devices.size());
 }
 BENCHMARK(TrainOnNetworks)->Unit(benchmark::kMillisecond)->Iterations(1);
@@ -122,7 +122,7 @@ BENCHMARK(TrainOnNetworks)->Unit(benchmark::kMillisecond)->Iterations(1);
 void AdaptToTenNetworks(benchmark::State& state) {
   const datasets::Pool* pool = networks_pool(state);
   if (pool == nullptr) return;
-  const auto model = train_operators(*pool, 1);
+  const auto model = train_operators(*pool, {});
   const AdaptationSet set = ten_of(*model);
   for (auto _ : state) benchmark::DoNotOptimize(model->adapt(set, {}));
 }
@@ -132,7 +132,7 @@ BENCHMARK(AdaptToTenNetworks)->Unit(benchmark::kMillisecond);
 void PredictThousandNetworks(benchmark::State& state) {
   const datasets::Pool* pool = networks_pool(state);
   if (pool == nullptr) return;
-  const auto model = train_operators(*pool, 1);
+  const auto model = train_operators(*pool, {});
   const auto predictor = model->adapt(ten_of(*model), {});
   const auto& known = pool->devices.front().latencies;
   std::vector<Architecture> thousand;

@@ -6,7 +6,9 @@
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -116,6 +118,21 @@ TEST(Size, AFileHoldsOneIdea) {
     EXPECT_LE(source.lines.size(), longest_file) << source.name;
   }
   EXPECT_LT(over_300, files / 20) << "few files are over 300 lines";
+}
+
+TEST(Size, TheTourSaysHowLongItsFilesAre) {
+  static const std::regex row(R"(\]\(\.\./([^)]+)\) \| (\d+) \|)");
+  std::ifstream tour(fs::path(TENSHOT_SOURCE_DIR) / "tests/tour.md");
+  std::size_t files = 0;
+  std::smatch match;
+  for (std::string line; std::getline(tour, line);) {
+    if (!std::regex_search(line, match, row)) continue;
+    ++files;
+    std::ifstream input(fs::path(TENSHOT_SOURCE_DIR) / match[1].str());
+    const auto lines = std::count(std::istreambuf_iterator<char>(input), {}, '\n');
+    EXPECT_NEAR(std::stod(match[2]), static_cast<double>(lines), 10 + 0.25 * static_cast<double>(lines)) << match[1];
+  }
+  EXPECT_GT(files, 15U);
 }
 
 std::size_t lines_that_say_something(const std::vector<std::string>& roots) {

@@ -305,7 +305,7 @@ INSTANTIATE_TEST_SUITE_P(
         Usage{"train --pool x --out y --epochs 5", "--epochs is no option of --predictor structured"},
         Usage{"train --predictor flops --pool x --out y --descriptor-kind auto", "--descriptor-kind is no option"},
         Usage{"train --pool x --out y --pretraining-epochs 5", "--pretraining-epochs is no option"},
-        Usage{"train --predictor maple-edge --pool x --out y --pretraining-epochs 0", "--pretraining-epochs"},
+        Usage{"train --predictor maple-edge --pool x --out y --pretraining-epochs -1", "--pretraining-epochs"},
         Usage{"train --predictor maple --pool x --out y --pretraining-epochs 5", "--pretraining-epochs is no option"},
         Usage{"train --predictor maple-edge --pool x --out y --descriptor-kind thermal", "counters"},
         Usage{"train --predictor structured --pool x --out y --descriptor-kind counters", "in-network"},

@@ -58,9 +58,8 @@ void require_options_of(const trainer::PoolModel& model, const OptionParser& opt
   for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
     all.insert(all.end(), row.adapt_options.begin(), row.adapt_options.end());
   }
-  for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
-    if (row.name == model.kind()) options.require_of(row.adapt_options, all, "the checkpoint's predictor " + row.name);
-  }
+  const trainer::PredictorRow& row = trainer::predictor_row(std::string(model.kind()));
+  options.require_of(row.adapt_options, all, "the checkpoint's predictor " + row.name);
 }
 
 void require_distinct_files(const OptionParser& options, const std::string& checkpoint) {

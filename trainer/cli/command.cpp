@@ -216,7 +216,7 @@ void remark_on_descriptor(const trainer::PoolModel& model, const datasets::Hardw
   } else if (model.descriptor_kind() == "in-network" && !descriptor.has_in_network()) {
     say("the descriptor is not used: it does not say what operations cost inside a network (in_network)", quiet);
   } else if (model.descriptor_kind() == "latency" && descriptor.has_counters() &&
-             trainer::richest_descriptor(std::string(model.kind())) == "counters") {
+             trainer::predictor_row(std::string(model.kind())).richest_descriptor == "counters") {
     say("of the descriptor only the operator latencies are used: this checkpoint's pool has no counters", quiet);
   }
 }

@@ -8,6 +8,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
+#include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/checkpoint_choice.h"
 #include "trainer/cli/command.h"
@@ -23,42 +24,87 @@ namespace tenshot::cli {
 namespace {
 
 namespace fs = std::filesystem;
+using nlohmann::json;
 
-trainer::MapleEdgeSettings settings_of(const OptionParser& options, const std::string& predictor) {
-  trainer::MapleEdgeSettings settings = trainer::default_settings(predictor);
-  settings.fit.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-  if (options.has("epochs")) settings.fit.epochs = options.integer("epochs", 1);
-  if (options.has("batch")) settings.fit.batch = options.integer("batch", 1);
-  if (options.has("learning-rate")) settings.fit.learning_rate = options.get<double>("learning-rate");
-  if (options.has("hidden")) settings.hidden.clear();
-  for (const std::string& width : split_list(options.has("hidden") ? options.get("hidden") : "")) {
-    if (width.find_first_not_of("0123456789") != std::string::npos || width.size() > 5 || std::stoi(width) < 1) {
-      throw UsageError("--hidden is '" + options.get("hidden") + "', expected layer widths such as 512,128");
+/// A setting of the command line in JSON, of the kind of its default; what is not of that kind stays a text.
+json value_of(const std::string& text, const json& otherwise) {
+  if (otherwise.is_array()) {
+    json values = json::array();
+    for (const std::string& entry : split_list(text)) values.push_back(value_of(entry, otherwise.front()));
+    return values;
+  }
+  if (otherwise.is_number_integer()) {
+    if (const auto value = parse_integer(text)) return *value;
+  } else if (otherwise.is_number()) {
+    if (const auto value = parse_number(text)) return *value;
+  }
+  return text;
+}
+
+json settings_of(const OptionParser& options, const trainer::PredictorRow& row) {
+  json given = json::object();
+  for (const trainer::OptionText& option : row.settings) {
+    if (option.name == "seed") given["seed"] = options.integer("seed", 0);
+    if (option.argument.empty() || !options.has(option.argument)) continue;
+    const bool is_switch = option.otherwise.is_boolean();
+    given[option.name] = is_switch ? json(false) : value_of(options.get(option.argument), option.otherwise);
+  }
+  try {
+    return row.complete(given);
+  } catch (const trainer::BadOption& bad) {
+    for (const trainer::OptionText& option : row.settings) {
+      if (option.name != bad.path.front()) continue;
+      throw UsageError("--" + option.argument + " is '" + options.get(option.argument) + "', expected " + bad.expected);
     }
-    settings.hidden.push_back(std::stoi(width));
+    throw;
   }
-  settings.descriptor = options.get("descriptor-kind");
-  const std::string richest = trainer::richest_descriptor(predictor);
-  std::vector<std::string> kinds = {"auto", richest, "latency", "inferred"};
-  if (predictor == "maple-edge") kinds.insert(kinds.begin() + 2, "counters");
-  if (std::find(kinds.begin(), kinds.end(), settings.descriptor) == kinds.end()) {
-    throw UsageError("--descriptor-kind is '" + settings.descriptor + "', expected one of " + joined(kinds));
+}
+
+std::vector<std::string> arguments_of(const std::vector<trainer::PredictorRow>& rows) {
+  std::vector<std::string> arguments;
+  for (const trainer::PredictorRow& row : rows) {
+    for (const trainer::OptionText& option : row.settings) {
+      if (!option.argument.empty()) arguments.push_back(option.argument);
+    }
   }
-  if (options.has("pretraining-epochs")) settings.pretraining_epochs = options.integer("pretraining-epochs", 1);
-  if (options.has("no-normalisation")) settings.normalise = false;
-  if (options.has("no-scaling")) settings.scale_latencies = false;
-  return settings;
+  return arguments;
 }
 
 /// An option that another predictor has would be ignored.
-void require_options_of(const std::string& predictor, const OptionParser& options) {
-  std::vector<std::string> all;
+void require_options_of(const trainer::PredictorRow& predictor, const OptionParser& options) {
+  options.require_of(arguments_of({predictor}), arguments_of(trainer::predictor_registry()),
+                     "--predictor " + predictor.name);
+}
+
+/// The settings that predictors declare, each once: whose it is, and what it is there unless told otherwise.
+void add_settings(OptionParser& options) {
+  std::vector<trainer::OptionText> found;
   for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
-    all.insert(all.end(), row.train_options.begin(), row.train_options.end());
+    for (const trainer::OptionText& option : row.settings) {
+      if (option.argument.empty()) continue;
+      const bool is_text = option.otherwise.is_string();
+      const std::string owner =
+          row.name + " " + (is_text ? option.otherwise.get<std::string>() : option.otherwise.dump());
+      auto known = std::find_if(found.begin(), found.end(),
+                                [&](const auto& other) { return other.argument == option.argument; });
+      const bool is_new = known == found.end();
+      if (is_new) known = found.insert(known, option);
+      known->meaning += (is_new ? " (" : ", ") + owner;
+    }
   }
+  for (const trainer::OptionText& option : found) {
+    const auto value = option.otherwise.is_boolean() ? cxxopts::value<bool>() : cxxopts::value<std::string>();
+    options.add()(option.argument, option.meaning + ")", value);
+  }
+}
+
+/// "structured: operator costs …; operators: …": those that learn from a pool.
+std::string predictors_in_words() {
+  std::vector<std::string> words;
   for (const trainer::PredictorRow& row : trainer::predictor_registry()) {
-    if (row.name == predictor) options.require_of(row.train_options, all, "--predictor " + predictor);
+    if (row.train != nullptr) words.push_back(row.name + ": " + row.meaning);
   }
+  return joined(words, "; ");
 }
 
 void add_train_options(OptionParser& options) {
@@ -75,30 +121,10 @@ void add_train_options(OptionParser& options) {
       "write what was learned without a row of the pool: SOURCES.json says where each device-runtime came from "
       "(structured and operators)",
       cxxopts::value<std::string>());
-  add("predictor",
-      "structured (costs and execution structure; the default for nasbench201), operators (costs of kinds of "
-      "operators; "
-      "the default for every other space), maple-edge (network taught by simulated devices); to compare with: "
-      "maple-edge-plain (the paper's network), maple (without MAPLE-Edge's additions), help, flops, flops-memory, "
-      "look-up, additive, transfer, forest",
-      cxxopts::value<std::string>());
+  add("predictor", predictors_in_words(), cxxopts::value<std::string>());
   add("seed", "seed of every random draw", cxxopts::value<std::string>()->default_value("1"));
   add("out", "required: checkpoint to write", cxxopts::value<std::string>());
-  add("epochs", "networks: passes over the pool (200), of maple-edge over as many simulated samples",
-      cxxopts::value<std::string>());
-  add("batch", "networks: samples a step (128)", cxxopts::value<std::string>());
-  add("learning-rate", "networks: Adam's, at the start (0.001)", cxxopts::value<double>());
-  add("hidden", "networks: widths of the hidden layers (512,128)", cxxopts::value<std::string>());
-  add("pretraining-epochs",
-      "maple-edge: teach the network now, for so many epochs, to take any measurements, so that adapt --mode "
-      "set-encoder or fine-tune can use it; without it only adapt trains",
-      cxxopts::value<std::string>());
-  add("descriptor-kind",
-      "what of a device's descriptor counts: auto, in-network (structured, maple-edge), counters (networks), latency, "
-      "inferred (nothing)",
-      cxxopts::value<std::string>()->default_value("auto"));
-  add("no-normalisation", "descriptors in absolute units (MAPLE)");
-  add("no-scaling", "targets in milliseconds (MAPLE)");
+  add_settings(options);
   add_json_option(options);
   add("threads", "processor threads; one gives the same bytes every time",
       cxxopts::value<std::string>()->default_value("1"));
@@ -106,12 +132,12 @@ void add_train_options(OptionParser& options) {
 }
 
 /// Whose operators were measured, and that this is of no use to a program without XGBoost.
-void say_of_operator_latencies(const datasets::Pool& pool, const std::string& predictor, bool quiet) {
+void say_of_operator_latencies(const datasets::Pool& pool, const trainer::PredictorRow& predictor, bool quiet) {
   std::vector<std::string> devices;
   for (const datasets::DeviceRuntime& device : pool.devices) {
     if (!device.operator_latencies.empty()) devices.push_back(device.id);
   }
-  if (devices.empty() || predictor != "operators") return;
+  if (devices.empty() || !predictor.adapts_by("operators")) return;
   say("operators were measured on " + joined(devices) +
           (trainer::has_xgboost() ? ": what they take is learned"
                                   : ": nothing is learned of that, since this program was built without XGBoost "
@@ -121,13 +147,13 @@ void say_of_operator_latencies(const datasets::Pool& pool, const std::string& pr
 
 /// The name of the predictor, as far as it is known before the pool is read. The default may still turn out to be
 /// operators, which has no option that structured has not.
-std::string expected_predictor(const OptionParser& options) {
+const trainer::PredictorRow& expected_predictor(const OptionParser& options) {
   const std::vector<std::string> known = trainer::predictor_names();
   const std::string expected = options.has("predictor") ? options.get("predictor") : known.front();
   if (std::find(known.begin(), known.end(), expected) == known.end()) {
     throw UsageError("there is no predictor '" + expected + "'; there are: " + joined(known));
   }
-  return expected;
+  return trainer::predictor_row(expected);
 }
 
 void require_distinct_files(const OptionParser& options, const std::vector<fs::path>& pools) {
@@ -179,7 +205,8 @@ void run(const std::vector<std::string>& arguments) {
   const bool quiet = options.has("quiet");
   Outcome outcome(options);
   const std::vector<fs::path> folders = pools_of(options);
-  const std::string out = options.required("out"), expected = expected_predictor(options);
+  const std::string out = options.required("out");
+  const trainer::PredictorRow& expected = expected_predictor(options);
   if (options.has("from") && options.has("knowledge")) {
     throw UsageError("--from keeps the sources of its checkpoint, and --knowledge names those of a pool: give one");
   }
@@ -194,10 +221,10 @@ void run(const std::vector<std::string>& arguments) {
   MadeFolders made;
   made.for_file(out);
   const datasets::Pool pool = read_pools(options, folders);
-  const std::string predictor =
-      options.has("predictor") ? options.get("predictor") : trainer::default_predictor(*pool.space);
+  const trainer::PredictorRow& predictor =
+      options.has("predictor") ? expected : trainer::predictor_row(trainer::default_predictor(*pool.space));
   require_options_of(predictor, options);
-  const trainer::MapleEdgeSettings settings = settings_of(options, predictor);
+  const json settings = settings_of(options, predictor);
   say_of_operator_latencies(pool, predictor, quiet);
   for (const datasets::DeviceRuntime& device : pool.devices) {
     const std::size_t disturbed = datasets::never_undisturbed(device);
@@ -210,7 +237,7 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("from")) {
     model = trainer::load_pool_model(given_or_shipped(options.get("from")))->grown_by(pool);
   } else {
-    model = trainer::train_pool_model(predictor, pool, settings, control);
+    model = trainer::train_pool_model(predictor.name, pool, settings, control);
   }
   if (!sources.empty()) model = model->without_rows(std::move(sources));
   trainer::save(model->to_archive(), out);
@@ -219,7 +246,7 @@ void run(const std::vector<std::string>& arguments) {
   const bool names_networks = model->knowledge() != nullptr && !pool.space->composed();
   if (options.has("from")) say("the intervals are those that the checkpoint was calibrated with", quiet);
   outcome.written(
-      out, what + " of " + predictor + " and " + std::to_string(model->pool().devices.size()) + " device-runtimes",
+      out, what + " of " + predictor.name + " and " + std::to_string(model->pool().devices.size()) + " device-runtimes",
       "tenshot plan --checkpoint " + out + (names_networks ? " --networks models/" : "") +
           " --samples 10 --out plan.csv");
   outcome.finish();

@@ -1,6 +1,7 @@
 #include "trainer/core/archive_reader.h"
 
 #include <cmath>
+#include <limits>
 
 #include "datasets/tables/findings.h"
 #include "datasets/tables/json_reader.h"
@@ -92,6 +93,10 @@ std::int64_t CardField::whole_number(std::int64_t least, std::int64_t most) cons
     fail("a whole number from " + std::to_string(least) + " to " + std::to_string(most));
   }
   return json_->get<std::int64_t>();
+}
+
+std::uint64_t seed_of(const CardField& card) {
+  return static_cast<std::uint64_t>(card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max()));
 }
 
 std::vector<double> checked_doubles(const Archive& archive, const std::string& name, Range range,

@@ -36,7 +36,7 @@ class CardField {
   CardField at(const std::string& key) const;
   std::optional<CardField> find(const std::string& key) const;
   /// The entries of a list, at most `most` of them.
-  std::vector<CardField> list(std::size_t most) const;
+  std::vector<CardField> list(std::size_t most = 10'000'000) const;
 
   std::string text() const;
   std::vector<std::string> texts(std::size_t most) const;
@@ -81,6 +81,9 @@ class FieldSequence {
   std::vector<double> values_;
   std::size_t at_ = 0;
 };
+
+/// The seed that a card keeps beside the settings.
+std::uint64_t seed_of(const CardField& card);
 
 /// Throws FormatError: "FIELD is VALUE, expected a number from … to …".
 void require_in_range(double value, Range range, const std::string& field);

@@ -2,6 +2,7 @@
 
 #include "nasbench/support/error.h"
 #include "trainer/core/knowledge.h"
+#include "trainer/core/planning_prior.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -12,6 +13,10 @@ namespace {
 }
 
 }  // namespace
+
+std::optional<PlanningView> Predictor::uncertainty(const std::vector<Architecture>& /*candidates*/) const {
+  return std::nullopt;
+}
 
 OwnFits PoolModel::own_fits() const { refuse(kind(), "has no costs of its devices to predict left-out networks by"); }
 

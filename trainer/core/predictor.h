@@ -63,6 +63,15 @@ struct Unfamiliar {
   double size = 1;
 };
 
+/// A part of a latency.
+struct PartCost {
+  std::string name;  ///< "convolution 3x3 stride 2 1x3x224x224 -> 1x32x112x112", "nor_conv_3x3", "base"
+  std::string kind;  ///< operator_group_name(), "base", "decisions"; empty for one occurrence in a cell
+  double cost_ms = 0;
+  double deviation_ms = 0;  ///< standard deviation of the cost; those of parts are not independent
+  std::string key = {};     ///< of an operator of a network: operator_key(), by which measured times are found
+};
+
 /// What a device-runtime executes of a network, and what that costs it there.
 struct DeviceCosts {
   struct Structure {
@@ -70,14 +79,11 @@ struct DeviceCosts {
     std::string meaning;  ///< one sentence for a person
     double probability = 0;
   };
-  struct Cost {
-    std::string name;         ///< name of an operation
-    double cost_ms = 0;       ///< mean, of one occurrence in the cell
-    double deviation_ms = 0;  ///< standard deviation
-  };
   std::vector<Structure> structures;  ///< most probable first, those above one in a thousand
-  std::vector<Cost> costs;            ///< one for each operation that a believed structure counts
+  std::vector<PartCost> costs;        ///< one for each operation that a believed structure counts, as it is in the cell
 };
+
+struct PlanningView;
 
 /// A latency predictor of one device-runtime: what `adapt` makes and a search loop loads.
 class Predictor {
@@ -102,8 +108,21 @@ class Predictor {
   virtual nlohmann::json to_document() const = 0;
   /// What the predictor found out about the device when it was adapted. May be empty.
   virtual std::vector<Remark> explanation() const { return {}; }
-  /// Nothing of predictors that do not know what the device executes.
+
+  // What some kinds of predictors know beside latencies, for reports: nothing (empty) for a kind that does not know it.
+
+  /// What the device executes.
   virtual DeviceCosts device_costs() const { return {}; }
+  /// What operators cost on the device: one occurrence of each in the cell, or by kind the mean of `typical` networks.
+  virtual std::vector<PartCost> operator_costs(const std::vector<Architecture>& /*typical*/) const {
+    return device_costs().costs;
+  }
+  /// What the operators of a network cost, in their order; the sum is the predicted latency.
+  virtual std::vector<PartCost> network_costs(const Architecture& /*architecture*/) const { return {}; }
+  /// σ of a measurement's log latency.
+  virtual std::optional<double> measurement_noise() const { return std::nullopt; }
+  /// What is uncertain about candidates, which are connected and were not measured (trainer/core/planning_prior.h).
+  virtual std::optional<PlanningView> uncertainty(const std::vector<Architecture>& candidates) const;
 };
 
 class PlanningPrior;

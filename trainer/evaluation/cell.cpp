@@ -128,13 +128,10 @@ CellResult cell_result_from_json(const nlohmann::json& json, const std::string& 
 std::unique_ptr<PoolModel> train_model(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
                                        const std::filesystem::path& state_file) {
   const Method& method = spec.methods[task.method];
-  MapleEdgeSettings settings = method.network;
-  settings.descriptor = task.descriptor;
-  settings.fit.seed = spec.seed;
   TrainingControl control;
   control.state_file = state_file;
   const datasets::Pool pool = subset(data.known(), task.members);
-  return train_pool_model(method.predictor, pool, settings, control, method.posterior);
+  return train_pool_model(method.predictor, pool, task.settings, control);
 }
 
 std::vector<Architecture> choose_samples(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,

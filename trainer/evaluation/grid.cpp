@@ -10,6 +10,7 @@
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "trainer/predictors/described/descriptor_prior.h"
+#include "trainer/predictors/maple_edge/descriptor_features.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::trainer::evaluation {
@@ -141,7 +142,7 @@ class GridBuilder {
 
   void add_choices(GridCell cell) {
     const Method& method = spec_.methods[cell.method];
-    const bool network = is_network(method.predictor);
+    const bool network = predictor_row(method.predictor).adapts_by("clones");
     std::vector<std::string> samplers = method.sampler ? std::vector<std::string>{*method.sampler} : spec_.samplers;
     std::vector<std::size_t> samples = method.samples ? std::vector<std::size_t>{*method.samples} : spec_.samples;
     std::vector<std::optional<int>> clones = spec_.clones;
@@ -166,36 +167,31 @@ class GridBuilder {
     }
   }
 
-  static bool may_start_unmeasured(const Method& method) { return is_network(method.predictor); }
-
   /// Whether anything is known of the target when nothing is measured.
   bool answers_unmeasured(const Method& method, const std::string& target) const {
     const datasets::HardwareDescriptor& descriptor = data_.train.find(target)->descriptor;
-    if (!method.descriptor || method.network.descriptor == "inferred") return false;
-    if (richest_descriptor(method.predictor) != "in-network")
-      return may_start_unmeasured(method) && descriptor.has_latencies();
+    if (!method.descriptor || method.descriptor_kind() == "inferred") return false;
+    const PredictorRow& row = predictor_row(method.predictor);
+    if (row.richest_descriptor != "in-network") return row.adapts_by("clones") && descriptor.has_latencies();
     // Operators' counters say nothing of costs that their latencies do not.
-    const std::string wanted = method.network.descriptor == "counters" ? "latency" : method.network.descriptor;
+    const std::string wanted = method.descriptor_kind() == "counters" ? "latency" : method.descriptor_kind();
     const DescriptorKind kind = structured::kind_for(data_.train, wanted);
     return structured::says_something(descriptor, nasbench::structures_of(*data_.train.space), kind);
   }
 
   std::size_t model(const std::vector<std::string>& members, const std::string& target, std::size_t m) {
     const Method& method = spec_.methods[m];
-    ModelTask task{members, m, method.network.descriptor, {}};
+    ModelTask task{members, m, method.descriptor_kind(), method.settings, {}};
     if (!method.descriptor) task.descriptor = "inferred";
-    if (task.descriptor == "auto" &&
-        richest_descriptor(method.predictor) != "in-network") {  // what the target lacks, its pool is not described by
+    if (task.descriptor == "auto" && predictor_row(method.predictor).richest_descriptor !=
+                                         "in-network") {  // what the target lacks, its pool is not described by
       std::vector<std::string> described = members;
       described.push_back(target);
       task.descriptor = std::string(name(common_descriptor_kind(subset(data_.train, described))));
     }
-    const MapleEdgeSettings& n = method.network;
-    nlohmann::json identity = {
-        method.predictor,   members,          task.descriptor,     spec_.seed,          n.hidden,
-        n.fit.epochs,       n.fit.batch,      n.fit.learning_rate, n.normalise,         n.scale_latencies,
-        n.fine_tune_epochs, method.posterior, n.simulation,        n.pretraining_epochs};
-    if (n.fit.weight_decay > 0) identity.push_back(n.fit.weight_decay);
+    if (task.settings.contains("descriptor_kind")) task.settings["descriptor_kind"] = task.descriptor;
+    if (task.settings.contains("seed")) task.settings["seed"] = spec_.seed;
+    const nlohmann::json identity = {method.predictor, members, task.descriptor, task.settings};
     task.key = sha256_hex(identity.dump() + data_.sha256).substr(0, 16);
     const auto [place, added] = models_.emplace(task.key, grid_.models.size());
     if (added) grid_.models.push_back(task);

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,8 +30,9 @@ ExperimentData load_data(const ExperimentSpec& spec);
 struct ModelTask {
   std::vector<std::string> members;  ///< ids of the pool's device-runtimes
   std::size_t method = 0;
-  std::string descriptor;  ///< descriptor kind
-  std::string key;         ///< names its file: equal keys are equal models
+  std::string descriptor;   ///< descriptor kind
+  nlohmann::json settings;  ///< of its training, with that kind and the experiment's seed
+  std::string key;          ///< names its file: equal keys are equal models
 };
 
 /// Every architecture of the training rows.

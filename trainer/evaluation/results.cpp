@@ -191,7 +191,7 @@ std::string results_csv(const ExperimentResults& results) {
     const GridCell& cell = results.grid.cells[c];
     const Method& method = results.spec.methods[cell.method];
     const Metrics& m = results.cells[c].metrics;
-    const bool network = is_network(method.predictor);
+    const bool network = predictor_row(method.predictor).adapts_by("clones");
     text += field(results.spec.name) + ',' + std::to_string(cell.trial + 1) + ',' +
             std::to_string(results.spec.seed + static_cast<std::uint64_t>(cell.trial)) + ',' +
             choice_fields(results, cell) + ',' + field(method.name) + ',' + method.predictor + ',' +

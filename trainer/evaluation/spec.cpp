@@ -131,53 +131,20 @@ PoolStrategy pool_of(const SpecValue& value) {
 
 int whole(const SpecValue& value, int least, int most) { return static_cast<int>(value.integer(least, most)); }
 
-/// Options that a method sets some keys of; the others keep their `defaults`. `checked` fills them in and throws where
-/// a value is wrong.
-template <class Checked>
-auto options_of(const SpecValue& value, const json& defaults, Checked checked) {
-  std::vector<std::string> names;
-  for (const auto& item : defaults.items()) names.push_back(item.key());
-  value.only_keys(names);
+/// The settings that a method's keys change, and the others as they are unless told otherwise.
+json settings_of(const SpecValue& value, const PredictorRow& row) {
+  json given = json::object();
+  for (const OptionText& option : row.settings) {
+    const auto found = value.find(option.name);
+    if (!found) continue;
+    if (!option.options.empty()) found->only_keys(names_of(option.options));
+    given[option.name] = found->json();
+  }
   try {
-    return checked(value.json());
-  } catch (const json::exception&) {
-    value.fail("numbers, or lists of them, like the defaults " + defaults.dump());
-  } catch (const InputError& error) {
-    value.fail(std::string("valid values: ") + error.what());
+    return row.complete(given);
+  } catch (const BadOption& bad) {
+    fail_at(value, bad);
   }
-}
-
-SimulationOptions checked_simulation(const json& given) {
-  const auto options = given.get<SimulationOptions>();
-  require_valid(options);
-  return options;
-}
-
-/// The settings of the network predictors that a method may set, from its keys.
-MapleEdgeSettings network_of(const SpecValue& value, const std::string& predictor) {
-  MapleEdgeSettings settings = default_settings(predictor);
-  if (const auto v = value.find("normalise")) settings.normalise = v->boolean();
-  if (const auto v = value.find("scale_latencies")) settings.scale_latencies = v->boolean();
-  if (const auto v = value.find("epochs")) settings.fit.epochs = whole(*v, 1, 100'000);
-  if (const auto v = value.find("fine_tune_epochs")) settings.fine_tune_epochs = whole(*v, 1, 100'000);
-  if (const auto v = value.find("pretraining_epochs")) settings.pretraining_epochs = whole(*v, 0, 100'000);
-  if (const auto v = value.find("learning_rate")) settings.fit.learning_rate = v->number(0, 1);
-  if (const auto v = value.find("weight_decay")) settings.fit.weight_decay = v->number(0, 1);
-  if (const auto v = value.find("descriptor_kind")) {
-    const std::string richest = richest_descriptor(predictor);
-    std::vector<std::string> kinds = {"auto", richest, "latency", "inferred"};
-    if (predictor == "maple-edge") kinds.push_back("counters");
-    settings.descriptor = v->one_of(kinds);
-  }
-  if (const auto v = value.find("batch")) settings.fit.batch = whole(*v, 1, 1'000'000);
-  if (const auto v = value.find("simulation")) {
-    settings.simulation = options_of(*v, SimulationOptions{}, checked_simulation);
-  }
-  if (const auto v = value.find("hidden")) {
-    settings.hidden.clear();
-    for (const SpecValue& width : v->list()) settings.hidden.push_back(whole(width, 1, 65536));
-  }
-  return settings;
 }
 
 /// Whether planning knows the target's descriptor.
@@ -186,7 +153,7 @@ bool planning_descriptor_of(const SpecValue& value, const Method& method) {
   if (!v || !v->boolean()) return false;
   const bool planned = value.find("sampler") && value.at("sampler").json() == "information";
   if (!planned) v->fail("\"sampler\": \"information\" beside it, the only one that looks at descriptors");
-  const bool richest = method.network.descriptor == "auto" || method.network.descriptor == "in-network";
+  const bool richest = method.descriptor_kind() == "auto" || method.descriptor_kind() == "in-network";
   if (!method.descriptor || !richest) {
     v->fail("neither \"descriptor\": false nor a poorer \"descriptor_kind\" beside it: planning knows all there is");
   }
@@ -218,10 +185,9 @@ Method method_of(const SpecValue& value) {
   Method method;
   method.predictor = (value.is_object() ? value.at("predictor") : value).one_of(predictor_names());
   const PredictorRow& row = predictor_row(method.predictor);
-  if (row.posterior_options != nullptr) method.posterior = row.posterior_options(nullptr);
   if (!value.is_object()) {
     method.name = method.predictor;
-    method.network = network_of(SpecValue(json::object(), ""), method.predictor);
+    method.settings = row.complete(nullptr);
     return method;
   }
   std::vector<std::string> keys = {"name",
@@ -233,13 +199,16 @@ Method method_of(const SpecValue& value) {
                                    "planning_noise",
                                    "planning_descriptor",
                                    "shuffled_descriptor"};
-  keys.insert(keys.end(), row.method_keys.begin(), row.method_keys.end());
+  keys.insert(keys.end(), row.adapt_keys.begin(), row.adapt_keys.end());
+  for (const OptionText& option : row.settings) {
+    if (option.name != "seed") keys.push_back(option.name);  // which is the experiment's
+  }
   value.only_keys(keys);
   method.name = value.find("name") ? value.at("name").text() : method.predictor;
-  method.network = network_of(value, method.predictor);
+  method.settings = settings_of(value, row);
   if (const auto v = value.find("mode")) {
     method.mode = v->one_of({"joint", "fine-tune", "set-encoder"});
-    if (method.mode == "set-encoder" && method.network.pretraining_epochs == 0) {
+    if (method.mode == "set-encoder" && method.settings.value("pretraining_epochs", 0) == 0) {
       v->fail("\"pretraining_epochs\" beside \"set-encoder\", which trains nothing afterwards");
     }
   }
@@ -253,9 +222,6 @@ Method method_of(const SpecValue& value) {
   method.planning_descriptor = planning_descriptor_of(value, method);
   if (const auto v = value.find("profiled")) method.profiled = v->boolean();
   read_samples(value, method);
-  if (const auto v = value.find("posterior")) {
-    method.posterior = options_of(*v, method.posterior, row.posterior_options);
-  }
   return method;
 }
 

@@ -9,7 +9,6 @@
 
 #include "datasets/pool/pool.h"
 #include "datasets/tables/quantity.h"
-#include "trainer/predictors/maple_edge/maple_edge.h"
 
 namespace tenshot::trainer::evaluation {
 
@@ -55,10 +54,8 @@ struct Method {
   std::string name;
   std::string predictor;
   std::string mode = "joint";
-  MapleEdgeSettings network;  ///< settings of the network predictors
-  /// All options of a predictor whose row has posterior_options (trainer/predictors/registry.h); null for the others.
-  nlohmann::json posterior;
-  bool descriptor = true;  ///< the target's hardware descriptor may be used
+  nlohmann::json settings;  ///< all that its training can be told (PredictorRow::settings)
+  bool descriptor = true;   ///< the target's hardware descriptor may be used
   /// The target is described by another runtime's descriptor: a control. A predictor that does as well with it as with
   /// its own makes no use of descriptors.
   bool shuffled_descriptor = false;
@@ -74,6 +71,9 @@ struct Method {
   std::vector<std::size_t> rounds;
   std::optional<double> planning_noise;  ///< PlanRequest::noise
   bool all_samples = false;              ///< measures every architecture of the training rows: a ceiling, not a peer
+
+  /// The kind of descriptor that it is trained for; "auto" where it has no choice.
+  std::string descriptor_kind() const { return settings.value("descriptor_kind", "auto"); }
 };
 
 /// A grid of experiments. Every method of a trial adapts on the same samples.

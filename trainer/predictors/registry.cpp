@@ -25,143 +25,103 @@ namespace {
 
 using Model = std::unique_ptr<PoolModel>;
 
-template <class Options>
-Options options_of(const nlohmann::json& given) {
-  return given.is_null() ? Options{} : given.get<Options>();
-}
-
-template <class Options>
-nlohmann::json posterior_options(const nlohmann::json& given) {
-  const auto options = options_of<Options>(given);
-  require_valid(options);
-  return options;
-}
-
-Model train_structured_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
-                           const TrainingControl&, const nlohmann::json& posterior) {
-  return train_structured(pool, settings.fit.seed, options_of<structured::PosteriorOptions>(posterior),
-                          settings.descriptor);
-}
-
-Model train_operators_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
-                          const TrainingControl&, const nlohmann::json& posterior) {
-  return train_operators(pool, settings.fit.seed, options_of<operators::PosteriorOptions>(posterior));
-}
-
-Model train_network_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
-                        const TrainingControl& control, const nlohmann::json&) {
-  return train_maple_edge(pool, settings, control);
-}
-
-Model train_simulated_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
-                          const TrainingControl& control, const nlohmann::json&) {
-  return train_simulated_network(pool, settings, control);
-}
-
 /// Before there were simulated devices, maple-edge was what is maple-edge-plain now.
 Model load_maple_edge_row(const Archive& archive) {
   return is_simulated_network(archive) ? load_simulated_network(archive) : load_maple_edge(archive);
-}
-
-Model train_help_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings& settings,
-                     const TrainingControl& control, const nlohmann::json&) {
-  HelpSettings help;
-  help.seed = settings.fit.seed;
-  return train_help(pool, help, control);
-}
-
-Model train_transfer_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings&,
-                         const TrainingControl&, const nlohmann::json&) {
-  return make_transfer(pool);
-}
-
-Model train_forest_row(const std::string&, const datasets::Pool& pool, const MapleEdgeSettings&, const TrainingControl&,
-                       const nlohmann::json&) {
-  return make_forest(pool);
-}
-
-Model train_linear_row(const std::string& name, const datasets::Pool& pool, const MapleEdgeSettings&,
-                       const TrainingControl&, const nlohmann::json&) {
-  return make_linear_peer(name, pool);
 }
 
 std::unique_ptr<Predictor> load_feed_forward(const Archive& archive) {
   return std::make_unique<FeedForwardPredictor>(archive);
 }
 
-const std::vector<std::string> network_train_options = {
-    "epochs", "batch", "learning-rate", "hidden", "descriptor-kind", "no-normalisation", "no-scaling"};
-const std::vector<std::string> simulated_train_options = {"epochs", "batch",           "learning-rate",
-                                                          "hidden", "descriptor-kind", "pretraining-epochs"};
-const std::vector<std::string> network_adapt_options = {"clones", "mode"};
-const std::vector<std::string> network_method_keys = {
-    "mode",          "clones", "normalise",       "scale_latencies", "epochs", "fine_tune_epochs",
-    "learning_rate", "hidden", "descriptor_kind", "ensemble"};
-
-/// A row whose predictor has no settings of its own.
-PredictorRow plain_row(const char* name, const char* meaning, PredictorRow::Train train,
-                       PredictorRow::LoadModel load_model, PredictorRow::LoadPredictor load_predictor) {
+PredictorRow row_of(const char* name, const char* meaning, PredictorRow::LoadModel load_model,
+                    PredictorRow::LoadPredictor load_predictor) {
   PredictorRow row;
   row.name = name;
   row.meaning = meaning;
-  row.train = train;
   row.load_model = load_model;
   row.load_predictor = load_predictor;
   return row;
 }
 
+/// Gives a row the settings that its predictor declares.
+template <class Settings, class Train>
+void learns(PredictorRow& row, const Declaration<Settings>& declaration, Train train) {
+  row.settings = declaration.texts();
+  row.complete = [&declaration](const nlohmann::json& given) { return declaration.to_json(declaration.read(given)); };
+  row.train = [&declaration, train](const datasets::Pool& pool, const nlohmann::json& settings,
+                                    const TrainingControl& control) -> Model {
+    return train(pool, declaration.read(settings), control);
+  };
+}
+
+/// A row whose predictor has no settings.
+template <class Make>
+PredictorRow plain_row(const char* name, const char* meaning, Make make, PredictorRow::LoadModel load_model,
+                       PredictorRow::LoadPredictor load_predictor) {
+  PredictorRow row = row_of(name, meaning, load_model, load_predictor);
+  row.train = [make](const datasets::Pool& pool, const nlohmann::json&, const TrainingControl&) { return make(pool); };
+  return row;
+}
+
 PredictorRow structured_row() {
-  PredictorRow row =
-      plain_row("structured", "operator costs and the runtime's execution structure; intervals (the default)",
-                train_structured_row, load_structured, load_structured_predictor);
-  row.train_options = {"descriptor-kind"};
+  PredictorRow row = row_of("structured",
+                            "operator costs and the runtime's execution structure, with intervals (the default for "
+                            "nasbench201)",
+                            load_structured, load_structured_predictor);
+  learns(row, declared(StructuredSettings()),
+         [](const auto& pool, const auto& settings, const auto&) { return train_structured(pool, settings); });
   row.richest_descriptor = "in-network";
-  row.method_keys = {"posterior", "descriptor_kind"};
-  row.posterior_options = posterior_options<structured::PosteriorOptions>;
   row.keeps_knowledge = true;
   row.adapt_options = {"like"};
   return row;
 }
 
 PredictorRow operators_row() {
-  PredictorRow row = plain_row("operators", "costs of each kind of operator, for networks of any space; intervals",
-                               train_operators_row, load_operators, load_operators_predictor);
+  PredictorRow row =
+      row_of("operators", "costs of each kind of operator, with intervals (the default for every other space)",
+             load_operators, load_operators_predictor);
+  learns(row, declared(OperatorsSettings()),
+         [](const auto& pool, const auto& settings, const auto&) { return train_operators(pool, settings); });
   row.needs_decisions = false;
-  row.method_keys = {"posterior", "profiled"};
-  row.posterior_options = posterior_options<operators::PosteriorOptions>;
   row.keeps_knowledge = true;
   row.adapt_options = {"like", "operators"};
+  row.adapt_keys = {"profiled"};
+  return row;
+}
+
+template <class Train>
+PredictorRow network_row(const char* name, const char* meaning, const Declaration<MapleEdgeSettings>& declaration,
+                         Train train, PredictorRow::LoadModel load_model) {
+  PredictorRow row = row_of(name, meaning, load_model, load_feed_forward);
+  learns(row, declaration, train);
+  row.adapt_options = {"clones", "mode"};
+  row.adapt_keys = {"clones", "mode", "ensemble"};
   return row;
 }
 
 PredictorRow simulated_row() {
-  PredictorRow row = plain_row("maple-edge", "the regression network of MAPLE-Edge, taught by simulated devices",
-                               train_simulated_row, load_maple_edge_row, load_feed_forward);
-  row.train_options = simulated_train_options;
-  row.adapt_options = network_adapt_options;
+  PredictorRow row = network_row("maple-edge", "the regression network of MAPLE-Edge, taught by simulated devices",
+                                 simulated_options(), train_simulated_network, load_maple_edge_row);
   row.richest_descriptor = "in-network";
-  row.settings = simulated_network_settings;
-  row.method_keys = network_method_keys;
-  row.method_keys.insert(row.method_keys.end(), {"simulation", "batch", "pretraining_epochs", "weight_decay"});
   return row;
 }
 
-PredictorRow network_row(const char* name, const char* meaning, PredictorRow::Settings settings) {
-  PredictorRow row = plain_row(name, meaning, train_network_row, load_maple_edge, load_feed_forward);
-  row.train_options = network_train_options;
-  row.adapt_options = network_adapt_options;
-  row.settings = settings;
-  row.method_keys = network_method_keys;
+PredictorRow help_row() {
+  PredictorRow row = row_of("help", "HELP's meta-learned network", load_help, load_feed_forward);
+  learns(row, declared(HelpSettings()), train_help);
   return row;
 }
 
-PredictorRow linear_row(const char* name, const char* meaning) {
-  return plain_row(name, meaning, train_linear_row, load_linear_peer, load_feed_forward);
+PredictorRow linear_row(const char* name, const char* meaning,
+                        PredictorRow::LoadPredictor load_predictor = load_feed_forward) {
+  const auto make = [name](const datasets::Pool& pool) { return make_linear_peer(name, pool); };
+  return plain_row(name, meaning, make, load_linear_peer, load_predictor);
 }
 
 /// A line that also takes networks by name.
 PredictorRow line_row(const char* name, const char* meaning) {
-  PredictorRow row = plain_row(name, meaning, train_linear_row, load_linear_peer, load_linear_predictor);
+  PredictorRow row = linear_row(name, meaning, load_linear_predictor);
   row.needs_decisions = false;
   return row;
 }
@@ -171,12 +131,14 @@ std::vector<PredictorRow> make_registry() {
       structured_row(),
       operators_row(),
       simulated_row(),
-      network_row("maple-edge-plain", "the same network taught by the pool alone, as in the paper", plain_settings),
-      network_row("maple", "that network without MAPLE-Edge's additions", maple_settings),
-      plain_row("help", "HELP's meta-learned network", train_help_row, load_help, load_feed_forward),
+      network_row("maple-edge-plain", "the same network taught by the pool alone, as in the paper", plain_options(),
+                  train_maple_edge, load_maple_edge),
+      network_row("maple", "that network without MAPLE-Edge's additions", maple_options(), train_maple_edge,
+                  load_maple_edge),
+      help_row(),
       plain_row("transfer", "a line through the latencies of the pool's device-runtime that ranks most alike",
-                train_transfer_row, load_transfer, load_structured_predictor),
-      plain_row("forest", "a random forest on the device's own measurements", train_forest_row, load_forest,
+                make_transfer, load_transfer, load_transfer_predictor),
+      plain_row("forest", "a random forest on the device's own measurements", make_forest, load_forest,
                 load_forest_predictor),
       line_row("flops", "a line through FLOPs"),
       line_row("flops-memory", "a line through FLOPs and bytes read and written"),
@@ -184,8 +146,8 @@ std::vector<PredictorRow> make_registry() {
       line_row("constant", "the one latency that is within ±10 % of most measurements"),
       linear_row("look-up", "the sum of the operators' own latencies and a fitted backbone"),
       linear_row("additive", "a cost for every option, fitted to the device's own measurements by ridge regression"),
-      plain_row("kernels", "the sum of a network's kernels, learned from kernels measured on the device", nullptr,
-                nullptr, load_kernels_predictor),
+      row_of("kernels", "the sum of a network's kernels, learned from kernels measured on the device", nullptr,
+             load_kernels_predictor),
   };
 }
 
@@ -247,6 +209,10 @@ auto loaded(const std::filesystem::path& path, const std::vector<std::string>& c
 
 }  // namespace
 
+bool PredictorRow::adapts_by(const std::string& option) const {
+  return std::find(adapt_options.begin(), adapt_options.end(), option) != adapt_options.end();
+}
+
 const std::vector<PredictorRow>& predictor_registry() {
   static const std::vector<PredictorRow> registry = make_registry();
   return registry;
@@ -266,35 +232,24 @@ const PredictorRow& predictor_row(const std::string& name) {
   throw InputError("there is no predictor '" + name + "'; there are: " + joined(predictor_names()));
 }
 
-MapleEdgeSettings default_settings(const std::string& name) {
-  const PredictorRow* row = find_row(name);
-  return row != nullptr && row->settings != nullptr ? row->settings() : MapleEdgeSettings{};
-}
-
-std::string richest_descriptor(const std::string& name) {
-  const PredictorRow* row = find_row(name);
-  return row != nullptr ? row->richest_descriptor : "";
-}
-
-bool is_network(const std::string& name) {
-  const PredictorRow* row = find_row(name);
-  return row != nullptr && row->settings != nullptr;
-}
-
 std::string default_predictor(const nasbench::SearchSpace& space) {
   return nasbench::has_structures(space) ? "structured" : "operators";
 }
 
 std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datasets::Pool& pool,
-                                            const MapleEdgeSettings& settings, const TrainingControl& control,
-                                            const nlohmann::json& posterior) {
+                                            const nlohmann::json& settings, const TrainingControl& control) {
   const PredictorRow& row = predictor_row(name);
   if (row.train == nullptr) {
     throw InputError("'" + name +
                      "' learns from kernels measured on the device, not from a pool: tenshot kernels train");
   }
   if (row.needs_decisions && pool.space != nullptr) nasbench::require_composed(*pool.space);
-  return row.train(name, pool, settings, control, posterior);
+  for (const auto& item : settings.items()) {
+    const auto is_it = [&](const OptionText& option) { return option.name == item.key(); };
+    if (std::any_of(row.settings.begin(), row.settings.end(), is_it)) continue;
+    throw InputError("'" + name + "' has no setting '" + excerpt(item.key()) + "'");
+  }
+  return row.train(pool, settings, control);
 }
 
 std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path) {

@@ -5,7 +5,7 @@
 #include <numeric>
 
 #include "sampling/architectures/information.h"
-#include "trainer/predictors/insight.h"
+#include "trainer/core/planning_prior.h"
 
 namespace tenshot::trainer {
 
@@ -47,7 +47,7 @@ double NextMeasurements::narrowing() const {
 std::optional<NextMeasurements> next_measurements(const Predictor& predictor,
                                                   const std::vector<Architecture>& candidates, std::size_t count) {
   if (candidates.size() <= count) return std::nullopt;
-  const std::optional<PlanningView> view = uncertainty(predictor, candidates);
+  const std::optional<PlanningView> view = predictor.uncertainty(candidates);
   if (!view) return std::nullopt;
   sampling::InformationOptions options;
   if (view->noise) options.noise = *view->noise;

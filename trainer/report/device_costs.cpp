@@ -8,7 +8,6 @@
 #include "nasbench/support/median.h"
 #include "nasbench/support/text.h"
 #include "trainer/core/prediction_table.h"
-#include "trainer/predictors/insight.h"
 #include "trainer/predictors/operators/operator_times.h"
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
@@ -153,7 +152,7 @@ void add_layers(Page& page, const Device& device) {
       const auto profile = profiles.find(name);
       if (profile == profiles.end()) continue;
       std::vector<Layer> layers;
-      for (const PartCost& part : network_costs(device.predictor, measured->architectures[i])) {
+      for (const PartCost& part : device.predictor.network_costs(measured->architectures[i])) {
         if (part.key.empty()) continue;
         layers.push_back({part.name, {}, part.cost_ms});
         const auto found = profile->second.find(part.key);
@@ -165,7 +164,7 @@ void add_layers(Page& page, const Device& device) {
 }
 
 void add_costs(Page& page, const Device& device) {
-  std::vector<PartCost> costs = operator_costs(device.predictor, device.used.architectures);
+  std::vector<PartCost> costs = device.predictor.operator_costs(device.used.architectures);
   if (costs.empty()) return;
   const bool by_kind = !costs.front().kind.empty();
   if (by_kind) leave_out_negligible(costs);
@@ -185,7 +184,7 @@ void add_found(Page& page, const Device& device) {
 void add_explained(Page& page, const Device& device, const DeviceReportOptions& options) {
   for (const std::string& text : options.explained) {
     const Architecture architecture = datasets::architecture_or_file(text, device.space(), options.read);
-    const std::vector<PartCost> parts = network_costs(device.predictor, architecture);
+    const std::vector<PartCost> parts = device.predictor.network_costs(architecture);
     if (parts.empty()) {
       throw InputError("a predictor of kind '" + std::string(device.predictor.kind()) +
                        "' does not say what single operators of a network cost; one of kind 'operators' does");

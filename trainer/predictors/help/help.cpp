@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
@@ -15,10 +14,36 @@
 
 namespace tenshot::trainer {
 
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(HelpSettings, episodes, devices_per_episode, support, query, inner_steps,
-                                   adaptation_steps, learning_rate)
-
 namespace {
+
+using Settings = HelpSettings;
+
+constexpr double many = 1'000'000, most_steps = 1000;
+
+const Declaration<Settings> help_options({
+    {"episodes", &Settings::episodes, Allowed(0, many), "Episodes of meta-training. More take longer."},
+    {"devices_per_episode", &Settings::devices_per_episode, Allowed(1, many),
+     "Devices of the pool in an episode. More are steadier and take longer."},
+    {"support", &Settings::support, Allowed(1, many),
+     "Measured architectures of a device in an episode: as many as a new device will have. More teach the network to "
+     "expect more."},
+    {"query", &Settings::query, Allowed(1, many),
+     "Architectures that the adapted predictor is judged on in an episode. More are steadier."},
+    {"inner_steps", &Settings::inner_steps, Allowed(0, most_steps),
+     "Gradient steps of adaptation in an episode. More take longer and more memory."},
+    {"adaptation_steps", &Settings::adaptation_steps, Allowed(0, most_steps),
+     "Gradient steps on the new device. More follow its few measurements further."},
+    {"learning_rate", &Settings::learning_rate, Allowed(0, 1),
+     "Learning rate of meta-training. Larger learns faster, and too large never settles."},
+    {"seed", &Settings::seed, Allowed(0, 9.2e18), "Seed of every random draw."},
+});
+
+/// What a card keeps of them, beside which it keeps the seed.
+nlohmann::json settings_json(const Settings& settings) {
+  nlohmann::json json = help_options.to_json(settings);
+  json.erase("seed");
+  return json;
+}
 
 /// Encodings and latencies relative to `unit_ms`.
 MetaBatch batch_of(const SearchSpace& space, const std::vector<Architecture>& architectures,
@@ -43,7 +68,7 @@ class HelpModel : public PoolModel {
   Archive to_archive() const override {
     Archive archive = checkpoint_archive(pool_, kind());
     archive.card["seed"] = settings_.seed;
-    archive.card["settings"] = settings_;
+    archive.card["settings"] = settings_json(settings_);
     const std::vector<float> parameters = network_->parameters();
     archive.put("parameters", to_array(parameters, {static_cast<std::int64_t>(parameters.size())}));
     return archive;
@@ -140,6 +165,8 @@ class TaskSource {
 
 }  // namespace
 
+const Declaration<Settings>& declared(const Settings&) { return help_options; }
+
 std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSettings& settings,
                                       const TrainingControl& control) {
   require_devices(pool);
@@ -147,7 +174,8 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
   const FlushedDenormals flushed;
   const TaskSource source(pool, settings);
   auto network = make_meta_network(static_cast<int>(pool.space->encoding_width()), settings.seed);
-  const std::string fingerprint = training_fingerprint({{"help", settings}, {"seed", settings.seed}}, pool);
+  const std::string fingerprint =
+      training_fingerprint({{"help", settings_json(settings)}, {"seed", settings.seed}}, pool);
   TrainingState state = find_training_state(fingerprint, control.state_file).value_or(TrainingState{});
   if (state.done > 0) network->restore(state.adam);
   const int done_before = state.done;
@@ -182,20 +210,9 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
 
 std::unique_ptr<PoolModel> load_help(const Archive& archive) {
   datasets::Pool pool = get_pool(archive);
-  const CardField card(archive), given = card.at("settings");
-  const auto count = [&](const char* key, int least, int most) {
-    return static_cast<int>(given.at(key).whole_number(least, most));
-  };
-  constexpr int many = 1'000'000, most_steps = 1000;
-  HelpSettings settings;
-  settings.episodes = count("episodes", 0, many);
-  settings.devices_per_episode = count("devices_per_episode", 1, many);
-  settings.support = count("support", 1, many);
-  settings.query = count("query", 1, many);
-  settings.inner_steps = count("inner_steps", 0, most_steps);
-  settings.adaptation_steps = count("adaptation_steps", 0, most_steps);
-  settings.learning_rate = given.at("learning_rate").number(share);
-  settings.seed = static_cast<std::uint64_t>(card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max()));
+  const CardField card(archive);
+  HelpSettings settings = read_settings(help_options, card.at("settings"));
+  settings.seed = seed_of(card);
   auto network = make_meta_network(static_cast<int>(pool.space->encoding_width()), settings.seed);
   network->load(checked_floats(archive, "parameters", {-1e9, 1e9}));
   return std::make_unique<HelpModel>(std::move(pool), settings, std::move(network));

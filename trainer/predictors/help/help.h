@@ -4,21 +4,23 @@
 #include <memory>
 
 #include "datasets/pool/pool.h"
+#include "trainer/core/options.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {
 
-/// How HELP is meta-trained.
+/// How HELP is meta-trained. Each option is explained where it is declared (help.cpp).
 struct HelpSettings {
-  int episodes = 1500;          ///< of meta-training; more take longer
-  int devices_per_episode = 4;  ///< of the pool; more are steadier and take longer
-  int support = 10;             ///< measured architectures of a device in an episode: as many as a new device will have
-  int query = 64;               ///< architectures that the adapted predictor is judged on; more are steadier
-  int inner_steps = 2;          ///< gradient steps of adaptation in an episode; more take longer and more memory
-  int adaptation_steps = 20;    ///< gradient steps on the new device; more follow its few measurements further
-  double learning_rate = 3e-3;  ///< of meta-training; too large never settles
+  int episodes = 1500;
+  int devices_per_episode = 4;
+  int support = 10;
+  int query = 64;
+  int inner_steps = 2;
+  int adaptation_steps = 20;
+  double learning_rate = 3e-3;
   std::uint64_t seed = 1;
 };
+const Declaration<HelpSettings>& declared(const HelpSettings&);
 
 /// "help": the meta-learned predictor of HELP (Lee, Lee, Chong and Hwang, NeurIPS 2021), from its paper's description,
 /// in LibTorch. A hardware embedding is computed from the latencies of the measured architectures; a network

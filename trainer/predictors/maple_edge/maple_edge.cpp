@@ -13,7 +13,6 @@
 #include "trainer/core/libtorch.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
-#include "trainer/predictors/maple_edge/maple_edge_settings.h"
 #include "trainer/predictors/maple_edge/sample_table.h"
 
 namespace tenshot::trainer {
@@ -155,7 +154,8 @@ void MapleEdgeModel::train(const TrainingControl& control) {
   FitOptions fit_options = settings_.fit;
   fit_options.seed = stream_seed(settings_.fit.seed, order_stream);
   const std::string fingerprint = training_fingerprint(
-      {{"train", settings_json(settings_)}, {"seed", settings_.fit.seed}, {"kind", settings_.kind}}, pool_);
+      {{"train", settings_json(plain_options(), settings_)}, {"seed", settings_.fit.seed}, {"kind", settings_.kind}},
+      pool_);
   const auto samples = static_cast<std::size_t>(settings_.reference_samples);
   const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& {
     return table.described_by(described_by_draw(settings_.fit.seed, epoch, samples, standardisation_));
@@ -225,7 +225,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::from_descriptor(const datasets::Hardw
   const std::vector<float> features = standardisation_.apply(
       device_features(descriptor_, settings_.normalise, descriptor, AdaptationSet{}, space(), scale_ms));
   nlohmann::json card = predictor_card(*this, set, seed);
-  card["settings"] = settings_json(settings_);
+  card["settings"] = settings_json(plain_options(), settings_);
   card["descriptor_source"] = described_by(descriptor_, descriptor);
   card["descriptor_used"] = std::string(name(descriptor_));
   card["expected_scale_ms"] = scale_ms;
@@ -292,7 +292,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
     fit_options.learning_rate = settings_.fine_tune_learning_rate;
   }
   nlohmann::json card = predictor_card(*this, set, options.seed);
-  card["settings"] = settings_json(settings_);
+  card["settings"] = settings_json(plain_options(), settings_);
   card["descriptor_source"] = described_by(descriptor_, descriptor);
   card["descriptor_used"] = std::string(name(descriptor_));
   card["mode"] = options.mode;
@@ -309,7 +309,7 @@ std::unique_ptr<Predictor> MapleEdgeModel::adapt(const AdaptationSet& set, const
 
 Archive MapleEdgeModel::to_archive() const {
   Archive archive = checkpoint_archive(pool_, settings_.kind);
-  archive.card["settings"] = settings_json(settings_);
+  archive.card["settings"] = settings_json(plain_options(), settings_);
   archive.card["descriptor_source"] = described_by(descriptor_, pool_.devices.front().descriptor);
   archive.card["seed"] = settings_.fit.seed;
   archive.card["scores"]["training_loss"] = loss_;
@@ -349,7 +349,7 @@ std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const Ma
 }
 
 std::unique_ptr<PoolModel> load_maple_edge(const Archive& archive) {
-  auto model = std::make_unique<MapleEdgeModel>(get_pool(archive), settings_of(CardField(archive)));
+  auto model = std::make_unique<MapleEdgeModel>(get_pool(archive), settings_of(plain_options(), CardField(archive)));
   model->load(archive);
   return model;
 }

@@ -1,122 +1,140 @@
-#include "trainer/predictors/maple_edge/maple_edge_settings.h"
-
-#include <algorithm>
-#include <limits>
-#include <nlohmann/json.hpp>
+#include "trainer/predictors/maple_edge/maple_edge.h"
 
 namespace tenshot::trainer {
 namespace {
 
+using Settings = MapleEdgeSettings;
+using Options = std::vector<DeclaredOption<Settings>>;
+
 constexpr int many = 100'000'000, most_layers = 64, widest_layer = 1'000'000;
 constexpr std::int64_t most_weights = 100'000'000;  ///< between two hidden layers: 400 MB
 
-int count_at(const CardField& settings, const char* key) {
-  return static_cast<int>(settings.at(key).whole_number(1, many));
+template <class Value>
+auto of_fit(Value FitOptions::*member) {
+  return [member](auto& settings) -> auto& { return settings.fit.*member; };
 }
 
-/// What both kinds of network have. Sets everything but what `s` says already and the card does not.
-void read_common(const CardField& card, MapleEdgeSettings& s) {
-  const CardField given = card.at("settings");
-  s.kind = card.at("predictor").text();
-  s.hidden.clear();
-  for (const CardField& width : given.at("hidden").list(most_layers)) {
-    const std::int64_t most =
-        s.hidden.empty() ? widest_layer : std::min<std::int64_t>(widest_layer, most_weights / s.hidden.back());
-    s.hidden.push_back(static_cast<int>(width.whole_number(1, most)));
+constexpr const char* about_descriptors =
+    "What of a device's descriptor counts: all that the pool has (auto), counters and the latencies of operators alone "
+    "(counters), those latencies (latency), what operations cost inside a network (in-network) or nothing (inferred).";
+
+const Options of_all = {
+    {"hidden", &Settings::hidden, Allowed(1, widest_layer),
+     "Widths of the hidden layers. Wider ones express more, take longer and know a small pool by heart.", "hidden"},
+    {"epochs", of_fit(&FitOptions::epochs), Allowed(1, many),
+     "Passes over the samples (MAPLE-Edge §2.4), of maple-edge over as many simulated ones. More take longer and "
+     "follow noise.",
+     "epochs"},
+    {"batch", of_fit(&FitOptions::batch), Allowed(1, many),
+     "Samples in a step (MAPLE-Edge §2.4). More are faster and take fewer steps.", "batch"},
+    {"learning_rate", of_fit(&FitOptions::learning_rate), Allowed(0, 1000),
+     "Adam's learning rate at the start. Larger learns faster, and too large never settles.", "learning-rate"},
+    {"seed", of_fit(&FitOptions::seed), Allowed(0, 9.2e18), "Seed of every random draw."},
+    {"fine_tune_epochs", &Settings::fine_tune_epochs, Allowed(1, many),
+     "Epochs of adaptation from the checkpoint's weights. More follow the few measurements further."},
+    {"fine_tune_learning_rate", &Settings::fine_tune_learning_rate, Allowed(0, 1000),
+     "Learning rate of adaptation from the checkpoint's weights. Larger follows the few measurements further."},
+    {"default_clones", &Settings::default_clones, Allowed(1, many),
+     "Augmentation factor K (§2.4) unless adaptation is told one: each measured architecture is present K times. "
+     "Larger weighs the new device against the pool."},
+};
+
+const Options of_plain = {
+    {"descriptor_kind", &Settings::descriptor, Allowed({"auto", "counters", "latency", "inferred"}), about_descriptors,
+     "descriptor-kind"},
+    {"reference_samples", &Settings::reference_samples, Allowed(1, many),
+     "Architectures that describe a pool device in an epoch of the pool's own training: as many as a new device will "
+     "have measured. More describe it better than the new device will be."},
+    {"normalise", &Settings::normalise, Allowed(),
+     "Whether descriptors are relative: counters to operator latency (§2.1.2), costs to the device's scale.",
+     "no-normalisation"},
+    {"scale_latencies", &Settings::scale_latencies, Allowed(),
+     "Whether targets are latencies over the device's scale, and not milliseconds.", "no-scaling"},
+    {"redraw_references", &Settings::redraw_references, Allowed(),
+     "Whether adaptation from scratch describes pool devices anew in every epoch, as training does."},
+};
+
+const Options of_simulated = {
+    {"descriptor_kind", &Settings::descriptor, Allowed({"auto", "in-network", "counters", "latency", "inferred"}),
+     about_descriptors, "descriptor-kind"},
+    {"weight_decay", of_fit(&FitOptions::weight_decay), Allowed(0, 1),
+     "What a step takes off the weights, biases aside, as a share of the learning rate (AdamW; Loshchilov and Hutter, "
+     "ICLR 2019). Larger keeps weights smaller and follows the samples less."},
+    {"pretraining_epochs", &Settings::pretraining_epochs, Allowed(0, many),
+     "Epochs that teach the network now to take any measurements, so that adapt --mode set-encoder or fine-tune can "
+     "use it; 0: only adapt trains.",
+     "pretraining-epochs"},
+    {"simulation", &Settings::simulation, Allowed(), "How the simulated devices are made up."},
+};
+
+void require_trainable(const Settings& settings) {
+  const std::vector<int>& hidden = settings.hidden;
+  if (hidden.size() > most_layers) throw BadOption({"hidden"}, "at most 64 widths");
+  for (std::size_t layer = 1; layer < hidden.size(); ++layer) {
+    const std::int64_t most = most_weights / hidden[layer - 1];
+    if (hidden[layer] > most) {
+      throw BadOption({"hidden", std::to_string(layer)}, "at most " + std::to_string(most) + " after that layer");
+    }
   }
-  s.fit.epochs = count_at(given, "epochs");
-  s.fit.batch = count_at(given, "batch");
-  s.fit.learning_rate = given.at("learning_rate").number(not_negative);
-  s.fit.seed = static_cast<std::uint64_t>(card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max()));
-  s.default_clones = count_at(given, "default_clones");
 }
 
-}  // namespace
-
-nlohmann::json settings_json(const MapleEdgeSettings& s) {
-  return {{"hidden", s.hidden},
-          {"epochs", s.fit.epochs},
-          {"batch", s.fit.batch},
-          {"learning_rate", s.fit.learning_rate},
-          {"fine_tune_epochs", s.fine_tune_epochs},
-          {"fine_tune_learning_rate", s.fine_tune_learning_rate},
-          {"default_clones", s.default_clones},
-          {"reference_samples", s.reference_samples},
-          {"normalise", s.normalise},
-          {"scale_latencies", s.scale_latencies},
-          {"redraw_references", s.redraw_references},
-          {"descriptor", s.descriptor}};
+Declaration<Settings> declaration(const Options& own, const Settings& otherwise) {
+  Options options = of_all;
+  options.insert(options.end(), own.begin(), own.end());
+  return Declaration<Settings>(std::move(options), require_trainable, otherwise);
 }
 
-MapleEdgeSettings settings_of(const CardField& card) {
-  MapleEdgeSettings s;
-  read_common(card, s);
-  const CardField given = card.at("settings");
-  s.fine_tune_epochs = count_at(given, "fine_tune_epochs");
-  s.fine_tune_learning_rate = given.at("fine_tune_learning_rate").number(not_negative);
-  s.reference_samples = count_at(given, "reference_samples");
-  s.normalise = given.at("normalise").boolean();
-  s.scale_latencies = given.at("scale_latencies").boolean();
-  s.redraw_references = given.at("redraw_references").boolean();
-  s.descriptor = given.at("descriptor").text();
-  return s;
-}
-
-nlohmann::json simulated_settings_json(const MapleEdgeSettings& s) {
-  return {{"hidden", s.hidden},
-          {"epochs", s.fit.epochs},
-          {"batch", s.fit.batch},
-          {"learning_rate", s.fit.learning_rate},
-          {"weight_decay", s.fit.weight_decay},
-          {"default_clones", s.default_clones},
-          {"descriptor", s.descriptor},
-          {"pretraining_epochs", s.pretraining_epochs},
-          {"fine_tune_epochs", s.fine_tune_epochs},
-          {"fine_tune_learning_rate", s.fine_tune_learning_rate},
-          {"simulation", s.simulation}};
-}
-
-MapleEdgeSettings simulated_settings_of(const CardField& card) {
-  MapleEdgeSettings s = simulated_network_settings();
-  read_common(card, s);
-  const CardField given = card.at("settings");
-  s.simulation = simulation_options_of(given.at("simulation"));
-  // Earlier releases wrote fewer settings; what a card does not say is the default.
-  if (const auto v = given.find("weight_decay")) s.fit.weight_decay = v->number(not_negative);
-  if (const auto v = given.find("descriptor")) s.descriptor = v->text();
-  if (const auto v = given.find("pretraining_epochs")) {
-    s.pretraining_epochs = static_cast<int>(v->whole_number(0, many));
-  }
-  if (given.find("fine_tune_epochs")) s.fine_tune_epochs = count_at(given, "fine_tune_epochs");
-  if (const auto v = given.find("fine_tune_learning_rate")) s.fine_tune_learning_rate = v->number(not_negative);
-  return s;
-}
-
-MapleEdgeSettings plain_settings() {
-  MapleEdgeSettings settings;
-  settings.kind = "maple-edge-plain";
-  return settings;
-}
-
-MapleEdgeSettings simulated_network_settings() {
-  MapleEdgeSettings settings;
+Settings simulated_settings() {
+  Settings settings;
+  settings.kind = "maple-edge";
   settings.hidden = {256, 128, 64};
   settings.fit.epochs = 10;
   settings.fit.batch = 1024;
   settings.fit.learning_rate = 2e-3;
   settings.default_clones = 1;
   settings.fine_tune_epochs = 4;
-  settings.fine_tune_learning_rate = 5e-4;
   return settings;
 }
 
-MapleEdgeSettings maple_settings() {
-  MapleEdgeSettings settings;
+Settings maple_settings() {
+  Settings settings;
   settings.kind = "maple";
   settings.default_clones = 1;
-  settings.normalise = false;
-  settings.scale_latencies = false;
-  settings.redraw_references = false;
+  settings.normalise = settings.scale_latencies = settings.redraw_references = false;
+  return settings;
+}
+
+}  // namespace
+
+const Declaration<Settings>& simulated_options() {
+  static const Declaration<Settings> options = declaration(of_simulated, simulated_settings());
+  return options;
+}
+
+const Declaration<Settings>& plain_options() {
+  static const Declaration<Settings> options = declaration(of_plain, {});
+  return options;
+}
+
+const Declaration<Settings>& maple_options() {
+  static const Declaration<Settings> options = declaration(of_plain, maple_settings());
+  return options;
+}
+
+nlohmann::json settings_json(const Declaration<Settings>& options, const Settings& settings) {
+  nlohmann::json json = options.to_json(settings);
+  json["descriptor"] = settings.descriptor;
+  json.erase("descriptor_kind");
+  json.erase("seed");
+  return json;
+}
+
+Settings settings_of(const Declaration<Settings>& options, const CardField& card) {
+  const CardField given = card.at("settings");
+  Settings settings = read_settings(options, given);
+  settings.kind = card.at("predictor").text();
+  settings.fit.seed = seed_of(card);
+  if (const auto descriptor = given.find("descriptor")) settings.descriptor = descriptor->text();
   return settings;
 }
 

@@ -4,11 +4,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
-#include "trainer/core/options_json.h"
 #include "trainer/networks/live_encoding.h"
 #include "trainer/predictors/structured/cost_prior.h"
 
@@ -38,57 +36,6 @@ double student_t4(Rng& rng) {
 }
 
 }  // namespace
-
-/// For options_json.h, which finds it by the type of the options.
-template <class Options, class Visit>
-void each_option(Options& options, const Visit& visit) {
-  visit("described_share", options.described_share);
-  visit("cost_spreads", options.cost_spreads);
-  visit("wild_share", options.wild_share);
-  visit("least_noise", options.least_noise);
-  visit("most_noise", options.most_noise);
-  visit("residual_share", options.residual_share);
-  visit("two_speed_share", options.two_speed_share);
-  visit("slow_step", options.slow_step);
-  visit("acceptance", options.acceptance);
-  visit("rows", options.rows);
-  visit("pool_share", options.pool_share);
-  visit("error_unit", options.error_unit);
-  visit("descriptor_inputs", options.descriptor_inputs);
-  visit("masked_share", options.masked_share);
-}
-
-void to_json(nlohmann::json& json, const SimulationOptions& options) { json = options_json(options); }
-
-void from_json(const nlohmann::json& json, SimulationOptions& options) {
-  options = options_from<SimulationOptions>(json);
-}
-
-SimulationOptions simulation_options_of(const CardField& settings) {
-  const auto options = options_from<SimulationOptions>(settings);
-  require_valid(options);
-  return options;
-}
-
-void require_valid(const SimulationOptions& o) {
-  const auto require = [](bool valid, const char* what) {
-    if (!valid) throw InputError(std::string("simulated devices: ") + what);
-  };
-  require(!o.cost_spreads.empty(), "there must be a spread of the costs");
-  for (const double spread : o.cost_spreads) require(spread >= 0 && spread <= 5, "a cost's spread must be in [0, 5]");
-  require(o.described_share >= 0 && o.described_share <= 1, "the share of described devices must be in [0, 1]");
-  require(o.wild_share >= 0 && o.wild_share <= 1, "the share of wild devices must be in [0, 1]");
-  require(o.least_noise > 0 && o.least_noise <= o.most_noise && o.most_noise <= 1,
-          "noise must be in (0, 1], the least first");
-  require(o.residual_share >= 0 && o.residual_share <= 10, "the residuals' share of the noise must be in [0, 10]");
-  require(o.two_speed_share >= 0 && o.two_speed_share <= 1, "the share of devices of two speeds must be in [0, 1]");
-  require(o.masked_share >= 0 && o.masked_share <= 1, "the share of masked descriptors must be in [0, 1]");
-  require(o.slow_step >= 0 && o.slow_step <= 2, "the slow speed's step must be in [0, 2]");
-  require(o.rows >= 1 && o.rows <= 10'000'000, "an epoch must have between one and ten million rows");
-  require(o.pool_share >= 0 && o.pool_share <= 1, "the share of the pool's rows must be in [0, 1]");
-  require(o.error_unit > 0 && o.error_unit <= 10, "the unit of errors must be in (0, 10]");
-  require(o.acceptance > 0 && o.acceptance <= 1, "the share of devices kept must be in (0, 1]");
-}
 
 SimulatedSpace::SimulatedSpace(const nasbench::StructureModel& model, std::vector<nasbench::Architecture> architectures)
     : model_(model),

@@ -3,54 +3,35 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "nasbench/structures/structures.h"
 #include "nasbench/support/random.h"
-#include "trainer/core/archive_reader.h"
+#include "trainer/core/options.h"
 #include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/library/library.h"
 
 namespace tenshot::trainer {
 
-/// How devices are made up. Costs are in units of a device's median latency.
+/// How devices are made up. Costs are in units of a device's median latency. Each option is explained where it is
+/// declared (simulation_options.cpp).
 struct SimulationOptions {
-  /// Costs of a device are those of an entry of the library, each times exp(spread · z), z ~ N(0, 1); one of these
-  /// spreads per device.
   std::vector<double> cost_spreads = {0.15, 0.4, 0.8};
-  double described_share = 0.8;  ///< of devices are drawn as described, where there is a descriptor
-  /// When training for one set of measurements: whether the kinds of descriptor by which devices are not drawn are
-  /// inputs of the network, made up for made-up devices.
+  double described_share = 0.8;
   bool descriptor_inputs = false;
-  double masked_share = 0.15;  ///< of devices lack a kind of descriptor, each kind by itself
-  double wild_share = 0.2;     ///< of devices: all costs are log-uniform over two decades, whatever the library says
-  double least_noise = 0.01;   ///< σ of log latency of one measurement, log-uniform per device
+  double masked_share = 0.15;
+  double wild_share = 0.2;
+  double least_noise = 0.01;
   double most_noise = 0.12;
-  /// Standard deviation, as a share of σ, of what no structure explains: of log latency, a sum of one number per
-  /// decision taken and one per live decision taken.
   double residual_share = 0.7;
-  double two_speed_share = 0.15;  ///< of devices measure in two speeds, a quarter of all in the slow one
-  double slow_step = 0.2;         ///< by which its log latency is larger, at most
-  /// Share of made-up devices kept: those whose latencies of the measured architectures are nearest to the measured
-  /// ones. Training on that part of the prior alone changes no conditional expectation at the measured values as long
-  /// as all plausible devices are in it (truncated proposals: Deistler, Goncalves and Macke, NeurIPS 2022). 1: all.
+  double two_speed_share = 0.15;
+  double slow_step = 0.2;
   double acceptance = 0.02;
-  int rows = 51'200;         ///< of training, drawn anew for every epoch
-  double pool_share = 0.25;  ///< of the rows are of the pool's devices
-  double error_unit = 0.05;  ///< of log latency: up to which errors count by their squares, beyond by their sizes
+  int rows = 51'200;
+  double pool_share = 0.25;
+  double error_unit = 0.05;
 };
-
-/// Throws InputError that names the first value out of range.
-void require_valid(const SimulationOptions& options);
-
-/// What a checkpoint's card and an experiment keep; a key that is absent is the default, and unknown ones are ignored.
-/// Reading throws nlohmann::json::exception.
-void to_json(nlohmann::json& json, const SimulationOptions& options);
-void from_json(const nlohmann::json& json, SimulationOptions& options);
-
-/// The same from an archive's card, every value of its kind and in its range. Throws FormatError, InputError.
-SimulationOptions simulation_options_of(const CardField& settings);
+const Declaration<SimulationOptions>& declared(const SimulationOptions&);
 
 /// Architectures as simulation needs them.
 class SimulatedSpace {

@@ -11,12 +11,12 @@
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/libtorch.h"
+#include "trainer/core/options.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/networks/live_encoding.h"
 #include "trainer/predictors/described/descriptor_prior_archive.h"
 #include "trainer/predictors/maple_edge/encoder_samples.h"
-#include "trainer/predictors/maple_edge/maple_edge_settings.h"
 #include "trainer/predictors/maple_edge/simulated_samples.h"
 #include "trainer/predictors/structured/planning_prior.h"
 #include "trainer/predictors/structured/pool_library.h"
@@ -97,7 +97,7 @@ class SimulatedNetworkModel : public PoolModel {
   Archive to_archive() const override {
     Archive archive = checkpoint_archive(pool_, settings_.kind);
     archive.card["trained_on"] = trained_on;
-    archive.card["settings"] = simulated_settings_json(settings_);
+    archive.card["settings"] = settings_json(simulated_options(), settings_);
     archive.card["seed"] = settings_.fit.seed;
     structured::put_library(archive, library_);
     structured::put_descriptor_prior(archive, descriptor_prior_);
@@ -168,7 +168,7 @@ void SimulatedNetworkModel::pretrain(const TrainingControl& control) {
   fit_options.epochs = settings_.pretraining_epochs;
   fit_options.seed = stream_seed(seed, order_stream);
   const std::string fingerprint = training_fingerprint(
-      {{"pretrain", simulated_settings_json(settings_)}, {"seed", seed}, {"kind", settings_.kind}}, pool_);
+      {{"pretrain", settings_json(simulated_options(), settings_)}, {"seed", seed}, {"kind", settings_.kind}}, pool_);
   const auto samples_of_epoch = [&](int epoch) -> const TrainingSet& { return samples.epoch(epoch); };
   loss_ = fit(network, samples_of_epoch, fit_options, fingerprint, control);
   layers_ = network.layers();
@@ -241,7 +241,7 @@ std::unique_ptr<Predictor> SimulatedNetworkModel::adapt(const AdaptationSet& set
   }
   nlohmann::json card = predictor_card(*this, set, options.seed);
   card["trained_on"] = trained_on;
-  card["settings"] = simulated_settings_json(settings_);
+  card["settings"] = settings_json(simulated_options(), settings_);
   card["descriptor_source"] = described ? name(descriptor_prior_.kind) : "inferred";
   card["clones"] = clones;
   card["mode"] = options.mode;
@@ -301,7 +301,7 @@ bool is_simulated_network(const Archive& archive) { return archive.card.value("t
 std::unique_ptr<PoolModel> load_simulated_network(const Archive& archive) {
   datasets::Pool pool = get_pool(archive);
   StructuredLibrary library = structured::get_library(archive, nasbench::structures_of(*pool.space));
-  MapleEdgeSettings settings = simulated_settings_of(CardField(archive));
+  MapleEdgeSettings settings = settings_of(simulated_options(), CardField(archive));
   structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
   auto model = std::make_unique<SimulatedNetworkModel>(std::move(pool), std::move(library), std::move(prior),
                                                        std::move(settings));

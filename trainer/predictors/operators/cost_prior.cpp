@@ -1,71 +1,60 @@
 #include "trainer/predictors/operators/cost_prior.h"
 
-#include <algorithm>
-#include <cmath>
-#include <nlohmann/json.hpp>
-#include <string>
-
-#include "trainer/core/options_json.h"
-
 namespace tenshot::trainer::operators {
-/// For options_json.h, which finds it by the type of the options.
-template <class Options, class Visit>
-void each_option(Options& options, const Visit& visit) {
-  visit("noises", options.noises);
-  visit("closeness", options.closeness);
-  visit("library_share", options.library_share);
-  visit("cost_spread", options.cost_spread);
-  visit("typical_spread", options.typical_spread);
-  visit("spread_floor", options.spread_floor);
-  visit("residual_share", options.residual_share);
-  visit("student_freedom", options.student_freedom);
-  visit("gross_share", options.gross_share);
-  visit("gross_spread", options.gross_spread);
-  visit("evidence_power", options.evidence_power);
-  visit("kind_share", options.kind_share);
-  visit("group_share", options.group_share);
-  visit("start_pull", options.start_pull);
-  visit("operator_times", options.operator_times);
-  visit("newton_steps", options.newton_steps);
-  visit("kept", options.kept);
-}
+namespace {
 
-void require_valid(const PosteriorOptions& options) {
-  const auto all_between = [](const std::vector<double>& values, double least, double most) {
-    return !values.empty() && values.size() <= 32 &&
-           std::all_of(values.begin(), values.end(), [&](double v) { return v >= least && v <= most; });
-  };
-  const auto between = [](double value, double least, double most) { return value >= least && value <= most; };
-  require_option(all_between(options.noises, 1e-4, 10), "noises", "1 to 32 standard deviations, .0001 to 10");
-  require_option(all_between(options.closeness, 1e-3, 1e3), "closeness", "1 to 32 factors, .001 to 1000");
-  require_option(between(options.library_share, 0, 1e3), "library_share", "from 0 to 1000");
-  require_option(between(options.cost_spread, 0, 1e3), "cost_spread", "from 0 to 1000");
-  require_option(between(options.typical_spread, 0, 1e3), "typical_spread", "from 0 to 1000");
-  require_option(between(options.spread_floor, 1e-6, 1e3), "spread_floor", "from 1e-6 to 1000");
-  require_option(between(options.residual_share, 0, 10), "residual_share", "from 0 to 10");
-  require_option(between(options.student_freedom, 1, 1e3), "student_freedom", "from 1 to 1000");
-  require_option(between(options.gross_share, 0, 0.5), "gross_share", "from 0 to .5");
-  require_option(between(options.gross_spread, 1e-3, 10), "gross_spread", "from .001 to 10");
-  require_option(between(options.evidence_power, 1e-3, 1), "evidence_power", "from .001 to 1");
-  require_option(between(options.kind_share, 0, 1), "kind_share", "from 0 to 1");
-  require_option(between(options.group_share, 0, 1), "group_share", "from 0 to 1");
-  require_option(between(options.start_pull, 0, 1e3), "start_pull", "from 0 to 1000");
-  require_option(options.operator_times == 0 || options.operator_times == 1, "operator_times", "0 or 1");
-  require_option(options.newton_steps >= 1 && options.newton_steps <= 1000, "newton_steps", "from 1 to 1000");
-  require_option(options.kept >= 1 && options.kept <= 10000, "kept", "from 1 to 10000");
-}
+using Posterior = PosteriorOptions;
 
-void to_json(nlohmann::json& json, const PosteriorOptions& options) { json = options_json(options); }
+const Declaration<Posterior> posterior({
+    {"noises", &Posterior::noises, Allowed(1e-4, 10),
+     "Standard deviations of log latency about the costs, tried in turn. More of them cost time in proportion."},
+    {"closeness", &Posterior::closeness, Allowed(1e-3, 1e3),
+     "How far a device may be from its library entry, in units of the spread below, tried in turn. More of them cost "
+     "time in proportion; larger ones let a device be unlike the pool."},
+    {"library_share", &Posterior::library_share, Allowed(0, 1e3),
+     "h: the spread of devices like the entry counts h-fold. Larger trusts measurements more and the pool less."},
+    {"cost_spread", &Posterior::cost_spread, Allowed(0, 1e3),
+     "A cost's own standard deviation, as a share of the entry's cost. Larger trusts measurements more."},
+    {"typical_spread", &Posterior::typical_spread, Allowed(0, 1e3),
+     "What is added to that standard deviation, as a share of the mean cost of devices like the entry. Larger trusts "
+     "measurements more."},
+    {"spread_floor", &Posterior::spread_floor, Allowed(1e-6, 1e3),
+     "What is added to it in units of the median latency. Larger trusts measurements more, and lets a cost appear that "
+     "no device of the pool has."},
+    {"residual_share", &Posterior::residual_share, Allowed(0, 10),
+     "What alike networks share beside costs has the standard deviation residual_share · σ. Larger predicts networks "
+     "nearer to what alike ones measured, and follows their noise."},
+    {"student_freedom", &Posterior::student_freedom, Allowed(1, 1e3),
+     "ν of the Student distribution of the noise. Larger lets single measurements that are far off pull the costs "
+     "further."},
+    {"gross_share", &Posterior::gross_share, Allowed(0, 0.5),
+     "Share of measurements that are simply wrong. Larger protects from more mistakes, and makes less of a true "
+     "measurement that surprises."},
+    {"gross_spread", &Posterior::gross_spread, Allowed(1e-3, 10),
+     "Standard deviation of the log latency of measurements that are simply wrong. Larger protects from worse "
+     "mistakes."},
+    {"evidence_power", &Posterior::evidence_power, Allowed(1e-3, 1),
+     "Power of the evidence when components are weighted; below 1, as no hypothesis is quite right. Nearer to 1 "
+     "decides sooner for one entry, nearer to 0 averages over all."},
+    {"kind_share", &Posterior::kind_share, Allowed(0, 1),
+     "How probable it is beforehand that a device is one of a kind (DeviceKind) and not like one entry of the library. "
+     "Larger draws more devices towards what is typical of their kind."},
+    {"group_share", &Posterior::group_share, Allowed(0, 1),
+     "What kind_share is for kinds, for groups of networks that many boards measured (NetworkGroup), where all that "
+     "was measured is of them. Larger draws more devices towards what is usual for the group."},
+    {"start_pull", &Posterior::start_pull, Allowed(0, 1e3),
+     "LibraryOptions::typical_pull where the pool's quantity is cold starts. Larger trusts a device's own starts "
+     "less."},
+    {"operator_times", &Posterior::operator_times, Allowed(0, 1),
+     "1: what operators take is learned where it was measured on devices of the pool (OperatorTimes); 0: it is not."},
+    {"newton_steps", &Posterior::newton_steps, Allowed(1, 1000),
+     "Steps of Gauss–Newton for each hypothesis. More cost time."},
+    {"kept", &Posterior::kept, Allowed(1, 10'000), "Components kept. More make predictions slower and files larger."},
+});
 
-void from_json(const nlohmann::json& json, PosteriorOptions& options) {
-  options = options_from<PosteriorOptions>(json);
-}
+}  // namespace
 
-PosteriorOptions checked_options(const CardField& settings) {
-  const auto options = options_from<PosteriorOptions>(settings);
-  require_valid(options);
-  return options;
-}
+const Declaration<Posterior>& declared(const Posterior&) { return posterior; }
 
 Eigen::MatrixXd CostPrior::covariance() const {
   Eigen::MatrixXd covariance = root.transpose() * root;

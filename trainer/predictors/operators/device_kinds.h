@@ -2,9 +2,10 @@
 
 #include <Eigen/Core>
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
+
+#include "trainer/core/options.h"
 
 namespace tenshot::trainer::operators {
 
@@ -72,7 +73,7 @@ struct KindOptions {
 };
 
 /// What experiments set.
-void from_json(const nlohmann::json& json, KindOptions& options);
+const Declaration<KindOptions>& declared(const KindOptions&);
 
 /// The mean of the members' residuals, and a factor of their covariance; both drawn to zero where members are few.
 void set_residuals(DeviceKind& kind);

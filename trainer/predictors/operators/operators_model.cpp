@@ -1,7 +1,6 @@
 #include "trainer/predictors/operators/operators_model.h"
 
 #include <cstdint>
-#include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
 #include <optional>
@@ -59,7 +58,7 @@ class OperatorsModel : public PoolModel {
   Archive to_archive() const override {
     Archive archive = knowledge_ ? knowledge_archive(pool_, *knowledge_, kind()) : checkpoint_archive(pool_, kind());
     archive.card["seed"] = learned_.seed;
-    archive.card["settings"] = learned_.options;
+    archive.card["settings"] = option_json(learned_.options);
     for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
       archive.card["scores"]["log_rms"][pool_.devices[d].id] = learned_.library.log_rms[static_cast<Eigen::Index>(d)];
     }
@@ -170,15 +169,21 @@ class OperatorsModel : public PoolModel {
   std::optional<Knowledge> knowledge_;
 };
 
+const Declaration<OperatorsSettings> operators_options({
+    {"posterior", &OperatorsSettings::posterior, Allowed(), "What adaptation assumes and no measurement tells it."},
+    {"seed", &OperatorsSettings::seed, Allowed(0, 9.2e18), "Seed of every random draw."},
+});
+
 }  // namespace
 
-std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, std::uint64_t seed,
-                                           const operators::PosteriorOptions& posterior_options) {
-  operators::require_valid(posterior_options);
-  const operators::LibraryOptions library_options = operators::library_options(pool, posterior_options);
+const Declaration<OperatorsSettings>& declared(const OperatorsSettings&) { return operators_options; }
+
+std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, const OperatorsSettings& settings) {
+  require_valid(settings);
+  const operators::LibraryOptions library_options = operators::library_options(pool, settings.posterior);
   operators::FittedPool fitted = operators::fit_pool(pool, library_options);
   operators::CalibrationOptions options;
-  options.seed = seed;
+  options.seed = settings.seed;
   operators::LearnOperators learn;
   if (!fitted.map.learned.empty()) {
     learn = [&](CostLibrary& library, const std::vector<Eigen::Index>& known,
@@ -188,11 +193,12 @@ std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, std::uint
     };
   }
   operators::Calibration calibration = operators::calibrate(fitted.numbers, fitted.library, families_of(pool),
-                                                            library_options, posterior_options, options, learn);
+                                                            library_options, settings.posterior, options, learn);
   fitted.library.residual_variance *= calibration.residual_factor;
   fitted.library.reach_variance = calibration.reach_variance;
-  return std::make_unique<OperatorsModel>(pool, Learned{std::move(fitted.map), std::move(fitted.library),
-                                                        std::move(calibration.intervals), seed, posterior_options});
+  return std::make_unique<OperatorsModel>(
+      pool, Learned{std::move(fitted.map), std::move(fitted.library), std::move(calibration.intervals), settings.seed,
+                    settings.posterior});
 }
 
 std::unique_ptr<PoolModel> load_operators(const Archive& archive) {
@@ -205,14 +211,12 @@ std::unique_ptr<PoolModel> load_operators(const Archive& archive) {
   }
   const CardField card(archive);
   operators::PosteriorOptions options;
-  if (const auto settings = card.find("settings")) options = operators::checked_options(*settings);
-  const std::int64_t seed = card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max());
+  if (const auto settings = card.find("settings")) options = read_settings(declared(options), *settings);
   structured::IntervalCalibration calibration = operators::get_calibration(archive);
   std::optional<Knowledge> knowledge;
   if (is_knowledge(archive)) knowledge = get_knowledge(archive);
   return std::make_unique<OperatorsModel>(
-      std::move(pool),
-      Learned{std::move(map), std::move(library), std::move(calibration), static_cast<std::uint64_t>(seed), options},
+      std::move(pool), Learned{std::move(map), std::move(library), std::move(calibration), seed_of(card), options},
       std::move(knowledge));
 }
 

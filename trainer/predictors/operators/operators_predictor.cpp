@@ -10,7 +10,10 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/part_vocabulary.h"
+#include "trainer/core/planning_prior.h"
+#include "trainer/predictors/operators/cost_planning.h"
 #include "trainer/predictors/operators/linear_features.h"
+#include "trainer/predictors/operators/network_costs.h"
 #include "trainer/predictors/operators/operators_archive.h"
 #include "trainer/predictors/operators/operators_torchscript.h"
 #include "trainer/predictors/structured/prediction.h"
@@ -198,5 +201,20 @@ nlohmann::json OperatorsPredictor::to_document() const {
 }
 
 std::vector<Remark> OperatorsPredictor::explanation() const { return explanation_of(card_); }
+
+std::vector<PartCost> OperatorsPredictor::operator_costs(const std::vector<Architecture>& typical) const {
+  return operators::costs_by_kind(posterior_, map_, *space_, typical);
+}
+
+std::vector<PartCost> OperatorsPredictor::network_costs(const Architecture& architecture) const {
+  return operators::network_costs(posterior_, map_, *space_, architecture);
+}
+
+std::optional<double> OperatorsPredictor::measurement_noise() const { return std::sqrt(posterior_.noise_variance()); }
+
+std::optional<PlanningView> OperatorsPredictor::uncertainty(const std::vector<Architecture>& candidates) const {
+  const Eigen::MatrixXd features = operators::feature_table(map_, *space_, candidates).rows();
+  return PlanningView{operators::posterior_covariance(posterior_, features), measurement_noise()};
+}
 
 }  // namespace tenshot::trainer

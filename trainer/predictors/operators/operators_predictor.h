@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,10 @@ class OperatorsPredictor : public Predictor {
   void export_torchscript(const std::filesystem::path& path) const override;
   nlohmann::json to_document() const override;
   std::vector<Remark> explanation() const override;
+  std::vector<PartCost> operator_costs(const std::vector<Architecture>& typical) const override;
+  std::vector<PartCost> network_costs(const Architecture& architecture) const override;
+  std::optional<double> measurement_noise() const override;
+  std::optional<PlanningView> uncertainty(const std::vector<Architecture>& candidates) const override;
 
   const operators::FeatureMap& features() const { return map_; }
   const operators::CostPosterior& posterior() const { return posterior_; }

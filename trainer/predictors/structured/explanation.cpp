@@ -34,8 +34,8 @@ std::vector<DeviceCosts::Structure> structure_beliefs(const StructuredPosterior&
 }
 
 /// Cost of feature `f` over the components whose structure uses it.
-DeviceCosts::Cost cost_of(const StructuredPosterior& posterior, std::size_t f) {
-  DeviceCosts::Cost cost;
+PartCost cost_of(const StructuredPosterior& posterior, std::size_t f) {
+  PartCost cost;
   cost.name = posterior.model->features()[f].name;
   const auto index = static_cast<Eigen::Index>(f);
   double weight = 0;

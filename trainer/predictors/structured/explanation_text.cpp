@@ -81,7 +81,7 @@ std::vector<Remark> explanation_lines(const StructuredPosterior& posterior, cons
   }
   lines.push_back({"What the runtime executes: " + structures});
   std::string costs;
-  for (const DeviceCosts::Cost& cost : explained.costs) {
+  for (const PartCost& cost : explained.costs) {
     costs += (costs.empty() ? "" : ", ") + cost.name + " " + significant_digits(cost.cost_ms, 3) + " ms" + " ± " +
              significant_digits(cost.deviation_ms, 3) + " ms";
   }

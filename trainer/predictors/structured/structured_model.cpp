@@ -1,7 +1,6 @@
 #include "trainer/predictors/structured/structured_model.h"
 
 #include <algorithm>
-#include <limits>
 #include <mutex>
 #include <optional>
 #include <unordered_set>
@@ -49,7 +48,7 @@ class StructuredPoolModel : public PoolModel {
   Archive to_archive() const override {
     Archive archive = knowledge_ ? knowledge_archive(pool_, *knowledge_, kind()) : checkpoint_archive(pool_, kind());
     archive.card["seed"] = seed_;
-    archive.card["settings"] = options_;
+    archive.card["settings"] = option_json(options_);
     for (const structured::LibraryEntry& entry : library_.entries) {
       if (entry.log_rms > 0) archive.card["scores"]["log_rms"][entry.device] = entry.log_rms;
     }
@@ -170,21 +169,33 @@ class StructuredPoolModel : public PoolModel {
   mutable std::string pool_hash_;
 };
 
+const Declaration<StructuredSettings> structured_options({
+    {"posterior", &StructuredSettings::posterior, Allowed(), "What adaptation assumes and no measurement tells it."},
+    {"descriptor_kind", &StructuredSettings::descriptor, Allowed({"auto", "in-network", "latency", "inferred"}),
+     "What of a device's descriptor adaptation may start from: the richest that two runtimes of the pool have (auto), "
+     "what operations cost inside a network (in-network), latencies of operators alone (latency) or nothing "
+     "(inferred).",
+     "descriptor-kind"},
+    {"seed", &StructuredSettings::seed, Allowed(0, 9.2e18), "Seed of every random draw."},
+});
+
 }  // namespace
 
-std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uint64_t seed,
-                                            const structured::PosteriorOptions& posterior_options,
-                                            const std::string& descriptor) {
+const Declaration<StructuredSettings>& declared(const StructuredSettings&) { return structured_options; }
+
+std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, const StructuredSettings& settings) {
   require_devices(pool);
-  structured::require_valid(posterior_options);
+  require_valid(settings);
   StructuredLibrary library = structured::library_of(pool);
   structured::CalibrationOptions options;
-  options.seed = seed;
+  options.seed = settings.seed;
   options.families = families_of(pool);
   library.calibration = structured::calibrate(library, structured::ids_of(pool), datasets::latency_matrix(pool),
-                                              posterior_options, options);
-  structured::DescriptorPrior prior = structured::descriptor_prior_of(library, pool, descriptor, seed);
-  return std::make_unique<StructuredPoolModel>(pool, std::move(library), std::move(prior), seed, posterior_options);
+                                              settings.posterior, options);
+  structured::DescriptorPrior prior =
+      structured::descriptor_prior_of(library, pool, settings.descriptor, settings.seed);
+  return std::make_unique<StructuredPoolModel>(pool, std::move(library), std::move(prior), settings.seed,
+                                               settings.posterior);
 }
 
 std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
@@ -192,14 +203,12 @@ std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
   StructuredLibrary library = structured::get_library(archive, nasbench::structures_of(*pool.space));
   const CardField card(archive);
   structured::PosteriorOptions options;
-  if (const auto settings = card.find("settings")) options = structured::checked_options(*settings);
+  if (const auto settings = card.find("settings")) options = read_settings(declared(options), *settings);
   structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
   std::optional<Knowledge> knowledge;
   if (is_knowledge(archive)) knowledge = get_knowledge(archive);
-  return std::make_unique<StructuredPoolModel>(
-      std::move(pool), std::move(library), std::move(prior),
-      static_cast<std::uint64_t>(card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max())), options,
-      std::move(knowledge));
+  return std::make_unique<StructuredPoolModel>(std::move(pool), std::move(library), std::move(prior), seed_of(card),
+                                               options, std::move(knowledge));
 }
 
 std::unique_ptr<Predictor> load_structured_predictor(const Archive& archive) {

@@ -10,14 +10,18 @@
 
 namespace tenshot::trainer {
 
+/// What training `structured` can be told. Each option is explained where it is declared (structured_model.cpp).
+struct StructuredSettings {
+  structured::PosteriorOptions posterior;
+  std::string descriptor = "auto";
+  std::uint64_t seed = 1;
+};
+const Declaration<StructuredSettings>& declared(const StructuredSettings&);
+
 /// The predictor `structured`: latency as a sum of operator costs over what the runtime really executes, with the pool
 /// as prior over both (trainer/structured/). Fits the library and calibrates its intervals; a second for a dozen
-/// devices. `options` are those of every adaptation. `descriptor` is the kind of descriptor that adaptation may start
-/// from: "auto" (the richest that two runtimes of the pool have), "in-network", "latency" or "inferred" (none). Throws
-/// InputError.
-std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, std::uint64_t seed,
-                                            const structured::PosteriorOptions& options = {},
-                                            const std::string& descriptor = "auto");
+/// devices. Throws InputError.
+std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, const StructuredSettings& settings);
 
 /// From an archive whose card names "structured". Throw FormatError.
 std::unique_ptr<PoolModel> load_structured(const Archive& archive);

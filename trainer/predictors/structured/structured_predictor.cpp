@@ -7,8 +7,10 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/part_vocabulary.h"
+#include "trainer/core/planning_prior.h"
 #include "trainer/core/space_card.h"
 #include "trainer/predictors/structured/explanation.h"
+#include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_archive.h"
 #include "trainer/predictors/structured/structured_torchscript.h"
@@ -73,11 +75,14 @@ nlohmann::json hexadecimal(const std::vector<std::uint64_t>& words, std::size_t 
 
 }  // namespace
 
-StructuredPredictor::StructuredPredictor(structured::StructuredPosterior posterior, nlohmann::json card)
-    : posterior_(std::move(posterior)), card_(std::move(card)), kind_(card_.at("predictor").get<std::string>()) {}
+StructuredPredictor::StructuredPredictor(structured::StructuredPosterior posterior, nlohmann::json card, bool certain)
+    : posterior_(std::move(posterior)),
+      card_(std::move(card)),
+      kind_(card_.at("predictor").get<std::string>()),
+      certain_(certain) {}
 
-StructuredPredictor::StructuredPredictor(const Archive& archive)
-    : StructuredPredictor(structured::get_posterior(archive, model_of(archive)), archive.card) {}
+StructuredPredictor::StructuredPredictor(const Archive& archive, bool certain)
+    : StructuredPredictor(structured::get_posterior(archive, model_of(archive)), archive.card, certain) {}
 
 Predictions StructuredPredictor::predict(const std::vector<Architecture>& architectures, double confidence) const {
   structured::LatencyIntervals intervals =
@@ -137,7 +142,18 @@ nlohmann::json StructuredPredictor::to_document() const {
 std::vector<Remark> StructuredPredictor::explanation() const { return explanation_of(card_); }
 
 DeviceCosts StructuredPredictor::device_costs() const {
-  return has_intervals() ? structured::explain(posterior_) : DeviceCosts{};
+  return certain_ ? DeviceCosts{} : structured::explain(posterior_);
+}
+
+std::optional<double> StructuredPredictor::measurement_noise() const {
+  if (certain_) return std::nullopt;
+  return structured::noise_of(posterior_);
+}
+
+std::optional<PlanningView> StructuredPredictor::uncertainty(const std::vector<Architecture>& candidates) const {
+  if (certain_) return std::nullopt;
+  const nasbench::StructureTable table = structured::compacted(posterior_.model->table(candidates));
+  return PlanningView{structured::posterior_covariance(posterior_, table), measurement_noise()};
 }
 
 }  // namespace tenshot::trainer

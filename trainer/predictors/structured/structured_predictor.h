@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,30 +14,32 @@
 
 namespace tenshot::trainer {
 
-/// A device-runtime's posterior as a Predictor: with intervals, unless its card says that it is another kind of
-/// predictor, whose posterior is one certain component ("transfer").
+/// A device-runtime's posterior as a Predictor. It is `certain` where the posterior is one component that stands for
+/// something else than measurements' likelihood ("transfer"): then it has no intervals and knows no costs.
 class StructuredPredictor : public Predictor {
  public:
-  StructuredPredictor(structured::StructuredPosterior posterior, nlohmann::json card);
+  StructuredPredictor(structured::StructuredPosterior posterior, nlohmann::json card, bool certain = false);
   /// Throws FormatError.
-  explicit StructuredPredictor(const Archive& archive);
+  explicit StructuredPredictor(const Archive& archive, bool certain = false);
 
   std::string_view kind() const override { return kind_; }
   const SearchSpace& space() const override { return posterior_.model->space(); }
   datasets::Quantity quantity() const override { return get_quantity(card_); }
-  bool has_intervals() const override { return kind_ == "structured"; }
+  bool has_intervals() const override { return !certain_; }
   Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override;
   Archive to_archive() const override;
   void export_torchscript(const std::filesystem::path& path) const override;
   nlohmann::json to_document() const override;
   std::vector<Remark> explanation() const override;
   DeviceCosts device_costs() const override;
-  const structured::StructuredPosterior& posterior() const { return posterior_; }
+  std::optional<double> measurement_noise() const override;
+  std::optional<PlanningView> uncertainty(const std::vector<Architecture>& candidates) const override;
 
  private:
   structured::StructuredPosterior posterior_;
   nlohmann::json card_;
   std::string kind_;
+  bool certain_;
 };
 
 }  // namespace tenshot::trainer

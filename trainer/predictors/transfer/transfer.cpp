@@ -75,7 +75,7 @@ class Transfer : public PoolModel {
     nlohmann::json card = predictor_card(*this, set, options.seed);
     card["proxy"] = {{"device", library_.entries[best.entry].device}, {"base_ms", best.base_ms}, {"slope", best.slope}};
     card["explanation"] = {"Ranks architectures as " + library_.entries[best.entry].device + " of the pool does"};
-    return std::make_unique<StructuredPredictor>(posterior_of(best, set), std::move(card));
+    return std::make_unique<StructuredPredictor>(posterior_of(best, set), std::move(card), true);
   }
 
  private:
@@ -115,5 +115,9 @@ std::unique_ptr<PoolModel> make_transfer(const datasets::Pool& pool) {
 }
 
 std::unique_ptr<PoolModel> load_transfer(const Archive& archive) { return make_transfer(get_pool(archive)); }
+
+std::unique_ptr<Predictor> load_transfer_predictor(const Archive& archive) {
+  return std::make_unique<StructuredPredictor>(archive, true);
+}
 
 }  // namespace tenshot::trainer

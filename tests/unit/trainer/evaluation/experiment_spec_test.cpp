@@ -33,8 +33,8 @@ std::string refusal(const std::string& text) {
 TEST(ExperimentSpec, ReadsWhatItSays) {
   const ExperimentSpec spec = parse_spec(
       with(R"({"clones": [1, 7], "seed": 5, "pools": ["same-runtime", {"name": "one", "one_at_a_time": true}],
-               "methods": ["structured", {"name": "fine", "predictor": "maple-edge", "mode": "fine-tune", "hidden": [8],
-               "normalise": false, "samples": "all", "sampler": "information"}]})"),
+               "methods": ["structured", {"name": "fine", "predictor": "maple", "mode": "fine-tune", "hidden": [8],
+               "normalise": true, "samples": "all", "sampler": "information"}]})"),
       "spec.json", false);
   EXPECT_EQ(spec.split.train.end, 60);
   EXPECT_EQ(spec.trials, 2);
@@ -45,8 +45,9 @@ TEST(ExperimentSpec, ReadsWhatItSays) {
   EXPECT_TRUE(spec.pools[1].one_at_a_time);
   EXPECT_EQ(spec.methods[0].name, "structured");
   EXPECT_EQ(spec.methods[1].mode, "fine-tune");
-  EXPECT_EQ(spec.methods[1].network.hidden, std::vector<int>{8});
-  EXPECT_FALSE(spec.methods[1].network.normalise);
+  EXPECT_EQ(spec.methods[1].settings.at("hidden"), nlohmann::json({8}));
+  EXPECT_TRUE(spec.methods[1].settings.at("normalise"));
+  EXPECT_FALSE(spec.methods[1].settings.at("scale_latencies")) << "as maple has it, unless told otherwise";
   EXPECT_TRUE(spec.methods[1].all_samples);
   EXPECT_EQ(spec.methods[1].sampler, "information");
 }
@@ -137,8 +138,15 @@ TEST(ExperimentSpec, NamesFilePointerValueAndWhatIsAllowed) {
        "/methods/0/rounds is a list, expected no"},
       {with(R"({"methods": [{"predictor": "flops", "posterior": {}}]})"), "/methods/0/posterior is not known here"},
       {with(R"({"methods": [{"predictor": "structured", "posterior": {"step": 1}}]})"), "/posterior/step is not known"},
-      {with(R"({"methods": [{"predictor": "structured", "posterior": {"noises": 1}}]})"), "expected numbers, or lists"},
-      {with(R"({"methods": [{"predictor": "structured", "posterior": {"noises": []}}]})"), "noises must be a list of"},
+      {with(R"({"methods": [{"predictor": "structured", "posterior": {"noises": 1}}]})"),
+       "/posterior/noises is 1, expected a list of numbers"},
+      {with(R"({"methods": [{"predictor": "structured", "posterior": {"noises": []}}]})"), "/posterior/noises is"},
+      {with(R"({"methods": [{"predictor": "maple-edge", "simulation": {"most_noise": 0.001}}]})"),
+       "/methods/0/simulation is an object, expected a least_noise of at most most_noise"},
+      {with(R"({"methods": [{"predictor": "maple-edge", "simulation": {"rows": 0.5}}]})"),
+       "/methods/0/simulation/rows is 0.5, expected a whole number from 1 to 10000000"},
+      {with(R"({"methods": [{"predictor": "maple-edge", "normalise": false}]})"), "/normalise is not known here"},
+      {with(R"({"methods": [{"predictor": "help", "seed": 3}]})"), "/methods/0/seed is not known here"},
   };
   for (const auto& bad : cases) {
     EXPECT_NE(refusal(bad.text).find(bad.expected), std::string::npos) << refusal(bad.text);

@@ -15,7 +15,6 @@
 #include "tests/unit/trainer/fixtures.h"
 #include "tests/unit/trainer/predictors/operators/made_up_pool.h"
 #include "trainer/core/prediction_table.h"
-#include "trainer/predictors/help/help.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/trees/tree_ensemble.h"
 
@@ -63,16 +62,9 @@ struct Written {
 /// Trained for no longer than it takes to have something to write.
 std::unique_ptr<PoolModel> trained(const std::string& name) {
   const datasets::Pool pool = pool_for(name);
-  if (name == "help") {
-    HelpSettings settings;
-    settings.episodes = 1;
-    settings.adaptation_steps = 1;
-    return train_help(pool, settings, {});
-  }
-  MapleEdgeSettings settings;
-  settings.hidden = {8};
-  settings.fit.epochs = 2;
-  settings.fine_tune_epochs = 1;
+  nlohmann::json settings = nlohmann::json::object();
+  if (name == "help") settings = {{"episodes", 1}, {"adaptation_steps", 1}};
+  if (predictor_row(name).adapts_by("clones")) settings = {{"hidden", {8}}, {"epochs", 2}, {"fine_tune_epochs", 1}};
   return train_pool_model(name, pool, settings, {});
 }
 
@@ -310,7 +302,7 @@ TEST(CraftedFiles, OfNetworksNameWhatIsOutOfRange) {
   expect_refusal(with_card(simulated, "/settings/default_clones", 1LL << 40), "settings.default_clones");
   expect_refusal(with_card(simulated, "/settings/simulation/rows", 1LL << 40), "settings.simulation.rows");
   expect_refusal(with_card(simulated, "/settings/simulation/cost_spreads", {"wide"}), "simulation.cost_spreads[0]");
-  expect_refusal(with_card(simulated, "/settings/simulation/acceptance", 0), "share of devices kept");
+  expect_refusal(with_card(simulated, "/settings/simulation/acceptance", 0), "settings.simulation.acceptance is 0");
   expect_refusal(with_card(simulated, "/seed", -1), "seed is -1");
   expect_refusal(with_card(written("help").checkpoint, "/settings/support", 0), "settings.support");
   expect_refusal(with_card(written("help").checkpoint, "/settings/adaptation_steps", 1e9), "settings.adaptation_steps");

@@ -1,8 +1,7 @@
-#include "trainer/predictors/insight.h"
-
 #include <gtest/gtest.h>
 
 #include "tests/unit/trainer/fixtures.h"
+#include "trainer/core/planning_prior.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::trainer {
@@ -28,7 +27,7 @@ std::vector<Architecture> some_architectures(std::size_t count) {
 
 TEST(Insight, OfAStructuredPredictorHasCostsNoiseAndWhatIsUncertain) {
   const auto predictor = adapted("structured");
-  const std::vector<PartCost> costs = operator_costs(*predictor, {});
+  const std::vector<PartCost> costs = predictor->operator_costs({});
   ASSERT_FALSE(costs.empty());
   for (const PartCost& cost : costs) {
     // As the made-up device was made: five times 1.0 for a convolution of three by three.
@@ -37,22 +36,27 @@ TEST(Insight, OfAStructuredPredictorHasCostsNoiseAndWhatIsUncertain) {
     }
     EXPECT_TRUE(cost.kind.empty());
   }
-  EXPECT_LT(measurement_noise(*predictor).value(), 0.1);
+  EXPECT_LT(predictor->measurement_noise().value(), 0.1);
   const std::vector<Architecture> candidates = some_architectures(30);
-  const auto view = uncertainty(*predictor, candidates);
+  const auto view = predictor->uncertainty(candidates);
   ASSERT_TRUE(view);
   EXPECT_EQ(view->covariance.size, candidates.size());
-  EXPECT_TRUE(network_costs(*predictor, candidates.front()).empty()) << "it knows operations, not single operators";
+  EXPECT_TRUE(predictor->network_costs(candidates.front()).empty()) << "it knows operations, not single operators";
 }
 
-TEST(Insight, OfAPeerIsEmpty) {
-  const auto predictor = adapted("flops");
+class PeerInsight : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(PeerInsight, IsEmpty) {
+  const auto predictor = adapted(GetParam());
   const std::vector<Architecture> candidates = some_architectures(5);
-  EXPECT_TRUE(operator_costs(*predictor, candidates).empty());
-  EXPECT_FALSE(measurement_noise(*predictor));
-  EXPECT_FALSE(uncertainty(*predictor, candidates));
-  EXPECT_TRUE(network_costs(*predictor, candidates.front()).empty());
+  EXPECT_TRUE(predictor->operator_costs(candidates).empty());
+  EXPECT_FALSE(predictor->measurement_noise());
+  EXPECT_FALSE(predictor->uncertainty(candidates));
+  EXPECT_TRUE(predictor->network_costs(candidates.front()).empty());
 }
+
+// The posterior of transfer is made of the same parts as that of structured, and no likelihood of measurements.
+INSTANTIATE_TEST_SUITE_P(Insight, PeerInsight, ::testing::Values("flops", "transfer"));
 
 }  // namespace
 }  // namespace tenshot::trainer

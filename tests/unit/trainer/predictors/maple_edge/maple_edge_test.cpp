@@ -62,7 +62,7 @@ TEST(MapleEdge, PredictsANewDeviceFromTenMeasurementsInBothModes) {
 
 TEST(MapleEdge, IsWorthMoreThanMapleAndTheFlopsLineOnTheSameSamples) {
   const NewDevice device = new_device(10);
-  MapleEdgeSettings maple = maple_settings();
+  MapleEdgeSettings maple = maple_options().read(nullptr);
   maple.hidden = quick_settings().hidden;
   maple.fit = quick_settings().fit;
   const double ours = acc10(*quick_model().adapt(device.set, {}), device);
@@ -85,7 +85,7 @@ TEST(MapleEdge, AdaptsAfterLoadingAsBeforeSaving) {
   const auto path = folder.path() / "pool.tenshot";
   save(quick_model().to_archive(), path);
   const auto loaded = load_pool_model(path);
-  EXPECT_EQ(loaded->kind(), "maple-edge");
+  EXPECT_EQ(loaded->kind(), "maple-edge-plain");
   EXPECT_EQ(loaded->to_archive().serialise(), quick_model().to_archive().serialise());
   const NewDevice device = new_device(10);
   AdaptOptions options;

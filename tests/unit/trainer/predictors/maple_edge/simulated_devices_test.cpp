@@ -158,13 +158,16 @@ TEST(SimulationOptions, AreReadAsTheyWereWrittenAndRefusedOutOfRange) {
   SimulationOptions options;
   options.acceptance = 0.5;
   options.cost_spreads = {0.1};
-  const nlohmann::json json = options;
-  EXPECT_EQ(nlohmann::json(json.get<SimulationOptions>()), json);
+  const nlohmann::json json = option_json(options);
+  EXPECT_EQ(option_json(declared(options).read(json)), json);
   options.acceptance = 0;
   EXPECT_THROW(require_valid(options), InputError);
   options.acceptance = 1;
   options.cost_spreads.clear();
   EXPECT_THROW(require_valid(options), InputError);
+  options = {};
+  options.least_noise = 0.5;
+  EXPECT_THROW(require_valid(options), InputError) << "above the largest";
 }
 
 }  // namespace

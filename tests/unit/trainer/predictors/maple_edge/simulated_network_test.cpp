@@ -81,6 +81,7 @@ TEST(SimulatedNetwork, AdaptsAndPredictsAfterLoadingAsBeforeSaving) {
 TEST(SimulatedNetwork, IsNotMistakenForThePapersNetworkOfAnEarlierCheckpoint) {
   const test::Folder folder;
   MapleEdgeSettings plain;
+  plain.kind = "maple-edge";
   plain.hidden = {8};
   plain.fit.epochs = 1;
   save(train_maple_edge(pool(), plain, {})->to_archive(), folder.path() / "old.tenshot");

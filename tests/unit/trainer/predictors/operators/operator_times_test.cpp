@@ -110,7 +110,7 @@ class LearnedOperatorTimes : public testing::Test {
     const std::vector<Architecture> all = made_up_networks(110);
     known_.assign(all.begin(), all.begin() + 80);
     new_.assign(all.begin() + 80, all.end());
-    model_ = train_operators(pool_of(known_), 1);
+    model_ = train_operators(pool_of(known_), {});
     predictor_ = model_->adapt(measured({known_.begin(), known_.begin() + 10}), {});
   }
   static void TearDownTestSuite() {
@@ -131,7 +131,7 @@ TEST_F(LearnedOperatorTimes, HalveTheErrorWhereCostsAreNotLinear) {
   PosteriorOptions linear;
   linear.operator_times = 0;
   const auto without =
-      train_operators(pool_of(known_), 1, linear)->adapt(measured({known_.begin(), known_.begin() + 10}), {});
+      train_operators(pool_of(known_), {linear})->adapt(measured({known_.begin(), known_.begin() + 10}), {});
   EXPECT_LT(mean_error(*predictor_, new_), 0.5 * mean_error(*without, new_));
 }
 
@@ -228,7 +228,7 @@ class OwnOperatorTimes : public LearnedOperatorTimes {
   static std::unique_ptr<PoolModel> model_without_operators() {
     datasets::Pool pool = pool_of(known_);
     for (datasets::DeviceRuntime& device : pool.devices) device.operator_latencies.clear();
-    return train_operators(pool, 1);
+    return train_operators(pool, {});
   }
   static std::vector<Architecture> ten() { return {known_.begin(), known_.begin() + 10}; }
 };

@@ -53,7 +53,7 @@ class OperatorsOnNetworks : public testing::Test {
     all_ = made_up_networks(90);
     known_.assign(all_.begin(), all_.begin() + 60);
     new_.assign(all_.begin() + 60, all_.end());
-    model_ = train_operators(pool_of(nasbench::networks(), known_), 1);
+    model_ = train_operators(pool_of(nasbench::networks(), known_), {});
     const PlanningView view = model_->planning_prior()->view(known_, {});
     std::vector<std::size_t> candidates(known_.size());
     for (std::size_t c = 0; c < candidates.size(); ++c) candidates[c] = c;
@@ -200,7 +200,7 @@ TEST(OperatorsOnALayeredSpace, TenMeasurementsPredictTheOthersAndTorchScriptRead
   std::vector<Architecture> known, others;
   for (int i = 0; i < 300; ++i) known.push_back(space.random(rng));
   for (int i = 0; i < 50; ++i) others.push_back(space.random(rng));
-  const auto model = train_operators(pool_of(space, known), 1);
+  const auto model = train_operators(pool_of(space, known), {});
   const auto predictor = model->adapt(measured(space, {known.begin(), known.begin() + 10}), {});
   EXPECT_GE(share_within_ten_percent(*predictor, others), 0.95);
   const auto back = load_operators(Archive::parse(model->to_archive().serialise(), "memory"));

@@ -86,7 +86,7 @@ datasets::Pool described_pool() {
 }
 
 const PoolModel& trained() {
-  static const auto result = train_structured(described_pool(), 1);
+  static const auto result = train_structured(described_pool(), {});
   return *result;
 }
 
@@ -154,7 +154,7 @@ TEST(StructuredBadInput, OperatorsMeasuredAtAnotherResolutionAreWarnedOf) {
 TEST(StructuredBadInput, APoolOfOneDeviceRuntimeAnswersAndSaysWhatItCannot) {
   datasets::Pool pool = described_pool();
   pool.devices.resize(1);
-  const auto one = train_structured(pool, 1);
+  const auto one = train_structured(pool, {});
   const DeviceRuntime device = device_of("new666666", "new", "cse", new_costs);
   PlanRequest request;
   request.samples = 15;
@@ -327,11 +327,11 @@ TEST(StructuredWithDescriptor, WantsAMeasurementWhereTheDescriptorSaysNothing) {
   EXPECT_THROW(trained().adapt(set, {}), InputError);
   set.descriptor = HardwareDescriptor{};
   EXPECT_THROW(trained().adapt(set, {}), InputError);
-  const auto undescribed = train_structured(described_pool(), 1, {}, "inferred");
+  const auto undescribed = train_structured(described_pool(), {{}, "inferred"});
   EXPECT_EQ(undescribed->descriptor_kind(), "inferred");
   set.descriptor = descriptor_of(new_costs, 0.2, true);
   EXPECT_THROW(undescribed->adapt(set, {}), InputError);
-  EXPECT_THROW(train_structured(described_pool(), 1, {}, "counters"), InputError);
+  EXPECT_THROW(train_structured(described_pool(), {{}, "counters"}), InputError);
 }
 
 TEST(StructuredWithDescriptor, IsTheSameAfterSavingLoadingAndExporting) {

@@ -316,7 +316,7 @@ TEST(Explanation, NamesStructureCostsAndNoise) {
   EXPECT_EQ(explanation.structures.front().name, "total");
   EXPECT_GT(explanation.structures.front().probability, 0.5);
   const auto conv = std::find_if(explanation.costs.begin(), explanation.costs.end(),
-                                 [](const DeviceCosts::Cost& cost) { return cost.name == "nor_conv_3x3"; });
+                                 [](const PartCost& cost) { return cost.name == "nor_conv_3x3"; });
   ASSERT_NE(conv, explanation.costs.end());
   EXPECT_NEAR(conv->cost_ms, 9, 0.5);
   EXPECT_LE(explanation.noise, 0.03);

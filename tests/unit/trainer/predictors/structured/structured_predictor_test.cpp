@@ -19,7 +19,7 @@ namespace {
 const nasbench::SearchSpace& space = nasbench::nasbench201();
 
 const PoolModel& model() {
-  static const auto trained = train_structured(test::synthetic_pool(200), 1);
+  static const auto trained = train_structured(test::synthetic_pool(200), {});
   return *trained;
 }
 

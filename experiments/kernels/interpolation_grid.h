@@ -21,11 +21,11 @@ struct Interpolation {
 
 /// Values on a regular grid of any number of dimensions, between which is interpolated linearly (Osterwind et al.,
 /// MONNET, §§3.1, 4).
-class Grid {
+class InterpolationGrid {
  public:
   /// `values` has one number for each point, the last axis fastest; NaN where none could be measured. Throws InputError
   /// where an axis is empty or not ascending, sizes disagree, or all values are missing.
-  Grid(std::vector<Axis> axes, std::vector<double> values);
+  InterpolationGrid(std::vector<Axis> axes, std::vector<double> values);
 
   const std::vector<Axis>& axes() const { return axes_; }
   /// Of the point with these indices.

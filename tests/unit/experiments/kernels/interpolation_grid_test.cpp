@@ -1,4 +1,4 @@
-#include "experiments/kernels/grid.h"
+#include "experiments/kernels/interpolation_grid.h"
 
 #include <gtest/gtest.h>
 
@@ -13,20 +13,20 @@ namespace {
 
 const double missing = std::nan("");
 
-TEST(Grid, InterpolatesLinearlyBetweenTwoPoints) {
-  const Grid grid({{"x", {1, 3}}}, {10, 20});
+TEST(InterpolationGrid, InterpolatesLinearlyBetweenTwoPoints) {
+  const InterpolationGrid grid({{"x", {1, 3}}}, {10, 20});
   EXPECT_DOUBLE_EQ(grid.interpolate({1}).value, 10);
   EXPECT_DOUBLE_EQ(grid.interpolate({1.5}).value, 12.5);
   EXPECT_DOUBLE_EQ(grid.interpolate({3}).value, 20);
 }
 
-TEST(Grid, InterpolatesInTheMiddleOfFourCorners) {
-  const Grid grid({{"x", {0, 1}}, {"y", {0, 2}}}, {1, 3, 5, 9});  // (0,0) (0,2) (1,0) (1,2)
+TEST(InterpolationGrid, InterpolatesInTheMiddleOfFourCorners) {
+  const InterpolationGrid grid({{"x", {0, 1}}, {"y", {0, 2}}}, {1, 3, 5, 9});  // (0,0) (0,2) (1,0) (1,2)
   EXPECT_DOUBLE_EQ(grid.interpolate({0.5, 1}).value, (1 + 3 + 5 + 9) / 4.0);
   EXPECT_DOUBLE_EQ(grid.interpolate({0.25, 0.5}).value, .75 * .75 * 1 + .75 * .25 * 3 + .25 * .75 * 5 + .25 * .25 * 9);
 }
 
-TEST(Grid, IsExactForMultilinearFunctionsOfSixDimensions) {
+TEST(InterpolationGrid, IsExactForMultilinearFunctionsOfSixDimensions) {
   std::vector<Axis> axes;
   for (int d = 0; d < 6; ++d) axes.push_back({"d" + std::to_string(d), {1, 2.5 + d, 7.0 + d}});
   const auto function = [](const std::vector<double>& x) {
@@ -40,7 +40,7 @@ TEST(Grid, IsExactForMultilinearFunctionsOfSixDimensions) {
     }
     values.push_back(function(point));
   }
-  const Grid grid(axes, values);
+  const InterpolationGrid grid(axes, values);
   Rng rng(1);
   for (int i = 0; i < 50; ++i) {
     std::vector<double> point;
@@ -52,8 +52,8 @@ TEST(Grid, IsExactForMultilinearFunctionsOfSixDimensions) {
   }
 }
 
-TEST(Grid, OutsideIsTheEdgeAndSaid) {
-  const Grid grid({{"x", {1, 3}}, {"y", {1, 2}}}, {1, 2, 3, 4});
+TEST(InterpolationGrid, OutsideIsTheEdgeAndSaid) {
+  const InterpolationGrid grid({{"x", {1, 3}}, {"y", {1, 2}}}, {1, 2, 3, 4});
   EXPECT_TRUE(grid.interpolate({0, 1}).extrapolated);
   EXPECT_DOUBLE_EQ(grid.interpolate({0, 1}).value, 1);
   EXPECT_DOUBLE_EQ(grid.interpolate({9, 1.5}).value, 3.5);
@@ -61,9 +61,9 @@ TEST(Grid, OutsideIsTheEdgeAndSaid) {
   EXPECT_FALSE(grid.interpolate({3, 2}).extrapolated);
 }
 
-TEST(Grid, MissingPointsAreFilledFromTheirNeighboursOrTheLowest) {
+TEST(InterpolationGrid, MissingPointsAreFilledFromTheirNeighboursOrTheLowest) {
   // 1 ? 4 on an axis 1, 2, 4: a third of the way. The last row has no neighbours on both sides: the lowest value.
-  Grid grid({{"y", {1, 2}}, {"x", {1, 2, 4}}}, {1, missing, 4, 0.5, 6, missing});
+  InterpolationGrid grid({{"y", {1, 2}}, {"x", {1, 2, 4}}}, {1, missing, 4, 0.5, 6, missing});
   EXPECT_EQ(grid.missing(), 2U);
   EXPECT_THROW(grid.interpolate({1, 1.5}), InputError);
   grid.fill_missing();
@@ -72,19 +72,19 @@ TEST(Grid, MissingPointsAreFilledFromTheirNeighboursOrTheLowest) {
   EXPECT_DOUBLE_EQ(grid.value({1, 2}), 0.5);
 }
 
-TEST(Grid, FilledPointsAreNoNeighbours) {
-  Grid grid({{"x", {1, 2, 3, 4}}}, {1, missing, missing, 4});
+TEST(InterpolationGrid, FilledPointsAreNoNeighbours) {
+  InterpolationGrid grid({{"x", {1, 2, 3, 4}}}, {1, missing, missing, 4});
   grid.fill_missing();
   EXPECT_DOUBLE_EQ(grid.value({1}), 1);  // its right neighbour was not measured
   EXPECT_DOUBLE_EQ(grid.value({2}), 1);
 }
 
-TEST(Grid, RefusesWhatIsNoGrid) {
-  EXPECT_THROW(Grid({}, {}), InputError);
-  EXPECT_THROW(Grid({{"x", {1, 1}}}, {1, 2}), InputError);
-  EXPECT_THROW(Grid({{"x", {1, 2}}}, {1}), InputError);
-  EXPECT_THROW(Grid({{"x", {1, 2}}}, {missing, missing}), InputError);
-  EXPECT_THROW(Grid({{"x", {1, 2}}}, {1, 2}).interpolate({1, 2}), InputError);
+TEST(InterpolationGrid, RefusesWhatIsNoGrid) {
+  EXPECT_THROW(InterpolationGrid({}, {}), InputError);
+  EXPECT_THROW(InterpolationGrid({{"x", {1, 1}}}, {1, 2}), InputError);
+  EXPECT_THROW(InterpolationGrid({{"x", {1, 2}}}, {1}), InputError);
+  EXPECT_THROW(InterpolationGrid({{"x", {1, 2}}}, {missing, missing}), InputError);
+  EXPECT_THROW(InterpolationGrid({{"x", {1, 2}}}, {1, 2}).interpolate({1, 2}), InputError);
 }
 
 TEST(Monnet, ComplexityIsTheMultiplyAddsOfAConvolution) {

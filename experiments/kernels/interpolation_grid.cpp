@@ -1,4 +1,4 @@
-#include "experiments/kernels/grid.h"
+#include "experiments/kernels/interpolation_grid.h"
 
 #include <algorithm>
 #include <cmath>
@@ -34,7 +34,8 @@ void require_convolution(const nasbench::OperatorSpecification& op) {
 
 }  // namespace
 
-Grid::Grid(std::vector<Axis> axes, std::vector<double> values) : axes_(std::move(axes)), values_(std::move(values)) {
+InterpolationGrid::InterpolationGrid(std::vector<Axis> axes, std::vector<double> values)
+    : axes_(std::move(axes)), values_(std::move(values)) {
   std::size_t count = axes_.empty() ? 0 : 1;
   for (const Axis& axis : axes_) {
     const bool ascends =
@@ -53,18 +54,18 @@ Grid::Grid(std::vector<Axis> axes, std::vector<double> values) : axes_(std::move
   for (std::size_t d = axes_.size() - 1; d > 0; --d) strides_[d - 1] = strides_[d] * axes_[d].points.size();
 }
 
-std::size_t Grid::missing() const {
+std::size_t InterpolationGrid::missing() const {
   return static_cast<std::size_t>(
       std::count_if(values_.begin(), values_.end(), [](double v) { return std::isnan(v); }));
 }
 
-std::size_t Grid::offset(const std::vector<std::size_t>& indices) const {
+std::size_t InterpolationGrid::offset(const std::vector<std::size_t>& indices) const {
   std::size_t result = 0;
   for (std::size_t d = 0; d < axes_.size(); ++d) result += strides_[d] * indices.at(d);
   return result;
 }
 
-double Grid::between_neighbours(const std::vector<double>& measured, std::size_t at) const {
+double InterpolationGrid::between_neighbours(const std::vector<double>& measured, std::size_t at) const {
   for (std::size_t d = 0; d < axes_.size(); ++d) {
     const std::vector<double>& points = axes_[d].points;
     const std::size_t index = at / strides_[d] % points.size();
@@ -77,7 +78,7 @@ double Grid::between_neighbours(const std::vector<double>& measured, std::size_t
   return std::nan("");
 }
 
-void Grid::fill_missing() {
+void InterpolationGrid::fill_missing() {
   const std::vector<double> measured = values_;
   double lowest = HUGE_VAL;
   for (const double value : measured) lowest = std::isnan(value) ? lowest : std::min(lowest, value);
@@ -88,7 +89,7 @@ void Grid::fill_missing() {
   }
 }
 
-Interpolation Grid::interpolate(const std::vector<double>& point) const {
+Interpolation InterpolationGrid::interpolate(const std::vector<double>& point) const {
   if (point.size() != axes_.size()) {
     throw InputError("a point of " + std::to_string(point.size()) + " coordinates is none of a grid of " +
                      std::to_string(axes_.size()) + " dimensions");

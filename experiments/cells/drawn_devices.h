@@ -10,7 +10,7 @@
 namespace tenshot::experiments {
 
 /// A device-runtime that follows one execution structure exactly, up to noise: what no pool need resemble.
-struct SimulatedDevice {
+struct DrawnDevice {
   std::string id;
   std::size_t structure = 0;
   std::string costs;                ///< one of cost_patterns()
@@ -28,11 +28,11 @@ std::vector<std::string> cost_patterns();
 /// `count` devices: every structure under every pattern at every noise in turn. The base is log-uniform from .1 to .8
 /// of the median latency, the median log-uniform from .5 to 200 ms. Every fifth has a clock of whole milliseconds, and
 /// a median of 20 ms or more.
-std::vector<SimulatedDevice> draw_devices(const nasbench::StructureModel& model, std::size_t count,
-                                          const std::vector<double>& noises, std::uint64_t seed);
+std::vector<DrawnDevice> draw_devices(const nasbench::StructureModel& model, std::size_t count,
+                                      const std::vector<double>& noises, std::uint64_t seed);
 
 /// Latencies of `architectures` on the device, ms, each measured once; the noise is drawn from `seed`.
-std::vector<double> measure(const nasbench::StructureModel& model, const SimulatedDevice& device,
+std::vector<double> measure(const nasbench::StructureModel& model, const DrawnDevice& device,
                             const std::vector<nasbench::Architecture>& architectures, std::uint64_t seed);
 
 }  // namespace tenshot::experiments

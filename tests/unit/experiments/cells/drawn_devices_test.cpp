@@ -1,4 +1,4 @@
-#include "experiments/cells/simulated_devices.h"
+#include "experiments/cells/drawn_devices.h"
 
 #include <gtest/gtest.h>
 
@@ -20,12 +20,12 @@ std::vector<nasbench::Architecture> some_architectures() {
 TEST(SimulatedDevices, AreOfEveryStructurePatternAndNoise) {
   const auto devices = draw_devices(model(), 144, {0.01, 0.03, 0.06}, 1);
   std::set<std::pair<std::size_t, std::pair<std::string, double>>> kinds;
-  for (const SimulatedDevice& device : devices) kinds.insert({device.structure, {device.costs, device.noise}});
+  for (const DrawnDevice& device : devices) kinds.insert({device.structure, {device.costs, device.noise}});
   EXPECT_EQ(kinds.size(), 144U);
 }
 
 TEST(SimulatedDevices, HaveCostsOfTheirPatternAndStructure) {
-  for (const SimulatedDevice& device : draw_devices(model(), 96, {0.03}, 2)) {
+  for (const DrawnDevice& device : draw_devices(model(), 96, {0.03}, 2)) {
     const Eigen::VectorXd& costs = device.costs_ms;  // base, skip, 1×1, 3×3, pool, add, relu, multiply, reorder
     for (Eigen::Index f = 0; f < costs.size(); ++f) {
       EXPECT_EQ(costs[f] > 0, bool(model().structures()[device.structure].uses[f])) << device.id << " " << f;
@@ -41,7 +41,7 @@ TEST(SimulatedDevices, HaveCostsOfTheirPatternAndStructure) {
 }
 
 TEST(SimulatedDevices, MeasureTheirCostsWithTheirNoise) {
-  SimulatedDevice device = draw_devices(model(), 1, {0.03}, 3).front();  // "total"
+  DrawnDevice device = draw_devices(model(), 1, {0.03}, 3).front();  // "total"
   const auto architectures = some_architectures();
   const std::vector<double> noisy = measure(model(), device, architectures, 5);
   EXPECT_EQ(noisy, measure(model(), device, architectures, 5));
@@ -60,7 +60,7 @@ TEST(SimulatedDevices, MeasureTheirCostsWithTheirNoise) {
 
 TEST(SimulatedDevices, SomeCountWholeMilliseconds) {
   const auto devices = draw_devices(model(), 10, {0.03}, 4);
-  for (const SimulatedDevice& device : devices) {
+  for (const DrawnDevice& device : devices) {
     const std::vector<double> latency_ms = measure(model(), device, some_architectures(), 1);
     const bool whole =
         std::all_of(latency_ms.begin(), latency_ms.end(), [](double ms) { return ms == std::round(ms); });

@@ -1,4 +1,4 @@
-#include "experiments/cells/simulated_devices.h"
+#include "experiments/cells/drawn_devices.h"
 
 #include <algorithm>
 #include <cmath>
@@ -95,15 +95,15 @@ std::vector<Architecture> connected_architectures(const nasbench::SearchSpace& s
 
 std::vector<std::string> cost_patterns() { return {"any", "launch", "pooling", "compute"}; }
 
-std::vector<SimulatedDevice> draw_devices(const StructureModel& model, std::size_t count,
-                                          const std::vector<double>& noises, std::uint64_t seed) {
+std::vector<DrawnDevice> draw_devices(const StructureModel& model, std::size_t count, const std::vector<double>& noises,
+                                      std::uint64_t seed) {
   const std::vector<Architecture> architectures = connected_architectures(model.space(), architectures_of_median);
   const std::vector<std::string> patterns = cost_patterns();
   const std::size_t structures = model.structures().size();
-  std::vector<SimulatedDevice> devices;
+  std::vector<DrawnDevice> devices;
   for (std::size_t d = 0; d < count; ++d) {
     Rng rng(seed, d);
-    SimulatedDevice device;
+    DrawnDevice device;
     device.id = "simulated" + std::to_string(d);
     device.structure = d % structures;
     device.costs = patterns[d / structures % patterns.size()];
@@ -117,7 +117,7 @@ std::vector<SimulatedDevice> draw_devices(const StructureModel& model, std::size
   return devices;
 }
 
-std::vector<double> measure(const StructureModel& model, const SimulatedDevice& device,
+std::vector<double> measure(const StructureModel& model, const DrawnDevice& device,
                             const std::vector<Architecture>& architectures, std::uint64_t seed) {
   std::vector<double> latency_ms;
   Rng rng(seed, device.stream);
