@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -123,12 +124,16 @@ void add_layers_of(Page& page, const Device& device, const std::string& name, do
                  "Two bars for each operator in the network's order: what the profile says, and what the predictor "
                  "holds it for",
                  true}});
-  std::vector<Layer> worst = layers;
+  std::vector<Layer> worst;
+  std::copy_if(layers.begin(), layers.end(), std::back_inserter(worst),
+               [](const Layer& layer) { return layer.measured_ms.has_value(); });
   std::stable_sort(worst.begin(), worst.end(), [](const Layer& a, const Layer& b) {
     return std::abs(a.difference_ms()) > std::abs(b.difference_ms());
   });
+  const auto equal = [](const Layer& a, const Layer& b) { return a.name == b.name; };
+  worst.erase(std::unique(worst.begin(), worst.end(), equal), worst.end());
   constexpr std::size_t shown = 5;
-  worst.resize(std::min(shown, timed));
+  worst.resize(std::min(shown, worst.size()));
   HtmlTable table{"Where measured and explained differ most",
                   {"operator", "measured, ms", "explained, ms", "explained less measured"},
                   {}};
@@ -149,7 +154,8 @@ void add_layers(Page& page, const Device& device) {
   for (const Measured* measured : {&device.used, &device.others}) {
     for (std::size_t i = 0; i < measured->architectures.size(); ++i) {
       const std::string name = device.space().format(measured->architectures[i]);
-      const auto profile = profiles.find(name);
+      auto profile = profiles.find(name);
+      if (profile == profiles.end()) profile = profiles.find("");  // medians over networks
       if (profile == profiles.end()) continue;
       std::vector<Layer> layers;
       for (const PartCost& part : device.predictor.network_costs(measured->architectures[i])) {
