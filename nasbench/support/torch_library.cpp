@@ -79,7 +79,8 @@ void load_torch_of_python() {
   for (const fs::path& folder : folders_of_torch()) {
     for (const char* name : {"libc10.so", "libtorch_cpu.so", "libtorch.so"}) {
       for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
-        if (entry.path().filename().string().rfind(name, 0) == 0) dlopen(entry.path().c_str(), RTLD_NOW | RTLD_GLOBAL);
+        if (entry.path().filename().string().rfind(name, 0) != 0) continue;
+        if (dlopen(entry.path().c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) break;  // one file of several versions
       }
     }
   }

@@ -55,7 +55,7 @@ if [ "$(id -u)" = 0 ] && torch=$(ldconfig -p | sed -n 's/.* => \(.*libtorch\.so\
   export_it='tenshot export --predictor device.tenshot --torchscript again.pt'
   if unshare --mount bash -c "$hidden $export_it" "$folder" 2>error; then echo "LibTorch was not hidden"; exit 1; fi
   grep -q "this needs LibTorch" error
-  ln -s "$work/torch" venv/lib/python3*/site-packages/torch
+  ln -s "$work/torch" "$(echo venv/lib/python3*/site-packages)/torch"
   unshare --mount bash -c "$hidden $export_it" "$folder"
   test -s again.pt
 fi
