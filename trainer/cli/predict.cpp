@@ -157,6 +157,9 @@ std::string source_of(const OptionParser& options) {
 }
 
 void require_distinct_files(const OptionParser& options, const std::string& source) {
+  if (!options.rest().empty() && options.has("archs")) {
+    throw UsageError("--archs and arguments are two ways to name architectures: give one");
+  }
   FileRoles files;
   files.reads(options.has("device") ? "--checkpoint" : "--predictor", source);
   if (options.has("archs")) files.reads("--archs", options.get("archs"));
@@ -202,9 +205,6 @@ void run(const std::vector<std::string>& arguments) {
   add_predict_options(options);
   if (!options.parse(arguments)) return;
   Outcome outcome(options);
-  if (!options.rest().empty() && options.has("archs")) {
-    throw UsageError("--archs and arguments are two ways to name architectures: give one");
-  }
   const bool chosen = options.has("limit") || options.has("fastest");
   const bool printed = !options.has("out") || (!options.rest().empty() && options.get("out") != "-");
   const double limit_ms = limit_of(options);
@@ -247,10 +247,10 @@ void run(const std::vector<std::string>& arguments) {
     print(predictions, confidence, names, predictor->quantity());
   }
   if (!options.has("out")) return outcome.finish();
-  const std::string out = options.get("out");
+  const std::string out = options.get("out"), count = std::to_string(architectures.size());
   trainer::write_predictions(out, architectures, predictions, predictor->space(), predictor->quantity());
   outcome.written(
-      out, std::to_string(architectures.size()) + " predictions",
+      out, count + " predictions",
       "compare them with measurements: tenshot evaluate --predictions " + out + " --measurements truth.csv");
   outcome.finish();
 }
