@@ -7,10 +7,7 @@ get_property(tenshot_libraries GLOBAL PROPERTY TENSHOT_LIBRARIES)
 install(TARGETS tenshot_predictor tenshot_network EXPORT tenshotTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(DIRECTORY ${PROJECT_BINARY_DIR}/include/tenshot DESTINATION include)
 install(TARGETS ${tenshot_libraries} EXPORT tenshotTrainerTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS tenshot_with_torch EXPORT tenshotTorchTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS tenshot RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-install(FILES trainer/cli/completion/tenshot.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME tenshot)
-install(FILES trainer/cli/completion/_tenshot DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(TARGETS tenshot_with_torch EXPORT tenshotTorchTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT wheel)
 foreach(folder nasbench descriptor datasets sampling trainer)
   install(DIRECTORY ${folder} DESTINATION include/tenshot FILES_MATCHING PATTERN "*.h" PATTERN "cli" EXCLUDE
     PATTERN "data" EXCLUDE)
@@ -24,3 +21,15 @@ configure_package_config_file(.cmake/tenshotConfig.cmake.in tenshotConfig.cmake
 write_basic_package_version_file(tenshotConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/tenshotConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/tenshotConfigVersion.cmake
   .cmake/FindPFM.cmake .cmake/FindOneDNN.cmake DESTINATION ${tenshot_package_dir})
+
+# What of this is built, for a look before anything is installed (CMakeLists.txt).
+set(tenshot_built "")
+foreach(target tenshot tenshot_predictor tenshot_network tenshot_with_torch tenshot_python ${tenshot_libraries})
+  if(TARGET ${target})
+    get_target_property(type ${target} TYPE)
+    if(NOT type STREQUAL "INTERFACE_LIBRARY")
+      string(APPEND tenshot_built "$<TARGET_FILE:${target}>\n")
+    endif()
+  endif()
+endforeach()
+file(GENERATE OUTPUT ${PROJECT_BINARY_DIR}/built_files.txt CONTENT "${tenshot_built}")

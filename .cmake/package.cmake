@@ -1,8 +1,5 @@
 # `cpack -G DEB --config build/CPackConfig.cmake`: one package with the program, the libraries, the Python module, completion,
 # the shipped pool and checkpoints. Spaces known by name are part of the program.
-install(DIRECTORY checkpoints DESTINATION ${CMAKE_INSTALL_DATADIR}/tenshot FILES_MATCHING PATTERN "*.tenshot")
-install(DIRECTORY datasets/data DESTINATION ${CMAKE_INSTALL_DATADIR}/tenshot FILES_MATCHING PATTERN "*.json" PATTERN "*.csv")
-
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME tenshot)
 set(CPACK_PACKAGE_CONTACT "tenshot")

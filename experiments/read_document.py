@@ -40,10 +40,19 @@ def latency_ms(document, text):
     else:  # operators
         if "network_features" in document:
             x = document["network_features"][text]
-        elif "table" in document:
+        elif "table" in document:  # of release 0.1
             x = document["table"]["rows"][document["table"]["row_of"][ordinal]]
         else:
-            x = [sum(terms) for terms in zip(document["first_features"], *(document["added_features"][c] for c in columns))]
+            rows = [document["first_features"], *(document["added_features"][column] for column in columns)]
+            for part in document.get("parts", []):  # operators that depend on several decisions
+                at = 0
+                for begin, count in part["columns"]:
+                    at = at * count + next(column - begin for column in columns if begin <= column < begin + count)
+                rows.append(part["rows"][at])
+            width = len(rows[0])
+            x = [sum(terms) for terms in zip(*(row[:width] for row in rows))]
+            for use, (feature, value) in enumerate(document.get("first_uses", [])):  # once, however many parts do
+                x[feature] += value * max(row[width + use] for row in rows[-len(document["parts"]):])
         features = lambda component: x  # noqa: E731
     least = document["floor_ms"]
     if "least_costs_ms" in document:

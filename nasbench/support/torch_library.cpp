@@ -6,14 +6,19 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
+#include <system_error>
 #include <thread>
+#include <vector>
 
 #include "nasbench/support/error.h"
 
 namespace tenshot {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20, kibibyte = 1024;
 /// What LibTorch's libraries are mapped to, and what they take beside that (seen in the mappings of LibTorch 1.13.1
@@ -54,6 +59,33 @@ void require_address_space() {
               (threads == 1 ? " thread; raise the limit" : " threads; raise the limit, or set OPENBLAS_NUM_THREADS=1"));
 }
 
+/// The libraries of a Python package torch: in the folder that TENSHOT_LIBTORCH names, as the Python module has it do,
+/// or beside the Python of the folder that the program is installed in.
+std::vector<fs::path> folders_of_torch() {
+  if (const char* given = std::getenv("TENSHOT_LIBTORCH")) return {given};
+  std::vector<fs::path> folders;
+  std::error_code failed;
+  const fs::path library = fs::read_symlink("/proc/self/exe", failed).parent_path().parent_path() / "lib";
+  for (const fs::directory_entry& entry : fs::directory_iterator(library, failed)) {
+    if (entry.path().filename().string().rfind("python3", 0) != 0) continue;
+    folders.push_back(entry.path() / "site-packages/torch/lib");
+  }
+  return folders;
+}
+
+/// Loads LibTorch from there, so that a library that is linked with it finds it in this process by its name.
+void load_torch_of_python() {
+  std::error_code failed;
+  for (const fs::path& folder : folders_of_torch()) {
+    for (const char* name : {"libc10.so", "libtorch_cpu.so", "libtorch.so"}) {
+      for (const fs::directory_entry& entry : fs::directory_iterator(folder, failed)) {
+        if (entry.path().filename().string().rfind(name, 0) != 0) continue;
+        if (dlopen(entry.path().c_str(), RTLD_NOW | RTLD_GLOBAL) != nullptr) break;  // one file of several versions
+      }
+    }
+  }
+}
+
 using Finder = void* (*)(const char* name, const char* type);
 
 Finder load() {
@@ -63,8 +95,15 @@ Finder load() {
     require_address_space();
     void* library = dlopen(TENSHOT_TORCH_LIBRARY, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
-      throw Error(std::string("this needs LibTorch, which cannot be loaded (") + dlerror() +
-                  "); install libtenshot_torch beside tenshot, and what it is linked with");
+      const std::string reason = dlerror();
+      load_torch_of_python();
+      library = dlopen(TENSHOT_TORCH_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+      if (library == nullptr) {
+        throw Error(
+            "this needs LibTorch, which cannot be loaded (" + reason +
+            "); install libtenshot_torch beside tenshot, and what it is linked with, or name the folder of that "
+            "LibTorch by TENSHOT_LIBTORCH");
+      }
     }
     found = dlsym(library, entry);
   }

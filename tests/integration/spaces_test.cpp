@@ -274,13 +274,23 @@ TEST_F(NamedNetworks, Pool_KeepsThemBesideItsDevices) {
   expect_fine(run("tenshot dataset validate " + q("pool")));
 }
 
-TEST_F(NamedNetworks, OnnxFile_IsPredictedInALine) {
+TEST_F(NamedNetworks, OnnxFile_IsPredictedInALineWhichSeveralName) {
+  const std::string predict = "tenshot predict --predictor " + q("device.tenshot") + " " + q("models/own16.onnx");
+  const Outcome one = run(predict), two = run(predict + " net3");
+  expect_fine(one);
+  expect_fine(two);
+  EXPECT_TRUE(std::regex_match(one.out, prediction_line)) << one.out;
+  const std::string first = "own16\t" + one.out + "net3\t";
+  ASSERT_EQ(two.out.substr(0, first.size()), first);
+  EXPECT_TRUE(std::regex_match(two.out.substr(first.size()), prediction_line)) << two.out;
+}
+
+TEST_F(NamedNetworks, StandardOutput_HasTheCsvAlone) {
   const Outcome outcome =
-      run("tenshot predict --predictor " + q("device.tenshot") + " " + q("models/own16.onnx") + " net3");
+      run("tenshot predict --predictor " + q("device.tenshot") + " " + q("models/own16.onnx") + " net3 --out -");
   expect_fine(outcome);
-  const std::size_t end = outcome.out.find('\n') + 1;
-  EXPECT_TRUE(std::regex_match(outcome.out.substr(0, end), prediction_line)) << outcome.out;
-  EXPECT_TRUE(std::regex_match(outcome.out.substr(end), prediction_line)) << outcome.out;
+  EXPECT_EQ(outcome.out.rfind("architecture,latency_ms,lower_ms,upper_ms\nown16,", 0), 0U) << outcome.out;
+  EXPECT_EQ(std::count(outcome.out.begin(), outcome.out.end(), '\n'), 3) << outcome.out;
 }
 
 TEST_F(NamedNetworks, NewOnes_AreNamedByTheirOperators) {

@@ -53,6 +53,8 @@ TEST_F(Start, PlanningAdaptingAndPredictingLoadNoLibTorch) {
 
 TEST_F(Start, TorchScriptAndTheVersionLoadIt) {
   EXPECT_TRUE(loads_libtorch("tenshot --version"));
+  EXPECT_EQ(run("tenshot version").out, run("tenshot --version").out);
+  EXPECT_EQ(run("tenshot -V").out, run("tenshot --version").out);
   EXPECT_TRUE(loads_libtorch("tenshot export --predictor " + quoted(path("device.tenshot")) + " --torchscript " +
                              quoted(path("device.pt"))));
   EXPECT_TRUE(std::filesystem::exists(path("device.pt")));
@@ -65,20 +67,21 @@ TEST_F(Start, FastestAndLimitChooseFromTheWholeSpace) {
   EXPECT_EQ(std::count(five.out.begin(), five.out.end(), '\n'), 5);
   EXPECT_EQ(five.out.front(), '|');
   EXPECT_NE(five.out.find("\t"), std::string::npos);
-  const Outcome limited = run(predict + " --limit-ms 3 --out " + quoted(path("fast.csv")));
+  const Outcome limited = run(predict + " --limit 3 --out " + quoted(path("fast.csv")));
   ASSERT_EQ(limited.exit_code, 0) << limited.err;
   EXPECT_NE(limited.err.find("predictions written"), std::string::npos) << limited.err;
   EXPECT_EQ(run("awk -F, 'NR == 1 { next } $2 > 3 || $2 < last { exit 1 } { last = $2 }' " + quoted(path("fast.csv")))
                 .exit_code,
             0);
-  const Outcome none = run(predict + " --limit-ms 0.001");
+  EXPECT_EQ(run(predict + " --limit 3 --quiet").out, run(predict + " --limit-ms 3 --quiet").out) << "the earlier name";
+  const Outcome none = run(predict + " --limit 0.001");
   EXPECT_EQ(none.exit_code, 1);
-  EXPECT_NE(none.err.find("the fastest takes"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("0.001 ms or less; the least is"), std::string::npos) << none.err;
   const Outcome all = run(predict);
   ASSERT_EQ(all.exit_code, 0) << all.err;
   EXPECT_EQ(std::count(all.out.begin(), all.out.end(), '\n'), 15625) << "without --out a line for each";
   EXPECT_EQ(run(predict + " --fastest 0").exit_code, 2);
-  EXPECT_EQ(run(predict + " --limit-ms -1").exit_code, 2);
+  EXPECT_EQ(run(predict + " --limit -1").exit_code, 2);
 }
 
 }  // namespace

@@ -1,8 +1,12 @@
 """The Python module against the program: /usr/bin/python3 module_test.py FOLDER_OF_MODULE PROGRAM SOURCE_FOLDER"""
 import ast
+import copy
 import csv
+import importlib.util
+import inspect
 import json
 import pathlib
+import pickle
 import re
 import shutil
 import subprocess
@@ -215,7 +219,7 @@ class ModuleTest(unittest.TestCase):
 
     def test_everything_says_what_it_does(self):
         members = [tenshot, *(getattr(tenshot, name) for name in dir(tenshot) if not name.startswith("_"))]
-        for kind in (tenshot.Predictor, tenshot.Space):
+        for kind in (tenshot.Predictor, tenshot.Space, tenshot.Verdict, tenshot.LatencyRegressor):
             members += [getattr(kind, name) for name in dir(kind) if not name.startswith("_")]
         for member in members:
             if not (isinstance(member, type) and issubclass(member, Exception)):
@@ -269,10 +273,13 @@ class ModuleTest(unittest.TestCase):
 
     def test_the_types_are_those_of_the_module(self):
         """Same names, and of every function the same arguments in the same order."""
-        stub = ast.parse((pathlib.Path(MODULE_FOLDER) / "tenshot.pyi").read_text())
+        stub = ast.parse((pathlib.Path(MODULE_FOLDER) / "tenshot/__init__.pyi").read_text())
 
         def arguments_of(function):
-            """One tuple for each way to call it, as its docstring shows them."""
+            """One tuple for each way to call it, as it is defined in Python, or as its docstring shows them."""
+            if inspect.isfunction(function):
+                names = tuple(name for name in inspect.signature(function).parameters if name != "self")
+                return {tuple(name for name in names if name != "parameters")}
             signatures = re.findall(r"^(?:\d+\. )?" + function.__name__ + r"\((.*)\) -> ", function.__doc__, re.MULTILINE)
             found = set()
             for text in signatures:
@@ -287,7 +294,8 @@ class ModuleTest(unittest.TestCase):
             for node in nodes:
                 if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
                     named.setdefault(node.name, []).append(node)
-            public = {name for name in vars(owner) if not name.startswith("_") and not isinstance(vars(owner)[name], str)}
+            public = {name for name, value in vars(owner).items()
+                      if not name.startswith("_") and not isinstance(value, str) and not inspect.ismodule(value)}
             self.assertEqual({name for name in named if not name.startswith("_")}, public)
             for name, versions in named.items():
                 if isinstance(versions[0], ast.ClassDef):
@@ -303,6 +311,107 @@ class ModuleTest(unittest.TestCase):
                 self.assertEqual(arguments_of(getattr(owner, name)), expected, name)
 
         compare(stub.body, tenshot)
+
+    def test_predictors_are_pickled_and_copied_with_their_verdict(self):
+        for again in (pickle.loads(pickle.dumps(self.predictor)), copy.deepcopy(self.predictor)):
+            self.assertTrue(numpy.array_equal(again.predict(self.ten), self.predictor.predict(self.ten)))
+            self.assertEqual(str(again.verdict), str(self.predictor.verdict))
+
+    def test_verdict_and_remarks_are_what_the_program_says(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            rows = [f"{text},{self.measured[text]}\n" for text in self.ten]
+            (folder / "measured.csv").write_text("architecture,latency_ms\n" + "".join(rows))
+            said = json.loads(subprocess.run(
+                [PROGRAM, "adapt", "--checkpoint", CHECKPOINT, "--measurements", folder / "measured.csv", "--out",
+                 folder / "device.tenshot", "--json"], check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout)
+            verdict = self.predictor.verdict
+            for key in ("trust", "measurements", "warnings"):
+                self.assertEqual(getattr(verdict, key), said["verdict"][key])
+            for key in ("within_percent", "within_percent_after_three_more"):
+                self.assertAlmostEqual(getattr(verdict, key), said["verdict"][key], places=6)
+            self.assertEqual(self.predictor.remarks, [remark["text"] for remark in said["remarks"] if "warns" in remark])
+            self.assertIsNone(tenshot.load(folder / "device.tenshot").verdict)
+
+    def test_what_the_program_would_warn_of_is_a_warning(self):
+        wild = {text: self.measured[text] * (30 if i % 2 else 1) for i, text in enumerate(self.ten)}
+        with self.assertWarnsRegex(UserWarning, "Warning: "):
+            predictor = tenshot.adapt(CHECKPOINT, wild)
+        self.assertEqual(predictor.verdict.trust, "doubtful")
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            board = tenshot.load(made_up_board.write(PROGRAM, folder))
+            (folder / "large.csv").write_text(
+                "network,index,operation,input_size,input_channels,output_size,stride,kernel,filters,groups\n"
+                "large,0,conv_2d,224,1024,224,1,7,1024,1\n")
+            with self.assertWarnsRegex(UserWarning, "the prediction extrapolates"):
+                board.predict(tenshot.networks(folder / "large.csv"))
+
+    def test_shipped_checkpoints_go_by_their_names(self):
+        for name in ("pool.tenshot", "pool", pathlib.Path("pool")):
+            self.assertEqual(tenshot.plan(name, samples=3), tenshot.plan(CHECKPOINT, samples=3))
+
+    def test_pandas_goes_in_and_comes_out(self):
+        if importlib.util.find_spec("pandas") is None:
+            self.skipTest("apt install python3-pandas")
+        import pandas
+        series = pandas.Series({text: self.measured[text] for text in self.ten})
+        twice = pandas.concat([series * 0.5, series, series * 1.5])  # counts by its median
+        frame = pandas.DataFrame({"architecture": series.index, "latency_ms": series.values, "run": 1}, index=range(5, 15))
+        for measurements in (series, twice, frame, frame.set_index("architecture")):
+            predictor = tenshot.adapt(CHECKPOINT, measurements)
+            self.assertTrue(numpy.allclose(predictor.predict(self.ten), self.predictor.predict(self.ten), rtol=1e-9))
+        for architectures in (frame["architecture"], frame, series.index):
+            self.assertTrue(numpy.array_equal(self.predictor.predict(architectures), self.predictor.predict(self.ten)))
+        self.assertTrue(set(tenshot.plan(CHECKPOINT, samples=3, candidates=frame)) <= set(self.ten))
+        found = self.predictor.to_frame(self.ten, confidence=0.8)
+        self.assertEqual(list(found), ["latency_ms", "lower_ms", "upper_ms"])
+        self.assertEqual((found.index.name, list(found.index)), ("architecture", self.ten))
+        self.assertTrue(numpy.array_equal(found["upper_ms"], self.predictor.predict_interval(self.ten, 0.8)[2]))
+        self.assertEqual(len(self.predictor.to_frame()), 15625)
+        with self.assertRaisesRegex(tenshot.InputError, "expected latency_ms or cold_ms"):
+            tenshot.adapt(CHECKPOINT, frame.rename(columns={"latency_ms": "time"}))
+
+    def test_a_regressor_has_the_shape_of_scikit_learn(self):
+        texts = list(self.measured)[:60]
+        ms = [self.measured[text] for text in texts]
+        regressor = tenshot.LatencyRegressor("pool").fit(texts[:30], ms[:30])
+        self.assertEqual(regressor.predict(texts).shape, (60,))
+        self.assertTrue((regressor.predict_interval(texts)[1] <= regressor.predict(texts)).all())
+        self.assertGreater(regressor.score(texts[30:], ms[30:]), 0.8)
+        with self.assertRaises(ValueError):
+            regressor.set_params(depth=3)
+        if importlib.util.find_spec("sklearn") is None:
+            self.skipTest("apt install python3-sklearn for scikit-learn itself")
+        from sklearn.model_selection import cross_val_score
+        scores = cross_val_score(regressor, numpy.array(texts), numpy.array(ms), cv=3)
+        self.assertGreater(scores.mean(), 0.8)
+
+    def test_mypy_accepts_what_is_right_and_nothing_else(self):
+        if shutil.which("mypy") is None:
+            self.skipTest("apt install mypy")
+        right = """
+import pathlib
+import tenshot
+board: tenshot.Predictor = tenshot.adapt("pool", {"a": 1.0}, quantity="energy")
+one: float = board.predict(pathlib.Path("model.onnx"))
+both = board.predict(["a", pathlib.Path("b.onnx")]) + 1.0
+verdict = board.verdict
+words: str = verdict.trust if verdict is not None else board.remarks[0]
+regressor = tenshot.LatencyRegressor("networks", seed=2).fit(["a"], [1.0])
+space = tenshot.Space(pathlib.Path("space.json"))
+"""
+        wrong = ("tenshot.adapt(3.5)", "tenshot.load('a').predict(3)", "tenshot.Space('fbnet').random('ten')",
+                 "tenshot.load('a').verdict.trust")
+        with tempfile.TemporaryDirectory() as folder:
+            said = []
+            for text in (right, "import tenshot\n" + "\n".join(wrong) + "\n"):
+                (pathlib.Path(folder) / "use.py").write_text(text)
+                said.append(subprocess.run(["mypy", "--strict", "use.py"], cwd=folder, stdout=subprocess.PIPE, text=True,
+                                           env={"MYPYPATH": MODULE_FOLDER, "PATH": "/usr/bin:/bin"}).stdout)
+        self.assertIn("Success", said[0])
+        for line in range(2, 2 + len(wrong)):
+            self.assertIn(f"use.py:{line}: error", said[1])
 
     def test_random_architectures_repeat_with_their_seed(self):
         drawn = tenshot.random_architectures("nasbench201", 5, seed=3)

@@ -13,11 +13,11 @@
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
-#include "trainer/cli/verdict.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/predictors/registry.h"
+#include "trainer/predictors/verdict.h"
 
 namespace tenshot::cli {
 namespace {
@@ -104,11 +104,11 @@ void add_adapt_options(OptionParser& options) {
   add_quantity_option(options, "what the checkpoint is of; one of latencies is a prior for every quantity");
 }
 
-std::optional<Verdict> say_verdict(Outcome& outcome, const trainer::PoolModel& model,
-                                   const trainer::Predictor& predictor,
-                                   const std::vector<nasbench::Architecture>& measured,
-                                   const std::vector<nasbench::Architecture>& named) {
-  std::optional<Verdict> found = verdict(predictor, judged_by(model, measured, named), measured);
+std::optional<trainer::Verdict> say_verdict(Outcome& outcome, const trainer::PoolModel& model,
+                                            const trainer::Predictor& predictor,
+                                            const std::vector<nasbench::Architecture>& measured,
+                                            const std::vector<nasbench::Architecture>& named) {
+  std::optional<trainer::Verdict> found = verdict(predictor, judged_by(model, measured, named), measured);
   if (found && measured.empty()) found->further.reset();  // of a device as it is known, how it differs is not known
   if (found) {
     outcome.set("verdict", to_json(*found));
@@ -168,7 +168,7 @@ void run(const std::vector<std::string>& arguments) {
   }
   trainer::save(predictor->to_archive(), out);
   forget_training(out);
-  const std::optional<Verdict> found = say_verdict(outcome, *model, *predictor, set.architectures, named);
+  const std::optional<trainer::Verdict> found = say_verdict(outcome, *model, *predictor, set.architectures, named);
   const bool by_name = &predictor->space() == &nasbench::networks();
   outcome.written(out, "predictor",
                   "tenshot predict --predictor " + out + (by_name ? " model.onnx" : " --out predictions.csv"));

@@ -1,7 +1,6 @@
 #include "trainer/cli/checkpoint_choice.h"
 
 #include <filesystem>
-#include <system_error>
 
 #include "datasets/kit/measured_space.h"
 #include "nasbench/spaces/networks.h"
@@ -19,13 +18,6 @@ const nasbench::SearchSpace& space_given(const OptionParser& options, const std:
 }
 
 }  // namespace
-
-std::string given_or_shipped(const std::string& path) {
-  std::error_code failed;
-  if (path.empty() || path.find('/') != std::string::npos || std::filesystem::exists(path, failed)) return path;
-  const std::filesystem::path shipped = trainer::shipped_file(path);
-  return shipped.empty() ? path : shipped.string();
-}
 
 std::string checkpoint_of(const OptionParser& options, const std::vector<std::string>& tables) {
   if (options.has("checkpoint")) return given_or_shipped(options.get("checkpoint"));

@@ -36,8 +36,8 @@ std::string option_name(const Option& option) {
 }
 
 /// Earlier names of options, which stay good: one thing has one name in help and messages.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 3> aliases = {
-    {{"measured", "measurements"}, {"after", "measurements"}, {"candidates", "archs"}}};
+constexpr std::array<std::pair<std::string_view, std::string_view>, 4> aliases = {
+    {{"measured", "measurements"}, {"after", "measurements"}, {"candidates", "archs"}, {"limit-ms", "limit"}}};
 
 /// `argument` with an earlier name of an option in its place by today's, where the verb has that.
 std::string renamed(const std::string& argument, const std::vector<std::string>& known) {

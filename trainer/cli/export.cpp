@@ -16,7 +16,9 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot export --predictor device.tenshot --document device.json\n");
   auto add = options.add();
   add("predictor", "required: what `tenshot adapt` wrote", cxxopts::value<std::string>());
-  add("torchscript", "TorchScript file to write: torch.jit.load(…).predict([strings])", cxxopts::value<std::string>());
+  add("torchscript",
+      "TorchScript file to write: torch.jit.load(…).predict([strings]), of architectures or names of networks",
+      cxxopts::value<std::string>());
   add("document", "JSON file to write: the same numbers, for any language", cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
   const std::string file = options.required("predictor");

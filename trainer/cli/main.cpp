@@ -28,7 +28,7 @@ void print_help() {
   for (const Command* command : commands) {
     std::cout << "  " << command->name << std::string(15 - command->name.size(), ' ') << command->summary << "\n";
   }
-  std::cout << "\n  tenshot --version   versions of what decides speed here: LibTorch, BLAS, processor, counters\n\n"
+  std::cout << "\n  tenshot version     versions of what decides speed here: LibTorch, BLAS, processor, counters\n\n"
                "Example:\n"
                "  tenshot train --pool datasets/data --out pool.tenshot\n"
                "  tenshot plan --checkpoint pool.tenshot --samples 10 --out plan.csv\n"
@@ -63,7 +63,7 @@ int run(const std::vector<std::string>& arguments) {
     print_help();
     return arguments.empty() ? 2 : 0;
   }
-  if (first == "--version" || first == "-v") {
+  if (first == "--version" || first == "-V" || first == "-v" || first == "version") {
     print_version();
     return 0;
   }

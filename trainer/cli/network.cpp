@@ -18,6 +18,7 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
+#include "trainer/cli/network_features.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/written.h"
 
@@ -246,12 +247,14 @@ void list(const Arguments& arguments) {
 }
 
 void run(const Arguments& arguments) {
-  run_sub_verb("network", {{"describe", describe}, {"generate", generate}, {"list", list}},
-               std::string(describe_example) + generate_example + list_example, arguments);
+  run_sub_verb("network",
+               {{"describe", describe}, {"features", network_features}, {"generate", generate}, {"list", list}},
+               std::string(describe_example) + network_features_example + generate_example + list_example, arguments);
 }
 
 }  // namespace
 
-const Command network_command = {"network", "describe a network's file, generate or list networks", run};
+const Command network_command = {"network", "describe a network's file, write its features, generate or list networks",
+                                 run};
 
 }  // namespace tenshot::cli

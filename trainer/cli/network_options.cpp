@@ -46,6 +46,16 @@ std::vector<nasbench::Architecture> networks_of(const OptionParser& options) {
   return networks_at(options, options.get("networks"), read);
 }
 
+std::vector<nasbench::Architecture> arguments_of(const OptionParser& options, const nasbench::SearchSpace& space) {
+  nasbench::NetworkReadOptions read = read_options(options);
+  read.shapes_of_several = options.has("networks");
+  std::vector<datasets::LeftOutFile> left_out;
+  std::vector<nasbench::Architecture> architectures =
+      datasets::architectures_or_files(options.rest(), space, read, &left_out);
+  report_left_out(options, left_out);
+  return architectures;
+}
+
 std::vector<nasbench::Architecture> networks_at(const OptionParser& options, const std::string& path,
                                                 const nasbench::NetworkReadOptions& read) {
   std::vector<datasets::LeftOutFile> left_out;

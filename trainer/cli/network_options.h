@@ -22,6 +22,10 @@ void add_shape_option(OptionParser& options);
 /// stderr and left out. Throws InputError under --strict where there is one.
 std::vector<nasbench::Architecture> networks_of(const OptionParser& options);
 
+/// The arguments without names, as architectures or the files of networks; those that cannot be read are named and left
+/// out as above.
+std::vector<nasbench::Architecture> arguments_of(const OptionParser& options, const nasbench::SearchSpace& space);
+
 /// As networks_of, of what another option names, with what else is said of its networks.
 std::vector<nasbench::Architecture> networks_at(const OptionParser& options, const std::string& path,
                                                 const nasbench::NetworkReadOptions& read);

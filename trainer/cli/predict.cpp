@@ -19,9 +19,9 @@
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
-#include "trainer/cli/unfamiliar.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
+#include "trainer/predictors/unfamiliar.h"
 
 namespace tenshot::cli {
 namespace {
@@ -66,7 +66,7 @@ nlohmann::json rows_of(const std::vector<nasbench::Architecture>& architectures,
   return rows;
 }
 
-/// Of predictions, what --limit-ms and --fastest leave: the architectures within the limit, the fastest first, equals
+/// Of predictions, what --limit and --fastest leave: the architectures within the limit, the fastest first, equals
 /// in the order they had.
 struct Choice {
   std::vector<nasbench::Architecture> architectures;
@@ -94,21 +94,10 @@ Choice fastest_of(const std::vector<nasbench::Architecture>& architectures, cons
 }
 
 double limit_of(const OptionParser& options) {
-  if (!options.has("limit-ms")) return std::numeric_limits<double>::infinity();
-  const double limit_ms = options.get<double>("limit-ms");
-  if (limit_ms > 0) return limit_ms;
-  throw UsageError("--limit-ms is " + shortest(limit_ms) + ", expected a positive number of milliseconds");
-}
-
-/// The arguments, without the files that cannot be read.
-std::vector<nasbench::Architecture> arguments_of(const OptionParser& options, const nasbench::SearchSpace& space) {
-  nasbench::NetworkReadOptions read = read_options(options);
-  read.shapes_of_several = options.has("networks");
-  std::vector<datasets::LeftOutFile> left_out;
-  std::vector<nasbench::Architecture> architectures =
-      datasets::architectures_or_files(options.rest(), space, read, &left_out);
-  report_left_out(options, left_out);
-  return architectures;
+  if (!options.has("limit")) return std::numeric_limits<double>::infinity();
+  const double limit = options.get<double>("limit");
+  if (limit > 0) return limit;
+  throw UsageError("--limit is " + shortest(limit) + ", expected a positive number in the quantity's unit, such as ms");
 }
 
 /// What is asked for: the arguments, the file, the networks, or the whole space.
@@ -144,7 +133,8 @@ void add_predict_options(OptionParser& options) {
       cxxopts::value<std::string>());
   add("archs", "CSV with an architecture column (default: the whole space)", cxxopts::value<std::string>());
   add("confidence", "of the intervals, for predictors that have them", cxxopts::value<double>()->default_value("0.9"));
-  add("limit-ms", "keep what is predicted to take no longer, the fastest first", cxxopts::value<double>());
+  add("limit", "keep what is predicted to take no more, in the quantity's unit (ms, mJ or MiB), the least first",
+      cxxopts::value<double>());
   add("fastest", "keep this many, the fastest first", cxxopts::value<std::string>());
   add("out", "predictions to write as CSV, - for standard output (default: a line for each, for people)",
       cxxopts::value<std::string>());
@@ -167,6 +157,9 @@ std::string source_of(const OptionParser& options) {
 }
 
 void require_distinct_files(const OptionParser& options, const std::string& source) {
+  if (!options.rest().empty() && options.has("archs")) {
+    throw UsageError("--archs and arguments are two ways to name architectures: give one");
+  }
   FileRoles files;
   files.reads(options.has("device") ? "--checkpoint" : "--predictor", source);
   if (options.has("archs")) files.reads("--archs", options.get("archs"));
@@ -197,8 +190,9 @@ void leave_out_unusable(const OptionParser& options, const trainer::Predictor& p
 /// What of the networks is not understood, and how they differ from those that the pool measured.
 void say_notes(const trainer::Predictor& predictor, const std::vector<nasbench::Architecture>& architectures,
                bool quiet) {
-  for (const std::string& note : notes_on_reading(predictor.space(), architectures)) say("note: " + note, quiet);
-  for (const std::string& note : notes_on_unfamiliar(predictor, architectures)) say("note: " + note, quiet);
+  for (const std::string& note : trainer::notes_on_reading(predictor.space(), architectures))
+    say("note: " + note, quiet);
+  for (const std::string& note : trainer::notes_on_unfamiliar(predictor, architectures)) say("note: " + note, quiet);
 }
 
 void run(const std::vector<std::string>& arguments) {
@@ -207,15 +201,12 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot predict --predictor device.tenshot --archs candidates.csv --out -\n"
                        "  tenshot predict --predictor board.tenshot model.onnx\n"
                        "  tenshot predict --device pixel4_gpu_float model.onnx\n"
-                       "  tenshot predict --predictor device.tenshot --limit-ms 5 --fastest 10\n");
+                       "  tenshot predict --predictor device.tenshot --limit 5 --fastest 10\n");
   add_predict_options(options);
   if (!options.parse(arguments)) return;
   Outcome outcome(options);
-  if (!options.rest().empty() && options.has("archs")) {
-    throw UsageError("--archs and arguments are two ways to name architectures: give one");
-  }
-  const bool chosen = options.has("limit-ms") || options.has("fastest");
-  const bool printed = !options.rest().empty() || !options.has("out");
+  const bool chosen = options.has("limit") || options.has("fastest");
+  const bool printed = !options.has("out") || (!options.rest().empty() && options.get("out") != "-");
   const double limit_ms = limit_of(options);
   const std::size_t most = options.has("fastest") ? static_cast<std::size_t>(options.integer("fastest", 1)) : SIZE_MAX;
   const double confidence = options.get<double>("confidence");
@@ -234,15 +225,17 @@ void run(const std::vector<std::string>& arguments) {
   if (chosen) {
     Choice choice = fastest_of(architectures, predictions, limit_ms, most);
     if (choice.architectures.empty()) {
+      const std::string unit(datasets::unit(predictor->quantity()));
       const double fastest = *std::min_element(predictions.latency_ms.begin(), predictions.latency_ms.end());
       throw InputError("none of " + std::to_string(architectures.size()) + " is predicted to take " +
-                       shortest(limit_ms) + " ms or less; the fastest takes " + three_digits(fastest) + " ms");
+                       shortest(limit_ms) + " " + unit + " or less; the least is " + three_digits(fastest) + " " +
+                       unit);
     }
     architectures = std::move(choice.architectures);
     predictions = std::move(choice.predictions);
   }
-  std::vector<std::string> names;  // of arguments, only where they are no longer those that were given
-  if (printed && (chosen || architectures.size() != options.rest().size())) {
+  std::vector<std::string> names;  // left out where one was asked for
+  if (printed && (chosen || architectures.size() > 1 || options.rest().size() != 1)) {
     for (const nasbench::Architecture& architecture : architectures) {
       names.push_back(predictor->space().format(architecture));
     }
@@ -254,10 +247,10 @@ void run(const std::vector<std::string>& arguments) {
     print(predictions, confidence, names, predictor->quantity());
   }
   if (!options.has("out")) return outcome.finish();
-  const std::string out = options.get("out");
+  const std::string out = options.get("out"), count = std::to_string(architectures.size());
   trainer::write_predictions(out, architectures, predictions, predictor->space(), predictor->quantity());
   outcome.written(
-      out, std::to_string(architectures.size()) + " predictions",
+      out, count + " predictions",
       "compare them with measurements: tenshot evaluate --predictions " + out + " --measurements truth.csv");
   outcome.finish();
 }

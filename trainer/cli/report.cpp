@@ -15,9 +15,9 @@ trainer::report::DeviceReportOptions report_options(const OptionParser& options)
   for (const std::string& path : options.all("measurements")) result.measured.emplace_back(path);
   result.fleet = options.has("fleet");
   if (options.has("accuracies")) result.accuracies = options.get("accuracies");
-  if (options.has("limit-ms")) {
-    result.limit = options.get<double>("limit-ms");
-    if (!(*result.limit > 0)) throw UsageError("--limit-ms is a positive number of milliseconds");
+  if (options.has("limit")) {
+    result.limit = options.get<double>("limit");
+    if (!(*result.limit > 0)) throw UsageError("--limit is a positive number in the quantity's unit, such as ms");
   }
   if (options.has("explain")) result.explained = options.get<std::vector<std::string>>("explain");
   result.read = read_options(options);
@@ -39,7 +39,7 @@ void run(const std::vector<std::string>& arguments) {
   add_measurements_option(options, "of a predictor: further measurements of its device");
   add("accuracies", "of a predictor: CSV with the columns architecture,accuracy, for the Pareto front",
       cxxopts::value<std::string>());
-  add("limit-ms", "of a predictor: latency not to exceed (or its quantity, in its unit)", cxxopts::value<double>());
+  add("limit", "of a predictor: what not to exceed, in its quantity's unit (ms, mJ or MiB)", cxxopts::value<double>());
   add("explain", "of a predictor `operators`: a network or file *.onnx whose prediction is taken apart; once for each",
       cxxopts::value<std::vector<std::string>>());
   add_network_options(options, "to measure or to explain");

@@ -8,7 +8,7 @@
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
-#include "trainer/cli/verdict.h"
+#include "trainer/predictors/verdict.h"
 
 namespace tenshot::cli {
 
@@ -40,7 +40,7 @@ std::optional<std::size_t> say_needed(const OptionParser& options, const trainer
   const double wanted = wanted_half_width(options);
   const auto predictor = model.adapt(measured, {});
   const std::vector<nasbench::Architecture> judged = judged_by(model, measured.architectures, named);
-  const std::optional<Verdict> now = verdict(*predictor, judged, measured.architectures);
+  const std::optional<trainer::Verdict> now = verdict(*predictor, judged, measured.architectures);
   if (!now) {
     throw InputError("--until: a predictor of kind " + std::string(model.kind()) + " does not say how sure it is");
   }
@@ -54,8 +54,8 @@ std::optional<std::size_t> say_needed(const OptionParser& options, const trainer
   const std::string width = significant_digits(100 * wanted, 3) + " %";
   outcome.tell(in_words(*now));
   if (!needed) {
-    outcome.tell("up to " + std::to_string(most_planned) + " further measurements are not expected to bring that to ±" +
-                 width);
+    outcome.tell("up to " + std::to_string(trainer::most_planned) +
+                 " further measurements are not expected to bring that to ±" + width);
   } else if (*needed == 0) {
     outcome.tell("that is within ±" + width + ": no further measurement is needed");
   } else {

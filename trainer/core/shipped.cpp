@@ -24,7 +24,7 @@ constexpr std::size_t most_devices = 10'000'000;
 /// Folders that could be the prefix of an installation or the root of a source tree: those around the program, then
 /// those around the library that this code is in, the nearest first.
 std::vector<fs::path> prefixes() {
-  constexpr int levels = 4;  // PREFIX/lib/python3/dist-packages/tenshot.so
+  constexpr int levels = 4;  // PREFIX/lib/python3/dist-packages/tenshot/native.so
   std::vector<fs::path> found;
   std::error_code failed;
   const fs::path program = fs::read_symlink("/proc/self/exe", failed);
@@ -51,6 +51,15 @@ fs::path shipped_file(const std::string& name) {
     }
   }
   return {};
+}
+
+std::string given_or_shipped(const std::string& path) {
+  std::error_code failed;
+  if (path.empty() || path.find('/') != std::string::npos || fs::exists(path, failed)) return path;
+  for (const char* suffix : {".tenshot", ""}) {
+    if (const fs::path shipped = shipped_file(path + suffix); !shipped.empty()) return shipped.string();
+  }
+  return path;
 }
 
 std::vector<fs::path> shipped_knowledge() {

@@ -13,6 +13,9 @@ namespace tenshot::trainer {
 
 void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& space) {
   nasbench::require_composed(space);
+  c10::List<std::int64_t> decisions;
+  for (const int options : space.decisions()) decisions.push_back(options);
+  module.register_attribute("decisions", c10::ListType::ofInts(), decisions);
   const PartVocabulary vocabulary = part_vocabulary(space);
   const auto part_type = c10::DictType::create(c10::StringType::get(), c10::IntType::get());
   c10::impl::GenericList parts(part_type);
@@ -54,13 +57,9 @@ void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& spa
       "  return self.part_encodings[self.part_index(architectures)].sum(1)\n");
   if (!space.size()) return;
   module.register_buffer("part_ordinals", torch::tensor(vocabulary.ordinals, at::kLong));
-  module.register_buffer("option_ordinals", torch::tensor(option_ordinals(space), at::kLong));
   module.define(
       "def ordinals(self, architectures: List[str]) -> Tensor:\n"
-      "  return self.part_ordinals[self.part_index(architectures)].sum(1)\n"
-      "def ordinals_of_encoding(self, encoding: Tensor) -> Tensor:\n"
-      "  return torch.mv((encoding > 0.5).to(" +
-      int64 + "), self.option_ordinals)\n");
+      "  return self.part_ordinals[self.part_index(architectures)].sum(1)\n");
 }
 
 std::string with_card(const torch::jit::Module& module, const nlohmann::json& card) {

@@ -9,10 +9,10 @@
 
 namespace tenshot::trainer {
 
-/// Gives `module` the methods
+/// Gives `module` the attribute `decisions`, how many options each has, and the methods
 ///   encode(architectures: List[str]) -> Tensor[N, encoding_width] (float32)
-///   ordinals(architectures: List[str]) and ordinals_of_encoding(Tensor[N, encoding_width]) -> Tensor[N] (int64)
-/// which parse inside TorchScript, the latter two for spaces whose architectures can be counted. A string is parts
+///   ordinals(architectures: List[str]) -> Tensor[N] (int64)
+/// which parse inside TorchScript, the latter for spaces whose architectures can be counted. A string is parts
 /// joined by the space's separator, and each part decides some of the decisions: the methods look parts up in one
 /// dictionary each and add what they stand for. Raises on a bad string.
 void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& space);

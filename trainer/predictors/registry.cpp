@@ -181,9 +181,8 @@ void require_predictor_card(const CardField& card) {
 
 /// Runs `load` so that whatever is wrong with a card that passed its checksum names the file.
 template <class Load>
-auto loaded(const std::filesystem::path& path, const std::vector<std::string>& contents, const char* made_by,
-            Load load) {
-  const Archive archive = load_archive(path);
+auto loaded(const Archive& archive, const std::string& path, const std::vector<std::string>& contents,
+            const char* made_by, Load load) {
   try {
     const CardField card(archive);
     const std::string found = card.at("content").text();
@@ -197,14 +196,21 @@ auto loaded(const std::filesystem::path& path, const std::vector<std::string>& c
       throw FormatError("predictor '" + excerpt(name) + "' is not known to this tenshot; use a newer one");
     return load(archive, *row);
   } catch (const nlohmann::json::exception& error) {
-    throw FormatError(path.string() + ": its card lacks something (" + error.what() + ")");
+    throw FormatError(path + ": its card lacks something (" + error.what() + ")");
   } catch (const Error& error) {
-    throw FormatError(path.string() + ": " + error.what());
+    throw FormatError(path + ": " + error.what());
   } catch (const std::bad_alloc&) {
     throw;
   } catch (const std::exception& error) {
-    throw FormatError(path.string() + ": cannot be read (" + excerpt(error.what()) + ")");
+    throw FormatError(path + ": cannot be read (" + excerpt(error.what()) + ")");
   }
+}
+
+std::unique_ptr<Predictor> predictor_of(const Archive& archive, const std::string& path) {
+  return loaded(archive, path, {"predictor"}, "tenshot adapt", [](const Archive& content, const PredictorRow& row) {
+    require_predictor_card(CardField(content));
+    return row.load_predictor(content);
+  });
 }
 
 }  // namespace
@@ -254,20 +260,22 @@ std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datas
 
 std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path) {
   const std::vector<std::string> contents = {"pool checkpoint", std::string(knowledge_content)};
-  return loaded(path, contents, "tenshot train", [](const Archive& archive, const PredictorRow& row) {
-    if (row.load_model == nullptr) throw FormatError("'" + row.name + "' has no pool checkpoints");
-    if (is_knowledge(archive) && !row.keeps_knowledge) {
-      throw FormatError("'" + row.name + "' is no predictor that keeps knowledge without its pool");
-    }
-    return row.load_model(archive);
-  });
+  return loaded(load_archive(path), path.string(), contents, "tenshot train",
+                [](const Archive& content, const PredictorRow& row) {
+                  if (row.load_model == nullptr) throw FormatError("'" + row.name + "' has no pool checkpoints");
+                  if (is_knowledge(content) && !row.keeps_knowledge) {
+                    throw FormatError("'" + row.name + "' is no predictor that keeps knowledge without its pool");
+                  }
+                  return row.load_model(content);
+                });
 }
 
 std::unique_ptr<Predictor> load_predictor(const std::filesystem::path& path) {
-  return loaded(path, {"predictor"}, "tenshot adapt", [](const Archive& archive, const PredictorRow& row) {
-    require_predictor_card(CardField(archive));
-    return row.load_predictor(archive);
-  });
+  return predictor_of(load_archive(path), path.string());
+}
+
+std::unique_ptr<Predictor> parse_predictor(std::string_view bytes, const std::string& name) {
+  return predictor_of(Archive::parse(bytes, name), name);
 }
 
 }  // namespace tenshot::trainer

@@ -64,5 +64,7 @@ std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datas
 /// Load a pool checkpoint or a predictor by the name in its card. Throw FileError, FormatError.
 std::unique_ptr<PoolModel> load_pool_model(const std::filesystem::path& path);
 std::unique_ptr<Predictor> load_predictor(const std::filesystem::path& path);
+/// The same of a predictor file's content, which messages call `name`.
+std::unique_ptr<Predictor> parse_predictor(std::string_view bytes, const std::string& name);
 
 }  // namespace tenshot::trainer

@@ -42,7 +42,7 @@ std::vector<std::filesystem::path> paths_of(const MeasurementSource& source) {
 
 std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings& candidates,
                                      const std::optional<MeasurementSource>& measurements) {
-  if (checkpoint) return *checkpoint;
+  if (checkpoint) return trainer::given_or_shipped(checkpoint->string());
   Strings names = candidates;
   if (measurements) {
     if (const auto* numbers = std::get_if<std::map<std::string, double>>(&*measurements)) {
@@ -52,6 +52,19 @@ std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings
   const std::vector<std::filesystem::path> tables =
       measurements ? paths_of(*measurements) : std::vector<std::filesystem::path>{};
   return trainer::shipped_checkpoint(datasets::space_given(names, tables));
+}
+
+Strings strings_of(const pybind11::iterable& architectures) {
+  namespace py = pybind11;
+  py::object values = architectures;
+  if (py::hasattr(values, "columns")) {
+    const char* column = values.contains("architecture") ? "architecture" : "network";
+    values = values.contains(column) ? py::object(values[column]) : py::object(values.attr("index"));
+  }
+  const py::object as_text = py::module_::import("os").attr("fspath");
+  Strings strings;
+  for (const py::handle value : values) strings.push_back(as_text(value).cast<std::string>());
+  return strings;
 }
 
 nasbench::NetworkReadOptions read_options(const Shapes& shapes) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <pybind11/pybind11.h>
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -24,13 +26,17 @@ using MeasurementSource =
 /// Extents by the name of an ONNX file's input.
 using Shapes = std::map<std::string, std::vector<std::int64_t>>;
 
-/// A checkpoint's file; nothing: the shipped one that fits what is given.
+/// A checkpoint's file, or the name of a shipped one; nothing: the shipped one that fits what is given.
 using Checkpoint = std::optional<std::filesystem::path>;
 
 /// `checkpoint`, or the shipped one of networks by name or of NAS-Bench-201, whichever the first of `candidates`, or of
 /// `measurements`, is of; of neither given, of NAS-Bench-201. Throws FileError where it is not shipped.
 std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings& candidates,
                                      const std::optional<MeasurementSource>& measurements);
+
+/// Architectures, names or files from whatever holds them: a list, an array, a pandas Series, or the column
+/// `architecture` or `network` of a DataFrame. Throws py::type_error on what is neither text nor a path.
+Strings strings_of(const pybind11::iterable& architectures);
 
 nasbench::NetworkReadOptions read_options(const Shapes& shapes);
 

@@ -1,4 +1,5 @@
-// The Python module `tenshot`: the library's own calls, with numpy arrays in and out.
+// The Python module `tenshot.native`: the library's own calls, with numpy arrays in and out. The package `tenshot`
+// shows them, with what is easier said in Python.
 
 #include <pybind11/functional.h>
 #include <pybind11/numpy.h>
@@ -16,7 +17,6 @@
 #include <vector>
 
 #include "datasets/tables/network_sources.h"
-#include "datasets/tables/space_files.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
@@ -27,7 +27,10 @@
 #include "trainer/core/shipped.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
+#include "trainer/predictors/unfamiliar.h"
+#include "trainer/predictors/verdict.h"
 #include "trainer/python/inputs.h"
+#include "trainer/python/space.h"
 
 namespace py = pybind11;
 
@@ -43,11 +46,16 @@ py::array_t<double> to_array(const std::vector<double>& values) {
   return py::array_t<double>(values.size(), values.data());
 }
 
+/// At the line `level` calls of Python above.
+void warn(const std::string& text, int level = 1) {
+  if (PyErr_WarnEx(PyExc_UserWarning, excerpt(text, 1000).c_str(), level) != 0) throw py::error_already_set();
+}
+
 /// A predictor of one device-runtime.
 class LoadedPredictor {
  public:
-  explicit LoadedPredictor(std::shared_ptr<trainer::Predictor> predictor)
-      : predictor_(std::move(predictor)), card_(predictor_->to_archive().card) {}
+  explicit LoadedPredictor(std::shared_ptr<trainer::Predictor> predictor, nlohmann::json verdict = nullptr)
+      : predictor_(std::move(predictor)), verdict_(std::move(verdict)), card_(predictor_->to_archive().card) {}
 
   const SearchSpace& space() const { return predictor_->space(); }
 
@@ -55,25 +63,31 @@ class LoadedPredictor {
     if (!(confidence > 0 && confidence < 1)) {
       throw InputError("the confidence is " + std::to_string(confidence) + ", expected a share between 0 and 1");
     }
-    const py::gil_scoped_release other_threads_may_run;
-    const std::vector<Architecture> architectures = parse_all(space(), strings, shapes);
-    trainer::Predictions found = predictor_->predict(architectures, confidence);
-    require_usable(found, architectures, space(), predictor_->quantity());
+    std::vector<std::string> notes;
+    trainer::Predictions found;
+    {
+      const py::gil_scoped_release other_threads_may_run;
+      const std::vector<Architecture> architectures = parse_all(space(), strings, shapes);
+      found = predictor_->predict(architectures, confidence);
+      require_usable(found, architectures, space(), predictor_->quantity());
+      notes = trainer::notes_on_unfamiliar(*predictor_, architectures);
+    }
+    for (const std::string& note : notes) warn(note);
     return found;
   }
 
-  double predict_one(const std::string& text, const Shapes& shapes) const {
-    return predictions({text}, 0.9, shapes).latency_ms.front();
+  double predict_one(const std::filesystem::path& text, const Shapes& shapes) const {
+    return predictions({text.string()}, 0.9, shapes).latency_ms.front();
   }
-  py::array_t<double> predict(const Strings& strings, const Shapes& shapes) const {
-    return to_array(predictions(strings, 0.9, shapes).latency_ms);
+  py::array_t<double> predict(const py::iterable& architectures, const Shapes& shapes) const {
+    return to_array(predictions(strings_of(architectures), 0.9, shapes).latency_ms);
   }
 
-  py::tuple predict_interval(const Strings& strings, double confidence, const Shapes& shapes) const {
+  py::tuple predict_interval(const py::iterable& architectures, double confidence, const Shapes& shapes) const {
     if (!predictor_->has_intervals()) {
       throw InputError("a predictor of kind '" + std::string(predictor_->kind()) + "' has no intervals");
     }
-    const trainer::Predictions found = predictions(strings, confidence, shapes);
+    const trainer::Predictions found = predictions(strings_of(architectures), confidence, shapes);
     return py::make_tuple(to_array(found.latency_ms), to_array(found.lower_ms), to_array(found.upper_ms));
   }
 
@@ -85,14 +99,25 @@ class LoadedPredictor {
   std::string unit() const { return std::string(datasets::unit(predictor_->quantity())); }
   std::string kind() const { return std::string(predictor_->kind()); }
   bool has_intervals() const { return predictor_->has_intervals(); }
-  std::string explanation() const {
-    std::vector<std::string> lines;
+  Strings remarks() const {
+    Strings lines;
     for (const trainer::Remark& remark : predictor_->explanation()) lines.push_back(trainer::in_words(remark));
-    return joined(lines, "\n");
+    return lines;
+  }
+  std::string explanation() const { return joined(remarks(), "\n"); }
+  py::object verdict() const { return to_python(verdict_); }
+  Strings architectures() const { return Space(space()).all(); }
+
+  /// The file's content, and the verdict, which no file keeps.
+  py::tuple state() const { return py::make_tuple(py::bytes(predictor_->to_archive().serialise()), verdict_.dump()); }
+  static LoadedPredictor of_state(const py::tuple& state) {
+    return LoadedPredictor(trainer::parse_predictor(state[0].cast<std::string>(), "the pickled predictor"),
+                           nlohmann::json::parse(state[1].cast<std::string>()));
   }
 
  private:
   std::shared_ptr<trainer::Predictor> predictor_;
+  nlohmann::json verdict_;  ///< null where `adapt` said none
   nlohmann::json card_;
 };
 
@@ -121,20 +146,38 @@ LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<Measurem
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
     return true;
   };
-  const py::gil_scoped_release other_threads_may_run;
-  return LoadedPredictor(model->adapt(set, options));
+  std::shared_ptr<trainer::Predictor> predictor;
+  std::optional<trainer::Verdict> verdict;
+  {
+    const py::gil_scoped_release other_threads_may_run;
+    predictor = model->adapt(set, options);
+    verdict = trainer::verdict(*predictor, trainer::judged_by(*model, set.architectures), set.architectures);
+    if (verdict && set.architectures.empty()) verdict->further.reset();
+  }
+  for (const trainer::Remark& remark : predictor->explanation()) {
+    if (remark.warns) warn(trainer::in_words(remark), 2);
+  }
+  nlohmann::json said;
+  if (verdict) {
+    said = to_json(*verdict);
+    said["text"] = in_words(*verdict);
+  }
+  return LoadedPredictor(predictor, said);
 }
 
 /// A predictor of a device-runtime that a checkpoint knows.
 LoadedPredictor device(const std::string& name, const Checkpoint& checkpoint) {
-  std::filesystem::path file = checkpoint ? *checkpoint : trainer::shipped_knowledge_of(name, nasbench::networks());
+  std::filesystem::path file = checkpoint ? std::filesystem::path(trainer::given_or_shipped(checkpoint->string()))
+                                          : trainer::shipped_knowledge_of(name, nasbench::networks());
   if (file.empty()) file = trainer::shipped_checkpoint(nasbench::networks());  // which says what is most like it
   return LoadedPredictor(trainer::load_pool_model(file)->known_device(name));
 }
 
 Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::string& sampler,
-             const std::optional<Strings>& candidates, const std::optional<MeasurementSource>& measured,
+             const std::optional<py::iterable>& among, const std::optional<MeasurementSource>& measured,
              std::uint64_t seed, const std::optional<std::string>& quantity) {
+  std::optional<Strings> candidates;
+  if (among) candidates = strings_of(*among);
   const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, candidates.value_or(Strings{}), measured));
   const SearchSpace& space = *model->pool().space;
   trainer::PlanRequest request;
@@ -147,96 +190,12 @@ Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::strin
   return format_all(space, trainer::plan(*model, request));
 }
 
-/// A search space, by name or file.
-class Space {
- public:
-  explicit Space(const std::string& name) : space_(&datasets::named_space(name)) {}
-
-  std::string name() const { return std::string(space_->name()); }
-  /// None where the architectures cannot be counted in 64 bits, or are named one by one.
-  std::optional<std::uint64_t> size() const { return space_->composed() ? space_->size() : std::nullopt; }
-  std::vector<int> decisions() const { return space_->decisions(); }
-  std::vector<int> parse(const std::string& text) const {
-    const Architecture architecture = space_->parse(text);
-    std::vector<int> choices;
-    for (std::size_t i = 0; i < space_->decisions().size(); ++i) choices.push_back(architecture[i]);
-    return choices;
-  }
-  std::string format(const std::vector<int>& choices) const {
-    const std::vector<int>& decisions = space_->decisions();
-    if (choices.size() != decisions.size()) {
-      throw InputError("there are " + std::to_string(choices.size()) + " choices, expected " +
-                       std::to_string(decisions.size()));
-    }
-    Architecture architecture(choices.size());
-    for (std::size_t i = 0; i < choices.size(); ++i) {
-      if (choices[i] < 0 || choices[i] >= decisions[i]) {
-        throw InputError("choice " + std::to_string(i) + " is " + std::to_string(choices[i]) + ", expected 0 to " +
-                         std::to_string(decisions[i] - 1));
-      }
-      architecture[i] = static_cast<std::uint8_t>(choices[i]);
-    }
-    return space_->format(architecture);
-  }
-  bool contains(const std::string& text) const {
-    try {
-      space_->parse(text);
-      return true;
-    } catch (const InputError&) {
-      return false;
-    }
-  }
-  Strings random(std::size_t count, std::uint64_t seed) const {
-    Rng rng(seed);
-    Strings strings;
-    for (std::size_t i = 0; i < count; ++i) strings.push_back(space_->format(space_->random(rng)));
-    return strings;
-  }
-  Strings all() const {
-    if (!space_->listable())
-      throw InputError("the space " + name() + " is too large to list; draw from it with random");
-    return format_all(*space_, space_->all());
-  }
-
-  std::int64_t multiply_adds(const std::string& text) const {
-    std::int64_t sum = 0;
-    for (const auto& specification : space_->operator_list(space_->parse(text))) {
-      sum += nasbench::multiply_adds(specification);
-    }
-    return sum;
-  }
-  std::int64_t parameters(const std::string& text) const {
-    std::int64_t sum = 0;
-    for (const auto& specification : space_->operator_list(space_->parse(text))) {
-      sum += nasbench::parameter_count(specification);
-    }
-    return sum;
-  }
-  Strings operators(const std::string& text) const {
-    Strings lines;
-    for (const auto& specification : space_->operator_list(space_->parse(text))) {
-      lines.push_back(nasbench::format(specification));
-    }
-    return lines;
-  }
-
- private:
-  const SearchSpace* space_;
-};
-
 /// Makes the networks of a folder or file known, and gives their names.
 Strings networks(const std::filesystem::path& path, const Shapes& shapes) {
   std::vector<datasets::LeftOutFile> left_out;
   const std::vector<nasbench::Architecture> read = datasets::read_networks(path, read_options(shapes), &left_out);
-  for (const datasets::LeftOutFile& file : left_out) {
-    const std::string warning = "left out: " + excerpt(file.reason, 1000);
-    if (PyErr_WarnEx(PyExc_UserWarning, warning.c_str(), 1) != 0) throw py::error_already_set();
-  }
+  for (const datasets::LeftOutFile& file : left_out) warn("left out: " + file.reason);
   return format_all(nasbench::networks(), read);
-}
-
-Strings random_architectures(const std::string& space_name, std::size_t count, std::uint64_t seed) {
-  return Space(space_name).random(count, seed);
 }
 
 void define_errors(py::module_& module) {
@@ -298,6 +257,13 @@ void define_predictor(py::module_& module) {
           "The name of the search space whose architectures it predicts; 'networks' where they go by their names.")
       .def_property_readonly("has_intervals", &LoadedPredictor::has_intervals,
                              "Whether predict_interval says how sure the predictor is.")
+      .def_property_readonly("remarks", &LoadedPredictor::remarks,
+                             "What adapting found out about the device, a list of sentences; those that warn begin "
+                             "with 'Warning: '.")
+      .def_property_readonly("_verdict", &LoadedPredictor::verdict)
+      .def("architectures", &LoadedPredictor::architectures,
+           "All architectures of its space. Raises InputError where they are too many, or go by names.")
+      .def(py::pickle([](const LoadedPredictor& predictor) { return predictor.state(); }, &LoadedPredictor::of_state))
       .def_property_readonly("explanation", &LoadedPredictor::explanation,
                              "What adapting found out about the device, in sentences; may be empty.")
       .def("__repr__", [](const LoadedPredictor& p) {
@@ -309,7 +275,7 @@ void define_predictor(py::module_& module) {
 void define_space(py::module_& module) {
   py::class_<Space>(module, "Space",
                     "A search space: by name, or by its file FILE.json. tenshot.spaces() has the names.")
-      .def(py::init<const std::string&>(), py::arg("name"), "Raises InputError, FileError, FormatError.")
+      .def(py::init<const std::filesystem::path&>(), py::arg("name"), "Raises InputError, FileError, FormatError.")
       .def_property_readonly("name", &Space::name, "What files and `--space` call it.")
       .def_property_readonly("size", &Space::size, "The number of architectures; None where it does not fit 64 bits.")
       .def_property_readonly("decisions", &Space::decisions, "The number of options at each decision, a list.")
@@ -335,7 +301,8 @@ void define_space(py::module_& module) {
 
 }  // namespace
 
-PYBIND11_MODULE(tenshot, module) {
+PYBIND11_MODULE(native, module) {
+  module.attr("__name__") = "tenshot";  // what classes and errors say that they are of
   module.doc() =
       "Latency predictors of neural networks from ten measurements.\n\n"
       ">>> ten = tenshot.plan('pool.tenshot', samples=10)\n"
@@ -348,51 +315,22 @@ PYBIND11_MODULE(tenshot, module) {
   module.def(
       "load", [](const std::filesystem::path& path) { return LoadedPredictor(trainer::load_predictor(path)); },
       py::arg("path"), "The predictor in a *.tenshot file. Raises FileError, FormatError.");
-  module.def(
-      "adapt", &adapt, py::arg("checkpoint") = py::none(), py::arg("measurements") = py::none(), py::arg("seed") = 1,
-      py::arg("quantity") = py::none(), py::arg("on_progress") = py::none(), py::arg("like") = "",
-      py::arg("operators") = py::none(), py::arg("fleet") = false,
-      "Adapts a checkpoint to a device. Without `checkpoint`, the shipped one that fits the measurements: "
-      "networks.tenshot for networks by name, cells.tenshot for NAS-Bench-201. `like` names a device-runtime that "
-      "the checkpoint knows, which with its other settings is then the whole prior; it needs no measurements. "
-      "`measurements` is a dict of ms by architecture; or a CSV file, the folder of a device-runtime, or a kit with "
-      "results; or a list of those, of which the median of a network's values counts. Where kits say that they are "
-      "of several boards of one kind, or with `fleet` each file of the list is of one, the typical board is "
-      "predicted, and intervals are for another one of the kind. `operators` is an operators.csv with what operators "
-      "take inside the measured networks, in the place of what a kit's profiles or a device-runtime's folder say of "
-      "it. `quantity` ('latency', 'cold', 'energy', 'memory') says what was measured, in ms, ms, mJ or MiB: what the "
-      "checkpoint is of unless told otherwise; one of latencies is a prior for every quantity. `on_progress(epoch, "
-      "epochs, loss)` is called while a network trains; what it raises stops the training. Raises InputError on "
-      "measurements that cannot be used, FileError, FormatError.");
+  // The package's own adapt and plan say what these do.
+  module.def("adapt", &adapt);
+  module.def("plan", &plan);
   module.def("device", &device, py::arg("name"), py::arg("checkpoint") = py::none(),
              "The predictor of a device-runtime that is known, without any measurement: what `tenshot devices` lists. "
              "Without `checkpoint`, the shipped one that knows it. Raises InputError that "
              "names the nearest ones, FileError, FormatError.");
-  module.def("plan", &plan, py::arg("checkpoint") = py::none(), py::arg("samples") = 10,
-             py::arg("sampler") = "information", py::arg("candidates") = py::none(), py::arg("measured") = py::none(),
-             py::arg("seed") = 1, py::arg("quantity") = py::none(),
-             "The architectures to measure on a new device, a list of `samples` strings, the most informative first. "
-             "`candidates` may be measured, by default what the pool measured, or where a checkpoint has no "
-             "rows 1,000 of its space; without `checkpoint`, the shipped one that fits them; `measured`, as for "
-             "`adapt`, has been "
-             "measured already. Raises InputError, FileError, FormatError.");
   module.def(
       "networks", &networks, py::arg("path"), py::arg("shapes") = Shapes{},
       "Makes networks known by name, for plan, adapt and predict in the space `networks`, and gives their names. "
       "`path` is a folder of *.onnx, *.tflite and *.param, one such file, a networks.json, or a CSV of operators; "
       "`shapes` gives the extents of inputs that files leave open, to the networks that have them. A file of a folder "
       "that cannot be read is left out with a warning. Raises FileError, InputError, FormatError.");
-  module.def("random_architectures", &random_architectures, py::arg("space"), py::arg("count"), py::arg("seed") = 1,
-             "`count` architectures drawn uniformly from the search space of that name, as strings.");
-  module.def(
-      "space_from_modules",
-      [](const py::args& arguments, const py::kwargs& options) {
-        return py::module_::import("tenshot_modules").attr("space_from_modules")(*arguments, **options);
-      },
-      "space_from_modules(name, layers, *, input, stem=None, head=None, path=None) -> dict\n\n"
-      "A search space (`tenshot.space/1`) from torch modules; help(tenshot_modules.space_from_modules) says more.");
   module.def("predictors", &trainer::predictor_names, "Names of all predictors that `tenshot train` knows.");
   module.attr("__version__") = TENSHOT_VERSION;
+  module.attr("__name__") = "tenshot.native";
 }
 
 }  // namespace tenshot::python

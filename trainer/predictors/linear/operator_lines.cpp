@@ -84,9 +84,6 @@ class OperatorLine final : public OperatorsPredictor {
     return {OperatorsPredictor::predict(architectures, confidence).latency_ms, {}, {}};
   }
   std::vector<Unfamiliar> unfamiliar(const std::vector<Architecture>&) const override { return {}; }
-  void export_torchscript(const std::filesystem::path&) const override {
-    throw InputError("'" + kind_ + "' of networks by their operators has no TorchScript form; export a --document");
-  }
   nlohmann::json to_document() const override {
     nlohmann::json document = OperatorsPredictor::to_document();
     for (const char* of_intervals : {"spread_ms", "rest_ms2", "calibration"}) document.erase(of_intervals);

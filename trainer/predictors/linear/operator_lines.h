@@ -20,7 +20,7 @@ enum class LineTerms {
 
 /// The line of `set`, without intervals; `card` becomes its card, with the coefficients under "line". The coefficients
 /// of the first two are fitted by non-negative least squares on the relative error, those of the third by Lasso (Li et
-/// al., 2024, Eq. 1). It is saved, loaded and written as a document; it has no TorchScript.
+/// al., 2024, Eq. 1). It is saved, loaded and exported as `operators` is.
 std::unique_ptr<Predictor> fit_operator_line(const SearchSpace& space, const AdaptationSet& set, LineTerms terms,
                                              nlohmann::json card);
 

@@ -2,17 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
-#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/planning_prior.h"
 #include "trainer/predictors/operators/cost_planning.h"
-#include "trainer/predictors/operators/linear_features.h"
+#include "trainer/predictors/operators/encoded_features.h"
 #include "trainer/predictors/operators/network_costs.h"
 #include "trainer/predictors/operators/operators_archive.h"
 #include "trainer/predictors/operators/operators_torchscript.h"
@@ -22,10 +21,6 @@ namespace tenshot::trainer {
 namespace {
 
 using operators::CostComponent;
-
-/// Smallest and largest standard deviation of log latency that operators unknown to the pool add: the largest is that
-/// of a network which has no others.
-constexpr double least_unknown_share = 0.05, most_unknown_share = 2;
 
 nlohmann::json values_of(const Eigen::VectorXd& vector) {
   return std::vector<double>(vector.data(), vector.data() + vector.size());
@@ -37,30 +32,22 @@ nlohmann::json rows_of(const Eigen::MatrixXd& matrix) {
   return rows;
 }
 
-/// Each distinct row once, and which of them each row is.
-nlohmann::json distinct_rows(const Eigen::MatrixXd& matrix) {
-  std::map<std::vector<double>, std::size_t> known;
-  nlohmann::json rows = nlohmann::json::array(), row_of = nlohmann::json::array();
-  for (Eigen::Index r = 0; r < matrix.rows(); ++r) {
-    const Eigen::VectorXd values = matrix.row(r);
-    const auto [found, is_new] = known.emplace(std::vector<double>(values.begin(), values.end()), known.size());
-    if (is_new) rows.push_back(found->first);
-    row_of.push_back(found->second);
+/// Where each decision's options begin among the columns of the encoding, and how many there are.
+nlohmann::json columns_of(const SearchSpace& space, const std::vector<std::size_t>& decisions) {
+  nlohmann::json columns = nlohmann::json::array();
+  for (const std::size_t d : decisions) {
+    const auto at = space.decisions().begin() + static_cast<std::ptrdiff_t>(d);
+    columns.push_back({std::accumulate(space.decisions().begin(), at, 0), *at});
   }
-  return {{"rows", rows}, {"row_of", row_of}};
+  return columns;
 }
 
-/// The features, divided by their units, of all networks that the document can say them of: in a space where they
-/// follow from each decision alone, "first_features" of the architecture of ordinal 0 and "added_features", what each
-/// column of the encoding adds; in another that can be listed, "table" with the row of each ordinal; of networks by
-/// name, "network_features" of those that the predictor carries.
+/// The features, divided by their units, of all networks that the document can say them of: of a composed space what
+/// encoded_features() says; of networks by name, "network_features" of those that the predictor carries.
 void put_feature_values(nlohmann::json& document, const SearchSpace& space, const operators::FeatureMap& map,
                         const nlohmann::json& card) {
   if (!space.composed()) {
-    const auto carried = card.find("networks");
-    if (carried == card.end()) return;
-    const std::vector<Architecture> known =
-        nasbench::add_networks(*carried, "the card's networks", nasbench::NamedBy::card);
+    const std::vector<Architecture> known = operators::carried_networks(card);
     const Eigen::MatrixXd rows = operators::feature_table(map, space, known).rows();
     for (std::size_t i = 0; i < known.size(); ++i) {
       document["network_features"][space.format(known[i])] = values_of(rows.row(static_cast<Eigen::Index>(i)));
@@ -68,13 +55,13 @@ void put_feature_values(nlohmann::json& document, const SearchSpace& space, cons
     return;
   }
   document["strings"] = strings_document(space);
-  const std::optional<Eigen::MatrixXd> linear = operators::linear_features(space, map);
-  if (linear) {
-    document["first_features"] = values_of(linear->row(0));
-    document["added_features"] = rows_of(linear->bottomRows(linear->rows() - 1));
-  } else if (space.listable()) {
-    document["table"] = distinct_rows(operators::feature_table(map, space, space.all()).rows());
+  const operators::EncodedFeatures encoded = operators::encoded_features(space, map);
+  document["first_features"] = values_of(encoded.first);
+  document["added_features"] = rows_of(encoded.added);
+  for (const auto& part : encoded.parts) {
+    document["parts"].push_back({{"columns", columns_of(space, part.decisions)}, {"rows", rows_of(part.rows)}});
   }
+  for (const auto& use : encoded.first_uses) document["first_uses"].push_back({use.feature, use.value});
 }
 
 }  // namespace
@@ -94,41 +81,19 @@ Predictions OperatorsPredictor::predict(const std::vector<Architecture>& archite
     throw InputError("confidence " + shortest(confidence) + ": expected a number between 0 and 1, such as 0.9");
   }
   if (architectures.empty()) return {};
-  operators::LogLatency log_latency =
+  const operators::LogLatency log_latency =
       operators::predict(posterior_, operators::feature_table(map_, *space_, architectures));
-  widen_for_unknown_operators(architectures, log_latency);
+  const Eigen::VectorXd unknown = operators::unknown_deviations(*space_, map_, posterior_, architectures);
   const double below = std::min(structured::error_quantile(posterior_.calibration, (1 - confidence) / 2), 0.0);
   const double above = std::max(structured::error_quantile(posterior_.calibration, (1 + confidence) / 2), 0.0);
   Predictions predictions;
   for (Eigen::Index a = 0; a < log_latency.mean.size(); ++a) {
-    const double mean = log_latency.mean[a], deviation = log_latency.deviation[a];
+    const double mean = log_latency.mean[a], deviation = std::hypot(log_latency.deviation[a], unknown[a]);
     predictions.latency_ms.push_back(std::exp(mean));
     predictions.lower_ms.push_back(std::exp(mean + below * deviation));
     predictions.upper_ms.push_back(std::exp(mean + above * deviation));
   }
   return predictions;
-}
-
-/// What unknown operators cost is as uncertain as it is large: the deviation takes in the whole of it.
-void OperatorsPredictor::widen_for_unknown_operators(const std::vector<Architecture>& architectures,
-                                                     operators::LogLatency& log_latency) const {
-  if (space_->composed()) return;
-  std::vector<Architecture> unknown;
-  std::vector<Eigen::Index> places;
-  for (std::size_t a = 0; a < architectures.size(); ++a) {
-    if (operators::unknown_groups(map_, *space_, architectures[a]).empty()) continue;
-    unknown.push_back(architectures[a]);
-    places.push_back(static_cast<Eigen::Index>(a));
-  }
-  if (unknown.empty()) return;
-  const operators::LogLatency without = operators::predict(
-      posterior_, operators::feature_table(map_, *space_, unknown, operators::UnknownOperators::left_out));
-  for (std::size_t u = 0; u < unknown.size(); ++u) {
-    const Eigen::Index at = places[u];
-    const double share = log_latency.mean[at] - without.mean[static_cast<Eigen::Index>(u)];
-    log_latency.deviation[at] =
-        std::hypot(log_latency.deviation[at], std::clamp(std::abs(share), least_unknown_share, most_unknown_share));
-  }
 }
 
 std::vector<Unfamiliar> OperatorsPredictor::unfamiliar(const std::vector<Architecture>& architectures) const {
@@ -153,7 +118,7 @@ Archive OperatorsPredictor::to_archive() const {
 }
 
 void OperatorsPredictor::export_torchscript(const std::filesystem::path& path) const {
-  write_file_atomically(path, operators::torchscript(*space_, map_, posterior_, card_));
+  write_file_atomically(path, operators::torchscript(*space_, map_, posterior_, card_, has_intervals()));
 }
 
 nlohmann::json OperatorsPredictor::to_document() const {

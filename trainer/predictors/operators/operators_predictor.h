@@ -42,9 +42,6 @@ class OperatorsPredictor : public Predictor {
   const operators::CostPosterior& posterior() const { return posterior_; }
 
  private:
-  void widen_for_unknown_operators(const std::vector<Architecture>& architectures,
-                                   operators::LogLatency& log_latency) const;
-
   const SearchSpace* space_;
   operators::FeatureMap map_;
   operators::CostPosterior posterior_;

@@ -3,16 +3,21 @@
 #include <torch/script.h>
 
 #include <nlohmann/json.hpp>
-#include <optional>
+#include <numeric>
 
+#include "nasbench/spaces/networks.h"
 #include "trainer/networks/torchscript_parsing.h"
-#include "trainer/predictors/operators/linear_features.h"
+#include "trainer/predictors/operators/encoded_features.h"
 #include "trainer/predictors/structured/structured_torchscript.h"
 
 namespace tenshot::trainer::operators {
 namespace {
 
 using Eigen::Index;
+
+// TorchScript source built in C++ knows no torch.int64 and no torch.float64; their own numbers do.
+const std::string int64 = std::to_string(static_cast<int>(at::kLong));
+const std::string float64 = std::to_string(static_cast<int>(at::kDouble));
 
 at::Tensor tensor_of(const Eigen::MatrixXd& matrix) {
   at::Tensor tensor = torch::empty({matrix.rows(), matrix.cols()}, at::kDouble);
@@ -27,7 +32,7 @@ void add_buffers(torch::jit::Module& module, const FeatureMap& map, const CostPo
   Eigen::VectorXd weights(components), unit = Eigen::VectorXd::Ones(posterior.spread_ms.rows());
   for (Index c = 0; c < components; ++c) weights[c] = posterior.components[static_cast<std::size_t>(c)].weight;
   unit.head(map.unit.size()) = map.unit;
-  module.register_buffer("unit", tensor_of(unit.transpose()));
+  module.register_buffer("feature_unit", tensor_of(unit.transpose()));
   module.register_buffer("costs", tensor_of(costs.leftCols(components)));
   module.register_buffer("least", tensor_of(costs.rightCols(1)));
   module.register_buffer("weights", tensor_of(weights).view({-1}));
@@ -50,9 +55,10 @@ void add_buffers(torch::jit::Module& module, const FeatureMap& map, const CostPo
 std::string log_latency_source(const CostPosterior& posterior) {
   std::string source =
       "def log_latency(self, features: Tensor) -> Tuple[Tensor, Tensor]:\n"
-      "  x = features.to(" +
-      std::to_string(static_cast<int>(at::kDouble)) +
-      ") / self.unit\n"
+      "  width = self.feature_unit.size(1)\n"
+      "  x = features[:, :width].to(" +
+      float64 +
+      ") / self.feature_unit\n"
       "  least = torch.clamp_min(torch.mm(x, self.least), self.floor_ms)\n"
       "  parts = torch.log(torch.maximum(torch.mm(x, self.costs), least))\n"
       "  mean = torch.mv(parts, self.weights)\n"
@@ -63,14 +69,15 @@ std::string log_latency_source(const CostPosterior& posterior) {
       "  variance = between + " +
       std::string(posterior.least_costs_ms.size() > 0 ? "torch.log1p(relative)" : "relative") +
       " + self.noise_variance\n";
-  if (posterior.places.compared()) {
+  if (posterior.places.compared()) {  // roots begin above zero, where their gradient is a number
     source +=
         "  shares = torch.clamp_min(x[:, :self.typical.size(1)] * self.typical, 0.0)\n"
         "  total = torch.clamp_min(shares.sum(1, keepdim=True), 1e-12)\n"
-        "  place = torch.cat([torch.sqrt(shares / total) / self.length, torch.log(total) / self.scale], 1)\n"
+        "  roots = torch.sqrt(torch.clamp_min(shares / total, 1e-24))\n"
+        "  place = torch.cat([roots / self.length, torch.log(total) / self.scale], 1)\n"
         "  squared = (place * place).sum(1, keepdim=True) - 2.0 * torch.mm(place, self.anchors.t()) + "
         "(self.anchors * self.anchors).sum(1)\n"
-        "  near = torch.exp(-torch.sqrt(torch.clamp_min(squared, 0.0)))\n"
+        "  near = torch.exp(-torch.sqrt(torch.clamp_min(squared, 1e-24)))\n"
         "  closest = torch.amax(near, 1)\n"
         "  mean = mean + torch.mv(near, self.anchor_weights)\n"
         "  variance = variance + self.residual_variance * (1.0 - closest * closest / (1.0 + self.place_noise))\n"
@@ -79,38 +86,118 @@ std::string log_latency_source(const CostPosterior& posterior) {
         "  below = -torch.expm1(-2.0 * self.scale * torch.clamp_min(torch.min(sizes) - size, 0.0))\n"
         "  variance = variance + self.variance_above * above + self.variance_below * below\n";
   }
-  return source + "  return (mean, torch.sqrt(variance))\n";
+  return source +
+         "  for unknown in torch.unbind(features[:, width:], 1):\n"
+         "    variance = variance + unknown * unknown\n"
+         "  return (mean, torch.sqrt(variance))\n";
+}
+
+/// encode() and features() of a space whose options combine.
+void define_encoded_features(torch::jit::Module& module, const nasbench::SearchSpace& space, const FeatureMap& map) {
+  define_parsing(module, space);
+  EncodedFeatures encoded = encoded_features(space, map);
+  const Index features = encoded.first.size(), uses = static_cast<Index>(encoded.first_uses.size());
+  const auto undivided = [&](Eigen::Ref<Eigen::MatrixXd> rows) {
+    rows.leftCols(map.unit.size()) = rows.leftCols(map.unit.size()) * map.unit.asDiagonal();
+    return tensor_of(rows);
+  };
+  Eigen::MatrixXd first = encoded.first, used = Eigen::MatrixXd::Zero(uses, features);
+  for (Index u = 0; u < uses; ++u) {
+    used(u, encoded.first_uses[static_cast<std::size_t>(u)].feature) =
+        encoded.first_uses[static_cast<std::size_t>(u)].value;
+  }
+  c10::List<c10::List<std::int64_t>> columns;
+  std::vector<at::Tensor> parts = {torch::empty({0, features + uses}, at::kDouble)};
+  for (EncodedFeatures::Part& part : encoded.parts) {
+    c10::List<std::int64_t> of_part;  // where each decision's options begin, and how many there are
+    for (const std::size_t d : part.decisions) {
+      const auto at = space.decisions().begin() + static_cast<std::ptrdiff_t>(d);
+      of_part.push_back(std::accumulate(space.decisions().begin(), at, 0));
+      of_part.push_back(*at);
+    }
+    columns.push_back(of_part);
+    parts.push_back(undivided(part.rows));
+  }
+  module.register_buffer("first_features", undivided(first));
+  module.register_buffer("added_features", undivided(encoded.added));
+  module.register_buffer("part_features", torch::cat(parts));
+  module.register_buffer("first_uses", undivided(used));
+  module.register_attribute("part_columns", c10::ListType::create(c10::ListType::ofInts()), columns);
+  module.define(
+      "def features(self, encoding: Tensor) -> Tensor:\n"
+      "  x = encoding.to(" +
+      float64 +
+      ")\n"
+      "  width = self.first_features.size(1)\n"
+      "  features = self.first_features + torch.mm(x, self.added_features)\n"
+      "  ones = torch.ones([x.size(0), 1], dtype=" +
+      float64 +
+      ")\n"
+      "  unused = ones.expand([x.size(0), self.first_uses.size(0)])\n"
+      "  row = 0\n"
+      "  for columns in self.part_columns:\n"
+      "    combination = ones\n"
+      "    for i in range(len(columns) // 2):\n"
+      "      options = x[:, columns[2 * i]:columns[2 * i] + columns[2 * i + 1]]\n"
+      "      combination = (combination.unsqueeze(2) * options.unsqueeze(1)).flatten(1)\n"
+      "    part = torch.mm(combination, self.part_features[row:row + combination.size(1)])\n"
+      "    row += combination.size(1)\n"
+      "    features = features + part[:, :width]\n"
+      "    unused = unused * (1.0 - part[:, width:])\n"
+      "  return features + torch.mm(1.0 - unused, self.first_uses)\n");
+}
+
+/// encode() and features() of networks by name.
+void define_named_features(torch::jit::Module& module, const FeatureMap& map, const CostPosterior& posterior,
+                           const nlohmann::json& card) {
+  const std::vector<nasbench::Architecture> networks = carried_networks(card);
+  c10::Dict<std::string, std::int64_t> rows;
+  for (std::size_t i = 0; i < networks.size(); ++i) {
+    rows.insert_or_assign(nasbench::networks().format(networks[i]), static_cast<std::int64_t>(i));
+  }
+  module.register_attribute("rows", c10::DictType::create(c10::StringType::get(), c10::IntType::get()), rows);
+  module.register_buffer("network_features",
+                         tensor_of(network_encoding(nasbench::networks(), map, posterior, networks)));
+  module.define(
+      "def encode(self, networks: List[str]) -> Tensor:\n"
+      "  rows: List[int] = []\n"
+      "  for name in networks:\n"
+      "    assert name in self.rows, 'the file carries no network ' + name + '; give forward() what tenshot network "
+      "features writes of its file'\n"
+      "    rows.append(self.rows[name])\n"
+      "  return self.network_features[torch.tensor(rows, dtype=" +
+      int64 +
+      ")]\n"
+      "def features(self, encoding: Tensor) -> Tensor:\n"
+      "  return encoding.to(" +
+      float64 + ")\n");
 }
 
 }  // namespace
 
 std::string torchscript(const nasbench::SearchSpace& space, const FeatureMap& map, const CostPosterior& posterior,
-                        const nlohmann::json& card) {
+                        const nlohmann::json& card, bool intervals) {
   torch::jit::Module module("tenshot_predictor");
   add_buffers(module, map, posterior);
-  structured::add_quantiles(module, posterior.calibration);
   module.define(log_latency_source(posterior));
-  module.define(
-      "def forward(self, features: Tensor) -> Tensor:\n"
-      "  return torch.exp(self.log_latency(features)[0])\n"
-      "def predict_interval(self, features: Tensor, confidence: float) -> Tuple[Tensor, Tensor, Tensor]:\n"
-      "  assert confidence > 0.0 and confidence <= 0.999, 'confidence is a share of 0 to 0.999, such as 0.9'\n"
-      "  mean, deviation = self.log_latency(features)\n"
-      "  below = min(self.quantile((1.0 - confidence) / 2.0), 0.0)\n"
-      "  above = max(self.quantile((1.0 + confidence) / 2.0), 0.0)\n"
-      "  return (torch.exp(mean), torch.exp(mean + below * deviation), torch.exp(mean + above * deviation))\n");
-  if (std::optional<Eigen::MatrixXd> linear = linear_features(space, map)) {
-    define_parsing(module, space);
-    linear->leftCols(map.unit.size()) = linear->leftCols(map.unit.size()) * map.unit.asDiagonal();
-    module.register_buffer("first_features", tensor_of(linear->topRows(1)));
-    module.register_buffer("added_features", tensor_of(linear->bottomRows(linear->rows() - 1)));
-    module.define(
-        "def predict(self, architectures: List[str]) -> Tensor:\n"
-        "  encoding = self.encode(architectures).to(" +
-        std::to_string(static_cast<int>(at::kDouble)) +
-        ")\n"
-        "  return self.forward(self.first_features + torch.mm(encoding, self.added_features))\n");
+  if (space.composed()) {
+    define_encoded_features(module, space, map);
+  } else {
+    define_named_features(module, map, posterior, card);
   }
+  module.define(
+      "def forward(self, encoding: Tensor) -> Tensor:\n"
+      "  return torch.exp(self.log_latency(self.features(encoding))[0])\n"
+      "def predict(self, architectures: List[str]) -> Tensor:\n"
+      "  return self.forward(self.encode(architectures))\n");
+  if (!intervals) return with_card(module, card);
+  structured::add_quantiles(module, posterior.calibration);
+  module.define(
+      "def forward_interval(self, encoding: Tensor, confidence: float) -> Tuple[Tensor, Tensor, Tensor]:\n"
+      "  mean, deviation = self.log_latency(self.features(encoding))\n"
+      "  return self.interval(mean, deviation, confidence)\n"
+      "def predict_interval(self, architectures: List[str], confidence: float) -> Tuple[Tensor, Tensor, Tensor]:\n"
+      "  return self.forward_interval(self.encode(architectures), confidence)\n");
   return with_card(module, card);
 }
 

@@ -8,14 +8,13 @@
 
 namespace tenshot::trainer::operators {
 
-/// The content of one TorchScript file whose module has
-///   forward(features: Tensor[N, features]) -> latency_ms Tensor[N]
-///   predict_interval(features, confidence: float) -> (latency_ms, lower_ms, upper_ms)
-/// The features are those of the card's key "features": the sums over a network's operators, undivided, then a one for
-/// the option taken at each decision. In a space whose operators follow from each decision alone, the module also has
-///   predict(architectures: List[str]) -> latency_ms Tensor[N]
-/// The card is the extra file card.json.
+/// The content of one TorchScript file, as trainer/networks/torchscript.h describes it; with `intervals` also
+///   predict_interval(architectures: List[str], confidence: float) -> (latency_ms, lower_ms, upper_ms)
+///   forward_interval(encoding: Tensor, confidence: float) -> the same
+/// In a space whose options combine, the encoding is one-hot, or holds the probabilities of options: latency is then
+/// that of the expected features. Of networks by name it is network_encoding(): encode() knows those that the card
+/// carries, and takes of the others what `tenshot network features` writes. The card is the extra file card.json.
 std::string torchscript(const nasbench::SearchSpace& space, const FeatureMap& map, const CostPosterior& posterior,
-                        const nlohmann::json& card);
+                        const nlohmann::json& card, bool intervals);
 
 }  // namespace tenshot::trainer::operators

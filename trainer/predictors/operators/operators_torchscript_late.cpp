@@ -4,8 +4,8 @@
 namespace tenshot::trainer::operators {
 
 std::string torchscript(const nasbench::SearchSpace& space, const FeatureMap& map, const CostPosterior& posterior,
-                        const nlohmann::json& card) {
-  return from_torch_library<decltype(torchscript)>("operators::torchscript")(space, map, posterior, card);
+                        const nlohmann::json& card, bool intervals) {
+  return from_torch_library<decltype(torchscript)>("operators::torchscript")(space, map, posterior, card, intervals);
 }
 
 }  // namespace tenshot::trainer::operators

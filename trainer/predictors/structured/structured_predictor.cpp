@@ -99,7 +99,7 @@ Archive StructuredPredictor::to_archive() const {
 }
 
 void StructuredPredictor::export_torchscript(const std::filesystem::path& path) const {
-  write_file_atomically(path, structured::torchscript(posterior_, card_));
+  write_file_atomically(path, structured::torchscript(posterior_, card_, has_intervals()));
 }
 
 nlohmann::json StructuredPredictor::to_document() const {

@@ -11,16 +11,14 @@ struct Module;
 
 namespace tenshot::trainer::structured {
 
-/// The content of one TorchScript file with
-///   predict(architectures: List[str]) -> latency_ms Tensor[N] (float64)
-///   predict_interval(architectures: List[str], confidence: float up to 0.999) -> (latency_ms, lower_ms, upper_ms),
-///   each Tensor[N] forward(encoding: Tensor[N, width]) -> latency_ms Tensor[N]
-/// The file holds the structure features of the space's architectures, each distinct row once, and the posterior's
-/// costs; latencies are computed from them. The card is the extra file "card.json".
-std::string torchscript(const StructuredPosterior& posterior, const nlohmann::json& card);
+/// The content of one TorchScript file, as trainer/networks/torchscript.h describes it, with `intervals` also
+///   predict_interval(architectures: List[str], confidence: float up to 0.999) -> (latency_ms, lower_ms, upper_ms)
+/// The file holds what the posterior says of each architecture of the space. Where an encoding holds the probabilities
+/// of options, forward() gives the expected latency of options that are chosen independently of each other.
+std::string torchscript(const StructuredPosterior& posterior, const nlohmann::json& card, bool intervals);
 
-/// Gives `module` the method quantile(probability: float) -> float of the standardised error: it interpolates between
-/// error_quantile() at many probabilities.
+/// Gives `module` the method interval(mean, deviation, confidence) -> (latency_ms, lower_ms, upper_ms), of the moments
+/// of log latency: it interpolates between error_quantile() at many probabilities.
 void add_quantiles(torch::jit::Module& module, const IntervalCalibration& calibration);
 
 }  // namespace tenshot::trainer::structured

@@ -3,8 +3,8 @@
 
 namespace tenshot::trainer::structured {
 
-std::string torchscript(const StructuredPosterior& posterior, const nlohmann::json& card) {
-  return from_torch_library<decltype(torchscript)>("structured::torchscript")(posterior, card);
+std::string torchscript(const StructuredPosterior& posterior, const nlohmann::json& card, bool intervals) {
+  return from_torch_library<decltype(torchscript)>("structured::torchscript")(posterior, card, intervals);
 }
 
 }  // namespace tenshot::trainer::structured

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 #include <torch/script.h>
 
+#include <Eigen/Core>
 #include <cstdint>
 #include <vector>
 
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/temporary_folder.h"
+#include "trainer/predictors/operators/encoded_features.h"
 #include "trainer/predictors/operators/operators_predictor.h"
 
 namespace tenshot::test {
@@ -19,15 +21,11 @@ inline void expect_same_in_torchscript(const trainer::Predictor& predictor,
   predictor.export_torchscript(folder.path() / "predictor.pt");
   torch::jit::Module module = torch::jit::load((folder.path() / "predictor.pt").string());
   const auto& own = dynamic_cast<const trainer::OperatorsPredictor&>(predictor);
-  const Eigen::MatrixXd rows = trainer::operators::feature_table(own.features(), own.space(), networks).rows();
-  at::Tensor features = torch::empty({rows.rows(), rows.cols()}, at::kDouble);
-  for (Eigen::Index r = 0; r < rows.rows(); ++r) {
-    for (Eigen::Index c = 0; c < rows.cols(); ++c) {
-      const double unit = c < own.features().unit.size() ? own.features().unit[c] : 1;
-      features.data_ptr<double>()[r * rows.cols() + c] = rows(r, c) * unit;
-    }
-  }
-  const auto bounds = module.get_method("predict_interval")({features, 0.9}).toTuple();
+  const Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> encoding =
+      trainer::operators::network_encoding(own.space(), own.features(), own.posterior(), networks);
+  const at::Tensor features =
+      torch::from_blob(const_cast<double*>(encoding.data()), {encoding.rows(), encoding.cols()}, at::kDouble);
+  const auto bounds = module.get_method("forward_interval")({features, 0.9}).toTuple();
   const trainer::Predictions expected = predictor.predict(networks, 0.9);
   for (std::size_t i = 0; i < networks.size(); ++i) {
     const auto at = static_cast<std::int64_t>(i);

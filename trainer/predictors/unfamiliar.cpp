@@ -1,15 +1,15 @@
-#include "trainer/cli/unfamiliar.h"
+#include "trainer/predictors/unfamiliar.h"
 
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
 
-namespace tenshot::cli {
+namespace tenshot::trainer {
 namespace {
 
 constexpr double far_outside = 2;  ///< times as costly as the most costly of the pool's networks, or the least
 
-std::string note_on(const std::string& name, const trainer::Unfamiliar& unfamiliar) {
+std::string note_on(const std::string& name, const Unfamiliar& unfamiliar) {
   std::string note;
   if (!unfamiliar.operators.empty()) {
     note = name + " has operators that no network of the pool has (" + joined(unfamiliar.operators) +
@@ -27,10 +27,9 @@ std::string note_on(const std::string& name, const trainer::Unfamiliar& unfamili
 
 }  // namespace
 
-std::vector<std::string> notes_on_unfamiliar(const trainer::Predictor& predictor,
-                                             const std::vector<nasbench::Architecture>& architectures,
+std::vector<std::string> notes_on_unfamiliar(const Predictor& predictor, const std::vector<Architecture>& architectures,
                                              std::size_t most) {
-  const std::vector<trainer::Unfamiliar> unfamiliar = predictor.unfamiliar(architectures);
+  const std::vector<Unfamiliar> unfamiliar = predictor.unfamiliar(architectures);
   std::vector<std::string> notes;
   std::size_t more = 0;
   for (std::size_t i = 0; i < unfamiliar.size(); ++i) {
@@ -46,12 +45,12 @@ std::vector<std::string> notes_on_unfamiliar(const trainer::Predictor& predictor
   return notes;
 }
 
-std::vector<std::string> notes_on_reading(const nasbench::SearchSpace& space,
-                                          const std::vector<nasbench::Architecture>& architectures, std::size_t most) {
+std::vector<std::string> notes_on_reading(const SearchSpace& space, const std::vector<Architecture>& architectures,
+                                          std::size_t most) {
   std::vector<std::string> notes;
   if (&space != &nasbench::networks()) return notes;
   std::size_t more = 0;
-  for (const nasbench::Architecture& architecture : architectures) {
+  for (const Architecture& architecture : architectures) {
     const nasbench::NamedNetwork& network = nasbench::named_network(architecture);
     for (const std::string& remark : network.remarks) {
       if (notes.size() < most) {
@@ -65,4 +64,4 @@ std::vector<std::string> notes_on_reading(const nasbench::SearchSpace& space,
   return notes;
 }
 
-}  // namespace tenshot::cli
+}  // namespace tenshot::trainer

@@ -1,4 +1,4 @@
-#include "trainer/cli/verdict.h"
+#include "trainer/predictors/verdict.h"
 
 #include <algorithm>
 #include <cctype>
@@ -8,26 +8,25 @@
 
 #include "trainer/core/knowledge.h"
 
-namespace tenshot::cli {
+namespace tenshot::trainer {
 namespace {
 
 constexpr std::size_t judged_networks = 1000;
 /// Further measurements whose worth is said, and the networks they are chosen among: few enough to take milliseconds.
 constexpr std::size_t more_measurements = 3, planned_among = 300;
 
-double expected_error(std::vector<nasbench::Architecture> architectures, const trainer::Predictor& predictor) {
+double expected_error(std::vector<Architecture> architectures, const Predictor& predictor) {
   if (architectures.size() > judged_networks) architectures.resize(judged_networks);
-  return trainer::typical_half_width(predictor.predict(architectures, trainer::judged_confidence));
+  return typical_half_width(predictor.predict(architectures, judged_confidence));
 }
 
 /// Those of `judged` that were not measured and may be.
-std::vector<nasbench::Architecture> candidates_of(const std::vector<nasbench::Architecture>& judged,
-                                                  const trainer::Predictor& predictor,
-                                                  const std::vector<nasbench::Architecture>& measured) {
-  const nasbench::SearchSpace& space = predictor.space();
-  std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> known(measured.begin(), measured.end());
-  std::vector<nasbench::Architecture> candidates;
-  for (const nasbench::Architecture& architecture : judged) {
+std::vector<Architecture> candidates_of(const std::vector<Architecture>& judged, const Predictor& predictor,
+                                        const std::vector<Architecture>& measured) {
+  const SearchSpace& space = predictor.space();
+  std::unordered_set<Architecture, nasbench::ArchitectureHash> known(measured.begin(), measured.end());
+  std::vector<Architecture> candidates;
+  for (const Architecture& architecture : judged) {
     if (candidates.size() == planned_among) break;
     const bool usable = !space.composed() || space.connected(architecture);
     if (usable && known.insert(architecture).second) candidates.push_back(architecture);
@@ -47,26 +46,24 @@ std::string worth_of_more(const Verdict& verdict) {
 
 }  // namespace
 
-std::vector<nasbench::Architecture> judged_by(const trainer::PoolModel& model,
-                                              const std::vector<nasbench::Architecture>& measured,
-                                              const std::vector<nasbench::Architecture>& named) {
-  std::vector<nasbench::Architecture> judged = trainer::known_architectures(model.pool());
+std::vector<Architecture> judged_by(const PoolModel& model, const std::vector<Architecture>& measured,
+                                    const std::vector<Architecture>& named) {
+  std::vector<Architecture> judged = known_architectures(model.pool());
   if (judged.empty()) judged = named.empty() ? measured : named;
   return judged;
 }
 
-std::optional<Verdict> verdict(const trainer::Predictor& predictor, const std::vector<nasbench::Architecture>& judged,
-                               const std::vector<nasbench::Architecture>& measured) {
+std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Architecture>& judged,
+                               const std::vector<Architecture>& measured) {
   if (!predictor.has_intervals() || judged.empty()) return std::nullopt;
   Verdict result;
   result.half_width = expected_error(judged, predictor);
   result.measurements = measured.size();
-  const std::vector<trainer::Remark> explanation = predictor.explanation();
-  result.warnings = static_cast<std::size_t>(std::count_if(explanation.begin(), explanation.end(),
-                                                           [](const trainer::Remark& remark) { return remark.warns; }));
-  result.trust = trainer::trust(result.half_width, result.warnings > 0);
-  const auto next =
-      trainer::next_measurements(predictor, candidates_of(judged, predictor, measured), more_measurements);
+  const std::vector<Remark> explanation = predictor.explanation();
+  result.warnings = static_cast<std::size_t>(
+      std::count_if(explanation.begin(), explanation.end(), [](const Remark& remark) { return remark.warns; }));
+  result.trust = trust(result.half_width, result.warnings > 0);
+  const auto next = next_measurements(predictor, candidates_of(judged, predictor, measured), more_measurements);
   if (next) result.further = result.half_width * next->narrowing();
   return result;
 }
@@ -93,14 +90,13 @@ nlohmann::json to_json(const Verdict& verdict) {
   return json;
 }
 
-std::optional<std::size_t> measurements_until(double wanted, const Verdict& verdict,
-                                              const trainer::Predictor& predictor,
-                                              const std::vector<nasbench::Architecture>& judged,
-                                              const std::vector<nasbench::Architecture>& measured) {
+std::optional<std::size_t> measurements_until(double wanted, const Verdict& verdict, const Predictor& predictor,
+                                              const std::vector<Architecture>& judged,
+                                              const std::vector<Architecture>& measured) {
   if (verdict.half_width <= wanted) return 0;
-  const std::vector<nasbench::Architecture> candidates = candidates_of(judged, predictor, measured);
+  const std::vector<Architecture> candidates = candidates_of(judged, predictor, measured);
   const auto reached = [&](std::size_t count) {
-    const auto next = trainer::next_measurements(predictor, candidates, count);
+    const auto next = next_measurements(predictor, candidates, count);
     return next && verdict.half_width * next->narrowing() <= wanted;
   };
   std::size_t enough = std::min(most_planned, candidates.empty() ? 0 : candidates.size() - 1);
@@ -112,4 +108,4 @@ std::optional<std::size_t> measurements_until(double wanted, const Verdict& verd
   return enough;
 }
 
-}  // namespace tenshot::cli
+}  // namespace tenshot::trainer

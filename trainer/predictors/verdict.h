@@ -10,18 +10,17 @@
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/trust.h"
 
-namespace tenshot::cli {
+namespace tenshot::trainer {
 
 /// The networks that a verdict is about: those of the pool. Of a checkpoint without rows they are
-/// trainer::known_architectures(), and of networks by name those that the user `named`, or else the measured ones.
-std::vector<nasbench::Architecture> judged_by(const trainer::PoolModel& model,
-                                              const std::vector<nasbench::Architecture>& measured,
-                                              const std::vector<nasbench::Architecture>& named = {});
+/// known_architectures(), and of networks by name those that the user `named`, or else the measured ones.
+std::vector<Architecture> judged_by(const PoolModel& model, const std::vector<Architecture>& measured,
+                                    const std::vector<Architecture>& named = {});
 
 /// How far a predictor is to be trusted, by the median width of its 90 % intervals over the networks judged, and what
-/// three more measurements would do: the three most informative of them (trainer::next_measurements).
+/// three more measurements would do: the three most informative of them (next_measurements).
 struct Verdict {
-  trainer::Trust trust = trainer::Trust::doubtful;
+  Trust trust = Trust::doubtful;
   double half_width = 0;          ///< nine of ten predictions are expected within ± this share
   std::size_t measurements = 0;   ///< that the predictor was made from
   std::size_t warnings = 0;       ///< among its explanation
@@ -29,8 +28,8 @@ struct Verdict {
 };
 
 /// Nothing for predictors without intervals, and where no network is judged.
-std::optional<Verdict> verdict(const trainer::Predictor& predictor, const std::vector<nasbench::Architecture>& judged,
-                               const std::vector<nasbench::Architecture>& measured);
+std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Architecture>& judged,
+                               const std::vector<Architecture>& measured);
 
 /// "Good: expect nine of ten predictions within ±6 % (from 10 measurements; three more would narrow that to ±5 %)"
 std::string in_words(const Verdict& verdict);
@@ -40,12 +39,11 @@ nlohmann::json to_json(const Verdict& verdict);
 /// How many further measurements are expected to bring `half_width` to `wanted`: 0 where it is there already; nothing
 /// where `most_planned` would not do, too few networks are judged, or the predictor does not say what it is uncertain
 /// about.
-std::optional<std::size_t> measurements_until(double wanted, const Verdict& verdict,
-                                              const trainer::Predictor& predictor,
-                                              const std::vector<nasbench::Architecture>& judged,
-                                              const std::vector<nasbench::Architecture>& measured);
+std::optional<std::size_t> measurements_until(double wanted, const Verdict& verdict, const Predictor& predictor,
+                                              const std::vector<Architecture>& judged,
+                                              const std::vector<Architecture>& measured);
 
 /// Most further measurements that measurements_until() looks at.
 constexpr std::size_t most_planned = 64;
 
-}  // namespace tenshot::cli
+}  // namespace tenshot::trainer

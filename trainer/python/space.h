@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "datasets/tables/space_files.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
+#include "trainer/python/inputs.h"
+
+namespace tenshot::python {
+
+using nasbench::Architecture;
+using nasbench::SearchSpace;
+
+/// A search space, by name or file.
+class Space {
+ public:
+  explicit Space(const SearchSpace& space) : space_(&space) {}
+  explicit Space(const std::filesystem::path& name) : space_(&datasets::named_space(name.string())) {}
+
+  std::string name() const { return std::string(space_->name()); }
+  /// None where the architectures cannot be counted in 64 bits, or are named one by one.
+  std::optional<std::uint64_t> size() const { return space_->composed() ? space_->size() : std::nullopt; }
+  std::vector<int> decisions() const { return space_->decisions(); }
+  std::vector<int> parse(const std::string& text) const {
+    const Architecture architecture = space_->parse(text);
+    std::vector<int> choices;
+    for (std::size_t i = 0; i < space_->decisions().size(); ++i) choices.push_back(architecture[i]);
+    return choices;
+  }
+  std::string format(const std::vector<int>& choices) const {
+    const std::vector<int>& decisions = space_->decisions();
+    if (choices.size() != decisions.size()) {
+      throw InputError("there are " + std::to_string(choices.size()) + " choices, expected " +
+                       std::to_string(decisions.size()));
+    }
+    Architecture architecture(choices.size());
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+      if (choices[i] < 0 || choices[i] >= decisions[i]) {
+        throw InputError("choice " + std::to_string(i) + " is " + std::to_string(choices[i]) + ", expected 0 to " +
+                         std::to_string(decisions[i] - 1));
+      }
+      architecture[i] = static_cast<std::uint8_t>(choices[i]);
+    }
+    return space_->format(architecture);
+  }
+  bool contains(const std::string& text) const {
+    try {
+      space_->parse(text);
+      return true;
+    } catch (const InputError&) {
+      return false;
+    }
+  }
+  Strings random(std::size_t count, std::uint64_t seed) const {
+    Rng rng(seed);
+    Strings strings;
+    for (std::size_t i = 0; i < count; ++i) strings.push_back(space_->format(space_->random(rng)));
+    return strings;
+  }
+  Strings all() const {
+    if (!space_->listable())
+      throw InputError("the space " + name() + " is too large to list; draw from it with random");
+    return format_all(*space_, space_->all());
+  }
+
+  std::int64_t multiply_adds(const std::string& text) const {
+    std::int64_t sum = 0;
+    for (const auto& specification : space_->operator_list(space_->parse(text))) {
+      sum += nasbench::multiply_adds(specification);
+    }
+    return sum;
+  }
+  std::int64_t parameters(const std::string& text) const {
+    std::int64_t sum = 0;
+    for (const auto& specification : space_->operator_list(space_->parse(text))) {
+      sum += nasbench::parameter_count(specification);
+    }
+    return sum;
+  }
+  Strings operators(const std::string& text) const {
+    Strings lines;
+    for (const auto& specification : space_->operator_list(space_->parse(text))) {
+      lines.push_back(nasbench::format(specification));
+    }
+    return lines;
+  }
+
+ private:
+  const SearchSpace* space_;
+};
+
+}  // namespace tenshot::python
