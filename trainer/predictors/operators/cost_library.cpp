@@ -135,12 +135,34 @@ Eigen::VectorXd drawn_towards(const Eigen::VectorXd& typical, const Measured& me
 
 /// The costs of all devices, each drawn towards their mean, which follows them.
 void draw_together(const std::vector<Measured>& measured, const LibraryOptions& options, Eigen::MatrixXd& costs) {
-  for (int round = 0; options.typical_pull > 0 && round < options.typical_rounds; ++round) {
+  for (int round = 0; round < options.typical_rounds; ++round) {
     const Eigen::VectorXd typical = costs.colwise().mean();
     for (std::size_t d = 0; d < measured.size(); ++d) {
       auto own = costs.row(static_cast<Index>(d));
       own = drawn_towards(typical, measured[d], robust_weights(measured[d], own), options);
     }
+  }
+}
+
+/// Gives a device costs of features that none of its networks has, which its fit left at zero: the mean of what they
+/// cost on the devices that know them, relative to what both know.
+void impute_unseen(const std::vector<Measured>& measured, Eigen::MatrixXd& costs) {
+  const Index devices = costs.rows();
+  Eigen::MatrixXd seen(devices, costs.cols());
+  for (Index d = 0; d < devices; ++d) {
+    seen.row(d) = (measured[static_cast<std::size_t>(d)].features.array() != 0).colwise().any().cast<double>();
+  }
+  const Eigen::MatrixXd fitted = costs;
+  for (Index d = 0; d < devices; ++d) {
+    Eigen::RowVectorXd sum = Eigen::RowVectorXd::Zero(costs.cols()), count = sum;
+    for (Index e = 0; e < devices; ++e) {
+      const Eigen::RowVectorXd both = seen.row(d).cwiseProduct(seen.row(e));
+      const double other = fitted.row(e).dot(both);
+      if (!(other > 0)) continue;
+      sum += fitted.row(d).dot(both) / other * fitted.row(e);
+      count += seen.row(e);
+    }
+    costs.row(d) = (seen.row(d).array() > 0).select(fitted.row(d), sum.cwiseQuotient(count.cwiseMax(1)));
   }
 }
 
@@ -270,7 +292,8 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
     library.costs.row(d) = costs;
     library.median_ms[d] = measured.back().median_ms;
   }
-  if (compared) draw_together(measured, options, library.costs);
+  if (compared && options.typical_pull > 0) draw_together(measured, options, library.costs);
+  if (compared && options.typical_pull == 0) impute_unseen(measured, library.costs);
   for (Index d = 0; d < devices; ++d) {
     const Eigen::ArrayXd residuals = log_residuals(measured[static_cast<std::size_t>(d)], library.costs.row(d));
     library.log_rms[d] = std::sqrt(residuals.square().mean());
