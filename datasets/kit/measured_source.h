@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "datasets/kit/fleet.h"
+#include "datasets/tables/fleet.h"
 #include "datasets/kit/kit_results.h"
 #include "datasets/pool/pool.h"
 #include "datasets/tables/findings.h"

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "datasets/kit/fleet.h"
+#include "datasets/tables/fleet.h"
 #include "datasets/pool/pool.h"
 #include "datasets/tables/operator_latencies.h"
 #include "datasets/tables/quantity.h"

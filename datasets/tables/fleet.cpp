@@ -1,4 +1,4 @@
-#include "datasets/kit/fleet.h"
+#include "datasets/tables/fleet.h"
 
 #include <algorithm>
 #include <cmath>
