@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "datasets/tables/fleet.h"
 #include "datasets/kit/kit_results.h"
 #include "datasets/pool/pool.h"
 #include "datasets/tables/findings.h"
+#include "datasets/tables/fleet.h"
 #include "datasets/tables/operator_latencies.h"
 #include "datasets/tables/quantity.h"
 #include "nasbench/spaces/search_space.h"

@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
-#include "datasets/tables/fleet.h"
 #include "datasets/pool/pool.h"
+#include "datasets/tables/fleet.h"
 #include "datasets/tables/operator_latencies.h"
 #include "datasets/tables/quantity.h"
 #include "nasbench/spaces/search_space.h"
