@@ -357,7 +357,8 @@ TEST(Predictions, ThatAreNoLatenciesAreNotWritten) {
   const auto write = [&](const Predictions& predictions) {
     write_predictions(folder.path() / "p.csv", two, predictions, nasbench::nasbench201());
   };
-  EXPECT_NO_THROW(write({{1, 2}, {0.5, 1}, {2, infinity}}));
+  EXPECT_NO_THROW(write({{1, 2}, {0.5, 1}, {2, 300}}));
+  EXPECT_THROW(write({{1, 2}, {0.5, 1}, {2, infinity}}), InputError);
   for (const double bad : {nan, infinity, 0.0, -1.0}) EXPECT_THROW(write({{1, bad}, {}, {}}), InputError);
   EXPECT_THROW(write({{1, 2}, {0.5, nan}, {2, 3}}), InputError);
 }
