@@ -28,7 +28,8 @@ CLASSES = {  # the table, whether GPUs, whether networks are new
     "boards, GPUs, new networks": ("ncnn-boards", True, True),
 }
 POOLS = ("kind", "table", "everything")
-EVERYTHING = ("mobile-cnn", "ncnn-boards", "help-fbnet", "help-ofa", "networks")
+OURS = ("networks", "sizes")
+EVERYTHING = ("mobile-cnn", "ncnn-boards", "help-fbnet", "help-ofa", *OURS)
 
 
 def read(path):
@@ -102,7 +103,7 @@ def run(tenshot, pools, tables, work, name, split, pool):
     if not checkpoint.exists():
         shutil.rmtree(pools_folder, ignore_errors=True)
         for source in EVERYTHING if pool == "everything" else (table,):
-            folder = Path("datasets/data/networks") if source == "networks" else pools / source
+            folder = Path("datasets/data") / source if source in OURS else pools / source
             drop = left_out if source == table else set()
             if pool == "kind":
                 drop = drop | {i for i, device in known.items() if is_gpu(device) != gpu}

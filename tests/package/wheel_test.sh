@@ -6,7 +6,7 @@ set -euo pipefail
 source=$(realpath "$(dirname "$0")/../..")
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-out=${1:-$work}
+out=$(realpath -m "${1:-$work}")
 cd "$work"
 (cd "$source" && /usr/bin/python3 -m build --wheel --outdir "$out" trainer/python) >log 2>&1 || { tail -40 log; exit 1; }
 wheel=$(echo "$out"/tenshot-*-cp3*-linux_*.whl)

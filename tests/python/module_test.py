@@ -388,7 +388,7 @@ class ModuleTest(unittest.TestCase):
         self.assertGreater(scores.mean(), 0.8)
 
     def test_mypy_accepts_what_is_right_and_nothing_else(self):
-        if shutil.which("mypy") is None:
+        if not pathlib.Path("/usr/bin/mypy").exists():
             self.skipTest("apt install mypy")
         right = """
 import pathlib

@@ -4,7 +4,7 @@ CMake builds the program and the module, and installs them to a folder that is p
 are linked with go along, but for the C and C++ libraries and LibTorch: libtenshot_torch.so finds that where it is
 installed, or in the folder of the user's own package torch. Needs nothing but Python, CMake and what tenshot is built with.
 
-TENSHOT_BUILD names the build folder (default: build-wheel beside build); TENSHOT_CMAKE has more options of CMake, such as
+TENSHOT_WHEEL_BUILD names the build folder (default: build-wheel beside build); TENSHOT_CMAKE has more options of CMake, such as
 -DTENSHOT_TORCH=OFF.
 """
 import base64
@@ -45,10 +45,10 @@ def run(*words):
 
 def installed(prefix):
     """Builds, and installs what a wheel has."""
-    build = pathlib.Path(os.environ.get("TENSHOT_BUILD", SOURCE / "build-wheel"))
+    build = pathlib.Path(os.environ.get("TENSHOT_WHEEL_BUILD", SOURCE / "build-wheel"))
     python = pathlib.Path(getattr(sys, "_base_executable", sys.executable)).resolve()
     run("cmake", "-S", SOURCE, "-B", build, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DTENSHOT_TESTS=OFF",
-        "-DTENSHOT_BENCHMARKS=OFF", "-DTENSHOT_OPENCV=OFF", "-DTENSHOT_WHEEL=ON", f"-DPython_EXECUTABLE={python}",
+        "-DTENSHOT_BENCHMARKS=OFF", "-DTENSHOT_OPENCV=OFF", "-DTENSHOT_WHEEL=ON", "-DCMAKE_INSTALL_LIBDIR=lib", f"-DPython_EXECUTABLE={python}",
         *shlex.split(os.environ.get("TENSHOT_CMAKE", "")))
     run("cmake", "--build", build, "--target", "tenshot", "tenshot_python")
     run("cmake", "--install", build, "--component", "wheel", "--prefix", prefix, "--strip")

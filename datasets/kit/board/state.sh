@@ -17,6 +17,8 @@ fact() {
 board_id() {
   told=$(tr -d '\000' <"$proc/device-tree/serial-number")
   told=${told:-$(getprop ro.serialno)}
+  case $told in *[!0]*) ;; *) told="" ;; esac # nothing but zeros
+  case $told in unknown | 0123456789ABCDEF) told="" ;; esac
   for card in "$sys"/class/net/*/device; do
     [ -z "$told" ] || break
     told=$(cat "${card%/device}/address")

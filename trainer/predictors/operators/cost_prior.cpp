@@ -40,8 +40,9 @@ const Declaration<Posterior> posterior({
      "How probable it is beforehand that a device is one of a kind (DeviceKind) and not like one entry of the library. "
      "Larger draws more devices towards what is typical of their kind."},
     {"group_share", &Posterior::group_share, Allowed(0, 1),
-     "What kind_share is for kinds, for groups of networks that many boards measured (NetworkGroup), where all that "
-     "was measured is of them. Larger draws more devices towards what is usual for the group."},
+     "The weight of groups of networks that many boards measured (NetworkGroup), where all that was measured is of "
+     "them, beside the 1 that entries and kinds have together. Larger draws more devices towards what is usual for the "
+     "group."},
     {"start_pull", &Posterior::start_pull, Allowed(0, 1e3),
      "LibraryOptions::typical_pull where the pool's quantity is cold starts. Larger trusts a device's own starts "
      "less."},

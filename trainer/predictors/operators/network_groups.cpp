@@ -14,7 +14,8 @@ using Eigen::Index;
 
 constexpr std::size_t fewest_boards = 8, fewest_networks = 8, most_networks = 128;
 constexpr std::size_t fewest_devices = 4;  ///< of a group that measured a network of it
-constexpr double same_network = 1 - 1e-6;  ///< similarity
+/// Similarity of a network to itself, at least: places come from files as floats, and distances of theirs are roots.
+constexpr double same_network = 0.99;
 
 /// Networks are features without a unit, and alike as costs of one measure are.
 FeatureScale scale_of(std::size_t networks) {
@@ -56,8 +57,7 @@ std::size_t boards_of(const std::vector<std::size_t>& devices, const DeviceLabel
 std::vector<NetworkGroup> fit_groups(const Eigen::MatrixXd& latency_ms, const DeviceLabels& labels,
                                      const KindOptions& options) {
   std::vector<NetworkGroup> groups;
-  for (const std::vector<std::size_t>& devices : devices_together(latency_ms)) {
-    if (boards_of(devices, labels) < fewest_boards) continue;
+  for (std::vector<std::size_t>& devices : devices_together(latency_ms)) {
     NetworkGroup group;
     const Eigen::MatrixXd of_devices = latency_ms(devices, Eigen::all);
     for (Index n = 0; n < latency_ms.cols(); ++n) {
@@ -65,6 +65,11 @@ std::vector<NetworkGroup> fit_groups(const Eigen::MatrixXd& latency_ms, const De
       if (count >= fewest_devices) group.networks.push_back(n);
     }
     if (group.networks.size() < fewest_networks || group.networks.size() > most_networks) continue;
+    const auto has_none = [&](std::size_t device) {
+      return !latency_ms(static_cast<Index>(device), group.networks).array().isFinite().any();
+    };
+    devices.erase(std::remove_if(devices.begin(), devices.end(), has_none), devices.end());
+    if (boards_of(devices, labels) < fewest_boards) continue;
     DeviceLabels own;
     for (const std::size_t device : devices) {
       own.kind.push_back(labels.kind[device]);
@@ -72,7 +77,7 @@ std::vector<NetworkGroup> fit_groups(const Eigen::MatrixXd& latency_ms, const De
     }
     const auto networks = static_cast<Index>(group.networks.size());
     group.kinds = fit_kinds(Eigen::MatrixXd::Identity(networks, networks), scale_of(group.networks.size()),
-                            of_devices(Eigen::all, group.networks), own, options);
+                            latency_ms(devices, group.networks), own, options);
     for (DeviceKind& kind : group.kinds) {
       for (KindMember& member : kind.members) member.device = devices[member.device];
     }
@@ -94,9 +99,9 @@ std::vector<NetworkGroup> groups_of_devices(const std::vector<NetworkGroup>& gro
 std::optional<std::vector<Index>> places_in(const NetworkGroup& group, const Eigen::MatrixXd& near) {
   std::vector<Index> places;
   for (Index row = 0; row < near.rows(); ++row) {
-    const auto same = [&](Index network) { return near(row, network) >= same_network; };
-    const auto found = std::find_if(group.networks.begin(), group.networks.end(), same);
-    if (found == group.networks.end()) return std::nullopt;
+    const auto found = std::max_element(group.networks.begin(), group.networks.end(),
+                                        [&](Index a, Index b) { return near(row, a) < near(row, b); });
+    if (near(row, *found) < same_network) return std::nullopt;
     places.push_back(found - group.networks.begin());
   }
   return places;

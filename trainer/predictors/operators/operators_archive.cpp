@@ -295,6 +295,7 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
   library.places = get_places(archive, features);
   if (!library.places.compared()) return library;
   library.known = get(archive, "library.known", any_size, features + 1);
+  if (library.known.rows() == 0) throw FormatError("array 'library.known' has no network");
   library.known_weights = get(archive, "library.known_weights", library.known.rows(), devices);
   library.residual_variance = CardField(archive).at("residual_variance").number(not_negative);
   library.reach_variance = reach_variance(archive);
@@ -369,6 +370,7 @@ CostPosterior get_posterior(const Archive& archive, const FeatureMap& map) {
   posterior.calibration = get_calibration(archive);
   if (!posterior.places.compared()) return posterior;
   posterior.anchors = get(archive, "anchors", any_size, shared + 1);
+  if (posterior.anchors.rows() == 0) throw FormatError("array 'anchors' has no network");
   posterior.anchor_weights = get(archive, "anchors.weights", posterior.anchors.rows(), 1);
   posterior.residual_variance = CardField(archive).at("residual_variance").number(not_negative);
   posterior.reach_variance = reach_variance(archive);

@@ -130,9 +130,7 @@ void define_encoded_features(torch::jit::Module& module, const nasbench::SearchS
       ")\n"
       "  width = self.first_features.size(1)\n"
       "  features = self.first_features + torch.mm(x, self.added_features)\n"
-      "  ones = torch.ones([x.size(0), 1], dtype=" +
-      float64 +
-      ")\n"
+      "  ones = torch.ones_like(x[:, :1])\n"
       "  unused = ones.expand([x.size(0), self.first_uses.size(0)])\n"
       "  row = 0\n"
       "  for columns in self.part_columns:\n"

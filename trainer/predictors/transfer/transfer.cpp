@@ -8,6 +8,8 @@
 #include "trainer/core/adaptation.h"
 #include "trainer/core/nnls.h"
 #include "trainer/core/pool_archive.h"
+#include "trainer/core/quantity_card.h"
+#include "trainer/core/remark.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/structured/pool_library.h"
 #include "trainer/predictors/structured/structured_predictor.h"
@@ -74,7 +76,8 @@ class Transfer : public PoolModel {
     }
     nlohmann::json card = predictor_card(*this, set, options.seed);
     card["proxy"] = {{"device", library_.entries[best.entry].device}, {"base_ms", best.base_ms}, {"slope", best.slope}};
-    card["explanation"] = {"Ranks architectures as " + library_.entries[best.entry].device + " of the pool does"};
+    put_explanation(card, get_quantity(card),
+                    {{"Ranks architectures as " + library_.entries[best.entry].device + " of the pool does"}});
     return std::make_unique<StructuredPredictor>(posterior_of(best, set), std::move(card), true);
   }
 

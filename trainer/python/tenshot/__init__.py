@@ -82,11 +82,20 @@ space_from_modules.__doc__ = """space_from_modules(name, layers, *, input, stem=
 A search space (`tenshot.space/1`) from torch modules; help(tenshot.modules.space_from_modules) says more."""
 
 
+def _texts(architectures):
+    """Of a DataFrame its column `architecture` or `network`, else its index; anything else as it is."""
+    columns = getattr(architectures, "columns", None)
+    if columns is None:
+        return architectures
+    column = next((name for name in ("architecture", "network") if name in columns), None)
+    return architectures.index if column is None else architectures[column]
+
+
 def _to_frame(self, architectures=None, confidence=0.9, shapes={}):
     """Predictions as a pandas DataFrame with a row for each architecture (by default all of the space): the index
     `architecture`, and the columns latency_ms, lower_ms, upper_ms, or those of another quantity."""
     import pandas
-    texts = list(self.architectures() if architectures is None else architectures)
+    texts = list(self.architectures() if architectures is None else _texts(architectures))
     column = _COLUMNS[self.quantity]
     unit = column.rsplit("_", 1)[1]
     if self.has_intervals:
@@ -136,6 +145,10 @@ class LatencyRegressor:
 
     _estimator_type = "regressor"
 
+    def __sklearn_tags__(self):  # what scikit-learn 1.6 and later ask instead of _estimator_type
+        from sklearn.utils import RegressorTags, Tags, TargetTags
+        return Tags(estimator_type="regressor", target_tags=TargetTags(required=True), regressor_tags=RegressorTags())
+
     def __init__(self, checkpoint=None, quantity=None, seed=1, like=""):
         self.checkpoint, self.quantity, self.seed, self.like = checkpoint, quantity, seed, like
 
@@ -155,7 +168,7 @@ class LatencyRegressor:
         """Adapts the checkpoint to the measurements y of X; one measured several times counts by its median."""
         import statistics
         measured = {}
-        for text, value in zip(X, y, strict=True):
+        for text, value in zip(_texts(X), y, strict=True):
             measured.setdefault(str(text), []).append(float(value))
         self.predictor_ = adapt(self.checkpoint, {text: statistics.median(values) for text, values in measured.items()},
                                 self.seed, self.quantity, like=self.like)

@@ -129,11 +129,27 @@ TEST(NetworkGroups, ComeBackFromTheirFile) {
 }
 
 TEST(NetworkGroups, OfSomeDevicesAreEstimatedFromThoseAlone) {
-  const std::vector<NetworkGroup> part = groups_of_devices(library_of_boards().groups, {20, 21, 22, 23, 0, 1});
+  const std::vector<NetworkGroup> part =
+      groups_of_devices(library_of_boards().groups, {20, 21, 22, 23, 24, 25, 26, 27, 0, 1});
   ASSERT_EQ(part.size(), 1U);
   ASSERT_EQ(part[0].kinds.size(), 2U) << "two processors are too few";
   EXPECT_EQ(part[0].kinds[1].name, "gpus");
   EXPECT_TRUE(groups_of_devices(library_of_boards().groups, {0, 1}).empty());
+}
+
+TEST(NetworkGroups, LeaveOutADeviceThatMeasuredNoneOfTheirNetworks) {
+  PoolNumbers pool = many_boards();
+  constexpr Index own = 3;  // networks that two device-runtimes alone measured, one of which measured nothing else
+  Eigen::MatrixXd latency_ms = Eigen::MatrixXd::Constant(boards + 1, networks + own, std::nan(""));
+  latency_ms.topLeftCorner(boards, networks) = pool.latency_ms;
+  latency_ms.row(0).tail(own).setOnes();
+  latency_ms.row(boards).tail(own).setOnes();
+  pool.labels.kind.push_back("processors");
+  pool.labels.board.push_back("board0");
+  const std::vector<NetworkGroup> groups = fit_groups(latency_ms, pool.labels);
+  ASSERT_EQ(groups.size(), 1U);
+  EXPECT_EQ(groups[0].kinds[0].members.size(), static_cast<std::size_t>(boards));
+  EXPECT_TRUE(groups[0].kinds[0].log_costs.allFinite());
 }
 
 TEST(NetworkGroups, MakeAPlanByHowTheirLatenciesVary) {
