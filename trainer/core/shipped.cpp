@@ -55,10 +55,7 @@ fs::path shipped_file(const std::string& name) {
 
 std::string given_or_shipped(const std::string& path) {
   std::error_code failed;
-  if (path.empty() || path.find('/') != std::string::npos ||
-      (fs::exists(path, failed) && !fs::is_directory(path, failed))) {
-    return path;
-  }
+  if (path.empty() || path.find('/') != std::string::npos || fs::exists(path, failed)) return path;
   for (const char* suffix : {".tenshot", ""}) {
     if (const fs::path shipped = shipped_file(path + suffix); !shipped.empty()) return shipped.string();
   }
