@@ -103,7 +103,8 @@ TEST(Prompt, AVerbSaysWhichVerbsAreBelowIt) {
       << unknown.err;
   const Outcome help = run("tenshot network --help");
   EXPECT_EQ(help.exit_code, 0) << help.err;
-  EXPECT_EQ(help.out.rfind("Usage: tenshot network describe|features|generate|list [options]; each has --help\n", 0), 0U);
+  EXPECT_EQ(help.out.rfind("Usage: tenshot network describe|features|generate|list [options]; each has --help\n", 0),
+            0U);
   EXPECT_NE(help.out.find("tenshot network list --space fbnet"), std::string::npos) << help.out;
 }
 
