@@ -3,6 +3,7 @@
 
     pool_growth.py run TENSHOT POOLS TABLES WORK CLASS SPLIT POOL   one class of devices, one split, one pool: appends to
                                                                     WORK/results.csv, which keeps what is there
+    pool_growth.py cut POOLS TABLE                                  the part of each board of a table, as JSON
     pool_growth.py page WORK FOLDER                                 means over devices and splits: FOLDER/results.csv, and as Markdown
 
 A class is left out by board: the boards are cut in parts, and part SPLIT is predicted from what the others know. Classes of
@@ -81,15 +82,24 @@ def scores_of(truth, predictions):
     return {key: round(value / len(truth), 4) for key, value in sums.items()}
 
 
+def cut_of(devices, parts):
+    """The part of each board."""
+    order = sorted({device["device"] for device in devices.values()})
+    random.Random(7).shuffle(order)
+    return {board: number % parts for number, board in enumerate(order)}
+
+
+def cut(pools, table):
+    print(json.dumps(cut_of(devices_of(Path(pools) / table), TABLES[table][1])))
+
+
 def run(tenshot, pools, tables, work, name, split, pool):
     table, gpu, new = CLASSES[name]
     networks, parts, one_in = TABLES[table]
     pools, work, split = Path(pools), Path(work), int(split)
     known = devices_of(pools / table)
-    order = sorted({device["device"] for device in known.values()})
-    random.Random(7).shuffle(order)
-    boards = {board: number for number, board in enumerate(order)}
-    left_out = {i for i, device in known.items() if boards[device["device"]] % parts == split}
+    boards = cut_of(known, parts)
+    left_out = {i for i, device in known.items() if boards[device["device"]] == split}
     targets = [i for i in sorted(left_out) if is_gpu(known[i]) == gpu]
     names = sorted({row["architecture"] for device in known.values() for row in read(device["folder"] / "latencies.csv")})
     random.Random(11 + split).shuffle(names)
@@ -171,4 +181,4 @@ def page(work, folder):
 
 
 if __name__ == "__main__":
-    {"run": run, "page": page}[sys.argv[1]](*sys.argv[2:])
+    {"run": run, "cut": cut, "page": page}[sys.argv[1]](*sys.argv[2:])

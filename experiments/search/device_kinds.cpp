@@ -13,10 +13,10 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <set>
 
 #include "datasets/pool/joined_pools.h"
 #include "experiments/shared/program.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/random.h"
 #include "sampling/architectures/information.h"
@@ -30,7 +30,6 @@ using namespace tenshot;
 using namespace tenshot::trainer::operators;
 using Eigen::Index;
 
-constexpr int part_count = 5;
 constexpr std::size_t samples = 10;
 constexpr double normal_95 = 1.6449;  ///< quantile of the normal distribution: a 90 % interval
 
@@ -43,16 +42,8 @@ struct Setting {
   LibraryOptions library;
 };
 
-/// The part of each board, 0 to part_count − 1, drawn once for all experiments.
-std::map<std::string, int> parts_of(const std::vector<std::string>& boards) {
-  const std::set<std::string> distinct(boards.begin(), boards.end());
-  std::vector<std::string> order(distinct.begin(), distinct.end());
-  Rng rng(7);
-  rng.shuffle(order);
-  std::map<std::string, int> parts;
-  for (std::size_t i = 0; i < order.size(); ++i) parts[order[i]] = static_cast<int>(i % part_count);
-  return parts;
-}
+/// The part of each board that is held out once; others are always in the pool.
+using Cut = std::map<std::string, int>;
 
 /// A third of the networks that any of the devices measured.
 std::vector<bool> unseen_networks(const PoolNumbers& numbers, const std::vector<Index>& devices, int part) {
@@ -120,13 +111,13 @@ struct Division {
   std::vector<Index> known;
 };
 
-Division divided(const PoolNumbers& numbers, const std::map<std::string, int>& parts, int part,
-                 const std::vector<std::string>& runtimes) {
+Division divided(const PoolNumbers& numbers, const Cut& cut, int part, const std::vector<std::string>& runtimes) {
   Division division;
   for (Index d = 0; d < numbers.latency_ms.rows(); ++d) {
     const auto at = static_cast<std::size_t>(d);
     const std::string& runtime = numbers.labels.kind[at];
-    if (parts.at(numbers.labels.board[at]) != part) {
+    const auto found = cut.find(numbers.labels.board[at]);
+    if (found == cut.end() || found->second != part) {
       division.known.push_back(d);
     } else if (std::find(runtimes.begin(), runtimes.end(), runtime) != runtimes.end()) {
       division.targets[runtime].push_back(d);
@@ -160,7 +151,8 @@ void run(int argc, char** argv) {
   auto add = options.add_options();
   add("pool", "", cxxopts::value<std::vector<std::string>>());
   add("runtime", "", cxxopts::value<std::vector<std::string>>());
-  add("parts", "", cxxopts::value<std::vector<int>>()->default_value("0;1;2;3;4"));
+  add("cut", "", cxxopts::value<std::string>());
+  add("parts", "", cxxopts::value<std::vector<int>>());
   add("new-networks", "");
   add("set", "", cxxopts::value<std::string>()->default_value("{}"));
   const auto given = options.parse(argc, argv);
@@ -169,13 +161,13 @@ void run(int argc, char** argv) {
   const datasets::Pool pool = datasets::read_pools(folders);
   const FeatureMap map = make_feature_map(*pool.space, datasets::latency_matrix(pool).architectures);
   const PoolNumbers numbers = numbers_of(map, pool);
-  const std::map<std::string, int> parts = parts_of(numbers.labels.board);
+  const auto cut = nlohmann::json::parse(read_file(given["cut"].as<std::string>())).get<Cut>();
   const bool new_ones = given.count("new-networks") > 0;
   const auto text = given["set"].as<std::string>();
   const Setting setting = setting_of(nlohmann::json::parse(text));
   std::map<std::string, Score> scores;
   for (const int part : given["parts"].as<std::vector<int>>()) {
-    const Division division = divided(numbers, parts, part, given["runtime"].as<std::vector<std::string>>());
+    const Division division = divided(numbers, cut, part, given["runtime"].as<std::vector<std::string>>());
     for (const auto& [runtime, devices] : division.targets) {
       std::vector<bool> unseen(static_cast<std::size_t>(numbers.features.rows()), false);
       if (new_ones) unseen = unseen_networks(numbers, devices, part);

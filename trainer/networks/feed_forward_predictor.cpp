@@ -88,7 +88,8 @@ Remark remark_on(const datasets::Fleet& fleet) {
   }
   return {boards + " that differ by " + significant_digits(100 * fleet.spread, 2) +
           " %: the typical one is predicted; another one of the kind may be ±" +
-          significant_digits(100 * std::expm1(1.645 * fleet.deviation()), 2) + " % from it, and intervals hold that"};
+          significant_digits(100 * std::expm1(1.645 * fleet.deviation()), 2) +
+          " % from it, which intervals hold where there are any"};
 }
 
 }  // namespace

@@ -104,5 +104,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     return name
 
 
+class UnsupportedOperation(Exception):
+    """What PEP 517 has a backend raise that makes no archive of sources."""
+
+
 def build_sdist(sdist_directory, config_settings=None):
-    raise NotImplementedError("tenshot is built from its source tree: python3 -m build --wheel trainer/python")
+    raise UnsupportedOperation("a wheel is built from the source tree: python3 -m build --wheel trainer/python")

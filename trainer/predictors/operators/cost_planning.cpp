@@ -3,6 +3,7 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -72,13 +73,10 @@ std::vector<Represented> represented(const CostLibrary& library, Index most) {
                                    : evenly_spaced(library.costs.rows(), most);
 }
 
-}  // namespace
-
-namespace {
-
 /// Before anything is measured a device is one of all kinds: costs vary as theirs do, and networks' residuals too.
+/// `near` says how alike the networks are to the pool's.
 LatencyCovariance covariance_of_kind(const CostLibrary& library, const DeviceKind& kind,
-                                     const Eigen::MatrixXd& features) {
+                                     const Eigen::MatrixXd& features, const Eigen::MatrixXd& near) {
   const Eigen::VectorXd unit = (kind.log_costs + library.scale.log_unit).array().exp();
   const Eigen::MatrixXd terms = features * unit.asDiagonal();
   const Eigen::VectorXd latency = terms.rowwise().sum().cwiseMax(smallest_relative);
@@ -86,7 +84,6 @@ LatencyCovariance covariance_of_kind(const CostLibrary& library, const DeviceKin
   LatencyCovariance covariance;
   covariance.size = static_cast<std::size_t>(features.rows());
   covariance.blocks.push_back(block_of((slopes * Eigen::MatrixXd(kind.covariance.llt().matrixL())).cast<float>()));
-  const Eigen::MatrixXd near = similarity(library.places.of(features), library.known);
   covariance.blocks.push_back(block_of((near * kind.residual_factor).cast<float>()));
   return covariance;
 }
@@ -104,15 +101,14 @@ LatencyCovariance covariance_of_group(const NetworkGroup& group, const std::vect
 
 LatencyCovariance prior_covariance(const CostLibrary& library, const Eigen::MatrixXd& features,
                                    const PosteriorOptions& options) {
-  if (options.group_share > 0 && !library.groups.empty()) {
-    const Eigen::MatrixXd near = similarity(library.places.of(features), library.known);
-    for (const NetworkGroup& group : library.groups) {
-      const auto places = places_in(group, near);
-      if (places) return covariance_of_group(group, *places);
-    }
+  Eigen::MatrixXd near;
+  if (library.places.compared()) near = similarity(library.places.of(features), library.known);
+  for (const NetworkGroup& group : library.groups) {
+    const auto places = options.group_share > 0 ? places_in(group, near) : std::nullopt;
+    if (places) return covariance_of_group(group, *places);
   }
   if (!library.kinds.empty()) {
-    return covariance_of_kind(library, library.kinds.front(), features.leftCols(library.costs.cols()));
+    return covariance_of_kind(library, library.kinds.front(), features.leftCols(library.costs.cols()), near);
   }
   const std::vector<CostPrior> priors = cost_priors(library, options);
   const auto entries = static_cast<Index>(priors.size());
@@ -121,9 +117,7 @@ LatencyCovariance prior_covariance(const CostLibrary& library, const Eigen::Matr
       std::min({entries, most_entries, std::max(least_entries, column_budget / std::max<Index>(columns, 1))});
   const Eigen::MatrixXd weights = nearness(library);
   Eigen::MatrixXd offsets = Eigen::MatrixXd::Zero(features.rows(), entries);
-  if (library.places.compared()) {
-    offsets = similarity(library.places.of(features), library.known) * library.known_weights;
-  }
+  if (library.places.compared()) offsets = near * library.known_weights;
   const std::vector<Represented> chosen = represented(library, considered);
   const auto count = static_cast<Index>(chosen.size());
   LatencyCovariance covariance;

@@ -40,9 +40,9 @@ struct Hypothesis {
   std::size_t entry = 0;  ///< those behind the library's are its kinds
   double closeness = 0;
   double noise = 0;
-  LatencySolution solution;  ///< of an entry
-  KindSolution of_kind;      ///< of a kind
-  double score = 0;          ///< log of its weight, but for what they sum to
+  LatencySolution solution;   ///< of an entry
+  KindSolution of_kind = {};  ///< of a kind
+  double score = 0;           ///< log of its weight, but for what they sum to
   /// Where the measured networks are all of a group of the library: that group, and the log latencies of its networks.
   const NetworkGroup* group = nullptr;
   Eigen::VectorXd log_latency = {};
@@ -108,39 +108,36 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
     for (const double closeness : options.closeness) {
       const LatencyPrior prior = latency_prior(views[entry], closeness);
       for (const double noise : options.noises) {
-        Hypothesis hypothesis{entry, closeness, noise, solver.solve(prior, noise), {}};
+        Hypothesis hypothesis{entry, closeness, noise, solver.solve(prior, noise)};
         const double log_evidence = hypothesis.solution.log_evidence;
         consider(std::move(hypothesis), log_weights[static_cast<Index>(entry)], log_evidence);
       }
     }
   }
-  const double each =
-      options.kind_share / static_cast<double>(std::max<std::size_t>(1, kinds.size() * options.noises.size()));
+  std::vector<std::vector<KindSolution>> solved(kinds.size());  // [kind][noise]; groups take costs of kinds too
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
+    for (const double noise : options.noises) solved[kind].push_back(solve(kinds[kind], problem, noise, options));
+  }
+  const auto noises = options.noises.size();
   for (std::size_t kind = 0; options.kind_share > 0 && kind < kinds.size(); ++kind) {
-    for (const double noise : options.noises) {
-      Hypothesis hypothesis{views.size() + kind, 1, noise, {}, solve(kinds[kind], problem, noise, options)};
-      const double log_evidence = hypothesis.of_kind.log_evidence;
-      consider(std::move(hypothesis), std::log(each), log_evidence);
+    const double share = options.kind_share / static_cast<double>(kinds.size() * noises);
+    for (std::size_t n = 0; n < noises; ++n) {
+      consider({views.size() + kind, 1, options.noises[n], {}, solved[kind][n]}, std::log(share),
+               solved[kind][n].log_evidence);
     }
   }
   for (const NetworkGroup& group : library.groups) {
     const auto places = places_in(group, near);
     if (!places || kinds.empty() || options.group_share <= 0) continue;
-    const double share = options.group_share / static_cast<double>(group.kinds.size() * options.noises.size());
+    const double share = options.group_share / static_cast<double>(group.kinds.size() * noises);
     for (const DeviceKind& of_group : group.kinds) {
       const auto same = [&](const KindView& view) { return view.kind->name == of_group.name; };
-      auto kind = std::find_if(kinds.begin(), kinds.end(), same);
-      if (kind == kinds.end()) kind = kinds.begin();
-      for (const double noise : options.noises) {
-        KindSolution solution = solve(view_of(of_group, *places), problem, noise, options);
-        Hypothesis hypothesis{views.size() + static_cast<std::size_t>(kind - kinds.begin()),
-                              1,
-                              noise,
-                              {},
-                              solve(*kind, problem, noise, options)};
-        hypothesis.group = &group;
-        hypothesis.log_latency = std::move(solution.log_costs);
-        consider(std::move(hypothesis), std::log(share), solution.log_evidence);
+      const auto found = std::find_if(kinds.begin(), kinds.end(), same);
+      const auto kind = found == kinds.end() ? std::size_t{0} : static_cast<std::size_t>(found - kinds.begin());
+      for (std::size_t n = 0; n < noises; ++n) {
+        const KindSolution solution = solve(view_of(of_group, *places), problem, options.noises[n], options);
+        consider({views.size() + kind, 1, options.noises[n], {}, solved[kind][n], 0, &group, solution.log_costs},
+                 std::log(share), solution.log_evidence);
       }
     }
   }

@@ -93,17 +93,6 @@ TEST_F(JoinedMeasurements, AskForTheUnitWhereSourcesDifferByAThousand) {
   EXPECT_EQ(last_remark({{7, 10}, {8, 20}}, {{7, 1000}, {8, 2000}}).find("unit"), std::string::npos);
 }
 
-/// What reading says against it.
-template <class Read>
-std::string refusal(const Read& read) {
-  try {
-    read();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "";
-}
-
 TEST_F(JoinedMeasurements, OfKitsOfSeveralBoardsAreOfTheTypicalOne) {
   const MeasuredKit a, b, c;
   for (const auto& [kit, board] : {std::pair{&a, "aaa"}, std::pair{&b, "bbb"}, std::pair{&c, "aaa"}}) {
@@ -120,11 +109,11 @@ TEST_F(JoinedMeasurements, OfKitsOfSeveralBoardsAreOfTheTypicalOne) {
   const JoinedSources three = read_joined({a.path(), b.path(), c.path()}, space(), Quantity::latency);
   EXPECT_EQ(three.measured.fleet->boards.size(), 2u);
   const auto more = table("more.csv", {{7, 1.5}});
-  EXPECT_NE(refusal([&] {
+  EXPECT_NE(message_of([&] {
               read_joined({a.path(), b.path(), more}, space(), Quantity::latency);
             }).find("more.csv: does not say which board it is of, and the others are of 2"),
             std::string::npos);
-  EXPECT_NE(refusal([&] {
+  EXPECT_NE(message_of([&] {
               read_joined({a.path(), c.path()}, space(), Quantity::latency, true);
             }).find("all of these are of one"),
             std::string::npos);
@@ -139,12 +128,12 @@ TEST_F(JoinedMeasurements, OfTablesAreOfAFleetWhereOneSaysSo) {
   EXPECT_NEAR(joined.measured.latency_ms[0], 11, 1e-9);
   EXPECT_NEAR(joined.measured.latency_ms[1], 22, 1e-9);
   EXPECT_NEAR(joined.measured.latency_ms[2], 30, 1e-9);
-  EXPECT_NE(refusal([&] {
+  EXPECT_NE(message_of([&] {
               read_joined({tables[0], tables[0]}, space(), Quantity::latency, true);
             }).find("is given twice"),
             std::string::npos);
   const auto apart = table("c.csv", {{11, 24}});
-  EXPECT_NE(refusal([&] {
+  EXPECT_NE(message_of([&] {
               read_joined({tables[0], apart}, space(), Quantity::latency, true);
             }).find("no network in common"),
             std::string::npos);

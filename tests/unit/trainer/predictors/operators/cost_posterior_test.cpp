@@ -225,6 +225,12 @@ TEST(CostPosterior, RefusesAnArchiveThatNamesWhatIsWrong) {
   } catch (const FormatError& error) {
     EXPECT_NE(std::string(error.what()).find("components.costs_ms"), std::string::npos) << error.what();
   }
+  posterior.components[0].costs_ms[2] = 1;
+  posterior.anchors.resize(0, posterior.anchors.cols());
+  posterior.anchor_weights.resize(0);
+  Archive without_networks;
+  put_posterior(without_networks, posterior);
+  EXPECT_THROW(get_posterior(without_networks, map), FormatError);
   map.raw.push_back(4);
   EXPECT_THROW(get_posterior(archive, map), FormatError);
 }
