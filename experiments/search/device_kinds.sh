@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What kinds of devices and groups of networks are worth in `operators` on boards and phones that are held out, under some
-# settings: experiments/search/device_kinds.md. It takes about six minutes.
+# settings: experiments/search/device_kinds.md. It takes about eight minutes.
 #
 #   TENSHOT_TABLES=folder experiments/search/device_kinds.sh
 set -euo pipefail
