@@ -1,7 +1,9 @@
 // What `operators` makes of device-runtimes that are held out by board, under settings of its kinds of devices. Usage:
-// device_kinds --pool FOLDER… --runtime "ncnn, Vulkan" [--parts 0,1,2] [--new-networks] [--set '{"kind_share": 0.3}']
-// Prints one line: the runs, the means of their shares within ±10 and ±20 %, and how often 90 % intervals held before
-// they are calibrated.
+// device_kinds --pool FOLDER… --runtime "ncnn, Vulkan" --cut FILE --parts "0;1;2" [--new-networks N] [--operators]
+//              [--set '{"kind_share": 0.3}' …]
+// Prints a line for each runtime and setting: the runs, the means of their shares within ±10 and ±20 %, and how often
+// 90 % intervals held before they are calibrated. Of the networks one in N is left out of the pool. With --operators,
+// what operators take is learned where it was measured.
 
 #include <algorithm>
 #include <cmath>
@@ -38,15 +40,30 @@ struct Score {
 };
 
 struct Setting {
+  std::string text;
   PosteriorOptions posterior;
   LibraryOptions library;
+  std::string of_library;  ///< settings with equal ones have the same library
+};
+
+/// A pool, its networks under the shared features, and the times of its operators, if they are asked for.
+struct Numbered {
+  FittedPool fitted;
+  bool operators = false;
+};
+
+/// What a part of the pool knows: its devices' costs, and all networks under its features.
+struct Known {
+  CostLibrary library;
+  Eigen::MatrixXd features;
 };
 
 /// The part of each board that is held out once; others are always in the pool.
 using Cut = std::map<std::string, int>;
 
-/// A third of the networks that any of the devices measured.
-std::vector<bool> unseen_networks(const PoolNumbers& numbers, const std::vector<Index>& devices, int part) {
+/// One in `one_in` of the networks that any of the devices measured; none where it is 0.
+std::vector<bool> unseen_networks(const PoolNumbers& numbers, const std::vector<Index>& devices, int part,
+                                  std::size_t one_in) {
   std::vector<Index> measured;
   for (Index n = 0; n < numbers.latency_ms.cols(); ++n) {
     if (std::any_of(devices.begin(), devices.end(), [&](Index d) { return std::isfinite(numbers.latency_ms(d, n)); })) {
@@ -56,15 +73,17 @@ std::vector<bool> unseen_networks(const PoolNumbers& numbers, const std::vector<
   Rng rng(11, static_cast<std::uint64_t>(part));
   rng.shuffle(measured);
   std::vector<bool> unseen(static_cast<std::size_t>(numbers.latency_ms.cols()), false);
-  for (std::size_t i = 0; i < measured.size() / 3; ++i) unseen[static_cast<std::size_t>(measured[i])] = true;
+  for (std::size_t i = 0; one_in > 0 && i < measured.size() / one_in; ++i)
+    unseen[static_cast<std::size_t>(measured[i])] = true;
   return unseen;
 }
 
-void score_device(const CostLibrary& library, const PoolNumbers& numbers, const std::vector<bool>& unseen,
-                  bool new_ones, Index device, const Setting& setting, Score& score) {
+void score_device(const Known& known, const Eigen::MatrixXd& latency_ms, const std::vector<bool>& unseen, bool new_ones,
+                  Index device, const Setting& setting, Score& score) {
+  const CostLibrary& library = known.library;
   std::vector<Index> candidates, others;
-  for (Index n = 0; n < numbers.latency_ms.cols(); ++n) {
-    if (!std::isfinite(numbers.latency_ms(device, n))) continue;
+  for (Index n = 0; n < latency_ms.cols(); ++n) {
+    if (!std::isfinite(latency_ms(device, n))) continue;
     (unseen[static_cast<std::size_t>(n)] ? others : candidates).push_back(n);
   }
   if (candidates.size() < samples + 2 || (new_ones && others.empty())) return;
@@ -73,26 +92,26 @@ void score_device(const CostLibrary& library, const PoolNumbers& numbers, const 
   sampling::InformationOptions planning;
   planning.noise = expected_noise(library);
   Rng rng(1);
-  const std::vector<std::size_t> chosen = sampling::choose_informative(
-      prior_covariance(library, numbers.features(candidates, Eigen::all), setting.posterior), all, {}, samples, rng,
-      planning);
+  const std::vector<std::size_t> chosen =
+      sampling::choose_informative(prior_covariance(library, known.features(candidates, Eigen::all), setting.posterior),
+                                   all, {}, samples, rng, planning);
   AdaptationFeatures set;
   std::vector<Index> measured;
   for (const std::size_t c : chosen) {
     measured.push_back(candidates[c]);
-    set.latency_ms.push_back(numbers.latency_ms(device, candidates[c]));
+    set.latency_ms.push_back(latency_ms(device, candidates[c]));
   }
-  set.features = numbers.features(measured, Eigen::all);
+  set.features = known.features(measured, Eigen::all);
   if (!new_ones) {
     for (std::size_t c = 0; c < candidates.size(); ++c) {
       if (std::find(chosen.begin(), chosen.end(), c) == chosen.end()) others.push_back(candidates[c]);
     }
   }
   const LogLatency found =
-      predict(adapt(library, set, setting.posterior), table_of(numbers.features(others, Eigen::all)));
+      predict(adapt(library, set, setting.posterior), table_of(known.features(others, Eigen::all)));
   double within_10 = 0, within_20 = 0, held = 0;
   for (std::size_t i = 0; i < others.size(); ++i) {
-    const double truth = std::log(numbers.latency_ms(device, others[i])), mean = found.mean[static_cast<Index>(i)];
+    const double truth = std::log(latency_ms(device, others[i])), mean = found.mean[static_cast<Index>(i)];
     const double error = std::abs(std::expm1(mean - truth));
     within_10 += error <= 0.1;
     within_20 += error <= 0.2;
@@ -126,61 +145,101 @@ Division divided(const PoolNumbers& numbers, const Cut& cut, int part, const std
   return division;
 }
 
-/// The pool without what is held out.
-CostLibrary library_without(const PoolNumbers& numbers, const std::vector<Index>& devices,
-                            const std::vector<bool>& unseen, const LibraryOptions& options) {
+/// What the pool without what is held out knows.
+Known known_without(const Numbered& pool, const nasbench::SearchSpace& space, const std::vector<Index>& devices,
+                    const std::vector<bool>& unseen, const LibraryOptions& options) {
+  const PoolNumbers& numbers = pool.fitted.numbers;
   std::vector<Index> networks, kept;
   for (Index n = 0; n < numbers.features.rows(); ++n) {
     if (!unseen[static_cast<std::size_t>(n)]) networks.push_back(n);
   }
   const std::vector<Index> measuring = devices_with(numbers, networks);
   std::set_intersection(measuring.begin(), measuring.end(), devices.begin(), devices.end(), std::back_inserter(kept));
-  return fit_library(selection_of(numbers, networks, kept), options);
+  Known known{fit_library(selection_of(numbers, networks, kept), options), numbers.features};
+  if (!pool.operators) return known;
+  const FeatureMap map = pool.fitted.learn(networks, known.library, kept);
+  known.features = feature_table(map, space, pool.fitted.networks).rows();
+  return known;
 }
 
-Setting setting_of(const nlohmann::json& json) {
+Setting setting_of(const std::string& text) {
+  const auto json = nlohmann::json::parse(text);
   Setting setting;
+  setting.text = text;
   setting.posterior = declared(PosteriorOptions()).read(json);
   setting.library.kinds = declared(KindOptions()).read(json);
   if (json.contains("groups")) setting.library.groups = declared(KindOptions()).read(json["groups"]);
+  setting.of_library = declared(KindOptions()).to_json(setting.library.kinds).dump() +
+                       declared(KindOptions()).to_json(setting.library.groups).dump();
   return setting;
 }
 
-void run(int argc, char** argv) {
+cxxopts::Options options_of_program() {
   cxxopts::Options options("device_kinds");
   auto add = options.add_options();
   add("pool", "", cxxopts::value<std::vector<std::string>>());
   add("runtime", "", cxxopts::value<std::vector<std::string>>());
   add("cut", "", cxxopts::value<std::string>());
   add("parts", "", cxxopts::value<std::vector<int>>());
-  add("new-networks", "");
-  add("set", "", cxxopts::value<std::string>()->default_value("{}"));
-  const auto given = options.parse(argc, argv);
+  add("new-networks", "", cxxopts::value<std::size_t>()->default_value("0"));
+  add("operators", "");
+  add("set", "", cxxopts::value<std::vector<std::string>>()->default_value("{}"));
+  return options;
+}
+
+/// The pool with nothing learned of it.
+Numbered numbered(const datasets::Pool& pool, bool operators) {
+  const std::vector<nasbench::Architecture> networks = datasets::latency_matrix(pool).architectures;
+  FittedPool fitted{networks, OperatorMeasurements(pool, networks), make_feature_map(*pool.space, networks), {}, {}};
+  fitted.numbers = numbers_of(fitted.map, pool);
+  return {std::move(fitted), operators};
+}
+
+void print(const std::map<std::string, std::vector<Score>>& scores, const std::vector<Setting>& settings,
+           bool new_ones) {
+  for (std::size_t s = 0; s < settings.size(); ++s) {
+    for (const auto& [runtime, of_settings] : scores) {
+      const Score& score = of_settings[s];
+      const auto mean = [runs = score.runs](double sum) { return decimals(100 * sum / runs, 1); };
+      std::cout << "| " << runtime << (new_ones ? ", new networks" : "") << " | `" << settings[s].text << "` | "
+                << score.runs << " | " << mean(score.within_10) << " / " << mean(score.within_20) << " | "
+                << mean(score.held) << " |\n";
+    }
+  }
+}
+
+void run(int argc, char** argv) {
+  const auto given = options_of_program().parse(argc, argv);
   std::vector<std::filesystem::path> folders;
   for (const std::string& folder : given["pool"].as<std::vector<std::string>>()) folders.emplace_back(folder);
   const datasets::Pool pool = datasets::read_pools(folders);
-  const FeatureMap map = make_feature_map(*pool.space, datasets::latency_matrix(pool).architectures);
-  const PoolNumbers numbers = numbers_of(map, pool);
+  const Numbered all = numbered(pool, given.count("operators") > 0);
+  const PoolNumbers& numbers = all.fitted.numbers;
   const auto cut = nlohmann::json::parse(read_file(given["cut"].as<std::string>())).get<Cut>();
-  const bool new_ones = given.count("new-networks") > 0;
-  const auto text = given["set"].as<std::string>();
-  const Setting setting = setting_of(nlohmann::json::parse(text));
-  std::map<std::string, Score> scores;
+  const auto one_in = given["new-networks"].as<std::size_t>();
+  std::vector<Setting> settings;
+  for (const std::string& text : given["set"].as<std::vector<std::string>>()) settings.push_back(setting_of(text));
+  std::map<std::string, std::vector<Score>> scores;  // [runtime][setting]
   for (const int part : given["parts"].as<std::vector<int>>()) {
     const Division division = divided(numbers, cut, part, given["runtime"].as<std::vector<std::string>>());
     for (const auto& [runtime, devices] : division.targets) {
-      std::vector<bool> unseen(static_cast<std::size_t>(numbers.features.rows()), false);
-      if (new_ones) unseen = unseen_networks(numbers, devices, part);
-      const CostLibrary library = library_without(numbers, division.known, unseen, setting.library);
-      for (const Index d : devices) score_device(library, numbers, unseen, new_ones, d, setting, scores[runtime]);
+      const std::vector<bool> unseen = unseen_networks(numbers, devices, part, one_in);
+      std::map<std::string, Known> known;
+      scores[runtime].resize(settings.size());
+      for (std::size_t s = 0; s < settings.size(); ++s) {
+        const Setting& setting = settings[s];
+        auto found = known.find(setting.of_library);
+        if (found == known.end()) {
+          Known fitted = known_without(all, *pool.space, division.known, unseen, setting.library);
+          found = known.emplace(setting.of_library, std::move(fitted)).first;
+        }
+        for (const Index d : devices) {
+          score_device(found->second, numbers.latency_ms, unseen, one_in > 0, d, setting, scores[runtime][s]);
+        }
+      }
     }
   }
-  for (const auto& [runtime, score] : scores) {
-    const auto mean = [runs = score.runs](double sum) { return decimals(100 * sum / runs, 1); };
-    std::cout << "| " << runtime << (new_ones ? ", new networks" : "") << " | `" << text << "` | " << score.runs
-              << " | " << mean(score.within_10) << " / " << mean(score.within_20) << " | " << mean(score.held)
-              << " |\n";
-  }
+  print(scores, settings, one_in > 0);
 }
 
 }  // namespace

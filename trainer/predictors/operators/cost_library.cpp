@@ -20,6 +20,7 @@ using Eigen::Index;
 using structured::smallest_relative;
 constexpr double student_freedom = 4;
 constexpr double smallest_noise = 0.02;
+constexpr double apart = 100;  ///< mean square difference of log latency profiles at which nothing is alike
 
 /// The networks that one device has measured.
 struct Measured {
@@ -166,6 +167,16 @@ void impute_unseen(const std::vector<Measured>& measured, Eigen::MatrixXd& costs
   }
 }
 
+/// Devices of unlike kinds are not alike, however their profiles look: of a board that measured eighteen networks most
+/// costs are open, and they would widen those of a phone's GPU by as much.
+void set_kinds_apart(const DeviceLabels& labels, Eigen::MatrixXd& differences) {
+  for (std::size_t a = 0; a < labels.kind.size(); ++a) {
+    for (std::size_t b = 0; b < labels.kind.size(); ++b) {
+      if (labels.kind[a] != labels.kind[b]) differences(static_cast<Index>(a), static_cast<Index>(b)) = apart;
+    }
+  }
+}
+
 /// What decisions add to the operators' costs.
 void add_decision_costs(const Measured& measured, Index operator_features, double penalty, Eigen::VectorXd& costs) {
   const Index decisions = costs.size() - operator_features;
@@ -299,6 +310,7 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
     library.log_rms[d] = std::sqrt(residuals.square().mean());
   }
   library.differences = profile_differences(pool.features, library.costs);
+  if (compared) set_kinds_apart(pool.labels, library.differences);
   if (!compared) return library;
   library.places = {library.costs.colwise().mean(), options.similarity_length, options.similarity_scale,
                     options.similarity_noise};

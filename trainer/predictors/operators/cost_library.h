@@ -76,9 +76,11 @@ struct ReachVariance {
 struct CostLibrary {
   Eigen::MatrixXd costs;  ///< [devices, features], in units of the device's median latency
   std::size_t operator_features = 0;
-  Eigen::VectorXd median_ms;    ///< [devices]
-  Eigen::VectorXd log_rms;      ///< [devices]: root mean square of log(measured / fitted)
-  Eigen::MatrixXd differences;  ///< [devices, devices]: mean square difference of log latency profiles
+  Eigen::VectorXd median_ms;  ///< [devices]
+  Eigen::VectorXd log_rms;    ///< [devices]: root mean square of log(measured / fitted)
+  /// Mean square difference of the devices' log latency profiles, [devices, devices]; large between kinds
+  /// (DeviceLabels).
+  Eigen::MatrixXd differences;
   double alike = 0.15;
   /// Which block of the features each device's costs belong to (FeatureMap); empty: all to the shared one.
   std::vector<std::size_t> block;

@@ -22,7 +22,7 @@ struct PosteriorOptions {
   double gross_share = 0.02;
   double gross_spread = 1;
   double evidence_power = 0.5;
-  double kind_share = 0.1;
+  double kind_share = 0.03;
   double group_share = 0.6;
   double start_pull = 0.05;
   int operator_times = 1;
