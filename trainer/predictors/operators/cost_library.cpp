@@ -4,6 +4,7 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 
 #include "nasbench/support/error.h"
@@ -167,12 +168,16 @@ void impute_unseen(const std::vector<Measured>& measured, Eigen::MatrixXd& costs
   }
 }
 
-/// Devices of unlike kinds are not alike, however their profiles look: of a board that measured eighteen networks most
-/// costs are open, and they would widen those of a phone's GPU by as much.
-void set_kinds_apart(const DeviceLabels& labels, Eigen::MatrixXd& differences) {
+/// Devices of kinds that are learned apart are not alike, however their profiles look: of a board that measured
+/// eighteen networks most costs are open, and they would widen those of a phone's GPU by as much.
+void set_kinds_apart(const DeviceLabels& labels, std::size_t fewest, Eigen::MatrixXd& differences) {
+  std::map<std::string, std::size_t> count;
+  for (const std::string& kind : labels.kind) ++count[kind];
+  const auto learned = [&](const std::string& kind) { return count.at(kind) < fewest ? std::string() : kind; };
   for (std::size_t a = 0; a < labels.kind.size(); ++a) {
     for (std::size_t b = 0; b < labels.kind.size(); ++b) {
-      if (labels.kind[a] != labels.kind[b]) differences(static_cast<Index>(a), static_cast<Index>(b)) = apart;
+      if (learned(labels.kind[a]) == learned(labels.kind[b])) continue;
+      differences(static_cast<Index>(a), static_cast<Index>(b)) = apart;
     }
   }
 }
@@ -310,7 +315,7 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
     library.log_rms[d] = std::sqrt(residuals.square().mean());
   }
   library.differences = profile_differences(pool.features, library.costs);
-  if (compared) set_kinds_apart(pool.labels, library.differences);
+  if (compared) set_kinds_apart(pool.labels, options.kinds.fewest, library.differences);
   if (!compared) return library;
   library.places = {library.costs.colwise().mean(), options.similarity_length, options.similarity_scale,
                     options.similarity_noise};
