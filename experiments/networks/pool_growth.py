@@ -3,7 +3,7 @@
 
     pool_growth.py run TENSHOT POOLS TABLES WORK CLASS SPLIT POOL   one class of devices, one split, one pool: appends to
                                                                     WORK/results.csv, which keeps what is there
-    pool_growth.py cut POOLS TABLE                                  the part of each board of a table, as JSON
+    pool_growth.py cut POOLS TABLE [SEED]                           the part of each board of a table, as JSON
     pool_growth.py page WORK FOLDER                                 means over devices and splits: FOLDER/results.csv, and as Markdown
 
 A class is left out by board: the boards are cut in parts, and part SPLIT is predicted from what the others know. Classes of
@@ -82,15 +82,15 @@ def scores_of(truth, predictions):
     return {key: round(value / len(truth), 4) for key, value in sums.items()}
 
 
-def cut_of(devices, parts):
+def cut_of(devices, parts, seed=7):
     """The part of each board."""
     order = sorted({device["device"] for device in devices.values()})
-    random.Random(7).shuffle(order)
+    random.Random(seed).shuffle(order)
     return {board: number % parts for number, board in enumerate(order)}
 
 
-def cut(pools, table):
-    print(json.dumps(cut_of(devices_of(Path(pools) / table), TABLES[table][1])))
+def cut(pools, table, seed=7):
+    print(json.dumps(cut_of(devices_of(Path(pools) / table), TABLES[table][1], int(seed))))
 
 
 def run(tenshot, pools, tables, work, name, split, pool):

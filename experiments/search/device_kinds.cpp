@@ -1,5 +1,5 @@
 // What `operators` makes of device-runtimes that are held out by board, under settings of its kinds of devices. Usage:
-// device_kinds --pool FOLDER… --runtime "ncnn, Vulkan" --cut FILE --parts "0;1;2" [--new-networks N] [--operators]
+// device_kinds --pool FOLDER… --runtime "ncnn, Vulkan" --cut FILE… --parts "0;1;2" [--new-networks N] [--operators]
 //              [--set '{"kind_share": 0.3}' …]
 // Prints a line for each runtime and setting: the runs, the means of their shares within ±10 and ±20 %, and how often
 // 90 % intervals held before they are calibrated. Of the networks one in N is left out of the pool. With --operators,
@@ -174,12 +174,30 @@ Setting setting_of(const std::string& text) {
   return setting;
 }
 
+/// Adds what the devices score under each of the settings.
+void score_devices(const Numbered& pool, const nasbench::SearchSpace& space, const std::vector<Index>& others,
+                   const std::vector<Index>& devices, const std::vector<bool>& unseen, bool new_ones,
+                   const std::vector<Setting>& settings, std::vector<Score>& scores) {
+  std::map<std::string, Known> known;
+  for (std::size_t s = 0; s < settings.size(); ++s) {
+    const Setting& setting = settings[s];
+    auto found = known.find(setting.of_library);
+    if (found == known.end()) {
+      Known fitted = known_without(pool, space, others, unseen, setting.library);
+      found = known.emplace(setting.of_library, std::move(fitted)).first;
+    }
+    for (const Index d : devices) {
+      score_device(found->second, pool.fitted.numbers.latency_ms, unseen, new_ones, d, setting, scores[s]);
+    }
+  }
+}
+
 cxxopts::Options options_of_program() {
   cxxopts::Options options("device_kinds");
   auto add = options.add_options();
   add("pool", "", cxxopts::value<std::vector<std::string>>());
   add("runtime", "", cxxopts::value<std::vector<std::string>>());
-  add("cut", "", cxxopts::value<std::string>());
+  add("cut", "", cxxopts::value<std::vector<std::string>>());
   add("parts", "", cxxopts::value<std::vector<int>>());
   add("new-networks", "", cxxopts::value<std::size_t>()->default_value("0"));
   add("operators", "");
@@ -215,27 +233,18 @@ void run(int argc, char** argv) {
   const datasets::Pool pool = datasets::read_pools(folders);
   const Numbered all = numbered(pool, given.count("operators") > 0);
   const PoolNumbers& numbers = all.fitted.numbers;
-  const auto cut = nlohmann::json::parse(read_file(given["cut"].as<std::string>())).get<Cut>();
   const auto one_in = given["new-networks"].as<std::size_t>();
   std::vector<Setting> settings;
   for (const std::string& text : given["set"].as<std::vector<std::string>>()) settings.push_back(setting_of(text));
   std::map<std::string, std::vector<Score>> scores;  // [runtime][setting]
-  for (const int part : given["parts"].as<std::vector<int>>()) {
-    const Division division = divided(numbers, cut, part, given["runtime"].as<std::vector<std::string>>());
-    for (const auto& [runtime, devices] : division.targets) {
-      const std::vector<bool> unseen = unseen_networks(numbers, devices, part, one_in);
-      std::map<std::string, Known> known;
-      scores[runtime].resize(settings.size());
-      for (std::size_t s = 0; s < settings.size(); ++s) {
-        const Setting& setting = settings[s];
-        auto found = known.find(setting.of_library);
-        if (found == known.end()) {
-          Known fitted = known_without(all, *pool.space, division.known, unseen, setting.library);
-          found = known.emplace(setting.of_library, std::move(fitted)).first;
-        }
-        for (const Index d : devices) {
-          score_device(found->second, numbers.latency_ms, unseen, one_in > 0, d, setting, scores[runtime][s]);
-        }
+  for (const std::string& file : given["cut"].as<std::vector<std::string>>()) {
+    const auto cut = nlohmann::json::parse(read_file(file)).get<Cut>();
+    for (const int part : given["parts"].as<std::vector<int>>()) {
+      const Division division = divided(numbers, cut, part, given["runtime"].as<std::vector<std::string>>());
+      for (const auto& [runtime, devices] : division.targets) {
+        scores[runtime].resize(settings.size());
+        const std::vector<bool> unseen = unseen_networks(numbers, devices, part, one_in);
+        score_devices(all, *pool.space, division.known, devices, unseen, one_in > 0, settings, scores[runtime]);
       }
     }
   }
