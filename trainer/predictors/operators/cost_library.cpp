@@ -4,7 +4,6 @@
 #include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <string>
 
 #include "nasbench/support/error.h"
@@ -21,7 +20,6 @@ using Eigen::Index;
 using structured::smallest_relative;
 constexpr double student_freedom = 4;
 constexpr double smallest_noise = 0.02;
-constexpr double apart = 100;  ///< mean square difference of log latency profiles at which nothing is alike
 
 /// The networks that one device has measured.
 struct Measured {
@@ -168,20 +166,6 @@ void impute_unseen(const std::vector<Measured>& measured, Eigen::MatrixXd& costs
   }
 }
 
-/// Devices of kinds that are learned apart are not alike, however their profiles look: of a board that measured
-/// eighteen networks most costs are open, and they would widen those of a phone's GPU by as much.
-void set_kinds_apart(const DeviceLabels& labels, std::size_t fewest, Eigen::MatrixXd& differences) {
-  std::map<std::string, std::size_t> count;
-  for (const std::string& kind : labels.kind) ++count[kind];
-  const auto learned = [&](const std::string& kind) { return count.at(kind) < fewest ? std::string() : kind; };
-  for (std::size_t a = 0; a < labels.kind.size(); ++a) {
-    for (std::size_t b = 0; b < labels.kind.size(); ++b) {
-      if (learned(labels.kind[a]) == learned(labels.kind[b])) continue;
-      differences(static_cast<Index>(a), static_cast<Index>(b)) = apart;
-    }
-  }
-}
-
 /// What decisions add to the operators' costs.
 void add_decision_costs(const Measured& measured, Index operator_features, double penalty, Eigen::VectorXd& costs) {
   const Index decisions = costs.size() - operator_features;
@@ -315,7 +299,7 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
     library.log_rms[d] = std::sqrt(residuals.square().mean());
   }
   library.differences = profile_differences(pool.features, library.costs);
-  if (compared) set_kinds_apart(pool.labels, options.kinds.fewest, library.differences);
+  if (compared) set_kinds_apart(pool.labels, options.kinds, library.differences);
   if (!compared) return library;
   library.places = {library.costs.colwise().mean(), options.similarity_length, options.similarity_scale,
                     options.similarity_noise};

@@ -295,6 +295,19 @@ std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const Feature
   return kinds;
 }
 
+void set_kinds_apart(const DeviceLabels& labels, const KindOptions& options, Eigen::MatrixXd& differences) {
+  constexpr double apart = 10;  // nothing is left of a weight, and none is too small for a normal number
+  std::map<std::string, std::size_t> count;
+  for (const std::string& kind : labels.kind) ++count[kind];
+  const auto learned = [&](const std::string& kind) { return count.at(kind) < options.fewest ? std::string() : kind; };
+  for (std::size_t a = 0; a < labels.kind.size(); ++a) {
+    for (std::size_t b = 0; b < labels.kind.size(); ++b) {
+      if (learned(labels.kind[a]) == learned(labels.kind[b])) continue;
+      differences(static_cast<Index>(a), static_cast<Index>(b)) = apart;
+    }
+  }
+}
+
 std::vector<DeviceKind> kinds_of_devices(const std::vector<DeviceKind>& kinds, const std::vector<std::size_t>& devices,
                                          const FeatureScale& scale, const KindOptions& options) {
   if (kinds.empty() || kinds.front().members.empty()) return {};

@@ -87,6 +87,11 @@ std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const Feature
                                   const Eigen::MatrixXd& latency_ms, const DeviceLabels& labels,
                                   const KindOptions& options = {});
 
+/// Makes `differences` [devices, devices] of log latency profiles large between kinds that have enough device-runtimes,
+/// however their profiles look: of a board that measured eighteen networks most costs are open, and they would widen
+/// those of a phone's GPU by as much.
+void set_kinds_apart(const DeviceLabels& labels, const KindOptions& options, Eigen::MatrixXd& differences);
+
 /// The kinds of some of the devices, numbered anew in this order; none where the kinds come from a file.
 std::vector<DeviceKind> kinds_of_devices(const std::vector<DeviceKind>& kinds, const std::vector<std::size_t>& devices,
                                          const FeatureScale& scale, const KindOptions& options = {});

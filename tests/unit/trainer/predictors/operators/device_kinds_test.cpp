@@ -114,6 +114,28 @@ TEST(DeviceKinds, OfSomeDevicesAreEstimatedFromThoseAlone) {
   EXPECT_TRUE(kinds_of_devices(without_members, {0, 1, 2, 3}, library.scale).empty());
 }
 
+TEST(DeviceKinds, AreAlikeWithinThemselvesAndWithKindsOfFewDevicesNotAtAll) {
+  DeviceLabels labels;
+  labels.kind = {"npu", "gpus", "gpus", "gpus", "gpus", "fpga"};
+  Eigen::MatrixXd differences = Eigen::MatrixXd::Constant(6, 6, 0.01);
+  set_kinds_apart(labels, {}, differences);
+  CostLibrary library;
+  library.differences = differences;
+  const Eigen::MatrixXd weights = nearness(library);
+  for (Index other = 1; other <= 4; ++other) {
+    EXPECT_LT(weights(0, other), 1e-20) << "an accelerator and a GPU";
+    EXPECT_NEAR(weights(1, other), 0.25, 1e-12) << "two GPUs";
+  }
+  EXPECT_NEAR(weights(0, 5), 0.5, 1e-12) << "two of kinds that are not learned apart";
+  EXPECT_NEAR(representation(library).segment(1, 4).sum(), 0.5, 1e-12) << "two groups of alike devices weigh the same";
+}
+
+TEST(DeviceKinds, OfAPoolSetItsEntriesApart) {
+  const CostLibrary library = fit_library(two_kinds());
+  EXPECT_LT(nearness(library)(0, 19), 1e-20);
+  EXPECT_GT(nearness(library)(0, 1), 0.01);
+}
+
 TEST(DeviceKinds, ComeBackFromTheirFile) {
   Archive archive;
   FeatureMap map;
