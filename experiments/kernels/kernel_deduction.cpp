@@ -11,7 +11,7 @@
 
 #include "experiments/kernels/deduced_kernels.h"
 #include "experiments/kernels/profiles.h"
-#include "nasbench/spaces/published_cnn.h"
+#include "experiments/kernels/published_cnn.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
@@ -143,7 +143,7 @@ struct BuiltNetwork {
 };
 
 BuiltNetwork build(const ProfiledNetwork& listed, experiments::InputOrder order) {
-  const nasbench::Network network = experiments::with_batch_norms_converted(nasbench::published_cnn(listed.name));
+  const nasbench::Network network = experiments::with_batch_norms_converted(experiments::published_cnn(listed.name));
   BuiltNetwork result{&listed, {}};
   std::vector<nasbench::Kernel> kernels = experiments::tflite_gpu_kernels(network, order);
   // The table goes by the operators that kernels begin with.
@@ -235,7 +235,7 @@ void write_fusion(std::ostream& page, const experiments::ProfiledNetworks& table
   page << "\n## What is fused\n\n"
           "Of "
        << known.size()
-       << " networks that `nasbench/spaces/published_cnn.h` builds with their element-wise "
+       << " networks that `experiments/kernels/published_cnn.h` builds with their element-wise "
           "operators and edges. Every operator is the table's (kind, channels, image, window, stride, groups), in its "
           "order; its links are right where all are, in order. Winograd kernels do not tell their links.\n\n"
           "| GPU | inputs of additions | networks | all right | operators | links right | untold |\n"
@@ -265,7 +265,7 @@ void write_fusion(std::ostream& page, const experiments::ProfiledNetworks& table
 
 void run(const std::string& table_file, const std::filesystem::path& folder) {
   const experiments::ProfiledNetworks table = experiments::read_profiles(table_file);
-  const std::vector<std::string> names = nasbench::published_cnn_names();
+  const std::vector<std::string> names = experiments::published_cnn_names();
   std::vector<const ProfiledNetwork*> known;
   for (const ProfiledNetwork& network : table.networks) {
     if (std::find(names.begin(), names.end(), network.name) != names.end()) known.push_back(&network);

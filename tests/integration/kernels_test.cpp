@@ -3,8 +3,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "experiments/kernels/published_cnn.h"
 #include "nasbench/graph/onnx.h"
-#include "nasbench/spaces/published_cnn.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporary_folder.h"
 #include "tests/integration/program.h"
@@ -15,7 +15,7 @@ namespace {
 class KernelsVerb : public testing::Test {
  protected:
   void SetUp() override {
-    const nasbench::Network network = nasbench::published_cnn("resnet18");
+    const nasbench::Network network = experiments::published_cnn("resnet18");
     write_file_quickly(folder_.path() / "resnet18.onnx", nasbench::onnx_model(network, {}));
   }
   std::string file(const std::string& name) const { return quoted(folder_.path() / name); }

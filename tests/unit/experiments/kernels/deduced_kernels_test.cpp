@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "experiments/kernels/published_cnn.h"
 #include "nasbench/graph/network_builder.h"
-#include "nasbench/spaces/published_cnn.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::experiments {
@@ -16,7 +16,6 @@ using nasbench::NetworkBuilder;
 using nasbench::NetworkNode;
 using nasbench::OperatorKind;
 using nasbench::OperatorSpecification;
-using nasbench::published_cnn;
 using nasbench::same_window;
 using nasbench::Source;
 

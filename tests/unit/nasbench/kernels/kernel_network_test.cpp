@@ -2,15 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "experiments/kernels/published_cnn.h"
 #include "nasbench/graph/network_builder.h"
-#include "nasbench/spaces/published_cnn.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
 namespace {
 
 TEST(KernelNetwork, KernelsOfResNet18AreNetworksThatDoAllItsWork) {
-  const Network network = published_cnn("resnet18");
+  const Network network = experiments::published_cnn("resnet18");
   std::int64_t multiply_adds_of_kernels = 0;
   for (const Kernel& kernel : find_kernels(network, fusion_rules("activation-add"))) {
     const Network alone = kernel_network(network, kernel);

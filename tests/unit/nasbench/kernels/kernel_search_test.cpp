@@ -7,8 +7,8 @@
 #include <map>
 #include <set>
 
+#include "experiments/kernels/published_cnn.h"
 #include "nasbench/graph/onnx_reader.h"
-#include "nasbench/spaces/published_cnn.h"
 #include "nasbench/spaces/synthetic_cnn.h"
 #include "nasbench/support/error.h"
 #include "tests/unit/nasbench/graph/network_fixtures.h"
@@ -48,7 +48,7 @@ const std::map<std::string, int> table4_gpu = {
     {"convolution++batch_norm", 3},       {"global_pool", 1}, {"linear", 1}};
 
 TEST(KernelSearch, GivesThePapersKernelsOfResNet18) {
-  const Network network = published_cnn("resnet18");
+  const Network network = experiments::published_cnn("resnet18");
   EXPECT_EQ(counts(find_kernels(network, fusion_rules("activation"))), table4_cpu);
   EXPECT_EQ(counts(find_kernels(network, fusion_rules("activation-add"))), table4_gpu);
   EXPECT_EQ(find_kernels(network, fusion_rules("none")).size(), network.nodes.size());

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "experiments/kernels/published_cnn.h"
 #include "nasbench/kernels/kernel_network.h"
-#include "nasbench/spaces/published_cnn.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporary_folder.h"
@@ -41,7 +41,7 @@ std::vector<KernelSample> samples() {
 
 nasbench::Architecture resnet18() {
   return nasbench::add_network(
-      nasbench::named_network("resnet18", nasbench::published_cnn("resnet18"), "kernels_predictor_test.cpp"));
+      nasbench::named_network("resnet18", experiments::published_cnn("resnet18"), "kernels_predictor_test.cpp"));
 }
 
 TEST(KernelModel, SaysHowAKernelIsKnown) {

@@ -1,10 +1,10 @@
-#include "nasbench/spaces/published_cnn.h"
+#include "experiments/kernels/published_cnn.h"
 
 #include <gtest/gtest.h>
 
 #include "nasbench/support/error.h"
 
-namespace tenshot::nasbench {
+namespace tenshot::experiments {
 namespace {
 
 TEST(PublishedCnn, NetworksAreSoundAndKnownByName) {
@@ -23,4 +23,4 @@ TEST(PublishedCnn, HaveTheirPublishedParameters) {
 }
 
 }  // namespace
-}  // namespace tenshot::nasbench
+}  // namespace tenshot::experiments

@@ -6,7 +6,7 @@
 
 #include "nasbench/graph/network.h"
 
-namespace tenshot::nasbench {
+namespace tenshot::experiments {
 
 /// Published convolutional networks for images of 3×224×224 with batch norms and activations as operators of their
 /// own, in the order in which TensorFlow Lite executes them:
@@ -22,9 +22,9 @@ namespace tenshot::nasbench {
 ///   squeezenet_v1_0, squeezenet_v1_1, squeezeresnet_v1_0, squeezeresnet_v1_1   Iandola et al., 2016
 ///
 /// under the names of Li, Paolieri and Golubchik (EdgeSys 2024). Throws InputError that lists the names.
-Network published_cnn(std::string_view name);
+nasbench::Network published_cnn(std::string_view name);
 
 /// All names, in alphabetical order.
 std::vector<std::string> published_cnn_names();
 
-}  // namespace tenshot::nasbench
+}  // namespace tenshot::experiments

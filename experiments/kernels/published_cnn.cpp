@@ -1,6 +1,5 @@
-#include "nasbench/spaces/published_cnn.h"
+#include "experiments/kernels/published_cnn.h"
 
-#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -8,7 +7,14 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 
-namespace tenshot::nasbench {
+namespace tenshot::experiments {
+
+using nasbench::Network;
+using nasbench::NetworkBuilder;
+using nasbench::same_window;
+using nasbench::Source;
+using nasbench::WindowOptions;
+
 namespace {
 
 using Stages = std::vector<std::vector<int>>;  ///< channels of the units of each stage
@@ -256,4 +262,4 @@ Network published_cnn(std::string_view name) {
   return found->second();
 }
 
-}  // namespace tenshot::nasbench
+}  // namespace tenshot::experiments
