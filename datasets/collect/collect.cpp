@@ -14,7 +14,6 @@
 #include "descriptor/machine/heap.h"
 #include "descriptor/machine/machine.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/numbers.h"
 
 namespace tenshot::datasets {
 namespace {

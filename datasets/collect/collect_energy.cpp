@@ -4,12 +4,10 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/collect/collect_record.h"
-#include "datasets/pool/device_file.h"
 #include "descriptor/machine/machine.h"
 #include "descriptor/timing/timing.h"
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/files.h"
 
 namespace tenshot::datasets {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <limits>
-#include <string>
 #include <utility>
 
 #include "datasets/tables/json_reader.h"

@@ -1,7 +1,6 @@
 #include "datasets/collect/collect_starts.h"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 

@@ -9,7 +9,6 @@
 #include <string_view>
 #include <system_error>
 
-#include "datasets/kit/kit_manifest.h"
 #include "datasets/tables/json_reader.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"

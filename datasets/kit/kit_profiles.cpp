@@ -15,7 +15,6 @@
 #include "nasbench/graph/onnx_names.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
-#include "nasbench/support/numbers.h"
 
 namespace tenshot::datasets {
 namespace {

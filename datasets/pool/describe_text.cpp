@@ -2,7 +2,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
 
 #include "datasets/pool/describe.h"
 #include "nasbench/support/number_text.h"

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <limits>
 #include <unordered_map>
-#include <utility>
 
 #include "datasets/pool/operator_label.h"
 #include "datasets/pool/pool.h"

@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <unordered_set>
-#include <utility>
 
 #include "datasets/pool/device_file.h"
 #include "datasets/pool/wide_table_scan.h"

@@ -1,7 +1,6 @@
 #include "trainer/cli/cold.h"
 
 #include <cstdio>
-#include <iostream>
 #include <utility>
 
 #include "nasbench/support/error.h"

@@ -16,7 +16,6 @@
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/cli/collect_quantity.h"
 #include "trainer/cli/command.h"

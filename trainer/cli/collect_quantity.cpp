@@ -9,7 +9,6 @@
 
 #include "datasets/collect/collect_energy.h"
 #include "datasets/collect/collect_starts.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/cli/quantity_option.h"
 #include "trainer/cli/written.h"

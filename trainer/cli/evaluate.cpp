@@ -1,5 +1,4 @@
 #include <cstdio>
-#include <iostream>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <unordered_set>

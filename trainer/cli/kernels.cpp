@@ -8,7 +8,6 @@
 #include "nasbench/formats/network_file.h"
 #include "nasbench/kernels/fusion_rules.h"
 #include "nasbench/kernels/kernel_search.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"

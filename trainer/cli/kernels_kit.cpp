@@ -17,7 +17,6 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporary_folder.h"
-#include "trainer/cli/network_options.h"
 
 namespace tenshot::cli {
 namespace {

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "datasets/operators/kernel_table.h"
 #include "descriptor/fusion/fusion_cases.h"

@@ -7,7 +7,6 @@
 #include "datasets/tables/network_sources.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/checkpoint_choice.h"
 #include "trainer/cli/command.h"

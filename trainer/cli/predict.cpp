@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
 #include <iostream>
 #include <limits>
 #include <memory>
@@ -9,7 +8,6 @@
 
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/cli/checkpoint_choice.h"

@@ -1,9 +1,7 @@
 #include "trainer/cold/algorithm.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <numeric>
 #include <set>
 
 namespace tenshot::trainer {

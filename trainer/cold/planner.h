@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "descriptor/cold/cold_plan.h"
 #include "descriptor/cold/stages.h"

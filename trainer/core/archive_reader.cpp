@@ -3,7 +3,6 @@
 #include <cmath>
 #include <limits>
 
-#include "datasets/tables/findings.h"
 #include "datasets/tables/json_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"

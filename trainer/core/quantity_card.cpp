@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/text.h"
 
 namespace tenshot::trainer {
 namespace {

@@ -1,6 +1,5 @@
 #include "trainer/evaluation/experiment.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "nasbench/support/files.h"
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/quantity_card.h"
 

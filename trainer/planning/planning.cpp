@@ -5,7 +5,6 @@
 #include <iterator>
 #include <memory>
 #include <numeric>
-#include <optional>
 #include <unordered_map>
 #include <unordered_set>
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <set>
-#include <utility>
 
 namespace tenshot::trainer::structured {
 namespace {

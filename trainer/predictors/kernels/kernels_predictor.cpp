@@ -1,12 +1,10 @@
 #include "trainer/predictors/kernels/kernels_predictor.h"
 
 #include <algorithm>
-#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/numbers.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/space_card.h"

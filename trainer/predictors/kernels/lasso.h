@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Dense>
-#include <vector>
 
 namespace tenshot::trainer::kernels {
 

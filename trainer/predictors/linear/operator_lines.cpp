@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/nnls.h"
 #include "trainer/core/space_card.h"

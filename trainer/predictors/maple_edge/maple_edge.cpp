@@ -5,7 +5,6 @@
 #include <unordered_map>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/numbers.h"
 #include "nasbench/support/random.h"
 #include "sampling/architectures/sampler.h"
 #include "trainer/core/adaptation.h"

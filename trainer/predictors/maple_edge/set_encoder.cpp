@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "nasbench/support/error.h"
 #include "trainer/core/archive_reader.h"
 
 namespace tenshot::trainer {

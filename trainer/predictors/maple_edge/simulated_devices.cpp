@@ -5,7 +5,6 @@
 #include <cmath>
 #include <limits>
 
-#include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
 #include "trainer/networks/live_encoding.h"
 #include "trainer/predictors/structured/cost_prior.h"

@@ -7,7 +7,6 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 #include "nasbench/support/text.h"
-#include "sampling/architectures/sampler.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/libtorch.h"

@@ -1,8 +1,6 @@
 #include "trainer/predictors/operators/network_groups.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 #include <set>
 #include <string>
 #include <utility>

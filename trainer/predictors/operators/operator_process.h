@@ -1,7 +1,6 @@
 #pragma once
 
 #include <Eigen/Core>
-#include <vector>
 
 #include "nasbench/graph/operator_specification.h"
 

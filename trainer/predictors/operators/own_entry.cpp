@@ -8,7 +8,6 @@
 
 #include "nasbench/support/median.h"
 #include "nasbench/support/number_text.h"
-#include "nasbench/support/text.h"
 #include "trainer/core/nnls.h"
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/operators/expected_times.h"

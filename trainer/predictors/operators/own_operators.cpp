@@ -2,12 +2,10 @@
 
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <unordered_map>
 
 #include "nasbench/support/median.h"
 #include "nasbench/support/number_text.h"
-#include "nasbench/support/text.h"
 #include "trainer/predictors/operators/operator_times.h"
 
 namespace tenshot::trainer::operators {

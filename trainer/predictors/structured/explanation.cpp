@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "trainer/core/adaptation.h"
 #include "trainer/predictors/structured/planning.h"

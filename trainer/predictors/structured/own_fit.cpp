@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"

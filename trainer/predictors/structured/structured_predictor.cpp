@@ -3,9 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
-#include "nasbench/support/numbers.h"
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/planning_prior.h"
 #include "trainer/core/space_card.h"
