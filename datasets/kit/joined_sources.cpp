@@ -143,6 +143,7 @@ void add_rest(JoinedSources& joined, const Boards& boards) {
     whole = whole || source.whole_milliseconds;
     if (source.descriptor.has_latencies()) joined.measured.descriptor = source.descriptor;
     if (source.kit) joined.measured.kit = source.kit;
+    add_conditions(joined.measured.conditions, source.conditions);
     const double level = boards.are_fleet ? joined.levels.boards[boards.of_source[s]].level : 0;
     for (OperatorLatency latency : source.operator_latencies) {
       latency.latency_ms /= std::exp(level);

@@ -59,6 +59,7 @@ MeasuredSource read_kit(const fs::path& path, const SearchSpace& space, Quantity
   set_rows(source, source.kit->latencies);
   source.descriptor = source.kit->descriptor;
   source.board = note(source.kit->before, board_key);
+  source.conditions = conditions_of(device_of(*source.kit, default_device_id(*source.kit)));
   if (quantity == Quantity::latency && &space == &nasbench::networks()) add_profiles(path, source);
   return source;
 }
@@ -72,6 +73,7 @@ MeasuredSource read_device_folder(const fs::path& path, const SearchSpace& space
   source.descriptor = std::move(found.device.descriptor);
   source.operator_latencies = std::move(found.device.operator_latencies);
   source.board = board_of(nlohmann::json::parse(found.device.environment, nullptr, false));
+  source.conditions = conditions_of(found.device);
   source.findings = std::move(found.findings);
   return source;
 }

@@ -64,8 +64,12 @@ class Browser:
     def screenshot(self):
         """The whole page as a PNG, in base64."""
         size = self.command("Page.getLayoutMetrics")["cssContentSize"]
+        return self.picture(0, 0, size["width"], size["height"])
+
+    def picture(self, x, y, width, height):
+        """A part of the page as a PNG, in base64."""
         return self.command("Page.captureScreenshot", captureBeyondViewport=True,
-                            clip={"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1})["data"]
+                            clip={"x": x, "y": y, "width": width, "height": height, "scale": 1})["data"]
 
 
 @contextlib.contextmanager

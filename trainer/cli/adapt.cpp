@@ -3,9 +3,6 @@
 #include <optional>
 
 #include "nasbench/spaces/networks.h"
-#include "nasbench/support/error.h"
-#include "nasbench/support/files.h"
-#include "nasbench/support/text.h"
 #include "trainer/cli/checkpoint_choice.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
@@ -104,12 +101,17 @@ void add_adapt_options(OptionParser& options) {
   add_quantity_option(options, "what the checkpoint is of; one of latencies is a prior for every quantity");
 }
 
-std::optional<trainer::Verdict> say_verdict(Outcome& outcome, const trainer::PoolModel& model,
+/// Writes the predictor with its verdict, so that a page on it promises the same (`tenshot report`), and says it.
+std::optional<trainer::Verdict> save_judged(Outcome& outcome, const std::string& out, const trainer::PoolModel& model,
                                             const trainer::Predictor& predictor,
                                             const std::vector<nasbench::Architecture>& measured,
                                             const std::vector<nasbench::Architecture>& named) {
   std::optional<trainer::Verdict> found = verdict(predictor, judged_by(model, measured, named), measured);
   if (found && measured.empty()) found->further.reset();  // of a device as it is known, how it differs is not known
+  trainer::Archive archive = predictor.to_archive();
+  if (found && std::isfinite(found->half_width)) archive.card["verdict"] = to_json(*found);
+  trainer::save(archive, out);
+  forget_training(out);
   if (found) {
     outcome.set("verdict", to_json(*found));
     outcome.tell(in_words(*found));
@@ -166,9 +168,7 @@ void run(const std::vector<std::string>& arguments) {
     const trainer::Predictions own = predictor->predict(set.architectures, shown_confidence);
     trainer::require_usable(own, set.architectures, *model->pool().space, predictor->quantity());
   }
-  trainer::save(predictor->to_archive(), out);
-  forget_training(out);
-  const std::optional<trainer::Verdict> found = say_verdict(outcome, *model, *predictor, set.architectures, named);
+  const auto found = save_judged(outcome, out, *model, *predictor, set.architectures, named);
   const bool by_name = &predictor->space() == &nasbench::networks();
   outcome.written(out, "predictor",
                   "tenshot predict --predictor " + out + (by_name ? " model.onnx" : " --out predictions.csv"));

@@ -10,6 +10,28 @@
 namespace tenshot::cli {
 namespace {
 
+/// `text` as one word of a shell.
+std::string shell_word(const std::string& text) {
+  std::string word;
+  for (const char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  const bool plain = !text.empty() && text.find_first_of(" \t\n'\"\\$`*?[]#~!<>|&;(){}") == std::string::npos;
+  return plain ? word : "'" + word + "'";
+}
+
+/// What a reader of the page may want to run.
+std::vector<std::pair<std::string, std::string>> commands_of(const std::vector<std::string>& arguments,
+                                                             const std::string& what) {
+  std::string again = "tenshot report";
+  for (const std::string& argument : arguments) again += " " + shell_word(argument);
+  if (std::filesystem::is_directory(what)) return {{"This page again", again}};
+  const std::string file = shell_word(what);
+  return {{"Predictions of further networks: files, or architectures in quotes",
+           "tenshot predict --predictor " + file + " model.onnx"},
+          {"How well it predicts further measurements",
+           "tenshot evaluate --predictor " + file + " --measurements measured.csv"},
+          {"This page again", again}};
+}
+
 trainer::report::DeviceReportOptions report_options(const OptionParser& options) {
   trainer::report::DeviceReportOptions result;
   for (const std::string& path : options.all("measurements")) result.measured.emplace_back(path);
@@ -42,7 +64,7 @@ void run(const std::vector<std::string>& arguments) {
   add("limit", "of a predictor: what not to exceed, in its quantity's unit (ms, mJ or MiB)", cxxopts::value<double>());
   add("explain", "of a predictor `operators`: a network or file *.onnx whose prediction is taken apart; once for each",
       cxxopts::value<std::vector<std::string>>());
-  add_network_options(options, "to measure or to explain");
+  add_network_options(options, "that were measured, or that the page is to list as the reader's own,");
   if (!options.parse(arguments)) return;
   const std::string what = options.required("what"), out = options.required("out");
   FileRoles files;
@@ -63,8 +85,10 @@ void run(const std::vector<std::string>& arguments) {
   files.require_distinct();
   MadeFolders made;
   made.for_file(out);
-  networks_of(options);
-  const trainer::report::Page page = trainer::report::make_report(what, report_options(options));
+  trainer::report::DeviceReportOptions asked = report_options(options);
+  asked.own = networks_of(options);
+  asked.commands = commands_of(arguments, what);
+  const trainer::report::Page page = trainer::report::make_report(what, asked);
   write_file_atomically(out, page.html());
   say_written(out, "page", "open it in a browser", options.has("quiet"));
   if (!options.has("pictures")) return;

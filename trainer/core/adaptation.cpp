@@ -35,6 +35,7 @@ void add_measured(AdaptationSet& set, datasets::MeasuredSource measured, const P
   set.latency_ms = std::move(measured.latency_ms);
   set.whole_milliseconds = measured.whole_milliseconds;
   set.fleet = std::move(measured.fleet);
+  set.conditions = std::move(measured.conditions);
   if (set.quantity == datasets::Quantity::latency) set.operator_latencies = std::move(measured.operator_latencies);
   const bool described = set.quantity == datasets::Quantity::latency && measured.descriptor.has_latencies();
   if (described && model.descriptor_kind() != "inferred") set.descriptor = std::move(measured.descriptor);

@@ -3,6 +3,7 @@
 #include <optional>
 #include <vector>
 
+#include "datasets/kit/conditions.h"
 #include "datasets/pool/pool.h"
 #include "datasets/tables/fleet.h"
 #include "datasets/tables/operator_latencies.h"
@@ -20,6 +21,7 @@ struct AdaptationSet {
   std::optional<datasets::HardwareDescriptor> descriptor = std::nullopt;
   std::optional<datasets::Quantity> quantity = std::nullopt;  ///< of `latency_ms`; nothing: what the pool holds
   std::vector<datasets::OperatorLatency> operator_latencies = {};
+  datasets::MeasuringConditions conditions = {};        ///< how `latency_ms` were measured, as far as that is known
   std::optional<datasets::Fleet> fleet = std::nullopt;  ///< of latencies of the typical one of several boards
 };
 

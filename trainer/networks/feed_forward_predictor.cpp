@@ -7,7 +7,6 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
-#include "nasbench/support/numbers.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/core/part_vocabulary.h"
@@ -114,6 +113,7 @@ nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, 
                          {"pool", {{"content_sha256", hash}, {"devices", devices}}},
                          {"adaptation_set", measured}};
   put_quantity(card, quantity);
+  if (!set.conditions.empty()) card["conditions"] = set.conditions;
   if (set.fleet) put_explanation(card, quantity, {remark_on(*set.fleet)});
   std::vector<Architecture> known;  // of networks, a predictor carries those of the pool and those that were measured
   if (!space.composed()) {

@@ -175,6 +175,12 @@ void require_predictor_card(const CardField& card) {
     }
   }
   if (const auto pool = card.find("pool")) pool->at("devices").texts(many);
+  if (const auto verdict = card.find("verdict")) verdict->at("within_percent").number(not_negative);
+  if (const auto conditions = card.find("conditions")) {
+    for (const CardField& row : conditions->list(many)) {
+      if (row.texts(2).size() != 2) row.fail("a name and a value");
+    }
+  }
   const auto explanation = card.find("explanation");
   if (explanation && !explanation->json().is_string()) explanation->texts(many);
 }

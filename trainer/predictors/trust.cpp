@@ -12,7 +12,8 @@ namespace tenshot::trainer {
 double typical_half_width(const Predictions& predictions) {
   std::vector<double> widths;
   for (std::size_t i = 0; i < predictions.lower_ms.size(); ++i) {
-    widths.push_back((predictions.upper_ms[i] - predictions.lower_ms[i]) / (2 * predictions.latency_ms[i]));
+    const double width = (predictions.upper_ms[i] - predictions.lower_ms[i]) / (2 * predictions.latency_ms[i]);
+    if (!std::isnan(width)) widths.push_back(width);
   }
   if (widths.empty()) return std::nan("");
   const auto middle = widths.begin() + static_cast<std::ptrdiff_t>(widths.size() / 2);

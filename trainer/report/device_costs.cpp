@@ -174,11 +174,16 @@ void add_costs(Page& page, const Device& device) {
   if (costs.empty()) return;
   const bool by_kind = !costs.front().kind.empty();
   if (by_kind) leave_out_negligible(costs);
+  const bool below = std::any_of(costs.begin(), costs.end(), [](const PartCost& cost) { return cost.cost_ms < 0; });
   page.heading("What operators cost");
   page.figures({{"costs", bars_of(costs, device, "Bars of what operators cost, with their standard deviation"),
                  std::string(by_kind ? "By kind, mean of the networks adapted on; without what is below 0.5 % of them"
                                      : "Cost of one occurrence in the cell") +
                      "; lines are one standard deviation"}});
+  if (!below) return;
+  page.paragraph(
+      "A cost below zero is drawn at zero. Costs are inferred from whole networks: such an operator takes no time that "
+      "the measurements can tell from none, or it saves time elsewhere in the network.");
 }
 
 void add_found(Page& page, const Device& device) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "datasets/kit/conditions.h"
 #include "datasets/tables/quantity.h"
 #include "nasbench/spaces/search_space.h"
 #include "trainer/core/predictor.h"
@@ -27,8 +28,11 @@ struct Device {
   const Predictor& predictor;
   Measured used;                                  ///< adapted on
   Measured others;                                ///< measured and not adapted on
+  Predictions of_others;                          ///< with intervals of `shown_confidence`
   std::vector<datasets::OperatorLatency> layers;  ///< times of operators inside networks that were measured
-  std::vector<Architecture> known;                ///< networks by name that the predictor carries; of other spaces none
+  std::vector<Architecture> own;                  ///< networks by name that the user named or measured
+  datasets::MeasuringConditions conditions;       ///< how those were measured that it was adapted on
+  double promise = 0;  ///< nine of ten predictions are expected within ± this share; NaN of one without intervals
   std::vector<std::string> pool_devices;
   std::vector<std::string> lines;     ///< lines of the predictor's explanation, without its warnings
   std::vector<std::string> warnings;  ///< without their "Warning: "
@@ -40,8 +44,7 @@ struct Device {
   std::string value(double number) const;  ///< "1.23 ms"
 };
 
-/// Architectures that speak for the space: all of a small one, draws from a large one; of networks by name, those that
-/// the predictor carries.
+/// Architectures that speak for the space: all of a small one, draws from a large one; of networks by name, the user's.
 struct Crowd {
   std::vector<Architecture> architectures;
   std::string words;  ///< "All 15625 architectures", "2000 architectures drawn from the space"

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
@@ -53,15 +52,28 @@ std::string left_out_of(const datasets::MeasuredSource& source) {
          source.kit->findings.front().message;
 }
 
-Device device_of(const Predictor& predictor, const DeviceReportOptions& options) {
-  const Archive archive = predictor.to_archive();
+/// What the card says of where the predictor comes from and of what it promises.
+void read_card(Device& device, const Archive& archive) {
   const CardField card(archive);
-  Device device{predictor, adaptation_set(card, predictor.space()), {}, {}, {}, {}, {}, {}};
+  std::vector<Architecture> known;
   const auto networks = archive.card.find("networks");
-  if (!predictor.space().composed() && networks != archive.card.end()) {
-    device.known = nasbench::add_networks(*networks, "the card's networks", nasbench::NamedBy::card);
+  if (!device.space().composed() && networks != archive.card.end()) {
+    known = nasbench::add_networks(*networks, "the card's networks", nasbench::NamedBy::card);
   }
+  device.used = adaptation_set(card, device.space());
   device.pool_devices = card.at("pool").at("devices").texts(most_rows);
+  if (const auto conditions = card.find("conditions"))
+    device.conditions = conditions->json().get<datasets::MeasuringConditions>();
+  if (device.space().composed()) known = crowd_of(device).architectures;
+  const auto verdict = card.find("verdict");  // files of earlier versions have none
+  device.promise = verdict ? verdict->at("within_percent").number(not_negative) / 100
+                           : typical_half_width(device.predictor.predict(known, shown_confidence));
+}
+
+Device device_of(const Predictor& predictor, const DeviceReportOptions& options) {
+  Device device{predictor, {}, {}, {}, {}, options.own, {}, 0, {}, {}, {}};
+  read_card(device, predictor.to_archive());
+  if (options.own.empty() && !device.space().composed()) device.own = device.used.architectures;
   for (const Remark& remark : predictor.explanation()) {
     (remark.warns ? device.warnings : device.lines).push_back(remark.text);
   }
@@ -73,7 +85,16 @@ Device device_of(const Predictor& predictor, const DeviceReportOptions& options)
   const datasets::JoinedSources joined =
       datasets::read_joined(options.measured, predictor.space(), predictor.quantity(), options.fleet);
   for (const std::string& remark : joined.remarks(predictor.quantity())) device.lines.push_back(remark);
+  for (const auto& [name, value] : joined.measured.conditions) {
+    for (const auto& [own_name, own] : device.conditions) {  // the clocks of a moment and the date may be any
+      if (name != own_name || value == own || name == "clocks" || name == "date") continue;
+      device.warnings.push_back("the further measurements are of another " + name + ": " + value + ", and not " + own);
+    }
+  }
   device.others = others_of({joined.measured.architectures, joined.measured.latency_ms}, device.used);
+  if (!device.others.architectures.empty()) {
+    device.of_others = predictor.predict(device.others.architectures, shown_confidence);
+  }
   for (std::size_t i = 0; i < options.measured.size(); ++i) {
     const std::string left_out = left_out_of(joined.sources[i]);
     if (!left_out.empty()) {
@@ -81,54 +102,81 @@ Device device_of(const Predictor& predictor, const DeviceReportOptions& options)
     }
   }
   device.layers = joined.measured.operator_latencies;
+  if (options.own.empty() && !device.space().composed()) {
+    device.own.insert(device.own.end(), device.others.architectures.begin(), device.others.architectures.end());
+  }
   if (device.others.latency_ms.empty() && device.layers.empty()) {
     device.warnings.push_back(options.measured.front().filename().string() + ": holds nothing that was not adapted on");
   }
   return device;
 }
 
-/// The one line that says how far to trust the predictor.
-void add_verdict(Page& page, const Device& device, const Predictions& of_crowd) {
-  const double width = typical_half_width(of_crowd);
-  const std::string from = std::to_string(device.used.latency_ms.size()) +
-                           (device.used.latency_ms.size() == 1 ? " measurement" : " measurements");
-  if (std::isnan(width)) {
-    return page.verdict(Grade::fair, "Adapted to " + from + "; this kind of predictor does not say how sure it is");
+/// Whether a share of `all` falls so far short of nine in ten that chance does not explain it: it is under 85 %, and by
+/// three standard deviations too small.
+bool contradicts(double share, std::size_t all) {
+  const double deviation = std::sqrt(judged_confidence * (1 - judged_confidence) / static_cast<double>(all));
+  return all >= 5 && share < 0.85 && share < judged_confidence - 3 * deviation;
+}
+
+Metrics metrics_of(const Device& device) {
+  const Predictions& found = device.of_others;
+  return evaluate(found.latency_ms, device.others.latency_ms, found.lower_ms, found.upper_ms);
+}
+
+/// How far to trust the predictor, and what the measurements say of that which it was not adapted on.
+void add_verdict(Page& page, const Device& device) {
+  const std::size_t used = device.used.latency_ms.size(), others = device.others.latency_ms.size();
+  const std::string from = std::to_string(used) + (used == 1 ? " measurement" : " measurements"),
+                    within = "within ±" + two_digits(100 * device.promise) + " %";
+  const bool promises = !std::isnan(device.promise);
+  bool contradicted = false;
+  std::string checked;
+  if (others > 0) {
+    const Metrics metrics = metrics_of(device);
+    const double kept = error_bound_accuracy(device.of_others.latency_ms, device.others.latency_ms, device.promise);
+    contradicted = promises && (contradicts(kept, others) || contradicts(metrics.coverage, others));
+    checked = "Checked on " + std::to_string(others) + (others == 1 ? " network" : " networks") +
+              " that it was not adapted on: " + percent(metrics.acc10) + " of the predictions are within ±10 %";
+    if (promises) {
+      checked += ", " + percent(kept) + " " + within + ", and " + percent(metrics.coverage) +
+                 " of the intervals that nine of ten should hold do";
+    }
   }
-  const Trust found = trust(width, !device.warnings.empty());
-  const Grade grade = found == Trust::good                 ? Grade::good
-                      : trust(width, false) == Trust::poor ? Grade::poor
-                                                           : Grade::fair;
-  page.verdict(grade, std::string(word(found)) + ": expect nine of ten predictions within ±" + two_digits(100 * width) +
-                          " %, from " + from);
+  if (!promises) {
+    page.verdict(Grade::fair, "Adapted to " + from + "; this kind of predictor does not say how sure it is", checked);
+  } else if (contradicted) {
+    page.verdict(Grade::poor,
+                 "Contradicted by measurements: nine of ten predictions were expected " + within + ", from " + from,
+                 checked);
+  } else {
+    const Trust found = trust(device.promise, !device.warnings.empty()), unwarned = trust(device.promise, false);
+    page.verdict(found == Trust::good      ? Grade::good
+                 : unwarned == Trust::poor ? Grade::poor
+                                           : Grade::fair,
+                 std::string(word(found)) + ": expect nine of ten predictions " + within + ", from " + from, checked);
+  }
 }
 
 void add_facts(Page& page, const Device& device) {
-  std::vector<std::pair<std::string, std::string>> facts = {
-      {"predicts", device.quantity() + " in " + device.unit()},
-      {"networks", "space " + std::string(device.space().name())},
-      {"predictor", std::string(device.predictor.kind())},
-      {"pool", std::to_string(device.pool_devices.size()) +
-                   (device.pool_devices.size() == 1 ? " device-runtime" : " device-runtimes")}};
+  datasets::MeasuringConditions facts = device.conditions;
+  if (facts.empty()) facts = {{"board, runtime, date", "not noted with the measurements"}};
+  facts.insert(facts.end(), {{"predicts", device.quantity() + " in " + device.unit()},
+                             {"networks", "space " + std::string(device.space().name())},
+                             {"predictor", std::string(device.predictor.kind())},
+                             {"pool", std::to_string(device.pool_devices.size()) +
+                                          (device.pool_devices.size() == 1 ? " device-runtime" : " device-runtimes")}});
   if (!device.others.latency_ms.empty()) {
-    const Predictions found = device.predictor.predict(device.others.architectures, shown_confidence);
-    const Metrics metrics = evaluate(found.latency_ms, device.others.latency_ms, found.lower_ms, found.upper_ms);
-    facts.emplace_back("measured since", std::to_string(metrics.architectures) + " others");
-    facts.emplace_back("of these within ±10 %", percent(metrics.acc10));
-    facts.emplace_back("within ±5 %", percent(metrics.acc5));
+    const Metrics metrics = metrics_of(device);
+    facts.emplace_back("checked within ±5 %", percent(metrics.acc5));
     facts.emplace_back("mean error", percent(metrics.mape));
     if (!std::isnan(metrics.spearman)) facts.emplace_back("Spearman's ρ", decimals(metrics.spearman, 3));
-    if (device.predictor.has_intervals()) facts.emplace_back("in their 90 % intervals", percent(metrics.coverage));
   }
   page.facts(facts);
 }
 
-Series pairs(const std::string& name, const Predictor& predictor, const Measured& measured) {
-  Series series{
-      name, measured.latency_ms, predictor.predict(measured.architectures, shown_confidence).latency_ms, {}, {}};
-  for (const Architecture& architecture : measured.architectures) {
-    series.names.push_back(predictor.space().format(architecture));
-  }
+Series pairs(const std::string& name, const Device& device, const Measured& measured, const Predictions& predictions) {
+  Series series{name, measured.latency_ms, predictions.latency_ms, {}, {}};
+  for (const Architecture& a : measured.architectures) series.names.push_back(device.space().format(a));
   return series;
 }
 
@@ -137,8 +185,11 @@ void add_comparison(Page& page, const Device& device) {
   if (used + others == 0) return;
   page.heading("Predicted against measured");
   std::vector<Series> series;
-  if (others > 0) series.push_back(pairs("not used", device.predictor, device.others));
-  if (used > 0) series.push_back(pairs("adapted on", device.predictor, device.used));
+  if (others > 0) series.push_back(pairs("not used", device, device.others, device.of_others));
+  if (used > 0) {
+    const Predictions own = device.predictor.predict(device.used.architectures, shown_confidence);
+    series.push_back(pairs("adapted on", device, device.used, own));
+  }
   page.figures(
       {{"predicted-against-measured",
         scatter_plot(series, "Predicted against measured " + device.quantity() + ", with the band of ten percent",
@@ -183,7 +234,7 @@ Page device_report(const fs::path& file, const DeviceReportOptions& options) {
     unusable = take_out_unusable(of_crowd, crowd.architectures, device.space(), predictor->quantity());
   }
   Page page("Predictor " + file.filename().string());
-  add_verdict(page, device, of_crowd);
+  add_verdict(page, device);
   page.warnings(device.warnings);
   page.warnings(unusable);
   add_facts(page, device);
@@ -200,15 +251,18 @@ Page device_report(const fs::path& file, const DeviceReportOptions& options) {
 }
 
 Page make_report(const fs::path& what, const DeviceReportOptions& options) {
-  if (!fs::is_directory(what)) return device_report(what, options);
-  if (!options.measured.empty())
-    throw InputError(what.string() + ": is an experiment's folder, which has its own measurements");
-  if (options.accuracies || options.limit || !options.explained.empty()) {
+  const bool experiment = fs::is_directory(what);
+  if (experiment && (!options.measured.empty() || options.accuracies || options.limit || !options.explained.empty())) {
     throw InputError(what.string() +
-                     ": is an experiment's folder; accuracies, a limit and a network to explain are of a "
-                     "page on a predictor");
+                     ": is an experiment's folder; measurements, accuracies, a limit and a network to " +
+                     "explain are of a page on a predictor");
   }
-  return experiment_report(what);
+  Page page = experiment ? experiment_report(what) : device_report(what, options);
+  if (!options.commands.empty()) {
+    page.heading("Commands");
+    page.commands(options.commands);
+  }
+  return page;
 }
 
 }  // namespace tenshot::trainer::report

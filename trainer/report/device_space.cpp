@@ -3,11 +3,7 @@
 #include <numeric>
 #include <unordered_set>
 
-#include "datasets/tables/architecture_column.h"
-#include "datasets/tables/csv.h"
-#include "nasbench/support/error.h"
-#include "nasbench/support/files.h"
-#include "nasbench/support/numbers.h"
+#include "datasets/tables/accuracies.h"
 #include "trainer/predictors/trust.h"
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
@@ -39,36 +35,6 @@ Page::Entry entry_of(const Device& device, const Architecture& architecture, con
 /// What the second value of an entry is.
 std::string with_intervals(const Device& device, const std::string& caption) {
   return caption + (device.predictor.has_intervals() ? ", with 90 % intervals" : "");
-}
-
-struct Accuracies {
-  std::vector<Architecture> architectures;
-  std::vector<double> accuracy;
-  std::string left_out;  ///< how many rows, and why; empty where none
-};
-
-Accuracies read_accuracies(const std::filesystem::path& file, const SearchSpace& space) {
-  const std::string text = read_file(file), expected = "architecture,accuracy";
-  datasets::CsvReader csv(text, file.string());
-  datasets::ArchitectureColumn architectures(csv, space, expected);
-  const std::size_t column = csv.require("accuracy", expected);
-  Accuracies read;
-  datasets::Findings findings;
-  while (csv.next()) {
-    const std::optional<Architecture> architecture = architectures.read(findings);
-    if (!architecture) continue;
-    const std::optional<double> accuracy = parse_number(csv.fields()[column]);
-    if (!accuracy || !std::isfinite(*accuracy)) {
-      findings.add(
-          {datasets::Problem::not_a_number, csv.file(), csv.line(), "accuracy", std::string(csv.fields()[column])});
-      continue;
-    }
-    read.architectures.push_back(*architecture);
-    read.accuracy.push_back(*accuracy);
-  }
-  if (read.architectures.empty()) datasets::throw_nothing_usable(file.string(), "accuracy", findings, space);
-  if (!findings.empty()) read.left_out = file.filename().string() + ": left out: " + findings.summary();
-  return read;
 }
 
 /// Indices of what is more accurate than everything faster, the fastest first.
@@ -106,10 +72,29 @@ Series points_of(const std::string& name, const Device& device, const std::vecto
   return series;
 }
 
+/// Whether a network has anything to learn: not so a cell of NAS-Bench-201 without a convolution on its way.
+bool is_useful(const SearchSpace& space, const Architecture& architecture) {
+  return &space != &nasbench::nasbench201() ||
+         space.format(space.canonical(architecture)).find("conv") != std::string::npos;
+}
+
+/// Entries of the first useful ones of `order`.
+std::vector<Page::Entry> first_useful(const Device& device, const std::vector<Architecture>& architectures,
+                                      const Predictions& predictions, const std::vector<std::size_t>& order) {
+  std::vector<Page::Entry> entries;
+  for (const std::size_t i : order) {
+    if (entries.size() == fastest_shown) break;
+    if (is_useful(device.space(), architectures[i]))
+      entries.push_back(entry_of(device, architectures[i], predictions, i));
+  }
+  return entries;
+}
+
 /// What may be measured next: connected, not measured yet, and few enough to choose from in a moment.
 std::vector<Architecture> candidates_of(const Device& device, const Crowd& crowd) {
   std::unordered_set<Architecture, nasbench::ArchitectureHash> seen(device.used.architectures.begin(),
                                                                     device.used.architectures.end());
+  seen.insert(device.others.architectures.begin(), device.others.architectures.end());
   std::vector<Architecture> candidates;
   const std::size_t step = std::max<std::size_t>(crowd.architectures.size() / planned_among, 1);
   for (std::size_t i = 0; i < crowd.architectures.size(); i += step) {
@@ -125,7 +110,7 @@ std::vector<Architecture> candidates_of(const Device& device, const Crowd& crowd
 Crowd crowd_of(const Device& device) {
   const SearchSpace& space = device.space();
   if (!space.composed()) {
-    return {device.known, std::to_string(device.known.size()) + " networks that the predictor knows by name"};
+    return {device.own, std::to_string(device.own.size()) + " networks of yours"};
   }
   if (space.size().value_or(UINT64_MAX) <= most_listed) {
     std::vector<Architecture> all = space.all();
@@ -151,7 +136,7 @@ void add_space(Page& page, const Device& device, const Crowd& crowd, const Predi
     curve.lower.push_back(predictions.lower_ms[i]);
     curve.upper.push_back(predictions.upper_ms[i]);
   }
-  page.heading(device.space().composed() ? "The whole space" : "The known networks");
+  page.heading(device.space().composed() ? "The whole space" : "Your networks");
   page.figures(
       {{"space",
         band_plot(
@@ -161,21 +146,23 @@ void add_space(Page& page, const Device& device, const Crowd& crowd, const Predi
             datasets::in_words_of(device.predictor.quantity(), "Predicted latencies of networks in ascending order")),
         crowd.words + ", from " + device.value(predictions.latency_ms[order.front()]) + " to " +
             device.value(predictions.latency_ms[order.back()])}});
-  if (limit) {
-    const auto within = std::count_if(predictions.latency_ms.begin(), predictions.latency_ms.end(),
-                                      [&](double value) { return value <= *limit; });
-    page.paragraph(std::to_string(within) + " of them are predicted within " + device.value(*limit));
-  }
-  std::vector<Page::Entry> fastest;
-  for (std::size_t k = 0; k < std::min(fastest_shown, order.size()); ++k) {
-    fastest.push_back(entry_of(device, crowd.architectures[order[k]], predictions, order[k]));
-  }
-  page.entries(with_intervals(device, device.in_time() ? "The fastest" : "The least"), fastest);
+  const std::string useful = &device.space() == &nasbench::nasbench201() ? " with a convolution" : "";
+  page.entries(with_intervals(device, (device.in_time() ? "The fastest" : "The least") + useful),
+               first_useful(device, crowd.architectures, predictions, order));
+  if (!limit) return;
+  std::vector<std::size_t> within(order.begin(), std::partition_point(order.begin(), order.end(), [&](std::size_t i) {
+                                    return predictions.latency_ms[i] <= *limit;
+                                  }));
+  page.paragraph(std::to_string(within.size()) + " of them are predicted within " + device.value(*limit));
+  std::reverse(within.begin(), within.end());
+  if (within.empty()) return;
+  page.entries(with_intervals(device, "The nearest within " + device.value(*limit) + useful),
+               first_useful(device, crowd.architectures, predictions, within));
 }
 
 void add_front(Page& page, const Device& device, const std::filesystem::path& accuracies,
                const std::optional<double>& limit) {
-  const Accuracies read = read_accuracies(accuracies, device.space());
+  const datasets::Accuracies read = datasets::read_accuracies(accuracies, device.space());
   const Predictions predictions = device.predictor.predict(read.architectures, shown_confidence);
   const std::vector<std::size_t> front = pareto_front(predictions.latency_ms, read.accuracy);
   std::vector<std::size_t> every(read.architectures.size());
@@ -196,6 +183,13 @@ void add_front(Page& page, const Device& device, const std::filesystem::path& ac
     entries.back().values.insert(entries.back().values.begin(), significant(read.accuracy[i]));
   }
   page.entries(with_intervals(device, "Of the front: accuracy, " + device.quantity()), entries);
+  if (!limit) return;
+  const auto beyond = std::partition_point(front.begin(), front.end(),
+                                           [&](std::size_t i) { return predictions.latency_ms[i] <= *limit; });
+  if (beyond == front.begin()) return page.paragraph("None of them is predicted within " + device.value(*limit));
+  Page::Entry best = entry_of(device, read.architectures[*(beyond - 1)], predictions, *(beyond - 1));
+  best.values.insert(best.values.begin(), significant(read.accuracy[*(beyond - 1)]));
+  page.entries("The most accurate within " + device.value(*limit), {best});
 }
 
 void add_next(Page& page, const Device& device, const Crowd& crowd) {

@@ -8,7 +8,6 @@
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
-#include "nasbench/support/text.h"
 #include "trainer/core/quantity_card.h"
 #include "trainer/report/page.h"
 #include "trainer/report/plot.h"
@@ -187,17 +186,35 @@ void add_targets(Page& page, const json& results) {
   page.folded("Spearman's ρ of every method", tables_by_target(results, "spearman", "Spearman's ρ", 1, 3));
 }
 
+/// What a line of a variant, over its samples, is called.
+std::string line_name(const json& variant, const json& spec) {
+  std::string name = variant.at("method");
+  if (spec.at("pools").size() > 1) name += ", " + variant.at("pool").get<std::string>();
+  if (spec.at("samplers").size() > 1) name += ", " + variant.at("sampler").get<std::string>();
+  if (variant.at("clones").is_number()) name += ", K = " + text_of(variant.at("clones"));
+  return name;
+}
+
+/// The lines of the best variants, whose `names` are in their order, and then others, as many as there are colours; the
+/// caption says how many are left out.
+std::vector<Series> best_lines(std::map<std::string, Series> lines, std::vector<std::string> names,
+                               std::string& caption) {
+  const std::size_t all = lines.size();
+  for (const auto& entry : lines) names.push_back(entry.first);
+  std::vector<Series> best;
+  for (const std::string& name : names) {
+    if (best.size() < most_lines && lines.count(name) > 0) best.push_back(lines.extract(name).mapped());
+  }
+  if (best.size() < all) caption += "; the " + std::to_string(best.size()) + " best of " + std::to_string(all);
+  return best;
+}
+
 void add_accuracy_against_samples(Page& page, const json& results) {
   std::map<std::string, Series> lines;
-  std::vector<std::string> order;
   std::vector<double> counts;
   for (const json& variant : results.at("variants")) {
     if (!variant.at("samples").is_number() || variant.at("samples") == 0) continue;  // the axis is logarithmic
-    std::string name = variant.at("method");
-    if (results.at("spec").at("pools").size() > 1) name += ", " + variant.at("pool").get<std::string>();
-    if (results.at("spec").at("samplers").size() > 1) name += ", " + variant.at("sampler").get<std::string>();
-    if (variant.at("clones").is_number()) name += ", K = " + text_of(variant.at("clones"));
-    if (lines.count(name) == 0) order.push_back(name);
+    const std::string name = line_name(variant, results.at("spec"));
     Series& line = lines[name];
     line.name = name;
     line.x.push_back(variant.at("samples"));
@@ -206,10 +223,10 @@ void add_accuracy_against_samples(Page& page, const json& results) {
     if (std::find(counts.begin(), counts.end(), line.x.back()) == counts.end()) counts.push_back(line.x.back());
   }
   if (counts.size() < 2) return;
-  std::vector<Series> series;
-  for (const std::string& name : order) {
-    if (series.size() < most_lines) series.push_back(lines[name]);
-  }
+  std::string caption = "Mean over targets; lines are the standard deviation over trials";
+  std::vector<std::string> names;
+  for (const json& variant : ranked(results)) names.push_back(line_name(variant, results.at("spec")));
+  const std::vector<Series> series = best_lines(lines, names, caption);
   page.heading("Accuracy against samples");
   Axes axes{"measured architectures", "predicted within 10 %, percent"};
   axes.logarithmic_x = true;
@@ -217,7 +234,7 @@ void add_accuracy_against_samples(Page& page, const json& results) {
   page.figures(
       {{"accuracy-against-samples",
         line_plot(series, axes, "Lines of the share predicted within ten percent against the number of samples"),
-        "Mean over targets; lines are the standard deviation over trials"}});
+        caption}});
 }
 
 void add_errors(Page& page, const json& results, const PairsOf& pairs) {
@@ -231,9 +248,10 @@ void add_errors(Page& page, const json& results, const PairsOf& pairs) {
   }
   if (distributions.empty()) return;
   page.heading("Error distribution");
-  page.figures({{"errors",
-                 error_distribution_plot(distributions, "Share of architectures within each relative error, by method"),
-                 "All targets together, first trial"}});
+  page.figures(
+      {{"errors",
+        error_distribution_plot(distributions, "Share of architectures within each relative error, by method"),
+        "All targets together, first trial, of the " + std::to_string(distributions.size()) + " best on average"}});
 }
 
 /// Predictions of the best method, target by target.
@@ -258,35 +276,35 @@ void add_predictions(Page& page, const json& results, const PairsOf& pairs, data
 
 void add_calibration(Page& page, const json& results) {
   std::map<std::string, std::map<double, std::vector<double>>> held;
+  std::map<std::string, Series> lines;
   for (const json& point : results.at("calibration")) {
     held[point.at("method")][point.at("confidence").get<double>()].push_back(point.at("coverage"));
   }
   if (held.empty()) return;
-  std::vector<Series> series;
   for (const auto& [method, by_confidence] : held) {
-    Series line{method, {}, {}};
+    Series& line = lines[method];
+    line.name = method;
     for (const auto& [confidence, coverages] : by_confidence) {
       double sum = 0;
       for (const double coverage : coverages) sum += coverage;
       line.x.push_back(100 * confidence);
       line.y.push_back(100 * sum / static_cast<double>(coverages.size()));
     }
-    if (series.size() < most_lines) series.push_back(line);
   }
+  std::string caption = "Mean over targets and trials; on the dashed line they hold as often as they say";
+  std::vector<std::string> names;
+  for (const json& variant : ranked(results)) names.push_back(variant.at("method"));
+  const std::vector<Series> series = best_lines(lines, names, caption);
   page.heading("Do the intervals hold?");
   page.figures(
       {{"intervals", calibration_plot(series, "Share of intervals that held against the share that was asked for"),
-        "Mean over targets and trials; on the dashed line they hold as often as they say"}});
+        caption}});
 }
 
 void add_similarity(Page& page, const json& results) {
   const json& similarity = results.at("similarity");
-  HeatMap map{
-      datasets::in_words_of(get_quantity(results),
-                            "Spearman's ρ between the latencies of device-runtimes on the training architectures"),
-      {},
-      {}};
-  map.names = similarity.at("devices").get<std::vector<std::string>>();
+  const char* caption = "Spearman's ρ between the latencies of device-runtimes on the training architectures";
+  HeatMap map{datasets::in_words_of(get_quantity(results), caption), similarity.at("devices"), {}};
   for (const json& row : similarity.at("spearman")) {
     map.values.emplace_back();
     for (const json& value : row) map.values.back().push_back(value.is_null() ? std::nan("") : value.get<double>());

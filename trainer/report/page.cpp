@@ -12,10 +12,10 @@ namespace {
 constexpr const char* colours =
     R"(:root { color-scheme: light dark; --paper: #f4f6f8; --card: #fff; --ink: #1c1e21; --grid: #dfe2e6; --band: #dce8f5;
   --guide: #80868b; --good: #00795a; --fair: #a86a00; --poor: #b3261e; --s0: #0b62a4; --s1: #c2500a; --s2: #00795a;
-  --s3: #a3458a; --s4: #8a6d00; --s5: #3a87b8; --s6: #6b4fbb; --s7: #666; --heat: 11, 98, 164; }
+  --s3: #a3458a; --s4: #8a6d00; --s5: #3a87b8; --s6: #6b4fbb; --s7: #666; --heat: 11, 98, 164; --cue: #1c1e2166; }
 @media (prefers-color-scheme: dark) { :root { --paper: #101318; --card: #191d23; --ink: #e8eaed; --grid: #363c44;
   --band: #22364e; --guide: #8b929a; --good: #3fcf9f; --fair: #f0b429; --poor: #ff8a80; --s0: #6cb4ee; --s1: #f08c4a;
-  --s2: #3fcf9f; --s3: #e08bc9; --s4: #e6c229; --s5: #8fd0f5; --s6: #b49cff; --s7: #b0b0b0; --heat: 108, 180, 238; } })";
+  --s2: #3fcf9f; --s3: #e08bc9; --s4: #e6c229; --s5: #8fd0f5; --s6: #b49cff; --s7: #b0b0b0; --heat: 108, 180, 238; --cue: #e8eaed66; } })";
 
 constexpr const char* layout = R"(
 * { box-sizing: border-box; }
@@ -24,9 +24,10 @@ main { max-width: 96rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere;
 h1 { font-size: 1.5rem; line-height: 1.2; margin: .4rem 0; } h2 { font-size: 1.15rem; margin: .7rem 0 .5rem; }
 .verdict { font-size: 1.25rem; line-height: 1.3; margin: .8rem 0; padding: .6rem .9rem; background: var(--card);
   border-left: .4rem solid var(--grade); border-radius: .4rem; }
+.verdict p { margin: 0; } .verdict .checked { font-size: 1rem; margin-top: .4rem; }
 .good { --grade: var(--good); } .fair { --grade: var(--fair); } .poor { --grade: var(--poor); }
 .warnings { margin: .8rem 0; padding: .5rem .9rem .5rem 2rem; border: 1px solid var(--fair); border-radius: .4rem; }
-.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 8rem), 1fr)); gap: .6rem 1.2rem;
+.facts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 9.5rem), 1fr)); gap: .6rem 1.2rem;
   margin: .8rem 0; }
 .facts div { border-top: 2px solid var(--grid); padding-top: .2rem; }
 .facts dt { font-size: .85rem; opacity: .8; } .facts dd { margin: 0; }
@@ -37,7 +38,7 @@ h1 { font-size: 1.5rem; line-height: 1.2; margin: .4rem 0; } h2 { font-size: 1.1
 .card.halves { columns: 25rem; column-gap: 2rem; } .halves > h2 { column-span: all; }
 .card p, .card ul { margin: .5rem 0; } .card ul { padding-left: 1.2rem; }
 .figures { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 1rem; }
-figure { margin: 0; overflow-x: auto; } figure svg { width: 100%; height: auto; display: block; }
+figure { margin: 0; } figure svg { width: 100%; height: auto; display: block; }
 .page figure.broad svg { min-width: 52rem; }
 svg circle:hover { stroke: var(--ink); stroke-width: 2; }
 figcaption, .caption { font-size: .9rem; opacity: .85; }
@@ -48,7 +49,14 @@ figcaption, .caption { font-size: .9rem; opacity: .85; }
 .entries li { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; padding: .3rem 0;
   border-bottom: 1px solid var(--grid); }
 .entries .values { display: flex; gap: 0 1rem; margin-left: auto; } .entries .values :first-child { font-weight: 600; }
-.scrolled { overflow-x: auto; margin: .6rem 0; }
+.scrolled { margin: .6rem 0; }
+.scrolled, figure.broad { overflow-x: auto;
+  background: linear-gradient(to right, var(--card) 50%, transparent) left / 2.5rem 100% no-repeat local,
+    linear-gradient(to left, var(--card) 50%, transparent) right / 2.5rem 100% no-repeat local,
+    linear-gradient(to right, var(--cue), transparent) left / 1rem calc(100% - 2px) no-repeat scroll,
+    linear-gradient(to left, var(--cue), transparent) right / 1rem calc(100% - 2px) no-repeat scroll, var(--card); }
+pre { margin: .2rem 0 .6rem; padding: .5rem .7rem; background: var(--paper); border-radius: .4rem; font-size: .85rem;
+  white-space: pre-wrap; user-select: all; cursor: copy; }
 table { border-collapse: collapse; font-size: .9rem; font-variant-numeric: tabular-nums; width: 100%; }
 th, td { padding: .25rem .35rem; border-bottom: 1px solid var(--grid); text-align: right; vertical-align: top;
   white-space: nowrap; }
@@ -58,7 +66,7 @@ td:first-child { min-width: 6rem; }
 details { margin: .6rem 0; } summary { cursor: pointer; }
 .heat { width: auto; } .heat td { text-align: center; min-width: 0; }
 .heat th:not(:first-child) { writing-mode: vertical-rl; text-align: left; white-space: nowrap; }
-.heat tr > th:first-child { writing-mode: horizontal-tb; white-space: nowrap; }
+.heat tr > th:first-child { writing-mode: horizontal-tb; min-width: 8rem; }
 )";
 
 /// Escaped, with `**bold**` as an element.
@@ -73,6 +81,12 @@ std::string marked_up(const std::string& text) {
     if (at != std::string::npos) html.replace(at, 2, tag);
   }
   return html;
+}
+
+/// The beginning of a table that a narrow window scrolls.
+std::string scrolled_table(const std::string& caption, const std::string& attributes) {
+  return "<p class=\"caption\">" + escaped(caption) + "</p>\n<div class=\"scrolled\" tabindex=\"0\"><table" +
+         attributes + " aria-label=\"" + escaped(caption) + "\">\n";
 }
 
 /// Names may hold ids of strangers' tables.
@@ -96,32 +110,17 @@ std::string standalone(const std::string& svg) {
 std::string escaped(const std::string& text) {
   std::string html;
   for (const char c : text) {
-    switch (c) {
-      case '&':
-        html += "&amp;";
-        break;
-      case '<':
-        html += "&lt;";
-        break;
-      case '>':
-        html += "&gt;";
-        break;
-      case '"':
-        html += "&quot;";
-        break;
-      case '\'':
-        html += "&#39;";
-        break;
-      default:
-        html += c;
-    }
+    const std::size_t known = std::string("&<>\"'").find(c);
+    constexpr const char* names[] = {"&amp;", "&lt;", "&gt;", "&quot;", "&#39;"};
+    html += known == std::string::npos ? std::string(1, c) : names[known];
   }
   return html;
 }
 
-void Page::verdict(Grade grade, const std::string& text) {
+void Page::verdict(Grade grade, const std::string& text, const std::string& checked) {
   const char* name = grade == Grade::good ? "good" : grade == Grade::fair ? "fair" : "poor";
-  body_ += std::string("<p class=\"verdict ") + name + "\">" + escaped(text) + "</p>\n";
+  body_ += std::string("<div class=\"verdict ") + name + "\"><p>" + escaped(text) + "</p>";
+  body_ += (checked.empty() ? "" : "<p class=\"checked\">" + escaped(checked) + "</p>") + "</div>\n";
 }
 
 void Page::warnings(const std::vector<std::string>& texts) {
@@ -167,9 +166,7 @@ void Page::figures(const std::vector<Figure>& figures) {
 }
 
 void Page::table(const HtmlTable& table) {
-  body_ += "<p class=\"caption\">" + escaped(table.caption) +
-           "</p>\n<div class=\"scrolled\" tabindex=\"0\"><table aria-label=\"" + escaped(table.caption) +
-           "\">\n<thead><tr>";
+  body_ += scrolled_table(table.caption, "") + "<thead><tr>";
   for (const std::string& name : table.header) body_ += "<th scope=\"col\">" + escaped(name) + "</th>";
   body_ += "</tr></thead>\n<tbody>";
   for (const auto& row : table.rows) {
@@ -203,9 +200,7 @@ void Page::heat_map(const HeatMap& map) {
       if (std::isfinite(value)) lowest = std::min(lowest, value);
     }
   }
-  body_ += "<p class=\"caption\">" + escaped(map.caption) +
-           "</p>\n<div class=\"scrolled\" tabindex=\"0\"><table class=\"heat\" aria-label=\"" + escaped(map.caption) +
-           "\">\n<tr><th></th>";
+  body_ += scrolled_table(map.caption, " class=\"heat\"") + "<tr><th></th>";
   for (const std::string& name : map.names) body_ += "<th scope=\"col\">" + escaped(name) + "</th>";
   body_ += "</tr>\n";
   for (std::size_t r = 0; r < map.values.size(); ++r) {
@@ -221,6 +216,12 @@ void Page::heat_map(const HeatMap& map) {
     body_ += "</tr>\n";
   }
   body_ += "</table></div>\n";
+}
+
+void Page::commands(const std::vector<std::pair<std::string, std::string>>& commands) {
+  for (const auto& [purpose, command] : commands) {
+    body_ += "<p class=\"caption\">" + escaped(purpose) + "</p>\n<pre>" + escaped(command) + "</pre>\n";
+  }
 }
 
 std::string Page::html() const {

@@ -28,13 +28,13 @@ enum class Grade { good, fair, poor };
 
 /// One self-contained HTML page: no script, no file or address beside it. Light or dark as the reader's system is. A
 /// heading begins a card; cards stand in as many columns as the window has room for. What is wider than its card
-/// scrolls inside it.
+/// scrolls inside it, with a shadow on the side where there is more.
 class Page {
  public:
   explicit Page(std::string title) : title_(std::move(title)) {}
 
-  /// One line in large letters.
-  void verdict(Grade grade, const std::string& text);
+  /// One line in large letters, and in small ones what it was checked on, where it was.
+  void verdict(Grade grade, const std::string& text, const std::string& checked = {});
   /// What to beware of; nothing where there is nothing.
   void warnings(const std::vector<std::string>& texts);
   /// Names and values, in a few columns.
@@ -63,6 +63,8 @@ class Page {
   /// Tables that a reader opens.
   void folded(const std::string& summary, const std::vector<HtmlTable>& tables);
   void heat_map(const HeatMap& map);
+  /// What to run, with what each is for. A click selects a whole command.
+  void commands(const std::vector<std::pair<std::string, std::string>>& commands);
 
   std::string html() const;
   /// The page's pictures as files of their own: light or dark as the reader's system is.

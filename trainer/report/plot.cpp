@@ -213,7 +213,7 @@ std::string line_plot(const std::vector<Series>& all, const Axes& axes, const st
   }
   const Scale x_scale(series.empty() ? 1 : x.low(), x.high(), axes.logarithmic_x);
   const Scale y_scale = axes.y_range ? Scale(axes.y_range->first, axes.y_range->second) : y.scale();
-  const Legend legend = series.size() > 1 ? legend_of(series) : Legend();
+  const Legend legend = legend_of(series);
   Drawing drawing(width, Frame::height(width, legend, plot_height));
   Frame::Labels labels{axes.x, axes.y};
   if (axes.logarithmic_x) labels.x_ticks = common_ticks(series);
@@ -275,14 +275,14 @@ std::string bar_plot(const std::vector<std::string>& labels, const Series& all, 
     const double top = 4 + row * static_cast<double>(i), middle = top + row / 2;
     const auto label = static_cast<std::size_t>(bars.x[i]);
     const std::string name = label < labels.size() ? labels[label] : "";
-    const double length = std::max(room * bars.y[i] / most, 0.0);
+    const double length = std::max(room * bars.y[i] / most, 0.0);  // what is below zero is drawn at zero
     drawing.text({label_width - 8, middle + 4.5}, name, Anchor::end);
     drawing.rectangle({label_width, top + 5}, length, row - 10, series_colour(0), name + ": " + values[i]);
     double end = length;
     if (!bars.spread.empty() && bars.spread[i] > 0) {
-      const double half = room * bars.spread[i] / most;
-      drawing.whisker({label_width + std::max(length - half, 0.0), middle}, {label_width + length + half, middle}, ink);
-      end = length + half;
+      const double half = room * bars.spread[i] / most, centre = room * bars.y[i] / most;
+      end = std::max(centre + half, 0.0);
+      drawing.whisker({label_width + std::max(centre - half, 0.0), middle}, {label_width + end, middle}, ink);
     }
     drawing.text({label_width + end + 8, middle + 4.5}, values[i]);
   }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "nasbench/graph/network_reading.h"
+#include "nasbench/spaces/architecture.h"
 #include "trainer/report/page.h"
 
 namespace tenshot::trainer::report {
@@ -22,6 +23,10 @@ struct DeviceReportOptions {
   /// Architectures, names of networks or files whose predictions are taken apart, operator by operator; only of a
   /// predictor of kind `operators`.
   std::vector<std::string> explained = {};
+  /// Networks by name that are the user's own, which lists then are of; empty: those measured.
+  std::vector<nasbench::Architecture> own = {};
+  /// What to run, with what it is for: to copy from the page.
+  std::vector<std::pair<std::string, std::string>> commands = {};
   /// How files among `explained` are read.
   nasbench::NetworkReadOptions read = {};
 };

@@ -43,6 +43,9 @@ std::string error_distribution_plot(const std::vector<Series>& series, const std
 std::string calibration_plot(const std::vector<Series>& series, const std::string& alternative_text) {
   Axes axes{"intervals asked to hold, percent", "intervals that held, percent"};
   axes.y_range = {40, 100};
+  for (const Series& line : series) {
+    for (const double held : line.y) axes.y_range->first = std::min(axes.y_range->first, 10 * std::floor(held / 10));
+  }
   return line_plot(series, axes, alternative_text, true);
 }
 

@@ -75,6 +75,16 @@ TEST(ReportPlot, HintsSayTheValues) {
             std::string::npos);
   EXPECT_NE(bar_plot({"pool"}, {"cost", {0}, {2}, {0.5}, {}}, "ms", "").find("<title>pool: 2 ± 0.5 ms</title>"),
             std::string::npos);
+  // Of −0.1 ± 0.3 the bar is at zero and the whisker ends at 0.2, a tenth of the dearest bar.
+  const std::string below = bar_plot({"a", "b"}, {"cost", {0, 1}, {2, -0.1}, {0, 0.3}, {}}, "ms", "");
+  const std::size_t zero = below.find("width=\"0\"");
+  ASSERT_NE(zero, std::string::npos);
+  const auto number_at = [&](const char* name, std::size_t from) {
+    return std::stod(below.substr(below.find(name, from) + std::string(name).size()));
+  };
+  const double bar = number_at(" width=\"", below.find("<rect"));
+  const std::size_t whisker = below.find("<line", zero);
+  EXPECT_NEAR(number_at("x2=\"", whisker) - number_at("x1=\"", whisker), 0.1 * bar, 0.2);
   EXPECT_NE(column_plot({{"conv", 0, 3, 0.1}}, {"convolution"}, {"x", "y"}, "ms", "").find("1. conv\n3 ± 0.1 ms"),
             std::string::npos);
 }
@@ -131,9 +141,10 @@ TEST_F(Report, OnAPredictorShowsCostsErrorsAndIntervals) {
   adapt("structured");
   const Page page = make_report(path("device.tenshot"), with_truth());
   const std::string html = page.html();
-  for (const char* part : {"expect nine of ten predictions within ±", "What operators cost", "nor_conv_3x3",
+  for (const char* part : {"nine of ten predictions", "What operators cost", "nor_conv_3x3",
                            "Predicted against measured", "Do the intervals hold?", "The whole space", "The fastest",
-                           "in their 90 % intervals", "What the runtime executes", "What to measure next"}) {
+                           "Checked on 110 networks that it was not adapted on: ", "What the runtime executes",
+                           "What to measure next", "board, runtime, date</dt><dd>not noted"}) {
     EXPECT_NE(html.find(part), std::string::npos) << part;
   }
   EXPECT_EQ(occurrences(html, "<svg role=\"img\" aria-label=\""), 5u);
@@ -150,10 +161,67 @@ TEST_F(Report, OnAPredictorShowsCostsErrorsAndIntervals) {
   EXPECT_EQ(make_report(path("device.tenshot")).html().find("Do the intervals hold?"), std::string::npos);
 }
 
+TEST_F(Report, PromisesWhatAdaptPromisedAndSaysHowItWasMeasured) {
+  adapt("structured");
+  Archive archive = load_archive(path("device.tenshot"));
+  archive.card["verdict"] = {{"within_percent", 12.3}};
+  archive.card["conditions"] = nlohmann::json::array({{"board", "<Orin>"}, {"power mode", "MAXN"}});
+  save(archive, path("device.tenshot"));
+  DeviceReportOptions options;
+  options.commands = {{"Again", "tenshot report 'a<b'"}};
+  const std::string html = make_report(path("device.tenshot"), options).html();
+  EXPECT_NE(html.find("expect nine of ten predictions within ±12 %"), std::string::npos);
+  EXPECT_NE(html.find("<dt>board</dt><dd>&lt;Orin&gt;</dd>"), std::string::npos);
+  EXPECT_NE(html.find("<dt>power mode</dt><dd>MAXN</dd>"), std::string::npos);
+  EXPECT_NE(html.find("<pre>tenshot report &#39;a&lt;b&#39;</pre>"), std::string::npos);
+  EXPECT_EQ(html.find("Checked on"), std::string::npos);
+  archive.card["conditions"] = nlohmann::json::array({nlohmann::json::array({"board"})});
+  save(archive, path("device.tenshot"));
+  EXPECT_THROW(make_report(path("device.tenshot")), FormatError);
+}
+
+TEST_F(Report, SaysFirstThatMeasurementsContradictThePromise) {
+  adapt("structured");
+  auto truth = test::synthetic_device("new", 5, 1.0, 0.01, 120, 9).latencies;
+  for (std::size_t i = 0; i < truth.size(); i += 2) truth[i].latency_ms *= 1.7;
+  datasets::write_measurements(path("truth.csv"), truth, nasbench::nasbench201());
+  const std::string html = make_report(path("device.tenshot"), with_truth()).html();
+  const std::size_t first = html.find("<div class=\"verdict poor\"><p>Contradicted by measurements: nine of ten");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(html.find("class=\"checked\">Checked on 110 networks", first), html.find("class=\"checked\""));
+  truth.resize(13);  // three others are too few to tell
+  datasets::write_measurements(path("truth.csv"), truth, nasbench::nasbench201());
+  EXPECT_EQ(make_report(path("device.tenshot"), with_truth()).html().find("Contradicted"), std::string::npos);
+}
+
+TEST_F(Report, WithinALimitAreTheNearestAndTheMostAccurate) {
+  adapt("structured");
+  const std::string cheap = "|skip_connect~0|+|none~0|nor_conv_1x1~1|+|none~0|none~1|skip_connect~2|",
+                    dear = "|nor_conv_3x3~0|+|nor_conv_3x3~0|nor_conv_3x3~1|+|none~0|none~1|nor_conv_3x3~2|";
+  const auto predictor = load_predictor(path("device.tenshot"));
+  const SearchSpace& space = predictor->space();
+  const std::vector<double> ms = predictor->predict({space.parse(cheap), space.parse(dear)}, 0.9).latency_ms;
+  ASSERT_LT(ms[0], ms[1]);
+  test::write(path("accuracies.csv"), "architecture,accuracy\n" + cheap + ",60\n" + dear + ",90\n");
+  DeviceReportOptions options;
+  options.accuracies = path("accuracies.csv");
+  options.limit = (ms[0] + ms[1]) / 2;
+  const std::string html = make_report(path("device.tenshot"), options).html();
+  const std::size_t best = html.find("The most accurate within");
+  ASSERT_NE(best, std::string::npos);
+  EXPECT_NE(html.find("<span>60</span>", best), std::string::npos);
+  EXPECT_EQ(html.find("<span>90</span>", best), std::string::npos);
+  EXPECT_NE(html.find("The nearest within"), std::string::npos);
+  options.limit = ms[0] / 1000;
+  EXPECT_NE(make_report(path("device.tenshot"), options).html().find("None of them is predicted within"),
+            std::string::npos);
+}
+
 TEST_F(Report, OnAPredictorWithoutIntervalsLeavesThemOut) {
   adapt("flops");
   const std::string html = make_report(path("device.tenshot"), with_truth()).html();
   EXPECT_EQ(html.find("intervals"), std::string::npos);
+  EXPECT_NE(html.find("Checked on 110 networks"), std::string::npos);
   EXPECT_NE(html.find("The whole space"), std::string::npos);
 }
 
@@ -223,6 +291,30 @@ TEST_F(Report, OnAnExperimentShowsItsTablesAndPictures) {
   DeviceReportOptions limited;
   limited.limit = 1;
   EXPECT_THROW(make_report(path("out"), limited), InputError);
+}
+
+TEST_F(Report, OfMoreMethodsThanColoursTheBestHasALine) {
+  datasets::write_pool(path("pool"), test::synthetic_pool(140));
+  const nlohmann::json spec = {{"format", "tenshot.experiment/1"},
+                               {"name", "many"},
+                               {"data", {{"pool", path("pool").string()}}},
+                               {"split", {{"train", "0:80"}, {"test", "80:140"}}},
+                               {"targets", {"*"}},
+                               {"pools", {"others"}},
+                               {"samplers", {"random", "targeted-uniform"}},
+                               {"samples", {5, 10}},
+                               {"methods", {"additive", "constant", "flops", "flops-memory", "structured"}},
+                               {"trials", 1}};
+  evaluation::ExperimentOptions options;
+  options.out = path("out");
+  evaluation::run_experiment(evaluation::parse_spec(spec.dump(), "spec", false), options);
+  const std::string html = make_report(path("out")).html();
+  EXPECT_NE(html.find("; the 8 best of 10"), std::string::npos);
+  const std::size_t picture = html.find("Lines of the share predicted"), end = html.find("</svg>", picture);
+  for (const char* sampler : {"random", "targeted-uniform"}) {
+    EXPECT_LT(html.find(">structured, " + std::string(sampler) + "</text>", picture), end) << sampler;
+  }
+  EXPECT_EQ(occurrences(html.substr(picture, end - picture), "<polyline"), 8U);
 }
 
 TEST_F(Report, RefusesWhatIsNeither) {
