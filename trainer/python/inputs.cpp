@@ -4,6 +4,7 @@
 #include "datasets/kit/measured_space.h"
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/network_sources.h"
+#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/quantity_card.h"
