@@ -129,7 +129,6 @@ void run(const std::vector<std::string>& arguments) {
       "  tenshot adapt --measurements measured.csv --operators operators.csv --out board.tenshot\n"
       "  tenshot adapt --measurements kit/ --like pixel4_gpu_float --out board.tenshot\n"
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements measured.csv --out device.tenshot\n"
-      "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements kit/ --out device.tenshot\n"
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --quantity energy --measurements energy.csv --out "
       "energy.tenshot\n");
   add_adapt_options(options);
