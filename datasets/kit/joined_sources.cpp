@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "datasets/pool/merge_device.h"
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/time_unit.h"
 #include "nasbench/support/error.h"
@@ -148,6 +149,9 @@ void add_rest(JoinedSources& joined, const Boards& boards) {
       latency.latency_ms /= std::exp(level);
       joined.measured.operator_latencies.push_back(std::move(latency));
     }
+  }
+  if (joined.measured.kit && boards.are_fleet) {
+    for (auto* state : {&joined.measured.kit->before, &joined.measured.kit->after}) state->erase(board_key);
   }
   joined.measured.left_out_of_all = left_out;
   joined.measured.whole_milliseconds = boards.are_fleet ? whole : are_whole_milliseconds(joined.measured.latency_ms);

@@ -20,7 +20,7 @@ struct RepeatedNetwork {
 struct JoinedSources {
   /// Every network once, in the order in which they first come. Of a network that several sources measured, the median
   /// of their values; of a fleet that over the boards, whose levels are taken out of all values; the descriptor of the
-  /// last source that has one; the last kit.
+  /// last source that has one; the last kit, which of a fleet names no board.
   MeasuredSource measured;
   std::vector<MeasuredSource> sources;  ///< each as it was read
   std::vector<RepeatedNetwork> repeated;
