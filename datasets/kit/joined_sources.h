@@ -34,8 +34,8 @@ struct JoinedSources {
 /// Joins what read_measured() reads of each path. A single one stays as it is. Sources are of several boards where they
 /// say so themselves (MeasuredSource::board); with `fleet`, each that does not say is a board of its own. Otherwise
 /// they are rounds of measuring one board. Throws what read_measured() throws; InputError for a `fleet` of one board or
-/// without a network in common, and where some sources say that they are of several boards and one does not say whose
-/// it is.
+/// without a network in common, for boards that differ too far to have a typical one, and where some sources say that
+/// they are of several boards and one does not say whose it is.
 JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const SearchSpace& space, Quantity quantity,
                           bool fleet = false);
 

@@ -124,6 +124,23 @@ TEST_F(JoinedMeasurements, OfKitsOfSeveralBoardsAreOfTheTypicalOne) {
             std::string::npos);
 }
 
+TEST_F(JoinedMeasurements, OfBoardsThatAreTooFarApart_AreRefusedByTheirNamesAndTheFactor) {
+  const auto a = table("a.csv", {{7, 10}, {8, 20}}), b = table("b.csv", {{7, 24}, {8, 48}});
+  const auto refusal = [&](const std::vector<std::filesystem::path>& tables) {
+    return message_of([&] { read_joined(tables, space(), Quantity::latency, true); });
+  };
+  EXPECT_EQ(refusal({a, b}).find(b.string() + ": over the networks that boards share, it has 2.4 times the values of " +
+                                 a.string() + ":"),
+            0u)
+      << refusal({a, b});
+  EXPECT_NE(refusal({a, table("us.csv", {{7, 10000}, {8, 20000}})}).find("are they in another unit"),
+            std::string::npos);
+  const auto c = table("c.csv", {{7, 10.5}, {8, 21}}), d = table("d.csv", {{7, 9.5}, {8, 19}});
+  EXPECT_EQ(read_joined({a, b, c, d}, space(), Quantity::latency, true).measured.fleet->compared(), 4u)
+      << "four tell more of a fifth";
+  EXPECT_FALSE(read_joined({a, b}, space(), Quantity::latency).measured.fleet);
+}
+
 TEST_F(JoinedMeasurements, OfTablesAreOfAFleetWhereOneSaysSo) {
   const std::vector<std::filesystem::path> tables = {table("a.csv", {{7, 10}, {8, 20}}),
                                                      table("b.csv", {{8, 24.2}, {9, 33}})};
