@@ -1,6 +1,7 @@
 #include "trainer/cli/checkpoint_choice.h"
 
 #include <filesystem>
+#include <system_error>
 
 #include "datasets/kit/measured_space.h"
 #include "nasbench/spaces/networks.h"
@@ -19,8 +20,18 @@ const nasbench::SearchSpace& space_given(const OptionParser& options, const std:
 
 }  // namespace
 
+std::string checkpoint_option(const OptionParser& options, const std::string& name) {
+  const std::string given = options.get(name), file = trainer::checkpoint_named(given);
+  std::error_code ignored;
+  if (file != given && std::filesystem::exists(given, ignored)) {
+    say("--" + name + " " + given + ": the shipped checkpoint " + file + " is read; ./" + given + " is none",
+        options.has("quiet"));
+  }
+  return file;
+}
+
 std::string checkpoint_of(const OptionParser& options, const std::vector<std::string>& tables) {
-  if (options.has("checkpoint")) return given_or_shipped(options.get("checkpoint"));
+  if (options.has("checkpoint")) return checkpoint_option(options);
   const nasbench::SearchSpace& space = space_given(options, tables);
   std::filesystem::path found;
   for (const char* option : {"device", "like"}) {
