@@ -358,7 +358,11 @@ CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size
   part.kinds = kinds_of_devices(library.kinds, devices, library.scale);
   part.groups = groups_of_devices(library.groups, devices);
   part.block.clear();
-  for (const std::size_t device : devices) part.block.push_back(library.block_of(device));
+  part.unmeasured.clear();
+  for (const std::size_t device : devices) {
+    part.block.push_back(library.block_of(device));
+    part.unmeasured.push_back(library.unmeasured_by(device));
+  }
   for (Index i = 0; i < count; ++i) {
     const auto device = static_cast<Index>(devices[static_cast<std::size_t>(i)]);
     part.costs.row(i) = library.costs.row(device);

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "trainer/predictors/operators/device_kinds.h"
@@ -85,6 +86,10 @@ struct CostLibrary {
   /// Which block of the features each device's costs belong to (FeatureMap); empty: all to the shared one.
   std::vector<std::size_t> block;
 
+  /// Of each device the names of the groups (operator_groups.h) that its networks lack and others of the pool have,
+  /// whose costs are those of other devices; empty where nobody said so.
+  std::vector<std::vector<std::string>> unmeasured;
+
   NetworkPlaces places;
   Eigen::MatrixXd known;          ///< places of the pool's networks, [networks, features + 1]; empty: not compared
   Eigen::MatrixXd known_weights;  ///< [networks, devices]: a device's log residual at x is similarity(x, known) · them
@@ -100,6 +105,9 @@ struct CostLibrary {
   double residual_factor() const {
     const double fitted = log_rms.size() > 0 ? log_rms.array().square().mean() : 0;
     return fitted > 0 && residual_variance > 0 ? residual_variance / fitted : 1;
+  }
+  std::vector<std::string> unmeasured_by(std::size_t device) const {
+    return unmeasured.empty() ? std::vector<std::string>() : unmeasured[device];
   }
   std::size_t block_of(std::size_t device) const { return block.empty() ? 0 : block[device]; }
   /// Where the block of a device begins among the features.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "nasbench/support/error.h"
@@ -81,6 +82,21 @@ PoolNumbers numbers_of(const FeatureMap& map, const datasets::Pool& pool) {
   return numbers;
 }
 
+std::vector<std::vector<std::string>> unmeasured_groups(const FeatureMap& map, const PoolNumbers& numbers) {
+  if (!map.options.empty()) return {};  // the networks of a space are made of the same operators
+  std::vector<std::vector<std::string>> result(static_cast<std::size_t>(numbers.latency_ms.rows()));
+  for (std::size_t f = 0; f < map.raw.size(); ++f) {
+    const std::optional<std::size_t> group = group_counted_by(map.raw[f]);
+    if (!group) continue;
+    const auto has = numbers.features.col(static_cast<Eigen::Index>(f)).transpose().array() > 0;
+    for (std::size_t d = 0; d < result.size(); ++d) {
+      const auto measured = numbers.latency_ms.row(static_cast<Eigen::Index>(d)).array().isFinite();
+      if (!(has && measured).any()) result[d].push_back(operator_group_name(*group));
+    }
+  }
+  return result;
+}
+
 FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options) {
   require_devices(pool);
   const std::vector<Architecture> networks = datasets::latency_matrix(pool).architectures;
@@ -89,6 +105,7 @@ FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options) {
   fitted.map = make_feature_map(*pool.space, networks, starts ? FeaturesOf::start : FeaturesOf::inference);
   fitted.numbers = numbers_of(fitted.map, pool);
   fitted.library = fit_library(fitted.numbers, options);
+  fitted.library.unmeasured = unmeasured_groups(fitted.map, fitted.numbers);
   if (!options.operator_times || !fitted.operators.any()) return fitted;
   fitted.map = fitted.learn(all_of(fitted.networks.size()), fitted.library);
   return fitted;
