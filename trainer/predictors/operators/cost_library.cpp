@@ -359,10 +359,7 @@ CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size
   part.groups = groups_of_devices(library.groups, devices);
   part.block.clear();
   part.unmeasured.clear();
-  for (const std::size_t device : devices) {
-    part.block.push_back(library.block_of(device));
-    part.unmeasured.push_back(library.unmeasured_by(device));
-  }
+  for (const std::size_t device : devices) part.block.push_back(library.block_of(device));
   for (Index i = 0; i < count; ++i) {
     const auto device = static_cast<Index>(devices[static_cast<std::size_t>(i)]);
     part.costs.row(i) = library.costs.row(device);

@@ -106,9 +106,6 @@ struct CostLibrary {
     const double fitted = log_rms.size() > 0 ? log_rms.array().square().mean() : 0;
     return fitted > 0 && residual_variance > 0 ? residual_variance / fitted : 1;
   }
-  std::vector<std::string> unmeasured_by(std::size_t device) const {
-    return unmeasured.empty() ? std::vector<std::string>() : unmeasured[device];
-  }
   std::size_t block_of(std::size_t device) const { return block.empty() ? 0 : block[device]; }
   /// Where the block of a device begins among the features.
   Eigen::Index begin_of(std::size_t device) const {

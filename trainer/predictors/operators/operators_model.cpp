@@ -147,7 +147,7 @@ class OperatorsModel : public PoolModel {
     card["known_device"] = id;
     put_explanation(card, get_quantity(card), {known_device_remark(*this, fits, device)});
     FeatureMap map = learned_.map;
-    map.unmeasured = learned_.library.unmeasured_by(device);
+    if (!learned_.library.unmeasured.empty()) map.unmeasured = learned_.library.unmeasured[device];
     return predictor_of(std::move(map), std::move(posterior), std::move(card));
   }
 
