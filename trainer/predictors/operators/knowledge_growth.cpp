@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -93,9 +92,9 @@ Places widen(FeatureMap& map, CostLibrary& library, const FeatureMap& other) {
   for (DeviceKind& kind : library.kinds) widen(kind, library.scale, places);
   library.unmeasured.resize(library.devices());
   for (std::size_t f = 0; f < places.size(); ++f) {
-    const std::optional<std::size_t> group = group_counted_by(map.raw[f]);
-    if (places[f] >= 0 || !group) continue;
-    for (auto& groups : library.unmeasured) groups.push_back(operator_group_name(*group));
+    const auto group = places[f] < 0 ? group_counted_by(map.raw[f]) : std::nullopt;
+    for (auto& groups : library.unmeasured)
+      if (group) groups.push_back(operator_group_name(*group));
   }
   if (!library.places.compared()) return places;
   Eigen::VectorXd& typical = library.places.typical_costs;

@@ -148,6 +148,7 @@ class OperatorsModel : public PoolModel {
     put_explanation(card, get_quantity(card), {known_device_remark(*this, fits, device)});
     FeatureMap map = learned_.map;
     if (!learned_.library.unmeasured.empty()) map.unmeasured = learned_.library.unmeasured[device];
+    operators::drop_unlisted(map, posterior);
     return predictor_of(std::move(map), std::move(posterior), std::move(card));
   }
 

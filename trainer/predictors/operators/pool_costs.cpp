@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 #include <utility>
 
 #include "nasbench/support/error.h"
@@ -14,6 +13,12 @@ namespace {
 /// Of a device's median latency: no latency that the library expects is below it.
 constexpr double smallest_expected = 1e-3;
 
+std::vector<Eigen::Index> all_of(std::size_t count) {
+  std::vector<Eigen::Index> all(count);
+  std::iota(all.begin(), all.end(), Eigen::Index{0});
+  return all;
+}
+
 }  // namespace
 
 LibraryOptions library_options(const datasets::Pool& pool, const PosteriorOptions& options) {
@@ -22,16 +27,6 @@ LibraryOptions library_options(const datasets::Pool& pool, const PosteriorOption
   if (pool.quantity() == datasets::Quantity::cold) library.typical_pull = options.start_pull;
   return library;
 }
-
-namespace {
-
-std::vector<Eigen::Index> all_of(std::size_t count) {
-  std::vector<Eigen::Index> all(count);
-  std::iota(all.begin(), all.end(), Eigen::Index{0});
-  return all;
-}
-
-}  // namespace
 
 FeatureMap FittedPool::learn(const std::vector<Eigen::Index>& known, CostLibrary& of) const {
   return learn(known, of, all_of(of.devices()));

@@ -146,6 +146,35 @@ TEST(KnownDevice, AskedWithOperatorsThatOthersMeasuredAndItDidNot_NamesThemAndWi
   }
 }
 
+TEST(KnownDevice, WhoseTableListsNoActivationsElementwiseOperatorsAndNorms_HasTheirCostsInTheOthers) {
+  datasets::Pool pool = of_networks().pool;
+  const nasbench::OperatorSpecification plain = test::convolution(3, 1, 64, 64, 28);
+  std::vector<nasbench::OperatorSpecification> apart(3, plain);
+  apart[0].kind = nasbench::OperatorKind::activation;
+  apart[1].kind = nasbench::OperatorKind::add;
+  apart[2].kind = nasbench::OperatorKind::batch_norm;
+  for (int n = 1; n <= 12; ++n) {
+    std::vector<nasbench::OperatorSpecification> operators(static_cast<std::size_t>(n), plain);
+    for (int l = 0; l < 1 + n * n % 7; ++l) operators.insert(operators.end(), apart.begin(), apart.end());
+    const Architecture network =
+        nasbench::add_network(nasbench::named_network("listed-" + std::to_string(n), operators, "test"));
+    for (std::size_t d = 1; d < pool.devices.size(); ++d) {
+      pool.devices[d].latencies.push_back({network, 1 + 0.2 * n + 3.0 * (1 + n * n % 7)});
+    }
+  }
+  const test::Kept kept = test::kept(pool, "operators");
+  std::vector<nasbench::OperatorSpecification> with(8, plain);
+  with.insert(with.end(), apart.begin(), apart.end());
+  const std::vector<Architecture> two = {
+      nasbench::add_network(nasbench::named_network("eight", {8, plain}, "test")),
+      nasbench::add_network(nasbench::named_network("eight-and-three", with, "test"))};
+  const auto predictor = kept.knowledge->known_device("board0_cpu"), other = kept.knowledge->known_device("board1_cpu");
+  EXPECT_TRUE(predictor->unfamiliar(two)[1].operators.empty());
+  const Predictions found = predictor->predict(two, 0.9), of_other = other->predict(two, 0.9);
+  EXPECT_NEAR(found.latency_ms[1] / found.latency_ms[0], 1, 0.1);
+  EXPECT_GT(of_other.latency_ms[1], of_other.latency_ms[0] + 1);
+}
+
 TEST(KnownDevice, ThatNobodyKnowsOrNoModelCanSay_IsRefused) {
   EXPECT_THROW(of_networks().knowledge->known_device("board7_cpu"), InputError);
   EXPECT_THROW(train_pool_model("flops", of_cells().pool, {}, {})->known_device("slow"), InputError);
