@@ -10,8 +10,7 @@ namespace tenshot::cli {
 
 using trainer::given_or_shipped;
 
-/// What --checkpoint, or the option of that name, names (trainer::checkpoint_named). Says so where a shipped one comes
-/// before a folder or another file that has its name.
+/// What that option names (trainer::checkpoint_named). Says so where a shipped one comes before what has its name.
 std::string checkpoint_option(const OptionParser& options, const std::string& name = "checkpoint");
 
 /// What --checkpoint names, or without it the shipped checkpoint that fits what is given, which is said: that of

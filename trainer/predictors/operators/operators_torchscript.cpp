@@ -192,8 +192,7 @@ std::string torchscript(const nasbench::SearchSpace& space, const FeatureMap& ma
         "def predict_interval(self, architectures: List[str], confidence: float) -> Tuple[Tensor, Tensor, Tensor]:\n"
         "  return self.forward_interval(self.encode(architectures), confidence)\n");
   }
-  // Networks by name can be too unlike all that was measured; those of a space are made of the same operators.
-  const bool refuses = intervals && !space.composed();
+  const bool refuses = intervals && !space.composed();  // those of a space are made of the same operators
   module.define("def forward(self, encoding: Tensor) -> Tensor:\n" +
                 std::string(refuses ? "  return self.forward_interval(encoding, 0.9)[0]\n"
                                     : "  return torch.exp(self.log_latency(self.features(encoding))[0])\n") +
