@@ -6,6 +6,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "datasets/pool/merge_device.h"
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/time_unit.h"
 #include "nasbench/support/error.h"
@@ -80,6 +81,26 @@ Boards boards_of(const std::vector<std::filesystem::path>& paths, const std::vec
   return boards;
 }
 
+/// Refuses boards that differ so far that a further one might have a latency of less than an eightieth of the typical
+/// one, or of more than eighty times it: two that differ by a factor of 2.2, or more of them that differ by more.
+void require_alike(const Fleet& fleet, Quantity quantity) {
+  constexpr double normal = 1.645, farthest = 80;
+  if (normal * fleet.deviation() <= std::log(farthest)) return;
+  const Fleet::Board *least = nullptr, *most = nullptr;
+  for (const Fleet::Board& board : fleet.boards) {
+    if (!board.compared) continue;
+    if (least == nullptr || board.level < least->level) least = &board;
+    if (most == nullptr || board.level > most->level) most = &board;
+  }
+  const double factor = std::exp(most->level - least->level);
+  if (factor < 2) return;  // it is networks that differ, not boards
+  const std::string doubt = unit(quantity) == "ms" ? unit_doubt({factor}, most->name, least->name) : "";
+  if (!doubt.empty()) throw InputError(doubt);
+  throw InputError(most->name + ": over the networks that boards share, it has " + significant_digits(factor, 2) +
+                   " times the values of " + least->name + ": of boards that differ so far none is typical; compare " +
+                   "their power modes and clocks, or adapt to each of them by itself");
+}
+
 /// The median of a network's rounds on each board.
 FleetNetwork by_board(const FleetNetwork& by_source, const Boards& boards) {
   FleetNetwork result;
@@ -150,6 +171,9 @@ void add_rest(JoinedSources& joined, const Boards& boards) {
       joined.measured.operator_latencies.push_back(std::move(latency));
     }
   }
+  if (joined.measured.kit && boards.are_fleet) {
+    for (auto* state : {&joined.measured.kit->before, &joined.measured.kit->after}) state->erase(board_key);
+  }
   joined.measured.left_out_of_all = left_out;
   joined.measured.whole_milliseconds = boards.are_fleet ? whole : are_whole_milliseconds(joined.measured.latency_ms);
 }
@@ -203,7 +227,10 @@ JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const
                      ": these boards have no network in common, so that nobody knows how far " +
                      "they differ; measure some networks on all of them");
   }
-  if (boards.are_fleet) joined.measured.fleet = joined.levels;
+  if (boards.are_fleet) {
+    require_alike(joined.levels, quantity);
+    joined.measured.fleet = joined.levels;
+  }
   for (std::size_t n = 0; n < on_boards.size(); ++n) {
     const std::vector<double>& of_network = values.networks[n].values;
     joined.measured.latency_ms.push_back(boards.are_fleet ? on_boards[n].typical(joined.levels) : median(of_network));

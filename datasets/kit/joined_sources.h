@@ -20,7 +20,7 @@ struct RepeatedNetwork {
 struct JoinedSources {
   /// Every network once, in the order in which they first come. Of a network that several sources measured, the median
   /// of their values; of a fleet that over the boards, whose levels are taken out of all values; the descriptor of the
-  /// last source that has one; the last kit.
+  /// last source that has one; the last kit, which of a fleet names no board.
   MeasuredSource measured;
   std::vector<MeasuredSource> sources;  ///< each as it was read
   std::vector<RepeatedNetwork> repeated;
@@ -34,8 +34,8 @@ struct JoinedSources {
 /// Joins what read_measured() reads of each path. A single one stays as it is. Sources are of several boards where they
 /// say so themselves (MeasuredSource::board); with `fleet`, each that does not say is a board of its own. Otherwise
 /// they are rounds of measuring one board. Throws what read_measured() throws; InputError for a `fleet` of one board or
-/// without a network in common, and where some sources say that they are of several boards and one does not say whose
-/// it is.
+/// without a network in common, for boards that differ too far to have a typical one, and where some sources say that
+/// they are of several boards and one does not say whose it is.
 JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const SearchSpace& space, Quantity quantity,
                           bool fleet = false);
 

@@ -1,11 +1,11 @@
 #include "datasets/kit/measured_source.h"
 
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "datasets/kit/kit_notes.h"
 #include "datasets/kit/kit_profiles.h"
+#include "datasets/pool/merge_device.h"
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/csv.h"
 #include "datasets/tables/measurements.h"
@@ -32,16 +32,6 @@ void set_rows(MeasuredSource& source, const std::vector<Measurement>& rows) {
     source.latency_ms.push_back(row.latency_ms);
   }
   source.whole_milliseconds = are_whole_milliseconds(source.latency_ms);
-}
-
-constexpr const char* board_key = "board_id";
-
-/// Of a device-runtime that was imported from a kit.
-std::string board_of(const nlohmann::json& environment) {
-  const auto before = environment.is_object() ? environment.find("before") : environment.end();
-  if (before == environment.end() || !before->is_object()) return "";
-  const auto board = before->find(board_key);
-  return board != before->end() && board->is_string() ? board->get<std::string>() : "";
 }
 
 void add_profiles(const fs::path& path, MeasuredSource& source) {
@@ -72,7 +62,7 @@ MeasuredSource read_device_folder(const fs::path& path, const SearchSpace& space
   set_rows(source, found.device.latencies);
   source.descriptor = std::move(found.device.descriptor);
   source.operator_latencies = std::move(found.device.operator_latencies);
-  source.board = board_of(nlohmann::json::parse(found.device.environment, nullptr, false));
+  source.board = board_of(found.device);
   source.conditions = conditions_of(found.device);
   source.findings = std::move(found.findings);
   return source;

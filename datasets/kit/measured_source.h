@@ -28,8 +28,8 @@ struct MeasuredSource {
   std::vector<std::string> profile_remarks;  ///< what is to be said of a kit's profiles, one line each
   Findings findings;                         ///< what is left out of a CSV or of a device-runtime's folder
   std::optional<KitResults> kit;             ///< of a kit: what it says, its findings among it
-  std::string board;  ///< which board it is, as measure.sh noted it (board_id); empty where nothing says so
-  MeasuringConditions conditions;  ///< how they were measured; none where nothing says so
+  std::string board;                         ///< which board it is, as measure.sh noted it; empty where nothing says so
+  MeasuringConditions conditions;            ///< how they were measured; none where nothing says so
   std::optional<Fleet> fleet;  ///< of several boards: how they differ, and the latencies are those of the typical one
 
   std::optional<std::size_t> left_out_of_all;  ///< of several sources that were joined (joined_sources.h)

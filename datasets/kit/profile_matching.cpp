@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "descriptor/timing/timing.h"
 #include "nasbench/graph/operator_specification.h"
@@ -111,37 +113,24 @@ std::vector<int> nodes_of(const std::string& layer, const Names& operators) {
 
 /// What layers and nodes are counted by where there are no names: "convolution", "depthwise", …; empty for others.
 std::string kind_of_layer(const LayerTime& layer) {
-  static const std::map<std::string, std::string, std::less<>> kinds = {{"CONV_2D", "convolution"},
-                                                                        {"Conv", "convolution"},
-                                                                        {"FusedConv", "convolution"},
-                                                                        {"Convolution", "convolution"},
-                                                                        {"DEPTHWISE_CONV_2D", "depthwise"},
-                                                                        {"GroupConvolution", "depthwise"},
-                                                                        {"FULLY_CONNECTED", "linear"},
-                                                                        {"Fully Connected", "linear"},
-                                                                        {"Max Pooling", "max_pool"},
-                                                                        {"Average Pooling", "average_pool"},
-                                                                        {"Global Average Pooling", "global_pool"},
-                                                                        {"Multiply", "multiply"},
-                                                                        {"Gemm", "linear"},
-                                                                        {"FusedGemm", "linear"},
-                                                                        {"FullyConnected", "linear"},
-                                                                        {"MAX_POOL_2D", "max_pool"},
-                                                                        {"MaxPool", "max_pool"},
-                                                                        {"AVERAGE_POOL_2D", "average_pool"},
-                                                                        {"AveragePool", "average_pool"},
-                                                                        {"SOFTMAX", "softmax"},
-                                                                        {"Softmax", "softmax"},
-                                                                        {"CONCATENATION", "concatenate"},
-                                                                        {"Concat", "concatenate"},
-                                                                        {"ADD", "add"},
-                                                                        {"Add", "add"},
-                                                                        {"MUL", "multiply"},
-                                                                        {"Mul", "multiply"}};
+  static const std::map<std::string, std::vector<std::string>> kinds = {
+      {"convolution", {"CONV_2D", "Conv", "FusedConv", "Convolution"}},
+      {"depthwise", {"DEPTHWISE_CONV_2D", "GroupConvolution"}},
+      {"linear", {"FULLY_CONNECTED", "Fully Connected", "Gemm", "FusedGemm", "FullyConnected"}},
+      {"max_pool", {"Max Pooling", "MAX_POOL_2D", "MaxPool"}},
+      {"average_pool", {"Average Pooling", "AVERAGE_POOL_2D", "AveragePool"}},
+      {"global_pool", {"Global Average Pooling"}},
+      {"softmax", {"SOFTMAX", "Softmax"}},
+      {"concatenate", {"CONCATENATION", "Concat"}},
+      {"add", {"ADD", "Add"}},
+      {"multiply", {"MUL", "Mul", "Multiply"}}};
   // XNNPACK says the layout, the type and the kernel too: "Convolution (NHWC, F32) DWConv".
   if (layer.kind.find(") DWConv") != std::string::npos) return "depthwise";
-  const auto found = kinds.find(layer.kind.substr(0, layer.kind.find(" (")));
-  return found == kinds.end() ? std::string() : found->second;
+  const std::string name = layer.kind.substr(0, layer.kind.find(" ("));
+  for (const auto& [kind, layers] : kinds) {
+    if (std::find(layers.begin(), layers.end(), name) != layers.end()) return kind;
+  }
+  return "";
 }
 
 std::string kind_of_node(const nasbench::OperatorSpecification& operation, bool depthwise_apart) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -21,7 +22,27 @@ void require_same(const std::string& id, const std::string& what, const std::str
                    "', and this is of '" + excerpt(now) + "'; give this one a name of its own by --id");
 }
 
+/// A board that only one of two device-runtimes names is not the board of both.
+void keep_common_board(DeviceRuntime& device, const DeviceRuntime& earlier) {
+  const std::string board = board_of(device), other = board_of(earlier);
+  if (!board.empty() && !other.empty()) require_same(device.id, "board", board, other);
+  if (board.empty() || !other.empty()) return;
+  auto environment = nlohmann::json::parse(device.environment);
+  for (const char* state : {"before", "after"}) {
+    if (environment.contains(state) && environment[state].is_object()) environment[state].erase(board_key);
+  }
+  device.environment = environment.dump();
+}
+
 }  // namespace
+
+std::string board_of(const DeviceRuntime& device) {
+  const auto environment = nlohmann::json::parse(device.environment, nullptr, false);
+  const auto before = environment.is_object() ? environment.find("before") : environment.end();
+  if (before == environment.end() || !before->is_object()) return "";
+  const auto board = before->find(board_key);
+  return board != before->end() && board->is_string() ? board->get<std::string>() : "";
+}
 
 std::string add_earlier(DeviceRuntime& device, const DeviceRuntime& earlier) {
   require_same(device.id, "board", device.device, earlier.device);
@@ -30,6 +51,7 @@ std::string add_earlier(DeviceRuntime& device, const DeviceRuntime& earlier) {
   require_same(device.id, "batch", std::to_string(device.batch), std::to_string(earlier.batch));
   require_same(device.id, "number of threads", std::to_string(device.threads), std::to_string(earlier.threads));
   require_same(device.id, "quantity", std::string(name(device.quantity)), std::string(name(earlier.quantity)));
+  keep_common_board(device, earlier);
   std::unordered_map<nasbench::Architecture, double, nasbench::ArchitectureHash> now;
   for (const Measurement& row : device.latencies) now.emplace(row.architecture, row.latency_ms);
   std::vector<double> changes, ratios;

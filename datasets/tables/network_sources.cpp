@@ -119,12 +119,11 @@ std::vector<nasbench::Architecture> read_networks(const fs::path& path, const na
   const std::string file = name_in_messages(path);
   const std::string text = read_file(path);
   if (path.extension() == ".json") return nasbench::add_networks(parse_json(text, file), file);
-  std::vector<nasbench::Architecture> identities;
-  for (nasbench::NamedNetwork& network : parse_operator_table(text, file)) {
+  std::vector<nasbench::NamedNetwork> networks = parse_operator_table(text, file);
+  for (nasbench::NamedNetwork& network : networks) {
     network = nasbench::named_network(network.name, with_padding(std::move(network.operators)), file);
-    identities.push_back(nasbench::add_network(std::move(network)));
   }
-  return identities;
+  return nasbench::add_networks(std::move(networks));
 }
 
 nasbench::Architecture architecture_or_file(const std::string& text, const nasbench::SearchSpace& space,

@@ -1,4 +1,5 @@
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -164,29 +165,14 @@ class NodeExpression {
   }
 
   std::string activation() const {
-    static const std::map<std::string, std::string> plain = {{"relu", "relu"},
-                                                             {"hard_swish", "hardswish"},
-                                                             {"silu", "silu"},
-                                                             {"sigmoid", "sigmoid"},
-                                                             {"gelu", "gelu"},
-                                                             {"tanh", "tanh"},
-                                                             {"selu", "selu"},
-                                                             {"softplus", "softplus"},
-                                                             {"erf", "erf"},
-                                                             {"sqrt", "sqrt"},
-                                                             {"exp", "exp"},
-                                                             {"log", "log"},
-                                                             {"negate", "neg"},
-                                                             {"absolute", "abs"},
-                                                             {"floor", "floor"},
-                                                             {"ceil", "ceil"},
-                                                             {"round", "round"},
-                                                             {"sign", "sign"},
-                                                             {"reciprocal", "reciprocal"},
-                                                             {"sin", "sin"},
-                                                             {"cos", "cos"}};
+    static const auto same =
+        std::set<std::string>({"relu", "silu", "sigmoid", "gelu", "tanh", "selu", "softplus", "erf", "sqrt", "exp",
+                               "log", "floor", "ceil", "round", "sign", "reciprocal", "sin", "cos"});
+    static const std::map<std::string, std::string> others = {
+        {"hard_swish", "hardswish"}, {"negate", "neg"}, {"absolute", "abs"}};
     const std::string& name = s_.name;
-    if (const auto found = plain.find(name); found != plain.end()) return "torch." + found->second + "(" + x() + ")";
+    if (same.count(name) != 0) return "torch." + name + "(" + x() + ")";
+    if (const auto found = others.find(name); found != others.end()) return "torch." + found->second + "(" + x() + ")";
     if (name == "relu6") return "torch.hardtanh(" + x() + ", 0.0, 6.0)";
     if (name == "clip") return "torch.clamp(" + x() + ", " + real(a_.alpha) + ", " + real(a_.beta) + ")";
     if (name == "leaky_relu") return "torch.leaky_relu(" + x() + ", " + real(a_.alpha) + ")";

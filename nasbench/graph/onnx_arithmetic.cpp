@@ -117,16 +117,12 @@ Result arithmetic(const onnx::NodeProto& node, const Inputs& inputs) {
         },
         [](double a, double b) { return std::pow(a, b); });
   }
-  if (type == "Min") {
+  const auto either = [&](auto choose) {
     return pairwise(
-        inputs, element, [](auto a, auto b) -> Whole { return std::min(a, b); },
-        [](double a, double b) { return std::min(a, b); });
-  }
-  if (type == "Max") {
-    return pairwise(
-        inputs, element, [](auto a, auto b) -> Whole { return std::max(a, b); },
-        [](double a, double b) { return std::max(a, b); });
-  }
+        inputs, element, [=](auto a, auto b) -> Whole { return choose(a, b); }, choose);
+  };
+  if (type == "Min") return either([](auto a, auto b) { return std::min(a, b); });
+  if (type == "Max") return either([](auto a, auto b) { return std::max(a, b); });
   const auto compared = [&](auto compare) {
     return pairwise(
         inputs, truth, [=](auto a, auto b) -> Whole { return compare(a, b); },
@@ -143,22 +139,9 @@ Result arithmetic(const onnx::NodeProto& node, const Inputs& inputs) {
 }
 
 bool is_arithmetic(const std::string& type) {
-  static const std::set<std::string> types = {"Add",
-                                              "Sub",
-                                              "Mul",
-                                              "Div",
-                                              "Mod",
-                                              "Pow",
-                                              "Min",
-                                              "Max",
-                                              "Equal",
-                                              "Less",
-                                              "Greater",
-                                              "LessOrEqual",
-                                              "GreaterOrEqual",
-                                              "And",
-                                              "Or",
-                                              "Xor"};
+  static const auto types =
+      std::set<std::string>({"Add", "Sub", "Mul", "Div", "Mod", "Pow", "Min", "Max", "Equal", "Less", "Greater",
+                             "LessOrEqual", "GreaterOrEqual", "And", "Or", "Xor"});
   return types.count(type) != 0;
 }
 

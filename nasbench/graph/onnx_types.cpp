@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <map>
+#include <set>
+#include <string>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_graph_reader.h"
@@ -16,40 +18,18 @@ namespace {
 /// says it that is no constant.
 bool follows_from_data(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
   static const std::set<std::string> always = {"NonMaxSuppression", "NonZero", "Unique", "Compress", "StringSplit"};
-  /// Of these, the inputs from that number on say the shape.
-  static const std::map<std::string, std::size_t> by_input = {{"ConstantOfShape", 0},
-                                                              {"Range", 0},
-                                                              {"Reshape", 1},
-                                                              {"Expand", 1},
-                                                              {"Tile", 1},
-                                                              {"Slice", 1},
-                                                              {"Pad", 1},
-                                                              {"Resize", 1},
-                                                              {"Upsample", 1},
-                                                              {"TopK", 1},
-                                                              {"OneHot", 1},
-                                                              {"Split", 1},
-                                                              {"Squeeze", 1},
-                                                              {"Unsqueeze", 1},
-                                                              {"CenterCropPad", 1},
-                                                              {"Col2Im", 1},
-                                                              {"MaxUnpool", 2},
-                                                              {"AffineGrid", 1},
-                                                              {"SplitToSequence", 1},
-                                                              {"SequenceAt", 1},
-                                                              {"Loop", 0},
-                                                              {"Scan", 0},
-                                                              {"HannWindow", 0},
-                                                              {"HammingWindow", 0},
-                                                              {"BlackmanWindow", 0},
-                                                              {"DFT", 1},
-                                                              {"STFT", 1},
-                                                              {"MelWeightMatrix", 0}};
+  /// Of these, the inputs from the first or the second on say the shape.
+  static const auto by_first = std::set<std::string>(
+      {"ConstantOfShape", "Range", "Loop", "Scan", "HannWindow", "HammingWindow", "BlackmanWindow", "MelWeightMatrix"});
+  static const auto by_second = std::set<std::string>(
+      {"Reshape", "Expand", "Tile", "Slice", "Pad", "Resize", "Upsample", "TopK", "OneHot", "Split", "Squeeze",
+       "Unsqueeze", "CenterCropPad", "Col2Im", "AffineGrid", "SplitToSequence", "SequenceAt", "DFT", "STFT"});
+  const std::string& type = node.op_type();
   if (!node.domain().empty()) return false;
-  if (always.count(node.op_type()) != 0) return true;
-  const auto first = by_input.find(node.op_type());
-  if (first == by_input.end() && node.op_type().rfind("Reduce", 0) != 0) return false;
-  for (std::size_t i = first == by_input.end() ? 1 : first->second; i < inputs.size(); ++i) {
+  if (always.count(type) != 0) return true;
+  const bool first = by_first.count(type) != 0, third = type == "MaxUnpool";
+  if (!first && !third && by_second.count(type) == 0 && type.rfind("Reduce", 0) != 0) return false;
+  for (std::size_t i = first ? 0 : third ? 2 : 1; i < inputs.size(); ++i) {
     if (inputs[i] != nullptr && !inputs[i]->constant) return true;
   }
   return false;

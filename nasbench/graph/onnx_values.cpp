@@ -51,37 +51,34 @@ constexpr auto as_it_is = [](auto value) { return value; };
 constexpr auto from_half = [](auto value) { return half(static_cast<std::uint16_t>(value)); };
 constexpr auto from_brain = [](auto value) { return brain_float(static_cast<std::uint16_t>(value)); };
 
-bool read_numbers(const TensorProto& tensor, std::size_t count, Numbers& numbers) {
+/// Of one type: T is what raw data hold, `field` what the message holds otherwise.
+template <class T, class Field, class Out, class Convert>
+bool read_as(const TensorProto& tensor, const Field& field, std::size_t count, std::vector<Out>& out, Convert convert) {
+  return tensor.has_raw_data() ? read_raw<T>(tensor.raw_data(), count, out, convert)
+                               : read_field(field, count, out, convert);
+}
+
+bool read_numbers(const TensorProto& t, std::size_t count, Numbers& numbers) {
   std::vector<std::int64_t>& integers = numbers.integers;
   std::vector<double>& reals = numbers.reals;
-  const bool raw = tensor.has_raw_data();
-  const std::string& bytes = tensor.raw_data();
-  switch (tensor.data_type()) {
+  switch (t.data_type()) {
     case TensorProto::FLOAT:
-      return raw ? read_raw<float>(bytes, count, reals, as_it_is)
-                 : read_field(tensor.float_data(), count, reals, as_it_is);
+      return read_as<float>(t, t.float_data(), count, reals, as_it_is);
     case TensorProto::DOUBLE:
-      return raw ? read_raw<double>(bytes, count, reals, as_it_is)
-                 : read_field(tensor.double_data(), count, reals, as_it_is);
+      return read_as<double>(t, t.double_data(), count, reals, as_it_is);
     case TensorProto::FLOAT16:
-      return raw ? read_raw<std::uint16_t>(bytes, count, reals, from_half)
-                 : read_field(tensor.int32_data(), count, reals, from_half);
+      return read_as<std::uint16_t>(t, t.int32_data(), count, reals, from_half);
     case TensorProto::BFLOAT16:
-      return raw ? read_raw<std::uint16_t>(bytes, count, reals, from_brain)
-                 : read_field(tensor.int32_data(), count, reals, from_brain);
+      return read_as<std::uint16_t>(t, t.int32_data(), count, reals, from_brain);
     case TensorProto::INT64:
-      return raw ? read_raw<std::int64_t>(bytes, count, integers, as_it_is)
-                 : read_field(tensor.int64_data(), count, integers, as_it_is);
+      return read_as<std::int64_t>(t, t.int64_data(), count, integers, as_it_is);
     case TensorProto::INT32:
-      return raw ? read_raw<std::int32_t>(bytes, count, integers, as_it_is)
-                 : read_field(tensor.int32_data(), count, integers, as_it_is);
+      return read_as<std::int32_t>(t, t.int32_data(), count, integers, as_it_is);
     case TensorProto::INT8:
-      return raw ? read_raw<std::int8_t>(bytes, count, integers, as_it_is)
-                 : read_field(tensor.int32_data(), count, integers, as_it_is);
+      return read_as<std::int8_t>(t, t.int32_data(), count, integers, as_it_is);
     case TensorProto::UINT8:
     case TensorProto::BOOL:
-      return raw ? read_raw<std::uint8_t>(bytes, count, integers, as_it_is)
-                 : read_field(tensor.int32_data(), count, integers, as_it_is);
+      return read_as<std::uint8_t>(t, t.int32_data(), count, integers, as_it_is);
     default:
       return false;
   }

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "nasbench/graph/onnx_conversion.h"
 #include "nasbench/graph/onnx_norm_writing.h"
 #include "nasbench/support/error.h"
 
@@ -166,22 +167,6 @@ onnx::NodeProto& activation(Writing& w) {
 }
 
 onnx::NodeProto& elementwise(Writing& w) {
-  static const std::map<std::string, std::string> types = {{"subtract", "Sub"},
-                                                           {"divide", "Div"},
-                                                           {"power", "Pow"},
-                                                           {"minimum", "Min"},
-                                                           {"maximum", "Max"},
-                                                           {"prelu", "PRelu"},
-                                                           {"where", "Where"},
-                                                           {"equal", "Equal"},
-                                                           {"less", "Less"},
-                                                           {"greater", "Greater"},
-                                                           {"and", "And"},
-                                                           {"or", "Or"},
-                                                           {"modulo", "Mod"},
-                                                           {"xor", "Xor"},
-                                                           {"less_or_equal", "LessOrEqual"},
-                                                           {"greater_or_equal", "GreaterOrEqual"}};
   const OperatorSpecification& s = w.node.operation;
   const bool product = s.kind == OperatorKind::multiply;
   if (s.constants.size() > 1 || (w.inputs.size() < 2 && s.name == "where")) refuse(w, "it has several constants");
@@ -193,9 +178,10 @@ onnx::NodeProto& elementwise(Writing& w) {
   }
   if (s.kind == OperatorKind::add) return w.graph.node(w.inputs.size() > 2 ? "Sum" : "Add", w.node.name, w.inputs);
   if (product) return w.graph.node("Mul", w.node.name, w.inputs);
-  const auto type = types.find(s.name);
-  if (type == types.end()) refuse(w, "ONNX writing does not cover this operation");
-  return w.graph.node(type->second, w.node.name, w.inputs);
+  for (const auto& [type, operation] : onnx_conversions::elementwise_names()) {
+    if (operation == s.name) return w.graph.node(type, w.node.name, w.inputs);
+  }
+  refuse(w, "ONNX writing does not cover this operation");
 }
 
 onnx::NodeProto& concatenate(Writing& w) {

@@ -36,6 +36,33 @@ Architecture identity_of(const std::string& name, const std::string& hash) {
   return identity;
 }
 
+void require_addable(const NamedNetwork& network) {
+  if (!is_network_name(network.name)) {
+    throw InputError(network.origin + ": '" + excerpt(network.name) +
+                     "' cannot name a network: expected at most 200 bytes without commas, quotes, control "
+                     "characters and blanks around it; rename it");
+  }
+  if (network.operators.empty()) {
+    throw InputError(network.origin + ": network '" + network.name + "' has no operators");
+  }
+  for (const OperatorSpecification& op : network.operators) {
+    if (is_countable(op)) continue;
+    throw InputError(network.origin + ": network '" + network.name +
+                     "' has an operator that is too large to compute with: " + excerpt(nasbench::format(op), 200));
+  }
+}
+
+void require_distinct(const std::vector<const NamedNetwork*>& networks) {
+  std::map<std::string, const NamedNetwork*> known;
+  for (const NamedNetwork* network : networks) {
+    const NamedNetwork& first = *known.emplace(network->name, network).first->second;
+    if (first.hash == network->hash) continue;
+    throw InputError("network '" + network->name + "' of " + network->origin + " is another one (hash " +
+                     network->hash.substr(0, 12) + "…) than '" + first.name + "' of " + first.origin + " (hash " +
+                     first.hash.substr(0, 12) + "…): one table cannot hold both; rename one");
+  }
+}
+
 class NetworkSpace final : public SearchSpace {
   /// The networks that a name means, by position: the last one that the user named, and that files named.
   struct Meaning {
@@ -44,19 +71,7 @@ class NetworkSpace final : public SearchSpace {
 
  public:
   Architecture add(NamedNetwork network, NamedBy by) {
-    if (!is_network_name(network.name)) {
-      throw InputError(network.origin + ": '" + excerpt(network.name) +
-                       "' cannot name a network: expected at most 200 bytes without commas, quotes, control "
-                       "characters and blanks around it; rename it");
-    }
-    if (network.operators.empty()) {
-      throw InputError(network.origin + ": network '" + network.name + "' has no operators");
-    }
-    for (const OperatorSpecification& op : network.operators) {
-      if (is_countable(op)) continue;
-      throw InputError(network.origin + ": network '" + network.name +
-                       "' has an operator that is too large to compute with: " + excerpt(nasbench::format(op), 200));
-    }
+    require_addable(network);
     const std::lock_guard lock(mutex_);
     const Architecture identity = identity_of(network.name, network.hash);
     const auto [found, is_new] = by_identity_.emplace(identity, all_.size());
@@ -213,16 +228,22 @@ const SearchSpace& networks() { return catalogue(); }
 
 Architecture add_network(NamedNetwork network, NamedBy by) { return catalogue().add(std::move(network), by); }
 
-void require_distinct_names(const std::vector<Architecture>& identities) {
-  std::map<std::string, const NamedNetwork*> known;
-  for (const Architecture& identity : identities) {
-    const NamedNetwork& network = named_network(identity);
-    const NamedNetwork& first = *known.emplace(network.name, &network).first->second;
-    if (first.hash == network.hash) continue;
-    throw InputError("network '" + network.name + "' of " + network.origin + " is another one (hash " +
-                     network.hash.substr(0, 12) + "…) than '" + first.name + "' of " + first.origin + " (hash " +
-                     first.hash.substr(0, 12) + "…): one table cannot hold both; rename one");
+std::vector<Architecture> add_networks(std::vector<NamedNetwork> networks, NamedBy by) {
+  std::vector<const NamedNetwork*> all;
+  for (const NamedNetwork& network : networks) {
+    require_addable(network);
+    all.push_back(&network);
   }
+  if (by != NamedBy::card) require_distinct(all);
+  std::vector<Architecture> identities;
+  for (NamedNetwork& network : networks) identities.push_back(add_network(std::move(network), by));
+  return identities;
+}
+
+void require_distinct_names(const std::vector<Architecture>& identities) {
+  std::vector<const NamedNetwork*> networks;
+  for (const Architecture& identity : identities) networks.push_back(&named_network(identity));
+  require_distinct(networks);
 }
 
 const NamedNetwork& named_network(const Architecture& identity) { return catalogue().get(identity); }

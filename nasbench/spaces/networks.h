@@ -51,6 +51,10 @@ const SearchSpace& networks();
 /// quotes, control characters, or blanks around it.
 Architecture add_network(NamedNetwork network, NamedBy by = NamedBy::user);
 
+/// The same of several: where one is refused, none is made known. Throws InputError also as require_distinct_names(),
+/// but for a card.
+std::vector<Architecture> add_networks(std::vector<NamedNetwork> networks, NamedBy by = NamedBy::user);
+
 /// Throws InputError that names both where two of `identities` have one name and unlike content: a table that names
 /// them could mean either.
 void require_distinct_names(const std::vector<Architecture>& identities);
@@ -60,7 +64,7 @@ const NamedNetwork& named_network(const Architecture& identity);
 
 /// `tenshot.networks/1`: the networks, each once, with their operators, those that are equal written once. Reading
 /// makes them known, and returns their identities in the file's order. Throws FormatError that names the place in
-/// `file`, and InputError as require_distinct_names(), but for a card.
+/// `file`, and InputError as add_networks() of several does; nothing is known then that was not before.
 nlohmann::json networks_json(const std::vector<Architecture>& identities);
 std::vector<Architecture> add_networks(const nlohmann::json& json, const std::string& file, NamedBy by = NamedBy::user);
 

@@ -134,10 +134,7 @@ std::vector<Architecture> add_networks(const json& value, const std::string& fil
     for (std::size_t i = 0; i < list.size(); ++i) {
       read.push_back(network_from(list[i], operators, file, "networks[" + std::to_string(i) + "]"));
     }
-    std::vector<Architecture> identities;
-    for (NamedNetwork& network : read) identities.push_back(add_network(std::move(network), by));
-    if (by != NamedBy::card) require_distinct_names(identities);
-    return identities;
+    return add_networks(std::move(read), by);
   });
 }
 

@@ -3,9 +3,10 @@
 
     tests/benchmarks/start.py build/tenshot [RUNS, 41 unless said] [--out tests/benchmarks/results/start.md]
 
-Three commands take turns: `python3 -c pass`, `tenshot --help`, and `tenshot predict` of one architecture with a structured
-predictor that it adapts first. Of each it prints the median and the fastest wall time, the processor's time of the fastest
-quarter (which other programs disturb least), and what of that is Python's.
+The commands take turns: `python3 -c pass`, `tenshot --help`, and `tenshot predict` of one architecture, of one ONNX file
+(MobileNetV2 of torchvision, where Debian's python3-torchvision is installed) and of a folder of 1,000 files, with predictors
+that it adapts first. Of each it prints the median and the fastest wall time, the processor's time of the fastest quarter
+(which other programs disturb least), what of that is Python's, and the most memory.
 """
 import os
 import statistics
@@ -19,7 +20,7 @@ PYTHON = "/usr/bin/python3"
 
 
 def timed(command):
-    """Wall and processor milliseconds of a command."""
+    """Wall and processor milliseconds of a command, and the MiB that it held at most."""
     begin = time.perf_counter()
     child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(child.pid, 0)
@@ -27,7 +28,32 @@ def timed(command):
     child.returncode = status
     if status != 0:
         sys.exit("failed: " + " ".join(command))
-    return 1e3 * wall, 1e3 * (usage.ru_utime + usage.ru_stime)
+    return 1e3 * wall, 1e3 * (usage.ru_utime + usage.ru_stime), usage.ru_maxrss / 1024
+
+
+def network_commands(tenshot, folder):
+    """Predicting files with a predictor of networks, which is adapted to ten made-up measurements: MobileNetV2, and 1,000
+    files, which are links to 40."""
+    def run(*arguments):
+        subprocess.run([tenshot, *arguments, "--quiet"], check=True)
+
+    made, many, exports = (os.path.join(folder, name) for name in ("made", "many", "exports"))
+    run("network", "generate", "--space", "synthetic-cnn", "--count", "40", "--out", made)
+    names = sorted(os.listdir(made))
+    os.mkdir(many)
+    for i in range(1000):
+        os.link(os.path.join(made, names[i % 40]), os.path.join(many, f"network{i:03}.onnx"))
+    ten, device = os.path.join(folder, "ten.csv"), os.path.join(folder, "networks.tenshot")
+    with open(ten, "w") as file:
+        file.write("network,latency_ms\n" + "".join(f"{name[:-5]},{10 + i}\n" for i, name in enumerate(names[:10])))
+    run("adapt", "--checkpoint", os.path.join(SOURCE, "checkpoints/networks.tenshot"), "--networks", made,
+        "--measurements", ten, "--out", device)
+    predict = [tenshot, "predict", "--predictor", device]
+    commands = {"`tenshot predict --networks`, 1,000 ONNX files": [*predict, "--networks", many, "--out", "-"]}
+    exporting = [PYTHON, os.path.join(SOURCE, "tests/networks/export_networks.py"), exports, "mobilenet_v2"]
+    if subprocess.run(exporting, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
+        commands["`tenshot predict`, MobileNetV2's ONNX file"] = [*predict, os.path.join(exports, "mobilenet_v2.onnx")]
+    return commands
 
 
 def main(arguments):
@@ -47,20 +73,21 @@ def main(arguments):
                         "--measurements", ten, "--out", device], check=True)
         commands = {"`python3 -c pass`": [PYTHON, "-c", "pass"], "`tenshot --help`": [tenshot, "--help"],
                     "`tenshot predict`, one architecture": [tenshot, "predict", "--predictor", device,
-                                                            lines[5].split(",")[0]]}
+                                                            lines[5].split(",")[0]], **network_commands(tenshot, folder)}
         times = {name: [] for name in commands}
         for command in commands.values():  # once, so that all files are in memory
             timed(command)
         for _ in range(runs):
             for name, command in commands.items():
                 times[name].append(timed(command))
-    text = "| command | median, ms | fastest, ms | processor, ms | of Python's |\n|---|---|---|---|---|\n"
+    text = "| command | median, ms | fastest, ms | processor, ms | of Python's | memory, MiB |\n" + "|---" * 6 + "|\n"
     python = None
     for name, rows in times.items():
-        walls = sorted(wall for wall, _ in rows)
-        processor = statistics.mean(sorted(cpu for _, cpu in rows)[:max(1, runs // 4)])
+        walls = sorted(wall for wall, _, _ in rows)
+        processor = statistics.mean(sorted(cpu for _, cpu, _ in rows)[:max(1, runs // 4)])
         python = python or processor
-        text += f"| {name} | {statistics.median(walls):.1f} | {walls[0]:.1f} | {processor:.1f} | {processor / python:.2f} |\n"
+        text += f"| {name} | {statistics.median(walls):.1f} | {walls[0]:.1f} | {processor:.1f} | {processor / python:.2f} | "
+        text += f"{max(memory for _, _, memory in rows):.0f} |\n"
     print(text, end="")
     if out:
         with open(out, "w") as file:

@@ -89,6 +89,21 @@ class KnowledgeProgram : public ::testing::Test {
 
 Folder* KnowledgeProgram::folder_ = nullptr;
 
+TEST_F(KnowledgeProgram, AShippedName_IsReadWhereAFolderHasItToo) {
+  fs::create_directories(path("work/cells"));
+  const auto plan = [](const std::string& more) {
+    return run("cd " + q("work") + " && " + q("prefix/bin/tenshot") + " plan --checkpoint cells --out plan.csv" + more);
+  };
+  const Outcome found = plan("");
+  expect_fine(found);
+  EXPECT_NE(found.err.find("--checkpoint cells: the shipped checkpoint "), std::string::npos) << found.err;
+  EXPECT_NE(found.err.find("; ./cells is none\n"), std::string::npos) << found.err;
+  fs::remove(path("work/cells"));
+  expect_fine(plan(" --quiet"));
+  fs::copy_file(path("prefix/share/tenshot/checkpoints/networks.tenshot"), path("work/cells"));
+  expect_refused(plan(""), 1, "networks");  // this file of networks is meant then
+}
+
 TEST_F(KnowledgeProgram, Info_NamesSourcesLicencesAndShares) {
   const Outcome outcome = run("tenshot info " + shipped("cells.tenshot"));
   expect_fine(outcome);

@@ -48,10 +48,13 @@ case_another_board() { # results say which board they are of, by a hash, and are
   measure 0
   expect_lines 0 '^board_id=' "$kit/results/before.txt" # nothing tells
   new_kit
-  for card in eth0 lo wlan0; do mkdir -p "$work/board/sys/class/net/$card"; done
-  mkdir "$work/board/sys/class/net/eth0/device" "$work/board/sys/class/net/wlan0/device"
+  for card in dummy0 eth0 lo; do mkdir -p "$work/board/sys/class/net/$card"; done
+  mkdir "$work/board/sys/class/net/dummy0/device" "$work/board/sys/class/net/eth0/device"
+  echo 5e:04:4b:e5:00:02 >"$work/board/sys/class/net/dummy0/address" # administered locally
+  measure 0
+  expect_lines 0 '^board_id=' "$kit/results/before.txt"
+  new_kit
   echo 00:04:4b:e5:00:01 >"$work/board/sys/class/net/eth0/address"
-  echo 00:04:4b:e5:00:02 >"$work/board/sys/class/net/wlan0/address"
   measure 0
   expect before.txt "board_id=$(printf 00:04:4b:e5:00:01 | sha256sum | cut -c 1-12)"
   expect_lines 0 00:04:4b "$kit/results/before.txt"
@@ -60,6 +63,17 @@ case_another_board() { # results say which board they are of, by a hash, and are
   echo 00:04:4b:e5:00:99 >"$work/board/sys/class/net/eth0/address"
   measure 1
   expect_printed "results/ was measured on another board: move results/ away to start over, or copy the kit without it"
+  new_kit
+  echo 8f6c2b1d4e5a4c0f9b7a6d3e2c1f0a9b >"$work/board/etc/machine-id" # stays when a card is changed
+  measure 0
+  expect before.txt "board_id=$(printf 8f6c2b1d4e5a4c0f9b7a6d3e2c1f0a9b | sha256sum | cut -c 1-12)"
+  echo 00:04:4b:e5:00:01 >"$work/board/sys/class/net/eth0/address"
+  measure 0
+  new_kit
+  mkdir -p "$work/board/proc/device-tree"
+  printf '1421922012345\0' >"$work/board/proc/device-tree/serial-number"
+  measure 0
+  expect before.txt "board_id=$(printf 1421922012345 | sha256sum | cut -c 1-12)"
 }
 case_chains() {
   board trtexec perf

@@ -88,7 +88,7 @@ board() {
 # measure_as_is [NAME=VALUE…] [OPTION…]: runs measure.sh in the kit on the board.
 measure_as_is() (
   export PATH="$work/board/bin" TENSHOT_SYS="$work/board/sys" TENSHOT_ETC="$work/board/etc" \
-    TENSHOT_CUDA="$work/board/cuda" FAKE_CALLS="$work/calls" FAKE_GATE="$work/gate"
+    TENSHOT_PROC="$work/board/proc" TENSHOT_CUDA="$work/board/cuda" FAKE_CALLS="$work/calls" FAKE_GATE="$work/gate"
   # shellcheck disable=SC2163 # NAME=VALUE
   while [ $# -gt 0 ]; do case $1 in FAKE_*=* | PYTHONPATH=*) export "$1"; shift ;; *) break ;; esac; done
   # shellcheck disable=SC2086 # two words

@@ -5,6 +5,7 @@ import csv
 import importlib.util
 import inspect
 import json
+import os
 import pathlib
 import pickle
 import re
@@ -202,8 +203,12 @@ class ModuleTest(unittest.TestCase):
             fleet, rounds = (tenshot.adapt(CHECKPOINT, files, fleet=several) for several in (True, False))
             with self.assertRaisesRegex(tenshot.InputError, "a fleet needs measurements of at least two boards"):
                 tenshot.adapt(CHECKPOINT, files[0], fleet=True)
+            further = tenshot.plan(CHECKPOINT, samples=3, measured=files, fleet=True)
+            with self.assertRaisesRegex(tenshot.InputError, "a fleet needs measurements of at least two boards"):
+                tenshot.plan(CHECKPOINT, samples=3, measured=files[0], fleet=True)
         with self.assertRaisesRegex(tenshot.InputError, "fleet is of several files"):
             tenshot.adapt(CHECKPOINT, {self.ten[0]: 1.0}, fleet=True)
+        self.assertEqual(len(set(further) - set(self.ten)), 3)
         self.assertIn("Measured on 3 boards that differ by 7.", fleet.explanation)
         width = [numpy.median(upper / lower) for _, lower, upper in (p.predict_interval(self.ten) for p in (fleet, rounds))]
         self.assertGreater(width[0], 1.1 * width[1])
@@ -350,6 +355,23 @@ class ModuleTest(unittest.TestCase):
     def test_shipped_checkpoints_go_by_their_names(self):
         for name in ("pool.tenshot", "pool", pathlib.Path("pool")):
             self.assertEqual(tenshot.plan(name, samples=3), tenshot.plan(CHECKPOINT, samples=3))
+
+    def test_what_came_with_the_module_is_read_before_that_of_another_installation(self):
+        with tempfile.TemporaryDirectory() as folder:
+            own, other = pathlib.Path(folder) / "own", pathlib.Path(folder) / "other"
+            package = own / "lib" / "python3" / "dist-packages" / "tenshot"
+            shutil.copytree(pathlib.Path(MODULE_FOLDER) / "tenshot", package)
+            for prefix in (own, other):
+                (prefix / "share" / "tenshot" / "checkpoints").mkdir(parents=True)
+            shutil.copy(CHECKPOINT, own / "share" / "tenshot" / "checkpoints" / "mine.tenshot")
+            (other / "share" / "tenshot" / "checkpoints" / "mine.tenshot").write_text("of another version")
+            (other / "bin").mkdir()
+            shutil.copy(sys.executable, other / "bin" / "python3")  # as where Python and a package are in /usr
+            found = subprocess.run(
+                [other / "bin" / "python3", "-c", "import tenshot; print(len(tenshot.plan('mine', samples=3)))"],
+                env={**os.environ, "PYTHONHOME": sys.base_prefix, "PYTHONPATH": str(package.parent)},
+                capture_output=True, text=True)
+        self.assertEqual((found.returncode, found.stdout.strip()), (0, "3"), found.stderr)
 
     def test_pandas_goes_in_and_comes_out(self):
         if importlib.util.find_spec("pandas") is None:

@@ -11,21 +11,27 @@ namespace {
 
 /// The space of what a verb was given, networks by name before cells.
 const nasbench::SearchSpace& space_given(const OptionParser& options, const std::vector<std::string>& tables) {
-  for (const char* option : {"networks", "proposals"}) {
-    if (options.has(option)) return nasbench::networks();
-  }
+  if (options.has("networks") || options.has("proposals")) return nasbench::networks();
   return datasets::space_given(options.rest(), {tables.begin(), tables.end()});
 }
 
 }  // namespace
 
+std::string checkpoint_option(const OptionParser& options, const std::string& name) {
+  const std::string given = options.get(name), file = trainer::checkpoint_named(given);
+  if (file != given && std::filesystem::exists(given)) {
+    say("--" + name + " " + given + ": the shipped checkpoint " + file + " is read; ./" + given + " is none",
+        options.has("quiet"));
+  }
+  return file;
+}
+
 std::string checkpoint_of(const OptionParser& options, const std::vector<std::string>& tables) {
-  if (options.has("checkpoint")) return given_or_shipped(options.get("checkpoint"));
+  if (options.has("checkpoint")) return checkpoint_option(options);
   const nasbench::SearchSpace& space = space_given(options, tables);
   std::filesystem::path found;
-  for (const char* option : {"device", "like"}) {
-    if (options.has(option)) found = trainer::shipped_knowledge_of(options.get(option), space);
-  }
+  const char* known = options.has("like") ? "like" : "device";
+  if (options.has(known)) found = trainer::shipped_knowledge_of(options.get(known), space);
   if (found.empty()) found = trainer::shipped_checkpoint(space);
   const std::string shipped = found.lexically_normal().string();
   say("checkpoint: " + shipped, options.has("quiet"));

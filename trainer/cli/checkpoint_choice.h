@@ -10,6 +10,9 @@ namespace tenshot::cli {
 
 using trainer::given_or_shipped;
 
+/// What that option names (trainer::checkpoint_named). Says so where a shipped one comes before what has its name.
+std::string checkpoint_option(const OptionParser& options, const std::string& name = "checkpoint");
+
 /// What --checkpoint names, or without it the shipped checkpoint that fits what is given, which is said: that of
 /// networks by name where --networks or --proposals is given, or `tables` (measurements, lists of architectures) name
 /// networks; else that of cells. Throws FileError where none is shipped.

@@ -73,23 +73,15 @@ void correct(StartedPlan& started, const std::vector<MeasuredStart>& starts, tra
 }  // namespace
 
 std::vector<MeasuredStart> measured_starts(const std::filesystem::path& plan, const StartConditions& conditions) {
-  constexpr double limit_s = 300;
   std::error_code unknown;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
   const PassingOutput output{plan.string() + ".start"};
   descriptor::ChildProcess child;
-  child.command = {unknown ? "/proc/self/exe" : self.string(),
-                   "cold",
-                   "run",
-                   plan.string(),
-                   "--quiet",
-                   "--json",
-                   "--touch-memory",
-                   "--runs",
-                   std::to_string(conditions.runs)};
+  const std::string program = unknown ? "/proc/self/exe" : self.string(), runs = std::to_string(conditions.runs);
+  child.command = {program, "cold", "run", plan.string(), "--quiet", "--json", "--touch-memory", "--runs", runs};
   if (conditions.drop_page_cache) child.command.emplace_back("--drop-page-cache");
   child.output = output.path;
-  child.time_limit_s = limit_s;
+  child.time_limit_s = 300;
   std::vector<MeasuredStart> measured;
   for (int i = 0; i <= conditions.starts; ++i) {
     descriptor::run_child(child);

@@ -68,7 +68,7 @@ std::string shown(const nlohmann::ordered_json& device) {
 
 /// The checkpoint that is given, or those that came with the program.
 std::vector<std::string> checkpoints_of(const OptionParser& options) {
-  if (options.has("checkpoint")) return {given_or_shipped(options.get("checkpoint"))};
+  if (options.has("checkpoint")) return {checkpoint_option(options)};
   std::vector<std::string> shipped;
   for (const std::filesystem::path& found : trainer::shipped_knowledge()) {
     shipped.push_back(found.lexically_normal().string());

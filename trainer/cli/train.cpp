@@ -160,7 +160,7 @@ void require_distinct_files(const OptionParser& options, const std::vector<fs::p
   FileRoles files;
   for (const fs::path& pool : pools) files.reads_folder("--pool", pool);
   if (options.has("knowledge")) files.reads("--knowledge", options.get("knowledge"));
-  if (options.has("from")) files.reads("--from", given_or_shipped(options.get("from")));
+  if (options.has("from")) files.reads("--from", checkpoint_option(options, "from"));
   files.writes_training("--out", options.get("out"));
   files.require_distinct();
 }
@@ -235,7 +235,7 @@ void run(const std::vector<std::string>& arguments) {
   const trainer::TrainingControl control = training_control(out, threads, progress);
   std::unique_ptr<trainer::PoolModel> model;
   if (options.has("from")) {
-    model = trainer::load_pool_model(given_or_shipped(options.get("from")))->grown_by(pool);
+    model = trainer::load_pool_model(trainer::checkpoint_named(options.get("from")))->grown_by(pool);
   } else {
     model = trainer::train_pool_model(predictor.name, pool, settings, control);
   }

@@ -14,7 +14,6 @@ namespace tenshot::trainer {
 
 std::string why_unusable(const Predictions& predictions, std::size_t index, const Architecture& architecture,
                          const SearchSpace& space, datasets::Quantity quantity) {
-  constexpr double widest = 1e4;
   const double latency_ms = predictions.latency_ms[index];
   const std::string of_unit = " " + std::string(unit(quantity)), name = space.format(architecture);
   const auto is_one = [](double value) { return value > 0 && std::isfinite(value); };
@@ -24,7 +23,7 @@ std::string why_unusable(const Predictions& predictions, std::size_t index, cons
   }
   if (predictions.lower_ms.empty()) return "";
   const double lower = predictions.lower_ms[index], upper = predictions.upper_ms[index];
-  if (is_one(lower) && is_one(upper) && upper < widest * lower) return "";
+  if (is_one(lower) && is_one(upper) && upper < widest_interval * lower) return "";
   return name + " is too unlike all that was measured to be predicted: " + significant_digits(latency_ms, 3) + of_unit +
          " would have bounds of " + significant_digits(lower, 3) + " and " + significant_digits(upper, 3) +
          "; measure it, or one that is like it";

@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <fstream>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -21,24 +22,38 @@ constexpr const char* networks_knowledge = "networks.tenshot";
 constexpr const char* cells_knowledge = "cells.tenshot";
 constexpr std::size_t most_devices = 10'000'000;
 
-/// Folders that could be the prefix of an installation or the root of a source tree: those around the program, then
-/// those around the library that this code is in, the nearest first.
+/// Folders that could be the prefix of an installation or the root of a source tree: those around the program or
+/// library that this code is in, the nearest first, then the one around the program, which of a module is Python's.
 std::vector<fs::path> prefixes() {
   constexpr int levels = 4;  // PREFIX/lib/python3/dist-packages/tenshot/native.so
   std::vector<fs::path> found;
   std::error_code failed;
-  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
-  if (!failed) found.push_back(program.parent_path().parent_path());
-  Dl_info library;
-  if (::dladdr(reinterpret_cast<const void*>(&shipped_file), &library) == 0 || library.dli_fname == nullptr) {
-    return found;
-  }
-  fs::path folder = fs::weakly_canonical(library.dli_fname, failed).parent_path();
+  Dl_info own;
+  const bool told = ::dladdr(reinterpret_cast<const void*>(&shipped_file), &own) != 0 && own.dli_fname != nullptr;
+  fs::path folder = told ? fs::weakly_canonical(own.dli_fname, failed).parent_path() : fs::path();
   for (int level = 0; !failed && level < levels && folder.has_relative_path(); ++level) {
     folder = folder.parent_path();
     found.push_back(folder);
   }
+  const fs::path program = fs::read_symlink("/proc/self/exe", failed);
+  if (!failed) found.push_back(program.parent_path().parent_path());
   return found;
+}
+
+/// What came with tenshot under a bare name, whose suffix may be left out; empty where nothing did.
+fs::path shipped_named(const std::string& name) {
+  if (name.empty() || name.find('/') != std::string::npos) return {};
+  for (const char* suffix : {".tenshot", ""}) {
+    if (fs::path shipped = shipped_file(name + suffix); !shipped.empty()) return shipped;
+  }
+  return {};
+}
+
+bool is_checkpoint(const fs::path& path) {
+  std::error_code failed;
+  std::string start;
+  return fs::is_regular_file(path, failed) &&  // what is wrong with one is said when it is read
+         (path.extension() == ".tenshot" || (std::ifstream(path) >> start && start == "TENSHOT"));
 }
 
 }  // namespace
@@ -55,11 +70,13 @@ fs::path shipped_file(const std::string& name) {
 
 std::string given_or_shipped(const std::string& path) {
   std::error_code failed;
-  if (path.empty() || path.find('/') != std::string::npos || fs::exists(path, failed)) return path;
-  for (const char* suffix : {".tenshot", ""}) {
-    if (const fs::path shipped = shipped_file(path + suffix); !shipped.empty()) return shipped.string();
-  }
-  return path;
+  const fs::path shipped = fs::exists(path, failed) ? fs::path() : shipped_named(path);
+  return shipped.empty() ? path : shipped.string();
+}
+
+std::string checkpoint_named(const std::string& path) {
+  const fs::path shipped = shipped_named(path);
+  return shipped.empty() || is_checkpoint(path) ? path : shipped.string();
 }
 
 std::vector<fs::path> shipped_knowledge() {

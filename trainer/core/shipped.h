@@ -17,6 +17,10 @@ std::filesystem::path shipped_file(const std::string& name);
 /// "data".
 std::string given_or_shipped(const std::string& path);
 
+/// The same of a checkpoint: of a bare name only a file *.tenshot, or another file that is a checkpoint, comes
+/// before what came with tenshot. A folder of that name holds networks or a pool.
+std::string checkpoint_named(const std::string& path);
+
 /// The checkpoints of knowledge that came with tenshot, those that are there of networks.tenshot and cells.tenshot.
 std::vector<std::filesystem::path> shipped_knowledge();
 

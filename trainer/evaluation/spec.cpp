@@ -190,16 +190,9 @@ Method method_of(const SpecValue& value) {
     method.settings = row.complete(nullptr);
     return method;
   }
-  std::vector<std::string> keys = {"name",
-                                   "predictor",
-                                   "sampler",
-                                   "samples",
-                                   "rounds",
-                                   "descriptor",
-                                   "planning_noise",
-                                   "planning_descriptor",
-                                   "shuffled_descriptor"};
-  keys.insert(keys.end(), row.adapt_keys.begin(), row.adapt_keys.end());
+  std::vector<std::string> keys(row.adapt_keys.begin(), row.adapt_keys.end());
+  keys.insert(keys.begin(), {"name", "predictor", "sampler", "samples", "rounds", "descriptor", "planning_noise",
+                             "planning_descriptor", "shuffled_descriptor"});
   for (const OptionText& option : row.settings) {
     if (option.name != "seed") keys.push_back(option.name);  // which is the experiment's
   }

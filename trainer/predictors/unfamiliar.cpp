@@ -12,8 +12,8 @@ constexpr double far_outside = 2;  ///< times as costly as the most costly of th
 std::string note_on(const std::string& name, const Unfamiliar& unfamiliar) {
   std::string note;
   if (!unfamiliar.operators.empty()) {
-    note = name + " has operators that no network of the pool has (" + joined(unfamiliar.operators) +
-           "): they count as the operators most like them, and the interval is wider";
+    note = name + " has operators that no measured network has (" + joined(unfamiliar.operators) +
+           "): they count as on other devices, or as the operators most like them, and the interval is wider";
   }
   const bool large = unfamiliar.size > far_outside;
   if (!large && unfamiliar.size >= 1 / far_outside) return note;

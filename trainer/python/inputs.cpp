@@ -42,7 +42,7 @@ std::vector<std::filesystem::path> paths_of(const MeasurementSource& source) {
 
 std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings& candidates,
                                      const std::optional<MeasurementSource>& measurements) {
-  if (checkpoint) return trainer::given_or_shipped(checkpoint->string());
+  if (checkpoint) return trainer::checkpoint_named(checkpoint->string());
   Strings names = candidates;
   if (measurements) {
     if (const auto* numbers = std::get_if<std::map<std::string, double>>(&*measurements)) {

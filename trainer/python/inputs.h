@@ -48,6 +48,6 @@ Strings format_all(const nasbench::SearchSpace& space, const std::vector<nasbenc
 /// `fleet` is that of datasets::read_joined(). Of the quantity that is asked for by name, or that the checkpoint's pool
 /// holds. Throws InputError on measurements that cannot be used, and what reading a file throws.
 trainer::AdaptationSet adaptation_set(const trainer::PoolModel& model, const MeasurementSource& source,
-                                      const std::optional<std::string>& quantity, bool fleet = false);
+                                      const std::optional<std::string>& quantity, bool fleet);
 
 }  // namespace tenshot::python

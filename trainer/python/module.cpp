@@ -167,7 +167,7 @@ LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<Measurem
 
 /// A predictor of a device-runtime that a checkpoint knows.
 LoadedPredictor device(const std::string& name, const Checkpoint& checkpoint) {
-  std::filesystem::path file = checkpoint ? std::filesystem::path(trainer::given_or_shipped(checkpoint->string()))
+  std::filesystem::path file = checkpoint ? std::filesystem::path(trainer::checkpoint_named(checkpoint->string()))
                                           : trainer::shipped_knowledge_of(name, nasbench::networks());
   if (file.empty()) file = trainer::shipped_checkpoint(nasbench::networks());  // which says what is most like it
   return LoadedPredictor(trainer::load_pool_model(file)->known_device(name));
@@ -175,7 +175,7 @@ LoadedPredictor device(const std::string& name, const Checkpoint& checkpoint) {
 
 Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::string& sampler,
              const std::optional<py::iterable>& among, const std::optional<MeasurementSource>& measured,
-             std::uint64_t seed, const std::optional<std::string>& quantity) {
+             std::uint64_t seed, const std::optional<std::string>& quantity, bool fleet) {
   std::optional<Strings> candidates;
   if (among) candidates = strings_of(*among);
   const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, candidates.value_or(Strings{}), measured));
@@ -185,7 +185,7 @@ Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::strin
   request.sampler = sampler;
   request.seed = seed;
   if (candidates) request.candidates = parse_all(space, *candidates);
-  if (measured) request.measured = adaptation_set(*model, *measured, quantity);
+  if (measured) request.measured = adaptation_set(*model, *measured, quantity, fleet);
   const py::gil_scoped_release other_threads_may_run;
   return format_all(space, trainer::plan(*model, request));
 }

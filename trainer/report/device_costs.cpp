@@ -69,7 +69,7 @@ void add_explained_network(Page& page, const Device& device, const Architecture&
   std::vector<std::string> notes;
   for (const Unfamiliar& unfamiliar : device.predictor.unfamiliar({architecture})) {
     if (unfamiliar.operators.empty()) continue;
-    notes.push_back("No network of the pool has these operators, and others stand in for them: " +
+    notes.push_back("No measured network has these operators, and other devices or operators stand in for them: " +
                     joined(unfamiliar.operators));
   }
   if (!notes.empty()) page.warnings(notes);

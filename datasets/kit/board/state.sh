@@ -12,16 +12,20 @@ fact() {
   if [ $# = 3 ]; then line=$3; else { IFS= read -r line <"$2"; } 2>/dev/null; fi
   [ -z "$line" ] || printf '%s=%s\n' "$1" "$line"
 }
-# Which board it is: the hash of its serial number, else of the address of its first network card; nothing where it has
-# neither that may be read.
+# Which board it is: the hash of its serial number, else of its installation's machine-id, else of the address of its
+# first network card. Nothing where none of them can be read. An address that is administered locally (bit 1 of its
+# first octet, as phones and laptops make up anew for each network) says nothing.
 board_id() {
-  told=$(tr -d '\000' <"$proc/device-tree/serial-number")
-  told=${told:-$(getprop ro.serialno)}
-  case $told in *[!0]*) ;; *) told="" ;; esac # nothing but zeros
-  case $told in unknown | 0123456789ABCDEF) told="" ;; esac
-  for card in "$sys"/class/net/*/device; do
-    [ -z "$told" ] || break
-    told=$(cat "${card%/device}/address")
+  told=''
+  for source in serial property installation "$sys"/class/net/*/device; do
+    case $source in
+      serial) told=$(tr -d '\000' <"$proc/device-tree/serial-number") ;;
+      property) told=$(getprop ro.serialno) ;;
+      installation) told=$(cat "$etc/machine-id") ;;
+      *) told=$(cat "${source%/device}/address") && case $told in ?[2367abefABEF]*) told='' ;; esac ;;
+    esac
+    case $told in unknown | uninitialized | 0123456789ABCDEF) ;; *[!0:]*) break ;; esac
+    told=''
   done
   [ -z "$told" ] || printf '%s' "$told" | { sha256sum || shasum -a 256; } | sed 's/^\(.\{12\}\).*/\1/'
 } 2>/dev/null

@@ -21,29 +21,30 @@ constexpr std::size_t folds = 5;
 
 double smallest(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
 
-/// The rows in an order drawn by the seed.
-LatencyRows shuffled(const LatencyRows& rows, std::uint64_t seed) {
-  std::vector<std::size_t> order(rows.latency_ms.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  Rng rng(seed);
-  rng.shuffle(order);
+LatencyRows some_of(const LatencyRows& rows, const std::vector<std::size_t>& numbers) {
   LatencyRows result;
-  for (const std::size_t row : order) {
+  for (const std::size_t row : numbers) {
     result.features.push_back(rows.features[row]);
     result.latency_ms.push_back(rows.latency_ms[row]);
   }
   return result;
 }
 
+/// The rows in an order drawn by the seed.
+LatencyRows shuffled(const LatencyRows& rows, std::uint64_t seed) {
+  std::vector<std::size_t> order(rows.latency_ms.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Rng(seed).shuffle(order);
+  return some_of(rows, order);
+}
+
 /// Rows whose number is (or is not) `fold` modulo the number of folds.
 LatencyRows of_fold(const LatencyRows& rows, std::size_t fold, bool inside) {
-  LatencyRows result;
+  std::vector<std::size_t> numbers;
   for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
-    if ((i % folds == fold) != inside) continue;
-    result.features.push_back(rows.features[i]);
-    result.latency_ms.push_back(rows.latency_ms[i]);
+    if ((i % folds == fold) == inside) numbers.push_back(i);
   }
-  return result;
+  return some_of(rows, numbers);
 }
 
 double squared_relative_error(const LatencyLearner& learner, const LatencyRows& rows) {

@@ -95,17 +95,10 @@ std::vector<std::string> feature_names(const std::string& category) {
 std::vector<double> operation_features(const OperatorSpecification& op) {
   const Sizes s(op);
   const std::string category = operation_category(op);
+  const double stride = op.stride.height, kernel = op.kernel.height;
   if (is_convolution(category)) {
-    std::vector<double> features = {s.input_height,
-                                    s.input_channels,
-                                    s.output_height,
-                                    static_cast<double>(op.stride.height),
-                                    static_cast<double>(op.kernel.height),
-                                    s.output_channels,
-                                    s.input_size,
-                                    s.output_size,
-                                    s.parameters,
-                                    s.flops};
+    std::vector<double> features = {s.input_height,    s.input_channels, s.output_height, stride,       kernel,
+                                    s.output_channels, s.input_size,     s.output_size,   s.parameters, s.flops};
     if (category == "grouped_convolution") features.push_back(op.groups);
     return features;
   }
@@ -116,15 +109,8 @@ std::vector<double> operation_features(const OperatorSpecification& op) {
     return {s.input_height, s.input_channels, tensors, s.output_channels, s.input_size, s.output_size};
   }
   if (category == "pooling") {
-    const double window = static_cast<double>(op.kernel.height) * op.kernel.width;
-    return {s.input_height,
-            s.input_channels,
-            s.output_height,
-            static_cast<double>(op.stride.height),
-            static_cast<double>(op.kernel.height),
-            s.input_size,
-            s.output_size,
-            window * s.output_size};
+    const double arithmetic = kernel * op.kernel.width * s.output_size;
+    return {s.input_height, s.input_channels, s.output_height, stride, kernel, s.input_size, s.output_size, arithmetic};
   }
   if (category == "padding") {
     return {s.input_height, s.input_channels, s.output_height, s.output_height - s.input_height, s.output_size};

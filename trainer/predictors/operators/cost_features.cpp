@@ -21,6 +21,10 @@ bool knows(const FeatureMap& map, std::size_t feature) {
   return std::binary_search(map.raw.begin(), map.raw.end(), feature);
 }
 
+bool is_measured(const FeatureMap& map, std::size_t group) {
+  return std::find(map.unmeasured.begin(), map.unmeasured.end(), operator_group_name(group)) == map.unmeasured.end();
+}
+
 constexpr std::size_t measures_of_start = 2;  ///< count and arithmetic
 
 std::size_t count_of(std::size_t group) { return 1 + group * measures_of_group; }
@@ -28,8 +32,9 @@ std::size_t count_of(std::size_t group) { return 1 + group * measures_of_group; 
 /// The group as which an operator of `group` counts: the group itself where the pool saw it, else the one most like it
 /// that the pool saw; none where there is none, or where unknown operators are left out.
 std::optional<std::size_t> counts_as(const FeatureMap& map, std::size_t group, UnknownOperators unknown) {
-  if (knows(map, count_of(group))) return group;  // every operator counts, so a group that was seen has its count
-  if (unknown == UnknownOperators::left_out) return std::nullopt;
+  const bool seen = knows(map, count_of(group));  // every operator counts, so a group that was seen has its count
+  if (unknown == UnknownOperators::left_out && !(seen && is_measured(map, group))) return std::nullopt;
+  if (seen) return group;
   for (const std::size_t other : stand_in_groups(group)) {
     if (knows(map, count_of(other))) return other;
   }
@@ -53,6 +58,7 @@ Eigen::VectorXd mapped(const FeatureMap& map, const Eigen::VectorXd& raw, Unknow
   Eigen::VectorXd known = with_all_weights(raw);
   for (std::size_t group = 0; group < operator_group_count(); ++group) {
     const std::optional<std::size_t> other = counts_as(map, group, unknown);
+    if (!other) known.segment(static_cast<Eigen::Index>(count_of(group)), measures_of_group).setZero();
     if (!other || *other == group) continue;
     known.segment(static_cast<Eigen::Index>(count_of(*other)), measures_of_group) +=
         raw.segment(static_cast<Eigen::Index>(count_of(group)), measures_of_group);
@@ -300,7 +306,7 @@ std::vector<std::string> unknown_groups(const FeatureMap& map, const SearchSpace
   std::vector<std::string> names;
   for (std::size_t group = 0; group < operator_group_count(); ++group) {
     const std::size_t count = 1 + group * measures_of_group;
-    if (raw[static_cast<Eigen::Index>(count)] > 0 && !std::binary_search(map.raw.begin(), map.raw.end(), count)) {
+    if (raw[static_cast<Eigen::Index>(count)] > 0 && !(knows(map, count) && is_measured(map, group))) {
       names.push_back(operator_group_name(group));
     }
   }

@@ -43,6 +43,9 @@ struct FeatureMap {
   Eigen::VectorXd unit;                ///< [raw.size()], positive
   std::vector<int> options;            ///< options of each decision of a layered space; else empty
   std::vector<OperatorTimes> learned;  ///< one for each further block; none in a layered space
+  /// Names of groups that other devices of the pool measured and the device that is predicted did not; of a known
+  /// device.
+  std::vector<std::string> unmeasured;
 
   std::size_t operator_features() const { return raw.size(); }
   std::size_t decision_features() const;
@@ -70,9 +73,11 @@ FeatureMap make_feature_map(const nasbench::SearchSpace& space,
                             const std::vector<nasbench::Architecture>& architectures,
                             FeaturesOf purpose = FeaturesOf::inference);
 
-/// What becomes of operators of a group that the pool never saw.
+/// What becomes of operators of a group that the pool never saw, or a known device never measured.
 enum class UnknownOperators {
-  stand_in,  ///< they count as operators of the group most like theirs that the pool saw
+  /// They count as operators of the group most like theirs that the pool saw; where other devices measured the group,
+  /// as such operators.
+  stand_in,
   left_out
 };
 
@@ -85,7 +90,7 @@ FeatureTable feature_table(const FeatureMap& map, const nasbench::SearchSpace& s
 /// pool never saw, another stands in.
 Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::OperatorSpecification& specification);
 
-/// Names of the groups in `architecture` that no network of the pool had.
+/// Names of the groups in `architecture` that no network of the pool had, or none that the known device measured.
 std::vector<std::string> unknown_groups(const FeatureMap& map, const nasbench::SearchSpace& space,
                                         const nasbench::Architecture& architecture);
 

@@ -178,6 +178,19 @@ void add_decision_costs(const Measured& measured, Index operator_features, doubl
   costs.tail(decisions) = gram.llt().solve(relative.transpose() * left);
 }
 
+/// What the columns have in common: their leading principal directions, as few as hold half of the squares.
+Eigen::MatrixXd common_directions(const Eigen::MatrixXd& columns) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(columns.transpose() * columns);
+  const Eigen::VectorXd& squares = eigen.eigenvalues();  // ascending
+  constexpr double kept_share = 0.5;
+  double kept = 0;
+  Index rank = 0;
+  for (; rank < squares.size() && kept + squares[squares.size() - 1 - rank] <= kept_share * squares.sum(); ++rank) {
+    kept += squares[squares.size() - 1 - rank];
+  }
+  return eigen.eigenvectors().rightCols(rank);
+}
+
 }  // namespace
 
 Eigen::MatrixXd profile_differences(const Eigen::MatrixXd& features, const Eigen::MatrixXd& costs) {
@@ -215,23 +228,6 @@ Eigen::VectorXd residual_weights(const PoolNumbers& pool, Index device, const Ei
   for (Index i = 0; i < count; ++i) weights[measured.networks[static_cast<std::size_t>(i)]] = solved[i];
   return weights;
 }
-
-namespace {
-
-/// What the columns have in common: their leading principal directions, as few as hold half of the squares.
-Eigen::MatrixXd common_directions(const Eigen::MatrixXd& columns) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(columns.transpose() * columns);
-  const Eigen::VectorXd& squares = eigen.eigenvalues();  // ascending
-  constexpr double kept_share = 0.5;
-  double kept = 0;
-  Index rank = 0;
-  for (; rank < squares.size() && kept + squares[squares.size() - 1 - rank] <= kept_share * squares.sum(); ++rank) {
-    kept += squares[squares.size() - 1 - rank];
-  }
-  return eigen.eigenvectors().rightCols(rank);
-}
-
-}  // namespace
 
 void keep_common_residuals(CostLibrary& library) {
   if (!library.places.compared() || library.known_weights.size() == 0) return;
@@ -299,8 +295,8 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
     library.log_rms[d] = std::sqrt(residuals.square().mean());
   }
   library.differences = profile_differences(pool.features, library.costs);
-  if (compared) set_kinds_apart(pool.labels, options.kinds, library.differences);
   if (!compared) return library;
+  set_kinds_apart(pool.labels, options.kinds, library.differences);
   library.places = {library.costs.colwise().mean(), options.similarity_length, options.similarity_scale,
                     options.similarity_noise};
   library.known = library.places.of(pool.features);
@@ -349,26 +345,17 @@ PoolNumbers selection_of(const PoolNumbers& pool, const std::vector<Index>& netw
 
 CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size_t>& devices) {
   CostLibrary part = library;
-  const auto count = static_cast<Index>(devices.size());
-  part.costs.resize(count, library.costs.cols());
-  part.median_ms.resize(count);
-  part.log_rms.resize(count);
-  part.differences.resize(count, count);
-  part.known_weights.resize(library.known_weights.rows(), library.places.compared() ? count : 0);
+  const std::vector<Index> rows(devices.begin(), devices.end());
+  part.costs = library.costs(rows, Eigen::all);
+  part.median_ms = library.median_ms(rows);
+  part.log_rms = library.log_rms(rows);
+  part.differences = library.differences(rows, rows);
+  if (library.places.compared()) part.known_weights = library.known_weights(Eigen::all, rows);
   part.kinds = kinds_of_devices(library.kinds, devices, library.scale);
   part.groups = groups_of_devices(library.groups, devices);
   part.block.clear();
+  part.unmeasured.clear();
   for (const std::size_t device : devices) part.block.push_back(library.block_of(device));
-  for (Index i = 0; i < count; ++i) {
-    const auto device = static_cast<Index>(devices[static_cast<std::size_t>(i)]);
-    part.costs.row(i) = library.costs.row(device);
-    part.median_ms[i] = library.median_ms[device];
-    part.log_rms[i] = library.log_rms[device];
-    if (library.places.compared()) part.known_weights.col(i) = library.known_weights.col(device);
-    for (Index j = 0; j < count; ++j) {
-      part.differences(i, j) = library.differences(device, static_cast<Index>(devices[static_cast<std::size_t>(j)]));
-    }
-  }
   return part;
 }
 

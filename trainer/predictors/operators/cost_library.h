@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "trainer/predictors/operators/device_kinds.h"
@@ -84,6 +85,10 @@ struct CostLibrary {
   double alike = 0.15;
   /// Which block of the features each device's costs belong to (FeatureMap); empty: all to the shared one.
   std::vector<std::size_t> block;
+
+  /// Of each device the names of the groups (operator_groups.h) that its networks lack and others of the pool have,
+  /// whose costs are those of other devices; empty where nobody said so.
+  std::vector<std::vector<std::string>> unmeasured;
 
   NetworkPlaces places;
   Eigen::MatrixXd known;          ///< places of the pool's networks, [networks, features + 1]; empty: not compared

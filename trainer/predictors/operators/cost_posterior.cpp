@@ -249,20 +249,6 @@ Eigen::VectorXd least_costs(const CostLibrary& library, const std::vector<EntryV
   return costs_ms;
 }
 
-/// Adds the covariance of the costs of one block to spread and rest.
-void add_spread(Index begin, const Eigen::MatrixXd& covariance, Index operator_features, CostPosterior& posterior) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(covariance);
-  const Index features = covariance.rows(), rank = std::min(features, spread_rank), before = posterior.spread_ms.cols();
-  const Eigen::MatrixXd spread =
-      eigen.eigenvectors().rightCols(rank) * eigen.eigenvalues().tail(rank).cwiseMax(0).cwiseSqrt().asDiagonal();
-  posterior.spread_ms.conservativeResize(Eigen::NoChange, before + rank);
-  posterior.spread_ms.rightCols(rank).setZero();
-  posterior.spread_ms.block(begin, before, features, rank) = spread;
-  const Index decisions = features - operator_features;
-  posterior.rest_ms2.segment(begin + operator_features, decisions) =
-      (covariance.diagonal() - spread.rowwise().squaredNorm()).cwiseMax(0).tail(decisions);
-}
-
 /// What a group's networks take beside the costs, as weights of these networks.
 Eigen::VectorXd weights_beside_costs(const CostLibrary& library, const Hypothesis& hypothesis) {
   constexpr double own = 0.01;  // variance of a network's own, so that two that are nearly equal stay finite
@@ -306,6 +292,19 @@ void set_anchors(const CostLibrary& library, const std::vector<Hypothesis>& hypo
 }
 
 }  // namespace
+
+void add_spread(Index begin, const Eigen::MatrixXd& covariance, Index operator_features, CostPosterior& posterior) {
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(covariance);
+  const Index features = covariance.rows(), rank = std::min(features, spread_rank), before = posterior.spread_ms.cols();
+  const Eigen::MatrixXd spread =
+      eigen.eigenvectors().rightCols(rank) * eigen.eigenvalues().tail(rank).cwiseMax(0).cwiseSqrt().asDiagonal();
+  posterior.spread_ms.conservativeResize(Eigen::NoChange, before + rank);
+  posterior.spread_ms.rightCols(rank).setZero();
+  posterior.spread_ms.block(begin, before, features, rank) = spread;
+  const Index decisions = features - operator_features;
+  posterior.rest_ms2.segment(begin + operator_features, decisions) =
+      (covariance.diagonal() - spread.rowwise().squaredNorm()).cwiseMax(0).tail(decisions);
+}
 
 CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options) {
   check(set);

@@ -60,6 +60,11 @@ struct CostPosterior {
 /// unusable ones.
 CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options = {});
 
+/// Adds the covariance of the costs of the block of features that begins there to spread and rest, which have as many
+/// rows as there are features. Of operators' costs the smallest directions are left out.
+void add_spread(Eigen::Index begin, const Eigen::MatrixXd& covariance, Eigen::Index operator_features,
+                CostPosterior& posterior);
+
 /// What a posterior says of networks: log latency (of ms) has this mean and standard deviation, before calibration.
 struct LogLatency {
   Eigen::VectorXd mean;

@@ -82,7 +82,7 @@ void widen(DeviceKind& kind, const FeatureScale& scale, const Places& places) {
   kind = std::move(wide);
 }
 
-void widen(FeatureMap& map, CostLibrary& library, const FeatureMap& other) {
+Places widen(FeatureMap& map, CostLibrary& library, const FeatureMap& other) {
   const auto before = static_cast<Index>(map.operator_features());
   const Places places = widen(map, other);
   library.operator_features = map.operator_features();
@@ -90,10 +90,31 @@ void widen(FeatureMap& map, CostLibrary& library, const FeatureMap& other) {
   for (OperatorTimes& times : map.learned) times.costs = widened(times.costs.transpose(), places, before).transpose();
   if (!library.kinds.empty()) library.scale = feature_scale(map);
   for (DeviceKind& kind : library.kinds) widen(kind, library.scale, places);
-  if (!library.places.compared()) return;
+  library.unmeasured.resize(library.devices());
+  for (std::size_t f = 0; f < places.size(); ++f) {
+    const auto group = places[f] < 0 ? group_counted_by(map.raw[f]) : std::nullopt;
+    for (auto& groups : library.unmeasured)
+      if (group) groups.push_back(operator_group_name(*group));
+  }
+  if (!library.places.compared()) return places;
   Eigen::VectorXd& typical = library.places.typical_costs;
   typical = widened(typical.transpose(), places, before).transpose();
   library.known = widened(library.known, places, before);
+  return places;
+}
+
+/// Gives devices costs of features that are new to them: the mean of what they cost the added devices, relative to the
+/// costs of what both have measured.
+void add_new_costs(const Places& places, const PoolNumbers& numbers, const Eigen::MatrixXd& added,
+                   Eigen::MatrixXd& costs) {
+  Eigen::RowVectorXd both = (numbers.features.array() != 0).colwise().any().cast<double>();
+  for (std::size_t f = 0; f < places.size(); ++f) both[static_cast<Index>(f)] *= places[f] >= 0 ? 1 : 0;
+  const Eigen::VectorXd ratio = (added * both.transpose()).cwiseMax(smallest_relative).cwiseInverse();
+  const Eigen::RowVectorXd typical = ratio.transpose() * added / static_cast<double>(added.rows());
+  for (std::size_t f = 0; f < places.size(); ++f) {
+    const auto at = static_cast<Index>(f);
+    if (places[f] < 0) costs.col(at) = (costs * both.transpose()) * typical[at];
+  }
 }
 
 /// What a device costs, and how far its networks are from that.
@@ -145,8 +166,9 @@ void append_known(const PoolNumbers& numbers, const CostLibrary& own, CostLibrar
 
 void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, const PosteriorOptions& options) {
   const std::vector<nasbench::Architecture> networks = datasets::latency_matrix(pool).architectures;
-  widen(map, library,
-        make_feature_map(*pool.space, networks, map.of_starts() ? FeaturesOf::start : FeaturesOf::inference));
+  const Places places =
+      widen(map, library,
+            make_feature_map(*pool.space, networks, map.of_starts() ? FeaturesOf::start : FeaturesOf::inference));
   PoolNumbers numbers = numbers_of(map, pool);
   numbers.scale = {};  // a few devices are no kinds of their own
   CostLibrary own = fit_library(numbers, library_options(pool, options));
@@ -163,6 +185,8 @@ void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, con
     own.log_rms[d] =
         std::max(found.noise, std::sqrt(known.select(error.square(), 0).sum() / static_cast<double>(known.count())));
   }
+  add_new_costs(places, numbers, own.costs, library.costs);
+  for (auto& groups : unmeasured_groups(map, numbers)) library.unmeasured.push_back(std::move(groups));
   if (!library.block.empty()) library.block.resize(static_cast<std::size_t>(before + added), 0);
   library.costs.conservativeResize(before + added, Eigen::NoChange);
   library.costs.bottomRows(added) = own.costs;

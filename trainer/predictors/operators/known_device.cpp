@@ -1,6 +1,5 @@
 #include "trainer/predictors/operators/known_device.h"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 
@@ -15,14 +14,6 @@ using structured::LeftOutError;
 
 constexpr double least_noise = 0.005;  ///< of log latency
 constexpr double least_share = 1e-6;   ///< of a device's scale: no prediction is below it
-constexpr Index spread_rank = 64;
-
-/// spread · spreadᵀ is a covariance, but for its smallest directions.
-Eigen::MatrixXd spread_of(const Eigen::MatrixXd& covariance) {
-  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(covariance);
-  const Index rank = std::min(covariance.rows(), spread_rank);
-  return eigen.eigenvectors().rightCols(rank) * eigen.eigenvalues().tail(rank).cwiseMax(0).cwiseSqrt().asDiagonal();
-}
 
 /// The networks of a pool without one part of them, on the devices that still have some.
 struct Remaining {
@@ -95,13 +86,9 @@ CostPosterior known_posterior(const CostLibrary& library, std::size_t device, co
   posterior.components.push_back(std::move(component));
   posterior.floor_ms = least_share * scale_ms;
   posterior.least_costs_ms = Eigen::VectorXd::Zero(features);
-  const Eigen::MatrixXd spread = spread_of(covariance);
-  posterior.spread_ms = Eigen::MatrixXd::Zero(features, spread.cols());
-  posterior.spread_ms.middleRows(begin, width) = spread;
+  posterior.spread_ms.resize(features, 0);
   posterior.rest_ms2 = Eigen::VectorXd::Zero(features);
-  const auto operators = static_cast<Index>(library.operator_features);
-  posterior.rest_ms2.segment(begin + operators, width - operators) =
-      (covariance.diagonal() - spread.rowwise().squaredNorm()).cwiseMax(0).tail(width - operators);
+  add_spread(begin, covariance, static_cast<Index>(library.operator_features), posterior);
   posterior.places = library.places;
   if (!library.places.compared()) return posterior;
   posterior.anchors = library.known;
@@ -109,6 +96,21 @@ CostPosterior known_posterior(const CostLibrary& library, std::size_t device, co
   posterior.residual_variance = std::pow(library.log_rms[number], 2) * library.residual_factor();
   posterior.reach_variance = library.reach_variance;
   return posterior;
+}
+
+void drop_unlisted(FeatureMap& map, CostPosterior& posterior) {
+  const auto is_listed_apart = [](const std::string& name) {  // of a group or a feature
+    const std::string group = name.substr(0, name.find('.'));
+    return group == "activation" || group == "elementwise" || group == "normalisation";
+  };
+  auto& groups = map.unmeasured;
+  if (std::count_if(groups.begin(), groups.end(), is_listed_apart) < 3) return;
+  groups.erase(std::remove_if(groups.begin(), groups.end(), is_listed_apart), groups.end());
+  for (std::size_t f = 0; f < map.features(); ++f) {
+    if (!is_listed_apart(map.name(f))) continue;
+    posterior.spread_ms.row(static_cast<Index>(f)).setZero();
+    for (CostComponent& component : posterior.components) component.costs_ms[static_cast<Index>(f)] = 0;
+  }
 }
 
 OwnFits own_fits(const datasets::Pool& pool, const CostLibrary& library, const PosteriorOptions& options) {

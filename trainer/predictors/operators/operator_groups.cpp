@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <optional>
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -30,22 +29,10 @@ enum Group : std::size_t {
   group_count
 };
 
-const std::array<std::string, group_count> group_names = {"convolution_1x1",
-                                                          "convolution",
-                                                          "depthwise_convolution",
-                                                          "grouped_convolution",
-                                                          "transposed_convolution",
-                                                          "linear",
-                                                          "matrix_product",
-                                                          "pool",
-                                                          "global_pool",
-                                                          "activation",
-                                                          "elementwise",
-                                                          "concatenation",
-                                                          "data_movement",
-                                                          "normalisation",
-                                                          "opaque",
-                                                          "recurrent"};
+const auto group_names =
+    std::vector<std::string>({"convolution_1x1", "convolution", "depthwise_convolution", "grouped_convolution",
+                              "transposed_convolution", "linear", "matrix_product", "pool", "global_pool", "activation",
+                              "elementwise", "concatenation", "data_movement", "normalisation", "opaque", "recurrent"});
 
 const std::array<std::string, measures_of_group> measure_names = {
     "count", "arithmetic", "input_bytes", "output_bytes", "weight_bytes", "window_bytes", "large_window_arithmetic"};
@@ -164,6 +151,11 @@ std::string operator_group_of(const OperatorSpecification& specification) {
   return group ? group_names.at(*group) : std::string();
 }
 std::size_t raw_feature_count() { return 1 + group_count * measures_of_group; }
+
+std::optional<std::size_t> group_counted_by(std::size_t feature) {
+  if (feature == 0 || feature >= raw_feature_count() || (feature - 1) % measures_of_group != count) return std::nullopt;
+  return (feature - 1) / measures_of_group;
+}
 
 std::size_t first_use_feature(std::size_t group) { return raw_feature_count() + group; }
 std::size_t all_weights_feature() { return first_use_feature(group_count); }

@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,6 +45,9 @@ constexpr std::size_t measures_of_group = large_window_arithmetic + 1;
 /// shape [1 + operator_group_count() · measures_of_group].
 Eigen::VectorXd raw_features(const std::vector<nasbench::OperatorSpecification>& operators);
 std::size_t raw_feature_count();
+
+/// The group whose operators a raw feature counts; nothing for other features.
+std::optional<std::size_t> group_counted_by(std::size_t feature);
 
 /// Features of starts, numbered after the raw ones: for each group a one where the network has an operator of it, which
 /// the first of them makes ready for all, and the bytes of all weights, which are read from the file.

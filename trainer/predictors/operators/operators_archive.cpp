@@ -111,6 +111,7 @@ void put_features(Archive& archive, const FeatureMap& map) {
     put(archive, name + ".costs", times.costs);
   }
   if (!learned.empty()) archive.card["features"]["learned"] = std::move(learned);
+  if (!map.unmeasured.empty()) archive.card["features"]["unmeasured"] = map.unmeasured;
 }
 
 namespace {
@@ -158,7 +159,9 @@ FeatureMap get_features(const Archive& archive, const nasbench::SearchSpace& spa
     throw FormatError("key 'features.decisions' does not fit the space " + std::string(space.name()));
   }
   map.unit = get(archive, "features.unit", static_cast<Index>(map.raw.size()), 1, smallest);
-  const auto learned = CardField(archive).at("features").find("learned");
+  const CardField field = CardField(archive).at("features");
+  if (const auto unmeasured = field.find("unmeasured")) map.unmeasured = unmeasured->texts(operator_group_count());
+  const auto learned = field.find("learned");
   if (!learned) return map;
   if (!map.options.empty()) learned->fail("nothing in a space of decisions");
   for (const CardField& times : learned->list(most_learned)) {
@@ -262,6 +265,7 @@ void put_library(Archive& archive, const CostLibrary& library, Exactness exactne
   archive.card["residual_variance"] = library.residual_variance;
   archive.card["reach_variance"] = {{"above", library.reach_variance.above}, {"below", library.reach_variance.below}};
   if (!library.block.empty()) archive.card["library_blocks"] = library.block;
+  if (!library.unmeasured.empty()) archive.card["unmeasured_groups"] = library.unmeasured;
   put(archive, "library.costs", library.costs, exactness);
   put(archive, "library.median_ms", library.median_ms);
   put(archive, "library.log_rms", library.log_rms, exactness);
@@ -288,6 +292,12 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
           static_cast<std::size_t>(block.whole_number(0, static_cast<std::int64_t>(map.learned.size()))));
     }
     if (static_cast<Index>(library.block.size()) != devices) blocks->fail("one number for each device");
+  }
+  if (const auto unmeasured = CardField(archive).find("unmeasured_groups")) {
+    for (const CardField& groups : unmeasured->list(static_cast<std::size_t>(devices))) {
+      library.unmeasured.push_back(groups.texts(operator_group_count()));
+    }
+    if (static_cast<Index>(library.unmeasured.size()) != devices) unmeasured->fail("one list for each device");
   }
   library.median_ms = get(archive, "library.median_ms", devices, 1, smallest);
   library.log_rms = get(archive, "library.log_rms", devices, 1, 0);

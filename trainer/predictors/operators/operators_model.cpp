@@ -146,7 +146,10 @@ class OperatorsModel : public PoolModel {
     nlohmann::json card = predictor_card(*this, {}, learned_.seed);
     card["known_device"] = id;
     put_explanation(card, get_quantity(card), {known_device_remark(*this, fits, device)});
-    return predictor_of(learned_.map, std::move(posterior), std::move(card));
+    FeatureMap map = learned_.map;
+    if (!learned_.library.unmeasured.empty()) map.unmeasured = learned_.library.unmeasured[device];
+    operators::drop_unlisted(map, posterior);
+    return predictor_of(std::move(map), std::move(posterior), std::move(card));
   }
 
  private:

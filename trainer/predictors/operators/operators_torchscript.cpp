@@ -183,19 +183,21 @@ std::string torchscript(const nasbench::SearchSpace& space, const FeatureMap& ma
   } else {
     define_named_features(module, map, posterior, card);
   }
-  module.define(
-      "def forward(self, encoding: Tensor) -> Tensor:\n"
-      "  return torch.exp(self.log_latency(self.features(encoding))[0])\n"
-      "def predict(self, architectures: List[str]) -> Tensor:\n"
-      "  return self.forward(self.encode(architectures))\n");
-  if (!intervals) return with_card(module, card);
-  structured::add_quantiles(module, posterior.calibration);
-  module.define(
-      "def forward_interval(self, encoding: Tensor, confidence: float) -> Tuple[Tensor, Tensor, Tensor]:\n"
-      "  mean, deviation = self.log_latency(self.features(encoding))\n"
-      "  return self.interval(mean, deviation, confidence)\n"
-      "def predict_interval(self, architectures: List[str], confidence: float) -> Tuple[Tensor, Tensor, Tensor]:\n"
-      "  return self.forward_interval(self.encode(architectures), confidence)\n");
+  if (intervals) {
+    structured::add_quantiles(module, posterior.calibration);
+    module.define(
+        "def forward_interval(self, encoding: Tensor, confidence: float) -> Tuple[Tensor, Tensor, Tensor]:\n"
+        "  mean, deviation = self.log_latency(self.features(encoding))\n"
+        "  return self.interval(mean, deviation, confidence)\n"
+        "def predict_interval(self, architectures: List[str], confidence: float) -> Tuple[Tensor, Tensor, Tensor]:\n"
+        "  return self.forward_interval(self.encode(architectures), confidence)\n");
+  }
+  const bool refuses = intervals && !space.composed();  // those of a space are made of the same operators
+  module.define("def forward(self, encoding: Tensor) -> Tensor:\n" +
+                std::string(refuses ? "  return self.forward_interval(encoding, 0.9)[0]\n"
+                                    : "  return torch.exp(self.log_latency(self.features(encoding))[0])\n") +
+                "def predict(self, architectures: List[str]) -> Tensor:\n"
+                "  return self.forward(self.encode(architectures))\n");
   return with_card(module, card);
 }
 

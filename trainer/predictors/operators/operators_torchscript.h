@@ -14,6 +14,8 @@ namespace tenshot::trainer::operators {
 /// In a space whose options combine, the encoding is one-hot, or holds the probabilities of options: latency is then
 /// that of the expected features. Of networks by name it is network_encoding(): encode() knows those that the card
 /// carries, and takes of the others what `tenshot network features` writes. The card is the extra file card.json.
+/// All three numbers are NaN where the bounds are as far apart as why_unusable() refuses; of networks by name, so are
+/// those of forward() and predict(), by their bounds of 90 %.
 std::string torchscript(const nasbench::SearchSpace& space, const FeatureMap& map, const CostPosterior& posterior,
                         const nlohmann::json& card, bool intervals);
 

@@ -13,6 +13,12 @@ namespace {
 /// Of a device's median latency: no latency that the library expects is below it.
 constexpr double smallest_expected = 1e-3;
 
+std::vector<Eigen::Index> all_of(std::size_t count) {
+  std::vector<Eigen::Index> all(count);
+  std::iota(all.begin(), all.end(), Eigen::Index{0});
+  return all;
+}
+
 }  // namespace
 
 LibraryOptions library_options(const datasets::Pool& pool, const PosteriorOptions& options) {
@@ -21,16 +27,6 @@ LibraryOptions library_options(const datasets::Pool& pool, const PosteriorOption
   if (pool.quantity() == datasets::Quantity::cold) library.typical_pull = options.start_pull;
   return library;
 }
-
-namespace {
-
-std::vector<Eigen::Index> all_of(std::size_t count) {
-  std::vector<Eigen::Index> all(count);
-  std::iota(all.begin(), all.end(), Eigen::Index{0});
-  return all;
-}
-
-}  // namespace
 
 FeatureMap FittedPool::learn(const std::vector<Eigen::Index>& known, CostLibrary& of) const {
   return learn(known, of, all_of(of.devices()));
@@ -81,6 +77,21 @@ PoolNumbers numbers_of(const FeatureMap& map, const datasets::Pool& pool) {
   return numbers;
 }
 
+std::vector<std::vector<std::string>> unmeasured_groups(const FeatureMap& map, const PoolNumbers& numbers) {
+  if (!map.options.empty()) return {};  // the networks of a space are made of the same operators
+  std::vector<std::vector<std::string>> result(static_cast<std::size_t>(numbers.latency_ms.rows()));
+  for (std::size_t f = 0; f < map.raw.size(); ++f) {
+    const std::optional<std::size_t> group = group_counted_by(map.raw[f]);
+    if (!group) continue;
+    const auto has = numbers.features.col(static_cast<Eigen::Index>(f)).transpose().array() > 0;
+    for (std::size_t d = 0; d < result.size(); ++d) {
+      const auto measured = numbers.latency_ms.row(static_cast<Eigen::Index>(d)).array().isFinite();
+      if (!(has && measured).any()) result[d].push_back(operator_group_name(*group));
+    }
+  }
+  return result;
+}
+
 FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options) {
   require_devices(pool);
   const std::vector<Architecture> networks = datasets::latency_matrix(pool).architectures;
@@ -89,6 +100,7 @@ FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options) {
   fitted.map = make_feature_map(*pool.space, networks, starts ? FeaturesOf::start : FeaturesOf::inference);
   fitted.numbers = numbers_of(fitted.map, pool);
   fitted.library = fit_library(fitted.numbers, options);
+  fitted.library.unmeasured = unmeasured_groups(fitted.map, fitted.numbers);
   if (!options.operator_times || !fitted.operators.any()) return fitted;
   fitted.map = fitted.learn(all_of(fitted.networks.size()), fitted.library);
   return fitted;

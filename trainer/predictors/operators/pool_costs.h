@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "datasets/pool/pool.h"
@@ -33,6 +34,9 @@ LibraryOptions library_options(const datasets::Pool& pool, const PosteriorOption
 
 /// The networks of a pool under the shared features of a map. Throws InputError for a device without latencies.
 PoolNumbers numbers_of(const FeatureMap& map, const datasets::Pool& pool);
+
+/// What CostLibrary::unmeasured is to say of the devices whose networks have these features.
+std::vector<std::vector<std::string>> unmeasured_groups(const FeatureMap& map, const PoolNumbers& numbers);
 
 /// Throws InputError for a device without latencies.
 FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options);

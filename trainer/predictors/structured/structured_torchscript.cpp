@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "trainer/core/prediction_table.h"
 #include "trainer/networks/torchscript_parsing.h"
 #include "trainer/predictors/structured/prediction.h"
 
@@ -57,7 +58,13 @@ void add_quantiles(torch::jit::Module& module, const IntervalCalibration& calibr
       "  assert confidence > 0.0 and confidence <= 0.999, 'confidence is a share of 0 to 0.999, such as 0.9'\n"
       "  below = min(self.quantile((1.0 - confidence) / 2.0), 0.0)\n"
       "  above = max(self.quantile((1.0 + confidence) / 2.0), 0.0)\n"
-      "  return (torch.exp(mean), torch.exp(mean + below * deviation), torch.exp(mean + above * deviation))\n");
+      "  lower, upper = torch.exp(mean + below * deviation), torch.exp(mean + above * deviation)\n"
+      "  usable = (lower > 0.0) & torch.isfinite(upper) & (upper < " +
+      std::to_string(widest_interval) +
+      " * lower)\n"
+      "  refused = torch.full_like(mean, float('nan'))\n"
+      "  return (torch.where(usable, torch.exp(mean), refused), torch.where(usable, lower, refused), "
+      "torch.where(usable, upper, refused))\n");
 }
 
 std::string torchscript(const StructuredPosterior& posterior, const nlohmann::json& card, bool intervals) {

@@ -58,13 +58,13 @@ def adapt(checkpoint=None, measurements=None, seed=1, quantity=None, on_progress
     return native.adapt(checkpoint, _measured(measurements, quantity), seed, quantity, on_progress, like, operators, fleet)
 
 
-def plan(checkpoint=None, samples=10, sampler="information", candidates=None, measured=None, seed=1, quantity=None):
+def plan(checkpoint=None, samples=10, sampler="information", candidates=None, measured=None, seed=1, quantity=None, fleet=False):
     """The architectures to measure on a new device, a list of `samples` strings, the most informative first.
 
     `candidates` may be measured, by default what the pool measured, or where a checkpoint has no rows 1,000 of its space;
     without `checkpoint`, the shipped one that fits them. `measured`, as the measurements of adapt(), has been measured
-    already. Raises InputError, FileError, FormatError."""
-    return native.plan(checkpoint, samples, sampler, candidates, _measured(measured, quantity), seed, quantity)
+    already; `fleet` is that of adapt(). Raises InputError, FileError, FormatError."""
+    return native.plan(checkpoint, samples, sampler, candidates, _measured(measured, quantity), seed, quantity, fleet)
 
 
 def random_architectures(space, count, seed=1):

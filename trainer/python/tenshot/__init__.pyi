@@ -97,6 +97,7 @@ def plan(
     measured: Optional[_Measurements] = None,
     seed: int = 1,
     quantity: Optional[str] = None,
+    fleet: bool = False,
 ) -> List[str]: ...
 def networks(path: _Path, shapes: _Shapes = ...) -> List[str]: ...
 def space_from_modules(

@@ -96,7 +96,9 @@ TEST_F(JoinedMeasurements, AskForTheUnitWhereSourcesDifferByAThousand) {
 TEST_F(JoinedMeasurements, OfKitsOfSeveralBoardsAreOfTheTypicalOne) {
   const MeasuredKit a, b, c;
   for (const auto& [kit, board] : {std::pair{&a, "aaa"}, std::pair{&b, "bbb"}, std::pair{&c, "aaa"}}) {
-    kit->put("before.txt", std::string("machine=aarch64\nboard_id=") + board + "\n");
+    for (const char* file : {"before.txt", "after.txt"}) {
+      kit->put(file, std::string("machine=aarch64\nboard_id=") + board + "\n");
+    }
   }
   for (std::size_t m = 0; m < b.manifest.models.size(); ++m) b.measure(m, 1.21 * static_cast<double>(m + 1));
   const JoinedSources joined = read_joined({a.path(), b.path()}, space(), Quantity::latency);
@@ -105,7 +107,10 @@ TEST_F(JoinedMeasurements, OfKitsOfSeveralBoardsAreOfTheTypicalOne) {
   const std::string said = joined.remarks(Quantity::latency).front();
   EXPECT_EQ(said, "measurements of 2 boards, which share 3 networks: they differ by 13 % (standard deviations); " +
                       a.path().string() + " is 9.1 % faster, " + b.path().string() + " is 10 % slower");
-  EXPECT_FALSE(read_joined({a.path(), c.path()}, space(), Quantity::latency).measured.fleet) << "rounds of one board";
+  EXPECT_EQ(device_of(*joined.measured.kit, "fleet").environment.find("board_id"), std::string::npos);
+  const MeasuredSource rounds = read_joined({a.path(), c.path()}, space(), Quantity::latency).measured;
+  EXPECT_FALSE(rounds.fleet) << "rounds of one board";
+  EXPECT_EQ(rounds.kit->before.at("board_id"), "aaa");
   const JoinedSources three = read_joined({a.path(), b.path(), c.path()}, space(), Quantity::latency);
   EXPECT_EQ(three.measured.fleet->boards.size(), 2u);
   const auto more = table("more.csv", {{7, 1.5}});
@@ -117,6 +122,23 @@ TEST_F(JoinedMeasurements, OfKitsOfSeveralBoardsAreOfTheTypicalOne) {
               read_joined({a.path(), c.path()}, space(), Quantity::latency, true);
             }).find("all of these are of one"),
             std::string::npos);
+}
+
+TEST_F(JoinedMeasurements, OfBoardsThatAreTooFarApart_AreRefusedByTheirNamesAndTheFactor) {
+  const auto a = table("a.csv", {{7, 10}, {8, 20}}), b = table("b.csv", {{7, 24}, {8, 48}});
+  const auto refusal = [&](const std::vector<std::filesystem::path>& tables) {
+    return message_of([&] { read_joined(tables, space(), Quantity::latency, true); });
+  };
+  EXPECT_EQ(refusal({a, b}).find(b.string() + ": over the networks that boards share, it has 2.4 times the values of " +
+                                 a.string() + ":"),
+            0u)
+      << refusal({a, b});
+  EXPECT_NE(refusal({a, table("us.csv", {{7, 10000}, {8, 20000}})}).find("are they in another unit"),
+            std::string::npos);
+  const auto c = table("c.csv", {{7, 10.5}, {8, 21}}), d = table("d.csv", {{7, 9.5}, {8, 19}});
+  EXPECT_EQ(read_joined({a, b, c, d}, space(), Quantity::latency, true).measured.fleet->compared(), 4u)
+      << "four tell more of a fifth";
+  EXPECT_FALSE(read_joined({a, b}, space(), Quantity::latency).measured.fleet);
 }
 
 TEST_F(JoinedMeasurements, OfTablesAreOfAFleetWhereOneSaysSo) {

@@ -43,5 +43,19 @@ TEST(AddEarlier, RefusesAnotherBoardOfThatName) {
   EXPECT_EQ(now.latencies.size(), 1u);
 }
 
+TEST(AddEarlier, OfOneModelTellsBoardsApartWhereTheirKitsDo) {
+  DeviceRuntime now = board({{space().at(1), 11}}), other = board({{space().at(2), 20}});
+  now.environment = R"({"before":{"board_id":"aaa"},"after":{"board_id":"aaa"}})";
+  other.environment = R"({"before":{"board_id":"bbb"}})";
+  EXPECT_NE(message_of([&] { add_earlier(now, other); }).find("has the board 'bbb', and this is of 'aaa'"),
+            std::string::npos);
+  other.environment = now.environment;
+  add_earlier(now, other);
+  EXPECT_EQ(board_of(now), "aaa");
+  other.environment = R"({"before":{}})";  // a fleet
+  add_earlier(now, other);
+  EXPECT_EQ(now.environment, R"({"after":{},"before":{}})");
+}
+
 }  // namespace
 }  // namespace tenshot::datasets

@@ -163,6 +163,26 @@ TEST(NetworksFile, OperatorsOrEdgesEditedByHand_AreRefusedByTheHash) {
   EXPECT_EQ(add_networks(of_an_earlier_release, "old.json"), add_networks(good, "new.json"));
 }
 
+TEST(NetworksFile, OneThatIsRefused_MakesNoNetworkKnown) {
+  const auto json_of = [](const std::string& name, int window) {
+    return networks_json({add_network(named_network(name, {convolution(3, 4, window)}, "a.csv"))});
+  };
+  json clash = json_of("of-the-refused", 1);
+  clash["networks"][0]["name"] = "new-of-the-refused";  // its hash is of its operators alone
+  const json other = json_of("of-the-other", 3);
+  clash["operators"].push_back(other["operators"][0]);
+  clash["networks"].push_back(
+      {{"name", "new-of-the-refused"}, {"hash", other["networks"][0]["hash"]}, {"operators", {1}}});
+  EXPECT_NE(complaint(clash).find("one table cannot hold both"), std::string::npos) << complaint(clash);
+  EXPECT_THROW(networks().parse("new-of-the-refused"), InputError);
+  clash["networks"][1]["name"] = "a,b";
+  EXPECT_NE(complaint(clash).find("cannot name a network"), std::string::npos) << complaint(clash);
+  EXPECT_THROW(networks().parse("new-of-the-refused"), InputError);
+  clash["networks"][1]["name"] = "another";
+  EXPECT_EQ(complaint(clash), "nothing");
+  EXPECT_NO_THROW(networks().parse("new-of-the-refused"));
+}
+
 TEST(NetworksFile, WhatIsWrong_IsNamedWithItsPlace) {
   const Architecture identity = add_network(named_network("wrong", {convolution(3, 4, 3)}, "a.csv"));
   const json good = networks_json({identity});

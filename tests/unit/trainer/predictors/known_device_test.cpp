@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <utility>
@@ -100,6 +101,78 @@ TEST(KnownDevice, AskedWithAnOperatorThatNobodyMeasured_NamesItAndWidensTheInter
   EXPECT_EQ(unfamiliar[1].operators, std::vector<std::string>{"linear"});
   const Predictions found = predictor->predict(two, 0.9);
   EXPECT_GT(found.upper_ms[1] / found.lower_ms[1], found.upper_ms[0] / found.lower_ms[0]);
+}
+
+/// A third of made-up layers are depthwise; two networks that differ by ten of them.
+std::vector<Architecture> with_and_without_depthwise() {
+  const nasbench::OperatorSpecification plain = test::convolution(3, 1, 64, 64, 28);
+  std::vector<nasbench::OperatorSpecification> with = {plain, plain};
+  with.resize(12, test::convolution(3, 256, 256, 256, 56));
+  return {nasbench::add_network(nasbench::named_network("without-depthwise", {plain, plain}, "test")),
+          nasbench::add_network(nasbench::named_network("with-depthwise", with, "test"))};
+}
+
+TEST(KnownDevice, AskedWithOperatorsThatOthersMeasuredAndItDidNot_NamesThemAndWidensTheInterval) {
+  datasets::Pool pool = of_networks().pool;
+  std::vector<datasets::Measurement>& rows = pool.devices[2].latencies;
+  const auto has_depthwise = [](const datasets::Measurement& row) {
+    const auto operators = nasbench::networks().operator_list(row.architecture);
+    return std::any_of(operators.begin(), operators.end(), [](const auto& op) { return op.groups > 1; });
+  };
+  for (int n = 1; n <= 20; ++n) {  // of plain convolutions alone
+    rows.push_back(
+        {nasbench::add_network(nasbench::named_network(
+             "plain-" + std::to_string(n),
+             std::vector<nasbench::OperatorSpecification>(
+                 static_cast<std::size_t>(n), test::convolution(n % 2 == 0 ? 1 : 3, 1, 64, 64, 7 * (1 + n % 4))),
+             "test")),
+         0});
+    rows.back().latency_ms = 0.3 + 0.1 * n;
+  }
+  rows.erase(std::remove_if(rows.begin(), rows.end(), has_depthwise), rows.end());
+  const test::Kept kept = test::kept(pool, "operators");
+  const std::vector<Architecture> two = with_and_without_depthwise();
+  for (const PoolModel* model : {kept.model.get(), kept.knowledge.get()}) {
+    const test::Folder folder;
+    save(model->known_device("board2_cpu")->to_archive(), folder.path() / "device.tenshot");
+    const auto predictor = load_predictor(folder.path() / "device.tenshot"), other = model->known_device("board1_cpu");
+    EXPECT_TRUE(predictor->unfamiliar(two)[0].operators.empty());
+    EXPECT_EQ(predictor->unfamiliar(two)[1].operators, std::vector<std::string>{"depthwise_convolution"});
+    EXPECT_TRUE(other->unfamiliar(two)[1].operators.empty());
+    const Predictions found = predictor->predict(two, 0.9), of_other = other->predict(two, 0.9);
+    EXPECT_GT(found.upper_ms[1] / found.lower_ms[1], 4 * found.upper_ms[0] / found.lower_ms[0]);
+    EXPECT_LT(of_other.upper_ms[1] / of_other.lower_ms[1], 2 * of_other.upper_ms[0] / of_other.lower_ms[0]);
+    EXPECT_GT(found.latency_ms[1], 2 * found.latency_ms[0]) << "as others say";
+  }
+}
+
+TEST(KnownDevice, WhoseTableListsNoActivationsElementwiseOperatorsAndNorms_HasTheirCostsInTheOthers) {
+  datasets::Pool pool = of_networks().pool;
+  const nasbench::OperatorSpecification plain = test::convolution(3, 1, 64, 64, 28);
+  std::vector<nasbench::OperatorSpecification> apart(3, plain);
+  apart[0].kind = nasbench::OperatorKind::activation;
+  apart[1].kind = nasbench::OperatorKind::add;
+  apart[2].kind = nasbench::OperatorKind::batch_norm;
+  for (int n = 1; n <= 12; ++n) {
+    std::vector<nasbench::OperatorSpecification> operators(static_cast<std::size_t>(n), plain);
+    for (int l = 0; l < 1 + n * n % 7; ++l) operators.insert(operators.end(), apart.begin(), apart.end());
+    const Architecture network =
+        nasbench::add_network(nasbench::named_network("listed-" + std::to_string(n), operators, "test"));
+    for (std::size_t d = 1; d < pool.devices.size(); ++d) {
+      pool.devices[d].latencies.push_back({network, 1 + 0.2 * n + 3.0 * (1 + n * n % 7)});
+    }
+  }
+  const test::Kept kept = test::kept(pool, "operators");
+  std::vector<nasbench::OperatorSpecification> with(8, plain);
+  with.insert(with.end(), apart.begin(), apart.end());
+  const std::vector<Architecture> two = {
+      nasbench::add_network(nasbench::named_network("eight", {8, plain}, "test")),
+      nasbench::add_network(nasbench::named_network("eight-and-three", with, "test"))};
+  const auto predictor = kept.knowledge->known_device("board0_cpu"), other = kept.knowledge->known_device("board1_cpu");
+  EXPECT_TRUE(predictor->unfamiliar(two)[1].operators.empty());
+  const Predictions found = predictor->predict(two, 0.9), of_other = other->predict(two, 0.9);
+  EXPECT_NEAR(found.latency_ms[1] / found.latency_ms[0], 1, 0.1);
+  EXPECT_GT(of_other.latency_ms[1], of_other.latency_ms[0] + 1);
 }
 
 TEST(KnownDevice, ThatNobodyKnowsOrNoModelCanSay_IsRefused) {
@@ -203,6 +276,22 @@ TEST(GrownKnowledge, AdaptsToADeviceLikeOnesOwn) {
   for (const datasets::Measurement& row : own.devices[0].latencies) {
     EXPECT_NEAR(predictor->predict({row.architecture}, 0.9).latency_ms[0] / (1.3 * row.latency_ms), 1, 0.1);
   }
+}
+
+TEST(GrownKnowledge, OfOperatorsNewToIt_LetsItsOtherDevicesNameThem) {
+  const auto grown = through_a_file(of_networks().knowledge->grown_by(own_pool())->to_archive());
+  const std::vector<nasbench::OperatorSpecification> operators(12, test::convolution(3, 4, 64, 64, 14));
+  const std::vector<Architecture> grouped = {
+      nasbench::add_network(nasbench::named_network("all-grouped", operators, "test")), networks()[0]};
+  EXPECT_TRUE(grown->known_device("mine_cpu")->unfamiliar(grouped)[0].operators.empty());
+  const auto known = grown->known_device("board1_cpu");
+  EXPECT_EQ(known->unfamiliar(grouped)[0].operators, std::vector<std::string>{"grouped_convolution"});
+  const Predictions found = known->predict(grouped, 0.9);
+  EXPECT_TRUE(known->unfamiliar(grouped)[1].operators.empty());
+  EXPECT_GT(found.upper_ms[0] / found.lower_ms[0], 1.5 * found.upper_ms[1] / found.lower_ms[1]);
+  const double stood_in = of_networks().knowledge->known_device("board1_cpu")->predict(grouped, 0.9).latency_ms[0];
+  EXPECT_GT(found.latency_ms[0], 0.2 * stood_in);
+  EXPECT_LT(found.latency_ms[0], 5 * stood_in);
 }
 
 TEST(GrownKnowledge, OfADeviceThatIsThereOrAnotherSpace_IsRefused) {

@@ -192,6 +192,31 @@ TEST_F(OperatorsOnNetworks, ActivationsCostNothingOfTheirOwnWhereThePoolListsNon
 
 TEST_F(OperatorsOnNetworks, TorchScriptSaysTheSame) { test::expect_same_in_torchscript(*predictor_, new_); }
 
+TEST_F(OperatorsOnNetworks, TorchScriptSaysNaN_WhereAPredictionIsRefused) {
+  OperatorSpecification linear;
+  linear.kind = OperatorKind::linear;
+  linear.inputs = {{1, 4096}};
+  linear.output = {1, 4096};
+  const std::vector<OperatorSpecification> operators(2000, linear);
+  Archive archive = predictor_->to_archive();
+  std::vector<double> quantiles = archive.numbers("calibration.quantiles");
+  for (double& quantile : quantiles) quantile *= 5;  // of a predictor that is less sure
+  archive.put("calibration.quantiles", to_array(quantiles, archive.shape("calibration.quantiles")));
+  const auto predictor = load_operators_predictor(archive);
+  const std::vector<Architecture> two = {
+      new_[0], nasbench::add_network(nasbench::named_network("far-from-all", operators, "test"))};
+  const Predictions found = predictor->predict(two, 0.9);
+  ASSERT_EQ(why_unusable(found, 0, two[0], nasbench::networks()), "");
+  ASSERT_NE(why_unusable(found, 1, two[1], nasbench::networks()), "") << found.upper_ms[1] / found.lower_ms[1];
+  const test::OperatorsInTorchScript exported(*predictor, two);
+  const std::vector<at::Tensor> bounds = exported.interval(0.9);
+  for (const at::Tensor& tensor : {exported.latency(), bounds[0], bounds[1], bounds[2]}) {
+    EXPECT_TRUE(std::isfinite(tensor[0].item<double>()));
+    EXPECT_TRUE(std::isnan(tensor[1].item<double>()));
+  }
+  EXPECT_FALSE(std::isnan(exported.interval(0.2)[2][1].item<double>())) << "narrower bounds say something";
+}
+
 #endif
 
 TEST(OperatorsOnALayeredSpace, TenMeasurementsPredictTheOthersAndTorchScriptReadsStrings) {
