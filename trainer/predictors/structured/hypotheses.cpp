@@ -31,20 +31,11 @@ Eigen::MatrixXd kernel_matrix(const std::uint64_t* signatures, std::size_t count
   return kernel;
 }
 
-double clock_variance_ms2(const AdaptationSet& set) {
-  const double clock_step_ms = set.whole_milliseconds ? 1 : 0;
-  return clock_step_ms * clock_step_ms / 12;
-}
-
 Problem make_problem(const StructuredLibrary& library, const AdaptationSet& set, const PosteriorOptions& options) {
-  Problem problem = {library, options, library.model->table(set.architectures), {}, 0, {}, 0};
-  const Eigen::Map<const Eigen::VectorXd> latency(set.latency_ms.data(),
-                                                  static_cast<Eigen::Index>(set.latency_ms.size()));
-  problem.log_latency = latency.array().log();
-  problem.clock_variance_ms2 = clock_variance_ms2(set);
-  problem.kernel = kernel_matrix(problem.table.signatures.data(), problem.table.size, problem.table.signature_words,
-                                 library.model->signature_scale());
-  problem.floor_ms = floor_share * latency.minCoeff();
+  Problem problem = {library, options, library.model->table(set.architectures),
+                     latency_problem(set.latency_ms, set.whole_milliseconds)};
+  problem.measured.kernel = kernel_matrix(problem.table.signatures.data(), problem.table.size,
+                                          problem.table.signature_words, library.model->signature_scale());
   return problem;
 }
 
@@ -68,7 +59,7 @@ LatencyPrior latency_mean(const Eigen::VectorXd& log_latency, const FeatureRows&
 }
 
 LatencyPrior latency_prior(const Problem& problem, const FeatureRows& rows, const CostPrior& costs, double closeness) {
-  LatencyPrior prior = latency_mean(problem.log_latency, rows, costs);
+  LatencyPrior prior = latency_mean(problem.measured.log_latency, rows, costs);
   prior.covariance = std::pow(closeness * prior.scale_ms, 2) * (rows * costs.covariance * rows.transpose());
   prior.covariance += prior.mean * prior.mean.transpose();
   return prior;
@@ -80,8 +71,12 @@ Eigen::MatrixXd prior_covariance_ms2(const CostPrior& prior, double scale_ms, do
 }
 
 Eigen::VectorXd posterior_costs(const CostPrior& prior, const HypothesisFit& candidate, const FeatureRows& rows) {
-  return candidate.scale_ms * prior.mean +
-         prior_covariance_ms2(prior, candidate.scale_ms, candidate.closeness) * (rows.transpose() * candidate.pull);
+  return candidate.scale_ms * prior.mean + prior_covariance_ms2(prior, candidate.scale_ms, candidate.closeness) *
+                                               (rows.transpose() * candidate.solution.pull);
+}
+
+double deviation_of(const NoiseLevel& level, const PosteriorOptions& options) {
+  return std::sqrt(level.noise * level.noise + options.slow_share * level.slow_step * level.slow_step);
 }
 
 std::vector<NoiseLevel> noise_levels(const PosteriorOptions& options) {
@@ -96,6 +91,12 @@ std::vector<NoiseLevel> noise_levels(const PosteriorOptions& options) {
 
 namespace {
 
+void solve(const LatencyPrior& prior, const CostPriors& priors, LatencySolver& solver, HypothesisFit& candidate) {
+  candidate.scale_ms = prior.scale_ms;
+  candidate.solution = solver.solve(prior, candidate.level);
+  candidate.log_evidence = candidate.solution.log_evidence + priors.log_odds(candidate.entry);
+}
+
 /// Fits `candidate` at each of `levels` from one entry, and adds the results to `fitted`.
 void fit_levels(const Problem& problem, const CostPriors& priors, const HypothesisFit& candidate,
                 const FeatureRows& rows, const std::vector<NoiseLevel>& levels, LatencySolver& solver,
@@ -104,10 +105,8 @@ void fit_levels(const Problem& problem, const CostPriors& priors, const Hypothes
       latency_prior(problem, rows, priors.at(candidate.structure, candidate.entry), candidate.closeness);
   for (const NoiseLevel& level : levels) {
     HypothesisFit at_level = candidate;
-    at_level.noise = level.noise;
-    at_level.slow_step = level.slow_step;
-    solver.solve(prior, at_level);
-    at_level.log_evidence += priors.log_odds(candidate.entry);
+    at_level.level = level;
+    solve(prior, priors, solver, at_level);
     fitted.push_back(std::move(at_level));
   }
 }
@@ -185,15 +184,14 @@ std::vector<HypothesisFit> refit_paths(const Problem& problem, const CostPriors&
   std::vector<HypothesisFit> refitted;
   for (HypothesisFit& candidate : candidates) {
     if (candidate.rows.size() > 0) {
-      std::size_t& count = taken[{candidate.structure, candidate.noise, candidate.slow_step}];
+      std::size_t& count = taken[{candidate.structure, candidate.level.noise, candidate.level.slow_step}];
       if (count == problem.options.path_entries) continue;
       ++count;
       const CostPrior& costs = priors.at(candidate.structure, candidate.entry);
       for (int round = 0; round < path_rounds; ++round) {
         const Eigen::VectorXd current = posterior_costs(costs, candidate, candidate.rows) / candidate.scale_ms;
         candidate.rows = rows_at(problem.table, candidate.structure, path_costs(current));
-        solver.solve(latency_prior(problem, candidate.rows, costs, candidate.closeness), candidate);
-        candidate.log_evidence += priors.log_odds(candidate.entry);
+        solve(latency_prior(problem, candidate.rows, costs, candidate.closeness), priors, solver, candidate);
       }
     }
     refitted.push_back(std::move(candidate));
@@ -211,7 +209,7 @@ void keep_best(std::vector<HypothesisFit>& candidates, std::size_t kept) {
 }  // namespace
 
 std::vector<HypothesisFit> fitted_candidates(const Problem& problem, const CostPriors& priors, std::size_t kept) {
-  LatencySolver solver(problem);
+  LatencySolver solver(problem.measured, problem.options);
   std::vector<HypothesisFit> candidates =
       refit_paths(problem, priors, fit_candidates(problem, priors, screened(problem, priors, solver), solver), solver);
   keep_best(candidates, kept);

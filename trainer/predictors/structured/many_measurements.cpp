@@ -72,7 +72,7 @@ SparseFit fit_of(const HypothesisFit& candidate, const CostPriors& priors, const
   fit.structure = candidate.structure;
   fit.entry = candidate.entry;
   fit.closeness = candidate.closeness;
-  fit.level = {candidate.noise, candidate.slow_step};
+  fit.level = candidate.level;
   fit.log_evidence = candidate.log_evidence;
   fit.scale_ms = candidate.scale_ms;
   const FeatureRows rows = candidate.rows.size() > 0 ? candidate.rows : rows_at(table, candidate.structure, {});
@@ -171,8 +171,7 @@ void add_component(const SparseProblem& problem, const SparseFit& fit, double we
   Component component;
   component.structure = fit.structure;
   component.entry = fit.entry;
-  component.noise = std::sqrt(fit.level.noise * fit.level.noise +
-                              problem.options.slow_share * fit.level.slow_step * fit.level.slow_step);
+  component.noise = deviation_of(fit.level, problem.options);
   component.weight = weight;
   component.costs_ms = fit.costs_ms;
   component.path_costs_ms = path_costs(component.costs_ms, fit.scale_ms);
@@ -193,7 +192,7 @@ StructuredPosterior mixture_of(const StructuredLibrary& library, const SparsePro
   if (fits.size() > kept) fits.resize(kept);
   StructuredPosterior posterior;
   posterior.model = library.model;
-  posterior.floor_ms = problem.floor_ms;
+  posterior.floor_ms = problem.measured.floor_ms;
   posterior.calibration = library.calibration;
   posterior.anchors = problem.anchors;
   if (posterior.anchors.empty()) {  // no process of residuals: one anchor that weighs nothing
