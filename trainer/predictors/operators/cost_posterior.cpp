@@ -5,21 +5,18 @@
 #include <cmath>
 #include <numeric>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/median.h"
-#include "nasbench/support/numbers.h"
 #include "trainer/predictors/operators/kind_solver.h"
 #include "trainer/predictors/posterior/latency_solver.h"
+#include "trainer/predictors/posterior/mixture.h"
 
 namespace tenshot::trainer::operators {
 namespace {
 
 using Eigen::Index;
 
-using structured::smallest_relative;
 constexpr double least_share = 0.1;   ///< of what devices like it cost: no network costs less
 constexpr double least_floor = 1e-4;  ///< of the smallest measured latency: no prediction is below it
 constexpr Index spread_rank = 64;
@@ -47,8 +44,6 @@ struct Hypothesis {
   Eigen::VectorXd log_latency = {};
 };
 
-double median_of(const Eigen::ArrayXd& values) { return median({values.data(), values.data() + values.size()}); }
-
 /// `features` are those of the entry's block.
 EntryView view_of(const CostPrior& prior, Index begin, const Eigen::MatrixXd& features,
                   const Eigen::VectorXd& log_offset, const Eigen::VectorXd& log_latency) {
@@ -59,16 +54,12 @@ EntryView view_of(const CostPrior& prior, Index begin, const Eigen::MatrixXd& fe
   view.latency = (view.rows * prior.mean).cwiseMax(smallest_relative);
   const Eigen::MatrixXd rooted = view.rows * prior.root.transpose();
   view.covariance = rooted * rooted.transpose() + view.rows * prior.variance.asDiagonal() * view.rows.transpose();
-  view.scale_ms = std::exp(median_of(log_latency.array() - view.latency.array().log()));
+  view.scale_ms = scale_of(view.latency, log_latency);
   return view;
 }
 
-/// The device's scale is as uncertain as its size.
 LatencyPrior latency_prior(const EntryView& view, double closeness) {
-  LatencyPrior prior;
-  prior.mean = view.scale_ms * view.latency;
-  prior.covariance = std::pow(closeness * view.scale_ms, 2) * view.covariance + prior.mean * prior.mean.transpose();
-  return prior;
+  return trainer::latency_prior(view.latency, view.scale_ms, view.covariance, closeness);
 }
 
 /// The log of what an entry of the library weighs before the measurements.
@@ -131,21 +122,8 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
   if (hypotheses.empty()) {
     throw InputError("no costs of the pool's devices explain these latencies: are they really milliseconds?");
   }
-  std::stable_sort(hypotheses.begin(), hypotheses.end(),
-                   [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
-  if (hypotheses.size() > options.kept) hypotheses.resize(options.kept);
+  keep_best(hypotheses, &Hypothesis::score, options.kept);
   return hypotheses;
-}
-
-std::vector<double> weights_of(const std::vector<Hypothesis>& hypotheses) {
-  std::vector<double> weights;
-  double total = 0;
-  for (const Hypothesis& h : hypotheses) {
-    weights.push_back(std::exp(h.score - hypotheses[0].score));
-    total += weights.back();
-  }
-  for (double& weight : weights) weight /= total;
-  return weights;
 }
 
 /// The measured networks under the library's kinds. `near` says how alike they are to its networks.
@@ -315,7 +293,7 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
   const auto shared = library.costs.cols();
   const std::vector<KindView> kinds = kind_views(library, set.features.leftCols(shared), near);
   std::vector<Hypothesis> hypotheses = hypotheses_of(problem, views, kinds, near, library, options);
-  const std::vector<double> weights = weights_of(hypotheses);
+  const std::vector<double> weights = weights_of(hypotheses, &Hypothesis::score);
 
   CostPosterior posterior;
   posterior.floor_ms = least_floor * latency.minCoeff();

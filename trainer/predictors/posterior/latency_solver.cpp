@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/median.h"
 #include "nasbench/support/numbers.h"
 
 namespace tenshot::trainer {
@@ -30,6 +31,18 @@ void require_latencies(std::size_t networks, const std::vector<double>& latency_
   }
 }
 
+double scale_of(const Eigen::VectorXd& relative, const Eigen::VectorXd& log_latency) {
+  const Eigen::VectorXd log_ratio = log_latency - relative.array().log().matrix();
+  return std::exp(median({log_ratio.data(), log_ratio.data() + log_ratio.size()}));
+}
+
+LatencyPrior latency_prior(const Eigen::VectorXd& relative, double scale_ms, const Eigen::MatrixXd& covariance,
+                           double closeness) {
+  LatencyPrior prior = {scale_ms, scale_ms * relative, {}};
+  prior.covariance = std::pow(closeness * scale_ms, 2) * covariance + prior.mean * prior.mean.transpose();
+  return prior;
+}
+
 Eigen::MatrixXd LatencySolution::log_covariance(const Eigen::MatrixXd& of_costs, const LatencyProblem& problem) const {
   Eigen::MatrixXd covariance = of_costs + residual_variance * problem.kernel;
   covariance.diagonal() += noise_variance;
@@ -41,7 +54,7 @@ Eigen::VectorXd own_variance(const LatencyProblem& problem, const Eigen::VectorX
   return problem.clock_variance_ms2 * latency_ms.array().square().inverse() + level.noise * level.noise;
 }
 
-LatencySolver::LatencySolver(const LatencyProblem& problem, const LikelihoodOptions& options)
+LatencySolver::LatencySolver(const LatencyProblem& problem, const MixtureOptions& options)
     : problem_(problem), options_(options), errors_(options) {}
 
 LatencySolution LatencySolver::solve(const LatencyPrior& prior, const NoiseLevel& level) {

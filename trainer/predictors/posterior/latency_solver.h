@@ -12,12 +12,12 @@
 //
 // n networks were measured. The log latency of network i is y_i = log ℓ_i + r_i + ε_i, where
 //
-//   ℓ = X θ                 is what costs θ of features X say, in ms. Whoever makes X knows what a network is: the
-//   cells
-//                           of a structure (structured) or the operators of any network (operators). This room does
-//                           not.
-//   r ~ N(0, ρ²σ² K)        is what alike networks share beside costs: K says how alike they are, ρ is residual_share.
-//   ε_i                     is noise: a Student distribution of scale σ, sometimes a gross error (MeasurementNoise).
+//   ℓ = X θ            is what costs θ of features X say, in ms. X has a row for each network and a column for each
+//                      feature; rooms that know what a network is make it: structured of cells, operators of any.
+//   r ~ N(0, ρ²σ² K)   is what alike networks share beside costs. K says how alike they are; ρ is residual_share.
+//   ε_i                is noise: a Student distribution of scale σ, about 0 or about the step of a slow speed, and
+//                      sometimes a gross error (MeasurementNoise). A clock that counts whole milliseconds adds to σ²
+//                      (own_variance).
 //
 // Prior. A hypothesis says that the device is like one whose costs are m, in units of its median latency, and whose
 // kind of device varies by C: θ ~ N(s m, s² (c² C + m mᵀ)). The measurements give the scale s, which is as uncertain as
@@ -40,12 +40,14 @@
 // Costs. With G = Cov(θ) Xᵀ S their mean is s m + G w and their covariance Cov(θ) − G A⁻¹ Gᵀ; the mean of r at another
 // network is ρ²σ² k w, where k says how alike it is to the measured ones.
 //
-// Mixture. Hypotheses count by their probability beforehand times their evidence (mixture.h). Intervals are the mean
-// and deviation of log latency over the mixture, with the quantiles that the errors on devices held out have
-// (intervals.h, error_calibration.h).
+// Mixture. Hypotheses count by their probability beforehand times their evidence, or a power of it (mixture.h).
+// Intervals are the mean and deviation of log latency over the mixture, with the quantiles of errors on devices held
+// out (intervals.h, error_calibration.h).
 
 namespace tenshot::trainer {
 
+/// Floor of an expected latency, as a fraction of the device's median latency: costs of a fit may sum to less.
+constexpr double smallest_relative = 0.02;
 constexpr double floor_share = 0.3;  ///< of the smallest measured latency: no measured network is held for faster
 
 /// What was measured, and what of it no hypothesis changes.
@@ -69,6 +71,12 @@ struct LatencyPrior {
   Eigen::VectorXd mean;        ///< μ, [n]
   Eigen::MatrixXd covariance;  ///< Σ, [n, n]
 };
+
+/// s: the median of what was measured over `relative`, which is X m, in units of the median latency.
+double scale_of(const Eigen::VectorXd& relative, const Eigen::VectorXd& log_latency);
+/// The prior under costs whose latencies are `relative` and vary by `covariance`, which is X C Xᵀ.
+LatencyPrior latency_prior(const Eigen::VectorXd& relative, double scale_ms, const Eigen::MatrixXd& covariance,
+                           double closeness);
 
 /// What the measurements make of it.
 struct LatencySolution {
@@ -94,12 +102,12 @@ double log_evidence(const Eigen::LLT<Eigen::MatrixXd>& factor, const Eigen::Vect
 /// Finds the most probable latencies under one hypothesis after the other.
 class LatencySolver {
  public:
-  LatencySolver(const LatencyProblem& problem, const LikelihoodOptions& options);
+  LatencySolver(const LatencyProblem& problem, const MixtureOptions& options);
   LatencySolution solve(const LatencyPrior& prior, const NoiseLevel& level);
 
  private:
   const LatencyProblem& problem_;
-  const LikelihoodOptions& options_;
+  const MixtureOptions& options_;
   MeasurementErrors errors_;
   Eigen::MatrixXd system_;
   Eigen::LLT<Eigen::MatrixXd> factor_;

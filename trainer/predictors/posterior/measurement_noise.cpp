@@ -11,7 +11,7 @@ constexpr double smallest_density = 1e-300;
 
 }  // namespace
 
-MeasurementNoise::MeasurementNoise(const LikelihoodOptions& options)
+MeasurementNoise::MeasurementNoise(const MixtureOptions& options)
     : nu_(options.student_freedom),
       slow_share_(options.slow_share),
       gross_share_(options.gross_share),

@@ -2,18 +2,9 @@
 
 #include <Eigen/Core>
 
-namespace tenshot::trainer {
+#include "trainer/predictors/posterior/mixture_options.h"
 
-/// What the likelihood of measured latencies assumes, whatever the features are. Each option is explained where it is
-/// declared (likelihood_options.h).
-struct LikelihoodOptions {
-  double residual_share = 1;
-  double student_freedom = 4;
-  double slow_share = 0.25;  ///< matters where a NoiseLevel has a slow step
-  double gross_share = 0.02;
-  double gross_spread = 1;
-  int newton_steps = 5;
-};
+namespace tenshot::trainer {
 
 /// How noisy a hypothesis takes a device for.
 struct NoiseLevel {
@@ -26,7 +17,7 @@ struct NoiseLevel {
 /// at the present error (expectation–maximisation for scale mixtures; Lange, Little and Taylor, JASA 1989).
 class MeasurementNoise {
  public:
-  explicit MeasurementNoise(const LikelihoodOptions& options);
+  explicit MeasurementNoise(const MixtureOptions& options);
 
   struct View {
     double variance = 0;  ///< of the Gaussian in its place
@@ -48,7 +39,7 @@ class MeasurementNoise {
 /// The errors of n measurements of log latency while a solution is looked for, and the Gaussian in the place of each.
 class MeasurementErrors {
  public:
-  explicit MeasurementErrors(const LikelihoodOptions& options) : noise_(options) {}
+  explicit MeasurementErrors(const MixtureOptions& options) : noise_(options) {}
 
   /// Begins with Gaussians of the noise's own variances, [n], about 0.
   void begin(const Eigen::VectorXd& own_variance, double slow_step);

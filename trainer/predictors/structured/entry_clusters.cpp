@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "nasbench/support/random.h"
-#include "trainer/predictors/structured/cost_prior.h"
+#include "trainer/predictors/structured/entry_priors.h"
 #include "trainer/predictors/structured/hypotheses.h"
 
 namespace tenshot::trainer::structured {
@@ -147,7 +147,7 @@ class Judge {
   }
 
   const PosteriorOptions& options_;
-  Problem problem_;
+  StructureProblem problem_;
   double noise_ = 0;
   MatrixXd covariance_;  ///< of the costs, in units of the median latency
 };

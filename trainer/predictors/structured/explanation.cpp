@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "trainer/core/adaptation.h"
+#include "trainer/predictors/posterior/latency_solver.h"
 #include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/prediction.h"
 

@@ -8,7 +8,7 @@
 
 #include "nasbench/structures/structures.h"
 #include "trainer/predictors/posterior/latency_solver.h"
-#include "trainer/predictors/structured/cost_prior.h"
+#include "trainer/predictors/structured/entry_priors.h"
 #include "trainer/predictors/structured/posterior.h"
 
 namespace tenshot::trainer::structured {
@@ -16,7 +16,7 @@ namespace tenshot::trainer::structured {
 using FeatureRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// The measurements in the form that hypotheses want.
-struct Problem {
+struct StructureProblem {
   const StructuredLibrary& library;
   const PosteriorOptions& options;
   nasbench::StructureTable table;
@@ -36,7 +36,8 @@ struct HypothesisFit {
 };
 
 /// The measurements as the solver wants them. `set` is what without_removed leaves.
-Problem make_problem(const StructuredLibrary& library, const AdaptationSet& set, const PosteriorOptions& options);
+StructureProblem make_problem(const StructuredLibrary& library, const AdaptationSet& set,
+                              const PosteriorOptions& options);
 
 /// k(x, x') between all pairs of `count` signatures, [count, count].
 Eigen::MatrixXd kernel_matrix(const std::uint64_t* signatures, std::size_t count, std::size_t words, double scale);
@@ -45,14 +46,15 @@ Eigen::MatrixXd kernel_matrix(const std::uint64_t* signatures, std::size_t count
 /// `path_costs`, which is not read otherwise.
 FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure, const Eigen::VectorXd& path_costs);
 
-/// Latencies of a device of this kind, at the scale the measurements give it; the scale itself is uncertain by its
-/// size. Without the covariance: that is added by latency_prior.
-LatencyPrior latency_mean(const Eigen::VectorXd& log_latency, const FeatureRows& rows, const CostPrior& costs);
-LatencyPrior latency_prior(const Problem& problem, const FeatureRows& rows, const CostPrior& costs, double closeness);
+/// Latencies that the costs expect, in units of the median latency; and the prior at the scale that the measurements
+/// give it.
+Eigen::VectorXd relative_latency(const FeatureRows& rows, const CostGaussian& costs);
+LatencyPrior latency_prior(const StructureProblem& problem, const FeatureRows& rows, const CostGaussian& costs,
+                           double closeness);
 
 /// Prior covariance of the costs of a device of this scale, ms².
-Eigen::MatrixXd prior_covariance_ms2(const CostPrior& prior, double scale_ms, double closeness);
-Eigen::VectorXd posterior_costs(const CostPrior& prior, const HypothesisFit& candidate, const FeatureRows& rows);
+Eigen::MatrixXd prior_covariance_ms2(const CostGaussian& prior, double scale_ms, double closeness);
+Eigen::VectorXd posterior_costs(const CostGaussian& prior, const HypothesisFit& candidate, const FeatureRows& rows);
 
 /// Root mean square of log latency about what the costs say, both speeds together.
 double deviation_of(const NoiseLevel& level, const PosteriorOptions& options);
@@ -62,6 +64,7 @@ std::vector<NoiseLevel> noise_levels(const PosteriorOptions& options);
 
 /// Every explanation of the measurements that is not much less probable than the best, most probable first: structure ×
 /// library entry × closeness × noise. At most `kept` of them.
-std::vector<HypothesisFit> fitted_candidates(const Problem& problem, const CostPriors& priors, std::size_t kept);
+std::vector<HypothesisFit> fitted_candidates(const StructureProblem& problem, const CostPriors& priors,
+                                             std::size_t kept);
 
 }  // namespace tenshot::trainer::structured

@@ -11,6 +11,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 #include "sampling/architectures/information.h"
+#include "trainer/predictors/posterior/mixture.h"
 #include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/sparse_solver.h"
 
@@ -80,17 +81,9 @@ SparseFit fit_of(const HypothesisFit& candidate, const CostPriors& priors, const
   return fit;
 }
 
-void sort_by_evidence(std::vector<SparseFit>& fits) {
-  fits.erase(
-      std::remove_if(fits.begin(), fits.end(), [](const SparseFit& f) { return !std::isfinite(f.log_evidence); }),
-      fits.end());
-  std::stable_sort(fits.begin(), fits.end(),
-                   [](const SparseFit& a, const SparseFit& b) { return a.log_evidence > b.log_evidence; });
-}
-
 /// The hypotheses whose evidence is within the gap of the best at some noise, few of one structure.
 std::vector<SparseFit> hypotheses_of(std::vector<SparseFit> fits) {
-  sort_by_evidence(fits);
+  keep_best(fits, &SparseFit::log_evidence);
   std::set<std::tuple<std::size_t, std::size_t, double>> taken;
   std::map<std::size_t, std::size_t> alike;
   std::vector<SparseFit> hypotheses;
@@ -105,7 +98,7 @@ std::vector<SparseFit> hypotheses_of(std::vector<SparseFit> fits) {
 
 /// The best fits whose evidence is within the gap of the best, few of one kind.
 std::vector<SparseFit> best_of(std::vector<SparseFit> fits, std::size_t most) {
-  sort_by_evidence(fits);
+  keep_best(fits, &SparseFit::log_evidence);
   std::map<std::tuple<std::size_t, double, double>, std::size_t> alike;
   std::vector<SparseFit> best;
   for (SparseFit& fit : fits) {
@@ -188,8 +181,7 @@ void add_component(const SparseProblem& problem, const SparseFit& fit, double we
 
 StructuredPosterior mixture_of(const StructuredLibrary& library, const SparseProblem& problem,
                                std::vector<SparseFit> fits, std::size_t kept) {
-  sort_by_evidence(fits);
-  if (fits.size() > kept) fits.resize(kept);
+  keep_best(fits, &SparseFit::log_evidence, kept);
   StructuredPosterior posterior;
   posterior.model = library.model;
   posterior.floor_ms = problem.measured.floor_ms;
@@ -201,11 +193,8 @@ StructuredPosterior mixture_of(const StructuredLibrary& library, const SparsePro
   const auto anchors = static_cast<Eigen::Index>(posterior.anchors.size() / problem.table.signature_words);
   posterior.residual_weights = Eigen::VectorXd::Zero(anchors);
   posterior.residual_reduction = Eigen::MatrixXd::Zero(anchors, anchors);
-  double total = 0;
-  for (const SparseFit& fit : fits) total += std::exp(fit.log_evidence - fits.front().log_evidence);
-  for (const SparseFit& fit : fits) {
-    add_component(problem, fit, std::exp(fit.log_evidence - fits.front().log_evidence) / total, posterior);
-  }
+  const std::vector<double> weights = weights_of(fits, &SparseFit::log_evidence);
+  for (std::size_t f = 0; f < fits.size(); ++f) add_component(problem, fits[f], weights[f], posterior);
   return posterior;
 }
 
@@ -215,7 +204,7 @@ StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPr
                                   const PosteriorOptions& options, const ManyMeasurements& many) {
   const AdaptationSet all = shuffled(set);
   const std::size_t count = all.architectures.size();
-  const Problem judging = make_problem(library, most_informative(library, options, all, many.judged), options);
+  const StructureProblem judging = make_problem(library, most_informative(library, options, all, many.judged), options);
   std::vector<SparseFit> fits;
   for (const HypothesisFit& candidate : fitted_candidates(judging, priors, fits_judged)) {
     fits.push_back(fit_of(candidate, priors, judging.table));
@@ -231,7 +220,7 @@ StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPr
       fits = best_of(std::move(fits), fits_refined);
       refinement.refine(problem, fits);
     }
-    sort_by_evidence(fits);
+    keep_best(fits, &SparseFit::log_evidence);
     if (fits.empty()) {
       throw InputError("no combination of costs and structure explains these latencies: are they really milliseconds?");
     }

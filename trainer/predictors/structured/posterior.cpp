@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/numbers.h"
-#include "trainer/predictors/structured/cost_prior.h"
+#include "trainer/predictors/posterior/mixture.h"
 #include "trainer/predictors/structured/entry_clusters.h"
+#include "trainer/predictors/structured/entry_priors.h"
 #include "trainer/predictors/structured/hypotheses.h"
 #include "trainer/predictors/structured/many_measurements.h"
 
@@ -21,9 +21,9 @@ using nasbench::StructureTable;
 constexpr std::size_t most_exact = 40;          ///< measurements that every hypothesis sees all of
 constexpr double described_floor_share = 0.02;  ///< of the median latency that a descriptor lets expect
 
-void add_component(const Problem& problem, const CostPriors& priors, const HypothesisFit& candidate, double weight,
-                   StructuredPosterior& posterior) {
-  const CostPrior& prior = priors.at(candidate.structure, candidate.entry);
+void add_component(const StructureProblem& problem, const CostPriors& priors, const HypothesisFit& candidate,
+                   double weight, StructuredPosterior& posterior) {
+  const CostGaussian& prior = priors.at(candidate.structure, candidate.entry);
   const FeatureRows rows = candidate.rows.size() > 0 ? candidate.rows : rows_at(problem.table, candidate.structure, {});
   const Eigen::MatrixXd covariance = prior_covariance_ms2(prior, candidate.scale_ms, candidate.closeness);
   const LatencySolution& solution = candidate.solution;
@@ -57,7 +57,7 @@ StructuredPosterior as_described(const StructuredLibrary& library, const Posteri
   const auto& structures = library.model->structures();
   for (std::size_t s = 0; s < structures.size(); ++s) {
     if (!considers(options, structures[s])) continue;
-    const CostPrior prior = described_prior(described, s, options);
+    const CostGaussian prior = described_prior(described, s, options);
     Component component;
     component.structure = s;
     component.entry = library.entries.size();
@@ -108,7 +108,7 @@ AdaptationSet without_removed(const nasbench::SearchSpace& space, const Adaptati
 
 StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
                                   const PosteriorOptions& options) {
-  const Problem problem = make_problem(library, set, options);
+  const StructureProblem problem = make_problem(library, set, options);
   const std::vector<HypothesisFit> candidates = fitted_candidates(problem, priors, options.kept);
   if (candidates.empty()) {
     throw InputError("no combination of costs and structure explains these latencies: are they really milliseconds?");
@@ -122,12 +122,9 @@ StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPr
   const auto n = static_cast<Eigen::Index>(problem.table.size);
   posterior.residual_weights = Eigen::VectorXd::Zero(n);
   posterior.residual_reduction = Eigen::MatrixXd::Zero(n, n);
-  double total = 0;
-  for (const HypothesisFit& candidate : candidates)
-    total += std::exp(candidate.log_evidence - candidates[0].log_evidence);
-  for (const HypothesisFit& candidate : candidates) {
-    const double weight = std::exp(candidate.log_evidence - candidates[0].log_evidence) / total;
-    add_component(problem, priors, candidate, weight, posterior);
+  const std::vector<double> weights = weights_of(candidates, &HypothesisFit::log_evidence);
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    add_component(problem, priors, candidates[c], weights[c], posterior);
   }
   return posterior;
 }

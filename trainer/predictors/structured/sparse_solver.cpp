@@ -71,11 +71,12 @@ SparseSolver::SparseSolver(const SparseProblem& problem)
   if (anchors_ > 0) log_determinant_anchors_ = log_determinant(problem.anchor_kernel.llt());
 }
 
-void SparseSolver::solve(const CostPrior& prior, SparseFit& fit) {
+void SparseSolver::solve(const CostGaussian& prior, SparseFit& fit) {
   const Eigen::Index features = prior.mean.size();
   const FeatureRows rows = rows_at(problem_.table, fit.structure, path_costs(fit.costs_ms, fit.scale_ms));
-  const LatencyPrior latency_prior = latency_mean(problem_.measured.log_latency, rows, prior);
-  fit.scale_ms = latency_prior.scale_ms;
+  const Eigen::VectorXd relative = relative_latency(rows, prior);
+  fit.scale_ms = scale_of(relative, problem_.measured.log_latency);
+  const Eigen::VectorXd expected_ms = fit.scale_ms * relative;
   const double residual_variance = std::pow(problem_.options.residual_share * fit.level.noise, 2);
   const Eigen::LLT<Eigen::MatrixXd> prior_factor(prior_covariance_ms2(prior, fit.scale_ms, fit.closeness));
   prior_precision_ = Eigen::MatrixXd::Zero(features + anchors_, features + anchors_);
@@ -86,13 +87,13 @@ void SparseSolver::solve(const CostPrior& prior, SparseFit& fit) {
     prior_precision_.bottomRightCorner(anchors_, anchors_) = problem_.anchor_kernel / residual_variance;
     log_determinant_prior += static_cast<double>(anchors_) * std::log(residual_variance) - log_determinant_anchors_;
   }
-  errors_.begin(own_variance(problem_.measured, latency_prior.mean, fit.level), fit.level.slow_step);
+  errors_.begin(own_variance(problem_.measured, expected_ms, fit.level), fit.level.slow_step);
   independent_ = residual_variance * problem_.unexplained;
   latency_ = (rows * fit.costs_ms).cwiseMax(problem_.measured.floor_ms);
   errors_.distrust(problem_.measured.log_latency - latency_.array().log().matrix(), start_spread);
   for (int i = 0; i < problem_.options.newton_steps; ++i) {
     if (i > 0) errors_.weigh();
-    step(rows, latency_prior);
+    step(rows, expected_ms);
   }
   fit.log_evidence = log_evidence(log_determinant_prior);
   fit.costs_ms = fit.scale_ms * prior.mean + step_.head(features);
@@ -100,12 +101,12 @@ void SparseSolver::solve(const CostPrior& prior, SparseFit& fit) {
   fit.precision = precision_;
 }
 
-void SparseSolver::step(const FeatureRows& rows, const LatencyPrior& prior) {
+void SparseSolver::step(const FeatureRows& rows, const Eigen::VectorXd& expected_ms) {
   const Eigen::Index features = rows.cols();
   latency_ = latency_.cwiseMax(problem_.measured.floor_ms);
   const Eigen::VectorXd slopes = latency_.cwiseInverse();
   target_ = problem_.measured.log_latency - errors_.shift - latency_.array().log().matrix() -
-            slopes.cwiseProduct(prior.mean - latency_);
+            slopes.cwiseProduct(expected_ms - latency_);
   const Eigen::VectorXd deviation = (errors_.variance + independent_).cwiseSqrt().cwiseInverse();
   design_.resize(n_, features + anchors_);
   design_.leftCols(features) = slopes.cwiseProduct(deviation).asDiagonal() * rows;
@@ -115,7 +116,7 @@ void SparseSolver::step(const FeatureRows& rows, const LatencyPrior& prior) {
   const Eigen::VectorXd scaled = target_.cwiseProduct(deviation);
   step_ = precision_.selfadjointView<Eigen::Lower>().llt().solve(design_.transpose() * scaled);
   weights_ = (scaled - design_ * step_).cwiseProduct(deviation);
-  latency_ = prior.mean + rows * step_.head(features);
+  latency_ = expected_ms + rows * step_.head(features);
   errors_.error = errors_.shift + errors_.variance.cwiseProduct(weights_);
 }
 

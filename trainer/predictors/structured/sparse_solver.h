@@ -49,10 +49,10 @@ class SparseSolver {
  public:
   explicit SparseSolver(const SparseProblem& problem);
   /// From the fit's costs, level and the prior: its evidence (without the entry's log odds) and everything it lacks.
-  void solve(const CostPrior& prior, SparseFit& fit);
+  void solve(const CostGaussian& prior, SparseFit& fit);
 
  private:
-  void step(const FeatureRows& rows, const LatencyPrior& prior);
+  void step(const FeatureRows& rows, const Eigen::VectorXd& expected_ms);
   double log_evidence(double log_determinant_prior) const;
 
   const SparseProblem& problem_;
