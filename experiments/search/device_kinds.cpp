@@ -107,7 +107,7 @@ void score_device(const Known& known, const Eigen::MatrixXd& latency_ms, const s
       if (std::find(chosen.begin(), chosen.end(), c) == chosen.end()) others.push_back(candidates[c]);
     }
   }
-  const LogLatency found =
+  const trainer::LogLatency found =
       predict(adapt(library, set, setting.posterior), table_of(known.features(others, Eigen::all)));
   double within_10 = 0, within_20 = 0, held = 0;
   for (std::size_t i = 0; i < others.size(); ++i) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "nasbench/support/error.h"
+#include "trainer/predictors/posterior/latency_solver.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -306,7 +307,7 @@ std::optional<DescribedDevice> describe(const DescriptorPrior& prior, const Stru
   }
   // The latency of an average network under the first structure: what costs are relative to.
   device.median_ms = device.priors.front().mean.dot(prior.mean_counts);
-  for (CostPrior& of_structure : device.priors) {
+  for (CostGaussian& of_structure : device.priors) {
     of_structure.mean /= device.median_ms;
     of_structure.covariance = prior.deviation.cwiseAbs2().asDiagonal();
   }

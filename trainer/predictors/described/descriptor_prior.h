@@ -15,17 +15,17 @@
 namespace tenshot::trainer::structured {
 
 /// Prior of the costs of one device: mean and covariance, in units of its median latency.
-struct CostPrior {
+struct CostGaussian {
   Eigen::VectorXd mean;
   Eigen::MatrixXd covariance;
 };
 
 /// A device as its descriptor lets it be expected before any network is measured.
 struct DescribedDevice {
-  std::vector<CostPrior> priors;  ///< one a structure
-  double median_ms = 0;           ///< expected median latency of connected architectures
-  double scale_deviation = 0;     ///< of its logarithm
-  double residual = 0;            ///< of log latency about the costs
+  std::vector<CostGaussian> priors;  ///< one a structure
+  double median_ms = 0;              ///< expected median latency of connected architectures
+  double scale_deviation = 0;        ///< of its logarithm
+  double residual = 0;               ///< of log latency about the costs
 };
 
 /// What the pool teaches about descriptors: a network from a descriptor to costs, and how far off it is on runtimes

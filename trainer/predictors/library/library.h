@@ -8,6 +8,7 @@
 
 #include "datasets/pool/pool.h"
 #include "nasbench/structures/structures.h"
+#include "trainer/predictors/posterior/intervals.h"
 
 namespace tenshot::trainer::structured {
 
@@ -19,16 +20,6 @@ struct LibraryEntry {
   double median_ms = 0;   ///< of its measured latencies
   Eigen::VectorXd costs;  ///< one a feature, in units of the median latency
 };
-
-/// The distribution of (log measured − predicted mean) / predicted deviation, found by holding devices of the pool out:
-/// `quantiles[i]` is exceeded with probability 1 − `probabilities[i]`. Empty: the standard normal distribution.
-struct IntervalCalibration {
-  std::vector<double> probabilities;  ///< ascending
-  std::vector<double> quantiles;      ///< ascending
-};
-
-/// Floor of an expected latency, as a fraction of the device's median latency: costs of a fit may sum to less.
-constexpr double smallest_relative = 0.02;
 
 /// Adaptation looks at every entry of a library of at most so many; of a larger one at those nearest to the evidence.
 constexpr std::size_t exhaustive_entries = 64;

@@ -7,7 +7,7 @@
 
 #include "nasbench/support/median.h"
 #include "trainer/networks/live_encoding.h"
-#include "trainer/predictors/structured/cost_prior.h"
+#include "trainer/predictors/structured/entry_priors.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -59,7 +59,7 @@ DevicePrior::DevicePrior(const StructuredLibrary& library, const SimulationOptio
     : library_(library), options_(options) {
   if (described == nullptr) return;
   for (std::size_t s = 0; s < described->priors.size(); ++s) {
-    const structured::CostPrior prior = structured::described_prior(*described, s, {});
+    const structured::CostGaussian prior = structured::described_prior(*described, s, {});
     described_.push_back({prior.mean, prior.covariance.llt().matrixL()});
   }
 }

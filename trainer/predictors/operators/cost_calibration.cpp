@@ -9,14 +9,12 @@
 #include "nasbench/support/median.h"
 #include "nasbench/support/random.h"
 #include "trainer/predictors/operators/cost_planning.h"
-#include "trainer/predictors/structured/calibration.h"
+#include "trainer/predictors/posterior/error_calibration.h"
 
 namespace tenshot::trainer::operators {
 namespace {
 
 using Eigen::Index;
-
-constexpr double largest_error = 20;  ///< standard deviations; beyond this an error is an error of the measurement
 
 /// Networks that the library knows, from which a held-out device measures, and others that it predicts.
 struct NetworkSplit {
@@ -75,8 +73,6 @@ NetworkSplit split_sizes(const CostLibrary& library) {
   return split;
 }
 
-bool is_whole(double value) { return !std::isfinite(value) || value == std::floor(value); }
-
 /// An error of log latency, and the variance that was expected of it: own + residual_variance · novelty + that of
 /// reach.
 struct ExpectedError {
@@ -86,8 +82,7 @@ struct ExpectedError {
   double reach = 0;
 
   double standardised(double residual_variance, const ReachVariance& of_reach) const {
-    const double deviation = std::sqrt(own_variance + residual_variance * novelty + of_reach.at(reach));
-    return std::clamp(error / deviation, -largest_error, largest_error);
+    return trainer::standardised(error, std::sqrt(own_variance + residual_variance * novelty + of_reach.at(reach)));
   }
 };
 
@@ -99,7 +94,7 @@ void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eige
   AdaptationFeatures set;
   std::vector<Index> measured;
   const Eigen::VectorXd latency_ms = pool.latency_ms.row(device);
-  set.whole_milliseconds = std::all_of(latency_ms.data(), latency_ms.data() + latency_ms.size(), is_whole);
+  set.whole_milliseconds = are_whole({latency_ms.data(), latency_ms.data() + latency_ms.size()});
   for (const std::size_t c : chosen) {
     if (!std::isfinite(latency_ms[split.known[c]])) continue;
     measured.push_back(split.known[c]);
@@ -118,14 +113,6 @@ void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eige
     errors.push_back(
         {std::log(truth) - predicted.mean[at], variance - rest.residual_variance * novelty, novelty, reach});
   }
-}
-
-/// Devices to hold out, evenly spaced, one after the other.
-std::vector<std::size_t> held_out(std::size_t devices, std::size_t most) {
-  std::vector<std::size_t> chosen;
-  const std::size_t count = std::min(devices, most);
-  for (std::size_t i = 0; i < count; ++i) chosen.push_back(i * devices / count);
-  return chosen;
 }
 
 /// The size of standardised errors that nine in ten stay under.
@@ -200,7 +187,7 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
                       const LibraryOptions& library_options, const PosteriorOptions& posterior_options,
                       const CalibrationOptions& options, const LearnOperators& learn) {
   const std::set<std::size_t> distinct(families.begin(), families.end());
-  if (distinct.size() < 3 || pool.features.rows() < static_cast<Index>(3 * options.samples)) return {};
+  if (distinct.size() < least_calibrated || pool.features.rows() < static_cast<Index>(3 * options.samples)) return {};
   const bool compared = library.places.compared();
   Errors errors(families.size());
   const std::size_t last = options.repeats + options.groups.size();
@@ -225,7 +212,7 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
         sampling::choose_informative(prior, candidates, {}, options.samples, rng, planning);
     std::vector<std::size_t> few = chosen;
     few.resize(std::min(few.size(), options.fewer_samples));
-    for (const std::size_t device : held_out(families.size(), options.most_devices)) {
+    for (const std::size_t device : evenly_spaced(families.size(), options.most_devices)) {
       std::vector<std::size_t> others;
       for (std::size_t place = 0; place < devices.size(); ++place) {
         if (families[static_cast<std::size_t>(devices[place])] != families[device]) others.push_back(place);
@@ -246,7 +233,7 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
           error.standardised(result.residual_factor * library.residual_variance, result.reach_variance));
     }
   }
-  result.intervals = structured::calibration_of(standardised);
+  result.intervals = calibration_of(standardised);
   return result;
 }
 

@@ -24,7 +24,7 @@ struct CalibrationOptions {
 
 /// What held-out devices say of a posterior's own idea of its errors.
 struct Calibration {
-  structured::IntervalCalibration intervals;  ///< the distribution of standardised errors of log latency
+  IntervalCalibration intervals;  ///< the distribution of standardised errors of log latency
   /// What CostLibrary::residual_variance is to be multiplied with, so that networks unlike all that the pool knows are
   /// off by as many standard deviations as networks like them.
   double residual_factor = 1;

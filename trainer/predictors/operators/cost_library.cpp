@@ -11,13 +11,13 @@
 #include "nasbench/support/random.h"
 #include "trainer/core/nnls.h"
 #include "trainer/predictors/library/library.h"
+#include "trainer/predictors/posterior/latency_solver.h"
 
 namespace tenshot::trainer::operators {
 namespace {
 
 using Eigen::Index;
 
-using structured::smallest_relative;
 constexpr double student_freedom = 4;
 constexpr double smallest_noise = 0.02;
 

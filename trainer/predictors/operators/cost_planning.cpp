@@ -5,6 +5,8 @@
 #include <cmath>
 #include <optional>
 
+#include "trainer/predictors/posterior/latency_solver.h"
+
 namespace tenshot::trainer::operators {
 namespace {
 
@@ -12,7 +14,6 @@ using Eigen::Index;
 using sampling::CovarianceBlock;
 using sampling::LatencyCovariance;
 
-using structured::smallest_relative;
 /// Columns that a covariance has at most, about: of a large pool, the entries that represent it are considered.
 constexpr Index column_budget = 2048;
 constexpr Index least_entries = 4;

@@ -4,22 +4,18 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <string>
 #include <utility>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/median.h"
-#include "nasbench/support/numbers.h"
 #include "trainer/predictors/operators/kind_solver.h"
-#include "trainer/predictors/operators/latency_solver.h"
+#include "trainer/predictors/posterior/latency_solver.h"
+#include "trainer/predictors/posterior/mixture.h"
 
 namespace tenshot::trainer::operators {
 namespace {
 
 using Eigen::Index;
 
-using structured::smallest_relative;
-constexpr double floor_share = 0.3;   ///< of the smallest measured latency: no measured network is held for faster
 constexpr double least_share = 0.1;   ///< of what devices like it cost: no network costs less
 constexpr double least_floor = 1e-4;  ///< of the smallest measured latency: no prediction is below it
 constexpr Index spread_rank = 64;
@@ -47,20 +43,6 @@ struct Hypothesis {
   Eigen::VectorXd log_latency = {};
 };
 
-void check(const AdaptationFeatures& set) {
-  if (set.latency_ms.empty()) throw InputError("no measured network: expected at least one");
-  if (set.features.rows() != static_cast<Index>(set.latency_ms.size())) {
-    throw InputError(std::to_string(set.features.rows()) + " networks with " + std::to_string(set.latency_ms.size()) +
-                     " latencies: expected as many");
-  }
-  for (const double latency : set.latency_ms) {
-    if (std::isfinite(latency) && latency > 0) continue;
-    throw InputError("measured latency " + shortest(latency) + " ms: expected a finite, positive number");
-  }
-}
-
-double median_of(const Eigen::ArrayXd& values) { return median({values.data(), values.data() + values.size()}); }
-
 /// `features` are those of the entry's block.
 EntryView view_of(const CostPrior& prior, Index begin, const Eigen::MatrixXd& features,
                   const Eigen::VectorXd& log_offset, const Eigen::VectorXd& log_latency) {
@@ -71,16 +53,12 @@ EntryView view_of(const CostPrior& prior, Index begin, const Eigen::MatrixXd& fe
   view.latency = (view.rows * prior.mean).cwiseMax(smallest_relative);
   const Eigen::MatrixXd rooted = view.rows * prior.root.transpose();
   view.covariance = rooted * rooted.transpose() + view.rows * prior.variance.asDiagonal() * view.rows.transpose();
-  view.scale_ms = std::exp(median_of(log_latency.array() - view.latency.array().log()));
+  view.scale_ms = scale_of(view.latency, log_latency);
   return view;
 }
 
-/// The device's scale is as uncertain as its size.
 LatencyPrior latency_prior(const EntryView& view, double closeness) {
-  LatencyPrior prior;
-  prior.mean = view.scale_ms * view.latency;
-  prior.covariance = std::pow(closeness * view.scale_ms, 2) * view.covariance + prior.mean * prior.mean.transpose();
-  return prior;
+  return trainer::latency_prior(view.latency, view.scale_ms, view.covariance, closeness);
 }
 
 /// The log of what an entry of the library weighs before the measurements.
@@ -107,7 +85,7 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
     for (const double closeness : options.closeness) {
       const LatencyPrior prior = latency_prior(views[entry], closeness);
       for (const double noise : options.noises) {
-        Hypothesis hypothesis{entry, closeness, noise, solver.solve(prior, noise)};
+        Hypothesis hypothesis{entry, closeness, noise, solver.solve(prior, {noise})};
         const double log_evidence = hypothesis.solution.log_evidence;
         consider(std::move(hypothesis), log_weights[static_cast<Index>(entry)], log_evidence);
       }
@@ -143,21 +121,8 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
   if (hypotheses.empty()) {
     throw InputError("no costs of the pool's devices explain these latencies: are they really milliseconds?");
   }
-  std::stable_sort(hypotheses.begin(), hypotheses.end(),
-                   [](const Hypothesis& a, const Hypothesis& b) { return a.score > b.score; });
-  if (hypotheses.size() > options.kept) hypotheses.resize(options.kept);
+  keep_best(hypotheses, &Hypothesis::score, options.kept);
   return hypotheses;
-}
-
-std::vector<double> weights_of(const std::vector<Hypothesis>& hypotheses) {
-  std::vector<double> weights;
-  double total = 0;
-  for (const Hypothesis& h : hypotheses) {
-    weights.push_back(std::exp(h.score - hypotheses[0].score));
-    total += weights.back();
-  }
-  for (double& weight : weights) weight /= total;
-  return weights;
 }
 
 /// The measured networks under the library's kinds. `near` says how alike they are to its networks.
@@ -187,14 +152,12 @@ Eigen::VectorXd posterior_costs(const EntryView& view, const Hypothesis& hypothe
 }
 
 /// How the measurements shrink the costs' covariance under one hypothesis: reduction · reductionᵀ, [features, n].
-Eigen::MatrixXd reduction_of(const EntryView& view, const Hypothesis& hypothesis, const LatencyProblem& problem,
-                             double residual_share) {
+Eigen::MatrixXd reduction_of(const EntryView& view, const Hypothesis& hypothesis, const LatencyProblem& problem) {
   const CostPrior& prior = *view.prior;
   const LatencySolution& solution = hypothesis.solution;
   const LatencyPrior latencies = latency_prior(view, hypothesis.closeness);
-  Eigen::MatrixXd system = latencies.covariance.cwiseProduct(solution.slopes * solution.slopes.transpose()) +
-                           std::pow(residual_share * hypothesis.noise, 2) * problem.kernel;
-  system.diagonal() += solution.noise_variance;
+  const Eigen::MatrixXd system = solution.log_covariance(
+      latencies.covariance.cwiseProduct(solution.slopes * solution.slopes.transpose()), problem);
   const Eigen::MatrixXd sloped = view.rows.transpose() * solution.slopes.asDiagonal();  // [features, n]
   const Eigen::MatrixXd near = prior.root.transpose() * (prior.root * sloped) + prior.variance.asDiagonal() * sloped;
   const double variance_ms2 = view.scale_ms * view.scale_ms;
@@ -206,7 +169,7 @@ Eigen::MatrixXd reduction_of(const EntryView& view, const Hypothesis& hypothesis
 /// Sum over the hypotheses on the costs of one block of the costs' posterior covariance, weighted, ms².
 Eigen::MatrixXd covariance_of_block(Index begin, const std::vector<EntryView>& views,
                                     const std::vector<Hypothesis>& hypotheses, const std::vector<double>& weights,
-                                    const LatencyProblem& problem, double residual_share) {
+                                    const LatencyProblem& problem) {
   const Index features = views.front().prior->mean.size();
   Eigen::MatrixXd covariance = Eigen::MatrixXd::Zero(features, features);
   std::vector<double> closeness_ms2(views.size(), 0), scale_ms2(views.size(), 0);
@@ -220,7 +183,7 @@ Eigen::MatrixXd covariance_of_block(Index begin, const std::vector<EntryView>& v
     const double variance_ms2 = std::pow(views[entry].scale_ms, 2);
     closeness_ms2[entry] += weights[h] * variance_ms2 * std::pow(hypotheses[h].closeness, 2);
     scale_ms2[entry] += weights[h] * variance_ms2;
-    const Eigen::MatrixXd reduction = reduction_of(views[entry], hypotheses[h], problem, residual_share);
+    const Eigen::MatrixXd reduction = reduction_of(views[entry], hypotheses[h], problem);
     covariance.selfadjointView<Eigen::Lower>().rankUpdate(reduction, -weights[h]);
   }
   for (std::size_t e = 0; e < views.size(); ++e) {
@@ -307,13 +270,10 @@ void add_spread(Index begin, const Eigen::MatrixXd& covariance, Index operator_f
 }
 
 CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options) {
-  check(set);
+  require_latencies(static_cast<std::size_t>(set.features.rows()), set.latency_ms, "network");
   const auto n = static_cast<Index>(set.latency_ms.size());
   const Eigen::Map<const Eigen::VectorXd> latency(set.latency_ms.data(), n);
-  LatencyProblem problem;
-  problem.log_latency = latency.array().log();
-  problem.clock_variance_ms2 = set.whole_milliseconds ? 1.0 / 12 : 0;
-  problem.floor_ms = floor_share * latency.minCoeff();
+  LatencyProblem problem = latency_problem(set.latency_ms, set.whole_milliseconds);
   problem.kernel = Eigen::MatrixXd::Zero(n, n);
   Eigen::MatrixXd measured, near, offsets = Eigen::MatrixXd::Zero(n, static_cast<Index>(library.devices()));
   if (library.places.compared()) {
@@ -331,7 +291,7 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
   const auto shared = library.costs.cols();
   const std::vector<KindView> kinds = kind_views(library, set.features.leftCols(shared), near);
   std::vector<Hypothesis> hypotheses = hypotheses_of(problem, views, kinds, near, library, options);
-  const std::vector<double> weights = weights_of(hypotheses);
+  const std::vector<double> weights = weights_of(hypotheses, &Hypothesis::score);
 
   CostPosterior posterior;
   posterior.floor_ms = least_floor * latency.minCoeff();
@@ -357,7 +317,7 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
   posterior.spread_ms.resize(set.features.cols(), 0);
   posterior.rest_ms2 = Eigen::VectorXd::Zero(set.features.cols());
   for (const Index begin : blocks) {
-    add_spread(begin, covariance_of_block(begin, views, hypotheses, weights, problem, options.residual_share),
+    add_spread(begin, covariance_of_block(begin, views, hypotheses, weights, problem),
                static_cast<Index>(library.operator_features), posterior);
   }
   set_anchors(library, hypotheses, weights, kinds, measured, posterior);

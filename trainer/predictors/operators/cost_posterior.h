@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "trainer/predictors/library/library.h"
 #include "trainer/predictors/operators/cost_features.h"
 #include "trainer/predictors/operators/cost_library.h"
 #include "trainer/predictors/operators/cost_prior.h"
+#include "trainer/predictors/posterior/intervals.h"
 
 namespace tenshot::trainer::operators {
 
@@ -44,7 +44,7 @@ struct CostPosterior {
   Eigen::VectorXd anchor_weights;  ///< [a]
   double residual_variance = 0;    ///< of log latency, of a network unlike all anchors
   ReachVariance reach_variance;
-  structured::IntervalCalibration calibration;
+  IntervalCalibration calibration;
 
   double noise_variance() const;
   /// The mean over components, [features].
@@ -65,15 +65,7 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
 void add_spread(Eigen::Index begin, const Eigen::MatrixXd& covariance, Eigen::Index operator_features,
                 CostPosterior& posterior);
 
-/// What a posterior says of networks: log latency (of ms) has this mean and standard deviation, before calibration.
-struct LogLatency {
-  Eigen::VectorXd mean;
-  Eigen::VectorXd deviation;
-  /// The share of CostPosterior::residual_variance that each has in its variance: the less a network is like any
-  /// anchor, the more. Empty where networks are not compared.
-  Eigen::VectorXd novelty;
-  Eigen::VectorXd reach;  ///< the same of reach_variance, below zero for cheap networks
-};
+/// What a posterior says of networks; `novelty` and `reach` are shares of its residual_variance and reach_variance.
 LogLatency predict(const CostPosterior& posterior, const FeatureTable& table);
 
 /// How far networks' sizes are beyond the anchors': the logarithm of how many times as costly as the costliest of them,

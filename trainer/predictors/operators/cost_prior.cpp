@@ -5,14 +5,9 @@ namespace {
 
 using Posterior = PosteriorOptions;
 
-const Declaration<Posterior> posterior({
-    {"noises", &Posterior::noises, Allowed(1e-4, 10),
-     "Standard deviations of log latency about the costs, tried in turn. More of them cost time in proportion."},
-    {"closeness", &Posterior::closeness, Allowed(1e-3, 1e3),
-     "How far a device may be from its library entry, in units of the spread below, tried in turn. More of them cost "
-     "time in proportion; larger ones let a device be unlike the pool."},
-    {"library_share", &Posterior::library_share, Allowed(0, 1e3),
-     "h: the spread of devices like the entry counts h-fold. Larger trusts measurements more and the pool less."},
+const MixtureRanges ranges = {Allowed(1e-4, 10), Allowed(1e-3, 1e3), Allowed(1, 1e3), Allowed(1, 10'000)};
+
+const std::vector<DeclaredOption<Posterior>> own = {
     {"cost_spread", &Posterior::cost_spread, Allowed(0, 1e3),
      "A cost's own standard deviation, as a share of the entry's cost. Larger trusts measurements more."},
     {"typical_spread", &Posterior::typical_spread, Allowed(0, 1e3),
@@ -21,18 +16,6 @@ const Declaration<Posterior> posterior({
     {"spread_floor", &Posterior::spread_floor, Allowed(1e-6, 1e3),
      "What is added to it in units of the median latency. Larger trusts measurements more, and lets a cost appear that "
      "no device of the pool has."},
-    {"residual_share", &Posterior::residual_share, Allowed(0, 10),
-     "What alike networks share beside costs has the standard deviation residual_share · σ. Larger predicts networks "
-     "nearer to what alike ones measured, and follows their noise."},
-    {"student_freedom", &Posterior::student_freedom, Allowed(1, 1e3),
-     "ν of the Student distribution of the noise. Larger lets single measurements that are far off pull the costs "
-     "further."},
-    {"gross_share", &Posterior::gross_share, Allowed(0, 0.5),
-     "Share of measurements that are simply wrong. Larger protects from more mistakes, and makes less of a true "
-     "measurement that surprises."},
-    {"gross_spread", &Posterior::gross_spread, Allowed(1e-3, 10),
-     "Standard deviation of the log latency of measurements that are simply wrong. Larger protects from worse "
-     "mistakes."},
     {"evidence_power", &Posterior::evidence_power, Allowed(1e-3, 1),
      "Power of the evidence when components are weighted; below 1, as no hypothesis is quite right. Nearer to 1 "
      "decides sooner for one entry, nearer to 0 averages over all."},
@@ -48,10 +31,9 @@ const Declaration<Posterior> posterior({
      "less."},
     {"operator_times", &Posterior::operator_times, Allowed(0, 1),
      "1: what operators take is learned where it was measured on devices of the pool (OperatorTimes); 0: it is not."},
-    {"newton_steps", &Posterior::newton_steps, Allowed(1, 1000),
-     "Steps of Gauss–Newton for each hypothesis. More cost time."},
-    {"kept", &Posterior::kept, Allowed(1, 10'000), "Components kept. More make predictions slower and files larger."},
-});
+};
+
+const Declaration<Posterior> posterior(with_mixture_options(ranges, own));
 
 }  // namespace
 

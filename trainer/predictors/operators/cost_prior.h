@@ -5,29 +5,26 @@
 
 #include "trainer/core/options.h"
 #include "trainer/predictors/operators/cost_library.h"
+#include "trainer/predictors/posterior/mixture_options.h"
 
 namespace tenshot::trainer::operators {
 
 /// What adaptation assumes and no measurement tells it. The defaults were chosen inside pools, devices of a family
 /// held out. Each option is explained where it is declared (cost_prior.cpp).
-struct PosteriorOptions {
-  std::vector<double> noises = {0.015, 0.03, 0.06, 0.12};
-  std::vector<double> closeness = {0.1, 0.3, 1, 2};
-  double library_share = 1;
+struct PosteriorOptions : MixtureOptions {
+  PosteriorOptions() {
+    closeness = {0.1, 0.3, 1, 2};
+    residual_share = 1.5;
+  }
+
   double cost_spread = 0.3;
   double typical_spread = 0.3;
   double spread_floor = 0.003;
-  double residual_share = 1.5;
-  double student_freedom = 4;
-  double gross_share = 0.02;
-  double gross_spread = 1;
   double evidence_power = 0.5;
   double kind_share = 0.03;
   double group_share = 0.6;
   double start_pull = 0.05;
   int operator_times = 1;
-  int newton_steps = 5;
-  std::size_t kept = 60;
 };
 const Declaration<PosteriorOptions>& declared(const PosteriorOptions&);
 

@@ -14,19 +14,17 @@ constexpr double longest_move = 1.5;  ///< of a log cost in one step
 }  // namespace
 
 KindSolution solve(const KindView& view, const LatencyProblem& problem, double noise, const PosteriorOptions& options) {
-  const structured::MeasurementNoise measurement_noise = measurement_noise_of(options);
-  const Eigen::Index n = view.features.rows();
   const double residual_variance = std::pow(options.residual_share * noise, 2);
   const Eigen::VectorXd latency_ms = problem.log_latency.array().exp();
-  const Eigen::VectorXd own_variance =
-      problem.clock_variance_ms2 * latency_ms.array().square().inverse() + noise * noise;
+  MeasurementErrors errors(options);
+  errors.begin(own_variance(problem, latency_ms, {noise}), 0);
   const Eigen::MatrixXd residual_covariance =
       view.residual_factor * view.residual_factor.transpose() + residual_variance * problem.kernel;
 
   KindSolution solution;
   Eigen::VectorXd& log_costs = solution.log_costs;
   log_costs = view.log_costs;
-  Eigen::VectorXd variance = own_variance, target, error;
+  Eigen::VectorXd target;
   Eigen::MatrixXd gain, system;
   Eigen::LLT<Eigen::MatrixXd> factor;
   const auto log_of = [&] {
@@ -45,20 +43,19 @@ KindSolution solve(const KindView& view, const LatencyProblem& problem, double n
         problem.log_latency - latency.array().log().matrix() - view.residual + slopes * (log_costs - view.log_costs);
     gain = view.covariance * slopes.transpose();
     system = slopes * gain + residual_covariance;
-    system.diagonal() += variance;
+    system.diagonal() += errors.variance;
     factor.compute(system);
     solution.weights = factor.solve(target);
     const Eigen::VectorXd move = view.log_costs + gain * solution.weights - log_costs;
     const double largest = move.cwiseAbs().maxCoeff();
     log_costs += move * std::min(1.0, longest_move / std::max(largest, 1e-9));
-    error = variance.cwiseProduct(solution.weights);
+    errors.error = errors.variance.cwiseProduct(solution.weights);
     if (step + 1 == steps || (step > 2 && largest < 1e-3)) break;
-    for (Eigen::Index i = 0; i < n; ++i) variance[i] = measurement_noise.at(error[i], own_variance[i], 0).variance;
+    errors.weigh();
   }
   solution.covariance = view.covariance - gain * factor.solve(gain.transpose());
   solution.residual_weights = residual_variance * solution.weights;
-  solution.log_evidence =
-      log_evidence(measurement_noise, factor, target, solution.weights, error, variance, own_variance);
+  solution.log_evidence = log_evidence(factor, target, solution.weights, errors);
   return solution;
 }
 

@@ -2,8 +2,9 @@
 
 #include <Eigen/Core>
 
+#include "trainer/predictors/operators/cost_prior.h"
 #include "trainer/predictors/operators/device_kinds.h"
-#include "trainer/predictors/operators/latency_solver.h"
+#include "trainer/predictors/posterior/latency_solver.h"
 
 namespace tenshot::trainer::operators {
 

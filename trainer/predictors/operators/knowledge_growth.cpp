@@ -10,13 +10,13 @@
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/operators/known_device.h"
 #include "trainer/predictors/operators/pool_costs.h"
-#include "trainer/predictors/structured/own_fit.h"
+#include "trainer/predictors/posterior/error_calibration.h"
+#include "trainer/predictors/posterior/latency_solver.h"
 
 namespace tenshot::trainer::operators {
 namespace {
 
 using Eigen::Index;
-using structured::smallest_relative;
 
 /// For each feature of a wider map its place in the narrower one, −1 where that has it not. What follows the operators'
 /// features keeps its order.
@@ -203,11 +203,11 @@ void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, con
 OwnFits grown_fits(const FeatureMap& map, const CostLibrary& library, const datasets::Pool& pool,
                    const PosteriorOptions& options) {
   const std::vector<nasbench::Architecture> networks = datasets::latency_matrix(pool).architectures;
-  const std::vector<std::size_t> part_of = structured::left_out_part_of(networks.size());
+  const std::vector<std::size_t> part_of = left_out_part_of(networks.size());
   std::unordered_map<nasbench::Architecture, std::size_t, nasbench::ArchitectureHash> part;
   for (std::size_t n = 0; n < networks.size(); ++n) part.emplace(networks[n], part_of[n]);
-  std::vector<std::vector<structured::LeftOutError>> errors(pool.devices.size());
-  for (std::size_t p = 0; p < structured::left_out_parts; ++p) {
+  std::vector<std::vector<LeftOutError>> errors(pool.devices.size());
+  for (std::size_t p = 0; p < left_out_parts; ++p) {
     datasets::Pool rest = pool;
     rest.devices.clear();
     std::vector<std::size_t> devices;
@@ -245,7 +245,7 @@ OwnFits grown_fits(const FeatureMap& map, const CostLibrary& library, const data
   }
   std::vector<std::size_t> counts;
   for (const datasets::DeviceRuntime& device : pool.devices) counts.push_back(device.latencies.size());
-  return structured::own_fits_of(errors, counts);
+  return own_fits_of(errors, counts);
 }
 
 }  // namespace tenshot::trainer::operators

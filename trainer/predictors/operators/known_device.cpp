@@ -4,13 +4,12 @@
 #include <cmath>
 
 #include "trainer/predictors/operators/pool_costs.h"
-#include "trainer/predictors/structured/own_fit.h"
+#include "trainer/predictors/posterior/error_calibration.h"
 
 namespace tenshot::trainer::operators {
 namespace {
 
 using Eigen::Index;
-using structured::LeftOutError;
 
 constexpr double least_noise = 0.005;  ///< of log latency
 constexpr double least_share = 1e-6;   ///< of a device's scale: no prediction is below it
@@ -116,14 +115,14 @@ void drop_unlisted(FeatureMap& map, CostPosterior& posterior) {
 OwnFits own_fits(const datasets::Pool& pool, const CostLibrary& library, const PosteriorOptions& options) {
   const LibraryOptions of_library = library_options(pool, options);
   const FittedPool fitted = fit_pool(pool, of_library);
-  const std::vector<std::size_t> part_of = structured::left_out_part_of(fitted.networks.size());
+  const std::vector<std::size_t> part_of = left_out_part_of(fitted.networks.size());
   std::vector<std::vector<LeftOutError>> errors(pool.devices.size());
-  for (std::size_t part = 0; part < structured::left_out_parts; ++part) {
+  for (std::size_t part = 0; part < left_out_parts; ++part) {
     add_errors(fitted, pool, part_of, part, library, of_library, options, errors);
   }
   std::vector<std::size_t> networks;
   for (const datasets::DeviceRuntime& device : pool.devices) networks.push_back(device.latencies.size());
-  return structured::own_fits_of(errors, networks);
+  return own_fits_of(errors, networks);
 }
 
 void drop_medians(FeatureMap& map, CostLibrary& library) {

@@ -26,8 +26,7 @@
 #include "trainer/predictors/operators/own_entry.h"
 #include "trainer/predictors/operators/planning_prior.h"
 #include "trainer/predictors/operators/pool_costs.h"
-#include "trainer/predictors/structured/own_fit.h"
-#include "trainer/predictors/structured/prediction.h"
+#include "trainer/predictors/posterior/error_calibration.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -40,7 +39,7 @@ using operators::FeatureMap;
 struct Learned {
   FeatureMap map;
   CostLibrary library;
-  structured::IntervalCalibration calibration;
+  IntervalCalibration calibration;
   std::uint64_t seed = 0;
   operators::PosteriorOptions options;
 };
@@ -97,7 +96,7 @@ class OperatorsModel : public PoolModel {
     for (const Architecture& architecture : set.architectures) names.push_back(pool_.space->format(architecture));
     put_explanation(card, get_quantity(card), told);
     put_explanation(card, get_quantity(card), operators::explanation_lines(posterior, map, features, devices, names));
-    structured::widen_by_fleet(posterior, set);
+    widen_by_fleet(posterior, set);
     return predictor_of(std::move(map), std::move(posterior), std::move(card));
   }
 
@@ -142,7 +141,7 @@ class OperatorsModel : public PoolModel {
     operators::CostPosterior posterior = operators::known_posterior(
         learned_.library, device, prior, static_cast<Eigen::Index>(learned_.map.features()), learned_.options);
     const OwnFits fits = own_fits();
-    posterior.calibration = structured::own_calibration(fits, device);
+    posterior.calibration = own_calibration(fits, device);
     nlohmann::json card = predictor_card(*this, {}, learned_.seed);
     card["known_device"] = id;
     put_explanation(card, get_quantity(card), {known_device_remark(*this, fits, device)});
@@ -215,7 +214,7 @@ std::unique_ptr<PoolModel> load_operators(const Archive& archive) {
   const CardField card(archive);
   operators::PosteriorOptions options;
   if (const auto settings = card.find("settings")) options = read_settings(declared(options), *settings);
-  structured::IntervalCalibration calibration = operators::get_calibration(archive);
+  IntervalCalibration calibration = operators::get_calibration(archive);
   std::optional<Knowledge> knowledge;
   if (is_knowledge(archive)) knowledge = get_knowledge(archive);
   return std::make_unique<OperatorsModel>(

@@ -7,7 +7,6 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
-#include "nasbench/support/numbers.h"
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/planning_prior.h"
 #include "trainer/predictors/operators/cost_planning.h"
@@ -15,7 +14,6 @@
 #include "trainer/predictors/operators/network_costs.h"
 #include "trainer/predictors/operators/operators_archive.h"
 #include "trainer/predictors/operators/operators_torchscript.h"
-#include "trainer/predictors/structured/prediction.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -77,23 +75,13 @@ OperatorsPredictor::OperatorsPredictor(const SearchSpace& space, const Archive& 
       card_(archive.card) {}
 
 Predictions OperatorsPredictor::predict(const std::vector<Architecture>& architectures, double confidence) const {
-  if (!(confidence > 0 && confidence < 1)) {
-    throw InputError("confidence " + shortest(confidence) + ": expected a number between 0 and 1, such as 0.9");
-  }
-  if (architectures.empty()) return {};
-  const operators::LogLatency log_latency =
-      operators::predict(posterior_, operators::feature_table(map_, *space_, architectures));
+  if (architectures.empty()) return predictions_of({}, posterior_.calibration, confidence);
+  LogLatency log_latency = operators::predict(posterior_, operators::feature_table(map_, *space_, architectures));
   const Eigen::VectorXd unknown = operators::unknown_deviations(*space_, map_, posterior_, architectures);
-  const double below = std::min(structured::error_quantile(posterior_.calibration, (1 - confidence) / 2), 0.0);
-  const double above = std::max(structured::error_quantile(posterior_.calibration, (1 + confidence) / 2), 0.0);
-  Predictions predictions;
-  for (Eigen::Index a = 0; a < log_latency.mean.size(); ++a) {
-    const double mean = log_latency.mean[a], deviation = std::hypot(log_latency.deviation[a], unknown[a]);
-    predictions.latency_ms.push_back(std::exp(mean));
-    predictions.lower_ms.push_back(std::exp(mean + below * deviation));
-    predictions.upper_ms.push_back(std::exp(mean + above * deviation));
+  for (Eigen::Index a = 0; a < unknown.size(); ++a) {
+    log_latency.deviation[a] = std::hypot(log_latency.deviation[a], unknown[a]);
   }
-  return predictions;
+  return predictions_of(log_latency, posterior_.calibration, confidence);
 }
 
 std::vector<Unfamiliar> OperatorsPredictor::unfamiliar(const std::vector<Architecture>& architectures) const {

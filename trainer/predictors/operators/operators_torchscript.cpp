@@ -8,7 +8,7 @@
 #include "nasbench/spaces/networks.h"
 #include "trainer/networks/torchscript_parsing.h"
 #include "trainer/predictors/operators/encoded_features.h"
-#include "trainer/predictors/structured/structured_torchscript.h"
+#include "trainer/predictors/posterior/interval_torchscript.h"
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -184,7 +184,7 @@ std::string torchscript(const nasbench::SearchSpace& space, const FeatureMap& ma
     define_named_features(module, map, posterior, card);
   }
   if (intervals) {
-    structured::add_quantiles(module, posterior.calibration);
+    add_quantiles(module, posterior.calibration);
     module.define(
         "def forward_interval(self, encoding: Tensor, confidence: float) -> Tuple[Tensor, Tensor, Tensor]:\n"
         "  mean, deviation = self.log_latency(self.features(encoding))\n"

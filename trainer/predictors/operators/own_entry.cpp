@@ -14,13 +14,13 @@
 #include "trainer/predictors/operators/operator_times.h"
 #include "trainer/predictors/operators/own_operators.h"
 #include "trainer/predictors/operators/pool_costs.h"
+#include "trainer/predictors/posterior/latency_solver.h"
 
 namespace tenshot::trainer::operators {
 namespace {
 
 using Eigen::Index;
 using nasbench::OperatorSpecification;
-using structured::smallest_relative;
 
 constexpr int tree_depth = 8;  ///< they learn what has no noise
 

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "nasbench/support/random.h"
+#include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/prediction.h"
 
@@ -13,14 +14,6 @@ namespace tenshot::trainer::structured {
 namespace {
 
 using nasbench::Architecture;
-
-constexpr double largest_error = 20;  ///< standard deviations; beyond this an error is an error of the measurement
-
-/// The quantiles that are kept: dense where intervals end.
-std::vector<double> kept_probabilities() {
-  return {0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15,  0.2,  0.25,  0.3,  0.4,  0.5,
-          0.6,   0.7,  0.75,  0.8,  0.85,  0.9, 0.925, 0.95, 0.975, 0.99, 0.995};
-}
 
 /// The architectures of the pool that compute something, with what was measured of them.
 datasets::LatencyMatrix connected_part(const nasbench::SearchSpace& space, const datasets::LatencyMatrix& latencies) {
@@ -34,15 +27,6 @@ datasets::LatencyMatrix connected_part(const nasbench::SearchSpace& space, const
     }
   }
   return part;
-}
-
-bool is_whole(double value) { return !std::isfinite(value) || value == std::floor(value); }
-
-/// Of `count` places at most `most`, evenly spaced.
-std::vector<std::size_t> evenly_spaced(std::size_t count, std::size_t most) {
-  std::vector<std::size_t> places(std::min(count, most));
-  for (std::size_t i = 0; i < places.size(); ++i) places[i] = i * count / places.size();
-  return places;
 }
 
 nasbench::StructureTable part_of(const datasets::LatencyMatrix& pool, const std::vector<std::size_t>& places,
@@ -95,7 +79,7 @@ void collect_errors(const StructuredLibrary& rest, const datasets::LatencyMatrix
                     const std::vector<std::size_t>& chosen, const PosteriorOptions& options, std::size_t most_predicted,
                     std::vector<double>& errors) {
   AdaptationSet set;
-  set.whole_milliseconds = std::all_of(latency_ms.begin(), latency_ms.end(), is_whole);
+  set.whole_milliseconds = are_whole(latency_ms);
   for (const std::size_t c : chosen) {
     if (!std::isfinite(latency_ms[c])) continue;
     set.architectures.push_back(pool.architectures[c]);
@@ -109,40 +93,11 @@ void collect_errors(const StructuredLibrary& rest, const datasets::LatencyMatrix
   for (std::size_t i = 0; i < some.size(); ++i) {
     const double truth_ms = latency_ms[some[i]];
     if (!std::isfinite(truth_ms)) continue;
-    const double error = (std::log(truth_ms) - predicted.mean[i]) / predicted.deviation[i];
-    errors.push_back(std::clamp(error, -largest_error, largest_error));
+    errors.push_back(standardised(std::log(truth_ms) - predicted.mean[i], predicted.deviation[i]));
   }
-}
-
-std::vector<double> weighted_quantiles(const std::vector<std::vector<double>>& errors,
-                                       const std::vector<double>& probabilities) {
-  std::vector<std::pair<double, double>> weighted;  // error, weight
-  double total = 0;
-  for (const std::vector<double>& of_device : errors) {
-    for (const double error : of_device) weighted.emplace_back(error, 1.0 / static_cast<double>(of_device.size()));
-    total += of_device.empty() ? 0 : 1;
-  }
-  std::sort(weighted.begin(), weighted.end());
-  std::vector<double> quantiles;
-  double below = 0;
-  auto at = weighted.begin();
-  for (const double probability : probabilities) {
-    while (at + 1 != weighted.end() && below + at->second < probability * total) below += (at++)->second;
-    quantiles.push_back(at->first);
-  }
-  return quantiles;
 }
 
 }  // namespace
-
-IntervalCalibration calibration_of(const std::vector<std::vector<double>>& errors) {
-  const bool any = std::any_of(errors.begin(), errors.end(), [](const auto& of_device) { return !of_device.empty(); });
-  if (!any) return {};
-  IntervalCalibration calibration;
-  calibration.probabilities = kept_probabilities();
-  calibration.quantiles = weighted_quantiles(errors, calibration.probabilities);
-  return calibration;
-}
 
 IntervalCalibration calibrate(const StructuredLibrary& library, const std::vector<std::string>& devices,
                               const datasets::LatencyMatrix& latencies, const PosteriorOptions& posterior_options,

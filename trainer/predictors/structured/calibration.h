@@ -10,9 +10,6 @@
 
 namespace tenshot::trainer::structured {
 
-/// Device-runtimes that a pool needs for its intervals to be calibrated.
-constexpr std::size_t least_calibrated = 3;
-
 /// How calibration measures what intervals are worth.
 struct CalibrationOptions {
   /// Measurements that a held-out device is adapted with, chosen by information. Intervals are calibrated for about so
@@ -31,13 +28,10 @@ struct CalibrationOptions {
 
 /// Holds every device out in turn, adapts the rest of the library to it and collects the standardised errors over its
 /// connected architectures; devices count equally. Of a large library a seeded sample of devices is held out, of as
-/// many families as there are, each with its family. Needs three devices; with fewer the calibration is empty (normal).
-/// `devices` and `latencies` are what the library was fitted on.
+/// many families as there are, each with its family. Needs least_calibrated devices; with fewer the calibration is
+/// empty (normal). `devices` and `latencies` are what the library was fitted on.
 IntervalCalibration calibrate(const StructuredLibrary& library, const std::vector<std::string>& devices,
                               const datasets::LatencyMatrix& latencies, const PosteriorOptions& posterior_options = {},
                               const CalibrationOptions& options = {});
-
-/// The quantiles of standardised errors [device][error], every device with the same weight; empty where there are none.
-IntervalCalibration calibration_of(const std::vector<std::vector<double>>& errors);
 
 }  // namespace tenshot::trainer::structured

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "nasbench/support/random.h"
-#include "trainer/predictors/structured/cost_prior.h"
+#include "trainer/predictors/structured/entry_priors.h"
 #include "trainer/predictors/structured/hypotheses.h"
 
 namespace tenshot::trainer::structured {
@@ -117,7 +117,8 @@ class Judge {
       residuals.row(i) =
           alternatives > 1 ? Eigen::RowVectorXd((rows * paths).colwise().maxCoeff()) : Eigen::RowVectorXd(rows * costs);
     }
-    residuals = (-residuals.cwiseMax(smallest_relative).array().log()).matrix().colwise() + problem_.log_latency;
+    residuals =
+        (-residuals.cwiseMax(smallest_relative).array().log()).matrix().colwise() + problem_.measured.log_latency;
     std::vector<double> sorted(static_cast<std::size_t>(residuals.rows()));
     for (Index e = 0; e < residuals.cols(); ++e) {
       std::copy(residuals.col(e).data(), residuals.col(e).data() + residuals.rows(), sorted.begin());
@@ -132,20 +133,21 @@ class Judge {
   MatrixXd covariance_of(std::size_t structure, double closeness) const {
     const auto n = static_cast<Index>(problem_.table.size);
     const FeatureRows rows = rows_at(problem_.table, structure, path_costs(VectorXd::Ones(covariance_.rows())));
-    const Eigen::ArrayXd latency = problem_.log_latency.array().exp();
+    const Eigen::ArrayXd latency = problem_.measured.log_latency.array().exp();
     std::vector<double> sorted(latency.data(), latency.data() + n);
     std::nth_element(sorted.begin(), sorted.begin() + n / 2, sorted.end());
     const FeatureRows sloped =
         (sorted[static_cast<std::size_t>(n / 2)] * latency.inverse()).matrix().asDiagonal() * rows;
     MatrixXd covariance = closeness * closeness * sloped * covariance_ * sloped.transpose();
-    covariance += std::pow(options_.residual_share * noise_, 2) * problem_.kernel;
+    covariance += std::pow(options_.residual_share * noise_, 2) * problem_.measured.kernel;
     covariance.array() += scale_variance;
-    covariance.diagonal().array() += noise_ * noise_ + problem_.clock_variance_ms2 * latency.square().inverse();
+    covariance.diagonal().array() +=
+        noise_ * noise_ + problem_.measured.clock_variance_ms2 * latency.square().inverse();
     return covariance;
   }
 
   const PosteriorOptions& options_;
-  Problem problem_;
+  StructureProblem problem_;
   double noise_ = 0;
   MatrixXd covariance_;  ///< of the costs, in units of the median latency
 };

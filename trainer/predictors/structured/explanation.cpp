@@ -5,6 +5,7 @@
 #include <map>
 
 #include "trainer/core/adaptation.h"
+#include "trainer/predictors/posterior/latency_solver.h"
 #include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/prediction.h"
 

@@ -5,7 +5,7 @@
 
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
-#include "trainer/predictors/structured/calibration.h"
+#include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/structured/planning.h"
 
 namespace tenshot::trainer::structured {

@@ -6,7 +6,7 @@
 #include <map>
 #include <tuple>
 
-#include "nasbench/support/median.h"
+#include "trainer/predictors/posterior/mixture.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -15,8 +15,6 @@ using nasbench::StructureTable;
 
 constexpr int path_rounds = 2;
 constexpr double screening_gap = 20;  ///< of log evidence
-
-double median_of(const Eigen::ArrayXd& values) { return median({values.data(), values.data() + values.size()}); }
 
 }  // namespace
 
@@ -31,20 +29,12 @@ Eigen::MatrixXd kernel_matrix(const std::uint64_t* signatures, std::size_t count
   return kernel;
 }
 
-double clock_variance_ms2(const AdaptationSet& set) {
-  const double clock_step_ms = set.whole_milliseconds ? 1 : 0;
-  return clock_step_ms * clock_step_ms / 12;
-}
-
-Problem make_problem(const StructuredLibrary& library, const AdaptationSet& set, const PosteriorOptions& options) {
-  Problem problem = {library, options, library.model->table(set.architectures), {}, 0, {}, 0};
-  const Eigen::Map<const Eigen::VectorXd> latency(set.latency_ms.data(),
-                                                  static_cast<Eigen::Index>(set.latency_ms.size()));
-  problem.log_latency = latency.array().log();
-  problem.clock_variance_ms2 = clock_variance_ms2(set);
-  problem.kernel = kernel_matrix(problem.table.signatures.data(), problem.table.size, problem.table.signature_words,
-                                 library.model->signature_scale());
-  problem.floor_ms = floor_share * latency.minCoeff();
+StructureProblem make_problem(const StructuredLibrary& library, const AdaptationSet& set,
+                              const PosteriorOptions& options) {
+  StructureProblem problem = {library, options, library.model->table(set.architectures),
+                              latency_problem(set.latency_ms, set.whole_milliseconds)};
+  problem.measured.kernel = kernel_matrix(problem.table.signatures.data(), problem.table.size,
+                                          problem.table.signature_words, library.model->signature_scale());
   return problem;
 }
 
@@ -57,31 +47,29 @@ FeatureRows rows_at(const StructureTable& table, std::size_t structure, const Ei
   return rows;
 }
 
-LatencyPrior latency_mean(const Eigen::VectorXd& log_latency, const FeatureRows& rows, const CostPrior& costs) {
-  LatencyPrior prior;
-  prior.mean = rows * costs.mean;
-  const double smallest = 0.02;
-  prior.mean = prior.mean.cwiseMax(smallest);
-  prior.scale_ms = std::exp(median_of(log_latency.array() - prior.mean.array().log()));
-  prior.mean *= prior.scale_ms;
-  return prior;
+Eigen::VectorXd relative_latency(const FeatureRows& rows, const CostGaussian& costs) {
+  return (rows * costs.mean).cwiseMax(smallest_relative);
 }
 
-LatencyPrior latency_prior(const Problem& problem, const FeatureRows& rows, const CostPrior& costs, double closeness) {
-  LatencyPrior prior = latency_mean(problem.log_latency, rows, costs);
-  prior.covariance = std::pow(closeness * prior.scale_ms, 2) * (rows * costs.covariance * rows.transpose());
-  prior.covariance += prior.mean * prior.mean.transpose();
-  return prior;
+LatencyPrior latency_prior(const StructureProblem& problem, const FeatureRows& rows, const CostGaussian& costs,
+                           double closeness) {
+  const Eigen::VectorXd relative = relative_latency(rows, costs);
+  return trainer::latency_prior(relative, scale_of(relative, problem.measured.log_latency),
+                                rows * costs.covariance * rows.transpose(), closeness);
 }
 
-Eigen::MatrixXd prior_covariance_ms2(const CostPrior& prior, double scale_ms, double closeness) {
+Eigen::MatrixXd prior_covariance_ms2(const CostGaussian& prior, double scale_ms, double closeness) {
   const double variance_ms2 = scale_ms * scale_ms;
   return variance_ms2 * (closeness * closeness * prior.covariance + prior.mean * prior.mean.transpose());
 }
 
-Eigen::VectorXd posterior_costs(const CostPrior& prior, const HypothesisFit& candidate, const FeatureRows& rows) {
-  return candidate.scale_ms * prior.mean +
-         prior_covariance_ms2(prior, candidate.scale_ms, candidate.closeness) * (rows.transpose() * candidate.pull);
+Eigen::VectorXd posterior_costs(const CostGaussian& prior, const HypothesisFit& candidate, const FeatureRows& rows) {
+  return candidate.scale_ms * prior.mean + prior_covariance_ms2(prior, candidate.scale_ms, candidate.closeness) *
+                                               (rows.transpose() * candidate.solution.pull);
+}
+
+double deviation_of(const NoiseLevel& level, const PosteriorOptions& options) {
+  return std::sqrt(level.noise * level.noise + options.slow_share * level.slow_step * level.slow_step);
 }
 
 std::vector<NoiseLevel> noise_levels(const PosteriorOptions& options) {
@@ -96,18 +84,22 @@ std::vector<NoiseLevel> noise_levels(const PosteriorOptions& options) {
 
 namespace {
 
+void solve(const LatencyPrior& prior, const CostPriors& priors, LatencySolver& solver, HypothesisFit& candidate) {
+  candidate.scale_ms = prior.scale_ms;
+  candidate.solution = solver.solve(prior, candidate.level);
+  candidate.log_evidence = candidate.solution.log_evidence + priors.log_odds(candidate.entry);
+}
+
 /// Fits `candidate` at each of `levels` from one entry, and adds the results to `fitted`.
-void fit_levels(const Problem& problem, const CostPriors& priors, const HypothesisFit& candidate,
+void fit_levels(const StructureProblem& problem, const CostPriors& priors, const HypothesisFit& candidate,
                 const FeatureRows& rows, const std::vector<NoiseLevel>& levels, LatencySolver& solver,
                 std::vector<HypothesisFit>& fitted) {
   const LatencyPrior prior =
       latency_prior(problem, rows, priors.at(candidate.structure, candidate.entry), candidate.closeness);
   for (const NoiseLevel& level : levels) {
     HypothesisFit at_level = candidate;
-    at_level.noise = level.noise;
-    at_level.slow_step = level.slow_step;
-    solver.solve(prior, at_level);
-    at_level.log_evidence += priors.log_odds(candidate.entry);
+    at_level.level = level;
+    solve(prior, priors, solver, at_level);
     fitted.push_back(std::move(at_level));
   }
 }
@@ -121,7 +113,7 @@ NoiseLevel screening_level(const PosteriorOptions& options) {
 
 /// Every structure with costs from every entry, as near to it as each closeness says, at one noise; without those that
 /// are so improbable there that no other noise would make up for it.
-std::vector<HypothesisFit> screened(const Problem& problem, const CostPriors& priors, LatencySolver& solver) {
+std::vector<HypothesisFit> screened(const StructureProblem& problem, const CostPriors& priors, LatencySolver& solver) {
   const auto& structures = problem.library.model->structures();
   std::vector<HypothesisFit> candidates;
   for (std::size_t s = 0; s < structures.size(); ++s) {
@@ -151,7 +143,7 @@ std::vector<HypothesisFit> screened(const Problem& problem, const CostPriors& pr
 }
 
 /// The screened candidates at every noise.
-std::vector<HypothesisFit> fit_candidates(const Problem& problem, const CostPriors& priors,
+std::vector<HypothesisFit> fit_candidates(const StructureProblem& problem, const CostPriors& priors,
                                           const std::vector<HypothesisFit>& screened, LatencySolver& solver) {
   const NoiseLevel known = screening_level(problem.options);
   std::vector<NoiseLevel> others;
@@ -171,29 +163,23 @@ std::vector<HypothesisFit> fit_candidates(const Problem& problem, const CostPrio
   return candidates;
 }
 
-void sort_by_evidence(std::vector<HypothesisFit>& candidates) {
-  std::stable_sort(candidates.begin(), candidates.end(),
-                   [](const HypothesisFit& a, const HypothesisFit& b) { return a.log_evidence > b.log_evidence; });
-}
-
 /// Keeps the best entries per noise of each cost-dependent structure, and lets each find its own slowest paths; the
 /// candidates of other structures stay as they are.
-std::vector<HypothesisFit> refit_paths(const Problem& problem, const CostPriors& priors,
+std::vector<HypothesisFit> refit_paths(const StructureProblem& problem, const CostPriors& priors,
                                        std::vector<HypothesisFit> candidates, LatencySolver& solver) {
-  sort_by_evidence(candidates);
+  keep_best(candidates, &HypothesisFit::log_evidence);
   std::map<std::tuple<std::size_t, double, double>, std::size_t> taken;  // by structure and noise
   std::vector<HypothesisFit> refitted;
   for (HypothesisFit& candidate : candidates) {
     if (candidate.rows.size() > 0) {
-      std::size_t& count = taken[{candidate.structure, candidate.noise, candidate.slow_step}];
+      std::size_t& count = taken[{candidate.structure, candidate.level.noise, candidate.level.slow_step}];
       if (count == problem.options.path_entries) continue;
       ++count;
-      const CostPrior& costs = priors.at(candidate.structure, candidate.entry);
+      const CostGaussian& costs = priors.at(candidate.structure, candidate.entry);
       for (int round = 0; round < path_rounds; ++round) {
         const Eigen::VectorXd current = posterior_costs(costs, candidate, candidate.rows) / candidate.scale_ms;
         candidate.rows = rows_at(problem.table, candidate.structure, path_costs(current));
-        solver.solve(latency_prior(problem, candidate.rows, costs, candidate.closeness), candidate);
-        candidate.log_evidence += priors.log_odds(candidate.entry);
+        solve(latency_prior(problem, candidate.rows, costs, candidate.closeness), priors, solver, candidate);
       }
     }
     refitted.push_back(std::move(candidate));
@@ -201,20 +187,14 @@ std::vector<HypothesisFit> refit_paths(const Problem& problem, const CostPriors&
   return refitted;
 }
 
-void keep_best(std::vector<HypothesisFit>& candidates, std::size_t kept) {
-  const auto is_unusable = [](const HypothesisFit& candidate) { return !std::isfinite(candidate.log_evidence); };
-  candidates.erase(std::remove_if(candidates.begin(), candidates.end(), is_unusable), candidates.end());
-  sort_by_evidence(candidates);
-  if (candidates.size() > kept) candidates.resize(kept);
-}
-
 }  // namespace
 
-std::vector<HypothesisFit> fitted_candidates(const Problem& problem, const CostPriors& priors, std::size_t kept) {
-  LatencySolver solver(problem);
+std::vector<HypothesisFit> fitted_candidates(const StructureProblem& problem, const CostPriors& priors,
+                                             std::size_t kept) {
+  LatencySolver solver(problem.measured, problem.options);
   std::vector<HypothesisFit> candidates =
       refit_paths(problem, priors, fit_candidates(problem, priors, screened(problem, priors, solver), solver), solver);
-  keep_best(candidates, kept);
+  keep_best(candidates, &HypothesisFit::log_evidence, kept);
   return candidates;
 }
 

@@ -7,6 +7,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
+#include "trainer/predictors/posterior/latency_solver.h"
 #include "trainer/predictors/structured/entry_clusters.h"
 
 namespace tenshot::trainer::structured {

@@ -11,6 +11,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 #include "sampling/architectures/information.h"
+#include "trainer/predictors/posterior/mixture.h"
 #include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/sparse_solver.h"
 
@@ -72,7 +73,7 @@ SparseFit fit_of(const HypothesisFit& candidate, const CostPriors& priors, const
   fit.structure = candidate.structure;
   fit.entry = candidate.entry;
   fit.closeness = candidate.closeness;
-  fit.level = {candidate.noise, candidate.slow_step};
+  fit.level = candidate.level;
   fit.log_evidence = candidate.log_evidence;
   fit.scale_ms = candidate.scale_ms;
   const FeatureRows rows = candidate.rows.size() > 0 ? candidate.rows : rows_at(table, candidate.structure, {});
@@ -80,17 +81,9 @@ SparseFit fit_of(const HypothesisFit& candidate, const CostPriors& priors, const
   return fit;
 }
 
-void sort_by_evidence(std::vector<SparseFit>& fits) {
-  fits.erase(
-      std::remove_if(fits.begin(), fits.end(), [](const SparseFit& f) { return !std::isfinite(f.log_evidence); }),
-      fits.end());
-  std::stable_sort(fits.begin(), fits.end(),
-                   [](const SparseFit& a, const SparseFit& b) { return a.log_evidence > b.log_evidence; });
-}
-
 /// The hypotheses whose evidence is within the gap of the best at some noise, few of one structure.
 std::vector<SparseFit> hypotheses_of(std::vector<SparseFit> fits) {
-  sort_by_evidence(fits);
+  keep_best(fits, &SparseFit::log_evidence);
   std::set<std::tuple<std::size_t, std::size_t, double>> taken;
   std::map<std::size_t, std::size_t> alike;
   std::vector<SparseFit> hypotheses;
@@ -105,7 +98,7 @@ std::vector<SparseFit> hypotheses_of(std::vector<SparseFit> fits) {
 
 /// The best fits whose evidence is within the gap of the best, few of one kind.
 std::vector<SparseFit> best_of(std::vector<SparseFit> fits, std::size_t most) {
-  sort_by_evidence(fits);
+  keep_best(fits, &SparseFit::log_evidence);
   std::map<std::tuple<std::size_t, double, double>, std::size_t> alike;
   std::vector<SparseFit> best;
   for (SparseFit& fit : fits) {
@@ -171,8 +164,7 @@ void add_component(const SparseProblem& problem, const SparseFit& fit, double we
   Component component;
   component.structure = fit.structure;
   component.entry = fit.entry;
-  component.noise = std::sqrt(fit.level.noise * fit.level.noise +
-                              problem.options.slow_share * fit.level.slow_step * fit.level.slow_step);
+  component.noise = deviation_of(fit.level, problem.options);
   component.weight = weight;
   component.costs_ms = fit.costs_ms;
   component.path_costs_ms = path_costs(component.costs_ms, fit.scale_ms);
@@ -189,11 +181,10 @@ void add_component(const SparseProblem& problem, const SparseFit& fit, double we
 
 StructuredPosterior mixture_of(const StructuredLibrary& library, const SparseProblem& problem,
                                std::vector<SparseFit> fits, std::size_t kept) {
-  sort_by_evidence(fits);
-  if (fits.size() > kept) fits.resize(kept);
+  keep_best(fits, &SparseFit::log_evidence, kept);
   StructuredPosterior posterior;
   posterior.model = library.model;
-  posterior.floor_ms = problem.floor_ms;
+  posterior.floor_ms = problem.measured.floor_ms;
   posterior.calibration = library.calibration;
   posterior.anchors = problem.anchors;
   if (posterior.anchors.empty()) {  // no process of residuals: one anchor that weighs nothing
@@ -202,11 +193,8 @@ StructuredPosterior mixture_of(const StructuredLibrary& library, const SparsePro
   const auto anchors = static_cast<Eigen::Index>(posterior.anchors.size() / problem.table.signature_words);
   posterior.residual_weights = Eigen::VectorXd::Zero(anchors);
   posterior.residual_reduction = Eigen::MatrixXd::Zero(anchors, anchors);
-  double total = 0;
-  for (const SparseFit& fit : fits) total += std::exp(fit.log_evidence - fits.front().log_evidence);
-  for (const SparseFit& fit : fits) {
-    add_component(problem, fit, std::exp(fit.log_evidence - fits.front().log_evidence) / total, posterior);
-  }
+  const std::vector<double> weights = weights_of(fits, &SparseFit::log_evidence);
+  for (std::size_t f = 0; f < fits.size(); ++f) add_component(problem, fits[f], weights[f], posterior);
   return posterior;
 }
 
@@ -216,7 +204,7 @@ StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPr
                                   const PosteriorOptions& options, const ManyMeasurements& many) {
   const AdaptationSet all = shuffled(set);
   const std::size_t count = all.architectures.size();
-  const Problem judging = make_problem(library, most_informative(library, options, all, many.judged), options);
+  const StructureProblem judging = make_problem(library, most_informative(library, options, all, many.judged), options);
   std::vector<SparseFit> fits;
   for (const HypothesisFit& candidate : fitted_candidates(judging, priors, fits_judged)) {
     fits.push_back(fit_of(candidate, priors, judging.table));
@@ -232,7 +220,7 @@ StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPr
       fits = best_of(std::move(fits), fits_refined);
       refinement.refine(problem, fits);
     }
-    sort_by_evidence(fits);
+    keep_best(fits, &SparseFit::log_evidence);
     if (fits.empty()) {
       throw InputError("no combination of costs and structure explains these latencies: are they really milliseconds?");
     }

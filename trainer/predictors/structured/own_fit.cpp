@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/random.h"
-#include "trainer/predictors/structured/calibration.h"
-#include "trainer/predictors/structured/cost_prior.h"
+#include "trainer/predictors/posterior/error_calibration.h"
+#include "trainer/predictors/structured/entry_priors.h"
 #include "trainer/predictors/structured/hypotheses.h"
 #include "trainer/predictors/structured/library_fit.h"
 #include "trainer/predictors/structured/pool_library.h"
@@ -16,24 +14,8 @@
 namespace tenshot::trainer::structured {
 namespace {
 
-constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
-constexpr double largest_error = 20;       ///< standard deviations; beyond this an error is an error of the measurement
-constexpr double least_noise = 0.005;      ///< of log latency
-constexpr std::size_t enough_errors = 40;  ///< for quantiles of a device's own
-constexpr double least_share = 0.02;       ///< of a device's scale: no prediction is below it
-
-double within(const std::vector<LeftOutError>& errors, double share) {
-  const auto hit = [&](const LeftOutError& e) { return std::abs(std::exp(-e.error) - 1) <= share; };
-  return static_cast<double>(std::count_if(errors.begin(), errors.end(), hit)) / static_cast<double>(errors.size());
-}
-
-std::vector<double> standardised(const std::vector<LeftOutError>& errors) {
-  std::vector<double> result;
-  for (const LeftOutError& e : errors) {
-    result.push_back(std::clamp(e.error / e.deviation, -largest_error, largest_error));
-  }
-  return result;
-}
+constexpr double least_noise = 0.005;  ///< of log latency
+constexpr double least_share = 0.02;   ///< of a device's scale: no prediction is below it
 
 /// The latencies without those of one part; devices that have too few left are named in `devices` no more.
 datasets::LatencyMatrix without_part(const datasets::LatencyMatrix& all, const std::vector<std::size_t>& part_of,
@@ -58,45 +40,13 @@ datasets::LatencyMatrix without_part(const datasets::LatencyMatrix& all, const s
 
 }  // namespace
 
-std::vector<std::size_t> left_out_part_of(std::size_t networks) {
-  std::vector<std::size_t> part(networks);
-  for (std::size_t n = 0; n < networks; ++n) part[n] = n % left_out_parts;
-  Rng rng(1);
-  rng.shuffle(part);
-  return part;
-}
-
-OwnFits own_fits_of(const std::vector<std::vector<LeftOutError>>& errors, const std::vector<std::size_t>& networks) {
-  std::vector<std::vector<double>> all;
-  for (const auto& of_device : errors) all.push_back(standardised(of_device));
-  const IntervalCalibration common = calibration_of(all);
-  OwnFits fits;
-  fits.probabilities = common.probabilities;
-  std::vector<double> together;
-  for (const auto& of_device : all) together.insert(together.end(), of_device.begin(), of_device.end());
-  for (std::size_t d = 0; d < errors.size(); ++d) {
-    OwnFit fit;
-    fit.networks = networks[d];
-    fit.within_10 = errors[d].empty() ? nothing : within(errors[d], 0.1);
-    fit.within_20 = errors[d].empty() ? nothing : within(errors[d], 0.2);
-    const bool few = all[d].size() < enough_errors;
-    fit.quantiles = few ? calibration_of({all[d], together}).quantiles : calibration_of({all[d]}).quantiles;
-    fits.devices.push_back(std::move(fit));
-  }
-  return fits;
-}
-
-IntervalCalibration own_calibration(const OwnFits& fits, std::size_t device) {
-  return {fits.probabilities, fits.devices.at(device).quantiles};
-}
-
 StructuredPosterior known_posterior(const StructuredLibrary& library, const std::string& id,
                                     const PosteriorOptions& options) {
   const auto found = std::find_if(library.entries.begin(), library.entries.end(),
                                   [&](const LibraryEntry& entry) { return entry.device == id; });
   if (found == library.entries.end()) throw InputError("the library has no entry for device " + id);
   const auto number = static_cast<std::size_t>(found - library.entries.begin());
-  const CostPrior prior = cost_prior(library, number, library_covariance(library), options);
+  const CostGaussian prior = cost_prior(library, number, library_covariance(library), options);
   const double closeness = *std::min_element(options.closeness.begin(), options.closeness.end());
   Component component;
   component.structure = found->structure;

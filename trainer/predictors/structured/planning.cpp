@@ -9,7 +9,8 @@
 #include <vector>
 
 #include "nasbench/support/random.h"
-#include "trainer/predictors/structured/cost_prior.h"
+#include "trainer/predictors/posterior/latency_solver.h"
+#include "trainer/predictors/structured/entry_priors.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -41,7 +42,7 @@ Eigen::MatrixXd covariance_root(const Eigen::MatrixXd& covariance) {
 }
 
 /// Costs and scale as uncertain as before any measurement.
-Hypothesis hypothesis_of(const CostPrior& prior) {
+Hypothesis hypothesis_of(const CostGaussian& prior) {
   Hypothesis hypothesis;
   hypothesis.costs = prior.mean;
   hypothesis.path_costs = path_costs(prior.mean);
@@ -58,7 +59,7 @@ std::vector<Hypothesis> strange_hypotheses(const nasbench::StructureModel& model
   std::vector<Hypothesis> hypotheses;
   Rng rng(strange_seed);
   for (std::size_t h = 0; h < count; ++h) {
-    CostPrior prior;
+    CostGaussian prior;
     prior.mean.resize(width);
     for (Eigen::Index f = 0; f < width; ++f) {
       const double drawn = rng.uniform();

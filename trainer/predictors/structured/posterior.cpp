@@ -7,9 +7,9 @@
 #include <limits>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/numbers.h"
-#include "trainer/predictors/structured/cost_prior.h"
+#include "trainer/predictors/posterior/mixture.h"
 #include "trainer/predictors/structured/entry_clusters.h"
+#include "trainer/predictors/structured/entry_priors.h"
 #include "trainer/predictors/structured/hypotheses.h"
 #include "trainer/predictors/structured/many_measurements.h"
 
@@ -21,40 +21,30 @@ using nasbench::StructureTable;
 constexpr std::size_t most_exact = 40;          ///< measurements that every hypothesis sees all of
 constexpr double described_floor_share = 0.02;  ///< of the median latency that a descriptor lets expect
 
-/// (slopes · prior covariance · slopes + residual + noise)⁻¹ over the measurements.
-Eigen::MatrixXd inverse_system(const Problem& problem, const HypothesisFit& candidate, const FeatureRows& rows,
-                               const Eigen::MatrixXd& prior_covariance) {
-  const double residual_scale = problem.options.residual_share * candidate.noise;
-  const FeatureRows sloped = candidate.slopes.asDiagonal() * rows;
-  Eigen::MatrixXd system =
-      sloped * prior_covariance * sloped.transpose() + residual_scale * residual_scale * problem.kernel;
-  system.diagonal() += candidate.noise_variance;
-  return system.llt().solve(Eigen::MatrixXd::Identity(system.rows(), system.cols()));
-}
-
-void add_component(const Problem& problem, const CostPriors& priors, const HypothesisFit& candidate, double weight,
-                   StructuredPosterior& posterior) {
-  const CostPrior& prior = priors.at(candidate.structure, candidate.entry);
+void add_component(const StructureProblem& problem, const CostPriors& priors, const HypothesisFit& candidate,
+                   double weight, StructuredPosterior& posterior) {
+  const CostGaussian& prior = priors.at(candidate.structure, candidate.entry);
   const FeatureRows rows = candidate.rows.size() > 0 ? candidate.rows : rows_at(problem.table, candidate.structure, {});
   const Eigen::MatrixXd covariance = prior_covariance_ms2(prior, candidate.scale_ms, candidate.closeness);
-  const Eigen::MatrixXd inverse = inverse_system(problem, candidate, rows, covariance);
-  const Eigen::MatrixXd gain = covariance * rows.transpose() * candidate.slopes.asDiagonal();
+  const LatencySolution& solution = candidate.solution;
+  const FeatureRows sloped = solution.slopes.asDiagonal() * rows;
+  const Eigen::MatrixXd system = solution.log_covariance(sloped * covariance * sloped.transpose(), problem.measured);
+  const Eigen::MatrixXd inverse = system.llt().solve(Eigen::MatrixXd::Identity(system.rows(), system.cols()));
+  const Eigen::MatrixXd gain = covariance * rows.transpose() * solution.slopes.asDiagonal();
 
   Component component;
   component.structure = candidate.structure;
   component.entry = candidate.entry;
-  component.noise = std::sqrt(candidate.noise * candidate.noise +
-                              problem.options.slow_share * candidate.slow_step * candidate.slow_step);
+  component.noise = deviation_of(candidate.level, problem.options);
   component.weight = weight;
   component.costs_ms = posterior_costs(prior, candidate, rows);
   component.path_costs_ms = path_costs(component.costs_ms, candidate.scale_ms);
   component.covariance_ms2 = covariance - gain * inverse * gain.transpose();
   posterior.components.push_back(std::move(component));
 
-  const double residual_variance = std::pow(problem.options.residual_share * candidate.noise, 2);
-  posterior.residual_weights += weight * candidate.residual_weights;
-  posterior.residual_variance += weight * residual_variance;
-  posterior.residual_reduction += weight * residual_variance * residual_variance * inverse;
+  posterior.residual_weights += weight * solution.residual_weights;
+  posterior.residual_variance += weight * solution.residual_variance;
+  posterior.residual_reduction += weight * solution.residual_variance * solution.residual_variance * inverse;
 }
 
 /// What a descriptor says alone: every structure, its costs.
@@ -67,7 +57,7 @@ StructuredPosterior as_described(const StructuredLibrary& library, const Posteri
   const auto& structures = library.model->structures();
   for (std::size_t s = 0; s < structures.size(); ++s) {
     if (!considers(options, structures[s])) continue;
-    const CostPrior prior = described_prior(described, s, options);
+    const CostGaussian prior = described_prior(described, s, options);
     Component component;
     component.structure = s;
     component.entry = library.entries.size();
@@ -83,18 +73,6 @@ StructuredPosterior as_described(const StructuredLibrary& library, const Posteri
     component.weight = 1 / static_cast<double>(posterior.components.size());
   }
   return posterior;
-}
-
-void check(const AdaptationSet& set) {
-  if (set.architectures.empty()) throw InputError("no measured architecture: expected at least one");
-  if (set.architectures.size() != set.latency_ms.size()) {
-    throw InputError(std::to_string(set.architectures.size()) + " architectures with " +
-                     std::to_string(set.latency_ms.size()) + " latencies: expected as many");
-  }
-  for (const double latency : set.latency_ms) {
-    if (std::isfinite(latency) && latency > 0) continue;
-    throw InputError("measured latency " + shortest(latency) + " ms: expected a finite, positive number");
-  }
 }
 
 }  // namespace
@@ -130,7 +108,7 @@ AdaptationSet without_removed(const nasbench::SearchSpace& space, const Adaptati
 
 StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
                                   const PosteriorOptions& options) {
-  const Problem problem = make_problem(library, set, options);
+  const StructureProblem problem = make_problem(library, set, options);
   const std::vector<HypothesisFit> candidates = fitted_candidates(problem, priors, options.kept);
   if (candidates.empty()) {
     throw InputError("no combination of costs and structure explains these latencies: are they really milliseconds?");
@@ -138,18 +116,15 @@ StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPr
 
   StructuredPosterior posterior;
   posterior.model = library.model;
-  posterior.floor_ms = problem.floor_ms;
+  posterior.floor_ms = problem.measured.floor_ms;
   posterior.calibration = library.calibration;
   posterior.anchors = problem.table.signatures;
   const auto n = static_cast<Eigen::Index>(problem.table.size);
   posterior.residual_weights = Eigen::VectorXd::Zero(n);
   posterior.residual_reduction = Eigen::MatrixXd::Zero(n, n);
-  double total = 0;
-  for (const HypothesisFit& candidate : candidates)
-    total += std::exp(candidate.log_evidence - candidates[0].log_evidence);
-  for (const HypothesisFit& candidate : candidates) {
-    const double weight = std::exp(candidate.log_evidence - candidates[0].log_evidence) / total;
-    add_component(problem, priors, candidate, weight, posterior);
+  const std::vector<double> weights = weights_of(candidates, &HypothesisFit::log_evidence);
+  for (std::size_t c = 0; c < candidates.size(); ++c) {
+    add_component(problem, priors, candidates[c], weights[c], posterior);
   }
   return posterior;
 }
@@ -157,7 +132,7 @@ StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPr
 StructuredPosterior adapt(const StructuredLibrary& library, const AdaptationSet& measured,
                           const PosteriorOptions& options, const DescribedDevice* described) {
   if (described != nullptr && measured.architectures.empty()) return as_described(library, options, *described);
-  check(measured);
+  require_latencies(measured.architectures.size(), measured.latency_ms, "architecture");
   const AdaptationSet set = without_removed(library.model->space(), measured);
   const auto adapt_to = [&](const StructuredLibrary& entries, const CostPriors& priors) {
     if (set.architectures.size() > most_exact) return adapt_to_many(entries, priors, set, options);

@@ -11,27 +11,20 @@
 #include "trainer/core/options.h"
 #include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/library/library.h"
+#include "trainer/predictors/posterior/mixture_options.h"
 
 namespace tenshot::trainer::structured {
 
 /// What adaptation assumes and no measurement tells it. Each option is explained where it is declared
 /// (posterior_options.cpp).
-struct PosteriorOptions {
-  std::vector<double> noises = {0.015, 0.03, 0.06, 0.12};
-  double library_share = 1;
+struct PosteriorOptions : MixtureOptions {
+  PosteriorOptions() { residual_share = 0.7; }
+
   double cost_spread = 0.1;
   double cost_spread_floor = 0.01;
-  std::vector<double> closeness = {0.3, 1.5, 4};
-  double residual_share = 0.7;
-  double student_freedom = 4;
   std::vector<double> slow_steps = {0, 0.2};
-  double slow_share = 0.25;
   double largest_slow_noise = 0.04;
-  double gross_share = 0.02;
-  double gross_spread = 1;
-  int newton_steps = 5;
   std::size_t path_entries = 6;
-  std::size_t kept = 60;
   std::vector<std::string> left_out;
   double described_share = 0.8;
   double described_spread = 0.05;

@@ -51,29 +51,32 @@ void choose_anchors(SparseProblem& problem, std::size_t at_most) {
 
 SparseProblem make_sparse_problem(const StructuredLibrary& library, const AdaptationSet& set,
                                   const PosteriorOptions& options, std::size_t anchors) {
-  SparseProblem problem = {library, options, library.model->table(set.architectures), {}, 0, 0, {}, {}, {}, {}};
-  const Eigen::Map<const Eigen::VectorXd> latency(set.latency_ms.data(),
-                                                  static_cast<Eigen::Index>(set.latency_ms.size()));
-  problem.log_latency = latency.array().log();
-  problem.clock_variance_ms2 = clock_variance_ms2(set);
-  problem.floor_ms = floor_share * latency.minCoeff();
+  SparseProblem problem = {library,
+                           options,
+                           library.model->table(set.architectures),
+                           latency_problem(set.latency_ms, set.whole_milliseconds),
+                           {},
+                           {},
+                           {},
+                           {}};
   choose_anchors(problem, options.residual_share > 0 ? anchors : 0);
   return problem;
 }
 
 SparseSolver::SparseSolver(const SparseProblem& problem)
     : problem_(problem),
-      measurement_noise_(problem.options),
-      n_(problem.log_latency.size()),
+      errors_(problem.options),
+      n_(problem.measured.log_latency.size()),
       anchors_(problem.anchor_kernel.rows()) {
   if (anchors_ > 0) log_determinant_anchors_ = log_determinant(problem.anchor_kernel.llt());
 }
 
-void SparseSolver::solve(const CostPrior& prior, SparseFit& fit) {
+void SparseSolver::solve(const CostGaussian& prior, SparseFit& fit) {
   const Eigen::Index features = prior.mean.size();
   const FeatureRows rows = rows_at(problem_.table, fit.structure, path_costs(fit.costs_ms, fit.scale_ms));
-  const LatencyPrior latency_prior = latency_mean(problem_.log_latency, rows, prior);
-  fit.scale_ms = latency_prior.scale_ms;
+  const Eigen::VectorXd relative = relative_latency(rows, prior);
+  fit.scale_ms = scale_of(relative, problem_.measured.log_latency);
+  const Eigen::VectorXd expected_ms = fit.scale_ms * relative;
   const double residual_variance = std::pow(problem_.options.residual_share * fit.level.noise, 2);
   const Eigen::LLT<Eigen::MatrixXd> prior_factor(prior_covariance_ms2(prior, fit.scale_ms, fit.closeness));
   prior_precision_ = Eigen::MatrixXd::Zero(features + anchors_, features + anchors_);
@@ -84,72 +87,46 @@ void SparseSolver::solve(const CostPrior& prior, SparseFit& fit) {
     prior_precision_.bottomRightCorner(anchors_, anchors_) = problem_.anchor_kernel / residual_variance;
     log_determinant_prior += static_cast<double>(anchors_) * std::log(residual_variance) - log_determinant_anchors_;
   }
-  own_variance_ =
-      problem_.clock_variance_ms2 * latency_prior.mean.array().square().inverse() + fit.level.noise * fit.level.noise;
+  errors_.begin(own_variance(problem_.measured, expected_ms, fit.level), fit.level.slow_step);
   independent_ = residual_variance * problem_.unexplained;
-  start(rows, fit);
+  latency_ = (rows * fit.costs_ms).cwiseMax(problem_.measured.floor_ms);
+  errors_.distrust(problem_.measured.log_latency - latency_.array().log().matrix(), start_spread);
   for (int i = 0; i < problem_.options.newton_steps; ++i) {
-    if (i > 0) weigh_measurements(fit);
-    step(rows, latency_prior);
+    if (i > 0) errors_.weigh();
+    step(rows, expected_ms);
   }
-  fit.log_evidence = log_evidence(fit, log_determinant_prior);
+  fit.log_evidence = log_evidence(log_determinant_prior);
   fit.costs_ms = fit.scale_ms * prior.mean + step_.head(features);
   fit.anchor_weights = step_.tail(anchors_);
   fit.precision = precision_;
 }
 
-/// Latencies at the costs so far; what is far off them is not trusted from the start.
-void SparseSolver::start(const FeatureRows& rows, const SparseFit& fit) {
-  latency_ = (rows * fit.costs_ms).cwiseMax(problem_.floor_ms);
-  noise_ = own_variance_;
-  shift_ = Eigen::VectorXd::Zero(n_);
-  error_ = problem_.log_latency - latency_.array().log().matrix();
-  for (Eigen::Index i = 0; i < n_; ++i) {
-    const double expected = own_variance_[i] + start_spread * start_spread;
-    noise_[i] *= measurement_noise_.at(error_[i], expected, 0).variance / expected;
-  }
-}
-
-void SparseSolver::weigh_measurements(const SparseFit& fit) {
-  for (Eigen::Index i = 0; i < n_; ++i) {
-    const MeasurementNoise::View view = measurement_noise_.at(error_[i], own_variance_[i], fit.level.slow_step);
-    noise_[i] = view.variance;
-    shift_[i] = view.shift;
-  }
-}
-
-void SparseSolver::step(const FeatureRows& rows, const LatencyPrior& prior) {
+void SparseSolver::step(const FeatureRows& rows, const Eigen::VectorXd& expected_ms) {
   const Eigen::Index features = rows.cols();
-  latency_ = latency_.cwiseMax(problem_.floor_ms);
+  latency_ = latency_.cwiseMax(problem_.measured.floor_ms);
   const Eigen::VectorXd slopes = latency_.cwiseInverse();
-  residual_ =
-      problem_.log_latency - shift_ - latency_.array().log().matrix() - slopes.cwiseProduct(prior.mean - latency_);
-  const Eigen::VectorXd deviation = (noise_ + independent_).cwiseSqrt().cwiseInverse();
+  target_ = problem_.measured.log_latency - errors_.shift - latency_.array().log().matrix() -
+            slopes.cwiseProduct(expected_ms - latency_);
+  const Eigen::VectorXd deviation = (errors_.variance + independent_).cwiseSqrt().cwiseInverse();
   design_.resize(n_, features + anchors_);
   design_.leftCols(features) = slopes.cwiseProduct(deviation).asDiagonal() * rows;
   design_.rightCols(anchors_) = deviation.asDiagonal() * problem_.near;
   precision_ = prior_precision_;
   precision_.selfadjointView<Eigen::Lower>().rankUpdate(design_.transpose());
-  const Eigen::VectorXd scaled = residual_.cwiseProduct(deviation);
+  const Eigen::VectorXd scaled = target_.cwiseProduct(deviation);
   step_ = precision_.selfadjointView<Eigen::Lower>().llt().solve(design_.transpose() * scaled);
   weights_ = (scaled - design_ * step_).cwiseProduct(deviation);
-  latency_ = prior.mean + rows * step_.head(features);
-  error_ = shift_ + noise_.cwiseProduct(weights_);
+  latency_ = expected_ms + rows * step_.head(features);
+  errors_.error = errors_.shift + errors_.variance.cwiseProduct(weights_);
 }
 
 /// As LatencySolver's, by the determinant lemma.
-double SparseSolver::log_evidence(const SparseFit& fit, double log_determinant_prior) const {
+double SparseSolver::log_evidence(double log_determinant_prior) const {
   const Eigen::LLT<Eigen::MatrixXd> factor = precision_.selfadjointView<Eigen::Lower>().llt();
   double log_noise = 0;
-  double correction = 0;
-  for (Eigen::Index i = 0; i < n_; ++i) {
-    log_noise += std::log(noise_[i] + independent_[i]);
-    const double from_shift = error_[i] - shift_[i];
-    correction += std::log(measurement_noise_.at(error_[i], own_variance_[i], fit.level.slow_step).density) +
-                  0.5 * (std::log(2 * pi * noise_[i]) + from_shift * from_shift / noise_[i]);
-  }
-  return correction - 0.5 * (residual_.dot(weights_) + log_determinant(factor) + log_determinant_prior + log_noise +
-                             static_cast<double>(n_) * std::log(2 * pi));
+  for (Eigen::Index i = 0; i < n_; ++i) log_noise += std::log(errors_.variance[i] + independent_[i]);
+  return errors_.corrected(0) - 0.5 * (target_.dot(weights_) + log_determinant(factor) + log_determinant_prior +
+                                       log_noise + static_cast<double>(n_) * std::log(2 * pi));
 }
 
 }  // namespace tenshot::trainer::structured

@@ -18,9 +18,7 @@ struct SparseProblem {
   const StructuredLibrary& library;
   const PosteriorOptions& options;
   nasbench::StructureTable table;
-  Eigen::VectorXd log_latency;
-  double clock_variance_ms2 = 0;  ///< of a clock that counts whole milliseconds
-  double floor_ms = 0;
+  LatencyProblem measured;             ///< without its kernel
   std::vector<std::uint64_t> anchors;  ///< signatures, [u, signature_words]; none where there is no process
   Eigen::MatrixXd anchor_kernel;       ///< [u, u]
   Eigen::MatrixXd near;                ///< k(measurement, anchor), [n, u]
@@ -51,19 +49,17 @@ class SparseSolver {
  public:
   explicit SparseSolver(const SparseProblem& problem);
   /// From the fit's costs, level and the prior: its evidence (without the entry's log odds) and everything it lacks.
-  void solve(const CostPrior& prior, SparseFit& fit);
+  void solve(const CostGaussian& prior, SparseFit& fit);
 
  private:
-  void start(const FeatureRows& rows, const SparseFit& fit);
-  void step(const FeatureRows& rows, const LatencyPrior& prior);
-  void weigh_measurements(const SparseFit& fit);
-  double log_evidence(const SparseFit& fit, double log_determinant_prior) const;
+  void step(const FeatureRows& rows, const Eigen::VectorXd& expected_ms);
+  double log_evidence(double log_determinant_prior) const;
 
   const SparseProblem& problem_;
-  MeasurementNoise measurement_noise_;
+  MeasurementErrors errors_;
   Eigen::Index n_, anchors_;
   double log_determinant_anchors_ = 0;
-  Eigen::VectorXd latency_, own_variance_, noise_, shift_, independent_, residual_, weights_, error_, step_;
+  Eigen::VectorXd latency_, independent_, target_, weights_, step_;
   Eigen::MatrixXd prior_precision_, precision_, design_;
 };
 

@@ -14,6 +14,7 @@
 #include "trainer/core/pool_archive.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/described/descriptor_prior_archive.h"
+#include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/explanation_text.h"
 #include "trainer/predictors/structured/own_fit.h"
@@ -83,7 +84,7 @@ class StructuredPoolModel : public PoolModel {
                     structured::explanation_lines(posterior, library, set, not_measured(set), milliseconds));
     put_explanation(card, Quantity::latency,  // descriptors are of latencies, whatever is adapted to
                     structured::pool_warnings(pool_, described ? &*set.descriptor : nullptr));
-    structured::widen_by_fleet(posterior, set);
+    widen_by_fleet(posterior, set);
     return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card));
   }
 
@@ -115,7 +116,7 @@ class StructuredPoolModel : public PoolModel {
     const std::size_t device = device_named(pool_, id);
     structured::StructuredPosterior posterior = structured::known_posterior(library_, id, options_);
     const OwnFits fits = own_fits();
-    posterior.calibration = structured::own_calibration(fits, device);
+    posterior.calibration = own_calibration(fits, device);
     nlohmann::json card = predictor_card(*this, {}, seed_, pool_hash());
     card["known_device"] = id;
     put_explanation(card, get_quantity(card), {known_device_remark(*this, fits, device)});

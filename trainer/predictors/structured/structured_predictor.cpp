@@ -83,10 +83,10 @@ StructuredPredictor::StructuredPredictor(const Archive& archive, bool certain)
     : StructuredPredictor(structured::get_posterior(archive, model_of(archive)), archive.card, certain) {}
 
 Predictions StructuredPredictor::predict(const std::vector<Architecture>& architectures, double confidence) const {
-  structured::LatencyIntervals intervals =
+  Predictions predictions =
       structured::predict_intervals(posterior_, posterior_.model->table(architectures), confidence);
-  if (!has_intervals()) return {std::move(intervals.latency_ms), {}, {}};
-  return {std::move(intervals.latency_ms), std::move(intervals.lower_ms), std::move(intervals.upper_ms)};
+  if (!has_intervals()) predictions.lower_ms = predictions.upper_ms = {};
+  return predictions;
 }
 
 Archive StructuredPredictor::to_archive() const {

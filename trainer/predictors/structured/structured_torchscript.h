@@ -5,10 +5,6 @@
 
 #include "trainer/predictors/structured/posterior.h"
 
-namespace torch::jit {
-struct Module;
-}
-
 namespace tenshot::trainer::structured {
 
 /// The content of one TorchScript file, as trainer/networks/torchscript.h describes it, with `intervals` also
@@ -16,9 +12,5 @@ namespace tenshot::trainer::structured {
 /// The file holds what the posterior says of each architecture of the space. Where an encoding holds the probabilities
 /// of options, forward() gives the expected latency of options that are chosen independently of each other.
 std::string torchscript(const StructuredPosterior& posterior, const nlohmann::json& card, bool intervals);
-
-/// Gives `module` the method interval(mean, deviation, confidence) -> (latency_ms, lower_ms, upper_ms), of the moments
-/// of log latency: it interpolates between error_quantile() at many probabilities.
-void add_quantiles(torch::jit::Module& module, const IntervalCalibration& calibration);
 
 }  // namespace tenshot::trainer::structured

@@ -10,7 +10,6 @@
 #include "nasbench/support/random.h"
 #include "tests/unit/trainer/predictors/operators/cost_bench.h"
 #include "trainer/predictors/operators/cost_planning.h"
-#include "trainer/predictors/structured/prediction.h"
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -30,10 +29,10 @@ TEST(CostCalibration, HoldsItsPromiseOnNewDevicesAndNetworksOfThePoolsKind) {
   std::iota(families.begin(), families.end(), std::size_t{0});
   const Calibration found = calibrate(pool, library, families, {}, {});
   library.residual_variance *= found.residual_factor;
-  const structured::IntervalCalibration& calibration = found.intervals;
+  const IntervalCalibration& calibration = found.intervals;
   ASSERT_FALSE(calibration.quantiles.empty());
-  const double least = structured::error_quantile(calibration, 0.05);
-  const double most = structured::error_quantile(calibration, 0.95);
+  const double least = error_quantile(calibration, 0.05);
+  const double most = error_quantile(calibration, 0.95);
   std::vector<std::size_t> candidates(60);
   std::iota(candidates.begin(), candidates.end(), std::size_t{0});
   const auto chosen =
@@ -98,8 +97,7 @@ TEST(CostCalibration, ExpectsMoreErrorOfNetworksUnlikeAllOthers) {
     widened += unlike.deviation.mean() > alike.deviation.mean();
     for (Index n = 0; n < of_a_kind; ++n, ++all) {
       const double z = (std::log(bench.pool.latency_ms(d, known + n)) - unlike.mean[n]) / unlike.deviation[n];
-      held += z >= structured::error_quantile(found.intervals, 0.05) &&
-              z <= structured::error_quantile(found.intervals, 0.95);
+      held += z >= error_quantile(found.intervals, 0.05) && z <= error_quantile(found.intervals, 0.95);
     }
   }
   EXPECT_GE(widened, 0.9 * (devices - 20));

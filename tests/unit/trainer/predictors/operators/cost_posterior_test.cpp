@@ -12,7 +12,6 @@
 #include "tests/unit/trainer/predictors/operators/cost_bench.h"
 #include "trainer/predictors/operators/cost_planning.h"
 #include "trainer/predictors/operators/operators_archive.h"
-#include "trainer/predictors/structured/prediction.h"
 
 namespace tenshot::trainer::operators {
 namespace {

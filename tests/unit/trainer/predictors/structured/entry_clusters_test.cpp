@@ -9,7 +9,7 @@
 
 #include "structured_fixtures.h"
 #include "trainer/predictors/structured/calibration.h"
-#include "trainer/predictors/structured/cost_prior.h"
+#include "trainer/predictors/structured/entry_priors.h"
 #include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/prediction.h"
 

@@ -32,7 +32,8 @@ AdaptationSet measured(const std::string& structure, const std::vector<double>& 
 }
 
 /// The likeliest candidate of exactly `structure`, after enough steps that nothing moves.
-HypothesisFit converged_candidate(const Problem& problem, const CostPriors& priors, const std::string& structure) {
+HypothesisFit converged_candidate(const StructureProblem& problem, const CostPriors& priors,
+                                  const std::string& structure) {
   const std::size_t index = problem.library.model->structure_index(structure);
   for (const HypothesisFit& candidate : fitted_candidates(problem, priors, 400)) {
     if (candidate.structure == index) return candidate;
@@ -48,17 +49,17 @@ TEST(SparseSolver, AgreesWithTheExactOneWhereEveryMeasurementIsAnAnchor) {
     AdaptationSet set = measured("live", live_costs, 30, 0.04);
     set.latency_ms[7] *= 1.5;
     set.whole_milliseconds = whole_milliseconds;
-    const Problem exact = make_problem(test::synthetic_library(), set, options);
+    const StructureProblem exact = make_problem(test::synthetic_library(), set, options);
     const HypothesisFit candidate = converged_candidate(exact, priors, "live");
-    ASSERT_GT(candidate.pull.size(), 0);
+    ASSERT_GT(candidate.solution.pull.size(), 0);
     const SparseProblem problem = make_sparse_problem(test::synthetic_library(), set, options, 30);
-    const CostPrior& prior = priors.at(candidate.structure, candidate.entry);
+    const CostGaussian& prior = priors.at(candidate.structure, candidate.entry);
     const Eigen::VectorXd costs = posterior_costs(prior, candidate, rows_at(exact.table, candidate.structure, {}));
     SparseFit fit;
     fit.structure = candidate.structure;
     fit.entry = candidate.entry;
     fit.closeness = candidate.closeness;
-    fit.level = {candidate.noise, candidate.slow_step};
+    fit.level = candidate.level;
     fit.scale_ms = candidate.scale_ms;
     fit.costs_ms = 1.05 * costs;
     SparseSolver(problem).solve(prior, fit);
@@ -70,7 +71,8 @@ TEST(SparseSolver, AgreesWithTheExactOneWhereEveryMeasurementIsAnAnchor) {
       const auto table = test::structures().table({architecture});
       double exact_mean = 0, sparse_mean = 0;
       for (Eigen::Index i = 0; i < 30; ++i) {
-        exact_mean += candidate.residual_weights[i] * likeness(exact.table.signature(i), table.signature(0), 1, 16);
+        exact_mean +=
+            candidate.solution.residual_weights[i] * likeness(exact.table.signature(i), table.signature(0), 1, 16);
         sparse_mean += fit.anchor_weights[i] * likeness(&problem.anchors[i], table.signature(0), 1, 16);
       }
       EXPECT_NEAR(sparse_mean, exact_mean, 1e-6);
@@ -90,11 +92,7 @@ TEST(ManyMeasurements, UpToFortyEveryHypothesisSeesThemAll) {
 }
 
 /// Root mean square difference.
-double rms(const std::vector<double>& a, const std::vector<double>& b) {
-  double squares = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) squares += (a[i] - b[i]) * (a[i] - b[i]);
-  return std::sqrt(squares / static_cast<double>(a.size()));
-}
+double rms(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return std::sqrt((a - b).squaredNorm() / a.size()); }
 
 TEST(ManyMeasurements, AreAsGoodAsTheExactWay) {
   const PosteriorOptions options;
@@ -104,8 +102,9 @@ TEST(ManyMeasurements, AreAsGoodAsTheExactWay) {
   const auto architectures = test::connected_architectures(300, 8);
   const auto table = test::structures().table(architectures);
   for (const auto& [structure, costs] : kinds) {
-    std::vector<double> truth;
-    for (const double ms : test::latencies_under(structure, costs, architectures)) truth.push_back(std::log(ms));
+    const std::vector<double> ms = test::latencies_under(structure, costs, architectures);
+    const Eigen::VectorXd truth =
+        Eigen::Map<const Eigen::VectorXd>(ms.data(), static_cast<Eigen::Index>(ms.size())).array().log();
     const AdaptationSet set = measured(structure, costs, 90, 0.04);
     const LogLatency exact = predict(adapt_exactly(test::synthetic_library(), priors, set, options), table);
     const LogLatency many = predict(adapt_to_many(test::synthetic_library(), priors, set, options), table);

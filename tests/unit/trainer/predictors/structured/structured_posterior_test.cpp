@@ -231,9 +231,9 @@ TEST(StructuredPrediction, DoesNotDependOnCompany) {
 TEST(StructuredPrediction, IntervalsHoldThePredictionAndGrowWithConfidence) {
   const StructuredPosterior posterior = adapt(test::synthetic_library(), planned_set("total", new_costs, 5, 0.05));
   const auto table = test::structures().table(test::connected_architectures(100, 13));
-  LatencyIntervals narrower = predict_intervals(posterior, table, 0.1);
+  Predictions narrower = predict_intervals(posterior, table, 0.1);
   for (const double confidence : {0.5, 0.8, 0.9, 0.99, 0.9999}) {
-    const LatencyIntervals wider = predict_intervals(posterior, table, confidence);
+    const Predictions wider = predict_intervals(posterior, table, confidence);
     for (std::size_t a = 0; a < table.size; ++a) {
       EXPECT_LT(wider.lower_ms[a], narrower.lower_ms[a]);
       EXPECT_GT(wider.upper_ms[a], narrower.upper_ms[a]);
@@ -245,20 +245,6 @@ TEST(StructuredPrediction, IntervalsHoldThePredictionAndGrowWithConfidence) {
   EXPECT_THROW(predict_intervals(posterior, table, std::nan("")), InputError);
 }
 
-TEST(ErrorQuantile, WithoutCalibrationIsTheNormalOne) {
-  EXPECT_NEAR(error_quantile({}, 0.95), 1.6448536, 1e-6);
-  EXPECT_NEAR(error_quantile({}, 0.001), -3.0902323, 1e-6);
-  EXPECT_NEAR(error_quantile({}, 0.5), 0, 1e-9);
-}
-
-TEST(ErrorQuantile, InterpolatesItsTable) {
-  const IntervalCalibration calibration = {{0.1, 0.5, 0.9}, {-2, 0.5, 1}};
-  EXPECT_DOUBLE_EQ(error_quantile(calibration, 0.3), -0.75);
-  EXPECT_DOUBLE_EQ(error_quantile(calibration, 0.1), -2);
-  EXPECT_LT(error_quantile(calibration, 0.01), -2);
-  EXPECT_GT(error_quantile(calibration, 0.99), 1);
-}
-
 TEST(Calibration, CoversWhatItPromisesOnDevicesHeldOut) {
   const test::SyntheticPool pool = test::structured_pool(0.04);
   StructuredLibrary library = fit_library(test::structures(), pool.devices, pool.latencies);
@@ -267,8 +253,7 @@ TEST(Calibration, CoversWhatItPromisesOnDevicesHeldOut) {
   const auto architectures = test::connected_architectures(500, 99);
   const auto truth = test::latencies_under("total", new_costs, architectures, 0.04, 21);
   AdaptationSet set = planned_set("total", new_costs, 10, 0.04);
-  const LatencyIntervals intervals =
-      predict_intervals(adapt(library, set), test::structures().table(architectures), 0.9);
+  const Predictions intervals = predict_intervals(adapt(library, set), test::structures().table(architectures), 0.9);
   double covered = 0;
   for (std::size_t i = 0; i < truth.size(); ++i) {
     covered += truth[i] >= intervals.lower_ms[i] && truth[i] <= intervals.upper_ms[i];

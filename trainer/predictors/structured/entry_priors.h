@@ -15,11 +15,11 @@ Eigen::MatrixXd library_covariance(const StructuredLibrary& library);
 
 /// Prior of the costs of one entry's kind of device, in units of the median latency. Features that the entry's own
 /// structure does not use are taken from the typical costs.
-CostPrior cost_prior(const StructuredLibrary& library, std::size_t entry, const Eigen::MatrixXd& library_covariance,
-                     const PosteriorOptions& options);
+CostGaussian cost_prior(const StructuredLibrary& library, std::size_t entry, const Eigen::MatrixXd& library_covariance,
+                        const PosteriorOptions& options);
 
 /// Prior of the costs under one structure of a device that has a descriptor.
-CostPrior described_prior(const DescribedDevice& described, std::size_t structure, const PosteriorOptions& options);
+CostGaussian described_prior(const DescribedDevice& described, std::size_t structure, const PosteriorOptions& options);
 
 /// Where costs may come from: the library's entries, then what the device's descriptor says.
 class CostPriors {
@@ -30,15 +30,15 @@ class CostPriors {
              const Eigen::MatrixXd& spread, std::size_t entries_of_all);
 
   std::size_t entries() const { return of_library_.size() + (described_.empty() ? 0 : 1); }
-  const CostPrior& at(std::size_t structure, std::size_t entry) const {
+  const CostGaussian& at(std::size_t structure, std::size_t entry) const {
     return entry < of_library_.size() ? of_library_[entry] : described_[structure];
   }
   /// Log prior probability of an entry, against one of the library.
   double log_odds(std::size_t entry) const { return entry < of_library_.size() ? 0 : log_odds_described_; }
 
  private:
-  std::vector<CostPrior> of_library_;
-  std::vector<CostPrior> described_;  ///< one a structure; empty without a descriptor
+  std::vector<CostGaussian> of_library_;
+  std::vector<CostGaussian> described_;  ///< one a structure; empty without a descriptor
   double log_odds_described_ = 0;
 };
 

@@ -1,4 +1,4 @@
-#include "trainer/predictors/structured/cost_prior.h"
+#include "trainer/predictors/structured/entry_priors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,13 +13,13 @@ Eigen::MatrixXd library_covariance(const StructuredLibrary& library) {
   return centred.transpose() * centred / static_cast<double>(std::max<std::size_t>(count - 1, 1));
 }
 
-CostPrior cost_prior(const StructuredLibrary& library, std::size_t entry, const Eigen::MatrixXd& library_covariance,
-                     const PosteriorOptions& options) {
+CostGaussian cost_prior(const StructuredLibrary& library, std::size_t entry, const Eigen::MatrixXd& library_covariance,
+                        const PosteriorOptions& options) {
   const auto& features = library.model->features();
   const LibraryEntry& device = library.entries[entry];
   const std::vector<bool>& uses = library.model->structures()[device.structure].uses;
   const bool is_generic = std::isnan(device.log_rms);
-  CostPrior prior;
+  CostGaussian prior;
   prior.mean = device.costs;
   for (std::size_t f = 0; f < features.size(); ++f) {
     if (!uses[f] && !is_generic && features[f].spread) prior.mean[f] = features[f].typical_cost;
@@ -33,8 +33,8 @@ CostPrior cost_prior(const StructuredLibrary& library, std::size_t entry, const 
   return prior;
 }
 
-CostPrior described_prior(const DescribedDevice& described, std::size_t structure, const PosteriorOptions& options) {
-  CostPrior prior = described.priors[structure];
+CostGaussian described_prior(const DescribedDevice& described, std::size_t structure, const PosteriorOptions& options) {
+  CostGaussian prior = described.priors[structure];
   prior.covariance.diagonal().array() += std::pow(options.described_spread, 2);
   return prior;
 }

@@ -1,0 +1,54 @@
+#include "trainer/predictors/posterior/error_calibration.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace tenshot::trainer {
+namespace {
+
+TEST(ErrorCalibration, CountsEveryDeviceAlike) {
+  std::vector<double> many(30, 1.0);
+  const IntervalCalibration found = calibration_of({{-1}, many, {}});
+  EXPECT_EQ(error_quantile(found, 0.4), -1);
+  EXPECT_EQ(error_quantile(found, 0.6), 1);
+  EXPECT_TRUE(calibration_of({{}, {}}).probabilities.empty());
+  EXPECT_EQ(standardised(-50, 1), -20);
+  EXPECT_EQ(evenly_spaced(10, 3), (std::vector<std::size_t>{0, 3, 6}));
+  EXPECT_TRUE(are_whole({3, std::nan(""), 7}));
+  EXPECT_FALSE(are_whole({3, 7.5}));
+}
+
+TEST(LeftOutParts, HoldAFifthOfTheNetworksEach) {
+  const std::vector<std::size_t> part = left_out_part_of(10);
+  for (std::size_t p = 0; p < left_out_parts; ++p) EXPECT_EQ(std::count(part.begin(), part.end(), p), 2);
+  EXPECT_EQ(part, left_out_part_of(10));
+}
+
+TEST(OwnFits, CountPredictionsWithinTenAndTwentyPercent) {
+  // Predicted over measured: .952, .870, .769 and 1.02.
+  std::vector<LeftOutError> errors;
+  for (const double measured : {1.05, 1.15, 1.3, 0.98}) errors.push_back({std::log(measured), 0.1});
+  const OwnFits fits = own_fits_of({errors, {}}, {4, 1});
+  ASSERT_EQ(fits.devices.size(), 2U);
+  EXPECT_EQ(fits.devices[0].networks, 4U);
+  EXPECT_EQ(fits.devices[0].within_10, 0.5);
+  EXPECT_EQ(fits.devices[0].within_20, 0.75);
+  EXPECT_EQ(fits.devices[1].networks, 1U);
+  EXPECT_TRUE(std::isnan(fits.devices[1].within_10));
+  EXPECT_EQ(fits.devices[1].quantiles.size(), fits.probabilities.size());  // of the other device
+}
+
+TEST(OwnFits, ADeviceWithManyErrorsHasQuantilesOfItsOwn) {
+  const std::vector<LeftOutError> steady(50, {0.01, 0.01}), off(50, {0.03, 0.01});
+  const OwnFits fits = own_fits_of({steady, off}, {50, 50});
+  EXPECT_NEAR(error_quantile(own_calibration(fits, 0), 0.9), 1, 1e-9);
+  EXPECT_NEAR(error_quantile(own_calibration(fits, 1), 0.9), 3, 1e-9);
+  const OwnFits none = own_fits_of({{}, {}}, {0, 0});
+  EXPECT_TRUE(none.probabilities.empty());
+  EXPECT_TRUE(own_calibration(none, 0).probabilities.empty());  // the normal distribution
+}
+
+}  // namespace
+}  // namespace tenshot::trainer

@@ -1,0 +1,108 @@
+#include "trainer/predictors/posterior/error_calibration.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "nasbench/support/random.h"
+
+namespace tenshot::trainer {
+namespace {
+
+/// The quantiles that are kept: dense where intervals end.
+std::vector<double> kept_probabilities() {
+  return {0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.15,  0.2,  0.25,  0.3,  0.4,  0.5,
+          0.6,   0.7,  0.75,  0.8,  0.85,  0.9, 0.925, 0.95, 0.975, 0.99, 0.995};
+}
+
+std::vector<double> weighted_quantiles(const std::vector<std::vector<double>>& errors,
+                                       const std::vector<double>& probabilities) {
+  std::vector<std::pair<double, double>> weighted;  // error, weight
+  double total = 0;
+  for (const std::vector<double>& of_device : errors) {
+    for (const double error : of_device) weighted.emplace_back(error, 1.0 / static_cast<double>(of_device.size()));
+    total += of_device.empty() ? 0 : 1;
+  }
+  std::sort(weighted.begin(), weighted.end());
+  std::vector<double> quantiles;
+  double below = 0;
+  auto at = weighted.begin();
+  for (const double probability : probabilities) {
+    while (at + 1 != weighted.end() && below + at->second < probability * total) below += (at++)->second;
+    quantiles.push_back(at->first);
+  }
+  return quantiles;
+}
+
+constexpr double nothing = std::numeric_limits<double>::quiet_NaN();
+constexpr std::size_t enough_errors = 40;  ///< for quantiles of a device's own
+
+double within(const std::vector<LeftOutError>& errors, double share) {
+  const auto hit = [&](const LeftOutError& e) { return std::abs(std::exp(-e.error) - 1) <= share; };
+  return static_cast<double>(std::count_if(errors.begin(), errors.end(), hit)) / static_cast<double>(errors.size());
+}
+
+}  // namespace
+
+double standardised(double error, double deviation) {
+  constexpr double largest = 20;
+  return std::clamp(error / deviation, -largest, largest);
+}
+
+IntervalCalibration calibration_of(const std::vector<std::vector<double>>& errors) {
+  const bool any = std::any_of(errors.begin(), errors.end(), [](const auto& of_device) { return !of_device.empty(); });
+  if (!any) return {};
+  IntervalCalibration calibration;
+  calibration.probabilities = kept_probabilities();
+  calibration.quantiles = weighted_quantiles(errors, calibration.probabilities);
+  return calibration;
+}
+
+bool are_whole(const std::vector<double>& latency_ms) {
+  return std::all_of(latency_ms.begin(), latency_ms.end(),
+                     [](double value) { return !std::isfinite(value) || value == std::floor(value); });
+}
+
+std::vector<std::size_t> evenly_spaced(std::size_t count, std::size_t most) {
+  std::vector<std::size_t> places(std::min(count, most));
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = i * count / places.size();
+  return places;
+}
+
+std::vector<std::size_t> left_out_part_of(std::size_t networks) {
+  std::vector<std::size_t> part(networks);
+  for (std::size_t n = 0; n < networks; ++n) part[n] = n % left_out_parts;
+  Rng rng(1);
+  rng.shuffle(part);
+  return part;
+}
+
+OwnFits own_fits_of(const std::vector<std::vector<LeftOutError>>& errors, const std::vector<std::size_t>& networks) {
+  std::vector<std::vector<double>> all;
+  for (const std::vector<LeftOutError>& of_device : errors) {
+    all.emplace_back();
+    for (const LeftOutError& e : of_device) all.back().push_back(standardised(e.error, e.deviation));
+  }
+  const IntervalCalibration common = calibration_of(all);
+  OwnFits fits;
+  fits.probabilities = common.probabilities;
+  std::vector<double> together;
+  for (const auto& of_device : all) together.insert(together.end(), of_device.begin(), of_device.end());
+  for (std::size_t d = 0; d < errors.size(); ++d) {
+    OwnFit fit;
+    fit.networks = networks[d];
+    fit.within_10 = errors[d].empty() ? nothing : within(errors[d], 0.1);
+    fit.within_20 = errors[d].empty() ? nothing : within(errors[d], 0.2);
+    const bool few = all[d].size() < enough_errors;
+    fit.quantiles = few ? calibration_of({all[d], together}).quantiles : calibration_of({all[d]}).quantiles;
+    fits.devices.push_back(std::move(fit));
+  }
+  return fits;
+}
+
+IntervalCalibration own_calibration(const OwnFits& fits, std::size_t device) {
+  return {fits.probabilities, fits.devices.at(device).quantiles};
+}
+
+}  // namespace tenshot::trainer

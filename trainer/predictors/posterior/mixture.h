@@ -1,0 +1,36 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace tenshot::trainer {
+
+/// Leaves at most `most` hypotheses, the most probable first. `score` is the log of a hypothesis's weight, but for what
+/// all weights sum to; where it is no finite number, the hypothesis goes.
+template <class Hypothesis>
+void keep_best(std::vector<Hypothesis>& hypotheses, double Hypothesis::*score,
+               std::size_t most = std::numeric_limits<std::size_t>::max()) {
+  const auto unusable = [score](const Hypothesis& one) { return !std::isfinite(one.*score); };
+  hypotheses.erase(std::remove_if(hypotheses.begin(), hypotheses.end(), unusable), hypotheses.end());
+  std::stable_sort(hypotheses.begin(), hypotheses.end(),
+                   [score](const Hypothesis& a, const Hypothesis& b) { return a.*score > b.*score; });
+  if (hypotheses.size() > most) hypotheses.resize(most);
+}
+
+/// The weights of hypotheses of which the first is the most probable; they sum to 1.
+template <class Hypothesis>
+std::vector<double> weights_of(const std::vector<Hypothesis>& hypotheses, double Hypothesis::*score) {
+  std::vector<double> weights;
+  double total = 0;
+  for (const Hypothesis& one : hypotheses) {
+    weights.push_back(std::exp(one.*score - hypotheses.front().*score));
+    total += weights.back();
+  }
+  for (double& weight : weights) weight /= total;
+  return weights;
+}
+
+}  // namespace tenshot::trainer
