@@ -190,6 +190,7 @@ void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, con
   if (!library.block.empty()) library.block.resize(static_cast<std::size_t>(before + added), 0);
   library.costs.conservativeResize(before + added, Eigen::NoChange);
   library.costs.bottomRows(added) = own.costs;
+  drop_unlisted(map, library);
   library.median_ms.conservativeResize(before + added);
   library.median_ms.tail(added) = own.median_ms;
   library.log_rms.conservativeResize(before + added);

@@ -97,21 +97,6 @@ CostPosterior known_posterior(const CostLibrary& library, std::size_t device, co
   return posterior;
 }
 
-void drop_unlisted(FeatureMap& map, CostPosterior& posterior) {
-  const auto is_listed_apart = [](const std::string& name) {  // of a group or a feature
-    const std::string group = name.substr(0, name.find('.'));
-    return group == "activation" || group == "elementwise" || group == "normalisation";
-  };
-  auto& groups = map.unmeasured;
-  if (std::count_if(groups.begin(), groups.end(), is_listed_apart) < 3) return;
-  groups.erase(std::remove_if(groups.begin(), groups.end(), is_listed_apart), groups.end());
-  for (std::size_t f = 0; f < map.features(); ++f) {
-    if (!is_listed_apart(map.name(f))) continue;
-    posterior.spread_ms.row(static_cast<Index>(f)).setZero();
-    for (CostComponent& component : posterior.components) component.costs_ms[static_cast<Index>(f)] = 0;
-  }
-}
-
 OwnFits own_fits(const datasets::Pool& pool, const CostLibrary& library, const PosteriorOptions& options) {
   const LibraryOptions of_library = library_options(pool, options);
   const FittedPool fitted = fit_pool(pool, of_library);

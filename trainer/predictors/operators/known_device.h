@@ -18,10 +18,6 @@ namespace tenshot::trainer::operators {
 CostPosterior known_posterior(const CostLibrary& library, std::size_t device, const CostPrior& prior,
                               Eigen::Index features, const PosteriorOptions& options);
 
-/// A table that lists no activations, element-wise operators and norms has their costs in those of the operators before
-/// them: of a device that measured none of the three, they cost nothing of their own and are not unknown.
-void drop_unlisted(FeatureMap& map, CostPosterior& posterior);
-
 /// How well each device of a pool is predicted where its networks are left out of all fits, a fifth at a time, and
 /// where of the residuals what devices have in common is kept. Errors are standardised by known_posterior(). A device
 /// with few networks takes part of the quantiles of all. What calibration found out of networks unlike all others is

@@ -316,25 +316,6 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
   return library;
 }
 
-void put_calibration(Archive& archive, const IntervalCalibration& calibration) {
-  const auto count = static_cast<std::int64_t>(calibration.probabilities.size());
-  archive.put("calibration.probabilities", to_array(calibration.probabilities, {count, 1}));
-  archive.put("calibration.quantiles", to_array(calibration.quantiles, {count, 1}));
-}
-
-IntervalCalibration get_calibration(const Archive& archive) {
-  const Eigen::MatrixXd probabilities = get(archive, "calibration.probabilities", any_size, 1, 1e-9, 1 - 1e-9);
-  const Eigen::MatrixXd quantiles = get(archive, "calibration.quantiles", probabilities.rows(), 1, -1e6, 1e6);
-  IntervalCalibration calibration;
-  calibration.probabilities.assign(probabilities.data(), probabilities.data() + probabilities.size());
-  calibration.quantiles.assign(quantiles.data(), quantiles.data() + quantiles.size());
-  if (!std::is_sorted(calibration.probabilities.begin(), calibration.probabilities.end()) ||
-      !std::is_sorted(calibration.quantiles.begin(), calibration.quantiles.end())) {
-    throw FormatError("array 'calibration.quantiles' is not ascending");
-  }
-  return calibration;
-}
-
 void put_posterior(Archive& archive, const CostPosterior& posterior) {
   const auto count = static_cast<Index>(posterior.components.size());
   Eigen::MatrixXd costs(count, posterior.spread_ms.rows()), described(count, 3);

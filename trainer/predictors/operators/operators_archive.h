@@ -20,9 +20,6 @@ enum class Exactness { float64, float32 };
 void put_library(Archive& archive, const CostLibrary& library, Exactness exactness = Exactness::float64);
 CostLibrary get_library(const Archive& archive, const FeatureMap& map);
 
-void put_calibration(Archive& archive, const IntervalCalibration& calibration);
-IntervalCalibration get_calibration(const Archive& archive);
-
 void put_posterior(Archive& archive, const CostPosterior& posterior);
 CostPosterior get_posterior(const Archive& archive, const FeatureMap& map);
 

@@ -64,7 +64,7 @@ class OperatorsModel : public PoolModel {
     operators::put_features(archive, learned_.map);
     operators::put_library(archive, learned_.library,
                            knowledge_ ? operators::Exactness::float32 : operators::Exactness::float64);
-    operators::put_calibration(archive, learned_.calibration);
+    put_calibration(archive, learned_.calibration);
     return archive;
   }
 
@@ -147,7 +147,6 @@ class OperatorsModel : public PoolModel {
     put_explanation(card, get_quantity(card), {known_device_remark(*this, fits, device)});
     FeatureMap map = learned_.map;
     if (!learned_.library.unmeasured.empty()) map.unmeasured = learned_.library.unmeasured[device];
-    operators::drop_unlisted(map, posterior);
     return predictor_of(std::move(map), std::move(posterior), std::move(card));
   }
 
@@ -214,7 +213,7 @@ std::unique_ptr<PoolModel> load_operators(const Archive& archive) {
   const CardField card(archive);
   operators::PosteriorOptions options;
   if (const auto settings = card.find("settings")) options = read_settings(declared(options), *settings);
-  IntervalCalibration calibration = operators::get_calibration(archive);
+  IntervalCalibration calibration = get_calibration(archive);
   std::optional<Knowledge> knowledge;
   if (is_knowledge(archive)) knowledge = get_knowledge(archive);
   return std::make_unique<OperatorsModel>(

@@ -92,6 +92,21 @@ std::vector<std::vector<std::string>> unmeasured_groups(const FeatureMap& map, c
   return result;
 }
 
+void drop_unlisted(const FeatureMap& map, CostLibrary& library) {
+  const auto is_listed_apart = [](const std::string& name) {  // of a group or a feature
+    const std::string group = name.substr(0, name.find('.'));
+    return group == "activation" || group == "elementwise" || group == "normalisation";
+  };
+  for (std::size_t d = 0; d < library.unmeasured.size(); ++d) {
+    auto& groups = library.unmeasured[d];
+    if (std::count_if(groups.begin(), groups.end(), is_listed_apart) < 3) continue;
+    groups.erase(std::remove_if(groups.begin(), groups.end(), is_listed_apart), groups.end());
+    for (std::size_t f = 0; f < map.raw.size(); ++f) {
+      if (is_listed_apart(map.name(f))) library.costs(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(f)) = 0;
+    }
+  }
+}
+
 FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options) {
   require_devices(pool);
   const std::vector<Architecture> networks = datasets::latency_matrix(pool).architectures;
@@ -101,6 +116,7 @@ FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options) {
   fitted.numbers = numbers_of(fitted.map, pool);
   fitted.library = fit_library(fitted.numbers, options);
   fitted.library.unmeasured = unmeasured_groups(fitted.map, fitted.numbers);
+  drop_unlisted(fitted.map, fitted.library);
   if (!options.operator_times || !fitted.operators.any()) return fitted;
   fitted.map = fitted.learn(all_of(fitted.networks.size()), fitted.library);
   return fitted;

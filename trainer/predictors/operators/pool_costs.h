@@ -38,6 +38,10 @@ PoolNumbers numbers_of(const FeatureMap& map, const datasets::Pool& pool);
 /// What CostLibrary::unmeasured is to say of the devices whose networks have these features.
 std::vector<std::vector<std::string>> unmeasured_groups(const FeatureMap& map, const PoolNumbers& numbers);
 
+/// A table that lists no activations, element-wise operators and norms has their costs in those of the operators before
+/// them: on a device that measured none of the three, they cost nothing of their own and are not unknown.
+void drop_unlisted(const FeatureMap& map, CostLibrary& library);
+
 /// Throws InputError for a device without latencies.
 FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options);
 

@@ -2,6 +2,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/core/archive_reader.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -28,6 +29,33 @@ double normal_quantile(double p) {
 }
 
 }  // namespace
+
+void put_calibration(Archive& archive, const IntervalCalibration& calibration) {
+  const auto count = static_cast<std::int64_t>(calibration.probabilities.size());
+  archive.put("calibration.probabilities", to_array(calibration.probabilities, {count}));
+  archive.put("calibration.quantiles", to_array(calibration.quantiles, {count}));
+}
+
+IntervalCalibration get_calibration(const Archive& archive) {
+  const std::string name = "calibration.probabilities";
+  constexpr Range inside{1e-9, 1 - 1e-9};
+  constexpr Range standard_deviations{-1e3, 1e3};
+  IntervalCalibration calibration{checked_doubles(archive, name, inside), {}};
+  const std::vector<double>& probabilities = calibration.probabilities;
+  calibration.quantiles = checked_doubles(archive, "calibration.quantiles", standard_deviations, probabilities.size());
+  for (std::size_t i = 1; i < probabilities.size(); ++i) {
+    if (probabilities[i] > probabilities[i - 1]) continue;
+    throw FormatError("array '" + name + "'[" + std::to_string(i) + "] is not greater than the one before it");
+  }
+  if (!std::is_sorted(calibration.quantiles.begin(), calibration.quantiles.end())) {
+    throw FormatError("array 'calibration.quantiles' is not ascending");
+  }
+  // Beyond the outermost, quantiles grow as those of a normal distribution, which is 0 at one half.
+  if (!probabilities.empty() && !(probabilities.front() < 0.5 && probabilities.back() > 0.5)) {
+    throw FormatError("array '" + name + "' lies on one side of 0.5, expected probabilities on both");
+  }
+  return calibration;
+}
 
 double error_quantile(const IntervalCalibration& calibration, double probability) {
   const std::vector<double>& p = calibration.probabilities;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "trainer/core/adaptation_set.h"
+#include "trainer/core/archive.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {
@@ -16,6 +17,9 @@ struct IntervalCalibration {
   std::vector<double> probabilities;  ///< ascending
   std::vector<double> quantiles;      ///< ascending
 };
+
+void put_calibration(Archive& archive, const IntervalCalibration& calibration);
+IntervalCalibration get_calibration(const Archive& archive);
 
 /// What a posterior says of networks: log latency (of ms) has this mean and standard deviation, before calibration. The
 /// variance is the sum of that of the costs, of the noise, of what alike networks share and between components.

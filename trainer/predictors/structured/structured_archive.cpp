@@ -33,29 +33,6 @@ Array numbers(const std::vector<double>& values) {
   return to_array(values, {static_cast<std::int64_t>(values.size())});
 }
 
-void put_calibration(Archive& archive, const IntervalCalibration& calibration) {
-  archive.put("calibration.probabilities", numbers(calibration.probabilities));
-  archive.put("calibration.quantiles", numbers(calibration.quantiles));
-}
-
-IntervalCalibration get_calibration(const Archive& archive) {
-  const std::string name = "calibration.probabilities";
-  constexpr Range inside{1e-9, 1 - 1e-9};
-  constexpr Range standard_deviations{-1e3, 1e3};
-  IntervalCalibration calibration{checked_doubles(archive, name, inside), {}};
-  const std::vector<double>& probabilities = calibration.probabilities;
-  calibration.quantiles = checked_doubles(archive, "calibration.quantiles", standard_deviations, probabilities.size());
-  for (std::size_t i = 1; i < probabilities.size(); ++i) {
-    if (probabilities[i] > probabilities[i - 1]) continue;
-    throw FormatError("array '" + name + "'[" + std::to_string(i) + "] is not greater than the one before it");
-  }
-  // Beyond the outermost, quantiles grow as those of a normal distribution, which is 0 at one half.
-  if (!probabilities.empty() && !(probabilities.front() < 0.5 && probabilities.back() > 0.5)) {
-    throw FormatError("array '" + name + "' lies on one side of 0.5, expected probabilities on both");
-  }
-  return calibration;
-}
-
 }  // namespace
 
 void put_library(Archive& archive, const StructuredLibrary& library) {
