@@ -150,6 +150,12 @@ void require_same_quantity(const Pool& pool, const DeviceRuntime& device, const 
 
 }  // namespace
 
+std::vector<std::string> device_ids(const Pool& pool) {
+  std::vector<std::string> ids;
+  for (const DeviceRuntime& device : pool.devices) ids.push_back(device.id);
+  return ids;
+}
+
 Pool read_pool(const fs::path& folder, std::optional<Quantity> quantity) {
   Pool pool;
   std::error_code error;

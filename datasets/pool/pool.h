@@ -141,6 +141,9 @@ struct LatencyMatrix {
 };
 LatencyMatrix latency_matrix(const Pool& pool);
 
+/// The ids of the pool's device-runtimes, in its order.
+std::vector<std::string> device_ids(const Pool& pool);
+
 /// SHA-256 over space, ids, architectures, latencies and descriptors: equal pools have equal hashes, whatever files
 /// they came from and in whatever order devices and rows stood there.
 std::string content_hash(const Pool& pool);

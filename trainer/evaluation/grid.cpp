@@ -16,16 +16,10 @@
 namespace tenshot::trainer::evaluation {
 namespace {
 
-std::vector<std::string> ids_of(const datasets::Pool& pool) {
-  std::vector<std::string> ids;
-  for (const datasets::DeviceRuntime& device : pool.devices) ids.push_back(device.id);
-  return ids;
-}
-
 /// The ids that fit any of the patterns, in the pool's order. Throws InputError for a pattern that fits none.
 std::vector<std::string> matching(const datasets::Pool& pool, const std::vector<std::string>& patterns,
                                   const std::string& what) {
-  const std::vector<std::string> ids = ids_of(pool);
+  const std::vector<std::string> ids = datasets::device_ids(pool);
   for (const std::string& pattern : patterns) {
     if (std::any_of(ids.begin(), ids.end(), [&](const std::string& id) { return fits_pattern(id, pattern); })) continue;
     throw InputError(what + " '" + pattern + "' is not in the data, which has: " + joined(ids));

@@ -65,7 +65,7 @@ StructuredPosterior known_posterior(const StructuredLibrary& library, const std:
 
 OwnFits own_fits(const nasbench::StructureModel& model, const datasets::Pool& pool, const PosteriorOptions& options) {
   const datasets::LatencyMatrix all = datasets::latency_matrix(pool);
-  const std::vector<std::string> ids = ids_of(pool);
+  const std::vector<std::string> ids = datasets::device_ids(pool);
   const std::vector<std::size_t> part_of = left_out_part_of(all.architectures.size());
   std::vector<std::vector<LeftOutError>> errors(ids.size());
   for (std::size_t part = 0; part < left_out_parts; ++part) {

@@ -26,21 +26,15 @@ std::vector<double> latencies_of(const StructuredLibrary& library, const Library
 
 }  // namespace
 
-std::vector<std::string> ids_of(const datasets::Pool& pool) {
-  std::vector<std::string> ids;
-  for (const datasets::DeviceRuntime& device : pool.devices) ids.push_back(device.id);
-  return ids;
-}
-
 StructuredLibrary library_of(const datasets::Pool& pool) {
-  return fit_library(nasbench::structures_of(*pool.space), ids_of(pool), datasets::latency_matrix(pool));
+  return fit_library(nasbench::structures_of(*pool.space), datasets::device_ids(pool), datasets::latency_matrix(pool));
 }
 
 std::vector<std::vector<double>> latencies_of_pool(const StructuredLibrary& library, const datasets::Pool& pool,
                                                    const std::vector<nasbench::Architecture>& architectures) {
   const nasbench::StructureTable table = library.model->table(architectures);
   std::vector<std::vector<double>> latency_ms;
-  for (const std::string& id : ids_of(pool)) {
+  for (const std::string& id : datasets::device_ids(pool)) {
     const auto entry = std::find_if(library.entries.begin(), library.entries.end(),
                                     [&](const LibraryEntry& e) { return e.device == id; });
     if (entry == library.entries.end()) throw FormatError("the library has no entry for device " + id);

@@ -9,9 +9,6 @@
 
 namespace tenshot::trainer::structured {
 
-/// The ids of the pool's device-runtimes, in its order.
-std::vector<std::string> ids_of(const datasets::Pool& pool);
-
 /// The library of a pool. Throws InputError where its space has no execution structures, or a device too few networks.
 StructuredLibrary library_of(const datasets::Pool& pool);
 

@@ -191,7 +191,7 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, const St
   structured::CalibrationOptions options;
   options.seed = settings.seed;
   options.families = families_of(pool);
-  library.calibration = structured::calibrate(library, structured::ids_of(pool), datasets::latency_matrix(pool),
+  library.calibration = structured::calibrate(library, datasets::device_ids(pool), datasets::latency_matrix(pool),
                                               settings.posterior, options);
   structured::DescriptorPrior prior =
       structured::descriptor_prior_of(library, pool, settings.descriptor, settings.seed);
