@@ -115,8 +115,9 @@ LatencyEntry parse_latency(std::string_view text) {
 
 bool are_whole_milliseconds(const std::vector<double>& latencies_ms) {
   constexpr std::size_t enough = 5;
-  return latencies_ms.size() >= enough &&
-         std::all_of(latencies_ms.begin(), latencies_ms.end(), [](double value) { return value == std::floor(value); });
+  return latencies_ms.size() >= enough && std::all_of(latencies_ms.begin(), latencies_ms.end(), [](double value) {
+           return !std::isfinite(value) || value == std::floor(value);
+         });
 }
 
 Measurements parse_measurements(std::string_view text, const std::string& file, const SearchSpace& space,

@@ -45,7 +45,8 @@ struct LatencyEntry {
 };
 LatencyEntry parse_latency(std::string_view text);
 
-/// True when all values are whole numbers and there are at least five of them.
+/// True when there are at least five values and all that are finite are whole numbers; NaN stands for what was not
+/// measured.
 bool are_whole_milliseconds(const std::vector<double>& latencies_ms);
 
 /// Reads `architecture,latency_ms[,stddev_ms,runs,sentinel_ms]` (CSV with a header, extra columns ignored, UTF-8,

@@ -24,8 +24,7 @@ constexpr double widest_interval = 1e4;
 
 /// Why a prediction cannot be used, in words that name the architecture; empty where it can. Its latency has to be
 /// finite and above zero, as its bounds have to be, and the upper bound less than `widest_interval` times the
-/// lower. Each number of a predictor's file is checked when it
-/// is read; this is what they say together.
+/// lower. Each number of a predictor's file is checked when it is read; this is what they say together.
 std::string why_unusable(const Predictions& predictions, std::size_t index, const Architecture& architecture,
                          const SearchSpace& space, datasets::Quantity quantity = datasets::Quantity::latency);
 

@@ -55,19 +55,26 @@ std::string left_out_of(const datasets::MeasuredSource& source) {
 /// What the card says of where the predictor comes from and of what it promises.
 void read_card(Device& device, const Archive& archive) {
   const CardField card(archive);
-  std::vector<Architecture> known;
+  std::vector<Architecture> known;  // of networks by name
   const auto networks = archive.card.find("networks");
   if (!device.space().composed() && networks != archive.card.end()) {
     known = nasbench::add_networks(*networks, "the card's networks", nasbench::NamedBy::card);
   }
   device.used = adaptation_set(card, device.space());
   device.pool_devices = card.at("pool").at("devices").texts(most_rows);
-  if (const auto conditions = card.find("conditions"))
-    device.conditions = conditions->json().get<datasets::MeasuringConditions>();
+  if (const auto conditions = card.find("conditions")) {
+    for (const CardField& condition : conditions->list()) {
+      const std::vector<std::string> parts = condition.texts(2);
+      if (parts.size() != 2) condition.fail("a name and a value");
+      device.conditions.emplace_back(parts[0], parts[1]);
+    }
+  }
+  if (const auto verdict = card.find("verdict")) {  // files of earlier versions have none
+    device.promise = verdict->at("within_percent").number(not_negative) / 100;
+    return;
+  }
   if (device.space().composed()) known = crowd_of(device).architectures;
-  const auto verdict = card.find("verdict");  // files of earlier versions have none
-  device.promise = verdict ? verdict->at("within_percent").number(not_negative) / 100
-                           : typical_half_width(device.predictor.predict(known, shown_confidence));
+  device.promise = typical_half_width(device.predictor.predict(known, shown_confidence));
 }
 
 Device device_of(const Predictor& predictor, const DeviceReportOptions& options) {

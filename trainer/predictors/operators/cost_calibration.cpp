@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "datasets/tables/measurements.h"
 #include "nasbench/support/median.h"
 #include "nasbench/support/random.h"
 #include "trainer/predictors/operators/cost_planning.h"
@@ -94,7 +95,7 @@ void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eige
   AdaptationFeatures set;
   std::vector<Index> measured;
   const Eigen::VectorXd latency_ms = pool.latency_ms.row(device);
-  set.whole_milliseconds = are_whole({latency_ms.data(), latency_ms.data() + latency_ms.size()});
+  set.whole_milliseconds = datasets::are_whole_milliseconds({latency_ms.data(), latency_ms.data() + latency_ms.size()});
   for (const std::size_t c : chosen) {
     if (!std::isfinite(latency_ms[split.known[c]])) continue;
     measured.push_back(split.known[c]);

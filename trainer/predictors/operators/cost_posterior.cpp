@@ -75,7 +75,6 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
   LatencySolver solver(problem, options);
   std::vector<Hypothesis> hypotheses;
   const auto consider = [&](Hypothesis hypothesis, double log_weight, double log_evidence) {
-    if (!std::isfinite(log_evidence)) return;
     hypothesis.score = log_weight + options.evidence_power * log_evidence;
     hypotheses.push_back(std::move(hypothesis));
   };
@@ -118,10 +117,10 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
       }
     }
   }
+  keep_best(hypotheses, &Hypothesis::score, options.kept);
   if (hypotheses.empty()) {
     throw InputError("no costs of the pool's devices explain these latencies: are they really milliseconds?");
   }
-  keep_best(hypotheses, &Hypothesis::score, options.kept);
   return hypotheses;
 }
 

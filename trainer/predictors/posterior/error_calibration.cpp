@@ -59,11 +59,6 @@ IntervalCalibration calibration_of(const std::vector<std::vector<double>>& error
   return calibration;
 }
 
-bool are_whole(const std::vector<double>& latency_ms) {
-  return std::all_of(latency_ms.begin(), latency_ms.end(),
-                     [](double value) { return !std::isfinite(value) || value == std::floor(value); });
-}
-
 std::vector<std::size_t> evenly_spaced(std::size_t count, std::size_t most) {
   std::vector<std::size_t> places(std::min(count, most));
   for (std::size_t i = 0; i < places.size(); ++i) places[i] = i * count / places.size();

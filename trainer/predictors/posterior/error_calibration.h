@@ -21,9 +21,6 @@ double standardised(double error, double deviation);
 /// The quantiles of standardised errors [device][error], every device with the same weight; empty where there are none.
 IntervalCalibration calibration_of(const std::vector<std::vector<double>>& errors);
 
-/// Whether all that was measured, which is finite, is whole milliseconds.
-bool are_whole(const std::vector<double>& latency_ms);
-
 /// Of `count` places at most `most`, evenly spaced.
 std::vector<std::size_t> evenly_spaced(std::size_t count, std::size_t most);
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <numeric>
 
+#include "datasets/tables/measurements.h"
 #include "nasbench/support/random.h"
 #include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/structured/planning.h"
@@ -79,7 +80,7 @@ void collect_errors(const StructuredLibrary& rest, const datasets::LatencyMatrix
                     const std::vector<std::size_t>& chosen, const PosteriorOptions& options, std::size_t most_predicted,
                     std::vector<double>& errors) {
   AdaptationSet set;
-  set.whole_milliseconds = are_whole(latency_ms);
+  set.whole_milliseconds = datasets::are_whole_milliseconds(latency_ms);
   for (const std::size_t c : chosen) {
     if (!std::isfinite(latency_ms[c])) continue;
     set.architectures.push_back(pool.architectures[c]);

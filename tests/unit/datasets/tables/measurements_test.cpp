@@ -123,6 +123,7 @@ TEST(Measurements, RecogniseWholeMillisecondsFromFiveValues) {
   EXPECT_FALSE(are_whole_milliseconds({1, 2, 3, 4}));
   EXPECT_FALSE(are_whole_milliseconds({1, 2, 3, 4, 5.5}));
   EXPECT_FALSE(are_whole_milliseconds({}));
+  EXPECT_TRUE(are_whole_milliseconds({1, 2, std::nan(""), 4, 5}));
   std::string text = "architecture,latency_ms\n";
   for (int i = 0; i < 5; ++i) text += text_of(i) + "," + std::to_string(3 + i) + ".0\n";
   EXPECT_TRUE(parse(text).whole_milliseconds);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "tests/unit/trainer/report/occurrences.h"
 #include "trainer/report/axes.h"
 #include "trainer/report/page.h"
 #include "trainer/report/text.h"
@@ -12,11 +13,7 @@
 namespace tenshot::trainer::report {
 namespace {
 
-std::size_t occurrences(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
+using test::occurrences;
 
 TEST(ReportPage, EscapesWhatItIsGiven) {
   EXPECT_EQ(escaped("<a href=\"x\">&'"), "&lt;a href=&quot;x&quot;&gt;&amp;&#39;");

@@ -8,6 +8,7 @@
 #include "datasets/tables/measurements.h"
 #include "nasbench/support/error.h"
 #include "tests/unit/trainer/fixtures.h"
+#include "tests/unit/trainer/report/occurrences.h"
 #include "trainer/evaluation/experiment.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/report/page.h"
@@ -15,11 +16,7 @@
 namespace tenshot::trainer::report {
 namespace {
 
-std::size_t occurrences(const std::string& text, const std::string& part) {
-  std::size_t count = 0;
-  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
-  return count;
-}
+using test::occurrences;
 
 class Report : public ::testing::Test {
  protected:

@@ -16,8 +16,6 @@ TEST(ErrorCalibration, CountsEveryDeviceAlike) {
   EXPECT_TRUE(calibration_of({{}, {}}).probabilities.empty());
   EXPECT_EQ(standardised(-50, 1), -20);
   EXPECT_EQ(evenly_spaced(10, 3), (std::vector<std::size_t>{0, 3, 6}));
-  EXPECT_TRUE(are_whole({3, std::nan(""), 7}));
-  EXPECT_FALSE(are_whole({3, 7.5}));
 }
 
 TEST(LeftOutParts, HoldAFifthOfTheNetworksEach) {
