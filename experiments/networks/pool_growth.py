@@ -6,31 +6,41 @@
     pool_growth.py cut POOLS TABLE [SEED]                           the part of each board of a table, as JSON
     pool_growth.py page WORK FOLDER                                 means over devices and splits: FOLDER/results.csv, and as Markdown
 
-A class is left out by board: the boards are cut in parts, and part SPLIT is predicted from what the others know. Classes of
-new networks leave half of the phones' and a third of the boards' networks out of the pool; another table of `everything` may
-hold a like network under another name. Ten networks are chosen by `tenshot plan`, the others are predicted.
+A class is left out by family: boards of one chip, phones, graphics cards, or our runtimes with all their settings. Families
+are cut in parts, and part SPLIT is predicted from what the others know. Of classes of new networks a third (boards) or half is
+left out of the pool; another table of `everything` may hold a like network under another name. Ten networks are chosen by
+`tenshot plan`, the others are predicted.
 """
 import csv
 import json
 import random
+import re
 import shutil
 import subprocess
 import sys
 from collections import defaultdict
 from pathlib import Path
 
-TABLES = {"mobile-cnn": ("operators.csv", 4, 2), "ncnn-boards": ("networks.json", 5, 3)}  # networks, parts, one in n new
-CLASSES = {  # the table, whether GPUs, whether networks are new
-    "phones, processors, new networks": ("mobile-cnn", False, True),
-    "phones, GPUs, new networks": ("mobile-cnn", True, True),
-    "boards, processors": ("ncnn-boards", False, False),
-    "boards, GPUs": ("ncnn-boards", True, False),
-    "boards, processors, new networks": ("ncnn-boards", False, True),
-    "boards, GPUs, new networks": ("ncnn-boards", True, True),
+OURS = ("networks", "sizes")  # of datasets/data
+TABLES = {  # the definitions of its networks, parts, one in n is new
+    "mobile-cnn": ("mobile-cnn/operators.csv", 4, 2),
+    "ncnn-boards": ("ncnn-boards/networks.json", 5, 3),
+    "help-ofa": (None, 3, 2),  # beside the imported rows
+    "networks": (None, 5, 2),
+}
+CLASSES = {  # the table, which devices, whether networks are new
+    "phones, processors, new networks": ("mobile-cnn", "processors", True),
+    "phones, GPUs, new networks": ("mobile-cnn", "GPUs", True),
+    "boards, processors": ("ncnn-boards", "processors", False),
+    "boards, GPUs": ("ncnn-boards", "GPUs", False),
+    "boards, processors, new networks": ("ncnn-boards", "processors", True),
+    "boards, GPUs, new networks": ("ncnn-boards", "GPUs", True),
+    "desktops, GPUs, new networks": ("help-ofa", "GPUs", True),
+    "our runtimes, new networks": ("networks", "processors", True),
 }
 POOLS = ("kind", "table", "everything")
-OURS = ("networks", "sizes")
 EVERYTHING = ("mobile-cnn", "ncnn-boards", "help-fbnet", "help-ofa", *OURS)
+CHIPS = re.compile(r"rk\d{4}|kunpeng-920|ft-2000|azure|loongson-2k1000|axera-ax6\d0|sunway|jetson-(?:agx-)?orin")
 
 
 def read(path):
@@ -45,8 +55,20 @@ def write(path, rows, columns):
         writer.writerows(rows)
 
 
-def is_gpu(device):
-    return "GPU" in device["runtime"] or "Vulkan" in device["runtime"]
+def kind_of(device):
+    return "GPUs" if re.search("GPU|Vulkan|CUDA", device["runtime"]) else "processors"
+
+
+def family_of(device):
+    """Boards of one chip are one family, and so are settings of one of our runtimes."""
+    if device["device"] == "AMD EPYC":
+        return re.sub("^onnxruntime.*", "onnxruntime", device["runtime"])
+    chip = CHIPS.search(device["device"])
+    return chip.group() if chip else device["device"]
+
+
+def folder_of(pools, table):
+    return Path("datasets/data") / table if table in OURS else Path(pools) / table
 
 
 def devices_of(folder):
@@ -82,25 +104,46 @@ def scores_of(truth, predictions):
     return {key: round(value / len(truth), 4) for key, value in sums.items()}
 
 
-def cut_of(devices, parts, seed=7):
-    """The part of each board."""
-    order = sorted({device["device"] for device in devices.values()})
+def cut_of(devices, parts, seed=7, family=lambda device: device["device"]):
+    """The part of each family; each board is one unless said otherwise."""
+    order = sorted({family(device) for device in devices.values()})
     random.Random(seed).shuffle(order)
-    return {board: number % parts for number, board in enumerate(order)}
+    return {name: number % parts for number, name in enumerate(order)}
 
 
 def cut(pools, table, seed=7):
     print(json.dumps(cut_of(devices_of(Path(pools) / table), TABLES[table][1], int(seed))))
 
 
+def knowledge_without(tenshot, pools, table, left_out, unseen, kind, checkpoint):
+    """Trains on what POOL means: `table` alone or everything, of one kind of devices or of all."""
+    folder = checkpoint.with_suffix(".pools")
+    shutil.rmtree(folder, ignore_errors=True)
+    tables = EVERYTHING if "everything" in checkpoint.name else OURS if table in OURS else (table,)
+    for name in tables:
+        source = folder_of(pools, name)
+        drop = set(left_out)
+        if kind:
+            drop |= {i for i, device in devices_of(source).items() if kind_of(device) != kind}
+        copy_pool(source, folder / name, drop, unseen)
+    given = [word for source in sorted(folder.iterdir()) for word in ("--pool", str(source))]
+    subprocess.run([tenshot, "train", *given, "--predictor", "operators", "--out", checkpoint, "--quiet"], check=True)
+    shutil.rmtree(folder)
+
+
 def run(tenshot, pools, tables, work, name, split, pool):
-    table, gpu, new = CLASSES[name]
-    networks, parts, one_in = TABLES[table]
-    pools, work, split = Path(pools), Path(work), int(split)
-    known = devices_of(pools / table)
-    boards = cut_of(known, parts)
-    left_out = {i for i, device in known.items() if boards[device["device"]] == split}
-    targets = [i for i in sorted(left_out) if is_gpu(known[i]) == gpu]
+    table, kind, new = CLASSES[name]
+    definitions, parts, one_in = TABLES[table]
+    definitions = f"{tables}/{definitions}" if definitions else folder_of(pools, table) / "networks.json"
+    work, split = Path(work), int(split)
+    if split >= parts:
+        return
+    known = {}
+    for part in OURS if table in OURS else (table,):
+        known.update(devices_of(folder_of(pools, part)))
+    families = cut_of(known, parts, family=family_of)
+    left_out = {i for i, device in known.items() if families[family_of(device)] == split}
+    targets = [i for i in sorted(left_out) if kind_of(known[i]) == kind and known[i]["folder"].parent.name != "sizes"]
     names = sorted({row["architecture"] for device in known.values() for row in read(device["folder"] / "latencies.csv")})
     random.Random(11 + split).shuffle(names)
     unseen = set(names[:len(names) // one_in]) if new else set()
@@ -108,20 +151,12 @@ def run(tenshot, pools, tables, work, name, split, pool):
     done = {row["device"] for row in rows if (row["class"], row["split"], row["pool"]) == (name, str(split), pool)}
     if all(target in done for target in targets):
         return
-    key = f"{name}_{split}_{pool}".replace(",", "").replace(" ", "_")
-    pools_folder, checkpoint = work / "pools" / key, work / f"{key}.tenshot"
+    of_kind = kind if pool == "kind" else ""
+    key = "_".join(word for word in (table, "new" if new else "known", str(split), pool, of_kind) if word)
+    checkpoint = work / f"{key}.tenshot"
     if not checkpoint.exists():
-        shutil.rmtree(pools_folder, ignore_errors=True)
-        for source in EVERYTHING if pool == "everything" else (table,):
-            folder = Path("datasets/data") / source if source in OURS else pools / source
-            drop = left_out if source == table else set()
-            if pool == "kind":
-                drop = drop | {i for i, device in known.items() if is_gpu(device) != gpu}
-            copy_pool(folder, pools_folder / source, drop, unseen)
-        given = [word for source in sorted(pools_folder.iterdir()) for word in ("--pool", str(source))]
-        subprocess.run([tenshot, "train", *given, "--predictor", "operators", "--out", checkpoint, "--quiet"], check=True)
-        shutil.rmtree(pools_folder)
-    files = work / key
+        knowledge_without(tenshot, pools, table, left_out, unseen, of_kind, checkpoint)
+    files = work / f"{key}.files"
     files.mkdir(exist_ok=True)
     plans = {}
     for target in targets:
@@ -134,7 +169,7 @@ def run(tenshot, pools, tables, work, name, split, pool):
         if len(candidates) < least or (new and not predicted):
             continue
         asked = tuple(row["architecture"] for row in candidates)
-        defined = ["--networks", f"{tables}/{table}/{networks}", "--quiet"]
+        defined = ["--networks", definitions, "--quiet"]
         if asked not in plans:
             write(files / "candidates.csv", candidates, ["architecture"])
             subprocess.run([tenshot, "plan", "--checkpoint", checkpoint, "--archs", files / "candidates.csv", "--out",
@@ -163,7 +198,7 @@ def page(work, folder):
     groups = defaultdict(list)
     for row in read(Path(work) / "results.csv"):
         groups[row["class"], row["pool"]].append(row)
-    lines = ["| device, left out by board | pool | devices × splits | within ±10 % | within ±20 % | 90 % intervals hold |",
+    lines = ["| left out by family | pool | devices × splits | within ±10 % | within ±20 % | 90 % intervals hold |",
              "|---|---|---|---|---|---|"]
     means = []
     for name in CLASSES:

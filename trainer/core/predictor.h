@@ -97,6 +97,12 @@ class Predictor {
   /// Latencies of `architectures`; with intervals that hold the truth with probability `confidence` where the
   /// predictor has them.
   virtual Predictions predict(const std::vector<Architecture>& architectures, double confidence) const = 0;
+  /// The same as if `architectures` were networks of a kind that nobody measured; nothing for predictors that do not
+  /// compare networks with those of the pool.
+  virtual Predictions predict_as_unlike(const std::vector<Architecture>& /*architectures*/,
+                                        double /*confidence*/) const {
+    return {};
+  }
   /// One for each architecture; nothing for predictors that do not compare networks with those of the pool.
   virtual std::vector<Unfamiliar> unfamiliar(const std::vector<Architecture>& /*architectures*/) const { return {}; }
   /// The file's content: weights, and a card that says what they were made from.

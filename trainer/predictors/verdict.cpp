@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <unordered_set>
@@ -14,11 +15,6 @@ namespace {
 constexpr std::size_t judged_networks = 1000;
 /// Further measurements whose worth is said, and the networks they are chosen among: few enough to take milliseconds.
 constexpr std::size_t more_measurements = 3, planned_among = 300;
-
-double expected_error(std::vector<Architecture> architectures, const Predictor& predictor) {
-  if (architectures.size() > judged_networks) architectures.resize(judged_networks);
-  return typical_half_width(predictor.predict(architectures, judged_confidence));
-}
 
 /// Those of `judged` that were not measured and may be.
 std::vector<Architecture> candidates_of(const std::vector<Architecture>& judged, const Predictor& predictor,
@@ -48,16 +44,19 @@ std::string worth_of_more(const Verdict& verdict) {
 
 std::vector<Architecture> judged_by(const PoolModel& model, const std::vector<Architecture>& measured,
                                     const std::vector<Architecture>& named) {
-  std::vector<Architecture> judged = known_architectures(model.pool());
-  if (judged.empty()) judged = named.empty() ? measured : named;
-  return judged;
+  if (!named.empty()) return named;
+  std::vector<Architecture> known = known_architectures(model.pool());
+  return known.empty() ? measured : known;
 }
 
 std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Architecture>& judged,
                                const std::vector<Architecture>& measured) {
   if (!predictor.has_intervals() || judged.empty()) return std::nullopt;
   Verdict result;
-  result.half_width = expected_error(judged, predictor);
+  const std::vector<Architecture> some(judged.begin(), judged.begin() + std::min(judged.size(), judged_networks));
+  result.half_width = typical_half_width(predictor.predict(some, judged_confidence));
+  const double unlike = typical_half_width(predictor.predict_as_unlike(some, judged_confidence));
+  if (std::isfinite(unlike)) result.of_other_kinds = unlike;
   result.measurements = measured.size();
   const std::vector<Remark> explanation = predictor.explanation();
   result.warnings = static_cast<std::size_t>(
@@ -69,9 +68,12 @@ std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Arc
 }
 
 std::string in_words(const Verdict& verdict) {
-  char text[300];
-  std::snprintf(text, sizeof text, "%s: expect nine of ten predictions within ±%.2g %% (from %zu %s%s%s)",
-                std::string(word(verdict.trust)).c_str(), 100 * verdict.half_width, verdict.measurements,
+  char text[300], others[80] = "";
+  if (verdict.of_other_kinds) {
+    std::snprintf(others, sizeof others, ", of networks of other kinds within ±%.2g %%", 100 * *verdict.of_other_kinds);
+  }
+  std::snprintf(text, sizeof text, "%s: expect nine of ten predictions within ±%.2g %%%s (from %zu %s%s%s)",
+                std::string(word(verdict.trust)).c_str(), 100 * verdict.half_width, others, verdict.measurements,
                 verdict.measurements == 1 ? "measurement" : "measurements", worth_of_more(verdict).c_str(),
                 verdict.warnings == 1  ? ", see the warning"
                 : verdict.warnings > 1 ? ", see the warnings"
@@ -86,6 +88,7 @@ nlohmann::json to_json(const Verdict& verdict) {
                          {"within_percent", 100 * verdict.half_width},
                          {"measurements", verdict.measurements},
                          {"warnings", verdict.warnings}};
+  if (verdict.of_other_kinds) json["within_percent_of_other_kinds"] = 100 * *verdict.of_other_kinds;
   if (verdict.further) json["within_percent_after_three_more"] = 100 * *verdict.further;
   return json;
 }

@@ -12,8 +12,8 @@
 
 namespace tenshot::trainer {
 
-/// The networks that a verdict is about: those of the pool. Of a checkpoint without rows they are
-/// known_architectures(), and of networks by name those that the user `named`, or else the measured ones.
+/// The networks that a verdict is about: of networks by name those that the user `named`, else those of the pool
+/// (known_architectures()), else the measured ones.
 std::vector<Architecture> judged_by(const PoolModel& model, const std::vector<Architecture>& measured,
                                     const std::vector<Architecture>& named = {});
 
@@ -21,7 +21,9 @@ std::vector<Architecture> judged_by(const PoolModel& model, const std::vector<Ar
 /// three more measurements would do: the three most informative of them (next_measurements).
 struct Verdict {
   Trust trust = Trust::doubtful;
-  double half_width = 0;          ///< nine of ten predictions are expected within ± this share
+  double half_width = 0;  ///< nine of ten predictions are expected within ± this share
+  /// The same of networks of other kinds than were measured; nothing where the predictor does not compare them.
+  std::optional<double> of_other_kinds;
   std::size_t measurements = 0;   ///< that the predictor was made from
   std::size_t warnings = 0;       ///< among its explanation
   std::optional<double> further;  ///< half_width after three more; nothing where the predictor does not say
@@ -31,9 +33,11 @@ struct Verdict {
 std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Architecture>& judged,
                                const std::vector<Architecture>& measured);
 
-/// "Good: expect nine of ten predictions within ±6 % (from 10 measurements; three more would narrow that to ±5 %)"
+/// "Good: expect nine of ten predictions within ±6 %, of networks of other kinds within ±20 % (from 10 measurements;
+/// three more would narrow that to ±5 %)"
 std::string in_words(const Verdict& verdict);
-/// {"trust": "good", "within_percent": 6.1, "measurements": 10, "warnings": 0, "within_percent_after_three_more": 5.2}
+/// {"trust": "good", "within_percent": 6.1, "within_percent_of_other_kinds": 20.3, "measurements": 10, "warnings": 0,
+/// "within_percent_after_three_more": 5.2}
 nlohmann::json to_json(const Verdict& verdict);
 
 /// How many further measurements are expected to bring `half_width` to `wanted`: 0 where it is there already; nothing

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -87,26 +89,27 @@ struct ExpectedError {
   }
 };
 
-/// The errors on one held-out device that measured `chosen` of the split's known networks. `features` are those of all
+/// Those of `networks` that a device measured.
+std::vector<Index> measured_of(const std::vector<Index>& networks, const Eigen::VectorXd& latency_ms) {
+  std::vector<Index> measured;
+  std::copy_if(networks.begin(), networks.end(), std::back_inserter(measured),
+               [&](Index n) { return std::isfinite(latency_ms[n]); });
+  return measured;
+}
+
+/// The errors on one held-out device that measured some networks and is asked for others. `features` are those of all
 /// networks.
 void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eigen::MatrixXd& features,
-                    const NetworkSplit& split, const std::vector<std::size_t>& chosen, Index device,
+                    const std::vector<Index>& asked, const std::vector<Index>& measured, Index device,
                     const PosteriorOptions& options, std::vector<ExpectedError>& errors) {
   AdaptationFeatures set;
-  std::vector<Index> measured;
   const Eigen::VectorXd latency_ms = pool.latency_ms.row(device);
   set.whole_milliseconds = datasets::are_whole_milliseconds({latency_ms.data(), latency_ms.data() + latency_ms.size()});
-  for (const std::size_t c : chosen) {
-    if (!std::isfinite(latency_ms[split.known[c]])) continue;
-    measured.push_back(split.known[c]);
-    set.latency_ms.push_back(latency_ms[split.known[c]]);
-  }
-  if (measured.empty()) return;
+  for (const Index n : measured) set.latency_ms.push_back(latency_ms[n]);
   set.features = rows_of(features, measured);
-  const LogLatency predicted = predict(adapt(rest, set, options), table_of(rows_of(features, split.predicted)));
-  for (std::size_t i = 0; i < split.predicted.size(); ++i) {
-    const double truth = latency_ms[split.predicted[i]];
-    if (!std::isfinite(truth)) continue;
+  const LogLatency predicted = predict(adapt(rest, set, options), table_of(rows_of(features, asked)));
+  for (std::size_t i = 0; i < asked.size(); ++i) {
+    const double truth = latency_ms[asked[i]];
     const auto at = static_cast<Index>(i);
     const double novelty = predicted.novelty.size() > 0 ? predicted.novelty[at] : 0;
     const double reach = predicted.reach.size() > 0 ? predicted.reach[at] : 0;  // its variance is not in `rest` yet
@@ -114,6 +117,24 @@ void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eige
     errors.push_back(
         {std::log(truth) - predicted.mean[at], variance - rest.residual_variance * novelty, novelty, reach});
   }
+}
+
+/// What a device measures of the networks that it can, best first.
+std::vector<Index> planned(const CostLibrary& library, const Eigen::MatrixXd& features,
+                           const std::vector<Index>& candidates, std::size_t samples, const PosteriorOptions& options,
+                           Rng& rng) {
+  if (candidates.empty()) return {};
+  std::vector<std::size_t> all(candidates.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  sampling::InformationOptions planning;
+  planning.noise = expected_noise(library);
+  std::vector<Index> chosen;
+  for (const std::size_t c :
+       sampling::choose_informative(prior_covariance(library, rows_of(features, candidates), options), all, {},
+                                    std::min(samples, all.size()), rng, planning)) {
+    chosen.push_back(candidates[c]);
+  }
+  return chosen;
 }
 
 /// The size of standardised errors that nine in ten stay under.
@@ -203,24 +224,23 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
     if (compared) devices = devices_with(pool, split.known);
     CostLibrary refitted = compared ? fit_library(selection_of(pool, split.known, devices), library_options) : library;
     const Eigen::MatrixXd features = learn ? learn(refitted, split.known, devices) : pool.features;
-    std::vector<std::size_t> candidates(split.known.size());
-    std::iota(candidates.begin(), candidates.end(), std::size_t{0});
-    sampling::InformationOptions planning;
-    planning.noise = expected_noise(refitted);
-    const sampling::LatencyCovariance prior =
-        prior_covariance(refitted, rows_of(features, split.known), posterior_options);
-    const std::vector<std::size_t> chosen =
-        sampling::choose_informative(prior, candidates, {}, options.samples, rng, planning);
-    std::vector<std::size_t> few = chosen;
-    few.resize(std::min(few.size(), options.fewer_samples));
+    std::map<std::vector<Index>, std::vector<Index>> plans;  // by candidates: devices of a table often have the same
     for (const std::size_t device : evenly_spaced(families.size(), options.most_devices)) {
       std::vector<std::size_t> others;
       for (std::size_t place = 0; place < devices.size(); ++place) {
         if (families[static_cast<std::size_t>(devices[place])] != families[device]) others.push_back(place);
       }
+      const Eigen::VectorXd latency_ms = pool.latency_ms.row(static_cast<Index>(device));
+      const std::vector<Index> candidates = measured_of(split.known, latency_ms);
+      const std::vector<Index> new_ones = measured_of(split.predicted, latency_ms);
+      const auto [plan, unplanned] = plans.try_emplace(candidates);
+      std::vector<Index>& chosen = plan->second;
+      if (unplanned) chosen = planned(refitted, features, candidates, options.samples, posterior_options, rng);
+      if (chosen.empty() || new_ones.empty()) continue;
       const CostLibrary rest = with_devices(refitted, others);
-      for (const std::vector<std::size_t>& measured : {chosen, few}) {
-        collect_errors(rest, pool, features, split, measured, static_cast<Index>(device), posterior_options,
+      const auto fewer = static_cast<std::ptrdiff_t>(std::min(chosen.size(), options.fewer_samples));
+      for (const std::vector<Index>& measured : {chosen, {chosen.begin(), chosen.begin() + fewer}}) {
+        collect_errors(rest, pool, features, new_ones, measured, static_cast<Index>(device), posterior_options,
                        errors[device]);
       }
     }

@@ -74,14 +74,25 @@ OperatorsPredictor::OperatorsPredictor(const SearchSpace& space, const Archive& 
       posterior_(operators::get_posterior(archive, map_)),
       card_(archive.card) {}
 
-Predictions OperatorsPredictor::predict(const std::vector<Architecture>& architectures, double confidence) const {
-  if (architectures.empty()) return predictions_of({}, posterior_.calibration, confidence);
-  LogLatency log_latency = operators::predict(posterior_, operators::feature_table(map_, *space_, architectures));
+LogLatency OperatorsPredictor::log_latency(const std::vector<Architecture>& architectures) const {
+  LogLatency result = operators::predict(posterior_, operators::feature_table(map_, *space_, architectures));
   const Eigen::VectorXd unknown = operators::unknown_deviations(*space_, map_, posterior_, architectures);
-  for (Eigen::Index a = 0; a < unknown.size(); ++a) {
-    log_latency.deviation[a] = std::hypot(log_latency.deviation[a], unknown[a]);
-  }
-  return predictions_of(log_latency, posterior_.calibration, confidence);
+  for (Eigen::Index a = 0; a < unknown.size(); ++a) result.deviation[a] = std::hypot(result.deviation[a], unknown[a]);
+  return result;
+}
+
+Predictions OperatorsPredictor::predict(const std::vector<Architecture>& architectures, double confidence) const {
+  return predictions_of(architectures.empty() ? LogLatency() : log_latency(architectures), posterior_.calibration,
+                        confidence);
+}
+
+Predictions OperatorsPredictor::predict_as_unlike(const std::vector<Architecture>& architectures,
+                                                  double confidence) const {
+  if (!posterior_.places.compared() || architectures.empty()) return {};
+  LogLatency unlike = log_latency(architectures);
+  const Eigen::ArrayXd alike = 1 - unlike.novelty.array();
+  unlike.deviation = (unlike.deviation.array().square() + posterior_.residual_variance * alike).sqrt();
+  return predictions_of(unlike, posterior_.calibration, confidence);
 }
 
 std::vector<Unfamiliar> OperatorsPredictor::unfamiliar(const std::vector<Architecture>& architectures) const {

@@ -28,6 +28,7 @@ class OperatorsPredictor : public Predictor {
   bool has_intervals() const override { return true; }
   /// Throws InputError unless `confidence` is in (0, 1).
   Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override;
+  Predictions predict_as_unlike(const std::vector<Architecture>& architectures, double confidence) const override;
   std::vector<Unfamiliar> unfamiliar(const std::vector<Architecture>& architectures) const override;
   Archive to_archive() const override;
   void export_torchscript(const std::filesystem::path& path) const override;
@@ -42,6 +43,8 @@ class OperatorsPredictor : public Predictor {
   const operators::CostPosterior& posterior() const { return posterior_; }
 
  private:
+  LogLatency log_latency(const std::vector<Architecture>& architectures) const;
+
   const SearchSpace* space_;
   operators::FeatureMap map_;
   operators::CostPosterior posterior_;

@@ -113,11 +113,15 @@ class Verdict:
     trust                            "good" (within ±10 %), "fair" (±20 %), "poor", or "doubtful" where the measurements
                                      gave reason to warn
     within_percent                   nine of ten predictions are expected within ± so many percent
+    within_percent_of_other_kinds    the same of networks of other kinds than were measured; None where networks are not
+                                     compared
     within_percent_after_three_more  the same after three more measurements; None where the predictor does not say
     measurements, warnings           how many it was made from, and how many of its remarks warn"""
 
-    def __init__(self, text, trust, within_percent, measurements, warnings, within_percent_after_three_more=None):
+    def __init__(self, text, trust, within_percent, measurements, warnings, within_percent_after_three_more=None,
+                 within_percent_of_other_kinds=None):
         self.trust, self.within_percent, self.measurements, self.warnings = trust, within_percent, measurements, warnings
+        self.within_percent_of_other_kinds = within_percent_of_other_kinds
         self.within_percent_after_three_more, self._text = within_percent_after_three_more, text
 
     def __str__(self):

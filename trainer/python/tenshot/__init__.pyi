@@ -56,6 +56,7 @@ class Predictor:
 class Verdict:
     trust: str
     within_percent: float
+    within_percent_of_other_kinds: Optional[float]
     within_percent_after_three_more: Optional[float]
     measurements: int
     warnings: int

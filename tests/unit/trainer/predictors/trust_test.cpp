@@ -5,7 +5,9 @@
 #include <cmath>
 
 #include "tests/unit/trainer/fixtures.h"
+#include "tests/unit/trainer/predictors/kept_knowledge.h"
 #include "trainer/predictors/registry.h"
+#include "trainer/predictors/verdict.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -42,6 +44,32 @@ TEST(Trust, NextMeasurementsNarrowWhatIsUncertain) {
   EXPECT_FALSE(next_measurements(*predictor, {candidates[0], candidates[1]}, 2)) << "no more than asked for";
   const auto peer = train_pool_model("flops", test::synthetic_pool(80), {}, {})->adapt(set, {});
   EXPECT_FALSE(next_measurements(*peer, candidates, 3)) << "it does not say what it is uncertain about";
+}
+
+TEST(Trust, AVerdictOfNetworksSaysWhatToExpectOfOtherKinds) {
+  const datasets::DeviceRuntime& device = test::of_networks().pool.devices[0];
+  const AdaptationSet set = test::first_of(device, 10);
+  const auto predictor = test::of_networks().model->adapt(set, {});
+  const std::vector<Architecture> known = known_architectures(test::of_networks().pool);
+  const auto found = verdict(*predictor, known, set.architectures);
+  ASSERT_TRUE(found && found->of_other_kinds);
+  EXPECT_GT(*found->of_other_kinds, 1.05 * found->half_width);
+  EXPECT_NE(in_words(*found).find(" %, of networks of other kinds within ±"), std::string::npos);
+  const Predictions usual = predictor->predict(known, 0.9), unlike = predictor->predict_as_unlike(known, 0.9);
+  EXPECT_EQ(unlike.latency_ms, usual.latency_ms);
+  for (std::size_t i = 0; i < known.size(); ++i) EXPECT_GT(unlike.upper_ms[i], usual.upper_ms[i]);
+
+  const auto of_cells = train_pool_model("structured", test::synthetic_pool(80), {}, {})
+                            ->adapt(test::first_of(test::synthetic_pool(80).devices[0], 10), {});
+  EXPECT_FALSE(verdict(*of_cells, known_architectures(test::synthetic_pool(80)), {})->of_other_kinds)
+      << "cells are not compared";
+}
+
+TEST(Trust, AVerdictIsAboutTheNetworksThatTheUserNamed) {
+  const PoolModel& model = *test::of_networks().model;
+  const std::vector<Architecture> known = known_architectures(model.pool()), mine = {known[3], known[5]};
+  EXPECT_EQ(judged_by(model, {known[0]}, mine), mine);
+  EXPECT_EQ(judged_by(model, {known[0]}), known);
 }
 
 }  // namespace
