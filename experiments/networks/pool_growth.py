@@ -13,9 +13,11 @@ left out of the pool; another table of `everything` may hold a like network unde
 """
 import csv
 import json
+import math
 import random
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 from collections import defaultdict
@@ -39,6 +41,8 @@ CLASSES = {  # the table, which devices, whether networks are new
     "our runtimes, new networks": ("networks", "processors", True),
 }
 POOLS = ("kind", "table", "everything")
+OWN_PEERS = ("flops-memory", "lasso")  # which learn from the device's own measurements alone
+SCALED_PEERS = ("nearest device scaled", "mean device scaled")  # of the table's devices, where networks are known
 EVERYTHING = ("mobile-cnn", "ncnn-boards", "help-fbnet", "help-ofa", *OURS)
 CHIPS = re.compile(r"rk\d{4}|kunpeng-920|ft-2000|azure|loongson-2k1000|axera-ax6\d0|sunway|jetson-(?:agx-)?orin")
 
@@ -94,14 +98,18 @@ def copy_pool(source, out, left_out, unseen):
 
 
 def scores_of(truth, predictions):
+    """Shares within ±10 and ±20 %, and of intervals that hold; a peer without intervals has none."""
     sums = dict.fromkeys(("within_10", "within_20", "held"), 0)
     for row in truth:
         measured, found = float(row["latency_ms"]), predictions[row["architecture"]]
         error = abs(float(found["latency_ms"]) / measured - 1)
         sums["within_10"] += error <= 0.1
         sums["within_20"] += error <= 0.2
-        sums["held"] += float(found["lower_ms"]) <= measured <= float(found["upper_ms"])
-    return {key: round(value / len(truth), 4) for key, value in sums.items()}
+        if found.get("lower_ms"):
+            sums["held"] += float(found["lower_ms"]) <= measured <= float(found["upper_ms"])
+        else:
+            sums["held"] = ""
+    return {key: value if value == "" else round(value / len(truth), 4) for key, value in sums.items()}
 
 
 def cut_of(devices, parts, seed=7, family=lambda device: device["device"]):
@@ -131,6 +139,22 @@ def knowledge_without(tenshot, pools, table, left_out, unseen, kind, checkpoint)
     shutil.rmtree(folder)
 
 
+def of_other_devices(method, others, measured, rest):
+    """The device that the measurements are most like, or the geometric mean of all, times what fits best (median)."""
+    wanted = [row["architecture"] for row in measured + rest]
+    logs = [{name: math.log(value) for name, value in device.items()} for device in others if all(n in device for n in wanted)]
+    if method == "mean device scaled" and logs:
+        logs = [{name: statistics.mean(device[name] for device in logs) for name in wanted}]
+    found = None
+    for device in logs:
+        errors = [math.log(float(row["latency_ms"])) - device[row["architecture"]] for row in measured]
+        scale = statistics.median(errors)
+        size = sum((error - scale) ** 2 for error in errors)
+        if found is None or size < found[0]:
+            found = (size, {row["architecture"]: {"latency_ms": math.exp(device[row["architecture"]] + scale)} for row in rest})
+    return found and found[1]
+
+
 def run(tenshot, pools, tables, work, name, split, pool):
     table, kind, new = CLASSES[name]
     definitions, parts, one_in = TABLES[table]
@@ -144,7 +168,9 @@ def run(tenshot, pools, tables, work, name, split, pool):
     families = cut_of(known, parts, family=family_of)
     left_out = {i for i, device in known.items() if families[family_of(device)] == split}
     targets = [i for i in sorted(left_out) if kind_of(known[i]) == kind and known[i]["folder"].parent.name != "sizes"]
-    names = sorted({row["architecture"] for device in known.values() for row in read(device["folder"] / "latencies.csv")})
+    latencies = {i: read(device["folder"] / "latencies.csv") for i, device in known.items()}
+    others = [{row["architecture"]: float(row["latency_ms"]) for row in latencies[i]} for i in known if i not in left_out]
+    names = sorted({row["architecture"] for rows in latencies.values() for row in rows})
     random.Random(11 + split).shuffle(names)
     unseen = set(names[:len(names) // one_in]) if new else set()
     rows = read(work / "results.csv") if (work / "results.csv").exists() else []
@@ -152,39 +178,47 @@ def run(tenshot, pools, tables, work, name, split, pool):
     if all(target in done for target in targets):
         return
     of_kind = kind if pool == "kind" else ""
-    key = "_".join(word for word in (table, "new" if new else "known", str(split), pool, of_kind) if word)
-    checkpoint = work / f"{key}.tenshot"
-    if not checkpoint.exists():
-        knowledge_without(tenshot, pools, table, left_out, unseen, of_kind, checkpoint)
+    knows = pool if pool in POOLS else "everything"  # peers measure the ten that it plans
+    key = "_".join(word for word in (table, "new" if new else "known", str(split), knows, of_kind) if word)
+    planner = checkpoint = work / f"{key}.tenshot"
+    if not planner.exists():
+        knowledge_without(tenshot, pools, table, left_out, unseen, of_kind, planner)
+    if pool in OWN_PEERS:
+        checkpoint = work / f"{table}_{pool}.tenshot"
+        if not checkpoint.exists():
+            subprocess.run([tenshot, "train", "--pool", folder_of(pools, table), "--predictor", pool, "--out", checkpoint,
+                            "--quiet"], check=True)
     files = work / f"{key}.files"
     files.mkdir(exist_ok=True)
-    plans = {}
+    defined, plans = ["--networks", definitions, "--quiet"], {}
     for target in targets:
-        if target in done:
-            continue
-        truth = read(known[target]["folder"] / "latencies.csv")
+        truth = latencies[target]
         candidates = [row for row in truth if row["architecture"] not in unseen]
         predicted = [row for row in truth if row["architecture"] in unseen] if new else candidates
         least = 10 if new else 14  # four are left to predict
-        if len(candidates) < least or (new and not predicted):
+        if target in done or len(candidates) < least or (new and not predicted):
             continue
         asked = tuple(row["architecture"] for row in candidates)
-        defined = ["--networks", definitions, "--quiet"]
         if asked not in plans:
             write(files / "candidates.csv", candidates, ["architecture"])
-            subprocess.run([tenshot, "plan", "--checkpoint", checkpoint, "--archs", files / "candidates.csv", "--out",
+            subprocess.run([tenshot, "plan", "--checkpoint", planner, "--archs", files / "candidates.csv", "--out",
                             files / "plan.csv", *defined], check=True)
             plans[asked] = {row["architecture"] for row in read(files / "plan.csv")}
         measured = [row for row in candidates if row["architecture"] in plans[asked]]
-        write(files / "measured.csv", measured, ["architecture", "latency_ms"])
         rest = [row for row in predicted if row["architecture"] not in plans[asked]]
-        write(files / "truth.csv", rest, ["architecture", "latency_ms"])
-        subprocess.run([tenshot, "adapt", "--checkpoint", checkpoint, "--measurements", files / "measured.csv", "--out",
-                        files / "device.tenshot", *defined], check=True, stdout=subprocess.DEVNULL)
-        subprocess.run([tenshot, "predict", "--predictor", files / "device.tenshot", "--archs", files / "truth.csv",
-                        "--out", files / "predictions.csv", *defined], check=True, stdout=subprocess.DEVNULL)
-        scores = scores_of(rest, {p["architecture"]: p for p in read(files / "predictions.csv")})
-        row = {"class": name, "split": split, "pool": pool, "device": target, "networks": len(rest), **scores}
+        if pool in SCALED_PEERS:
+            found = of_other_devices(pool, others, measured, rest)
+        else:
+            write(files / "measured.csv", measured, ["architecture", "latency_ms"])
+            write(files / "asked.csv", rest, ["architecture"])
+            subprocess.run([tenshot, "adapt", "--checkpoint", checkpoint, "--measurements", files / "measured.csv", "--out",
+                            files / "device.tenshot", *defined], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run([tenshot, "predict", "--predictor", files / "device.tenshot", "--archs", files / "asked.csv",
+                            "--out", files / "predictions.csv", *defined], check=True, stdout=subprocess.DEVNULL)
+            found = {row["architecture"]: row for row in read(files / "predictions.csv")}
+        if not found:
+            continue
+        row = {"class": name, "split": split, "pool": pool, "device": target, "networks": len(rest), **scores_of(rest, found)}
         new_file = not (work / "results.csv").exists()
         with open(work / "results.csv", "a", newline="") as file:
             writer = csv.DictWriter(file, list(row), lineterminator="\n")
@@ -202,14 +236,14 @@ def page(work, folder):
              "|---|---|---|---|---|---|"]
     means = []
     for name in CLASSES:
-        for pool in POOLS:
+        for pool in (*POOLS, *OWN_PEERS, *SCALED_PEERS):
             rows = groups.get((name, pool))
             if not rows:
                 continue
-            mean = {key: 100 * sum(float(row[key]) for row in rows) / len(rows) for key in ("within_10", "within_20", "held")}
-            means.append({"class": name, "pool": pool, "runs": len(rows), **{k: f"{v:.1f}" for k, v in mean.items()}})
-            lines.append(f"| {name} | {pool} | {len(rows)} | {mean['within_10']:.1f} | {mean['within_20']:.1f} | "
-                         f"{mean['held']:.1f} |")
+            mean = {key: "" if "" in (values := [row[key] for row in rows]) else f"{100 * statistics.mean(map(float, values)):.1f}"
+                    for key in ("within_10", "within_20", "held")}
+            means.append({"class": name, "pool": pool, "runs": len(rows), **mean})
+            lines.append(f"| {name} | {pool} | {len(rows)} | {mean['within_10']} | {mean['within_20']} | {mean['held'] or '–'} |")
     Path(folder).mkdir(parents=True, exist_ok=True)
     write(Path(folder) / "results.csv", means, list(means[0]))
     print("\n".join(lines))
