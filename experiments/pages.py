@@ -35,6 +35,7 @@ NETWORKS, KERNELS = "datasets/data/networks", "datasets/data/kernels"
 SOURCES = {
     "across_spaces": (None, [NETWORKS, "datasets/data/fbnet_40", "datasets/data/cells"]),
     "cold": (None, []),
+    "committed": (None, ["datasets/data", NETWORKS, KERNELS, "datasets/data/operators", "datasets/data/cold"]),
     "cold_predict": (None, []),
     "descriptor": (None, ["datasets/data"]),
     "fusion_detection": (None, []),
