@@ -244,8 +244,7 @@ def nn_meter_figure_9(networks):
             "of other families, 100 and 98, and by sums of kernels: share within ±10 %, in percent, and in brackets the "
             "median error. FLOPs and MAC (all values of feature maps and weights) are a linear regression on all networks to learn "
             "from, as in the paper, which has 22.1, 17.1, 8.5 for BRP-NAS and 89.2 for nn-Meter, mean over three devices. The "
-            "other rows are of [measuring_time](../../kernels/measuring_time/README.md); BRP-NAS is in "
-            "[brp_nas](../brp_nas/README.md).\n\n"
+            "other rows are of [measuring_time](../../kernels/measuring_time/README.md).\n\n"
             + table(["method", *SAMPLED], [[called, *values] for called, values in cells.items()]))
 
 
