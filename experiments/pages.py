@@ -34,6 +34,8 @@ SEARCHES = EXPERIMENTS / "search/README.md"
 NETWORKS, KERNELS = "datasets/data/networks", "datasets/data/kernels"
 SOURCES = {
     "across_spaces": (None, [NETWORKS, "datasets/data/fbnet_40", "datasets/data/cells"]),
+    "between_spaces": ("between_spaces", [NETWORKS]),
+    "by_kernel": (None, [KERNELS]),
     "cold": (None, []),
     "committed": (None, ["datasets/data", NETWORKS, KERNELS, "datasets/data/operators", "datasets/data/cold"]),
     "cold_predict": (None, []),
