@@ -62,9 +62,10 @@ HELP_ROWS = [
     ("`structured`", "cells/help_task_ten/results.csv", "structured"),
     ("look-up, fitted", "cells/help_task_ten/results.csv", "look-up"),
     ("`maple-edge`, taught by simulated devices", "cells/help_task/trials.csv", "maple-edge"),
+    ("HELP", "cells/help_ten/results.csv", "help"),
     ("`maple-edge-plain`, fine-tuned", "cells/help_task/trials.csv", "maple-edge-plain-fine-tuned"),
+    ("HELP, fully connected", "cells/help_ten/results.csv", "help, connected"),
     ("transfer", "cells/help_task_ten/results.csv", "transfer"),
-    ("HELP, three trials", "cells/help_task/results.csv", "help"),
     ("FLOPs and memory", "cells/help_task_ten/results.csv", "flops-memory"),
     ("forest, 900 measurements, three trials", "cells/help_task/results.csv", "forest, 900 own"),
 ]
