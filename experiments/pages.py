@@ -41,6 +41,7 @@ SOURCES = {
     "cold_predict": (None, []),
     "descriptor": (None, ["datasets/data"]),
     "fusion_detection": (None, []),
+    "inside": (None, [NETWORKS, "datasets/data/operators"]),
     "kernel_deduction": (None, []),
     "measuring_time": (None, [NETWORKS, KERNELS]),
     "mobile_cnn_families": ("mobile_cnn", []),
