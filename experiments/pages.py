@@ -34,10 +34,14 @@ SEARCHES = EXPERIMENTS / "search/README.md"
 NETWORKS, KERNELS = "datasets/data/networks", "datasets/data/kernels"
 SOURCES = {
     "across_spaces": (None, [NETWORKS, "datasets/data/fbnet_40", "datasets/data/cells"]),
+    "between_spaces": ("between_spaces", [NETWORKS]),
+    "by_kernel": (None, [KERNELS]),
     "cold": (None, []),
+    "committed": (None, ["datasets/data", NETWORKS, KERNELS, "datasets/data/operators", "datasets/data/cold"]),
     "cold_predict": (None, []),
     "descriptor": (None, ["datasets/data"]),
     "fusion_detection": (None, []),
+    "inside": (None, [NETWORKS, "datasets/data/operators"]),
     "kernel_deduction": (None, []),
     "measuring_time": (None, [NETWORKS, KERNELS]),
     "mobile_cnn_families": ("mobile_cnn", []),
@@ -59,9 +63,10 @@ HELP_ROWS = [
     ("`structured`", "cells/help_task_ten/results.csv", "structured"),
     ("look-up, fitted", "cells/help_task_ten/results.csv", "look-up"),
     ("`maple-edge`, taught by simulated devices", "cells/help_task/trials.csv", "maple-edge"),
+    ("HELP", "cells/help_ten/results.csv", "help"),
     ("`maple-edge-plain`, fine-tuned", "cells/help_task/trials.csv", "maple-edge-plain-fine-tuned"),
+    ("HELP, fully connected", "cells/help_ten/results.csv", "help, connected"),
     ("transfer", "cells/help_task_ten/results.csv", "transfer"),
-    ("HELP, three trials", "cells/help_task/results.csv", "help"),
     ("FLOPs and memory", "cells/help_task_ten/results.csv", "flops-memory"),
     ("forest, 900 measurements, three trials", "cells/help_task/results.csv", "forest, 900 own"),
 ]

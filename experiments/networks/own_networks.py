@@ -4,6 +4,7 @@
     python3 own_networks.py split POOL SPLIT SPEC OUT    OUT/pool, its rows in the split's order, and OUT/spec.json
     python3 own_networks.py split POOL SPLIT SPEC OUT OPERATORS    with the devices' tables of that folder as operators.csv
     python3 own_networks.py table RESULTS.csv POOL       the results of all splits as Markdown
+    python3 own_networks.py between RESULTS.csv          those of between_spaces.sh
 """
 import collections
 import csv
@@ -15,6 +16,7 @@ from pathlib import Path
 
 SHARE = 0.6  # of the networks of each kind, published and synthetic, to train on and to adapt with
 SYNTHETIC = ("synthetic", "synthetic_blocks")  # each a kind: single networks of it are left out, not the whole
+BETWEEN = ("synthetic-to-published", "published-to-synthetic")  # splits of between_spaces.sh
 MEASURES = [("acc10", "within ±10 %", 100, 1), ("acc5", "within ±5 %", 100, 1), ("mape", "mean error, %", 100, 1),
             ("spearman", "Spearman's ρ", 1, 3), ("coverage90", "90 % intervals hold, %", 100, 1)]
 
@@ -24,7 +26,13 @@ def hashed(*words):
 
 
 def order(families, split):
-    """The networks to train on, then those to test on: whole families, drawn by the split."""
+    """The networks to train on, then those to test on: whole families, drawn by the split; or all of one side and all of
+    the other, where the split is called so."""
+    sides = {True: [network for network, family in families if family in SYNTHETIC],
+             False: [network for network, family in families if family not in SYNTHETIC]}
+    if split in BETWEEN:
+        learned = split == BETWEEN[0]
+        return sides[learned], sides[not learned]
     by_family = collections.defaultdict(list)
     for network, family in families:
         by_family[family].append(network)
@@ -109,7 +117,32 @@ def print_table(results, pool):
             print(f"| {method} | {target} | " + " | ".join(cells) + " |")
 
 
+def print_between(results):
+    with open(results, newline="") as file:
+        rows = list(csv.DictReader(file))
+    targets = sorted({row["target"] for row in rows})
+    print("# between_spaces\n")
+    print("`experiments/networks/between_spaces.sh`: the networks of [datasets/data/networks](../../../datasets/data/networks/"
+          "README.md), 170 synthetic ones of two kinds (the space of Li et al., and blocks of published networks drawn for each "
+          "stage) and 131 published ones. Each of four runtimes is left out of the pool with all its settings; pool and measured "
+          "networks are of one side, the predicted ones all of the other. Ten networks chosen by information, or all of the side. "
+          "Share within ±10 %, in percent, and in brackets the mean error.\n")
+    for split in BETWEEN:
+        print(f"## {split.replace('-', ' ').capitalize()}\n")
+        print("| method | " + " | ".join(targets) + " | mean |")
+        print("|---" * (len(targets) + 2) + "|")
+        for method in dict.fromkeys(row["method"] for row in rows):
+            of = {row["target"]: row for row in rows if row["split"] == split and row["method"] == method}
+            means = [statistics.mean(100 * float(of[target][key]) for target in targets) for key in ("acc10", "mape")]
+            cells = [f"{100 * float(of[target]['acc10']):.1f} ({100 * float(of[target]['mape']):.0f} %)" for target in targets]
+            print(f"| {method} | " + " | ".join(cells) + f" | **{means[0]:.1f}** ({means[1]:.0f} %) |")
+        print()
+
+
 if __name__ == "__main__":
+    if sys.argv[1] == "between":
+        print_between(sys.argv[2])
+        sys.exit()
     if sys.argv[1] == "split":
         split_pool(Path(sys.argv[2]), sys.argv[3], Path(sys.argv[4]), Path(sys.argv[5]), *map(Path, sys.argv[6:]))
     else:

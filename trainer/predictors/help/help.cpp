@@ -35,6 +35,15 @@ const Declaration<Settings> help_options({
      "Gradient steps on the new device. More follow its few measurements further."},
     {"learning_rate", &Settings::learning_rate, Allowed(0, 1),
      "Learning rate of meta-training. Larger learns faster, and too large never settles."},
+    {"graph",
+     &Settings::graph,
+     {},
+     "Read cells of NAS-Bench-201 as graphs. Without, as of other spaces, the encoder is fully connected."},
+    {"references",
+     &Settings::references,
+     {},
+     "Train for the first architectures of the pool as the ones that are measured, as many as support says. Without, "
+     "for any."},
     {"seed", &Settings::seed, Allowed(0, 9.2e18), "Seed of every random draw."},
 });
 
@@ -45,16 +54,29 @@ nlohmann::json settings_json(const Settings& settings) {
   return json;
 }
 
-/// Encodings and latencies relative to `unit_ms`.
-MetaBatch batch_of(const SearchSpace& space, const std::vector<Architecture>& architectures,
-                   const std::vector<double>& latency_ms, double unit_ms) {
+/// The network predicts 0 at the least of the measured latencies and 1 at the most.
+struct Range {
+  explicit Range(const std::vector<double>& latency_ms)
+      : zero_ms(*std::min_element(latency_ms.begin(), latency_ms.end())),
+        unit_ms(*std::max_element(latency_ms.begin(), latency_ms.end()) - zero_ms) {
+    if (!(unit_ms > 0)) unit_ms = zero_ms;
+  }
+  double zero_ms, unit_ms;
+};
+
+MetaBatch batch_of(const SearchSpace& space, const AdaptationSet& set, const Range& range) {
   MetaBatch batch;
-  batch.inputs.resize(architectures.size() * space.encoding_width());
-  for (std::size_t i = 0; i < architectures.size(); ++i) {
-    space.encode(architectures[i], batch.inputs.data() + i * space.encoding_width());
-    batch.targets.push_back(static_cast<float>(latency_ms[i] / unit_ms));
+  batch.inputs.resize(set.architectures.size() * space.encoding_width());
+  for (std::size_t i = 0; i < set.architectures.size(); ++i) {
+    space.encode(set.architectures[i], batch.inputs.data() + i * space.encoding_width());
+    batch.targets.push_back(static_cast<float>((set.latency_ms[i] - range.zero_ms) / range.unit_ms));
   }
   return batch;
+}
+
+void add(const datasets::Measurement& row, AdaptationSet& set) {
+  set.architectures.push_back(row.architecture);
+  set.latency_ms.push_back(row.latency_ms);
 }
 
 class HelpModel : public PoolModel {
@@ -69,7 +91,7 @@ class HelpModel : public PoolModel {
     Archive archive = checkpoint_archive(pool_, kind());
     archive.card["seed"] = settings_.seed;
     archive.card["settings"] = settings_json(settings_);
-    const std::vector<float> parameters = network_->parameters();
+    const std::vector<float> parameters = network_->state().parameters;
     archive.put("parameters", to_array(parameters, {static_cast<std::int64_t>(parameters.size())}));
     return archive;
   }
@@ -77,35 +99,29 @@ class HelpModel : public PoolModel {
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     require_measurements(set, kind());
     const LibTorchThreads threads(options.control.threads);
-    return std::make_unique<FeedForwardPredictor>(
-        FeedForward{adapted_layers(set.architectures, set.latency_ms), geometric_mean(set.latency_ms),
-                    smallest_prediction_ms(set)},
-        predictor_card(*this, set, options.seed));
+    return std::make_unique<FeedForwardPredictor>(adapted(set), predictor_card(*this, set, options.seed));
   }
 
   /// Each device adapted to its own first measurements.
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
     std::vector<std::vector<double>> latency_ms;
     for (const datasets::DeviceRuntime& device : pool_.devices) {
-      std::vector<Architecture> first;
-      std::vector<double> first_ms;
-      for (const datasets::Measurement& row : device.latencies) {
-        if (first.size() == static_cast<std::size_t>(settings_.support)) break;
-        first.push_back(row.architecture);
-        first_ms.push_back(row.latency_ms);
+      AdaptationSet first;
+      for (std::size_t i = 0; i < std::min<std::size_t>(settings_.support, device.latencies.size()); ++i) {
+        add(device.latencies[i], first);
       }
-      const double scale_ms = geometric_mean(first_ms);
-      latency_ms.push_back(evaluate(FeedForward{adapted_layers(first, first_ms), scale_ms, 1e-3 * scale_ms},
-                                    *pool_.space, architectures));
+      latency_ms.push_back(evaluate(adapted(first), *pool_.space, architectures));
     }
     return latency_ms;
   }
 
  private:
-  std::vector<DenseLayer> adapted_layers(const std::vector<Architecture>& architectures,
-                                         const std::vector<double>& latency_ms) const {
-    return network_->adapted(batch_of(*pool_.space, architectures, latency_ms, geometric_mean(latency_ms)),
-                             settings_.adaptation_steps);
+  FeedForward adapted(const AdaptationSet& set) const {
+    const Range range(set.latency_ms);
+    FeedForward network{network_->adapted(batch_of(*pool_.space, set, range), settings_.adaptation_steps),
+                        range.unit_ms, smallest_prediction_ms(set)};
+    network.layers.back().bias.front() += static_cast<float>(range.zero_ms / range.unit_ms);
+    return network;
   }
 
   datasets::Pool pool_;
@@ -120,15 +136,14 @@ constexpr int episodes_between_saves = 25;
 class TaskSource {
  public:
   TaskSource(const datasets::Pool& pool, const HelpSettings& settings) : pool_(pool), settings_(settings) {
-    const auto needed = static_cast<std::size_t>(settings.support) + 1;
     for (const datasets::DeviceRuntime& device : pool.devices) {
       rows_.emplace_back();
       for (std::size_t i = 0; i < device.latencies.size(); ++i) {
         if (pool.space->connected(device.latencies[i].architecture)) rows_.back().push_back(i);
       }
-      if (rows_.back().size() < needed) {
+      if (rows_.back().size() <= static_cast<std::size_t>(settings.support)) {
         throw InputError("device '" + device.id + "' has " + std::to_string(rows_.back().size()) +
-                         " connected architectures, help needs at least " + std::to_string(needed));
+                         " connected architectures, help needs at least " + std::to_string(settings.support + 1));
       }
     }
   }
@@ -139,22 +154,13 @@ class TaskSource {
     std::vector<std::size_t> rows = rows_[d];
     const auto support = static_cast<std::size_t>(settings_.support);
     const std::size_t wanted = std::min(support + static_cast<std::size_t>(settings_.query), rows.size());
-    for (std::size_t i = 0; i < wanted; ++i) std::swap(rows[i], rows[i + rng.below(rows.size() - i)]);
-    std::vector<Architecture> architectures;
-    std::vector<double> latency_ms;
+    AdaptationSet parts[2];
     for (std::size_t i = 0; i < wanted; ++i) {
-      const datasets::Measurement& row = pool_.devices[d].latencies[rows[i]];
-      architectures.push_back(row.architecture);
-      latency_ms.push_back(row.latency_ms);
+      if (i >= support || !settings_.references) std::swap(rows[i], rows[i + rng.below(rows.size() - i)]);
+      add(pool_.devices[d].latencies[rows[i]], parts[i < support ? 0 : 1]);
     }
-    const auto part = [&](std::size_t begin, std::size_t end, double unit_ms) {
-      const auto a = architectures.begin();
-      const auto l = latency_ms.begin();
-      const auto from = static_cast<std::ptrdiff_t>(begin), to = static_cast<std::ptrdiff_t>(end);
-      return batch_of(*pool_.space, {a + from, a + to}, {l + from, l + to}, unit_ms);
-    };
-    const double unit_ms = geometric_mean({latency_ms.begin(), latency_ms.begin() + settings_.support});
-    return {part(0, support, unit_ms), part(support, wanted, unit_ms)};
+    const Range range(parts[0].latency_ms);
+    return {batch_of(*pool_.space, parts[0], range), batch_of(*pool_.space, parts[1], range)};
   }
 
  private:
@@ -162,6 +168,11 @@ class TaskSource {
   const HelpSettings& settings_;
   std::vector<std::vector<std::size_t>> rows_;
 };
+
+std::unique_ptr<MetaNetwork> network_of(const datasets::Pool& pool, const HelpSettings& settings) {
+  return make_meta_network(static_cast<int>(pool.space->encoding_width()),
+                           settings.graph && pool.space == &nasbench::nasbench201(), settings.seed);
+}
 
 }  // namespace
 
@@ -173,7 +184,7 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
   const LibTorchThreads threads(control.threads);
   const FlushedDenormals flushed;
   const TaskSource source(pool, settings);
-  auto network = make_meta_network(static_cast<int>(pool.space->encoding_width()), settings.seed);
+  auto network = network_of(pool, settings);
   const std::string fingerprint =
       training_fingerprint({{"help", settings_json(settings)}, {"seed", settings.seed}}, pool);
   TrainingState state = find_training_state(fingerprint, control.state_file).value_or(TrainingState{});
@@ -196,8 +207,7 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
     const bool last = ++state.done == settings.episodes;
     if (last || state.done % episodes_between_saves == 0) save();
     if (!control.on_epoch) continue;
-    const double elapsed_s = seconds_since(start);
-    const double left_s = elapsed_s / (state.done - done_before) * (settings.episodes - state.done);
+    const double left_s = seconds_since(start) / (state.done - done_before) * (settings.episodes - state.done);
     if (!control.on_epoch({state.done, settings.episodes, state.loss, left_s}) && !last) {
       save();
       throw Interrupted("stopped after episode " + std::to_string(state.done) + " of " +
@@ -213,8 +223,10 @@ std::unique_ptr<PoolModel> load_help(const Archive& archive) {
   const CardField card(archive);
   HelpSettings settings = read_settings(help_options, card.at("settings"));
   settings.seed = seed_of(card);
-  auto network = make_meta_network(static_cast<int>(pool.space->encoding_width()), settings.seed);
-  network->load(checked_floats(archive, "parameters", {-1e9, 1e9}));
+  auto network = network_of(pool, settings);
+  AdamState state = network->state();
+  state.parameters = checked_floats(archive, "parameters", {-1e9, 1e9});
+  network->restore(state);
   return std::make_unique<HelpModel>(std::move(pool), settings, std::move(network));
 }
 

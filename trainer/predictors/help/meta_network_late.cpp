@@ -3,8 +3,8 @@
 
 namespace tenshot::trainer {
 
-std::unique_ptr<MetaNetwork> make_meta_network(int inputs, std::uint64_t seed) {
-  return from_torch_library<decltype(make_meta_network)>("make_meta_network")(inputs, seed);
+std::unique_ptr<MetaNetwork> make_meta_network(int inputs, bool cells, std::uint64_t seed) {
+  return from_torch_library<decltype(make_meta_network)>("make_meta_network")(inputs, cells, seed);
 }
 
 }  // namespace tenshot::trainer

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "nasbench/support/error.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/core/metrics.h"
@@ -12,6 +14,8 @@ namespace tenshot::trainer {
 namespace {
 
 const SearchSpace& space = nasbench::nasbench201();
+
+constexpr int inputs = 30;  // of a cell's encoding
 
 MetaBatch batch_of(const datasets::DeviceRuntime& device, std::size_t begin, std::size_t end, double unit_ms) {
   MetaBatch batch;
@@ -29,48 +33,155 @@ MetaTask task_of(const std::string& id, double speed, std::uint64_t seed) {
   return {batch_of(device, 0, 10, 4 * speed), batch_of(device, 10, 40, 4 * speed)};
 }
 
-TEST(MetaNetwork, FoldsItsEmbeddingIntoLayersThatPredictTheSame) {
-  const auto network = make_meta_network(static_cast<int>(space.encoding_width()), 3);
-  const MetaTask task = task_of("a", 2, 1);
-  const std::vector<float> predicted = evaluate_layers(network->adapted(task.support, 2), task.query.inputs);
+/// Mean squared error on the query after adaptation.
+double loss_of(const MetaNetwork& network, const MetaTask& task, int steps) {
+  const std::vector<float> predicted = evaluate_layers(network.adapted(task.support, steps), task.query.inputs);
   double loss = 0;
-  for (std::size_t i = 0; i < predicted.size(); ++i) {
-    const double error = (predicted[i] - task.query.targets[i]) / task.query.targets[i];
-    loss += error * error / static_cast<double>(predicted.size());
-  }
-  EXPECT_NEAR(loss, network->loss(task, 2), 1e-4 * loss);
+  for (std::size_t i = 0; i < predicted.size(); ++i) loss += std::pow(predicted[i] - task.query.targets[i], 2);
+  return loss / static_cast<double>(predicted.size());
 }
 
-TEST(MetaNetwork, AdaptingLowersTheLossOnTheSupport) {
-  const auto network = make_meta_network(static_cast<int>(space.encoding_width()), 3);
+/// With cells as graphs and without.
+class MetaNetworks : public testing::TestWithParam<bool> {
+ protected:
+  std::unique_ptr<MetaNetwork> network_ = make_meta_network(inputs, GetParam(), 3);
+};
+INSTANTIATE_TEST_SUITE_P(Encoders, MetaNetworks, testing::Bool(),
+                         [](const auto& info) { return info.param ? "Graph" : "Connected"; });
+
+TEST_P(MetaNetworks, FoldItsEmbeddingIntoLayersThatPredictTheSame) {
+  const MetaTask task = task_of("a", 2, 1);
+  const double folded = loss_of(*network_, task, 2);
+  EXPECT_NEAR(folded, network_->meta_step({task}, 2, 0), 1e-4 * folded);
+}
+
+TEST_P(MetaNetworks, LowerTheLossOnTheSupportByAdapting) {
   const MetaTask task = task_of("a", 2, 1);
   const MetaTask on_support{task.support, task.support};
-  EXPECT_LT(network->loss(on_support, 3), network->loss(on_support, 0));
+  EXPECT_LT(loss_of(*network_, on_support, 3), loss_of(*network_, on_support, 0));
 }
 
-TEST(MetaNetwork, MetaTrainingLowersTheLossAfterAdaptation) {
-  const auto network = make_meta_network(static_cast<int>(space.encoding_width()), 3);
+TEST_P(MetaNetworks, LowerTheLossAfterAdaptationByMetaTraining) {
   const MetaTask held_out = task_of("new", 3, 9);
-  const double before = network->loss(held_out, 2);
+  const double before = loss_of(*network_, held_out, 2);
   for (std::uint64_t episode = 0; episode < 60; ++episode) {
-    network->meta_step({task_of("a", 2, episode), task_of("b", 5, 100 + episode)}, 2, 1e-3);
+    network_->meta_step({task_of("a", 2, episode), task_of("b", 5, 100 + episode)}, 2, 1e-3);
   }
-  EXPECT_LT(network->loss(held_out, 2), 0.5 * before);
+  EXPECT_LT(loss_of(*network_, held_out, 2), 0.5 * before);
 }
 
-TEST(MetaNetwork, TakesBackItsParametersAndRefusesOthers) {
-  const int inputs = static_cast<int>(space.encoding_width());
-  const auto network = make_meta_network(inputs, 3);
-  const auto other = make_meta_network(inputs, 4);
+/// How the loss changes along its own gradient by the parameters from `begin` to before `end`, over how it should: 1,
+/// or what the gradient was scaled down by. Differences of four points, which cancel what is of third order.
+double change_along_gradient(MetaNetwork& network, const MetaTask& task, int steps, std::size_t begin,
+                             std::size_t end) {
+  const AdamState before = network.state();
+  network.meta_step({task}, steps, 0);
+  const std::vector<float> tenth = network.state().first_moment;  // of the gradient, after the first step of Adam
+  double squares = 0, change = 0;
+  for (std::size_t i = begin; i < end; ++i) squares += 100 * tenth[i] * tenth[i];
+  for (const auto& [weight, distance] : {std::pair(-8, -1e-3), {8, 1e-3}, {1, -2e-3}, {-1, 2e-3}}) {
+    AdamState moved = before;
+    for (std::size_t i = begin; i < end; ++i) {
+      moved.parameters[i] += static_cast<float>(distance * 10 * tenth[i] / std::sqrt(squares));
+    }
+    network.restore(moved);
+    change += weight * loss_of(network, task, steps) / 12e-3;
+  }
+  network.restore(before);
+  return change / std::sqrt(squares);
+}
+
+TEST_P(MetaNetworks, HaveTheGradientThroughTheAdaptation) {
   const MetaTask task = task_of("a", 2, 1);
-  EXPECT_NE(network->loss(task, 2), other->loss(task, 2));
-  other->load(network->parameters());
-  EXPECT_EQ(network->loss(task, 2), other->loss(task, 2));
-  std::vector<float> few = network->parameters();
-  few.pop_back();
-  EXPECT_THROW(other->load(few), FormatError);
-  few.resize(few.size() + 2);
-  EXPECT_THROW(other->load(few), FormatError);
+  const std::size_t all = network_->state().parameters.size(), modulator = 100 * 32 + 100 * 101;
+  const std::size_t encoder = modulator + 100 * 101 + (GetParam() ? 7 : 5) * 101, steps = (all + encoder) / 2;
+  const double whole = change_along_gradient(*network_, task, 0, 0, all);
+  EXPECT_GE(whole, 0.95);
+  EXPECT_NEAR(change_along_gradient(*network_, task, 0, 0, modulator) / whole, 1, 0.05);
+  EXPECT_NEAR(change_along_gradient(*network_, task, 0, modulator, encoder) / whole, 1, 0.05);
+  EXPECT_NEAR(change_along_gradient(*network_, task, 0, encoder, steps) / whole, 1, 0.05);
+  // A step of adaptation jumps where a unit starts to answer for a sample, but not by the sizes of the steps.
+  const double adapted = change_along_gradient(*network_, task, 1, steps, all);
+  EXPECT_NEAR(change_along_gradient(*network_, task, 1, encoder, all) / adapted, 1, 0.5);
+  EXPECT_NEAR(change_along_gradient(*network_, task, 1, 0, encoder) / adapted, 1, 0.5);
+}
+
+TEST_P(MetaNetworks, TakeBackTheirStateAndRefuseOthers) {
+  const auto other = make_meta_network(inputs, GetParam(), 4);
+  const MetaTask task = task_of("a", 2, 1);
+  EXPECT_NE(loss_of(*network_, task, 2), loss_of(*other, task, 2));
+  other->restore(network_->state());
+  EXPECT_EQ(loss_of(*network_, task, 2), loss_of(*other, task, 2));
+  AdamState few = network_->state();
+  few.parameters.pop_back();
+  EXPECT_THROW(other->restore(few), FormatError);
+  EXPECT_THROW(other->restore(make_meta_network(inputs, !GetParam(), 3)->state()), FormatError);
+}
+
+/// ReLU(W · sum + b) of each node, in words of the cell: whom a node hears. `values` at `next` has W, then b.
+std::vector<std::vector<double>> convolved(const std::vector<std::vector<double>>& nodes,
+                                           const std::vector<std::vector<int>>& heard, const std::vector<float>& values,
+                                           std::size_t& next) {
+  constexpr std::size_t width = 100;
+  const std::size_t of = nodes[0].size();
+  std::vector<std::vector<double>> result;
+  for (const std::vector<int>& others : heard) {
+    result.emplace_back(width);
+    for (std::size_t o = 0; o < width; ++o) {
+      double sum = values[next + width * of + o];
+      for (const int other : others) {
+        for (std::size_t i = 0; i < of; ++i)
+          sum += values[next + o * of + i] * nodes[static_cast<std::size_t>(other)][i];
+      }
+      result.back()[o] = std::max(0.0, sum);
+    }
+  }
+  next += width * (of + 1);
+  return result;
+}
+
+TEST(MetaNetwork, ConvolvesOverTheOperationsOfACell) {
+  // The operations 0→1, 0→2, 1→2, 0→3, 1→3, 2→3 are nodes 0 to 5, the input 6, the output 7, all of it 8.
+  const std::vector<std::vector<int>> heard = {
+      {0, 6}, {1, 6}, {2, 0}, {3, 6}, {4, 0}, {5, 1, 2}, {6}, {7, 3, 4, 5}, {0, 1, 2, 3, 4, 5, 6, 7, 8}};
+  const auto network = make_meta_network(inputs, true, 5);
+  const std::vector<float> values = network->state().parameters;
+  const Architecture cell = {3, 0, 2, 1, 4, 3};
+  std::vector<std::vector<double>> nodes(9, std::vector<double>(8));
+  for (std::size_t e = 0; e < 6; ++e) nodes[e][cell[e]] = 1;
+  for (std::size_t node = 6; node < 9; ++node) nodes[node][node - 1] = 1;
+  std::size_t next = 100 * 32 + 2 * 100 * 101 + 7 * 101;  // behind the set encoder and the modulator
+  for (int layer = 0; layer < 4; ++layer) nodes = convolved(nodes, heard, values, next);
+
+  std::vector<float> encoding(inputs);
+  space.encode(cell, encoding.data());
+  const std::vector<DenseLayer> layers = network->adapted(task_of("a", 2, 1).support, 0);
+  ASSERT_EQ(layers.size(), 7u);
+  std::vector<double> hidden(encoding.begin(), encoding.end());
+  for (std::size_t l = 0; l < 4; ++l) {
+    std::vector<double> outputs(layers[l].bias.begin(), layers[l].bias.end());
+    for (std::size_t o = 0; o < outputs.size(); ++o) {
+      for (std::size_t i = 0; i < hidden.size(); ++i) outputs[o] += layers[l].weight[o * hidden.size() + i] * hidden[i];
+      outputs[o] = std::max(0.0, outputs[o]);
+    }
+    hidden = outputs;
+  }
+  ASSERT_EQ(hidden.size(), nodes[8].size());
+  for (std::size_t i = 0; i < hidden.size(); ++i) EXPECT_NEAR(hidden[i], nodes[8][i], 1e-4 + 1e-4 * nodes[8][i]) << i;
+}
+
+TEST(Help, WithReferencesAdaptsOnThePoolsFirstArchitectures) {
+  HelpSettings settings;
+  settings.episodes = 3;
+  settings.devices_per_episode = 2;
+  const datasets::Pool pool = test::synthetic_pool(120);
+  const auto any = train_help(pool, settings, {});
+  settings.references = true;
+  const auto first = train_help(pool, settings, {});
+  EXPECT_NE(any->to_archive().serialise(), first->to_archive().serialise());
+  const test::Folder folder;
+  save(first->to_archive(), folder.path() / "pool");
+  EXPECT_EQ(load_pool_model(folder.path() / "pool")->to_archive().card.at("settings").at("references"), true);
 }
 
 TEST(Help, TrainsAdaptsSavesAndLoadsToTheSameBytes) {
