@@ -25,6 +25,7 @@
 #include "trainer/core/knowledge.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/shipped.h"
+#include "trainer/networks/exporting.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/predictors/unfamiliar.h"
@@ -54,8 +55,10 @@ void warn(const std::string& text, int level = 1) {
 /// A predictor of one device-runtime.
 class LoadedPredictor {
  public:
-  explicit LoadedPredictor(std::shared_ptr<trainer::Predictor> predictor, nlohmann::json verdict = nullptr)
-      : predictor_(std::move(predictor)), verdict_(std::move(verdict)), card_(predictor_->to_archive().card) {}
+  explicit LoadedPredictor(std::shared_ptr<trainer::Predictor> predictor)
+      : predictor_(std::move(predictor)), archive_(predictor_->to_archive()) {}
+  LoadedPredictor(std::shared_ptr<trainer::Predictor> predictor, trainer::Archive archive)
+      : predictor_(std::move(predictor)), archive_(std::move(archive)) {}
 
   const SearchSpace& space() const { return predictor_->space(); }
 
@@ -91,34 +94,36 @@ class LoadedPredictor {
     return py::make_tuple(to_array(found.latency_ms), to_array(found.lower_ms), to_array(found.upper_ms));
   }
 
-  void save(const std::filesystem::path& path) const { trainer::save(predictor_->to_archive(), path); }
-  void export_torchscript(const std::filesystem::path& path) const { predictor_->export_torchscript(path); }
+  void save(const std::filesystem::path& path) const { trainer::save(archive_, path); }
+  void export_torchscript(const std::filesystem::path& path) const { trainer::export_torchscript(*predictor_, path); }
+  void export_onnx(const std::filesystem::path& path, double confidence) const {
+    trainer::export_onnx(*predictor_, path, confidence);
+  }
   py::object document() const { return to_python(predictor_->to_document()); }
-  py::object card() const { return to_python(card_); }
-  std::string quantity() const { return std::string(datasets::name(predictor_->quantity())); }
-  std::string unit() const { return std::string(datasets::unit(predictor_->quantity())); }
-  std::string kind() const { return std::string(predictor_->kind()); }
+  py::object card() const { return to_python(archive_.card); }
   bool has_intervals() const { return predictor_->has_intervals(); }
   Strings remarks() const {
     Strings lines;
     for (const trainer::Remark& remark : predictor_->explanation()) lines.push_back(trainer::in_words(remark));
     return lines;
   }
-  std::string explanation() const { return joined(remarks(), "\n"); }
-  py::object verdict() const { return to_python(verdict_); }
+  py::object verdict() const {
+    const std::optional<trainer::Verdict> kept = trainer::kept_verdict(archive_);
+    if (!kept) return py::none();
+    nlohmann::json said = to_json(*kept);
+    said["text"] = in_words(*kept);
+    return to_python(said);
+  }
   Strings architectures() const { return Space(space()).all(); }
 
-  /// The file's content, and the verdict, which no file keeps.
-  py::tuple state() const { return py::make_tuple(py::bytes(predictor_->to_archive().serialise()), verdict_.dump()); }
-  static LoadedPredictor of_state(const py::tuple& state) {
-    return LoadedPredictor(trainer::parse_predictor(state[0].cast<std::string>(), "the pickled predictor"),
-                           nlohmann::json::parse(state[1].cast<std::string>()));
+  py::bytes state() const { return archive_.serialise(); }
+  static LoadedPredictor of_state(const py::bytes& bytes) {
+    return LoadedPredictor(trainer::parse_predictor(std::string(bytes), "the pickled predictor"));
   }
 
  private:
   std::shared_ptr<trainer::Predictor> predictor_;
-  nlohmann::json verdict_;  ///< null where `adapt` said none
-  nlohmann::json card_;
+  trainer::Archive archive_;  ///< its file's content, with the verdict
 };
 
 /// Called with the epoch that is done, the number of epochs, and the loss.
@@ -157,12 +162,7 @@ LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<Measurem
   for (const trainer::Remark& remark : predictor->explanation()) {
     if (remark.warns) warn(trainer::in_words(remark), 2);
   }
-  nlohmann::json said;
-  if (verdict) {
-    said = to_json(*verdict);
-    said["text"] = in_words(*verdict);
-  }
-  return LoadedPredictor(predictor, said);
+  return LoadedPredictor(predictor, judged_archive(*predictor, verdict));
 }
 
 /// A predictor of a device-runtime that a checkpoint knows.
@@ -241,17 +241,17 @@ void define_predictor(py::module_& module) {
           "lower and the upper bounds between which each lies with the given confidence, a share between 0 and 1. "
           "Raises InputError where the predictor has no intervals.")
       .def("save", &LoadedPredictor::save, py::arg("path"),
-           "Writes the predictor as a *.tenshot file, atomically. Raises FileError.")
+           "Writes the predictor as a *.tenshot file with its verdict, atomically. Raises FileError.")
       .def("export_torchscript", &LoadedPredictor::export_torchscript, py::arg("path"),
            "Writes a file for torch.jit.load, whose predict(list) gives ms. Loads LibTorch. Raises FileError.")
+      .def("export_onnx", &LoadedPredictor::export_onnx, py::arg("path"), py::arg("confidence") = 0.9,
+           "Writes a file for ONNX Runtime: encoding [N, width] gives latency_ms [N] and, where the predictor has "
+           "intervals, lower_ms and upper_ms of this confidence. Raises FileError.")
       .def("document", &LoadedPredictor::document,
            "The predictor's numbers as plain Python values: what `tenshot export --document` writes. "
            "experiments/read_document.py predicts from it.")
       .def_property_readonly("card", &LoadedPredictor::card,
                              "What the predictor was made from, as a dict: pool, measurements, versions, seed.")
-      .def_property_readonly("kind", &LoadedPredictor::kind, "'structured', 'operators', 'maple-edge' and so on.")
-      .def_property_readonly("quantity", &LoadedPredictor::quantity, "'latency', 'cold', 'energy' or 'memory'.")
-      .def_property_readonly("unit", &LoadedPredictor::unit, "Of what it predicts: 'ms', 'mJ' or 'MiB'.")
       .def_property_readonly(
           "space", [](const LoadedPredictor& p) { return std::string(p.space().name()); },
           "The name of the search space whose architectures it predicts; 'networks' where they go by their names.")
@@ -263,13 +263,7 @@ void define_predictor(py::module_& module) {
       .def_property_readonly("_verdict", &LoadedPredictor::verdict)
       .def("architectures", &LoadedPredictor::architectures,
            "All architectures of its space. Raises InputError where they are too many, or go by names.")
-      .def(py::pickle([](const LoadedPredictor& predictor) { return predictor.state(); }, &LoadedPredictor::of_state))
-      .def_property_readonly("explanation", &LoadedPredictor::explanation,
-                             "What adapting found out about the device, in sentences; may be empty.")
-      .def("__repr__", [](const LoadedPredictor& p) {
-        return "<tenshot.Predictor '" + p.kind() + "' of " + p.quantity() + " in the space " +
-               std::string(p.space().name()) + ">";
-      });
+      .def(py::pickle([](const LoadedPredictor& predictor) { return predictor.state(); }, &LoadedPredictor::of_state));
 }
 
 void define_space(py::module_& module) {
