@@ -29,6 +29,22 @@ const std::vector<KitFile>& kit_files() {\n  static const std::vector<KitFile> f
   tenshot_write_if_changed(${output} "${source}")
 endfunction()
 
+# tenshot_embed_texts(OUTPUT HEADER FUNCTION FILES…): writes OUTPUT, a C++ source that defines tenshot::FUNCTION(name), which
+# HEADER declares: the content of the file of that name, without its suffix.
+function(tenshot_embed_texts output header function)
+  set(entries "")
+  foreach(name ${ARGN})
+    set(path ${CMAKE_CURRENT_SOURCE_DIR}/${name})
+    set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${path})
+    file(READ ${path} content)
+    get_filename_component(stem ${name} NAME_WE)
+    string(APPEND entries "      {\"${stem}\", R\"__file(${content})__file\"},\n")
+  endforeach()
+  set(source "#include \"${header}\"\n\n#include <map>\n\nconst std::string& tenshot::${function}(const std::string& name) {\n\
+  static const std::map<std::string, std::string> texts = {\n${entries}  };\n  return texts.at(name);\n}\n")
+  tenshot_write_if_changed(${output} "${source}")
+endfunction()
+
 # tenshot_embed_json(OUTPUT FOLDER HEADER TYPE FUNCTION NAMES…): the same for FOLDER/NAME.json. HEADER declares
 # tenshot::nasbench::FUNCTION(), which gives a TYPE {name, content} for each.
 function(tenshot_embed_json output folder header type function)

@@ -17,18 +17,12 @@ import tempfile
 import unittest
 
 import chromium
+from chromium import FAINT_TEXTS, WIDE_ELEMENTS
 
 PROGRAM, SOURCE = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
 SHOTS = pathlib.Path(sys.argv[3]) if len(sys.argv) > 3 else None
 WIDTHS = (400, 1200, 1600)
 LATENCIES = SOURCE / "datasets" / "data" / "libtorch-eager_t1_b1" / "latencies.csv"
-
-# Elements that stick out of the window, and are not inside one that scrolls by itself.
-WIDE_ELEMENTS = """
-const scrolls = e => e && e !== document.body && (getComputedStyle(e).overflowX === 'auto' || scrolls(e.parentElement));
-return [...document.querySelectorAll('body *')]
-  .filter(e => e.getBoundingClientRect().right > innerWidth + 1 && !scrolls(e.parentElement))
-  .map(e => e.tagName + ' ' + e.textContent.slice(0, 60));"""
 
 # Texts of a picture that overlap, or that leave it.
 BAD_TEXTS = """
@@ -48,29 +42,6 @@ for (const svg of document.querySelectorAll('svg')) {
   });
 }
 return bad;"""
-
-# Contrast of texts with what is behind them (WCAG 2.1, 1.4.3), below 4.5.
-FAINT_TEXTS = """
-const channels = text => text.match(/[\\d.]+/g).map(Number);
-const light = c => { c /= 255; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4; };
-const luminance = c => 0.2126 * light(c[0]) + 0.7152 * light(c[1]) + 0.0722 * light(c[2]);
-const behind = e => {
-  for (; e; e = e.parentElement) {
-    const c = channels(getComputedStyle(e).backgroundColor);
-    if (c.length === 3 || c[3] === 1) return c;
-  }
-  return [255, 255, 255];
-};
-const opacity = e => e ? Number(getComputedStyle(e).opacity) * opacity(e.parentElement) : 1;
-const faint = [];
-for (const e of document.querySelectorAll('h1, h2, p, li, dt, dd, td, th, pre, caption, figcaption, summary, text')) {
-  const back = behind(e), share = opacity(e), style = getComputedStyle(e);
-  const front = channels(e.tagName === 'text' ? style.fill : style.color).slice(0, 3)
-    .map((c, i) => share * c + (1 - share) * back[i]);
-  const [low, high] = [luminance(front), luminance(back)].sort((a, b) => a - b);
-  if ((high + 0.05) / (low + 0.05) < 4.5) faint.push(e.tagName + ' ' + e.textContent.slice(0, 40));
-}
-return faint;"""
 
 # Lines of a picture whose colour its legend does not have, and colours of a legend that nothing is drawn in.
 UNNAMED_LINES = """

@@ -1,5 +1,5 @@
 // Links of the committed Markdown that point into the project lead somewhere: to a file or folder, and to a heading of
-// the page that is named.
+// the page that is named. Every page is reached from the top README in two clicks.
 
 #include <gtest/gtest.h>
 
@@ -9,6 +9,7 @@
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -132,6 +133,41 @@ TEST(Links, ThatAreDeadAreFound) {
   EXPECT_EQ(fault_of(all, "tests/README.md", "house/nothing.cpp"), "there is no tests/house/nothing.cpp");
   EXPECT_EQ(fault_of(all, "tests/README.md", "../../outside.md"), "there is no ../outside.md");
   EXPECT_EQ(fault_of(all, "tests/README.md", "#another"), "tests/README.md has no such heading");
+}
+
+/// The pages that are reached from `first` by so many links, by what they lead to: a folder shows its README.md.
+std::set<std::string> reached(const std::map<std::string, Page>& all, const std::string& first, int clicks) {
+  std::set<std::string> known = {first};
+  for (int click = 0; click < clicks; ++click) {
+    for (const std::string& path : std::set<std::string>(known)) {
+      for (const Link& link : all.at(path).links) {
+        const fs::path target = link.target.substr(0, link.target.find('#'));
+        const fs::path named = (fs::path(path).parent_path() / target).lexically_normal();
+        for (const fs::path& page : {named, named / "README.md"}) {
+          if (all.count(page.generic_string()) != 0) known.insert(page.generic_string());
+        }
+      }
+    }
+  }
+  return known;
+}
+
+TEST(Links, ReachPagesByClicks) {
+  std::istringstream first("[b](sub/b.md#x)\n"), second("[c](../c)\n"), third("# C\n");
+  const std::map<std::string, Page> all = {
+      {"README.md", read_page(first)}, {"sub/b.md", read_page(second)}, {"c/README.md", read_page(third)}};
+  EXPECT_EQ(reached(all, "README.md", 1), (std::set<std::string>{"README.md", "sub/b.md"}));
+  EXPECT_EQ(reached(all, "README.md", 2), (std::set<std::string>{"README.md", "c/README.md", "sub/b.md"}));
+}
+
+TEST(Links, ReachEveryPageInTwoClicks) {
+  const std::map<std::string, Page> all = pages();
+  const std::set<std::string> known = reached(all, "README.md", 2);
+  for (const auto& [path, page] : all) {
+    const bool piece = page.anchors.empty() || fs::path(path).filename() == "text.md";  // of a page of results
+    EXPECT_TRUE(piece || known.count(path) == 1) << path << " is further from README.md than two clicks";
+  }
+  EXPECT_GT(known.size(), 80U);
 }
 
 TEST(Links, LeadSomewhere) {

@@ -1,5 +1,5 @@
 // node infer_onnx.js JOBS.json: runs each {"model", "input", "shape", "output"} of the list once with ONNX Runtime;
-// input and output are files of 32-bit floats.
+// input and output are files of 32-bit floats; of several outputs, one after the other.
 'use strict';
 const fs = require('fs');
 const path = require('path');
@@ -10,9 +10,11 @@ async function main() {
     const bytes = fs.readFileSync(job.input);
     const values = new Float32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
     const session = await ort.InferenceSession.create(job.model, { intraOpNumThreads: 1 });
-    const result = await session.run({ input: new ort.Tensor('float32', values, job.shape) });
-    const output = result.output.data;
-    fs.writeFileSync(job.output, Buffer.from(output.buffer, output.byteOffset, output.byteLength));
+    const result = await session.run({ [session.inputNames[0]]: new ort.Tensor('float32', values, job.shape) });
+    fs.writeFileSync(job.output, Buffer.concat(session.outputNames.map((name) => {
+      const output = result[name].data;
+      return Buffer.from(output.buffer, output.byteOffset, output.byteLength);
+    })));
   }
 }
 

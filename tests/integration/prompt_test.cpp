@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "tests/integration/program.h"
 
@@ -139,6 +141,43 @@ TEST(Completion, BashOffersVerbsAndTheirOptions) {
   EXPECT_EQ(completed("tenshot dataset imp"), "import\n");
   EXPECT_EQ(completed("tenshot dataset import --dev"), "--devices\n");
   EXPECT_EQ(completed("tenshot help repo"), "report\n");
+}
+
+TEST(Prompt, AVerdictHasAColourOnATerminalAlone) {
+  const Folder folder;
+  const std::string adapt = "tenshot adapt --checkpoint " + (source_folder / "checkpoints/pool.tenshot").string() +
+                            " --like libtorch-eager_t1_b1 --out " + (folder.path() / "d.tenshot").string();
+  const auto on_terminal = [&](const std::string& setting) {
+    return run("env " + setting + " script -qec '" + adapt + "' /dev/null").out;
+  };
+  EXPECT_NE(on_terminal("-u NO_COLOR").find("\033[1;32mGood\033[0m: expect"), std::string::npos);
+  EXPECT_NE(on_terminal("NO_COLOR=1").find("Good: expect"), std::string::npos);
+  EXPECT_NE(run(adapt).err.find("Good: expect"), std::string::npos);
+}
+
+TEST(Completion, BashOffersTheValuesOfOptions) {
+  EXPECT_EQ(completed("tenshot adapt --mode set"), "set-encoder\n");
+  EXPECT_EQ(completed("tenshot predict --device pixel4_gpu_f"), "pixel4_gpu_float\n");
+  EXPECT_EQ(completed("tenshot train --predictor look"), "look-up\n");
+  EXPECT_EQ(completed("tenshot collect --runtime libtorch-ch"), "libtorch-channels-last\n");
+  // What is offered is what the program's help names, and of predictors all that it has.
+  for (const std::string option : {"train --predictor", "train --descriptor-kind", "plan --sampler", "plan --quantity",
+                                   "adapt --mode", "collect --counters", "dataset --unit"}) {
+    const std::size_t space = option.find(' ');
+    const std::string verb = option.substr(0, space), inner = verb == "dataset" ? " import" : "";
+    const std::string help = run("tenshot " + verb + inner + " --help").out;
+    std::istringstream offered(completed("tenshot " + verb + inner + option.substr(space) + " ''"));
+    std::size_t values = 0;
+    for (std::string value; offered >> value; ++values) EXPECT_NE(help.find(value), std::string::npos) << value;
+    EXPECT_GE(values, 3U) << option;
+  }
+  const std::string refused = run("tenshot train --pool " + quoted(source_folder / "datasets/data") +
+                                  " --predictor none --out /tmp/never.tenshot")
+                                  .err;
+  std::istringstream offered(completed("tenshot train --predictor ''"));
+  std::size_t values = 0;
+  for (std::string value; offered >> value; ++values) EXPECT_NE(refused.find(value), std::string::npos) << refused;
+  EXPECT_EQ(values, static_cast<std::size_t>(std::count(refused.begin(), refused.end(), ',')) + 1) << refused;
 }
 
 TEST(Info, ACheckpointSaysItsPredictorSpaceAndPool) {

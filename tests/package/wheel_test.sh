@@ -44,6 +44,7 @@ tenshot predict --predictor device.tenshot --fastest 3
 tenshot network generate --space synthetic-cnn --count 2 --seed 1 --out models --quiet
 tenshot predict --device pixel4_gpu_float models/*.onnx
 test -s device.pt
+"$source/tests/newcomer/first_minutes.sh" "$source"
 
 # LibTorch is that of the package torch where the system has none: a file that is no library hides the system's.
 if [ "$(id -u)" = 0 ] && torch=$(ldconfig -p | sed -n 's/.* => \(.*libtorch\.so\.[0-9.]*\)$/\1/p' | head -n 1) && [ -n "$torch" ]; then

@@ -336,7 +336,9 @@ class ModuleTest(unittest.TestCase):
             for key in ("within_percent", "within_percent_after_three_more"):
                 self.assertAlmostEqual(getattr(verdict, key), said["verdict"][key], places=6)
             self.assertEqual(self.predictor.remarks, [remark["text"] for remark in said["remarks"] if "warns" in remark])
-            self.assertIsNone(tenshot.load(folder / "device.tenshot").verdict)
+            self.assertEqual(str(tenshot.load(folder / "device.tenshot").verdict), str(verdict))
+            self.predictor.save(folder / "saved.tenshot")
+            self.assertEqual(str(tenshot.load(folder / "saved.tenshot").verdict), str(verdict))
 
     def test_what_the_program_would_warn_of_is_a_warning(self):
         wild = {text: self.measured[text] * (30 if i % 2 else 1) for i, text in enumerate(self.ten)}

@@ -48,10 +48,20 @@ class NotebookTest(unittest.TestCase):
         cls.predictor = tenshot.load(cls.folder / "device.tenshot")
 
     def test_it_draws_both_pictures_and_says_nothing_on_stderr(self):
-        pictures = [output for output in self.outputs if "image/png" in output.get("data", {})]
+        pictures = [output for output in self.outputs if "image/svg+xml" in output.get("data", {})]
         self.assertEqual(len(pictures), 2)
         errors = [output for output in self.outputs if output.get("name") == "stderr"]
         self.assertEqual(errors, [])
+
+    def test_it_keeps_its_outputs(self):
+        kept = [output for cell in json.loads((SOURCE / "experiments/search.ipynb").read_text())["cells"]
+                for output in cell.get("outputs", [])]
+        self.assertEqual([output["output_type"] for output in kept], [output["output_type"] for output in self.outputs],
+                         "execute it again: jupyter-nbconvert --to notebook --execute --inplace experiments/search.ipynb")
+        pictures = ["".join(output["data"]["image/svg+xml"]) for output in kept if "image/svg+xml" in output.get("data", {})]
+        self.assertEqual(len(pictures), 2)
+        self.assertLess(max(map(len, pictures)), 300_000)
+        self.assertFalse(str(SOURCE) in json.dumps(kept), "it names the folder that it was executed in")
 
     def test_the_ten_are_what_it_adapted_on(self):
         card = self.predictor.card

@@ -1,6 +1,6 @@
 """One contract for what is exported: README's snippet runs on every kind of space, the TorchScript file says what the
 program says, and its gradients with respect to a relaxed encoding are those of finite differences, for every predictor.
-The search by gradients of trainer/README.md finds networks that are fast.
+ONNX Runtime (npm's onnxruntime-node) says the same of the ONNX file; what needs it is skipped where it is not. The search by gradients of trainer/README.md finds networks that are fast.
 
 /usr/bin/python3 torchscript_test.py FOLDER_OF_MODULE PROGRAM SOURCE_FOLDER"""
 import csv
@@ -30,6 +30,7 @@ SMALL = ["--epochs", "1", "--hidden", "16", "--descriptor-kind", "inferred"]
 OF_CELLS = {"structured": [], "maple-edge": SMALL, "maple-edge-plain": SMALL, "maple": SMALL, "transfer": [],
             "forest": [], "flops": [], "flops-memory": [], "look-up": [], "additive": [], "constant": []}
 OF_LAYERS = ["operators", "flops", "flops-memory", "lasso", "additive", "forest", "constant"]
+FIXTURES = ["flops", "forest", "maple-edge", "operators", "structured"]  # predictors of release 0.1
 OF_NETWORKS = ["operators", "flops", "flops-memory", "lasso", "constant"]
 # Layers that cost more with a larger image, which is the last decision.
 SIZES = {"format": "tenshot.space/1", "name": "sizes", "input": {"channels": 3, "resolution": 16}, "classes": 10,
@@ -55,7 +56,20 @@ def snippet(page, beginning):
     return found[0]
 
 
+def node_modules():
+    """The folder of ONNX Runtime, which npm puts beside the program; None where it cannot."""
+    home = PROGRAM.parent / "onnxruntime"
+    done = subprocess.run([SOURCE / "experiments/shared/install_onnxruntime.sh", home], stderr=subprocess.PIPE, text=True)
+    if done.returncode != 0:
+        print(f"not compared with ONNX Runtime: {done.stderr}")
+    return home / "node_modules" if done.returncode == 0 else None
+
+
 class TorchScriptTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.node_modules = node_modules()
+
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.addCleanup(os.chdir, os.getcwd())
@@ -79,7 +93,8 @@ class TorchScriptTest(unittest.TestCase):
         run("train", "--pool", "pool", "--out", "pool.tenshot", "--predictor", predictor, *words)
         run("adapt", "--checkpoint", "pool.tenshot", "--measurements", self.write_table(measured, column), "--out",
             "device.tenshot")
-        run("export", "--predictor", "device.tenshot", "--torchscript", "out/device.pt")
+        run("export", "--predictor", "device.tenshot", "--torchscript", "out/device.pt", "--onnx", "out/device.onnx",
+            "--confidence", "0.8")
         return tenshot.load("device.tenshot")
 
     def expect_contract(self, predictor, texts):
@@ -98,10 +113,26 @@ class TorchScriptTest(unittest.TestCase):
         if predictor.has_intervals:
             for found, bound in zip(module.predict_interval(texts, 0.8), predictor.predict_interval(texts, 0.8)):
                 self.expect_close(found, torch.tensor(bound), 1e-2)
+        self.expect_same_in_onnx("out/device.onnx", module.encode(texts), predictor, texts)
         with self.assertRaisesRegex(Exception, "neither-this-nor-that"):
             module.predict([texts[0], "neither-this-nor-that"])
         self.assertEqual(module.predict([]).numel(), 0)
         return module
+
+    def expect_same_in_onnx(self, model, encoding, predictor, texts, confidence=0.8):
+        """ONNX Runtime gives of these encodings what the predictor says of the architectures."""
+        if self.node_modules is None:
+            return
+        encoding.float().numpy().tofile("input.bin")
+        pathlib.Path("jobs.json").write_text(json.dumps([{"model": str(model), "input": "input.bin", "output": "output.bin",
+                                                          "shape": list(encoding.shape)}]))
+        subprocess.run(["node", SOURCE / "tests/integration/infer_onnx.js", "jobs.json"], check=True,
+                       env={**os.environ, "TENSHOT_NODE_MODULES": str(self.node_modules)})
+        found = torch.from_file("output.bin", size=os.path.getsize("output.bin") // 4).view(-1, len(texts))
+        expected = predictor.predict_interval(texts, confidence) if predictor.has_intervals else [predictor.predict(texts)]
+        self.assertEqual(len(found), len(expected))
+        for values, others in zip(found, expected):
+            self.expect_close(values, torch.tensor(others), 1e-6)
 
     def expect_close(self, found, expected, tolerance=1e-5):
         self.assertEqual(found.shape, expected.shape)
@@ -223,12 +254,26 @@ class TorchScriptTest(unittest.TestCase):
                 warnings.simplefilter("ignore")  # that they are unlike the pool
                 features = torch.tensor([[float(value) for value in row[1:]] for row in rows[1:]], dtype=torch.float64)
                 self.expect_close(module(features), torch.tensor(predictor.predict(others)))
+                self.expect_same_in_onnx("out/device.onnx", features, predictor, others)
                 self.expect_gradients(module, features)
                 if not predictor.has_intervals:
                     continue
                 self.assertGreater(float(features[:, -1].max()), 0, "no network has operators that the pool has not")
                 for found, bound in zip(module.forward_interval(features, 0.8), predictor.predict_interval(others, 0.8)):
                     self.expect_close(found, torch.tensor(bound), 1e-2)
+
+    def test_predictors_of_earlier_releases_in_onnx(self):
+        for name in FIXTURES:
+            with self.subTest(predictor=name):
+                predictor = tenshot.load(SOURCE / f"tests/fixtures/1/{name}-device.tenshot")
+                predictor.export_torchscript("old.pt")
+                predictor.export_onnx("old.onnx", confidence=0.95)
+                own = SOURCE / "tests/fixtures/space.json"
+                texts = tenshot.Space(own if name == "operators" else "nasbench201").random(50, seed=4)
+                encoding = torch.jit.load("old.pt").encode(texts)
+                self.expect_same_in_onnx("old.onnx", encoding, predictor, texts, 0.95)
+        with self.assertRaisesRegex(tenshot.InputError, "confidence 1.5"):
+            predictor.export_onnx("old.onnx", confidence=1.5)
 
     def test_features_of_a_predictor_that_reads_strings_are_refused(self):
         ten = tenshot.Space("nasbench201").random(10, seed=2)
@@ -238,6 +283,25 @@ class TorchScriptTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("features are of networks by name", done.stderr)
         self.assertFalse(pathlib.Path("f.csv").exists())
+
+    def test_search_that_asks_and_tells(self):
+        sys.path[:0] = [str(SOURCE / "experiments")]
+        import ask_and_tell
+        space = tenshot.Space("fbnet")
+        latencies = {text: 3 + 2e-8 * space.multiply_adds(text) for text in space.random(60, seed=2)}
+        self.import_pool(latencies, "--space", "fbnet")
+        predictor = self.exported(dict(list(latencies.items())[:10]), "operators")
+        module = torch.jit.load("out/device.pt")
+        worth = torch.rand(sum(space.decisions), generator=torch.Generator().manual_seed(1)).split(list(space.decisions))
+        worth = [options.tolist() for options in worth]
+        drawn = space.random(1000, seed=9)
+        upper = predictor.predict_interval(drawn, 0.9)[2]
+        limit = float(sorted(upper)[300])
+        value, choices = ask_and_tell.search(module, worth, limit, 1500).best
+        self.assertLessEqual(predictor.predict_interval([space.format(choices)], 0.9)[2][0], limit * 1.001)
+        within = [sum(options[choice] for options, choice in zip(worth, space.parse(text)))
+                  for text, bound in zip(drawn, upper) if bound <= limit]
+        self.assertGreater(value, max(within), "no better than the best of a thousand random ones within the limit")
 
     def test_search_by_gradients(self):
         space = tenshot.Space("fbnet")

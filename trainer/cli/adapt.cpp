@@ -108,9 +108,7 @@ std::optional<trainer::Verdict> save_judged(Outcome& outcome, const std::string&
                                             const std::vector<nasbench::Architecture>& named) {
   std::optional<trainer::Verdict> found = verdict(predictor, judged_by(model, measured, named), measured);
   if (found && measured.empty()) found->further.reset();  // of a device as it is known, how it differs is not known
-  trainer::Archive archive = predictor.to_archive();
-  if (found && std::isfinite(found->half_width)) archive.card["verdict"] = to_json(*found);
-  trainer::save(archive, out);
+  trainer::save(judged_archive(predictor, found), out);
   forget_training(out);
   if (found) {
     outcome.set("verdict", to_json(*found));

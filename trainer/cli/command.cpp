@@ -7,9 +7,11 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <limits>
+#include <map>
 #include <sstream>
 #include <string_view>
 #include <type_traits>
@@ -226,11 +228,23 @@ void say(const std::string& text, bool quiet) {
   tell_people(text, quiet);
 }
 
+/// A line whose first word says how good or bad things are has it in colour on a terminal (no-color.org).
+std::string coloured(const std::string& line) {
+  static const std::map<std::string, const char*> colours = {
+      {"Good", "32"}, {"Fair", "33"}, {"Warning", "33"}, {"Poor", "31"}, {"Doubtful", "31"}};
+  static const char* const unwanted = std::getenv("NO_COLOR");
+  const std::size_t colon = line.find(':');
+  const auto colour = colours.find(line.substr(0, colon));
+  if (colour == colours.end() || (unwanted != nullptr && *unwanted != '\0') || ::isatty(STDERR_FILENO) != 1)
+    return line;
+  return std::string("\033[1;") + colour->second + "m" + colour->first + "\033[0m" + line.substr(colon);
+}
+
 void tell_people(const std::string& text, bool quiet) {
   if (quiet) return;
   constexpr std::size_t longest = 2000;
   std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) std::cerr << excerpt(line, longest) << "\n";
+  for (std::string line; std::getline(lines, line);) std::cerr << coloured(excerpt(line, longest)) << "\n";
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/written.h"
+#include "trainer/networks/exporting.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
@@ -13,33 +14,44 @@ namespace {
 void run(const std::vector<std::string>& arguments) {
   OptionParser options("export", "Writes a predictor in a form that needs nothing of tenshot.",
                        "  tenshot export --predictor device.tenshot --torchscript device.pt\n"
+                       "  tenshot export --predictor device.tenshot --onnx device.onnx --confidence 0.8\n"
                        "  tenshot export --predictor device.tenshot --document device.json\n");
   auto add = options.add();
   add("predictor", "required: what `tenshot adapt` wrote", cxxopts::value<std::string>());
   add("torchscript",
       "TorchScript file to write: torch.jit.load(…).predict([strings]), of architectures or names of networks",
       cxxopts::value<std::string>());
+  add("onnx",
+      "ONNX file to write, for ONNX Runtime in any language: encoding [N, width] gives latency_ms [N] and, from "
+      "predictors that have intervals, lower_ms and upper_ms",
+      cxxopts::value<std::string>());
+  add("confidence", "of the intervals in the ONNX file", cxxopts::value<double>()->default_value("0.9"));
   add("document", "JSON file to write: the same numbers, for any language", cxxopts::value<std::string>());
   if (!options.parse(arguments)) return;
   const std::string file = options.required("predictor");
-  if (!options.has("torchscript") && !options.has("document")) {
-    throw UsageError("tenshot export needs --torchscript or --document; see tenshot export --help");
-  }
   FileRoles files;
   files.reads("--predictor", file);
-  for (const char* option : {"torchscript", "document"}) {
-    if (options.has(option)) files.writes(std::string("--") + option, options.get(option));
+  std::vector<std::string> wanted;
+  for (const char* option : {"torchscript", "onnx", "document"}) {
+    if (!options.has(option)) continue;
+    wanted.push_back(options.get(option));
+    files.writes(std::string("--") + option, wanted.back());
+  }
+  if (wanted.empty()) {
+    throw UsageError("tenshot export needs --torchscript, --onnx or --document; see tenshot export --help");
   }
   files.require_distinct();
   MadeFolders made;
-  for (const char* option : {"torchscript", "document"}) {
-    if (options.has(option)) made.for_file(options.get(option));
-  }
+  for (const std::string& path : wanted) made.for_file(path);
   const auto predictor = trainer::load_predictor(file);
   const bool quiet = options.has("quiet");
   if (options.has("torchscript")) {
-    predictor->export_torchscript(options.get("torchscript"));
+    export_torchscript(*predictor, options.get("torchscript"));
     say_written(options.get("torchscript"), "TorchScript", "torch.jit.load(…).predict([strings])", quiet);
+  }
+  if (options.has("onnx")) {
+    export_onnx(*predictor, options.get("onnx"), options.get<double>("confidence"));
+    say_written(options.get("onnx"), "ONNX model", "onnxruntime.InferenceSession(…).run(None, {'encoding': …})", quiet);
   }
   if (options.has("document")) {
     write_file_atomically(options.get("document"), predictor->to_document().dump(1) + "\n");
@@ -49,6 +61,6 @@ void run(const std::vector<std::string>& arguments) {
 
 }  // namespace
 
-const Command export_command = {"export", "write a predictor as TorchScript or JSON", run};
+const Command export_command = {"export", "write a predictor as TorchScript, ONNX or JSON", run};
 
 }  // namespace tenshot::cli

@@ -41,6 +41,19 @@ std::vector<std::size_t> part_of_decision(const nasbench::SearchSpace& space) {
   return part_of;
 }
 
+/// What each option adds to the ordinal, in the order of the one-hot encoding. Of a space with a size().
+std::vector<std::int64_t> option_ordinals(const nasbench::SearchSpace& space) {
+  std::vector<std::int64_t> ordinals;
+  for (std::size_t d = 0; d < space.decisions().size(); ++d) {
+    for (int option = 0; option < space.decisions()[d]; ++option) {
+      nasbench::Architecture architecture(space.decisions().size());
+      architecture[d] = static_cast<std::uint8_t>(option);
+      ordinals.push_back(static_cast<std::int64_t>(space.ordinal(architecture)));
+    }
+  }
+  return ordinals;
+}
+
 }  // namespace
 
 PartVocabulary part_vocabulary(const nasbench::SearchSpace& space) {
@@ -65,7 +78,6 @@ PartVocabulary part_vocabulary(const nasbench::SearchSpace& space) {
       std::vector<float> row(space.encoding_width(), 0);
       for (const std::size_t d : members) row[first_column[d] + architecture[d]] = 1;
       vocabulary.encodings.insert(vocabulary.encodings.end(), row.begin(), row.end());
-      vocabulary.ordinals.push_back(space.size() ? static_cast<std::int64_t>(space.ordinal(architecture)) : 0);
       more = false;  // count up over this part's decisions, the last fastest
       for (std::size_t m = members.size(); m-- > 0 && !more;) {
         more = ++architecture[members[m]] < decisions[members[m]];
@@ -74,18 +86,6 @@ PartVocabulary part_vocabulary(const nasbench::SearchSpace& space) {
     }
   }
   return vocabulary;
-}
-
-std::vector<std::int64_t> option_ordinals(const nasbench::SearchSpace& space) {
-  std::vector<std::int64_t> ordinals;
-  for (std::size_t d = 0; d < space.decisions().size(); ++d) {
-    for (int option = 0; option < space.decisions()[d]; ++option) {
-      nasbench::Architecture architecture(space.decisions().size());
-      architecture[d] = static_cast<std::uint8_t>(option);
-      ordinals.push_back(static_cast<std::int64_t>(space.ordinal(architecture)));
-    }
-  }
-  return ordinals;
 }
 
 nlohmann::json strings_document(const nasbench::SearchSpace& space) {

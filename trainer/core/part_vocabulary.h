@@ -14,14 +14,10 @@ namespace tenshot::trainer {
 struct PartVocabulary {
   std::vector<std::vector<std::string>> spellings;  ///< [part][option]
   std::vector<float> encodings;                     ///< one row a spelling, parts in order
-  std::vector<std::int64_t> ordinals;               ///< what it adds to the architecture's ordinal, one a spelling
 };
 
 /// The vocabulary of a space whose every combination of options is an architecture (SearchSpace::composed).
 PartVocabulary part_vocabulary(const nasbench::SearchSpace& space);
-
-/// What each option adds to the ordinal, in the order of the one-hot encoding. Of a space with a size().
-std::vector<std::int64_t> option_ordinals(const nasbench::SearchSpace& space);
 
 /// The key "strings" of a predictor's document: "separator"; "columns" of the one-hot encoding; "parts": for each part
 /// of a string the columns that each spelling sets to one; "ordinals": what each column adds to an architecture's

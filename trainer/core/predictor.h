@@ -84,6 +84,7 @@ struct DeviceCosts {
 };
 
 struct PlanningView;
+struct ExportedFormula;
 
 /// A latency predictor of one device-runtime: what `adapt` makes and a search loop loads.
 class Predictor {
@@ -107,9 +108,9 @@ class Predictor {
   virtual std::vector<Unfamiliar> unfamiliar(const std::vector<Architecture>& /*architectures*/) const { return {}; }
   /// The file's content: weights, and a card that says what they were made from.
   virtual Archive to_archive() const = 0;
-  /// One TorchScript file: forward(encoding[N, width]) and predict(List[str]) give latency_ms[N]; the card is its extra
-  /// file `card.json`.
-  virtual void export_torchscript(const std::filesystem::path& path) const = 0;
+  /// What it computes, as it is exported (trainer/networks/exporting.h). Throws InputError for kinds that have no form
+  /// in tensors.
+  virtual ExportedFormula formula() const = 0;
   /// The same predictor as plain numbers.
   virtual nlohmann::json to_document() const = 0;
   /// What the predictor found out about the device when it was adapted. May be empty.

@@ -1,12 +1,14 @@
 #include "trainer/library/predictor.h"
 
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
+#include "trainer/predictors/verdict.h"
 
 namespace tenshot {
 namespace {
@@ -35,11 +37,24 @@ const std::string& Network::name() const { return content_->name; }
 
 LatencyPredictor::LatencyPredictor(const std::filesystem::path& file) : predictor_(trainer::load_predictor(file)) {}
 
+LatencyPredictor::LatencyPredictor(std::unique_ptr<trainer::Predictor> predictor) : predictor_(std::move(predictor)) {}
+
+LatencyPredictor LatencyPredictor::from_memory(std::string_view content, const std::string& name) {
+  return LatencyPredictor(trainer::parse_predictor(content, name));
+}
+
 std::string LatencyPredictor::kind() const { return std::string(predictor_->kind()); }
 
 std::string LatencyPredictor::space() const { return std::string(predictor_->space().name()); }
 
 bool LatencyPredictor::has_intervals() const { return predictor_->has_intervals(); }
+
+std::string LatencyPredictor::provenance() const { return predictor_->to_archive().card.dump(1); }
+
+std::string LatencyPredictor::verdict() const {
+  const auto found = trainer::kept_verdict(predictor_->to_archive());
+  return found ? in_words(*found) : "";
+}
 
 double LatencyPredictor::predict(const std::string& architecture) const {
   return predict(std::vector<std::string>{architecture}).front().latency_ms;

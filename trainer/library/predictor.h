@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #define TENSHOT_API __attribute__((visibility("default")))
@@ -44,12 +45,18 @@ class TENSHOT_API LatencyPredictor {
  public:
   /// Throws FileError (missing, unreadable), FormatError (not a predictor, of a newer version, damaged).
   explicit LatencyPredictor(const std::filesystem::path& file);
+  /// The same of a file's content in memory, which messages call `name`.
+  static LatencyPredictor from_memory(std::string_view content, const std::string& name);
 
   /// "structured", "operators", "maple-edge" and so on.
   std::string kind() const;
   /// The search space whose architectures it predicts: "nasbench201", "fbnet", "networks" and so on.
   std::string space() const;
   bool has_intervals() const;
+  /// What the file says that it was made from, as JSON: "pool", "adaptation_set", "conditions", "versions", "seed".
+  std::string provenance() const;
+  /// How far `adapt` trusted it, in a sentence; empty where it has no intervals or an earlier version wrote it.
+  std::string verdict() const;
 
   /// The latency of one architecture, in ms. Throws InputError on a string that is no architecture of the space.
   double predict(const std::string& architecture) const;
@@ -60,6 +67,8 @@ class TENSHOT_API LatencyPredictor {
   std::vector<PredictedLatency> predict(const std::vector<Network>& networks, double confidence = 0.9) const;
 
  private:
+  explicit LatencyPredictor(std::unique_ptr<trainer::Predictor> predictor);
+
   std::shared_ptr<const trainer::Predictor> predictor_;
 };
 

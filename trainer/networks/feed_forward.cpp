@@ -5,8 +5,9 @@
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/vector_loops.h"
 #include "trainer/core/archive_reader.h"
-#include "trainer/core/vector_loops.h"
+#include "trainer/networks/formula.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -141,6 +142,24 @@ std::vector<DenseLayer> get_layers(const Archive& archive, const std::string& pr
                       std::to_string(layers.back().outputs) + " rows, expected one: the latency");
   }
   return layers;
+}
+
+ExportedFormula formula_of(const FeedForward& network) {
+  ExportedFormula exported;
+  Formula& formula = exported.formula;
+  formula.width = network.layers.front().inputs;
+  formula.doubles = false;
+  FormulaValue x = encoding_of(formula);
+  for (const DenseLayer& layer : network.layers) {
+    using RowMajor = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+    const Eigen::Map<const RowMajor> weight(layer.weight.data(), layer.outputs, layer.inputs),
+        bias(layer.bias.data(), 1, layer.outputs);
+    const FormulaValue weights = constant(formula, weight.cast<double>().transpose());
+    x = apply("Gemm", {x, weights, constant(formula, bias.cast<double>())}, layer.outputs);
+    if (&layer != &network.layers.back()) x = apply("Relu", {x}, layer.outputs);
+  }
+  exported.latency = max((network.logarithmic ? exp(x) : x) * network.scale_ms, network.floor_ms).name();
+  return exported;
 }
 
 nlohmann::json to_document(const FeedForward& network) {

@@ -9,6 +9,8 @@
 
 namespace tenshot::trainer {
 
+struct ExportedFormula;
+
 /// One fully connected layer: y = W x + b.
 struct DenseLayer {
   int inputs = 0;
@@ -44,5 +46,7 @@ std::vector<DenseLayer> get_layers(const Archive& archive, const std::string& pr
 
 /// {"scale_ms", "floor_ms", "logarithmic", "layers": [{"weight": [[…]], "bias": […]}]}.
 nlohmann::json to_document(const FeedForward& network);
+/// What is exported of it (trainer/networks/exporting.h).
+ExportedFormula formula_of(const FeedForward& network);
 
 }  // namespace tenshot::trainer

@@ -5,14 +5,13 @@
 #include <optional>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/space_card.h"
-#include "trainer/networks/torchscript.h"
+#include "trainer/networks/formula.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -56,9 +55,7 @@ Archive FeedForwardPredictor::to_archive() const {
   return archive;
 }
 
-void FeedForwardPredictor::export_torchscript(const std::filesystem::path& path) const {
-  write_file_atomically(path, torchscript(network_, *space_, card_));
-}
+ExportedFormula FeedForwardPredictor::formula() const { return formula_of(network_); }
 
 nlohmann::json FeedForwardPredictor::to_document() const {
   nlohmann::json encoding = nlohmann::json::array();

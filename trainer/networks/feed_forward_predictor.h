@@ -28,7 +28,7 @@ class FeedForwardPredictor : public Predictor {
   datasets::Quantity quantity() const override { return get_quantity(card_); }
   Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override;
   Archive to_archive() const override;
-  void export_torchscript(const std::filesystem::path& path) const override;
+  ExportedFormula formula() const override;
   nlohmann::json to_document() const override;
   std::vector<Remark> explanation() const override;
 

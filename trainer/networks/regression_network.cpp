@@ -4,7 +4,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
-#include "trainer/core/vector_loops.h"
+#include "nasbench/support/vector_loops.h"
 #include "trainer/networks/matrix_product.h"
 
 namespace tenshot::trainer {

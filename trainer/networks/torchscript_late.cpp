@@ -1,10 +1,11 @@
 #include "nasbench/support/torch_library.h"
-#include "trainer/networks/torchscript.h"
+#include "trainer/networks/exporting.h"
 
 namespace tenshot::trainer {
 
-std::string torchscript(const FeedForward& network, const nasbench::SearchSpace& space, const nlohmann::json& card) {
-  return from_torch_library<FeedForwardTorchScript>("torchscript")(network, space, card);
+std::string torchscript(const ExportedFormula& exported, const nasbench::SearchSpace& space,
+                        const nlohmann::json& card) {
+  return from_torch_library<decltype(torchscript)>("torchscript")(exported, space, card);
 }
 
 }  // namespace tenshot::trainer

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "trainer/core/archive_reader.h"
 #include "trainer/core/knowledge.h"
 
 namespace tenshot::trainer {
@@ -65,6 +66,28 @@ std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Arc
   const auto next = next_measurements(predictor, candidates_of(judged, predictor, measured), more_measurements);
   if (next) result.further = result.half_width * next->narrowing();
   return result;
+}
+
+Archive judged_archive(const Predictor& predictor, const std::optional<Verdict>& verdict) {
+  Archive archive = predictor.to_archive();
+  if (verdict && std::isfinite(verdict->half_width)) archive.card["verdict"] = to_json(*verdict);
+  return archive;
+}
+
+std::optional<Verdict> kept_verdict(const Archive& archive) {
+  const std::optional<CardField> card = CardField(archive).find("verdict");
+  if (!card) return std::nullopt;
+  constexpr std::int64_t most = 1'000'000'000;
+  Verdict verdict;
+  verdict.half_width = card->at("within_percent").number(not_negative) / 100;
+  verdict.measurements = static_cast<std::size_t>(card->at("measurements").whole_number(0, most));
+  verdict.warnings = static_cast<std::size_t>(card->at("warnings").whole_number(0, most));
+  verdict.trust = trust(verdict.half_width, verdict.warnings > 0);
+  const auto further = card->find("within_percent_after_three_more"),
+             others = card->find("within_percent_of_other_kinds");
+  if (further) verdict.further = further->number(not_negative) / 100;
+  if (others) verdict.of_other_kinds = others->number(not_negative) / 100;
+  return verdict;
 }
 
 std::string in_words(const Verdict& verdict) {

@@ -33,6 +33,11 @@ struct Verdict {
 std::optional<Verdict> verdict(const Predictor& predictor, const std::vector<Architecture>& judged,
                                const std::vector<Architecture>& measured);
 
+/// A predictor's content with its verdict in the card, where one of a finite width was found.
+Archive judged_archive(const Predictor& predictor, const std::optional<Verdict>& verdict);
+/// The verdict that a predictor's card keeps; nothing in files of earlier versions. Throws FormatError.
+std::optional<Verdict> kept_verdict(const Archive& archive);
+
 /// "Good: expect nine of ten predictions within ±6 %, of networks of other kinds within ±20 % (from 10 measurements;
 /// three more would narrow that to ±5 %)"
 std::string in_words(const Verdict& verdict);

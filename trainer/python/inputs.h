@@ -38,6 +38,9 @@ std::filesystem::path checkpoint_for(const Checkpoint& checkpoint, const Strings
 /// `architecture` or `network` of a DataFrame. Throws py::type_error on what is neither text nor a path.
 Strings strings_of(const pybind11::iterable& architectures);
 
+/// The content of docs.txt.
+const std::string& module_docs(const std::string& name);
+
 nasbench::NetworkReadOptions read_options(const Shapes& shapes);
 
 /// Architectures, names of networks or their files. Throws InputError, FileError, FormatError.

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -25,6 +26,7 @@
 #include "trainer/core/knowledge.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/shipped.h"
+#include "trainer/networks/exporting.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/predictors/unfamiliar.h"
@@ -54,8 +56,10 @@ void warn(const std::string& text, int level = 1) {
 /// A predictor of one device-runtime.
 class LoadedPredictor {
  public:
-  explicit LoadedPredictor(std::shared_ptr<trainer::Predictor> predictor, nlohmann::json verdict = nullptr)
-      : predictor_(std::move(predictor)), verdict_(std::move(verdict)), card_(predictor_->to_archive().card) {}
+  explicit LoadedPredictor(std::shared_ptr<trainer::Predictor> predictor)
+      : predictor_(std::move(predictor)), archive_(predictor_->to_archive()) {}
+  LoadedPredictor(std::shared_ptr<trainer::Predictor> predictor, trainer::Archive archive)
+      : predictor_(std::move(predictor)), archive_(std::move(archive)) {}
 
   const SearchSpace& space() const { return predictor_->space(); }
 
@@ -91,34 +95,36 @@ class LoadedPredictor {
     return py::make_tuple(to_array(found.latency_ms), to_array(found.lower_ms), to_array(found.upper_ms));
   }
 
-  void save(const std::filesystem::path& path) const { trainer::save(predictor_->to_archive(), path); }
-  void export_torchscript(const std::filesystem::path& path) const { predictor_->export_torchscript(path); }
+  void save(const std::filesystem::path& path) const { trainer::save(archive_, path); }
+  void export_torchscript(const std::filesystem::path& path) const { trainer::export_torchscript(*predictor_, path); }
+  void export_onnx(const std::filesystem::path& path, double confidence) const {
+    trainer::export_onnx(*predictor_, path, confidence);
+  }
   py::object document() const { return to_python(predictor_->to_document()); }
-  py::object card() const { return to_python(card_); }
-  std::string quantity() const { return std::string(datasets::name(predictor_->quantity())); }
-  std::string unit() const { return std::string(datasets::unit(predictor_->quantity())); }
-  std::string kind() const { return std::string(predictor_->kind()); }
+  py::object card() const { return to_python(archive_.card); }
   bool has_intervals() const { return predictor_->has_intervals(); }
   Strings remarks() const {
     Strings lines;
     for (const trainer::Remark& remark : predictor_->explanation()) lines.push_back(trainer::in_words(remark));
     return lines;
   }
-  std::string explanation() const { return joined(remarks(), "\n"); }
-  py::object verdict() const { return to_python(verdict_); }
+  py::object verdict() const {
+    const std::optional<trainer::Verdict> kept = trainer::kept_verdict(archive_);
+    if (!kept) return py::none();
+    nlohmann::json said = to_json(*kept);
+    said["text"] = in_words(*kept);
+    return to_python(said);
+  }
   Strings architectures() const { return Space(space()).all(); }
 
-  /// The file's content, and the verdict, which no file keeps.
-  py::tuple state() const { return py::make_tuple(py::bytes(predictor_->to_archive().serialise()), verdict_.dump()); }
-  static LoadedPredictor of_state(const py::tuple& state) {
-    return LoadedPredictor(trainer::parse_predictor(state[0].cast<std::string>(), "the pickled predictor"),
-                           nlohmann::json::parse(state[1].cast<std::string>()));
+  py::bytes state() const { return archive_.serialise(); }
+  static LoadedPredictor of_state(const py::bytes& bytes) {
+    return LoadedPredictor(trainer::parse_predictor(std::string(bytes), "the pickled predictor"));
   }
 
  private:
   std::shared_ptr<trainer::Predictor> predictor_;
-  nlohmann::json verdict_;  ///< null where `adapt` said none
-  nlohmann::json card_;
+  trainer::Archive archive_;  ///< its file's content, with the verdict
 };
 
 /// Called with the epoch that is done, the number of epochs, and the loss.
@@ -157,12 +163,7 @@ LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<Measurem
   for (const trainer::Remark& remark : predictor->explanation()) {
     if (remark.warns) warn(trainer::in_words(remark), 2);
   }
-  nlohmann::json said;
-  if (verdict) {
-    said = to_json(*verdict);
-    said["text"] = in_words(*verdict);
-  }
-  return LoadedPredictor(predictor, said);
+  return LoadedPredictor(predictor, judged_archive(*predictor, verdict));
 }
 
 /// A predictor of a device-runtime that a checkpoint knows.
@@ -198,6 +199,14 @@ Strings networks(const std::filesystem::path& path, const Shapes& shapes) {
   return format_all(nasbench::networks(), read);
 }
 
+/// What help() says of a function.
+const char* doc(const std::string& function) {
+  static std::map<std::string, std::string> texts;
+  const std::string& all = module_docs("docs");
+  const std::size_t at = all.find("\n" + function + ": ") + function.size() + 3;
+  return texts.emplace(function, all.substr(at, all.find('\n', at) - at)).first->second.c_str();
+}
+
 void define_errors(py::module_& module) {
   static const py::exception<Error> error(module, "Error");
   static const py::exception<InputError> input(module, "InputError",
@@ -224,52 +233,25 @@ void define_predictor(py::module_& module) {
       module, "Predictor",
       "A latency predictor of one device-runtime: what `adapt` gives, and `tenshot adapt` writes. "
       "Any number of threads may call it at the same time.")
-      .def(
-          "predict", &LoadedPredictor::predict_one, py::arg("architecture"), py::arg("shapes") = Shapes{},
-          "The latency of one architecture, a float in ms (or the predictor's quantity in its unit). In the space "
-          "`networks` it may be a file such as 'model.onnx'; `shapes` gives the extents of inputs that the file leaves "
-          "open: {'image': [1, 3, 224, 224]}.")
-      .def(
-          "predict", &LoadedPredictor::predict, py::arg("architectures"), py::arg("shapes") = Shapes{},
-          "The latencies of N architectures: an array of shape [N], float64, in ms (or the predictor's quantity in its "
-          "unit). Raises InputError on a string that is no architecture of the predictor's space, and what reading "
-          "raises on a file *.onnx.")
-      .def(
-          "predict_interval", &LoadedPredictor::predict_interval, py::arg("architectures"), py::arg("confidence") = 0.9,
-          py::arg("shapes") = Shapes{},
-          "Three arrays of shape [N], float64, in ms (or the predictor's quantity in its unit): the latencies, and the "
-          "lower and the upper bounds between which each lies with the given confidence, a share between 0 and 1. "
-          "Raises InputError where the predictor has no intervals.")
-      .def("save", &LoadedPredictor::save, py::arg("path"),
-           "Writes the predictor as a *.tenshot file, atomically. Raises FileError.")
-      .def("export_torchscript", &LoadedPredictor::export_torchscript, py::arg("path"),
-           "Writes a file for torch.jit.load, whose predict(list) gives ms. Loads LibTorch. Raises FileError.")
-      .def("document", &LoadedPredictor::document,
-           "The predictor's numbers as plain Python values: what `tenshot export --document` writes. "
-           "experiments/read_document.py predicts from it.")
-      .def_property_readonly("card", &LoadedPredictor::card,
-                             "What the predictor was made from, as a dict: pool, measurements, versions, seed.")
-      .def_property_readonly("kind", &LoadedPredictor::kind, "'structured', 'operators', 'maple-edge' and so on.")
-      .def_property_readonly("quantity", &LoadedPredictor::quantity, "'latency', 'cold', 'energy' or 'memory'.")
-      .def_property_readonly("unit", &LoadedPredictor::unit, "Of what it predicts: 'ms', 'mJ' or 'MiB'.")
+      .def("predict", &LoadedPredictor::predict_one, py::arg("architecture"), py::arg("shapes") = Shapes{},
+           doc("predict"))
+      .def("predict", &LoadedPredictor::predict, py::arg("architectures"), py::arg("shapes") = Shapes{},
+           doc("predict_many"))
+      .def("predict_interval", &LoadedPredictor::predict_interval, py::arg("architectures"),
+           py::arg("confidence") = 0.9, py::arg("shapes") = Shapes{}, doc("predict_interval"))
+      .def("save", &LoadedPredictor::save, py::arg("path"), doc("save"))
+      .def("export_torchscript", &LoadedPredictor::export_torchscript, py::arg("path"), doc("export_torchscript"))
+      .def("export_onnx", &LoadedPredictor::export_onnx, py::arg("path"), py::arg("confidence") = 0.9,
+           doc("export_onnx"))
+      .def("document", &LoadedPredictor::document, doc("document"))
+      .def_property_readonly("card", &LoadedPredictor::card, doc("card"))
       .def_property_readonly(
-          "space", [](const LoadedPredictor& p) { return std::string(p.space().name()); },
-          "The name of the search space whose architectures it predicts; 'networks' where they go by their names.")
-      .def_property_readonly("has_intervals", &LoadedPredictor::has_intervals,
-                             "Whether predict_interval says how sure the predictor is.")
-      .def_property_readonly("remarks", &LoadedPredictor::remarks,
-                             "What adapting found out about the device, a list of sentences; those that warn begin "
-                             "with 'Warning: '.")
+          "space", [](const LoadedPredictor& p) { return std::string(p.space().name()); }, doc("its_space"))
+      .def_property_readonly("has_intervals", &LoadedPredictor::has_intervals, doc("has_intervals"))
+      .def_property_readonly("remarks", &LoadedPredictor::remarks, doc("remarks"))
       .def_property_readonly("_verdict", &LoadedPredictor::verdict)
-      .def("architectures", &LoadedPredictor::architectures,
-           "All architectures of its space. Raises InputError where they are too many, or go by names.")
-      .def(py::pickle([](const LoadedPredictor& predictor) { return predictor.state(); }, &LoadedPredictor::of_state))
-      .def_property_readonly("explanation", &LoadedPredictor::explanation,
-                             "What adapting found out about the device, in sentences; may be empty.")
-      .def("__repr__", [](const LoadedPredictor& p) {
-        return "<tenshot.Predictor '" + p.kind() + "' of " + p.quantity() + " in the space " +
-               std::string(p.space().name()) + ">";
-      });
+      .def("architectures", &LoadedPredictor::architectures, doc("architectures"))
+      .def(py::pickle([](const LoadedPredictor& predictor) { return predictor.state(); }, &LoadedPredictor::of_state));
 }
 
 void define_space(py::module_& module) {
@@ -277,58 +259,36 @@ void define_space(py::module_& module) {
                     "A search space: by name, or by its file FILE.json. tenshot.spaces() has the names.")
       .def(py::init<const std::filesystem::path&>(), py::arg("name"), "Raises InputError, FileError, FormatError.")
       .def_property_readonly("name", &Space::name, "What files and `--space` call it.")
-      .def_property_readonly("size", &Space::size, "The number of architectures; None where it does not fit 64 bits.")
+      .def_property_readonly("size", &Space::size, doc("size"))
       .def_property_readonly("decisions", &Space::decisions, "The number of options at each decision, a list.")
-      .def("parse", &Space::parse, py::arg("architecture"),
-           "The option taken at each decision, from 0. Raises InputError on a string that is no architecture.")
-      .def("format", &Space::format, py::arg("choices"),
-           "The string of an architecture; undoes parse. Raises InputError on choices that there are not.")
+      .def("parse", &Space::parse, py::arg("architecture"), doc("parse"))
+      .def("format", &Space::format, py::arg("choices"), doc("format_choices"))
       .def("__contains__", &Space::contains, py::arg("architecture"), "Whether a string is an architecture of it.")
       .def("__repr__", [](const Space& space) { return "<tenshot.Space '" + space.name() + "'>"; })
-      .def("random", &Space::random, py::arg("count"), py::arg("seed") = 1,
-           "`count` architectures drawn uniformly, as strings; the same for the same seed.")
-      .def("list", &Space::all, "All architectures, in the space's order. Raises InputError where they are too many.")
-      .def("multiply_adds", &Space::multiply_adds, py::arg("architecture"),
-           "Multiply-add operations of one inference, those of convolutions, linear layers and matrix products: what "
-           "the "
-           "field publishes as FLOPs or MACs. Raises InputError for a space that does not list its operators.")
-      .def("parameters", &Space::parameters, py::arg("architecture"),
-           "The number of trained parameters. Raises InputError for a space that does not list its operators.")
-      .def("operators", &Space::operators, py::arg("architecture"),
-           "What the network executes, one line for each operator, in order. Raises InputError for a space that does "
-           "not list its operators.");
+      .def("random", &Space::random, py::arg("count"), py::arg("seed") = 1, doc("random"))
+      .def("list", &Space::all, doc("list_all"))
+      .def("multiply_adds", &Space::multiply_adds, py::arg("architecture"), doc("multiply_adds"))
+      .def("parameters", &Space::parameters, py::arg("architecture"), doc("parameters"))
+      .def("operators", &Space::operators, py::arg("architecture"), doc("operators"));
 }
 
 }  // namespace
 
 PYBIND11_MODULE(native, module) {
   module.attr("__name__") = "tenshot";  // what classes and errors say that they are of
-  module.doc() =
-      "Latency predictors of neural networks from ten measurements.\n\n"
-      ">>> ten = tenshot.plan('pool.tenshot', samples=10)\n"
-      ">>> predictor = tenshot.adapt('pool.tenshot', {architecture: measure(architecture) for architecture in ten})\n"
-      ">>> latency_ms, lower_ms, upper_ms = predictor.predict_interval(candidates, confidence=0.9)";
   define_errors(module);
   define_predictor(module);
   define_space(module);
-  module.def("spaces", &nasbench::space_names, "Names of the search spaces that are known without a file.");
+  module.def("spaces", &nasbench::space_names, doc("spaces"));
   module.def(
       "load", [](const std::filesystem::path& path) { return LoadedPredictor(trainer::load_predictor(path)); },
-      py::arg("path"), "The predictor in a *.tenshot file. Raises FileError, FormatError.");
+      py::arg("path"), doc("load"));
   // The package's own adapt and plan say what these do.
   module.def("adapt", &adapt);
   module.def("plan", &plan);
-  module.def("device", &device, py::arg("name"), py::arg("checkpoint") = py::none(),
-             "The predictor of a device-runtime that is known, without any measurement: what `tenshot devices` lists. "
-             "Without `checkpoint`, the shipped one that knows it. Raises InputError that "
-             "names the nearest ones, FileError, FormatError.");
-  module.def(
-      "networks", &networks, py::arg("path"), py::arg("shapes") = Shapes{},
-      "Makes networks known by name, for plan, adapt and predict in the space `networks`, and gives their names. "
-      "`path` is a folder of *.onnx, *.tflite and *.param, one such file, a networks.json, or a CSV of operators; "
-      "`shapes` gives the extents of inputs that files leave open, to the networks that have them. A file of a folder "
-      "that cannot be read is left out with a warning. Raises FileError, InputError, FormatError.");
-  module.def("predictors", &trainer::predictor_names, "Names of all predictors that `tenshot train` knows.");
+  module.def("device", &device, py::arg("name"), py::arg("checkpoint") = py::none(), doc("device"));
+  module.def("networks", &networks, py::arg("path"), py::arg("shapes") = Shapes{}, doc("networks"));
+  module.def("predictors", &trainer::predictor_names, doc("predictors"));
   module.attr("__version__") = TENSHOT_VERSION;
   module.attr("__name__") = "tenshot.native";
 }

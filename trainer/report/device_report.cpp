@@ -10,6 +10,7 @@
 #include "trainer/core/metrics.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/predictors/registry.h"
+#include "trainer/predictors/verdict.h"
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
 #include "trainer/report/report.h"
@@ -69,8 +70,8 @@ void read_card(Device& device, const Archive& archive) {
       device.conditions.emplace_back(parts[0], parts[1]);
     }
   }
-  if (const auto verdict = card.find("verdict")) {  // files of earlier versions have none
-    device.promise = verdict->at("within_percent").number(not_negative) / 100;
+  if (const auto verdict = kept_verdict(archive)) {
+    device.promise = verdict->half_width;
     return;
   }
   if (device.space().composed()) known = crowd_of(device).architectures;
@@ -136,12 +137,15 @@ void add_verdict(Page& page, const Device& device) {
   const std::string from = std::to_string(used) + (used == 1 ? " measurement" : " measurements"),
                     within = "within ±" + two_digits(100 * device.promise) + " %";
   const bool promises = !std::isnan(device.promise);
-  bool contradicted = false;
-  std::string checked;
+  std::string contradicted, checked;
   if (others > 0) {
     const Metrics metrics = metrics_of(device);
     const double kept = error_bound_accuracy(device.of_others.latency_ms, device.others.latency_ms, device.promise);
-    contradicted = promises && (contradicts(kept, others) || contradicts(metrics.coverage, others));
+    if (promises && contradicts(kept, others)) {
+      contradicted = "nine of ten predictions were expected " + within;
+    } else if (promises && contradicts(metrics.coverage, others)) {
+      contradicted = "nine of ten intervals were expected to hold, and " + percent(metrics.coverage) + " do";
+    }
     checked = "Checked on " + std::to_string(others) + (others == 1 ? " network" : " networks") +
               " that it was not adapted on: " + percent(metrics.acc10) + " of the predictions are within ±10 %";
     if (promises) {
@@ -151,10 +155,8 @@ void add_verdict(Page& page, const Device& device) {
   }
   if (!promises) {
     page.verdict(Grade::fair, "Adapted to " + from + "; this kind of predictor does not say how sure it is", checked);
-  } else if (contradicted) {
-    page.verdict(Grade::poor,
-                 "Contradicted by measurements: nine of ten predictions were expected " + within + ", from " + from,
-                 checked);
+  } else if (!contradicted.empty()) {
+    page.verdict(Grade::poor, "Contradicted by measurements: " + contradicted + ", from " + from, checked);
   } else {
     const Trust found = trust(device.promise, !device.warnings.empty()), unwarned = trust(device.promise, false);
     page.verdict(found == Trust::good      ? Grade::good

@@ -6,6 +6,9 @@
 
 namespace tenshot::trainer::report {
 
+/// The content of colours.css or layout.css.
+const std::string& page_style(const std::string& name);
+
 /// Text as HTML text or attribute value.
 std::string escaped(const std::string& text);
 

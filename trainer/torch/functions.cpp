@@ -8,13 +8,10 @@
 #include "descriptor/runtimes/libtorch_runtime.h"
 #include "descriptor/runtimes/torch_info.h"
 #include "trainer/core/libtorch_settings.h"
+#include "trainer/networks/exporting.h"
 #include "trainer/networks/matrix_product.h"
-#include "trainer/networks/torchscript.h"
 #include "trainer/predictors/described/descriptor_network.h"
-#include "trainer/predictors/forest/forest_predictor.h"
 #include "trainer/predictors/help/meta_network.h"
-#include "trainer/predictors/operators/operators_torchscript.h"
-#include "trainer/predictors/structured/structured_torchscript.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -25,7 +22,6 @@ struct Function {
   void* address;
 };
 
-/// Of several functions of one name, `Signature` chooses.
 template <class Signature>
 Function row(const char* name, Signature* function) {
   return {name, typeid(Signature).name(), reinterpret_cast<void*>(function)};
@@ -38,10 +34,7 @@ const std::vector<Function>& functions() {
       row("set_libtorch_threads", set_libtorch_threads),
       row("set_flush_denormals", set_flush_denormals),
       row("multiply", multiply),
-      row<FeedForwardTorchScript>("torchscript", torchscript),
-      row<ForestTorchScript>("torchscript", torchscript),
-      row("operators::torchscript", operators::torchscript),
-      row("structured::torchscript", structured::torchscript),
+      row("torchscript", torchscript),
       row("structured::fit_descriptor_network", structured::fit_descriptor_network),
       row("make_meta_network", make_meta_network),
   };

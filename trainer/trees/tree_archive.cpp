@@ -13,12 +13,6 @@ namespace {
 
 constexpr std::size_t numbers_of_a_node = 5;
 
-std::int32_t index_of(double value, const std::string& field) {
-  require_in_range(value, {-1, 2e9}, field);
-  if (value != std::floor(value)) throw FormatError(field + " is " + shortest(value) + ", expected a whole number");
-  return static_cast<std::int32_t>(value);
-}
-
 /// Throws FormatError unless every child comes after its one parent and every split asks one of `width` features.
 void require_tree(const SplitTree& tree, std::size_t width, const std::string& field) {
   const auto size = static_cast<std::int32_t>(tree.nodes.size());
@@ -43,6 +37,12 @@ void require_tree(const SplitTree& tree, std::size_t width, const std::string& f
 }
 
 }  // namespace
+
+std::int32_t index_of(double value, const std::string& field) {
+  require_in_range(value, {-1, 2e9}, field);
+  if (value != std::floor(value)) throw FormatError(field + " is " + shortest(value) + ", expected a whole number");
+  return static_cast<std::int32_t>(value);
+}
 
 void put_trees(Archive& archive, const std::string& name, const TreeEnsemble& ensemble) {
   std::vector<double> nodes, sizes;

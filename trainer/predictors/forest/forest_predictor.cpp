@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
@@ -13,6 +12,8 @@
 #include "trainer/core/quantity_card.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
+#include "trainer/networks/formula.h"
+#include "trainer/trees/tree_archive.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -53,9 +54,7 @@ class ForestPredictor : public Predictor {
     return archive;
   }
 
-  void export_torchscript(const std::filesystem::path& path) const override {
-    write_file_atomically(path, torchscript(forest_, *space_, card_));
-  }
+  ExportedFormula formula() const override { return formula_of(forest_, *space_); }
 
   nlohmann::json to_document() const override {
     nlohmann::json trees = nlohmann::json::array();
@@ -140,13 +139,6 @@ void require_tree(const RegressionTree& tree, std::size_t width, std::size_t ind
       below = depth[i] + 1;
     }
   }
-}
-
-/// A whole number of the forest's array, which holds 64-bit floats.
-std::int32_t index_of(double value, const std::string& field) {
-  require_in_range(value, {-1, 2e9}, field);
-  if (value != std::floor(value)) throw FormatError(field + " is " + shortest(value) + ", expected a whole number");
-  return static_cast<std::int32_t>(value);
 }
 
 }  // namespace

@@ -18,9 +18,8 @@ std::unique_ptr<PoolModel> load_forest(const Archive& archive);
 /// Throws FormatError when nodes do not form trees.
 std::unique_ptr<Predictor> load_forest_predictor(const Archive& archive);
 
-/// The content of one TorchScript file as trainer/networks/torchscript.h describes: every tree of every row takes one
-/// step at a time.
-std::string torchscript(const RandomForest& forest, const SearchSpace& space, const nlohmann::json& card);
-using ForestTorchScript = std::string(const RandomForest&, const SearchSpace&, const nlohmann::json&);
+/// What is exported of a forest of a space's one-hot encodings: every tree of every row takes one step at a time. A
+/// relaxed encoding goes both ways at every split, with what its column says as the share of the one.
+ExportedFormula formula_of(const RandomForest& forest, const SearchSpace& space);
 
 }  // namespace tenshot::trainer

@@ -7,7 +7,7 @@
 #include "nasbench/spaces/cell.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
-#include "trainer/core/vector_loops.h"
+#include "nasbench/support/vector_loops.h"
 
 namespace tenshot::trainer {
 namespace {

@@ -8,6 +8,7 @@
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/space_card.h"
+#include "trainer/networks/formula.h"
 #include "trainer/predictors/kernels/operation_features.h"
 #include "trainer/trees/tree_archive.h"
 
@@ -62,8 +63,8 @@ class KernelsPredictor : public Predictor {
     return archive;
   }
 
-  void export_torchscript(const std::filesystem::path&) const override {
-    throw InputError("'kernels' predicts networks by their kernels and has no TorchScript form; export a --document");
+  ExportedFormula formula() const override {
+    throw InputError("'kernels' predicts networks by their kernels and has no form in tensors; export a --document");
   }
 
   nlohmann::json to_document() const override {

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "datasets/pool/families.h"
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
-#include "trainer/core/families.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/core/knowledge_archive.h"
 #include "trainer/core/pool_archive.h"
@@ -79,7 +79,7 @@ class OperatorsModel : public PoolModel {
       library = operators::with_devices(library, entries);
       library.kinds.clear();
       library.groups.clear();
-      assumed.closeness = nearer_half(assumed.closeness);
+      assumed.closeness = datasets::nearer_half(assumed.closeness);
     }
     const std::vector<Remark> told = operators::add_own_entry(map, library, pool_, set, assumed);
     const operators::AdaptationFeatures features = operators::adaptation_features(map, *pool_.space, set);
@@ -153,7 +153,7 @@ class OperatorsModel : public PoolModel {
  private:
   /// The entries of the library that are a prior: all, or those of the device-runtime `like` and its other settings.
   std::vector<std::size_t> entries_for(const std::string& like) const {
-    if (!like.empty()) return settings_of(pool_, device_named(pool_, like));
+    if (!like.empty()) return datasets::settings_of(pool_, device_named(pool_, like));
     std::vector<std::size_t> all(pool_.devices.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     return all;
@@ -193,7 +193,7 @@ std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, const Ope
       return operators::feature_table(map, *pool.space, fitted.networks).rows();
     };
   }
-  operators::Calibration calibration = operators::calibrate(fitted.numbers, fitted.library, families_of(pool),
+  operators::Calibration calibration = operators::calibrate(fitted.numbers, fitted.library, datasets::families_of(pool),
                                                             library_options, settings.posterior, options, learn);
   fitted.library.residual_variance *= calibration.residual_factor;
   fitted.library.reach_variance = calibration.reach_variance;

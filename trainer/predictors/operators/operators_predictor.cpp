@@ -6,29 +6,18 @@
 #include <numeric>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/files.h"
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/planning_prior.h"
 #include "trainer/predictors/operators/cost_planning.h"
 #include "trainer/predictors/operators/encoded_features.h"
 #include "trainer/predictors/operators/network_costs.h"
 #include "trainer/predictors/operators/operators_archive.h"
-#include "trainer/predictors/operators/operators_torchscript.h"
+#include "trainer/predictors/operators/operators_formula.h"
 
 namespace tenshot::trainer {
 namespace {
 
 using operators::CostComponent;
-
-nlohmann::json values_of(const Eigen::VectorXd& vector) {
-  return std::vector<double>(vector.data(), vector.data() + vector.size());
-}
-
-nlohmann::json rows_of(const Eigen::MatrixXd& matrix) {
-  nlohmann::json rows = nlohmann::json::array();
-  for (Eigen::Index r = 0; r < matrix.rows(); ++r) rows.push_back(values_of(matrix.row(r)));
-  return rows;
-}
 
 /// Where each decision's options begin among the columns of the encoding, and how many there are.
 nlohmann::json columns_of(const SearchSpace& space, const std::vector<std::size_t>& decisions) {
@@ -116,9 +105,7 @@ Archive OperatorsPredictor::to_archive() const {
   return archive;
 }
 
-void OperatorsPredictor::export_torchscript(const std::filesystem::path& path) const {
-  write_file_atomically(path, operators::torchscript(*space_, map_, posterior_, card_, has_intervals()));
-}
+ExportedFormula OperatorsPredictor::formula() const { return operators::formula_of(*space_, map_, posterior_, card_); }
 
 nlohmann::json OperatorsPredictor::to_document() const {
   nlohmann::json features = nlohmann::json::array(), components = nlohmann::json::array();

@@ -31,7 +31,7 @@ class OperatorsPredictor : public Predictor {
   Predictions predict_as_unlike(const std::vector<Architecture>& architectures, double confidence) const override;
   std::vector<Unfamiliar> unfamiliar(const std::vector<Architecture>& architectures) const override;
   Archive to_archive() const override;
-  void export_torchscript(const std::filesystem::path& path) const override;
+  ExportedFormula formula() const override;
   nlohmann::json to_document() const override;
   std::vector<Remark> explanation() const override;
   std::vector<PartCost> operator_costs(const std::vector<Architecture>& typical) const override;

@@ -5,10 +5,10 @@
 #include <optional>
 #include <unordered_set>
 
+#include "datasets/pool/families.h"
 #include "nasbench/support/error.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
-#include "trainer/core/families.h"
 #include "trainer/core/knowledge.h"
 #include "trainer/core/knowledge_archive.h"
 #include "trainer/core/pool_archive.h"
@@ -72,7 +72,7 @@ class StructuredPoolModel : public PoolModel {
     structured::PosteriorOptions assumed = options_;
     if (!options.like.empty()) {
       alike = library_like(options.like);
-      assumed.closeness = nearer_half(assumed.closeness);
+      assumed.closeness = datasets::nearer_half(assumed.closeness);
     }
     const StructuredLibrary& library = alike ? *alike : library_;
     structured::StructuredPosterior posterior =
@@ -126,7 +126,7 @@ class StructuredPoolModel : public PoolModel {
  private:
   /// The entries of the device-runtime `like` and its other settings, and the generic one.
   StructuredLibrary library_like(const std::string& like) const {
-    const std::vector<std::size_t> kept = settings_of(pool_, device_named(pool_, like));
+    const std::vector<std::size_t> kept = datasets::settings_of(pool_, device_named(pool_, like));
     std::vector<std::string> others;
     for (std::size_t d = 0; d < pool_.devices.size(); ++d) {
       if (std::find(kept.begin(), kept.end(), d) == kept.end()) others.push_back(pool_.devices[d].id);
@@ -190,7 +190,7 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, const St
   StructuredLibrary library = structured::library_of(pool);
   structured::CalibrationOptions options;
   options.seed = settings.seed;
-  options.families = families_of(pool);
+  options.families = datasets::families_of(pool);
   library.calibration = structured::calibrate(library, datasets::device_ids(pool), datasets::latency_matrix(pool),
                                               settings.posterior, options);
   structured::DescriptorPrior prior =

@@ -3,7 +3,6 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "nasbench/support/files.h"
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/planning_prior.h"
 #include "trainer/core/space_card.h"
@@ -11,23 +10,9 @@
 #include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_archive.h"
-#include "trainer/predictors/structured/structured_torchscript.h"
 
 namespace tenshot::trainer {
 namespace {
-
-nlohmann::json rows_of(const Eigen::MatrixXd& matrix) {
-  nlohmann::json rows = nlohmann::json::array();
-  for (Eigen::Index r = 0; r < matrix.rows(); ++r) {
-    rows.push_back(nlohmann::json::array());
-    for (Eigen::Index c = 0; c < matrix.cols(); ++c) rows.back().push_back(matrix(r, c));
-  }
-  return rows;
-}
-
-nlohmann::json values_of(const Eigen::VectorXd& vector) {
-  return std::vector<double>(vector.data(), vector.data() + vector.size());
-}
 
 const nasbench::StructureModel& model_of(const Archive& archive) {
   return nasbench::structures_of(get_space(archive.card));
@@ -96,9 +81,7 @@ Archive StructuredPredictor::to_archive() const {
   return archive;
 }
 
-void StructuredPredictor::export_torchscript(const std::filesystem::path& path) const {
-  write_file_atomically(path, structured::torchscript(posterior_, card_, has_intervals()));
-}
+ExportedFormula StructuredPredictor::formula() const { return structured::formula_of(posterior_); }
 
 nlohmann::json StructuredPredictor::to_document() const {
   nlohmann::json features = nlohmann::json::array(), components = nlohmann::json::array();

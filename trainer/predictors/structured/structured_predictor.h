@@ -28,7 +28,7 @@ class StructuredPredictor : public Predictor {
   bool has_intervals() const override { return !certain_; }
   Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override;
   Archive to_archive() const override;
-  void export_torchscript(const std::filesystem::path& path) const override;
+  ExportedFormula formula() const override;
   nlohmann::json to_document() const override;
   std::vector<Remark> explanation() const override;
   DeviceCosts device_costs() const override;

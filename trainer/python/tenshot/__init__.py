@@ -132,12 +132,21 @@ class Verdict:
 
 
 def _verdict(self):
-    """How far to trust it, as adapt() found it: a Verdict. None of a predictor that was loaded from a file, or has no
-    intervals."""
+    """How far to trust it, as adapt() found it: a Verdict. None where it has no intervals, and of a file that an earlier
+    version wrote."""
     return None if self._verdict is None else Verdict(**self._verdict)
 
 
-Predictor.to_frame, Predictor.verdict = _to_frame, property(_verdict)
+def _explanation(self):
+    """What adapting found out about the device, in sentences; may be empty."""
+    return "\n".join(self.remarks)
+
+
+Predictor.to_frame, Predictor.verdict, Predictor.explanation = _to_frame, property(_verdict), property(_explanation)
+Predictor.kind = property(lambda self: self.card["predictor"], doc="'structured', 'operators', 'maple-edge' and so on.")
+Predictor.quantity = property(lambda self: self.card.get("quantity", "latency"), doc="'latency', 'cold', 'energy' or 'memory'.")
+Predictor.unit = property(lambda self: self.card.get("unit", "ms"), doc="Of what it predicts: 'ms', 'mJ' or 'MiB'.")
+Predictor.__repr__ = lambda self: f"<tenshot.Predictor '{self.kind}' of {self.quantity} in the space {self.space}>"
 
 
 class LatencyRegressor:

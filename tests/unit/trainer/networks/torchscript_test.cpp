@@ -1,5 +1,3 @@
-#include "trainer/networks/torchscript.h"
-
 #include <gtest/gtest.h>
 #include <torch/script.h>
 
@@ -7,6 +5,7 @@
 
 #include "nasbench/support/files.h"
 #include "tests/unit/trainer/fixtures.h"
+#include "trainer/networks/exporting.h"
 #include "trainer/networks/regression_network.h"
 
 namespace tenshot::trainer {
@@ -26,7 +25,7 @@ class TorchScript : public ::testing::Test {
  protected:
   TorchScript() {
     write_file_atomically(folder_.path() / "device.pt",
-                          torchscript(some_network(), space, {{"predictor", "maple-edge"}}));
+                          torchscript(formula_of(some_network()), space, {{"predictor", "maple-edge"}}));
   }
   std::string path() const { return (folder_.path() / "device.pt").string(); }
 
@@ -81,7 +80,8 @@ TEST_F(TorchScript, PredictsNothingForNoStrings) {
 TEST_F(TorchScript, AnswersLatenciesOfALogarithmicNetwork) {
   FeedForward network = some_network();
   network.logarithmic = true;
-  write_file_atomically(folder_.path() / "logarithmic.pt", torchscript(network, space, {{"predictor", "maple-edge"}}));
+  write_file_atomically(folder_.path() / "logarithmic.pt",
+                        torchscript(formula_of(network), space, {{"predictor", "maple-edge"}}));
   torch::jit::Module module = torch::jit::load((folder_.path() / "logarithmic.pt").string());
   const std::vector<nasbench::Architecture> some = {space.at(1), space.at(777), space.at(15624)};
   const at::Tensor predicted = module.get_method("predict")({strings_of(some)}).toTensor();

@@ -70,7 +70,7 @@ TEST_F(Report, OnAPredictorShowsCostsErrorsAndIntervals) {
 TEST_F(Report, PromisesWhatAdaptPromisedAndSaysHowItWasMeasured) {
   adapt("structured");
   Archive archive = load_archive(path("device.tenshot"));
-  archive.card["verdict"] = {{"within_percent", 12.3}};
+  archive.card["verdict"] = {{"within_percent", 12.3}, {"measurements", 10}, {"warnings", 0}};
   archive.card["conditions"] = nlohmann::json::array({{"board", "<Orin>"}, {"power mode", "MAXN"}});
   save(archive, path("device.tenshot"));
   DeviceReportOptions options;

@@ -10,6 +10,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporary_folder.h"
+#include "trainer/networks/exporting.h"
 #include "trainer/predictors/kernels/kernel_sampling.h"
 #include "trainer/predictors/registry.h"
 
@@ -80,7 +81,7 @@ TEST(KernelsPredictor, PredictsTheSameFromItsFile) {
   const Unfamiliar unfamiliar = loaded->unfamiliar(networks).front();
   EXPECT_NE(std::find(unfamiliar.operators.begin(), unfamiliar.operators.end(), "linear"), unfamiliar.operators.end());
   EXPECT_GT(unfamiliar.size, 1);
-  EXPECT_THROW(loaded->export_torchscript(folder.path() / "kernels.pt"), InputError);
+  EXPECT_THROW(export_torchscript(*loaded, folder.path() / "kernels.pt"), InputError);
   EXPECT_EQ(loaded->to_document().at("forests").size(), 2U);
 }
 

@@ -22,6 +22,7 @@
 #include "nasbench/support/text.h"
 #include "trainer/core/planning_prior.h"
 #include "trainer/core/prediction_table.h"
+#include "trainer/networks/exporting.h"
 #include "trainer/predictors/operators/operators_predictor.h"
 
 namespace tenshot::trainer {
@@ -232,7 +233,7 @@ TEST(OperatorsOnALayeredSpace, TenMeasurementsPredictTheOthersAndTorchScriptRead
   EXPECT_EQ(back->predict_pool(others), model->predict_pool(others));
 #ifdef TENSHOT_HAS_TORCH
   const auto path = std::filesystem::temp_directory_path() / "tenshot_operators_fbnet_test.pt";
-  predictor->export_torchscript(path);
+  export_torchscript(*predictor, path);
   torch::jit::Module module = torch::jit::load(path.string());
   std::filesystem::remove(path);
   c10::List<std::string> strings;

@@ -9,6 +9,7 @@
 
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/temporary_folder.h"
+#include "trainer/networks/exporting.h"
 #include "trainer/predictors/operators/encoded_features.h"
 #include "trainer/predictors/operators/operators_predictor.h"
 
@@ -19,7 +20,7 @@ class OperatorsInTorchScript {
  public:
   OperatorsInTorchScript(const trainer::Predictor& predictor, const std::vector<nasbench::Architecture>& networks) {
     const TemporaryFolder folder;
-    predictor.export_torchscript(folder.path() / "predictor.pt");
+    trainer::export_torchscript(predictor, folder.path() / "predictor.pt");
     module_ = torch::jit::load((folder.path() / "predictor.pt").string());
     const auto& own = dynamic_cast<const trainer::OperatorsPredictor&>(predictor);
     Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> encoding =

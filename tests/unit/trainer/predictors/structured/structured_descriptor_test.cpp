@@ -13,6 +13,7 @@
 #include "structured_fixtures.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/core/metrics.h"
+#include "trainer/networks/exporting.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/described/descriptor_prior.h"
 #include "trainer/predictors/registry.h"
@@ -351,7 +352,7 @@ TEST(StructuredWithDescriptor, IsTheSameAfterSavingLoadingAndExporting) {
   EXPECT_EQ(load_predictor(folder.path() / "device.tenshot")->predict(all, 0.9).upper_ms, expected.upper_ms);
   EXPECT_EQ(predictor->to_document().at("residual").at("weights").size(), 0U);
 #ifdef TENSHOT_HAS_TORCH
-  predictor->export_torchscript(folder.path() / "device.pt");
+  export_torchscript(*predictor, folder.path() / "device.pt");
   torch::jit::Module module = torch::jit::load((folder.path() / "device.pt").string());
   c10::List<std::string> strings;
   for (const auto& architecture : all) strings.push_back(space.format(architecture));

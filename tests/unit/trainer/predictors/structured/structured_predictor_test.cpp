@@ -9,6 +9,7 @@
 #include "nasbench/support/text.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/core/metrics.h"
+#include "trainer/networks/exporting.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/predictors/structured/structured_model.h"
@@ -104,7 +105,7 @@ TEST_P(StructuredExport, HasTheSameLatenciesAndIntervals) {
   PlanRequest request;
   request.samples = GetParam();
   const auto predictor = model().adapt(planned_set(plan(model(), request)), {});
-  predictor->export_torchscript(folder.path() / "device.pt");
+  export_torchscript(*predictor, folder.path() / "device.pt");
   torch::jit::Module module = torch::jit::load((folder.path() / "device.pt").string());
   const auto all = space.all();
   c10::List<std::string> strings;

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-namespace tenshot::trainer {
+namespace tenshot {
 
 // The work between the matrix products of a training step, each one pass over memory, and the product of a prediction.
 // Compiled for several instruction sets; the machine's best is chosen at start.
@@ -24,4 +24,4 @@ void zero_where_not_positive(float* values, const float* activations, std::int64
 void adam_step(float* parameters, float* first_moment, float* second_moment, const float* gradient, std::int64_t count,
                std::int64_t step, double learning_rate);
 
-}  // namespace tenshot::trainer
+}  // namespace tenshot

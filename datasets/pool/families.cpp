@@ -1,4 +1,4 @@
-#include "trainer/core/families.h"
+#include "datasets/pool/families.h"
 
 #include <algorithm>
 #include <functional>
@@ -6,15 +6,14 @@
 #include <set>
 #include <string>
 
-namespace tenshot::trainer {
+namespace tenshot::datasets {
 namespace {
 
 /// Numbers for the devices of a pool, equal for what is likely to be one physical device: by `label`.
-std::vector<std::size_t> numbered(const datasets::Pool& pool,
-                                  const std::function<std::string(const datasets::DeviceRuntime&)>& label) {
+std::vector<std::size_t> numbered(const Pool& pool, const std::function<std::string(const DeviceRuntime&)>& label) {
   std::map<std::string, std::size_t> numbers;
   std::vector<std::size_t> result;
-  for (const datasets::DeviceRuntime& device : pool.devices) {
+  for (const DeviceRuntime& device : pool.devices) {
     result.push_back(numbers.emplace(label(device), numbers.size()).first->second);
   }
   return result;
@@ -22,7 +21,7 @@ std::vector<std::size_t> numbered(const datasets::Pool& pool,
 
 }  // namespace
 
-std::vector<std::size_t> families_of(const datasets::Pool& pool) {
+std::vector<std::size_t> families_of(const Pool& pool) {
   const auto enough = [](const std::vector<std::size_t>& numbers) {
     return std::set<std::size_t>(numbers.begin(), numbers.end()).size() >= 3;
   };
@@ -35,7 +34,7 @@ std::vector<std::size_t> families_of(const datasets::Pool& pool) {
   return numbered(pool, [](const auto& d) { return d.id; });
 }
 
-std::vector<std::size_t> settings_of(const datasets::Pool& pool, std::size_t device) {
+std::vector<std::size_t> settings_of(const Pool& pool, std::size_t device) {
   const std::vector<std::size_t> families = families_of(pool);
   std::vector<std::size_t> members;
   for (std::size_t d = 0; d < families.size(); ++d) {
@@ -51,4 +50,4 @@ std::vector<double> nearer_half(std::vector<double> distances) {
   return distances;
 }
 
-}  // namespace tenshot::trainer
+}  // namespace tenshot::datasets

@@ -1,4 +1,4 @@
-#include "trainer/core/vector_loops.h"
+#include "nasbench/support/vector_loops.h"
 
 #include <cmath>
 
@@ -10,7 +10,7 @@
 #define TENSHOT_FOR_EACH_CPU
 #endif
 
-namespace tenshot::trainer {
+namespace tenshot {
 
 TENSHOT_FOR_EACH_CPU
 void multiply_sparse(const float* inputs, const float* weights, float* product, std::int64_t rows, std::int64_t inner,
@@ -74,4 +74,4 @@ void adam_step(float* parameters, float* first_moment, float* second_moment, con
   }
 }
 
-}  // namespace tenshot::trainer
+}  // namespace tenshot
