@@ -120,16 +120,11 @@ bool OptionParser::parse(const std::vector<std::string>& given) {
     std::cout << "\nExample:\n" << example_;
     return false;
   }
-  if (!rest_name_.empty()) {
-    rest_ = result_.unmatched();
-    for (const std::string& argument : rest_) {
-      if (argument.size() > 1 && argument.front() == '-') {
-        throw UsageError("'" + argument + "' is not expected here" + suggestion_for({argument}) + "; see tenshot " +
-                         verb_ + " --help");
-      }
-    }
-  } else if (!result_.unmatched().empty()) {
-    throw UsageError("'" + result_.unmatched().front() + "' is not expected here; see tenshot " + verb_ + " --help");
+  rest_ = result_.unmatched();
+  for (const std::string& argument : rest_) {
+    if (!rest_name_.empty() && (argument.size() < 2 || argument.front() != '-')) continue;
+    throw UsageError("'" + argument + "' is not expected here" + suggestion_for({argument}) + "; see tenshot " + verb_ +
+                     " --help");
   }
   return true;
 }
@@ -188,16 +183,9 @@ void OptionParser::require_of(const std::vector<std::string>& offered, const std
 }
 
 std::vector<std::string> split_list(const std::string& text) {
-  std::vector<std::string> entries(1);
-  for (const char c : text) {
-    if (c == ',') {
-      entries.emplace_back();
-    } else {
-      entries.back().push_back(c);
-    }
-  }
   std::vector<std::string> filled;
-  for (const std::string& entry : entries) {
+  std::istringstream entries(text);
+  for (std::string entry; std::getline(entries, entry, ',');) {
     if (!trimmed(entry).empty()) filled.emplace_back(trimmed(entry));
   }
   return filled;

@@ -28,6 +28,9 @@ struct Command {
   void (*run)(const std::vector<std::string>& arguments);
 };
 
+/// What the program does with its arguments, by main.cpp, or by predict_main.cpp where it only predicts: the exit code.
+int run(const std::vector<std::string>& arguments);
+
 /// A verb below another, such as `plan` in `tenshot cold plan`.
 using SubVerb = std::pair<std::string, std::function<void(const std::vector<std::string>& arguments)>>;
 
