@@ -58,6 +58,12 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+constexpr std::size_t shown_findings = 10;
+
+std::string rest_of(std::size_t total) {
+  return total > shown_findings ? "… and " + std::to_string(total - shown_findings) + " more" : "";
+}
+
 }  // namespace
 
 OptionParser::OptionParser(const std::string& verb, const std::string& summary, const std::string& example)
@@ -234,16 +240,6 @@ void tell_people(const std::string& text, bool quiet) {
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) std::cerr << coloured(excerpt(line, longest)) << "\n";
 }
-
-namespace {
-
-constexpr std::size_t shown_findings = 10;
-
-std::string rest_of(std::size_t total) {
-  return total > shown_findings ? "… and " + std::to_string(total - shown_findings) + " more" : "";
-}
-
-}  // namespace
 
 void report(const datasets::Findings& findings, bool quiet) {
   if (findings.empty()) return;
