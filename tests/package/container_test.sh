@@ -10,7 +10,7 @@ buildah=(buildah --storage-driver vfs --root "$work/storage" --runroot "$work/ru
 trap '"${buildah[@]}" umount --all >/dev/null 2>&1 || true; rm -rf "$work"' EXIT
 mkdir "$work/source" "$work/models"
 git -C "$source" archive HEAD | tar -x -C "$work/source"
-options=(--isolation chroot --build-arg "BASE=localhost/debian:bookworm")
+options=(--isolation chroot --pull-never --build-arg "BASE=localhost/debian:bookworm")
 if [ -n "${1:-}" ]; then
   mkdir "$work/source/packages"
   cp "$1"/*.deb "$work/source/packages"
@@ -22,7 +22,7 @@ mmdebstrap --mode=root --variant=minbase --include=ca-certificates bookworm "$wo
   { cat "$work/log"; exit 1; }
 base=$("${buildah[@]}" from scratch)
 "${buildah[@]}" add --quiet "$base" "$work/debian.tar" / >/dev/null
-"${buildah[@]}" commit --quiet --rm "$base" debian:bookworm >/dev/null
+"${buildah[@]}" commit --quiet --rm "$base" localhost/debian:bookworm >/dev/null
 rm "$work/debian.tar"
 "${buildah[@]}" build "${options[@]}" --file "$work/source/tests/package/Containerfile" --tag tenshot "$work/source" \
   >"$work/log" 2>&1 || { tail -40 "$work/log"; exit 1; }
