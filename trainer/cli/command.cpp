@@ -241,6 +241,11 @@ void tell_people(const std::string& text, bool quiet) {
   for (std::string line; std::getline(lines, line);) std::cerr << coloured(excerpt(line, longest)) << "\n";
 }
 
+void say_written(const std::string& out, const std::string& what, const std::string& next, bool quiet) {
+  if (out == "-") return;
+  tell_people(out + ": " + what + " written" + (next.empty() ? "" : "; next: " + next), quiet);
+}
+
 void report(const datasets::Findings& findings, bool quiet) {
   if (findings.empty()) return;
   for (std::size_t i = 0; i < std::min(shown_findings, findings.first().size()); ++i) {

@@ -110,6 +110,10 @@ void say(const std::string& text, bool quiet);
 /// The same for people alone.
 void tell_people(const std::string& text, bool quiet);
 
+/// The last line of a verb that succeeded: "device.tenshot: predictor written; next: tenshot predict --predictor
+/// device.tenshot --out predictions.csv". `next` may be empty; nothing is said of standard output ("-").
+void say_written(const std::string& out, const std::string& what, const std::string& next, bool quiet);
+
 /// One line of progress on stderr, rewritten in place; silent when quiet or when stderr is no terminal.
 class ProgressLine {
  public:
