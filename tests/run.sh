@@ -4,7 +4,8 @@
 # build folder. Each fuzzer of strangers' files runs for ten seconds. --long adds what takes hours: a thousand kills, ten
 # minutes of each fuzzer (TENSHOT_FUZZ_SECONDS), exports of a million architectures, an experiment on Slurm, aarch64,
 # ThreadSanitizer, the presets debug and without-torch, the whole suite under AddressSanitizer and
-# UndefinedBehaviorSanitizer with its coverage, the wheel, and the Debian package in a clean root (as root). Other arguments go to
+# UndefinedBehaviorSanitizer with its coverage, the wheel, tenshot-predict, the interface of the C++ libraries, and (as root) the
+# Debian packages in a clean root and the container. Other arguments go to
 # ctest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -31,13 +32,18 @@ if [ -z "$long" ]; then
   tests/fuzz/run.sh 10 light
 else
   install_missing slurm-wlm munge
-  install_missing mmdebstrap dpkg-dev gcovr python3-build python3-venv g++-aarch64-linux-gnu qemu-user-static
+  install_missing mmdebstrap dpkg-dev lintian buildah abigail-tools protobuf-compiler gcovr python3-build python3-venv g++-aarch64-linux-gnu qemu-user-static
   tests/presets_test.sh
   logged cmake --preset tsan
   logged cmake --build --preset tsan
   build-tsan/tests/test_threads
-  if [ "$(id -u)" = 0 ]; then tests/package/package_test.sh "$build"; fi
+  tests/package/abi_test.sh "$build"
+  if [ "$(id -u)" = 0 ]; then
+    tests/package/package_test.sh "$build"
+    tests/package/container_test.sh
+  fi
   tests/package/wheel_test.sh
+  tests/package/static_test.sh "$tenshot"
   tests/robustness/kill_test.py "$tenshot" --kills 1000 --seed "${TENSHOT_SEED:-1}"
   /usr/bin/python3 tests/python/exports_test.py "$build/python" "$tenshot" "$build/tests/library_predictions" . \
     --architectures 1000000 --every 1 --help-too

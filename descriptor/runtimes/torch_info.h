@@ -12,7 +12,7 @@ std::string blas_in_use();
 /// here. LibTorch's version is what it says of itself (Debian's 1.13.1 says 1.13.0).
 std::string torch_versions();
 
-/// torch_versions() and the number of threads; one line, for `tenshot --version`.
+/// torch_versions() and the number of threads; one line, for `tenshot --version`, which says so without LibTorch.
 std::string torch_summary();
 
 }  // namespace tenshot::descriptor

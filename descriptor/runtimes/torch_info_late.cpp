@@ -1,8 +1,13 @@
 #include "descriptor/runtimes/torch_info.h"
+#include "nasbench/support/error.h"
 #include "nasbench/support/torch_library.h"
 
 namespace tenshot::descriptor {
 
-std::string torch_summary() { return from_torch_library<decltype(torch_summary)>("torch_summary")(); }
+std::string torch_summary() try {
+  return from_torch_library<decltype(torch_summary)>("torch_summary")();
+} catch (const Error&) {
+  return "no LibTorch, which training networks, TorchScript and its own runtimes need";
+}
 
 }  // namespace tenshot::descriptor

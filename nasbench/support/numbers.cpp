@@ -1,11 +1,12 @@
 #include "nasbench/support/numbers.h"
 
-#include <openssl/evp.h>
+// Its newer interface looks for providers first, and would be most of what tenshot-predict is linked with.
+#define OPENSSL_SUPPRESS_DEPRECATED
+#include <openssl/sha.h>
 
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <stdexcept>
 
 namespace tenshot {
 
@@ -50,16 +51,16 @@ std::optional<long long> parse_integer(std::string_view text) {
 }
 
 std::string sha256_hex(std::string_view bytes) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest{};
-  unsigned int length = 0;
-  if (EVP_Digest(bytes.data(), bytes.size(), digest.data(), &length, EVP_sha256(), nullptr) != 1) {
-    throw std::runtime_error("OpenSSL cannot compute SHA-256");
-  }
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
+  SHA256_CTX context;
+  SHA256_Init(&context);
+  SHA256_Update(&context, bytes.data(), bytes.size());
+  SHA256_Final(digest.data(), &context);
   constexpr std::string_view digits = "0123456789abcdef";
   std::string text;
-  for (unsigned int i = 0; i < length; ++i) {
-    text.push_back(digits[digest[i] >> 4]);
-    text.push_back(digits[digest[i] & 15]);
+  for (const unsigned char byte : digest) {
+    text.push_back(digits[byte >> 4]);
+    text.push_back(digits[byte & 15]);
   }
   return text;
 }

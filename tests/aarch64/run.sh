@@ -2,10 +2,16 @@
 # run.sh [TENSHOT [--filter PATTERN]]: builds what needs no LibTorch for aarch64, as a Jetson is one, and runs its tests
 # under qemu-user-static. Where TENSHOT names this machine's program, both must predict the same. The libraries come from
 # an arm64 Debian 12 that mmdebstrap unpacks into the build folder; nothing of this machine's own packages changes.
+# run.sh --static [TENSHOT]: builds tenshot-predict alone, in BUILD_FOLDER/static, and compares it with TENSHOT.
 # TENSHOT_AARCH64_BUILD and TENSHOT_AARCH64_ROOT name the two folders, TENSHOT_MIRROR a Debian mirror. Needs
 # g++-aarch64-linux-gnu, qemu-user-static, mmdebstrap and ninja.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+static=""
+if [ "${1:-}" = --static ]; then
+  static=yes
+  shift
+fi
 build=${TENSHOT_AARCH64_BUILD:-build-aarch64}
 mkdir -p "$build"
 build=$(realpath "$build")
@@ -20,6 +26,21 @@ if [ ! -e "$root/usr/include/onnx" ]; then
     cat "$build/root.log" >&2
     exit 1
   }
+fi
+build_static() {
+  echo "Building tenshot-predict for aarch64 in $build/static"
+  cmake --preset static -B "$build/static" --toolchain tests/aarch64/toolchain.cmake -DTENSHOT_AARCH64_ROOT="$root" \
+    "-DTENSHOT_ONNX_URL=${TENSHOT_MIRROR:-http://deb.debian.org/debian}/pool/main/o/onnx/onnx_1.17.0.orig.tar.gz" \
+    >"$build/build.log" 2>&1 || { cat "$build/build.log" >&2; exit 1; }
+  ninja -C "$build/static" -j "${TENSHOT_AARCH64_JOBS:-2}" tenshot-predict >"$build/build.log" 2>&1 || {
+    tail -n 40 "$build/build.log" >&2
+    exit 1
+  }
+}
+if [ -n "$static" ]; then
+  build_static
+  if [ -n "${1:-}" ]; then tests/package/static_test.sh "$1" "$build/static/tenshot-predict" qemu-aarch64-static; fi
+  exit 0
 fi
 targets=(tenshot test_nasbench test_sampling test_datasets test_descriptor test_trainer test_experiments)
 if [ ! -f "$build/build.ninja" ]; then
@@ -52,5 +73,7 @@ if [ -n "${1:-}" ]; then
   awk -F, 'NR == FNR { ms[$1] = $2; next } FNR > 1 { d = ms[$1] / $2 - 1; if (d < 0) d = -d; if (d > worst) worst = d }
     END { print "all 15,625 cells: within " worst " of what this machine predicts"; exit !(worst < 1e-6) }' \
     "$work/all.csv" "$work/here.csv"
+  build_static
+  tests/package/static_test.sh "$1" "$build/static/tenshot-predict" qemu-aarch64-static # without the libraries of $root
 fi
 echo "aarch64 works"

@@ -1,37 +1,72 @@
 #!/usr/bin/env bash
-# Makes the Debian package, installs it in a clean Debian 12 made by mmdebstrap, and uses it there as a newcomer would:
-# package_test.sh BUILD_FOLDER. Needs root, mmdebstrap, and a Debian mirror (TENSHOT_MIRROR).
+# Makes the Debian packages, has lintian look at them, installs them in a clean Debian 12 made by mmdebstrap, and uses them
+# there: the program as a newcomer would, and the C++ library by building the example of trainer/README.md as a project of
+# CMake. package_test.sh BUILD_FOLDER [FOLDER_FOR_THE_PACKAGES]. Needs root, mmdebstrap, lintian, and a Debian mirror
+# (TENSHOT_MIRROR).
 set -euo pipefail
 build=$(realpath "$1")
+source=$(realpath "$(dirname "$0")/../..")
 mirror=${TENSHOT_MIRROR:-http://deb.debian.org/debian}
 work=$(mktemp -d)
 trap 'umount "$work/root/proc" 2>/dev/null || true; rm -rf "$work"' EXIT
 (cd "$work" && cpack -G DEB --config "$build/CPackConfig.cmake" >"$work/log" 2>&1) || { cat "$work/log"; exit 1; }
-cp "$work"/tenshot_*.deb "$work/tenshot.deb"
+ls -l "$work"/*.deb
+lintian --allow-root --fail-on error,warning "$work"/*.deb
+if [ -n "${2:-}" ]; then cp "$work"/*.deb "$2"; fi
 mmdebstrap --mode=root --variant=minbase --include=ca-certificates bookworm "$work/root" "$mirror" >"$work/log" 2>&1 ||
   { cat "$work/log"; exit 1; }
-mkdir "$work/root/tmp/try"
-cp "$work/tenshot.deb" "$work/root/tmp/try/"
-cat >"$work/root/tmp/try/use.sh" <<'END'
+try=$work/root/tmp/try
+mkdir "$try"
+cp "$work"/*.deb "$try"
+# shellcheck disable=SC2016 # the quotes are Markdown's
+sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$source/trainer/README.md" >"$try/example.cpp"
+cat >"$try/CMakeLists.txt" <<'END_OF_PROJECT'
+cmake_minimum_required(VERSION 3.20)
+project(example LANGUAGES CXX)
+find_package(tenshot REQUIRED)
+add_executable(search example.cpp)
+target_link_libraries(search PRIVATE tenshot::predictor tenshot::network)
+END_OF_PROJECT
+cat >"$try/use.sh" <<'END_OF_USE'
 set -euo pipefail
 cd /tmp/try
+install() { DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$@" >log 2>&1 || { tail -20 log; exit 1; }; }
 apt-get update -qq
-DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends ./tenshot.deb >log 2>&1 || { tail -20 log; exit 1; }
-tenshot --version
+install ./tenshot_*.deb
+tenshot --version >said
+grep -q "no LibTorch" said
 tenshot plan --checkpoint pool.tenshot --samples 3 --out plan.csv
 { echo architecture,latency_ms; sed -n 's/^[0-9]*,\(|.*\)/\1,5.5/p' plan.csv; } >measured.csv
 tenshot adapt --checkpoint pool.tenshot --measurements measured.csv --out device.tenshot
 tenshot predict --predictor device.tenshot --fastest 3
 tenshot predict --predictor device.tenshot --out all.csv
 test "$(wc -l <all.csv)" -eq 15626
-tenshot export --predictor device.tenshot --torchscript device.pt
-test -s device.pt
-tenshot dataset import --help >/dev/null
+tenshot network generate --space synthetic-cnn --count 1 --seed 1 --out models --quiet
+tenshot predict --device pixel4_gpu_float models/*.onnx
 python3 -c "
 import tenshot
 predictor = tenshot.load('device.tenshot')
 print(predictor.predict(tenshot.Space('nasbench201').random(2)), tenshot.Space('fbnet').name)"
-END
+for verb in $(tenshot --help | sed -n '/^Example/q; s/^  \([a-z-]*\)  .*/\1/p'); do
+  zcat "/usr/share/man/man1/tenshot-$verb.1.gz" | grep -q "show this help\|SH EXAMPLE" || { echo "no manual page of $verb"; exit 1; }
+done
+
+# LibTorch is another package's, which the first one only recommends.
+if tenshot export --predictor device.tenshot --torchscript device.pt 2>error; then echo "exported without LibTorch"; exit 1; fi
+grep -q "this needs LibTorch" error
+install ./libtenshot-torch*.deb
+tenshot export --predictor device.tenshot --torchscript device.pt
+test -s device.pt
+
+# A program of someone else's.
+install ./libtenshot-predictor*.deb ./libtenshot-network*.deb ./libtenshot-dev_*.deb g++ cmake make
+cmake -S . -B example >log && cmake --build example >>log || { cat log; exit 1; }
+cell=$(sed -n 2p measured.csv | sed 's/,5.5$//')
+grep -F "$cell" all.csv | cut -d, -f2 >expected
+example/search device.tenshot "$cell" | tee said | cut -d' ' -f1 >predicted
+paste expected predicted | awk '{ exit !($1 > 0 && ($1 / $2 - 1) ^ 2 < 1e-12) }' || { paste expected predicted; exit 1; }
+cat said
+END_OF_USE
 mount -t proc proc "$work/root/proc"
 chroot "$work/root" bash /tmp/try/use.sh
-echo "the package works"
+echo "the packages work"

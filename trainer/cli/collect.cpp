@@ -24,7 +24,6 @@
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/runtime_choice.h"
 #include "trainer/cli/signals.h"
-#include "trainer/cli/written.h"
 
 namespace tenshot::cli {
 namespace {

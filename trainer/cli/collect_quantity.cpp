@@ -10,8 +10,8 @@
 #include "datasets/collect/collect_energy.h"
 #include "datasets/collect/collect_starts.h"
 #include "nasbench/support/numbers.h"
+#include "trainer/cli/command.h"
 #include "trainer/cli/quantity_option.h"
-#include "trainer/cli/written.h"
 
 namespace tenshot::cli {
 namespace {

@@ -58,6 +58,12 @@ double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+constexpr std::size_t shown_findings = 10;
+
+std::string rest_of(std::size_t total) {
+  return total > shown_findings ? "… and " + std::to_string(total - shown_findings) + " more" : "";
+}
+
 }  // namespace
 
 OptionParser::OptionParser(const std::string& verb, const std::string& summary, const std::string& example)
@@ -120,16 +126,11 @@ bool OptionParser::parse(const std::vector<std::string>& given) {
     std::cout << "\nExample:\n" << example_;
     return false;
   }
-  if (!rest_name_.empty()) {
-    rest_ = result_.unmatched();
-    for (const std::string& argument : rest_) {
-      if (argument.size() > 1 && argument.front() == '-') {
-        throw UsageError("'" + argument + "' is not expected here" + suggestion_for({argument}) + "; see tenshot " +
-                         verb_ + " --help");
-      }
-    }
-  } else if (!result_.unmatched().empty()) {
-    throw UsageError("'" + result_.unmatched().front() + "' is not expected here; see tenshot " + verb_ + " --help");
+  rest_ = result_.unmatched();
+  for (const std::string& argument : rest_) {
+    if (!rest_name_.empty() && (argument.size() < 2 || argument.front() != '-')) continue;
+    throw UsageError("'" + argument + "' is not expected here" + suggestion_for({argument}) + "; see tenshot " + verb_ +
+                     " --help");
   }
   return true;
 }
@@ -188,16 +189,9 @@ void OptionParser::require_of(const std::vector<std::string>& offered, const std
 }
 
 std::vector<std::string> split_list(const std::string& text) {
-  std::vector<std::string> entries(1);
-  for (const char c : text) {
-    if (c == ',') {
-      entries.emplace_back();
-    } else {
-      entries.back().push_back(c);
-    }
-  }
   std::vector<std::string> filled;
-  for (const std::string& entry : entries) {
+  std::istringstream entries(text);
+  for (std::string entry; std::getline(entries, entry, ',');) {
     if (!trimmed(entry).empty()) filled.emplace_back(trimmed(entry));
   }
   return filled;
@@ -247,15 +241,10 @@ void tell_people(const std::string& text, bool quiet) {
   for (std::string line; std::getline(lines, line);) std::cerr << coloured(excerpt(line, longest)) << "\n";
 }
 
-namespace {
-
-constexpr std::size_t shown_findings = 10;
-
-std::string rest_of(std::size_t total) {
-  return total > shown_findings ? "… and " + std::to_string(total - shown_findings) + " more" : "";
+void say_written(const std::string& out, const std::string& what, const std::string& next, bool quiet) {
+  if (out == "-") return;
+  tell_people(out + ": " + what + " written" + (next.empty() ? "" : "; next: " + next), quiet);
 }
-
-}  // namespace
 
 void report(const datasets::Findings& findings, bool quiet) {
   if (findings.empty()) return;

@@ -28,6 +28,9 @@ struct Command {
   void (*run)(const std::vector<std::string>& arguments);
 };
 
+/// What the program does with its arguments, by main.cpp, or by predict_main.cpp where it only predicts: the exit code.
+int run(const std::vector<std::string>& arguments);
+
 /// A verb below another, such as `plan` in `tenshot cold plan`.
 using SubVerb = std::pair<std::string, std::function<void(const std::vector<std::string>& arguments)>>;
 
@@ -106,6 +109,10 @@ void remark_on_descriptor(const trainer::PoolModel& model, const datasets::Hardw
 void say(const std::string& text, bool quiet);
 /// The same for people alone.
 void tell_people(const std::string& text, bool quiet);
+
+/// The last line of a verb that succeeded: "device.tenshot: predictor written; next: tenshot predict --predictor
+/// device.tenshot --out predictions.csv". `next` may be empty; nothing is said of standard output ("-").
+void say_written(const std::string& out, const std::string& what, const std::string& next, bool quiet);
 
 /// One line of progress on stderr, rewritten in place; silent when quiet or when stderr is no terminal.
 class ProgressLine {

@@ -24,7 +24,6 @@
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/outcome.h"
 #include "trainer/cli/quantity_option.h"
-#include "trainer/cli/written.h"
 
 namespace tenshot::cli {
 namespace {

@@ -10,7 +10,6 @@
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/signals.h"
-#include "trainer/cli/written.h"
 
 namespace tenshot::cli {
 namespace {

@@ -4,7 +4,6 @@
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
-#include "trainer/cli/written.h"
 #include "trainer/networks/exporting.h"
 #include "trainer/predictors/registry.h"
 

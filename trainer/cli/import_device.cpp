@@ -12,11 +12,11 @@
 #include "datasets/pool/pool.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
+#include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
 #include "trainer/cli/quantity_option.h"
-#include "trainer/cli/written.h"
 
 namespace tenshot::cli {
 namespace {

@@ -1,17 +1,11 @@
 #include <array>
-#include <exception>
 #include <iostream>
-#include <new>
 
 #include "descriptor/counters/counters.h"
 #include "descriptor/runtimes/torch_info.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/suggestion.h"
-#include "nasbench/support/text.h"
 #include "trainer/cli/cold.h"
 #include "trainer/cli/command.h"
-#include "trainer/cli/outcome.h"
-#include "trainer/cli/signals.h"
 
 namespace tenshot::cli {
 namespace {
@@ -53,6 +47,8 @@ const Command& command_called(const std::string& verb) {
   throw UsageError("there is no verb '" + verb + "'" + suggestion(verb, verbs) + "; see tenshot --help");
 }
 
+}  // namespace
+
 int run(const std::vector<std::string>& arguments) {
   const std::string first = arguments.empty() ? "--help" : arguments[0];
   if (first == "help" && arguments.size() > 1) {
@@ -71,30 +67,4 @@ int run(const std::vector<std::string>& arguments) {
   return 0;
 }
 
-}  // namespace
 }  // namespace tenshot::cli
-
-int main(int argc, char** argv) {
-  using namespace tenshot;
-  constexpr std::size_t longest_message = 2000;
-  cli::watch_signals();
-  try {
-    return cli::run({argv + 1, argv + argc});
-  } catch (const cli::UsageError& error) {
-    std::cerr << "tenshot: " << excerpt(error.what(), longest_message) << "\n";
-    return 2;
-  } catch (const cli::DoubtfulVerdict& verdict) {
-    std::cerr << "tenshot: " << excerpt(verdict.what(), longest_message) << "\n";
-    return 3;
-  } catch (const std::bad_alloc&) {
-    std::cerr << "tenshot: out of memory\n";
-  } catch (const Interrupted& error) {
-    std::cerr << "tenshot: " << error.what() << "\n";
-    cli::end_by_signal();
-  } catch (const std::exception& error) {
-    // LibTorch appends a backtrace to its messages; the first line is what a person can use.
-    const std::string text = error.what();
-    std::cerr << "tenshot: " << excerpt(text.substr(0, text.find('\n')), longest_message) << "\n";
-  }
-  return 1;
-}

@@ -19,7 +19,6 @@
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_features.h"
 #include "trainer/cli/network_options.h"
-#include "trainer/cli/written.h"
 
 namespace tenshot::cli {
 namespace {

@@ -7,7 +7,6 @@
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
-#include "trainer/cli/written.h"
 #include "trainer/predictors/operators/encoded_features.h"
 #include "trainer/predictors/operators/operators_predictor.h"
 #include "trainer/predictors/registry.h"

@@ -5,7 +5,6 @@
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
-#include "trainer/cli/written.h"
 
 namespace tenshot::cli {
 namespace {

@@ -46,13 +46,15 @@ PredictorRow row_of(const char* name, const char* meaning, PredictorRow::LoadMod
 
 /// Gives a row the settings that its predictor declares.
 template <class Settings, class Train>
-void learns(PredictorRow& row, const Declaration<Settings>& declaration, Train train) {
+void learns(PredictorRow& row, const Declaration<Settings>& declaration, [[maybe_unused]] Train train) {
   row.settings = declaration.texts();
   row.complete = [&declaration](const nlohmann::json& given) { return declaration.to_json(declaration.read(given)); };
+#ifndef TENSHOT_PREDICT_ALONE
   row.train = [&declaration, train](const datasets::Pool& pool, const nlohmann::json& settings,
                                     const TrainingControl& control) -> Model {
     return train(pool, declaration.read(settings), control);
   };
+#endif
 }
 
 /// A row whose predictor has no settings.

@@ -51,7 +51,8 @@ def installed(prefix):
         "-DTENSHOT_BENCHMARKS=OFF", "-DTENSHOT_OPENCV=OFF", "-DTENSHOT_WHEEL=ON", "-DCMAKE_INSTALL_LIBDIR=lib", f"-DPython_EXECUTABLE={python}",
         *shlex.split(os.environ.get("TENSHOT_CMAKE", "")))
     run("cmake", "--build", build, "--target", "tenshot", "tenshot_python")
-    run("cmake", "--install", build, "--component", "wheel", "--prefix", prefix, "--strip")
+    for component in ("wheel", "torch"):
+        run("cmake", "--install", build, "--component", component, "--prefix", prefix, "--strip")
 
 
 def libraries_of(files):

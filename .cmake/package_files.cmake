@@ -1,0 +1,31 @@
+# CPack runs this on what it is about to pack: each package gets its copyright and changelog, and what is in folders that
+# every program looks in needs no search path of its own.
+file(GLOB groups RELATIVE ${CPACK_TEMPORARY_INSTALL_DIRECTORY} ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/*)
+foreach(group ${groups})
+  string(TOUPPER ${group} upper)
+  set(package ${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+  set(root ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/${group}/usr)
+  set(doc ${root}/share/doc/${package})
+  file(READ ${CPACK_TENSHOT_SOURCE}/LICENSE licence)
+  string(REGEX REPLACE "^MIT License\n\nCopyright \\(c\\) ([^\n]*)\n\n" "" licence "${licence}")
+  set(holders "${CMAKE_MATCH_1}")
+  string(STRIP "${licence}" licence)
+  string(REPLACE "\n\n" "\n.\n" licence "${licence}")
+  string(REPLACE "\n" "\n " licence "${licence}")
+  file(WRITE ${doc}/copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/\n\
+Upstream-Name: tenshot\n\nFiles: *\nCopyright: ${holders}\nLicense: Expat\n ${licence}\n")
+  string(TIMESTAMP today "%a, %d %b %Y %H:%M:%S +0000" UTC)
+  file(WRITE ${doc}/changelog.Debian "tenshot (${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}) unstable; urgency=medium\n\n\
+  * Packages of tenshot ${CPACK_PACKAGE_VERSION}.\n\n -- ${CPACK_PACKAGE_CONTACT}  ${today}\n")
+  execute_process(COMMAND gzip -9nf ${doc}/changelog.Debian COMMAND_ERROR_IS_FATAL ANY)
+  if(CPACK_DEBIAN_${upper}_PACKAGE_SECTION STREQUAL libs)
+    file(WRITE ${root}/share/lintian/overrides/${package} "# CPack writes these scripts itself, beside the trigger that is meant.\n\
+${package}: maintscript-calls-ldconfig *\n")
+  endif()
+  file(GLOB_RECURSE linked ${root}/*.so ${root}/*.so.* ${root}/bin/*)
+  foreach(file ${linked})
+    if(NOT IS_SYMLINK ${file})
+      file(RPATH_REMOVE FILE ${file})
+    endif()
+  endforeach()
+endforeach()
