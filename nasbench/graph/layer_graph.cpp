@@ -21,10 +21,8 @@ std::int64_t fan_in(const LayerGraph& graph, const Layer& layer) {
   switch (layer.kind) {
     case LayerKind::convolution:
       return static_cast<std::int64_t>(input_of(graph, layer).channels) * layer.kernel * layer.kernel;
-    case LayerKind::linear:
-      return elements(input_of(graph, layer));
-    default:
-      return 0;
+    case LayerKind::linear: return elements(input_of(graph, layer));
+    default: return 0;
   }
 }
 
@@ -38,24 +36,15 @@ std::vector<float> uniform_values(Rng& rng, std::int64_t count, double low, doub
 
 std::string_view name(LayerKind kind) {
   switch (kind) {
-    case LayerKind::input:
-      return "input";
-    case LayerKind::convolution:
-      return "convolution";
-    case LayerKind::batch_norm:
-      return "batch_norm";
-    case LayerKind::relu:
-      return "relu";
-    case LayerKind::average_pool:
-      return "average_pool";
-    case LayerKind::global_average_pool:
-      return "global_average_pool";
-    case LayerKind::add:
-      return "add";
-    case LayerKind::zero:
-      return "zero";
-    case LayerKind::linear:
-      return "linear";
+    case LayerKind::input: return "input";
+    case LayerKind::convolution: return "convolution";
+    case LayerKind::batch_norm: return "batch_norm";
+    case LayerKind::relu: return "relu";
+    case LayerKind::average_pool: return "average_pool";
+    case LayerKind::global_average_pool: return "global_average_pool";
+    case LayerKind::add: return "add";
+    case LayerKind::zero: return "zero";
+    case LayerKind::linear: return "linear";
   }
   return "unknown";
 }

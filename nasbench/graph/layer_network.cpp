@@ -42,27 +42,13 @@ Network network_of(const LayerGraph& graph, int batch) {
       case LayerKind::convolution:
         values.push_back(builder.convolution(layer.name, input(0), layer.output.channels, {window}));
         break;
-      case LayerKind::batch_norm:
-        values.push_back(builder.batch_norm(layer.name, input(0)));
-        break;
-      case LayerKind::relu:
-        values.push_back(builder.activation(layer.name, input(0), "relu"));
-        break;
-      case LayerKind::average_pool:
-        values.push_back(builder.average_pool(layer.name, input(0), {window}));
-        break;
-      case LayerKind::global_average_pool:
-        values.push_back(builder.global_average_pool(layer.name, input(0)));
-        break;
-      case LayerKind::add:
-        values.push_back(builder.add(layer.name, input(0), input(1)));
-        break;
-      case LayerKind::zero:
-        values.push_back(builder.multiply_by(layer.name, input(0), 0));
-        break;
-      case LayerKind::linear:
-        values.push_back(builder.linear(layer.name, input(0), layer.output.channels));
-        break;
+      case LayerKind::batch_norm: values.push_back(builder.batch_norm(layer.name, input(0))); break;
+      case LayerKind::relu: values.push_back(builder.activation(layer.name, input(0), "relu")); break;
+      case LayerKind::average_pool: values.push_back(builder.average_pool(layer.name, input(0), {window})); break;
+      case LayerKind::global_average_pool: values.push_back(builder.global_average_pool(layer.name, input(0))); break;
+      case LayerKind::add: values.push_back(builder.add(layer.name, input(0), input(1))); break;
+      case LayerKind::zero: values.push_back(builder.multiply_by(layer.name, input(0), 0)); break;
+      case LayerKind::linear: values.push_back(builder.linear(layer.name, input(0), layer.output.channels)); break;
     }
   }
   builder.output(values.back());

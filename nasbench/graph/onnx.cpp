@@ -18,16 +18,11 @@ constexpr int ir_version = 7;  // the one that opset 13 came with (ONNX 1.8)
 
 int onnx_type(ElementType type) {
   switch (type) {
-    case ElementType::float32:
-      return onnx::TensorProto::FLOAT;
-    case ElementType::int64:
-      return onnx::TensorProto::INT64;
-    case ElementType::int32:
-      return onnx::TensorProto::INT32;
-    case ElementType::boolean:
-      return onnx::TensorProto::BOOL;
-    default:
-      throw InputError("ONNX writing does not cover tensors of " + std::string(name(type)));
+    case ElementType::float32: return onnx::TensorProto::FLOAT;
+    case ElementType::int64: return onnx::TensorProto::INT64;
+    case ElementType::int32: return onnx::TensorProto::INT32;
+    case ElementType::boolean: return onnx::TensorProto::BOOL;
+    default: throw InputError("ONNX writing does not cover tensors of " + std::string(name(type)));
   }
 }
 

@@ -30,10 +30,8 @@ std::size_t candidate_operation(std::string_view text) {
   constexpr std::size_t kernel_position = std::string_view("nor_conv_").size();
   if (text.size() <= kernel_position) return static_cast<std::size_t>(Operation::none);
   switch (text[0]) {
-    case 's':
-      return static_cast<std::size_t>(Operation::skip_connect);
-    case 'a':
-      return static_cast<std::size_t>(Operation::avg_pool_3x3);
+    case 's': return static_cast<std::size_t>(Operation::skip_connect);
+    case 'a': return static_cast<std::size_t>(Operation::avg_pool_3x3);
     default:
       if (text[2] == 'n') return static_cast<std::size_t>(Operation::none);
       return static_cast<std::size_t>(text[kernel_position] == '1' ? Operation::nor_conv_1x1 : Operation::nor_conv_3x3);

@@ -49,16 +49,11 @@ int relu_conv_norm(LayerGraphBuilder& builder, const std::string& prefix, int in
 /// Adds what `operation` computes of `input` and returns the layer that holds it, which for a skip is `input` itself.
 int apply(LayerGraphBuilder& builder, Operation operation, const std::string& prefix, int input, int channels) {
   switch (operation) {
-    case Operation::none:
-      return builder.zero(prefix + "_zero", input);
-    case Operation::skip_connect:
-      return input;
-    case Operation::nor_conv_1x1:
-      return relu_conv_norm(builder, prefix, input, channels, {1, 1, 0});
-    case Operation::nor_conv_3x3:
-      return relu_conv_norm(builder, prefix, input, channels, {3, 1, 1});
-    case Operation::avg_pool_3x3:
-      return builder.average_pool(prefix + "_pool", input, {3, 1, 1});
+    case Operation::none: return builder.zero(prefix + "_zero", input);
+    case Operation::skip_connect: return input;
+    case Operation::nor_conv_1x1: return relu_conv_norm(builder, prefix, input, channels, {1, 1, 0});
+    case Operation::nor_conv_3x3: return relu_conv_norm(builder, prefix, input, channels, {3, 1, 1});
+    case Operation::avg_pool_3x3: return builder.average_pool(prefix + "_pool", input, {3, 1, 1});
   }
   throw InputError(prefix + ": operation " + std::to_string(static_cast<int>(operation)) + " does not exist");
 }

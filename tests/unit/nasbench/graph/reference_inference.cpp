@@ -116,32 +116,15 @@ std::vector<float> reference_inference(const LayerGraph& graph, const std::vecto
     const Tensor& input = tensors[source];
     const LayerWeights weights = random_weights(graph, i, seed);
     switch (layer.kind) {
-      case LayerKind::input:
-        break;
-      case LayerKind::convolution:
-        tensors.push_back(convolution(layer, shape, input, weights.weight));
-        break;
-      case LayerKind::batch_norm:
-        tensors.push_back(batch_norm(layer, input, weights));
-        break;
-      case LayerKind::relu:
-        tensors.push_back(elementwise(input, [](float x) { return std::max(x, 0.0F); }));
-        break;
-      case LayerKind::average_pool:
-        tensors.push_back(average_pool(layer, shape, input));
-        break;
-      case LayerKind::global_average_pool:
-        tensors.push_back(global_average_pool(layer, shape, input));
-        break;
-      case LayerKind::add:
-        tensors.push_back(sum(input, tensors[static_cast<std::size_t>(layer.inputs[1])]));
-        break;
-      case LayerKind::zero:
-        tensors.push_back(elementwise(input, [](float x) { return 0.0F * x; }));
-        break;
-      case LayerKind::linear:
-        tensors.push_back(linear(layer, input, weights));
-        break;
+      case LayerKind::input: break;
+      case LayerKind::convolution: tensors.push_back(convolution(layer, shape, input, weights.weight)); break;
+      case LayerKind::batch_norm: tensors.push_back(batch_norm(layer, input, weights)); break;
+      case LayerKind::relu: tensors.push_back(elementwise(input, [](float x) { return std::max(x, 0.0F); })); break;
+      case LayerKind::average_pool: tensors.push_back(average_pool(layer, shape, input)); break;
+      case LayerKind::global_average_pool: tensors.push_back(global_average_pool(layer, shape, input)); break;
+      case LayerKind::add: tensors.push_back(sum(input, tensors[static_cast<std::size_t>(layer.inputs[1])])); break;
+      case LayerKind::zero: tensors.push_back(elementwise(input, [](float x) { return 0.0F * x; })); break;
+      case LayerKind::linear: tensors.push_back(linear(layer, input, weights)); break;
     }
   }
   return tensors.back();
