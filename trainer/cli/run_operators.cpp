@@ -14,8 +14,7 @@ void run(const std::vector<std::string>& arguments) {
                        "  valgrind --tool=callgrind --cache-sim=yes --instr-atstart=no \\\n"
                        "    tenshot run-operators --runtime libtorch-frozen --runs 5\n");
   add_runtime_options(options, "of the weights");
-  options.add()("runs", "counted runs of each operator, after warm-up",
-                cxxopts::value<std::string>()->default_value("5"));
+  options.text("runs", "counted runs of each operator, after warm-up", "5");
   if (!options.parse(arguments)) return;
   const RuntimeChoice choice = runtime_choice(options);
   const int runs = options.integer("runs", 1);
