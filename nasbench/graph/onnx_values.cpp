@@ -51,7 +51,7 @@ constexpr auto as_it_is = [](auto value) { return value; };
 constexpr auto from_half = [](auto value) { return half(static_cast<std::uint16_t>(value)); };
 constexpr auto from_brain = [](auto value) { return brain_float(static_cast<std::uint16_t>(value)); };
 
-/// Of one type: T is what raw data hold, `field` what the message holds otherwise.
+/// Reads numbers of one type: T is what raw data hold, `field` what the message holds otherwise.
 template <class T, class Field, class Out, class Convert>
 bool read_as(const TensorProto& tensor, const Field& field, std::size_t count, std::vector<Out>& out, Convert convert) {
   return tensor.has_raw_data() ? read_raw<T>(tensor.raw_data(), count, out, convert)

@@ -34,7 +34,7 @@ using nasbench::Network;
 /// Sizes of the kernels of each type that a zoo has.
 using Zoo = std::map<std::string, std::vector<KernelSizes>>;
 
-/// Of the networks of --networks, or of the synthetic ones that `network generate` makes.
+/// The kernels of the networks of --networks, or of the synthetic ones that `network generate` makes.
 Zoo zoo_of(const OptionParser& options, const nasbench::FusionRules& rules) {
   constexpr std::uint64_t synthetic_networks = 50;
   std::vector<Network> graphs;

@@ -64,8 +64,8 @@ nlohmann::json rows_of(const std::vector<nasbench::Architecture>& architectures,
   return rows;
 }
 
-/// Of predictions, what --limit and --fastest leave: the architectures within the limit, the fastest first, equals
-/// in the order they had.
+/// The predictions that --limit and --fastest leave: the architectures within the limit, the fastest first, equals in
+/// the order they had.
 struct Choice {
   std::vector<nasbench::Architecture> architectures;
   trainer::Predictions predictions;
