@@ -249,7 +249,7 @@ class Starts {
   void write_start_file(const fs::path& path, const nasbench::Network& network) const {
     const descriptor::RuntimeOptions& options = options_.collect.runtime_options;
     if (reads_onnx(*runtime_)) {
-      write_file_atomically(path, nasbench::onnx_model(network, {options.batch, options.weight_seed, "network", true}));
+      write_file_atomically(path, nasbench::onnx_model(network, {options.weight_seed, "network", true}));
     } else {
       descriptor::write_weights_file(path, network, options.weight_seed);
     }

@@ -281,8 +281,4 @@ std::string torchscript_source(const Network& network) {
   return source + "    return " + (outputs.size() == 1 ? outputs[0] : "[" + joined(outputs) + "]") + "\n";
 }
 
-std::string torchscript_source(const nasbench::LayerGraph& graph) {
-  return torchscript_source(nasbench::network_of(graph, 1));
-}
-
 }  // namespace tenshot::descriptor

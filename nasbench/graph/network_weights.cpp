@@ -57,7 +57,7 @@ LayerWeights random_weights(const Network& network, std::size_t index, std::uint
   }
   const NetworkNode& node = network.nodes[index];
   const WeightShapes shapes = weight_shapes(node);
-  Rng rng(seed, index + 1);  // the stream of layer `index + 1`: a layer graph's first layer is its input
+  Rng rng(seed, index + 1);  // stream 0 is the input's
   LayerWeights weights;
   if (const std::int64_t inputs = fan_in(node.operation, shapes.weight); inputs > 0) {
     const double bound = std::sqrt(6.0 / static_cast<double>(inputs));

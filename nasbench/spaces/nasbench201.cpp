@@ -132,18 +132,20 @@ class NasBench201 final : public SearchSpace {
     return architecture_of(cell);
   }
 
-  LayerGraph network(const Architecture& architecture, const NetworkShape& shape) const override {
-    return cell_network(cell_of(architecture), shape);
+  Network computation(const Architecture& architecture, const NetworkShape& shape, int batch) const override {
+    return cell_network(cell_of(architecture), shape, batch);
   }
 
   std::int64_t flop_count(const Architecture& architecture, const NetworkShape& shape) const override {
     return cell_network_flop_count(cell_of(architecture), shape);
   }
 
-  std::vector<Operator> operators(const NetworkShape& shape) const override { return cell_operators(shape); }
+  std::vector<Operator> operators(const NetworkShape& shape, int batch) const override {
+    return cell_operators(shape, batch);
+  }
 
-  std::vector<OperationChain> operation_chains(const NetworkShape& shape) const override {
-    return cell_operation_chains(shape);
+  std::vector<OperationChain> operation_chains(const NetworkShape& shape, int batch) const override {
+    return cell_operation_chains(shape, batch);
   }
 
   std::optional<OperatorSequence> named_operation(std::string_view name, int channels, int resolution) const override {

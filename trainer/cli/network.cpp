@@ -189,7 +189,7 @@ void generate(const Arguments& arguments) {
     const auto& [prefix, draw] = drawn_from->second;
     const std::string name = prefix + "_" + std::to_string(seed) + "_" + number;
     const Network network = draw(seed, static_cast<std::uint64_t>(i), batch);
-    write_file_atomically(folder / (name + ".onnx"), nasbench::onnx_model(network, {batch, seed, name}));
+    write_file_atomically(folder / (name + ".onnx"), nasbench::onnx_model(network, {seed, name}));
   }
   say(std::to_string(count) + " networks of " + space + " written to " + folder.string() +
           "; next: tenshot network describe " + folder.string() + "/NAME.onnx",

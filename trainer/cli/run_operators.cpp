@@ -20,7 +20,7 @@ void run(const std::vector<std::string>& arguments) {
   const int runs = options.integer("runs", 1);
   const auto runtime = descriptor::make_runtime(choice.runtime);
   std::vector<std::unique_ptr<descriptor::PreparedNetwork>> prepared;
-  for (const nasbench::Operator& op : choice.space->operators(choice.shape)) {
+  for (const nasbench::Operator& op : choice.space->operators(choice.shape, choice.options.batch)) {
     prepared.push_back(runtime->prepare(op.graph, choice.options));
   }
   descriptor::run_for_callgrind(prepared, runs);
