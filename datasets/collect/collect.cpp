@@ -65,17 +65,7 @@ class Collection {
   // Conditions and resuming.
 
   void describe_conditions() {
-    device_.id = folder_name();
-    device_.device = options_.device.empty() ? descriptor::cpu_model() : options_.device;
-    device_.runtime = std::string(runtime_.name());
-    device_.precision = std::string(runtime_.precision());
-    device_.batch = options_.runtime_options.batch;
-    device_.threads = options_.runtime_options.threads;
-    if (space_.composed()) {  // networks by name have a shape each
-      const nasbench::Network first = space_.computation(wanted_.front(), options_.shape, 1);
-      device_.input_shape = {static_cast<int>(first.inputs.front().type.shape.at(1)), options_.shape.resolution,
-                             options_.shape.resolution};
-    }
+    device_ = described_device(options_, space_, runtime_, Quantity::latency, wanted_.front());
     record_.cpu = descriptor::cpu_model();
     record_.runtime_version = runtime_.version();
     record_.weight_seed = options_.runtime_options.weight_seed;

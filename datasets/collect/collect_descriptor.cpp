@@ -49,7 +49,7 @@ void measure_latencies(HardwareDescriptor& descriptor, const CollectOptions& opt
   std::vector<double> sentinels_ms;
   int disturbed = 0;
   const std::string date = utc_now();
-  for (const nasbench::Operator& op : space.operators(options.shape)) {
+  for (const nasbench::Operator& op : space.operators(options.shape, options.runtime_options.batch)) {
     const std::string note = "operator " + op.name + " of " + std::to_string(op.key.channels()) + " channels";
     const CollectTimer::OperatorTiming timing =
         timer.operator_between_looks(op, progress.steady, options.attempts, [&] { progress.step(note); });
@@ -66,12 +66,13 @@ void measure_latencies(HardwareDescriptor& descriptor, const CollectOptions& opt
 
 bool in_network_missing(const HardwareDescriptor& descriptor, const SearchSpace& space,
                         const nasbench::NetworkShape& shape) {
-  return !descriptor.has_in_network() && !space.operation_chains(shape).empty();
+  return !descriptor.has_in_network() && !space.operation_chains(shape, 1).empty();
 }
 
 void measure_in_network(HardwareDescriptor& descriptor, const CollectOptions& options, const SearchSpace& space,
                         CollectTimer& timer, const std::function<void(const std::string&)>& step) {
-  const std::vector<nasbench::OperationChain> chains = space.operation_chains(options.shape);
+  const std::vector<nasbench::OperationChain> chains =
+      space.operation_chains(options.shape, options.runtime_options.batch);
   const std::string date = utc_now();
   const CollectTimer::InNetwork measured =
       timer.in_network(chain_graphs(chains), [&step] { step("measuring operations inside a network"); });
@@ -99,7 +100,7 @@ descriptor::OperatorCounts counted_by_hardware(const CollectOptions& options, co
                                                const descriptor::Runtime& runtime) {
   std::vector<std::unique_ptr<descriptor::PreparedNetwork>> networks;
   std::vector<std::function<void()>> runs;
-  for (const nasbench::Operator& op : space.operators(options.shape)) {
+  for (const nasbench::Operator& op : space.operators(options.shape, options.runtime_options.batch)) {
     networks.push_back(runtime.prepare(op.graph, options.runtime_options));
     runs.emplace_back([network = networks.back().get()] { network->run(); });
   }
@@ -116,7 +117,7 @@ descriptor::OperatorCounts counted_by_simulation(const CollectOptions& options, 
   const nasbench::NetworkShape& shape = options.shape;
   descriptor::CallgrindOptions counting;
   counting.program = options.descriptor.program;
-  counting.operators = space.operators(shape).size();
+  counting.operators = space.operators(shape, 1).size();
   counting.arguments = {"run-operators",
                         "--runtime",
                         std::string(runtime.name()),

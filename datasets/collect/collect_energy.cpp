@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "datasets/collect/collect_options.h"
 #include "datasets/collect/collect_record.h"
 #include "descriptor/machine/machine.h"
 #include "descriptor/timing/timing.h"
@@ -35,19 +36,7 @@ std::vector<double> energies_of(descriptor::PreparedNetwork& network, descriptor
 
 DeviceRuntime described(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
                         const descriptor::EnergySensors& sensors) {
-  DeviceRuntime device;
-  device.id = options.id.empty() ? default_id(runtime.name(), options) + "_energy" : options.id;
-  device.device = options.device.empty() ? descriptor::cpu_model() : options.device;
-  device.runtime = std::string(runtime.name());
-  device.precision = std::string(runtime.precision());
-  device.batch = options.runtime_options.batch;
-  device.threads = options.runtime_options.threads;
-  device.quantity = Quantity::energy;
-  if (space.composed()) {  // networks by name have a shape each
-    const nasbench::Network first = space.computation(options.architectures.front(), options.shape, 1);
-    device.input_shape = {static_cast<int>(first.inputs.front().type.shape.at(1)), options.shape.resolution,
-                          options.shape.resolution};
-  }
+  DeviceRuntime device = described_device(options, space, runtime, Quantity::energy, options.architectures.front());
   device.environment = json{
       {"cpu", descriptor::cpu_model()},
       {"runtime_version", runtime.version()},

@@ -7,9 +7,10 @@ namespace tenshot::datasets {
 
 /// How long networks run for their energy to be known.
 struct EnergyOptions {
-  /// Of each visit. Larger makes the sensors' own step of a few milliseconds count less, and takes longer.
+  /// How long each visit lasts. Larger makes the sensors' own step of a few milliseconds count less, and takes longer.
   double seconds = 1;
-  /// Of each network; the median counts. More outvote visits that something else disturbed, and take longer.
+  /// How often each network is visited; the median counts. More outvote visits that something else disturbed, and take
+  /// longer.
   int visits = 3;
 };
 

@@ -18,11 +18,11 @@ class CollectJournal {
  public:
   CollectJournal(std::filesystem::path file, const SearchSpace& space);
 
-  /// Of the batch in work, one network after the other.
+  /// What is measured of the batch in work, one network after the other.
   std::vector<Measurement> rows(const std::vector<Architecture>& batch) const;
   void keep_rows(const std::vector<Architecture>& batch, const std::vector<Measurement>& rows);
 
-  /// Of the batch in work, measured in turn.
+  /// The same of a batch whose networks are measured in turn.
   std::optional<descriptor::TurnProgress> turn(const std::vector<Architecture>& batch) const;
   void keep_turn(const std::vector<Architecture>& batch, const descriptor::TurnProgress& progress);
 

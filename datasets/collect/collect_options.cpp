@@ -1,6 +1,7 @@
 #include "datasets/collect/collect_options.h"
 
 #include "descriptor/machine/instruction_set.h"
+#include "descriptor/machine/machine.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 
@@ -37,6 +38,25 @@ std::string default_id(std::string_view runtime, const CollectOptions& options) 
   if (options.shape.resolution != usual_resolution) id += "_r" + std::to_string(options.shape.resolution);
   if (options.instruction_set != "native") id += "_" + options.instruction_set;
   return id;
+}
+
+DeviceRuntime described_device(const CollectOptions& options, const SearchSpace& space,
+                               const descriptor::Runtime& runtime, Quantity quantity, const Architecture& first) {
+  DeviceRuntime device;
+  device.id = options.id.empty() ? default_id(runtime.name(), options) : options.id;
+  if (options.id.empty() && quantity != Quantity::latency) device.id += "_" + std::string(name(quantity));
+  device.device = options.device.empty() ? descriptor::cpu_model() : options.device;
+  device.runtime = std::string(runtime.name());
+  device.precision = std::string(runtime.precision());
+  device.batch = options.runtime_options.batch;
+  device.threads = options.runtime_options.threads;
+  device.quantity = quantity;
+  if (space.composed()) {  // networks by name have a shape each
+    const nasbench::Network network = space.computation(first, options.shape, 1);
+    device.input_shape = {static_cast<int>(network.inputs.front().type.shape.at(1)), options.shape.resolution,
+                          options.shape.resolution};
+  }
+  return device;
 }
 
 Architecture sentinel_of(const SearchSpace& space) {

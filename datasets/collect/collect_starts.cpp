@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_set>
 
+#include "datasets/collect/collect_options.h"
 #include "datasets/collect/collect_record.h"
 #include "datasets/collect/start_journal.h"
 #include "datasets/collect/start_process.h"
@@ -103,19 +104,7 @@ class Starts {
 
   void describe_conditions() {
     const CollectOptions& collect = options_.collect;
-    device_.id = collect.id.empty() ? default_id(runtime_->name(), collect) + "_" + std::string(name(options_.quantity))
-                                    : collect.id;
-    device_.device = collect.device.empty() ? descriptor::cpu_model() : collect.device;
-    device_.runtime = std::string(runtime_->name());
-    device_.precision = std::string(runtime_->precision());
-    device_.batch = collect.runtime_options.batch;
-    device_.threads = collect.runtime_options.threads;
-    device_.quantity = options_.quantity;
-    if (space_.composed()) {  // networks by name have a shape each
-      const nasbench::Network first = network_of(wanted_.front());
-      device_.input_shape = {static_cast<int>(first.inputs.front().type.shape.at(1)), collect.shape.resolution,
-                             collect.shape.resolution};
-    }
+    device_ = described_device(collect, space_, *runtime_, options_.quantity, wanted_.front());
     environment_ = {{"cpu", descriptor::cpu_model()},
                     {"runtime_version", runtime_->version()},
                     {"instruction_set", collect.instruction_set},
@@ -260,7 +249,7 @@ class Starts {
   void write_start_file(const fs::path& path, const nasbench::Network& network) const {
     const descriptor::RuntimeOptions& options = options_.collect.runtime_options;
     if (reads_onnx(*runtime_)) {
-      write_file_atomically(path, nasbench::onnx_model(network, {options.batch, options.weight_seed, "network", true}));
+      write_file_atomically(path, nasbench::onnx_model(network, {options.weight_seed, "network", true}));
     } else {
       descriptor::write_weights_file(path, network, options.weight_seed);
     }
@@ -296,8 +285,7 @@ class Starts {
     return starts;
   }
 
-  /// Of all starts of a network those that count: starts that the machine interfered with only where there are not
-  /// enough others.
+  /// The starts of a network that count: those that the machine interfered with only where there are not enough others.
   std::vector<FreshStart> counting(const StartSample& starts) {
     if (starts.quiet.size() >= static_cast<std::size_t>(options_.minimum_starts)) return starts.quiet;
     add("disturbed_networks", 1);

@@ -18,9 +18,10 @@ struct CollectStartsOptions {
   /// and the architecture (of a network by name, its ONNX file) are put behind, and `--empty` for a network that does
   /// nothing.
   std::vector<std::string> command;
-  /// Of a network. More take longer, and make lucky agreement of a few less likely.
+  /// Starts of a network at least. More take longer, and make lucky agreement of a few less likely.
   int minimum_starts = 6;
-  /// Undisturbed ones; twice as many in all. More let unsteady disks reach the precision, and take longer on them.
+  /// Undisturbed starts at most; twice as many in all. More let unsteady disks reach the precision, and take longer on
+  /// them.
   int maximum_starts = 15;
   /// The networks are started in turn, this often, and an equal share of a network's starts falls into each round: what
   /// the machine changes in the course of an hour does not tell networks apart then. More write the files of the
@@ -29,7 +30,7 @@ struct CollectStartsOptions {
   /// Enough starts once the 95 % confidence interval of the median is within this. Larger stops sooner and leaves more
   /// noise; halving it takes four times the starts.
   double relative_precision = 0.05;
-  /// Of one start. Larger lets slow disks finish; a start that hangs is given up later.
+  /// How long one start may take. Larger lets slow disks finish; a start that hangs is given up later.
   double time_limit_s = 300;
 };
 

@@ -4,7 +4,6 @@
 #include <exception>
 #include <new>
 
-#include "nasbench/graph/network_builder.h"
 #include "nasbench/support/elapsed.h"
 
 namespace tenshot::datasets {
@@ -53,7 +52,7 @@ Measurement CollectTimer::architecture(const Architecture& architecture) {
 CollectTimer::OperatorTiming CollectTimer::operator_between_looks(const nasbench::Operator& op,
                                                                   const std::function<bool(double)>& steady,
                                                                   int attempts, const std::function<void()>& step) {
-  const auto network = prepared(nasbench::network_of(op.graph, batch()));
+  const auto network = prepared(op.graph);
   OperatorTiming best;
   double before_ms = sentinel_ms();
   for (int attempt = 0; attempt < std::max(attempts, 1) && !best.settled; ++attempt) {
@@ -95,7 +94,7 @@ CollectTimer::InNetwork CollectTimer::in_network(const std::vector<ChainGraph>& 
                                                  const std::function<void()>& step) {
   std::vector<Maker> makers;
   for (const ChainGraph& chain : chains) {
-    makers.emplace_back([this, &chain] { return prepared(nasbench::network_of(chain.graph, batch())); });
+    makers.emplace_back([this, &chain] { return prepared(chain.graph); });
   }
   const auto go_on = [&step] {
     step();

@@ -83,7 +83,7 @@ class CollectTimer {
   std::unique_ptr<descriptor::PreparedNetwork> prepared(const nasbench::Network& graph);
   /// The network of an architecture, which has run once. Throws CannotRun.
   std::unique_ptr<descriptor::PreparedNetwork> runnable(const Architecture& architecture);
-  /// Of what each of `makers` prepares, in turn; without networks once `go_on` said no.
+  /// Times what each of `makers` prepares, in turn; without networks once `go_on` said no.
   using Maker = std::function<std::unique_ptr<descriptor::PreparedNetwork>()>;
   descriptor::TurnTimings timed_in_turn(const std::vector<Maker>& makers, const descriptor::TimingOptions& timing,
                                         const Steadiness& steadiness, const std::function<bool()>& go_on,

@@ -30,7 +30,7 @@ constexpr std::array formats = {Format{"tflite", ""}, Format{"param", "bin"}, Fo
                                 Format{"rknn", ""},   Format{"dlc", ""},      Format{"mnn", ""},    Format{"om", ""},
                                 Format{"hef", ""},    Format{"nb", ""},       Format{"tmfile", ""}};
 
-/// Of an empty model, which quantities.sh compares the memory of others with.
+/// The id of the empty model, which quantities.sh compares the memory of others with.
 constexpr std::string_view empty_model = "empty";
 
 struct Found {
@@ -174,7 +174,7 @@ nlohmann::json manifest_without_converted(const fs::path& folder) {
   return manifest;
 }
 
-/// Of a kit that read_kit_manifest() has read: so its models are objects with ids.
+/// The lines of models.tsv by their ids, of a kit that read_kit_manifest() has read.
 std::map<std::string, std::string> lines_by_id(const fs::path& folder) {
   std::map<std::string, std::string> lines;
   const std::string table = read_file(folder / "models.tsv");

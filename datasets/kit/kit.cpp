@@ -35,7 +35,7 @@ std::string architecture_id(std::size_t rank, std::size_t all) {
 
 struct ModelSource {
   KitModel model;
-  nasbench::LayerGraph graph;
+  nasbench::Network graph;
 };
 
 std::vector<ModelSource> sources_of(const KitRequest& request) {
@@ -47,7 +47,7 @@ std::vector<ModelSource> sources_of(const KitRequest& request) {
     model.architecture = architecture;
     sources.push_back({std::move(model), {}});  // its graph is made when it is written: a thousand would fill memory
   }
-  for (nasbench::Operator& op : request.space->operators(request.shape)) {
+  for (nasbench::Operator& op : request.space->operators(request.shape, request.batch)) {
     KitModel model;
     model.id = "op_" + op.name + "_" + std::to_string(op.key.channels());
     model.runs = request.operator_runs;
@@ -55,7 +55,7 @@ std::vector<ModelSource> sources_of(const KitRequest& request) {
     model.key = op.key;
     sources.push_back({std::move(model), std::move(op.graph)});
   }
-  for (ChainGraph& chain : chain_graphs(request.space->operation_chains(request.shape))) {
+  for (ChainGraph& chain : chain_graphs(request.space->operation_chains(request.shape, request.batch))) {
     KitModel model;
     const std::string prefix = chain.network.is_surroundings() ? "around" : "chain_" + chain.network.operation;
     model.id = prefix + "_" + std::to_string(chain.network.key.channels());
@@ -76,7 +76,7 @@ std::string request_id(const KitRequest& request, const std::vector<ModelSource>
     text += '\n' + std::to_string(number);
   }
   for (const Architecture& architecture : request.architectures) text += '\n' + request.space->format(architecture);
-  for (const nasbench::OperationChain& chain : request.space->operation_chains(request.shape)) {
+  for (const nasbench::OperationChain& chain : request.space->operation_chains(request.shape, 1)) {
     text += '\n' + chain.name + ' ' + std::to_string(chain.key.channels()) + ' ' + std::to_string(chain.repeats);
   }
   for (const ModelSource& source : sources) {  // of networks by name, whose files may leave their shapes open
@@ -163,9 +163,9 @@ std::string made_model(const KitRequest& request, ModelSource& source) {
   KitModel& model = source.model;
   const nasbench::Network network = model.is_architecture()
                                         ? request.space->computation(model.architecture, request.shape, request.batch)
-                                        : nasbench::network_of(source.graph, request.batch);
+                                        : source.graph;
   model.inputs = network.inputs;
-  return nasbench::onnx_model(network, {request.batch, model.weight_seed, model.id});
+  return nasbench::onnx_model(network, {model.weight_seed, model.id});
 }
 
 /// The bytes of the user's own file, whose weights are copied beside it where they lie in other files.
@@ -185,7 +185,7 @@ std::string empty_model(const std::vector<ModelSource>& sources, const KitReques
   nasbench::Network network;
   network.inputs = {{nasbench::onnx_input_name, {sources.front().model.inputs.front().type.shape}}};
   network.outputs = {nasbench::Source{-1, 0}};
-  return nasbench::onnx_model(network, {request.batch, request.weight_seed, "empty"});
+  return nasbench::onnx_model(network, {request.weight_seed, "empty"});
 }
 
 void require_own_folder(const fs::path& folder, const std::string& id) {

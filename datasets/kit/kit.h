@@ -56,9 +56,9 @@ struct KitRequest {
   nasbench::NetworkShape shape;
   int batch = 1;                  ///< images in an inference
   std::uint64_t weight_seed = 1;  ///< of the first network; each has one of its own
-  /// Of an architecture. More take longer in proportion on the board, and leave less noise.
+  /// How often an architecture is run. More take longer in proportion on the board, and leave less noise.
   int runs = 200;
-  /// Of an operator, a chain or surroundings, which take microseconds: more than of architectures.
+  /// How often an operator, a chain or surroundings are run, which take microseconds: more than architectures.
   int operator_runs = 500;
   nasbench::NetworkReadOptions read;  ///< of networks by name: what their files leave open
 };

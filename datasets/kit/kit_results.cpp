@@ -290,22 +290,14 @@ class Reader {
 
 std::string_view name(KitProblem problem) {
   switch (problem) {
-    case KitProblem::not_measured:
-      return "not measured";
-    case KitProblem::failed:
-      return "failed on the device";
-    case KitProblem::other_model:
-      return "measured from another model file";
-    case KitProblem::unreadable:
-      return "unreadable result";
-    case KitProblem::wide_spread:
-      return "unsteady times";
-    case KitProblem::clocks_moved:
-      return "the clocks moved";
-    case KitProblem::other_clock:
-      return "ran at another clock than most";
-    case KitProblem::no_descriptor:
-      return "no full hardware descriptor";
+    case KitProblem::not_measured: return "not measured";
+    case KitProblem::failed: return "failed on the device";
+    case KitProblem::other_model: return "measured from another model file";
+    case KitProblem::unreadable: return "unreadable result";
+    case KitProblem::wide_spread: return "unsteady times";
+    case KitProblem::clocks_moved: return "the clocks moved";
+    case KitProblem::other_clock: return "ran at another clock than most";
+    case KitProblem::no_descriptor: return "no full hardware descriptor";
   }
   return "unknown problem";
 }

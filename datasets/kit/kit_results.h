@@ -52,8 +52,7 @@ struct KitResults {
   std::vector<KitFinding> findings;
   std::size_t planned = 0;     ///< architectures
   std::size_t aggregated = 0;  ///< of them, those whose one time is an average or a median that a tool printed
-  /// Of them, those during which the clock, or the level of the sentinel, moved. A clock that follows the load tells
-  /// nothing.
+  /// How many of them had a clock, or a level of the sentinel, that moved. A clock that follows the load tells nothing.
   std::size_t unsettled = 0;
 };
 

@@ -14,7 +14,7 @@ namespace tenshot::datasets {
 
 /// A profile's layers as times of a network's operators.
 struct MatchedProfile {
-  /// Of each node: its ms, 0 where the layer of another node executes it, nothing where the profile does not name it.
+  /// What each node takes; 0 where the layer of another node executes it, nothing where the profile does not name it.
   std::vector<std::optional<double>> node_ms;
   std::size_t layers = 0;   ///< of the profile
   std::size_t matched = 0;  ///< of them, those that execute operators of the network

@@ -42,7 +42,7 @@ std::optional<Row> row_of(std::string_view line) {
   return Row{words.front(), words.back()};
 }
 
-/// Of "12.3", or "12,3" where the board's language writes it so; never a part of it.
+/// The number that "12.3" is, or "12,3" where the board's language writes it so; never a part of it.
 LatencyEntry milliseconds(std::string_view word) {
   std::string text(word);
   if (std::count(text.begin(), text.end(), ',') == 1 && text.find('.') == std::string::npos) {

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "datasets/pool/pool.h"
-#include "nasbench/graph/layer_graph.h"
 #include "nasbench/spaces/search_space.h"
 
 namespace tenshot::datasets {
@@ -25,7 +24,7 @@ struct ChainNetwork {
 
 struct ChainGraph {
   ChainNetwork network;
-  nasbench::LayerGraph graph;
+  nasbench::Network graph;
 };
 
 /// The chains in their order, and the surroundings of chains whose instances read the same shape once, before the first

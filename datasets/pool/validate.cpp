@@ -5,7 +5,6 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <system_error>
 #include <utility>
 
 #include "datasets/pool/device_file.h"
@@ -51,7 +50,7 @@ void check_all_keys(const nlohmann::json& device, const std::string& file, Valid
 void check_operators(const DeviceRuntime& device, const SearchSpace& space, const std::string& file,
                      ValidationReport& report) {
   std::set<std::string> expected, found;
-  for (const nasbench::Operator& op : space.operators(space.default_shape())) {
+  for (const nasbench::Operator& op : space.operators(space.default_shape(), 1)) {
     expected.insert(nasbench::format(op.key, true));
   }
   const std::vector<OperatorProfile>& operators = device.descriptor.operators;
@@ -81,7 +80,7 @@ void check_in_network(const DeviceRuntime& device, const SearchSpace& space, con
   const auto key = [&](const auto& row) { return nasbench::format(row.key, !shape_known); };
   std::set<std::string> expected, found;
   try {
-    for (const nasbench::OperationChain& chain : space.operation_chains(shape)) expected.insert(key(chain));
+    for (const nasbench::OperationChain& chain : space.operation_chains(shape, 1)) expected.insert(key(chain));
   } catch (const InputError& error) {
     report.problems.push_back(file + ": input_shape: " + error.what());
     return;

@@ -10,22 +10,14 @@ namespace {
 
 std::string_view says(Problem problem) {
   switch (problem) {
-    case Problem::missing:
-      return "is a missing value";
-    case Problem::not_a_number:
-      return "is not a number";
-    case Problem::zero:
-      return "is zero";
-    case Problem::negative:
-      return "is negative";
-    case Problem::not_finite:
-      return "is not finite";
-    case Problem::duplicate:
-      return "stood in an earlier row";
-    case Problem::unknown_architecture:
-      return "is no architecture of this space";
-    case Problem::field_count:
-      break;
+    case Problem::missing: return "is a missing value";
+    case Problem::not_a_number: return "is not a number";
+    case Problem::zero: return "is zero";
+    case Problem::negative: return "is negative";
+    case Problem::not_finite: return "is not finite";
+    case Problem::duplicate: return "stood in an earlier row";
+    case Problem::unknown_architecture: return "is no architecture of this space";
+    case Problem::field_count: break;
   }
   return "is a wrong number of fields";
 }

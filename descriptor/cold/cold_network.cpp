@@ -126,9 +126,7 @@ class Converter {
         layer.kind = ColdKind::linear;
         layer.weights_of = node.name;
         break;
-      case OperatorKind::global_pool:
-        pool_all(node, layer, op.name == "max");
-        break;
+      case OperatorKind::global_pool: pool_all(node, layer, op.name == "max"); break;
       case OperatorKind::reduce:
         if (op.name != "mean" || in.size() != 4 || node.attributes.axes != std::vector<std::int64_t>{2, 3}) {
           refuse(node, "expected a mean over height and width");
@@ -141,9 +139,7 @@ class Converter {
         if (layer.activation.name.empty()) refuse(node, "the activation is unknown");
         break;
       case OperatorKind::add:
-      case OperatorKind::multiply:
-        fill_pair(node, layer);
-        break;
+      case OperatorKind::multiply: fill_pair(node, layer); break;
       case OperatorKind::batch_norm:
         if (in.size() != 4) refuse(node, "its input is no image");
         layer.kind = ColdKind::convolution;
@@ -152,8 +148,7 @@ class Converter {
         layer.norms_of = {node.name};
         layer.norm_epsilons = {node.attributes.alpha};
         break;
-      default:
-        fill_movement(node, layer);
+      default: fill_movement(node, layer);
     }
     return layer;
   }
@@ -204,14 +199,9 @@ class Converter {
         layer.kind = node.operation.kind == OperatorKind::softmax ? ColdKind::softmax : ColdKind::concatenate;
         layer.axis = static_cast<int>(node.attributes.axes[0]);
         break;
-      case OperatorKind::shuffle:
-        layer.kind = ColdKind::shuffle;
-        break;
-      case OperatorKind::reshape:
-        layer.kind = ColdKind::reshape;
-        break;
-      default:
-        refuse(node, "of its kind");
+      case OperatorKind::shuffle: layer.kind = ColdKind::shuffle; break;
+      case OperatorKind::reshape: layer.kind = ColdKind::reshape; break;
+      default: refuse(node, "of its kind");
     }
   }
 

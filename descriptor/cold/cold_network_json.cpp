@@ -130,22 +130,17 @@ class LayerReader {
         demand(out.size() == 4 || (out.size() == 2 && layer_.kernel.height == in[2] && layer_.kernel.width == in[3]),
                "an image, or two dimensions of a pool over all positions");
         break;
-      case ColdKind::linear:
-        demand(in.size() == 2 && out.size() == 2, "tensors of two dimensions");
-        break;
+      case ColdKind::linear: demand(in.size() == 2 && out.size() == 2, "tensors of two dimensions"); break;
       case ColdKind::slice:
         demand(axis < in.size() && in.size() == out.size() && layer_.start + out[axis] <= in[axis],
                "a tensor that the slice lies in");
         break;
       case ColdKind::concatenate:
-      case ColdKind::softmax:
-        demand(axis < in.size() && in.size() == out.size(), "tensors that have the axis");
-        break;
+      case ColdKind::softmax: demand(axis < in.size() && in.size() == out.size(), "tensors that have the axis"); break;
       case ColdKind::shuffle:
         demand(in.size() == 4 && in == out && in[1] % layer_.groups == 0, "an image whose channels the groups divide");
         break;
-      default:
-        demand(nasbench::element_count(in) == nasbench::element_count(out), "as many numbers as the output has");
+      default: demand(nasbench::element_count(in) == nasbench::element_count(out), "as many numbers as the output has");
     }
   }
 

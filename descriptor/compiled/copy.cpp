@@ -103,8 +103,7 @@ std::unique_ptr<CompiledKernel> compiled_copy(const ColdNetwork& network, const 
     case ColdKind::reshape:
       if (is_image(out)) return nullptr;
       return std::make_unique<Reshape>(in);
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 

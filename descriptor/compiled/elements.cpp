@@ -122,16 +122,13 @@ std::unique_ptr<CompiledKernel> compiled_elements(const ColdNetwork& network, co
   if (!activation) return nullptr;
   const Shape& out = shape_of(network, layer.output);
   switch (layer.kind) {
-    case ColdKind::activation:
-      return std::make_unique<Activation>(count_of(out), *activation, code);
+    case ColdKind::activation: return std::make_unique<Activation>(count_of(out), *activation, code);
     case ColdKind::add:
-    case ColdKind::multiply:
-      return pair_of(network, layer, *activation, code);
+    case ColdKind::multiply: return pair_of(network, layer, *activation, code);
     case ColdKind::softmax:
       if (!layer.activation.name.empty()) return nullptr;
       return std::make_unique<Softmax>(view_from(out, layer.axis));
-    default:
-      return nullptr;
+    default: return nullptr;
   }
 }
 

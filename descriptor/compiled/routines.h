@@ -283,25 +283,19 @@ TENSHOT_INLINE void apply_to(Function function, float alpha, float beta, Vector<
   constexpr float infinity = std::numeric_limits<float>::infinity();
   Vector<lanes> y = x;
   switch (function) {
-    case Function::clamp:
-      return clamp<lanes>(alpha, beta, x);
+    case Function::clamp: return clamp<lanes>(alpha, beta, x);
     case Function::leaky_relu:
       y = x * alpha;
       x = x > 0 ? x : y;
       return;
-    case Function::linear:
-      x = x * alpha + beta;
-      return;
+    case Function::linear: x = x * alpha + beta; return;
     case Function::hard_swish:
       y = x + 3.0F;
       clamp<lanes>(0, 6, y);
       x = x * y * (1.0F / 6);
       return;
-    case Function::hard_sigmoid:
-      x = x * alpha + beta;
-      return clamp<lanes>(0, 1, x);
-    case Function::sigmoid:
-      return logistic<lanes>(x);
+    case Function::hard_sigmoid: x = x * alpha + beta; return clamp<lanes>(0, 1, x);
+    case Function::sigmoid: return logistic<lanes>(x);
     case Function::silu:
       logistic<lanes>(y);
       x *= y;

@@ -60,23 +60,19 @@ Diagnosis diagnose(const OpenFailure& failure) {
     case ENOENT:
     case EOPNOTSUPP:
     case ENODEV:
-    case ENXIO:
-      return no_such_event(failure);
+    case ENXIO: return no_such_event(failure);
     case EINVAL:  // what a core's driver says of an encoding it does not know
       if (failure.hardware_pmu) return no_such_event(failure);
       break;
     case EACCES:
-    case EPERM:
-      return not_permitted(failure);
-    case ENOSYS:
-      return no_system_call(failure);
+    case EPERM: return not_permitted(failure);
+    case ENOSYS: return no_system_call(failure);
     case EMFILE:
     case ENFILE:
       return {WhyNotCounted::file_limit,
               "too many open files: each event takes one a thread; raise the limit ('ulimit -n') or count fewer events "
               "a pass"};
-    default:
-      break;
+    default: break;
   }
   return {WhyNotCounted::other, std::string("perf_event_open failed: ") + std::strerror(failure.error)};
 }

@@ -1,6 +1,5 @@
 #include "descriptor/machine/heap.h"
 
-#include <cstdlib>
 #ifdef __GLIBC__
 #include <malloc.h>
 

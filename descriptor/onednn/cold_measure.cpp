@@ -14,7 +14,6 @@
 #include "descriptor/onednn/weights.h"
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/elapsed.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/random.h"
 #include "nasbench/support/temporaries.h"

@@ -3,7 +3,6 @@
 
 #include "descriptor/compiled/compiled_kernel.h"
 #include "descriptor/onednn/prepared_layer.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::descriptor {
 namespace {

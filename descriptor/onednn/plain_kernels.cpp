@@ -116,22 +116,12 @@ LayerKernel plain_kernel(const ColdNetwork& network, const ColdLayer& layer, con
   m.kernel.output = {DNNL_ARG_DST, layer.output, canonical(m.shape(layer.output))};
   switch (layer.kind) {
     case ColdKind::max_pool:
-    case ColdKind::average_pool:
-      make_pool(m);
-      break;
-    case ColdKind::activation:
-      make_activation(m);
-      break;
+    case ColdKind::average_pool: make_pool(m); break;
+    case ColdKind::activation: make_activation(m); break;
     case ColdKind::add:
-    case ColdKind::multiply:
-      make_pair(m);
-      break;
-    case ColdKind::concatenate:
-      make_concatenation(m);
-      break;
-    case ColdKind::slice:
-      make_slice(m);
-      break;
+    case ColdKind::multiply: make_pair(m); break;
+    case ColdKind::concatenate: make_concatenation(m); break;
+    case ColdKind::slice: make_slice(m); break;
     case ColdKind::shuffle:
       m.set(dnnl::shuffle_forward::primitive_desc(
           {inference, m.in(), 1, static_cast<int>(m.shape(layer.output)[1]) / layer.groups}, engine));
@@ -139,8 +129,7 @@ LayerKernel plain_kernel(const ColdNetwork& network, const ColdLayer& layer, con
     case ColdKind::softmax:
       m.set(dnnl::softmax_forward::primitive_desc({inference, m.in(), layer.axis}, engine));
       break;
-    default:
-      make_reshape(m);
+    default: make_reshape(m);
   }
   return m.kernel;
 }

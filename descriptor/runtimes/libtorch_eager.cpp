@@ -1,7 +1,6 @@
 #include <torch/cuda.h>
 
 #include <algorithm>
-#include <utility>
 
 #include "descriptor/runtimes/libtorch_network.h"
 #include "nasbench/support/error.h"

@@ -79,28 +79,18 @@ struct Int8Node {
 bool runs_on_bytes(const NetworkNode& node) {
   const nasbench::OperatorSpecification& s = node.operation;
   switch (s.kind) {
-    case OperatorKind::convolution:
-      return s.output.size() == 4 && is_symmetric(node.attributes.padding);
-    case OperatorKind::batch_norm:
-      return s.output.size() == 4;
+    case OperatorKind::convolution: return s.output.size() == 4 && is_symmetric(node.attributes.padding);
+    case OperatorKind::batch_norm: return s.output.size() == 4;
     case OperatorKind::linear:
     case OperatorKind::average_pool:
-    case OperatorKind::global_pool:
-      return s.name.empty();
-    case OperatorKind::max_pool:
-      return is_symmetric(node.attributes.padding);
-    case OperatorKind::activation:
-      return s.name == "relu" || s.name == "relu6";
-    case OperatorKind::add:
-      return node.inputs.size() == 2 && s.inputs[0] == s.inputs[1];
-    case OperatorKind::multiply:
-      return node.inputs.size() == 1 && s.constants.empty();
-    case OperatorKind::concatenate:
-      return s.constants.empty();
-    case OperatorKind::reshape:
-      return true;
-    default:
-      return false;
+    case OperatorKind::global_pool: return s.name.empty();
+    case OperatorKind::max_pool: return is_symmetric(node.attributes.padding);
+    case OperatorKind::activation: return s.name == "relu" || s.name == "relu6";
+    case OperatorKind::add: return node.inputs.size() == 2 && s.inputs[0] == s.inputs[1];
+    case OperatorKind::multiply: return node.inputs.size() == 1 && s.constants.empty();
+    case OperatorKind::concatenate: return s.constants.empty();
+    case OperatorKind::reshape: return true;
+    default: return false;
   }
 }
 
@@ -263,18 +253,12 @@ class Int8Network final : public LibTorchNetwork {
                       node.tensors.variance, node.node.attributes.alpha, scale, zero_point)
                      .toTensor();
         break;
-      case OperatorKind::add:
-        output = call(add_, input(0), input(1), scale, zero_point).toTensor();
-        break;
+      case OperatorKind::add: output = call(add_, input(0), input(1), scale, zero_point).toTensor(); break;
       case OperatorKind::multiply:
         output = call(multiply_, input(0), c10::Scalar(node.node.attributes.alpha)).toTensor();
         break;
-      case OperatorKind::linear:
-        output = call(linear_, input(0), own.packed, scale, zero_point).toTensor();
-        break;
-      case OperatorKind::concatenate:
-        output = concatenated(own);
-        break;
+      case OperatorKind::linear: output = call(linear_, input(0), own.packed, scale, zero_point).toTensor(); break;
+      case OperatorKind::concatenate: output = concatenated(own); break;
       default:  // pools and ReLU are the same operators on bytes
         apply_node(node, values_);
     }

@@ -183,10 +183,8 @@ at::Tensor normalised(const RunnableNode& own, const at::Tensor& x) {
   switch (own.node.operation.kind) {
     case OperatorKind::batch_norm:
       return at::batch_norm(x, t.weight, t.bias, t.mean, t.variance, false, batch_norm_momentum, epsilon, false);
-    case OperatorKind::layer_norm:
-      return at::layer_norm(x, {x.size(-1)}, t.weight, t.bias, epsilon);
-    default:
-      return at::group_norm(x, own.node.operation.groups, t.weight, t.bias, epsilon);
+    case OperatorKind::layer_norm: return at::layer_norm(x, {x.size(-1)}, t.weight, t.bias, epsilon);
+    default: return at::group_norm(x, own.node.operation.groups, t.weight, t.bias, epsilon);
   }
 }
 
@@ -221,26 +219,19 @@ at::Tensor single_output(const RunnableNode& own, const std::vector<at::Tensor>&
   const OperatorSpecification& s = own.node.operation;
   const OperatorAttributes& a = own.node.attributes;
   switch (s.kind) {
-    case OperatorKind::convolution:
-      return convolution(own, input(0));
+    case OperatorKind::convolution: return convolution(own, input(0));
     case OperatorKind::transposed_convolution:
       return at::conv_transpose2d(input(0), own.tensors.weight, own.tensors.bias, pair(s.stride), pair(a.padding),
                                   pair(output_padding(own.node)), s.groups, pair(s.dilation));
-    case OperatorKind::linear:
-      return at::linear(input(0), own.tensors.weight, own.tensors.bias);
-    case OperatorKind::matrix_product:
-      return at::matmul(input(0), input(1));
-    case OperatorKind::max_pool:
-      return max_pool(own, input(0));
+    case OperatorKind::linear: return at::linear(input(0), own.tensors.weight, own.tensors.bias);
+    case OperatorKind::matrix_product: return at::matmul(input(0), input(1));
+    case OperatorKind::max_pool: return max_pool(own, input(0));
     case OperatorKind::average_pool:
       return at::avg_pool2d(input(0), pair(s.kernel), pair(s.stride), pair(a.padding), a.ceil_mode, a.count_padding);
-    case OperatorKind::global_pool:
-      return global_pool(own, input(0));
-    case OperatorKind::activation:
-      return activation(own, input(0));
+    case OperatorKind::global_pool: return global_pool(own, input(0));
+    case OperatorKind::activation: return activation(own, input(0));
     case OperatorKind::add:
-    case OperatorKind::multiply:
-      return sum_or_product(own, values);
+    case OperatorKind::multiply: return sum_or_product(own, values);
     case OperatorKind::elementwise:
       return own.inputs.size() == 2 ? combined(s.name, input(0), input(1)) : with_constant(own, input(0));
     case OperatorKind::concatenate: {
@@ -248,28 +239,19 @@ at::Tensor single_output(const RunnableNode& own, const std::vector<at::Tensor>&
       for (std::size_t i = 0; i < own.inputs.size(); ++i) parts.push_back(input(i));
       return concatenated(own, std::move(parts));
     }
-    case OperatorKind::split:
-      return sliced(own, input(0));
-    case OperatorKind::shuffle:
-      return shuffled(own, input(0));
-    case OperatorKind::pad:
-      return pad(own, input(0));
-    case OperatorKind::resize:
-      return resized(own, input(0));
-    case OperatorKind::reshape:
-      return at::reshape(input(0), s.output);
-    case OperatorKind::transpose:
-      return at::permute(input(0), a.axes);
+    case OperatorKind::split: return sliced(own, input(0));
+    case OperatorKind::shuffle: return shuffled(own, input(0));
+    case OperatorKind::pad: return pad(own, input(0));
+    case OperatorKind::resize: return resized(own, input(0));
+    case OperatorKind::reshape: return at::reshape(input(0), s.output);
+    case OperatorKind::transpose: return at::permute(input(0), a.axes);
     case OperatorKind::batch_norm:
     case OperatorKind::layer_norm:
-    case OperatorKind::group_norm:
-      return normalised(own, input(0));
+    case OperatorKind::group_norm: return normalised(own, input(0));
     case OperatorKind::softmax:
       return s.name == "log" ? at::log_softmax(input(0), a.axes[0]) : at::softmax(input(0), a.axes[0]);
-    case OperatorKind::reduce:
-      return reduced(own, input(0));
-    case OperatorKind::opaque:
-      break;
+    case OperatorKind::reduce: return reduced(own, input(0));
+    case OperatorKind::opaque: break;
   }
   throw InputError(describe(own.node) + ": LibTorch's operators do not cover it");
 }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "descriptor/runtimes/runtime.h"
-#include "nasbench/graph/layer_graph.h"
 #include "nasbench/graph/network.h"
 
 namespace tenshot::descriptor {
@@ -37,6 +36,5 @@ std::unique_ptr<Runtime> make_libtorch_runtime(std::string_view name);
 /// multiplication by 0 is `x * 0.0`, which floating point forbids a compiler to remove (it maps NaN to NaN). Throws
 /// InputError that names the node where TorchScript does not cover it.
 std::string torchscript_source(const nasbench::Network& network);
-std::string torchscript_source(const nasbench::LayerGraph& graph);
 
 }  // namespace tenshot::descriptor

@@ -11,7 +11,6 @@
 #include <opencv2/dnn.hpp>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "nasbench/graph/onnx.h"
@@ -161,7 +160,7 @@ class OpencvRuntime final : public Runtime {
     require_supported(network, options);
     cv::utils::logging::setLogLevel(cv::utils::logging::LOG_LEVEL_SILENT);  // what went wrong is thrown too
     try {
-      const std::string model = nasbench::onnx_model(network, {options.batch, options.weight_seed, "network", true});
+      const std::string model = nasbench::onnx_model(network, {options.weight_seed, "network", true});
       auto prepared = std::make_unique<OpencvNetwork>(model, network, options);
       prepared->run();  // shapes that do not fit are found by the first run alone
       return prepared;

@@ -93,24 +93,16 @@ std::string why_not_runnable(const NetworkNode& node) {
   switch (s.kind) {
     case OperatorKind::transposed_convolution:
     case OperatorKind::max_pool:
-    case OperatorKind::average_pool:
-      return of_window(node);
-    case OperatorKind::activation:
-      return is_one_of(s.name, functions) ? "" : "this function is not covered";
-    case OperatorKind::elementwise:
-      return is_one_of(s.name, operations) ? "" : "this operation is not covered";
-    case OperatorKind::reduce:
-      return is_one_of(s.name, reductions) ? "" : "this reduction is not covered";
-    case OperatorKind::split:
-      return of_split(node);
-    case OperatorKind::pad:
-      return of_pad(node);
+    case OperatorKind::average_pool: return of_window(node);
+    case OperatorKind::activation: return is_one_of(s.name, functions) ? "" : "this function is not covered";
+    case OperatorKind::elementwise: return is_one_of(s.name, operations) ? "" : "this operation is not covered";
+    case OperatorKind::reduce: return is_one_of(s.name, reductions) ? "" : "this reduction is not covered";
+    case OperatorKind::split: return of_split(node);
+    case OperatorKind::pad: return of_pad(node);
     case OperatorKind::resize:
       return node.attributes.mode == "other" || s.output.size() != 4 ? "its way of resizing is not covered" : "";
-    case OperatorKind::shuffle:
-      return s.output.size() == 4 ? "" : "channels of images alone are shuffled";
-    default:
-      return "";
+    case OperatorKind::shuffle: return s.output.size() == 4 ? "" : "channels of images alone are shuffled";
+    default: return "";
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include "descriptor/runtimes/libtorch_runtime.h"
 #include "descriptor/runtimes/opencv_dnn.h"
-#include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
 
@@ -13,11 +12,6 @@ namespace tenshot::descriptor {
 std::unique_ptr<PreparedNetwork> Runtime::prepare(const nasbench::Network& network,
                                                   const RuntimeOptions& options) const {
   return prepare_network(network, options);
-}
-
-std::unique_ptr<PreparedNetwork> Runtime::prepare(const nasbench::LayerGraph& graph,
-                                                  const RuntimeOptions& options) const {
-  return prepare_network(nasbench::network_of(graph, options.batch), options);
 }
 
 std::vector<std::string> libtorch_runtime_names() {

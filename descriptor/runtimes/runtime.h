@@ -7,14 +7,13 @@
 #include <vector>
 
 #include "descriptor/runtimes/weights_file.h"
-#include "nasbench/graph/layer_graph.h"
 #include "nasbench/graph/network.h"
 
 namespace tenshot::descriptor {
 
 /// How a runtime is to run a graph.
 struct RuntimeOptions {
-  /// Images in an inference of a layer graph; a network has its own. Larger makes an image cheaper and a call dearer.
+  /// Images in an inference, for who makes a network to run. Larger makes an image cheaper and a call dearer.
   int batch = 1;
   /// Threads of the runtime's own pool. More are faster up to the processors that are free; beyond, times scatter.
   int threads = 1;
@@ -38,7 +37,7 @@ class PreparedNetwork {
   virtual std::vector<double> run_timed() { return {}; }
 };
 
-/// The seam between layer graphs and what executes them.
+/// The seam between networks and what executes them.
 class Runtime {
  public:
   virtual ~Runtime() = default;
@@ -59,8 +58,6 @@ class Runtime {
   /// Builds, compiles, optimises. May take much longer than a run.
   /// Throws InputError that names the node where the runtime cannot run it.
   std::unique_ptr<PreparedNetwork> prepare(const nasbench::Network& network, const RuntimeOptions& options) const;
-  /// The layer graph as a network of `options.batch` images.
-  std::unique_ptr<PreparedNetwork> prepare(const nasbench::LayerGraph& graph, const RuntimeOptions& options) const;
 
  protected:
   virtual std::unique_ptr<PreparedNetwork> prepare_network(const nasbench::Network& network,

@@ -50,44 +50,29 @@ class NodeExpression {
 
   std::string text() const {
     switch (s_.kind) {
-      case OperatorKind::convolution:
-        return convolution();
+      case OperatorKind::convolution: return convolution();
       case OperatorKind::transposed_convolution:
         return "torch.conv_transpose2d(" + x() + ", " + own("weight") + ", " + bias() + ", " + pair(s_.stride) + ", " +
                pair(a_.padding) + ", " + pair(output_padding(node_)) + ", " + std::to_string(s_.groups) + ", " +
                pair(s_.dilation) + ")";
-      case OperatorKind::linear:
-        return "torch.linear(" + x() + ", " + own("weight") + ", " + bias() + ")";
-      case OperatorKind::matrix_product:
-        return "torch.matmul(" + x() + ", " + inputs_[1] + ")";
-      case OperatorKind::max_pool:
-        return max_pool();
+      case OperatorKind::linear: return "torch.linear(" + x() + ", " + own("weight") + ", " + bias() + ")";
+      case OperatorKind::matrix_product: return "torch.matmul(" + x() + ", " + inputs_[1] + ")";
+      case OperatorKind::max_pool: return max_pool();
       case OperatorKind::average_pool:
         return "torch.avg_pool2d(" + x() + ", " + pair(s_.kernel) + ", " + pair(s_.stride) + ", " + pair(a_.padding) +
                ", " + descriptor::text(a_.ceil_mode) + ", " + descriptor::text(a_.count_padding) + ")";
-      case OperatorKind::global_pool:
-        return global_pool();
-      case OperatorKind::activation:
-        return activation();
+      case OperatorKind::global_pool: return global_pool();
+      case OperatorKind::activation: return activation();
       case OperatorKind::add:
-      case OperatorKind::multiply:
-        return joined(operands(), s_.kind == OperatorKind::add ? " + " : " * ");
-      case OperatorKind::elementwise:
-        return elementwise();
-      case OperatorKind::concatenate:
-        return concatenate();
-      case OperatorKind::split:
-        return split();
-      case OperatorKind::shuffle:
-        return shuffle();
-      case OperatorKind::pad:
-        return pad();
-      case OperatorKind::resize:
-        return resize();
-      case OperatorKind::reshape:
-        return "torch.reshape(" + x() + ", " + list(s_.output) + ")";
-      case OperatorKind::transpose:
-        return "torch.permute(" + x() + ", " + list(a_.axes) + ")";
+      case OperatorKind::multiply: return joined(operands(), s_.kind == OperatorKind::add ? " + " : " * ");
+      case OperatorKind::elementwise: return elementwise();
+      case OperatorKind::concatenate: return concatenate();
+      case OperatorKind::split: return split();
+      case OperatorKind::shuffle: return shuffle();
+      case OperatorKind::pad: return pad();
+      case OperatorKind::resize: return resize();
+      case OperatorKind::reshape: return "torch.reshape(" + x() + ", " + list(s_.output) + ")";
+      case OperatorKind::transpose: return "torch.permute(" + x() + ", " + list(a_.axes) + ")";
       case OperatorKind::batch_norm:
         return "torch.batch_norm(" + x() + ", " + own("weight") + ", " + own("bias") + ", " + own("mean") + ", " +
                own("variance") + ", False, 0.1, " + real(a_.alpha) + ", False)";
@@ -100,10 +85,8 @@ class NodeExpression {
       case OperatorKind::softmax:
         return (s_.name == "log" ? "torch.log_softmax(" : "torch.softmax(") + x() + ", " +
                std::to_string(a_.axes.at(0)) + ")";
-      case OperatorKind::reduce:
-        return reduce();
-      case OperatorKind::opaque:
-        break;
+      case OperatorKind::reduce: return reduce();
+      case OperatorKind::opaque: break;
     }
     refuse();
   }
@@ -296,10 +279,6 @@ std::string torchscript_source(const Network& network) {
   }
   const std::vector<std::string> outputs = values(network, network.outputs);
   return source + "    return " + (outputs.size() == 1 ? outputs[0] : "[" + joined(outputs) + "]") + "\n";
-}
-
-std::string torchscript_source(const nasbench::LayerGraph& graph) {
-  return torchscript_source(nasbench::network_of(graph, 1));
 }
 
 }  // namespace tenshot::descriptor

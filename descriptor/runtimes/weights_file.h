@@ -5,8 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "nasbench/graph/layer_graph.h"
 #include "nasbench/graph/network.h"
+#include "nasbench/graph/network_weights.h"
 
 namespace tenshot::descriptor {
 

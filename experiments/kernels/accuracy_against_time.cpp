@@ -15,6 +15,7 @@
 
 #include "datasets/pool/pool.h"
 #include "experiments/kernels/kept_rows.h"
+#include "experiments/kernels/learners.h"
 #include "experiments/kernels/measured_grid.h"
 #include "experiments/kernels/measured_target.h"
 #include "nasbench/spaces/networks.h"
@@ -33,13 +34,13 @@ using namespace tenshot;
 using datasets::KernelRow;
 using datasets::Pool;
 using experiments::KeptRows;
+using experiments::LearnerKind;
 using experiments::MeasuredNetwork;
 using experiments::Target;
 using nasbench::Architecture;
 using nasbench::OperatorSpecification;
 using trainer::kernels::KernelModel;
 using trainer::kernels::KernelSample;
-using trainer::kernels::LearnerKind;
 using trainer::kernels::NetworkKernel;
 
 /// What a predictor was given.
@@ -241,7 +242,7 @@ class Comparison {
       samples.push_back({row.kernel, row.leading, row.latency_ms});
       latency_ms[key_of({row.kernel, row.leading})] = row.latency_ms;
     }
-    const KernelModel model(samples, 0, learner, 1);
+    const KernelModel model(samples, 0, [&](const auto& rows) { return train_learner(learner, rows, 1); });
     double overhead_ms = 0;
     for (std::size_t i = 0; i < count; ++i) {
       double sum = 0;

@@ -5,7 +5,6 @@
 
 #include "descriptor/runtimes/libtorch_network.h"
 #include "descriptor/runtimes/libtorch_script.h"
-#include "nasbench/graph/network_builder.h"
 
 namespace tenshot::experiments {
 namespace {
@@ -49,10 +48,6 @@ void count_nodes(const Block& block, std::map<std::string, int>& counts) {
 }
 
 }  // namespace
-
-std::map<std::string, int> compiled_node_counts(std::string_view runtime, const nasbench::LayerGraph& graph) {
-  return compiled_node_counts(runtime, nasbench::network_of(graph, RuntimeOptions{}.batch));
-}
 
 std::map<std::string, int> compiled_node_counts(std::string_view runtime, const nasbench::Network& network) {
   const RuntimeOptions options;

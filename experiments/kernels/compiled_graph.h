@@ -4,7 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "nasbench/graph/layer_graph.h"
 #include "nasbench/graph/network.h"
 
 namespace tenshot::experiments {
@@ -14,8 +13,6 @@ namespace tenshot::experiments {
 /// included: {"aten::relu", 12}, {"prim::Constant", 40} and so on. A convolution's kind is followed by its kernel
 /// ("aten::conv2d 3x3"), and by " relu" where the rewrite has put a ReLU into it. In-place forms are kinds of their own
 /// ("aten::add_"). Runs the network. Throws InputError on another runtime and on a graph that is not runnable.
-std::map<std::string, int> compiled_node_counts(std::string_view runtime, const nasbench::LayerGraph& graph);
-/// The same of any network.
 std::map<std::string, int> compiled_node_counts(std::string_view runtime, const nasbench::Network& network);
 
 }  // namespace tenshot::experiments

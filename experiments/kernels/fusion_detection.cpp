@@ -42,7 +42,7 @@ int computing_nodes(const std::string& runtime, const Network& network) {
 #ifdef TENSHOT_HAS_OPENCV
 /// Layers that take time in OpenCV: those that another layer has taken in are skipped, and take none.
 int executed_layers(const Network& network) {
-  const std::string model = nasbench::onnx_model(network, {1, 1, "network", true});
+  const std::string model = nasbench::onnx_model(network, {1, "network", true});
   cv::dnn::Net net = cv::dnn::readNetFromONNX(model.data(), model.size());
   net.setPreferableBackend(cv::dnn::DNN_BACKEND_OPENCV);
   for (const nasbench::NetworkInput& input : network.inputs) {

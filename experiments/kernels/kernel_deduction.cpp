@@ -117,10 +117,8 @@ bool is_listed(const OperatorSpecification& op) {
     case OperatorKind::concatenate:
     case OperatorKind::max_pool:
     case OperatorKind::average_pool:
-    case OperatorKind::global_pool:
-      return true;
-    default:
-      return false;
+    case OperatorKind::global_pool: return true;
+    default: return false;
   }
 }
 

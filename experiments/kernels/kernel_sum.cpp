@@ -10,7 +10,6 @@ namespace tenshot::experiments {
 
 using nasbench::OperatorSpecification;
 using trainer::kernels::LatencyRows;
-using trainer::kernels::LearnerKind;
 using trainer::kernels::operation_category;
 using trainer::kernels::operation_features;
 

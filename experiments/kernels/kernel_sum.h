@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "experiments/kernels/learners.h"
 #include "nasbench/graph/operator_specification.h"
-#include "trainer/predictors/kernels/latency_learner.h"
 
 namespace tenshot::experiments {
 
@@ -28,8 +28,8 @@ class KernelSum {
  public:
   /// T_overhead is the mean of what the networks take beyond their operators. Throws InputError where there are no
   /// networks, or a network's operators are not all timed.
-  KernelSum(const std::vector<TimedNetwork>& networks, trainer::kernels::LearnerKind learner,
-            const Categorise& categorise, std::uint64_t seed);
+  KernelSum(const std::vector<TimedNetwork>& networks, LearnerKind learner, const Categorise& categorise,
+            std::uint64_t seed);
 
   double overhead_ms() const { return overhead_ms_; }
   /// The latency of one operator. One of a category that no network had is predicted by its operation_category(), and

@@ -29,9 +29,9 @@
 namespace {
 
 using namespace tenshot;
+using experiments::LearnerKind;
 using experiments::ProfiledNetwork;
 using nasbench::OperatorSpecification;
-using trainer::kernels::LearnerKind;
 
 constexpr std::size_t training_sizes[] = {30, 51}, tested = 51;
 
@@ -345,7 +345,7 @@ int main(int argc, char** argv) {
     }
     Settings settings{given["tables"].as<std::string>(), given["out"].as<std::string>(), {}, given["splits"].as<int>()};
     for (const std::string& learner : given["learners"].as<std::vector<std::string>>()) {
-      settings.learners.push_back(trainer::kernels::learner_kind(learner));
+      settings.learners.push_back(experiments::learner_kind(learner));
     }
     Experiment(settings).run();
   } catch (const std::exception& error) {

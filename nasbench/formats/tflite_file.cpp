@@ -31,26 +31,18 @@ constexpr int operator_code = 0, operator_inputs = 1, operator_outputs = 2, oper
 /// TensorType; integers of 16 bits count as int32, of 4 bits as int8, as ONNX's do.
 ElementType element_type(int type) {
   switch (type) {
-    case 0:
-      return ElementType::float32;
-    case 1:
-      return ElementType::float16;
-    case 3:
-      return ElementType::uint8;
-    case 6:
-      return ElementType::boolean;
+    case 0: return ElementType::float32;
+    case 1: return ElementType::float16;
+    case 3: return ElementType::uint8;
+    case 6: return ElementType::boolean;
     case 9:
-    case 17:
-      return ElementType::int8;
+    case 17: return ElementType::int8;
     case 4:
-    case 12:
-      return ElementType::int64;
+    case 12: return ElementType::int64;
     case 8:
     case 10:
-    case 11:
-      return ElementType::float64;
-    default:
-      return ElementType::int32;
+    case 11: return ElementType::float64;
+    default: return ElementType::int32;
   }
 }
 

@@ -202,43 +202,31 @@ std::optional<std::vector<Shape>> inferred_shapes(const Operation& op) {
   if (rule->convert == pair) return broadcast(op);
   if (rule->convert == reduce) return reduced(op, op.flag(0));
   switch (op.code()) {
-    case code::split:
-      return parts(op);
-    case code::reshape:
-      return reshaped(op);
-    case code::arg_max:
-      return reduced(op, false);
+    case code::split: return parts(op);
+    case code::reshape: return reshaped(op);
+    case code::arg_max: return reduced(op, false);
     case code::space_to_depth:
-    case code::depth_to_space:
-      return in_blocks(op);
-    case code::transpose_conv:
-      return op.few_numbers(0) ? one(op.numbers(0)) : std::nullopt;
-    default:
-      return std::nullopt;
+    case code::depth_to_space: return in_blocks(op);
+    case code::transpose_conv: return op.few_numbers(0) ? one(op.numbers(0)) : std::nullopt;
+    default: return std::nullopt;
   }
 }
 
 std::optional<std::vector<std::int64_t>> folded_numbers(const Operation& op) {
   switch (op.code()) {
-    case code::shape:
-      return op.file_shape();
+    case code::shape: return op.file_shape();
     case code::cast:
-    case code::reshape:
-      return op.few_numbers(0);
+    case code::reshape: return op.few_numbers(0);
     case code::pack:
-    case code::concatenation:
-      return all_numbers(op);
+    case code::concatenation: return all_numbers(op);
     case code::slice:
-    case code::strided_slice:
-      return chosen(op);
+    case code::strided_slice: return chosen(op);
     case code::add:
     case code::sub:
     case code::mul:
     case code::div:
-    case code::floor_div:
-      return paired(op);
-    default:
-      return std::nullopt;
+    case code::floor_div: return paired(op);
+    default: return std::nullopt;
   }
 }
 

@@ -17,6 +17,9 @@ struct TensorType {
   friend bool operator!=(const TensorType& a, const TensorType& b) { return !(a == b); }
 };
 
+/// What norms add to the variance unless they say otherwise: PyTorch's default.
+constexpr double batch_norm_epsilon = 1e-5;
+
 /// Zeros around an image, in pixels.
 struct Padding {
   int top = 0;

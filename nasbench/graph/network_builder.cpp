@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
 namespace {

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "nasbench/graph/layer_graph.h"
 #include "nasbench/graph/network.h"
 
 namespace tenshot::nasbench {
@@ -67,7 +66,7 @@ class NetworkBuilder {
   Source layer_norm(std::string name, const Source& input, double epsilon = batch_norm_epsilon);
   Source group_norm(std::string name, const Source& input, int groups, double epsilon = batch_norm_epsilon);
   Source softmax(std::string name, const Source& input, std::int64_t axis = -1);
-  /// Of tensors whose shapes broadcast.
+  /// The sum and the product of tensors whose shapes broadcast.
   Source add(std::string name, const Source& left, const Source& right);
   Source multiply(std::string name, const Source& left, const Source& right);
   Source multiply_by(std::string name, const Source& input, double constant);
@@ -108,9 +107,5 @@ Padding same_padding(const Shape& image, const WindowOptions& window, bool more_
 
 /// The shape that tensors of both shapes broadcast to (right-aligned, 1 stretches). Throws InputError where they don't.
 Shape broadcast_shape(const Shape& left, const Shape& right);
-
-/// The layer graph with a batch as a network: node i is layer i + 1, of the same name and weights. Throws InputError
-/// where the batch is not positive or a layer does not take earlier layers, as many as its kind wants.
-Network network_of(const LayerGraph& graph, int batch);
 
 }  // namespace tenshot::nasbench

@@ -23,12 +23,9 @@ bool is_norm(OperatorKind kind) {
 std::int64_t fan_in(const OperatorSpecification& operation, const Shape& weight) {
   switch (operation.kind) {
     case OperatorKind::convolution:
-    case OperatorKind::linear:
-      return element_count(weight) / weight[0];
-    case OperatorKind::transposed_convolution:
-      return element_count(weight) / weight[1] / operation.groups;
-    default:
-      return 0;
+    case OperatorKind::linear: return element_count(weight) / weight[0];
+    case OperatorKind::transposed_convolution: return element_count(weight) / weight[1] / operation.groups;
+    default: return 0;
   }
 }
 
@@ -40,22 +37,12 @@ WeightShapes weight_shapes(const NetworkNode& node) {
   const std::int64_t in = s.inputs.empty() ? 0 : channel_count(s, s.inputs[0]), out = channel_count(s, s.output);
   WeightShapes shapes;
   switch (s.kind) {
-    case OperatorKind::convolution:
-      shapes.weight = {out, in / s.groups, height, width};
-      break;
-    case OperatorKind::transposed_convolution:
-      shapes.weight = {in, out / s.groups, height, width};
-      break;
-    case OperatorKind::linear:
-      shapes.weight = {out, in};
-      break;
-    case OperatorKind::batch_norm:
-      shapes.weight = shapes.bias = shapes.mean = shapes.variance = {out};
-      break;
+    case OperatorKind::convolution: shapes.weight = {out, in / s.groups, height, width}; break;
+    case OperatorKind::transposed_convolution: shapes.weight = {in, out / s.groups, height, width}; break;
+    case OperatorKind::linear: shapes.weight = {out, in}; break;
+    case OperatorKind::batch_norm: shapes.weight = shapes.bias = shapes.mean = shapes.variance = {out}; break;
     case OperatorKind::layer_norm:
-    case OperatorKind::group_norm:
-      shapes.weight = shapes.bias = {out};
-      break;
+    case OperatorKind::group_norm: shapes.weight = shapes.bias = {out}; break;
     default:
       if (!s.constants.empty()) shapes.weight = s.constants.front();
   }
@@ -70,7 +57,7 @@ LayerWeights random_weights(const Network& network, std::size_t index, std::uint
   }
   const NetworkNode& node = network.nodes[index];
   const WeightShapes shapes = weight_shapes(node);
-  Rng rng(seed, index + 1);  // the stream of layer `index + 1`: a layer graph's first layer is its input
+  Rng rng(seed, index + 1);  // stream 0 is the input's
   LayerWeights weights;
   if (const std::int64_t inputs = fan_in(node.operation, shapes.weight); inputs > 0) {
     const double bound = std::sqrt(6.0 / static_cast<double>(inputs));

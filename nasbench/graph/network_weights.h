@@ -2,11 +2,19 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
-#include "nasbench/graph/layer_graph.h"
 #include "nasbench/graph/network.h"
 
 namespace tenshot::nasbench {
+
+/// Weights of one node, as flat arrays in the order of weight_shapes(); empty where its kind has none.
+struct LayerWeights {
+  std::vector<float> weight;    ///< convolutions, linear; scale of norms; the constant operand of other kinds
+  std::vector<float> bias;      ///< convolutions, linear; shift of norms
+  std::vector<float> mean;      ///< running mean of a batch norm
+  std::vector<float> variance;  ///< running variance of a batch norm
+};
 
 /// Shapes of what a node computes with besides its inputs; an empty shape where the kind has none.
 struct WeightShapes {
@@ -18,9 +26,11 @@ struct WeightShapes {
 };
 WeightShapes weight_shapes(const NetworkNode& node);
 
-/// Seeded weights of node `index` of `network`, in the order and with the distributions that random_weights has for a
-/// layer graph; biases and added constants lie within ±0.1, other constants within [0.5, 1.5]. A network made of a
-/// layer graph (network_of) has that graph's weights. Throws InputError when the network has no such node.
+/// Seeded weights of node `index` of `network`. Every instance differs (compilers merge equal ones). Convolutions and
+/// linear layers keep the scale of activations: uniform within ±√(6 / fan-in) (He et al., ICCV 2015, §2.2). Norms are
+/// non-trivial: scale and variance lie within [0.5, 1.5], shift and mean within ±0.1; biases and added constants lie
+/// within ±0.1, other constants within [0.5, 1.5]. The same seed and network give the same numbers everywhere. Throws
+/// InputError when the network has no such node.
 LayerWeights random_weights(const Network& network, std::size_t index, std::uint64_t seed);
 
 }  // namespace tenshot::nasbench

@@ -5,8 +5,6 @@
 #include <onnx/checker.h>
 #include <onnx/onnx_pb.h>
 
-#include <algorithm>
-
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_writing.h"
 #include "nasbench/support/error.h"
@@ -18,16 +16,11 @@ constexpr int ir_version = 7;  // the one that opset 13 came with (ONNX 1.8)
 
 int onnx_type(ElementType type) {
   switch (type) {
-    case ElementType::float32:
-      return onnx::TensorProto::FLOAT;
-    case ElementType::int64:
-      return onnx::TensorProto::INT64;
-    case ElementType::int32:
-      return onnx::TensorProto::INT32;
-    case ElementType::boolean:
-      return onnx::TensorProto::BOOL;
-    default:
-      throw InputError("ONNX writing does not cover tensors of " + std::string(name(type)));
+    case ElementType::float32: return onnx::TensorProto::FLOAT;
+    case ElementType::int64: return onnx::TensorProto::INT64;
+    case ElementType::int32: return onnx::TensorProto::INT32;
+    case ElementType::boolean: return onnx::TensorProto::BOOL;
+    default: throw InputError("ONNX writing does not cover tensors of " + std::string(name(type)));
   }
 }
 
@@ -212,13 +205,6 @@ std::string onnx_model(const Network& network, const OnnxOptions& options) {
     throw InputError("network '" + options.name + "' makes no valid ONNX model: " + error.what());
   }
   return deterministic_bytes(model);
-}
-
-std::string onnx_model(const LayerGraph& graph, const OnnxOptions& options) {
-  if (options.batch < 1) throw InputError("batch is " + std::to_string(options.batch) + "; expected at least 1");
-  Network network = network_of(graph, options.batch);
-  network.inputs.front().name = onnx_input_name;
-  return onnx_model(network, options);
 }
 
 }  // namespace tenshot::nasbench

@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <string>
 
-#include "nasbench/graph/layer_graph.h"
 #include "nasbench/graph/network.h"
 
 namespace tenshot::nasbench {
@@ -13,7 +12,6 @@ constexpr const char* onnx_input_name = "input";
 constexpr const char* onnx_output_name = "output";
 
 struct OnnxOptions {
-  int batch = 1;                  ///< of a layer graph; a network has its own
   std::uint64_t weight_seed = 1;  ///< of random_weights: the same seed gives what the runtimes of descriptor/ run
   std::string name = "tenshot";   ///< of the graph
   /// Bounds of Clip and sizes of Split as attributes, as ONNX had them before opsets 11 and 13, for readers that know
@@ -28,9 +26,5 @@ struct OnnxOptions {
 /// the network is not sound or has an opaque operator, numbers of another type than float32, or anything else that
 /// ONNX's own checker refuses.
 std::string onnx_model(const Network& network, const OnnxOptions& options);
-
-/// The layer graph as a network of `options.batch` images; its input is called `onnx_input_name`. Throws InputError
-/// where the graph is empty or the batch not positive.
-std::string onnx_model(const LayerGraph& graph, const OnnxOptions& options);
 
 }  // namespace tenshot::nasbench

@@ -23,36 +23,25 @@ enum class Message { model, graph, node, attribute, tensor, function, other };
 
 Message child_of(Message message, std::uint32_t field) {
   switch (message) {
-    case Message::model:
-      return field == 7 ? Message::graph : field == 25 ? Message::function : Message::other;
-    case Message::function:
-      return field == 7 ? Message::node : Message::other;
-    case Message::graph:
-      return field == 1 ? Message::node : field == 5 ? Message::tensor : Message::other;
-    case Message::node:
-      return field == 5 ? Message::attribute : Message::other;
+    case Message::model: return field == 7 ? Message::graph : field == 25 ? Message::function : Message::other;
+    case Message::function: return field == 7 ? Message::node : Message::other;
+    case Message::graph: return field == 1 ? Message::node : field == 5 ? Message::tensor : Message::other;
+    case Message::node: return field == 5 ? Message::attribute : Message::other;
     case Message::attribute:
       return field == 5 || field == 10 ? Message::tensor : field == 6 || field == 11 ? Message::graph : Message::other;
-    default:
-      return Message::other;
+    default: return Message::other;
   }
 }
 
 /// Fields that nothing here reads: numbers of large tensors, documentation, training, sparse weights.
 bool is_passed_over(Message message, std::uint32_t field) {
   switch (message) {
-    case Message::model:
-      return field == 6 || field == 14 || field == 20;
-    case Message::graph:
-      return field == 10 || field == 14 || field == 15 || field == 16;
-    case Message::node:
-      return field == 6 || field > 7;
-    case Message::attribute:
-      return field == 13 || field == 22 || field == 23;
-    case Message::tensor:
-      return (field >= 4 && field <= 7) || (field >= 9 && field <= 13);
-    default:
-      return false;
+    case Message::model: return field == 6 || field == 14 || field == 20;
+    case Message::graph: return field == 10 || field == 14 || field == 15 || field == 16;
+    case Message::node: return field == 6 || field > 7;
+    case Message::attribute: return field == 13 || field == 22 || field == 23;
+    case Message::tensor: return (field >= 4 && field <= 7) || (field >= 9 && field <= 13);
+    default: return false;
   }
 }
 
@@ -174,20 +163,11 @@ class ModelReader {
           }
           file_.nodes.push_back(parsed<onnx::NodeProto>(Message::node, field));
           break;
-        case 5:
-          file_.initializers.push_back(parsed<onnx::TensorProto>(Message::tensor, field));
-          break;
-        case 11:
-          file_.inputs.push_back(parsed<onnx::ValueInfoProto>(Message::other, field));
-          break;
-        case 12:
-          file_.outputs.push_back(parsed<onnx::ValueInfoProto>(Message::other, field));
-          break;
-        case 13:
-          file_.values.push_back(parsed<onnx::ValueInfoProto>(Message::other, field));
-          break;
-        default:
-          pass_over(field);
+        case 5: file_.initializers.push_back(parsed<onnx::TensorProto>(Message::tensor, field)); break;
+        case 11: file_.inputs.push_back(parsed<onnx::ValueInfoProto>(Message::other, field)); break;
+        case 12: file_.outputs.push_back(parsed<onnx::ValueInfoProto>(Message::other, field)); break;
+        case 13: file_.values.push_back(parsed<onnx::ValueInfoProto>(Message::other, field)); break;
+        default: pass_over(field);
       }
     });
   }

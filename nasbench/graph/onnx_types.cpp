@@ -18,7 +18,7 @@ namespace {
 /// says it that is no constant.
 bool follows_from_data(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
   static const std::set<std::string> always = {"NonMaxSuppression", "NonZero", "Unique", "Compress", "StringSplit"};
-  /// Of these, the inputs from the first or the second on say the shape.
+  /// Operators whose inputs say the shape, from the first or from the second on.
   static const auto by_first = std::set<std::string>(
       {"ConstantOfShape", "Range", "Loop", "Scan", "HannWindow", "HammingWindow", "BlackmanWindow", "MelWeightMatrix"});
   static const auto by_second = std::set<std::string>(

@@ -51,7 +51,7 @@ constexpr auto as_it_is = [](auto value) { return value; };
 constexpr auto from_half = [](auto value) { return half(static_cast<std::uint16_t>(value)); };
 constexpr auto from_brain = [](auto value) { return brain_float(static_cast<std::uint16_t>(value)); };
 
-/// Of one type: T is what raw data hold, `field` what the message holds otherwise.
+/// Reads numbers of one type: T is what raw data hold, `field` what the message holds otherwise.
 template <class T, class Field, class Out, class Convert>
 bool read_as(const TensorProto& tensor, const Field& field, std::size_t count, std::vector<Out>& out, Convert convert) {
   return tensor.has_raw_data() ? read_raw<T>(tensor.raw_data(), count, out, convert)
@@ -62,25 +62,16 @@ bool read_numbers(const TensorProto& t, std::size_t count, Numbers& numbers) {
   std::vector<std::int64_t>& integers = numbers.integers;
   std::vector<double>& reals = numbers.reals;
   switch (t.data_type()) {
-    case TensorProto::FLOAT:
-      return read_as<float>(t, t.float_data(), count, reals, as_it_is);
-    case TensorProto::DOUBLE:
-      return read_as<double>(t, t.double_data(), count, reals, as_it_is);
-    case TensorProto::FLOAT16:
-      return read_as<std::uint16_t>(t, t.int32_data(), count, reals, from_half);
-    case TensorProto::BFLOAT16:
-      return read_as<std::uint16_t>(t, t.int32_data(), count, reals, from_brain);
-    case TensorProto::INT64:
-      return read_as<std::int64_t>(t, t.int64_data(), count, integers, as_it_is);
-    case TensorProto::INT32:
-      return read_as<std::int32_t>(t, t.int32_data(), count, integers, as_it_is);
-    case TensorProto::INT8:
-      return read_as<std::int8_t>(t, t.int32_data(), count, integers, as_it_is);
+    case TensorProto::FLOAT: return read_as<float>(t, t.float_data(), count, reals, as_it_is);
+    case TensorProto::DOUBLE: return read_as<double>(t, t.double_data(), count, reals, as_it_is);
+    case TensorProto::FLOAT16: return read_as<std::uint16_t>(t, t.int32_data(), count, reals, from_half);
+    case TensorProto::BFLOAT16: return read_as<std::uint16_t>(t, t.int32_data(), count, reals, from_brain);
+    case TensorProto::INT64: return read_as<std::int64_t>(t, t.int64_data(), count, integers, as_it_is);
+    case TensorProto::INT32: return read_as<std::int32_t>(t, t.int32_data(), count, integers, as_it_is);
+    case TensorProto::INT8: return read_as<std::int8_t>(t, t.int32_data(), count, integers, as_it_is);
     case TensorProto::UINT8:
-    case TensorProto::BOOL:
-      return read_as<std::uint8_t>(t, t.int32_data(), count, integers, as_it_is);
-    default:
-      return false;
+    case TensorProto::BOOL: return read_as<std::uint8_t>(t, t.int32_data(), count, integers, as_it_is);
+    default: return false;
   }
 }
 
@@ -107,31 +98,22 @@ std::int64_t Numbers::whole(std::size_t i) const { return integer ? integers[i] 
 
 ElementType element_type(int onnx_type) {
   switch (onnx_type) {
-    case TensorProto::FLOAT16:
-      return ElementType::float16;
-    case TensorProto::BFLOAT16:
-      return ElementType::bfloat16;
+    case TensorProto::FLOAT16: return ElementType::float16;
+    case TensorProto::BFLOAT16: return ElementType::bfloat16;
     case TensorProto::DOUBLE:
     case TensorProto::COMPLEX64:
-    case TensorProto::COMPLEX128:
-      return ElementType::float64;
-    case TensorProto::INT8:
-      return ElementType::int8;
+    case TensorProto::COMPLEX128: return ElementType::float64;
+    case TensorProto::INT8: return ElementType::int8;
     case TensorProto::UINT8:
-    case TensorProto::STRING:
-      return ElementType::uint8;
+    case TensorProto::STRING: return ElementType::uint8;
     case TensorProto::INT16:
     case TensorProto::UINT16:
     case TensorProto::INT32:
-    case TensorProto::UINT32:
-      return ElementType::int32;
+    case TensorProto::UINT32: return ElementType::int32;
     case TensorProto::INT64:
-    case TensorProto::UINT64:
-      return ElementType::int64;
-    case TensorProto::BOOL:
-      return ElementType::boolean;
-    default:
-      return onnx_type > TensorProto::BFLOAT16 ? ElementType::int8 : ElementType::float32;
+    case TensorProto::UINT64: return ElementType::int64;
+    case TensorProto::BOOL: return ElementType::boolean;
+    default: return onnx_type > TensorProto::BFLOAT16 ? ElementType::int8 : ElementType::float32;
   }
 }
 
@@ -140,10 +122,8 @@ bool is_integer(int onnx_type) {
     case ElementType::float32:
     case ElementType::float16:
     case ElementType::bfloat16:
-    case ElementType::float64:
-      return false;
-    default:
-      return true;
+    case ElementType::float64: return false;
+    default: return true;
   }
 }
 
@@ -183,17 +163,10 @@ TensorProto tensor_proto(const OnnxValue& value) {
   const Numbers& numbers = *value.numbers;
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     switch (value.element) {
-      case TensorProto::INT64:
-        tensor.add_int64_data(numbers.whole(i));
-        break;
-      case TensorProto::DOUBLE:
-        tensor.add_double_data(numbers.real(i));
-        break;
-      case TensorProto::FLOAT:
-        tensor.add_float_data(static_cast<float>(numbers.real(i)));
-        break;
-      default:
-        tensor.add_int32_data(static_cast<std::int32_t>(numbers.whole(i)));
+      case TensorProto::INT64: tensor.add_int64_data(numbers.whole(i)); break;
+      case TensorProto::DOUBLE: tensor.add_double_data(numbers.real(i)); break;
+      case TensorProto::FLOAT: tensor.add_float_data(static_cast<float>(numbers.real(i))); break;
+      default: tensor.add_int32_data(static_cast<std::int32_t>(numbers.whole(i)));
     }
   }
   return tensor;

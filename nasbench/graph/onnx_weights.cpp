@@ -66,15 +66,9 @@ class PlaceFinder {
       const std::uint64_t tag = varint(at);
       const auto field = static_cast<std::uint32_t>(tag >> 3);
       switch (tag & 7) {
-        case 0:
-          varint(at);
-          break;
-        case 1:
-          at += 8;
-          break;
-        case 5:
-          at += 4;
-          break;
+        case 0: varint(at); break;
+        case 1: at += 8; break;
+        case 5: at += 4; break;
         case 2: {
           const std::uint64_t length = varint(at);
           if (length > end - at) refuse();
@@ -82,8 +76,7 @@ class PlaceFinder {
           at += length;
           break;
         }
-        default:
-          refuse();
+        default: refuse();
       }
     }
   }

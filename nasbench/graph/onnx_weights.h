@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nasbench/graph/layer_graph.h"
+#include "nasbench/graph/network_weights.h"
 
 namespace tenshot::nasbench {
 

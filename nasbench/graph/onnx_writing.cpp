@@ -320,49 +320,29 @@ onnx::NodeProto& write_operator(OnnxNodeWriting& w) {
   }
   switch (w.node.operation.kind) {
     case OperatorKind::convolution:
-    case OperatorKind::transposed_convolution:
-      return convolution(w);
-    case OperatorKind::linear:
-      return linear(w);
-    case OperatorKind::matrix_product:
-      return w.graph.node("MatMul", w.node.name, w.inputs);
+    case OperatorKind::transposed_convolution: return convolution(w);
+    case OperatorKind::linear: return linear(w);
+    case OperatorKind::matrix_product: return w.graph.node("MatMul", w.node.name, w.inputs);
     case OperatorKind::max_pool:
-    case OperatorKind::average_pool:
-      return pool(w);
-    case OperatorKind::global_pool:
-      return global_pool(w);
-    case OperatorKind::activation:
-      return activation(w);
+    case OperatorKind::average_pool: return pool(w);
+    case OperatorKind::global_pool: return global_pool(w);
+    case OperatorKind::activation: return activation(w);
     case OperatorKind::add:
     case OperatorKind::multiply:
-    case OperatorKind::elementwise:
-      return elementwise(w);
-    case OperatorKind::concatenate:
-      return concatenate(w);
-    case OperatorKind::split:
-      return split(w);
-    case OperatorKind::shuffle:
-      return shuffle(w);
-    case OperatorKind::pad:
-      return pad(w);
-    case OperatorKind::resize:
-      return resize(w);
-    case OperatorKind::reshape:
-      return reshape(w, w.inputs[0], w.node.operation.output);
-    case OperatorKind::transpose:
-      return transpose(w);
-    case OperatorKind::batch_norm:
-      return batch_norm(w);
-    case OperatorKind::layer_norm:
-      return layer_norm(w);
-    case OperatorKind::group_norm:
-      return group_norm(w);
-    case OperatorKind::softmax:
-      return softmax(w);
-    case OperatorKind::reduce:
-      return reduce(w);
-    case OperatorKind::opaque:
-      break;
+    case OperatorKind::elementwise: return elementwise(w);
+    case OperatorKind::concatenate: return concatenate(w);
+    case OperatorKind::split: return split(w);
+    case OperatorKind::shuffle: return shuffle(w);
+    case OperatorKind::pad: return pad(w);
+    case OperatorKind::resize: return resize(w);
+    case OperatorKind::reshape: return reshape(w, w.inputs[0], w.node.operation.output);
+    case OperatorKind::transpose: return transpose(w);
+    case OperatorKind::batch_norm: return batch_norm(w);
+    case OperatorKind::layer_norm: return layer_norm(w);
+    case OperatorKind::group_norm: return group_norm(w);
+    case OperatorKind::softmax: return softmax(w);
+    case OperatorKind::reduce: return reduce(w);
+    case OperatorKind::opaque: break;
   }
   refuse(w, "an opaque operator cannot be written as ONNX: what it computes is not known");
 }

@@ -15,7 +15,7 @@ struct OperatorSequence {
   std::vector<OperatorSpecification> operators;  ///< none: an empty call, which gives its input back
 
   bool is_empty_call() const { return operators.empty(); }
-  /// Of the first tensor; 0 where it is no image.
+  /// Channels and height of the first tensor; 0 where it is no image.
   int channels() const { return input.size() == 4 ? static_cast<int>(input[1]) : 0; }
   int resolution() const { return input.size() == 4 ? static_cast<int>(input[2]) : 0; }
 

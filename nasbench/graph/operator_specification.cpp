@@ -40,12 +40,9 @@ std::int64_t weight_count(const OperatorSpecification& s) {
   const std::int64_t in = channel_count(s, s.inputs[0]), out = channel_count(s, s.output);
   switch (s.kind) {
     case OperatorKind::convolution:
-    case OperatorKind::transposed_convolution:
-      return in / s.groups * out * s.kernel.height * s.kernel.width;
-    case OperatorKind::linear:
-      return in * out;
-    default:
-      return 0;
+    case OperatorKind::transposed_convolution: return in / s.groups * out * s.kernel.height * s.kernel.width;
+    case OperatorKind::linear: return in * out;
+    default: return 0;
   }
 }
 
@@ -87,18 +84,15 @@ std::int64_t channel_count(const OperatorSpecification& s, const Shape& shape) {
   switch (s.kind) {
     case OperatorKind::linear:
     case OperatorKind::matrix_product:
-    case OperatorKind::layer_norm:
-      return shape.back();
+    case OperatorKind::layer_norm: return shape.back();
     case OperatorKind::convolution:
     case OperatorKind::transposed_convolution:
     case OperatorKind::max_pool:
     case OperatorKind::average_pool:
     case OperatorKind::global_pool:
     case OperatorKind::batch_norm:
-    case OperatorKind::group_norm:
-      return shape.size() >= 2 ? shape[1] : shape[0];
-    default:
-      return shape.size() >= 4 ? shape[1] : shape.back();
+    case OperatorKind::group_norm: return shape.size() >= 2 ? shape[1] : shape[0];
+    default: return shape.size() >= 4 ? shape[1] : shape.back();
   }
 }
 
@@ -107,17 +101,13 @@ std::int64_t multiply_adds(const OperatorSpecification& s) {
   const std::int64_t in = channel_count(s, s.inputs[0]);
   const std::int64_t window = std::int64_t{s.kernel.height} * s.kernel.width;
   switch (s.kind) {
-    case OperatorKind::convolution:
-      return element_count(s.output) * (in / s.groups) * window;
+    case OperatorKind::convolution: return element_count(s.output) * (in / s.groups) * window;
     case OperatorKind::transposed_convolution:
       return element_count(s.inputs[0]) * (channel_count(s, s.output) / s.groups) * window;
     case OperatorKind::linear:
-    case OperatorKind::matrix_product:
-      return s.inputs[0].empty() ? 0 : element_count(s.output) * s.inputs[0].back();
-    case OperatorKind::opaque:
-      return opaque_multiply_adds(s);
-    default:
-      return 0;
+    case OperatorKind::matrix_product: return s.inputs[0].empty() ? 0 : element_count(s.output) * s.inputs[0].back();
+    case OperatorKind::opaque: return opaque_multiply_adds(s);
+    default: return 0;
   }
 }
 
@@ -127,16 +117,12 @@ std::int64_t parameter_count(const OperatorSpecification& s) {
   switch (s.kind) {
     case OperatorKind::convolution:
     case OperatorKind::transposed_convolution:
-    case OperatorKind::linear:
-      return weight_count(s) + (s.bias ? channel_count(s, s.output) : 0);
+    case OperatorKind::linear: return weight_count(s) + (s.bias ? channel_count(s, s.output) : 0);
     case OperatorKind::batch_norm:
     case OperatorKind::layer_norm:
-    case OperatorKind::group_norm:
-      return 2 * channel_count(s, s.output);
-    case OperatorKind::opaque:
-      return opaque_parameter_count(s);
-    default:
-      return constants;
+    case OperatorKind::group_norm: return 2 * channel_count(s, s.output);
+    case OperatorKind::opaque: return opaque_parameter_count(s);
+    default: return constants;
   }
 }
 

@@ -1,6 +1,5 @@
 #include "nasbench/spaces/layered_expansion.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include "nasbench/support/error.h"

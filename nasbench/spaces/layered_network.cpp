@@ -1,7 +1,6 @@
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/spaces/layered_levels.h"
 #include "nasbench/spaces/layered_space.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -43,10 +42,6 @@ Source append_block(NetworkBuilder& builder, const Block& block, const std::stri
 }
 
 }  // namespace
-
-LayerGraph LayeredSpace::network(const Architecture&, const NetworkShape&) const {
-  throw InputError("networks of the search space " + name_ + " are no layer graphs");
-}
 
 Network LayeredSpace::computation(const Architecture& architecture, const NetworkShape& shape, int batch) const {
   const NetworkShape own = shape_of(architecture, shape);

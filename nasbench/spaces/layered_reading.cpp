@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <utility>
 
 #include "nasbench/spaces/layered_levels.h"
 #include "nasbench/support/error.h"

@@ -34,13 +34,12 @@ class LayeredSpace final : public SearchSpace {
   std::vector<double> operation_counts(const Architecture& architecture) const override;
   bool connected(const Architecture&) const override { return true; }
   Architecture canonical(const Architecture& architecture) const override { return architecture; }
-  LayerGraph network(const Architecture& architecture, const NetworkShape& shape) const override;
   Network computation(const Architecture& architecture, const NetworkShape& shape, int batch) const override;
   std::int64_t flop_count(const Architecture& architecture, const NetworkShape& shape) const override;
   std::vector<OperatorSpecification> operator_list(const Architecture& architecture) const override;
   std::vector<std::uint32_t> operator_parts(const Architecture& architecture) const override;
   std::vector<OperatorSpecification> operator_part(std::uint32_t part) const override;
-  std::vector<Operator> operators(const NetworkShape&) const override { return {}; }
+  std::vector<Operator> operators(const NetworkShape&, int) const override { return {}; }
   std::vector<double> operator_occurrences(const Architecture&) const override { return {}; }
 
   /// The one space of this description (layered_space() below, without its look at the name).

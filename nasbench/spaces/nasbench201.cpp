@@ -30,10 +30,8 @@ std::size_t candidate_operation(std::string_view text) {
   constexpr std::size_t kernel_position = std::string_view("nor_conv_").size();
   if (text.size() <= kernel_position) return static_cast<std::size_t>(Operation::none);
   switch (text[0]) {
-    case 's':
-      return static_cast<std::size_t>(Operation::skip_connect);
-    case 'a':
-      return static_cast<std::size_t>(Operation::avg_pool_3x3);
+    case 's': return static_cast<std::size_t>(Operation::skip_connect);
+    case 'a': return static_cast<std::size_t>(Operation::avg_pool_3x3);
     default:
       if (text[2] == 'n') return static_cast<std::size_t>(Operation::none);
       return static_cast<std::size_t>(text[kernel_position] == '1' ? Operation::nor_conv_1x1 : Operation::nor_conv_3x3);
@@ -134,18 +132,20 @@ class NasBench201 final : public SearchSpace {
     return architecture_of(cell);
   }
 
-  LayerGraph network(const Architecture& architecture, const NetworkShape& shape) const override {
-    return cell_network(cell_of(architecture), shape);
+  Network computation(const Architecture& architecture, const NetworkShape& shape, int batch) const override {
+    return cell_network(cell_of(architecture), shape, batch);
   }
 
   std::int64_t flop_count(const Architecture& architecture, const NetworkShape& shape) const override {
     return cell_network_flop_count(cell_of(architecture), shape);
   }
 
-  std::vector<Operator> operators(const NetworkShape& shape) const override { return cell_operators(shape); }
+  std::vector<Operator> operators(const NetworkShape& shape, int batch) const override {
+    return cell_operators(shape, batch);
+  }
 
-  std::vector<OperationChain> operation_chains(const NetworkShape& shape) const override {
-    return cell_operation_chains(shape);
+  std::vector<OperationChain> operation_chains(const NetworkShape& shape, int batch) const override {
+    return cell_operation_chains(shape, batch);
   }
 
   std::optional<OperatorSequence> named_operation(std::string_view name, int channels, int resolution) const override {

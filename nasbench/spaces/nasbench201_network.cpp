@@ -1,11 +1,11 @@
 #include "nasbench/spaces/nasbench201_network.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <string>
-#include <utility>
 
-#include "nasbench/graph/layer_graph_builder.h"
+#include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
@@ -39,39 +39,36 @@ std::int64_t convolution_flops(int inputs, int outputs, int kernel, int resoluti
 }
 
 /// ReLU, convolution, batch norm: the benchmark's order.
-int relu_conv_norm(LayerGraphBuilder& builder, const std::string& prefix, int input, int channels,
-                   const Window& window) {
-  const int relu = builder.relu(prefix + "_relu", input);
-  const int conv = builder.convolution(prefix + "_conv", relu, channels, window);
+Source relu_conv_norm(NetworkBuilder& builder, const std::string& prefix, const Source& input, int channels,
+                      const WindowOptions& window) {
+  const Source relu = builder.activation(prefix + "_relu", input, "relu");
+  const Source conv = builder.convolution(prefix + "_conv", relu, channels, {window});
   return builder.batch_norm(prefix + "_norm", conv);
 }
 
-/// Adds what `operation` computes of `input` and returns the layer that holds it, which for a skip is `input` itself.
-int apply(LayerGraphBuilder& builder, Operation operation, const std::string& prefix, int input, int channels) {
+/// Adds what `operation` computes of `input` and returns the tensor that holds it, which for a skip is `input` itself.
+Source apply(NetworkBuilder& builder, Operation operation, const std::string& prefix, const Source& input,
+             int channels) {
   switch (operation) {
-    case Operation::none:
-      return builder.zero(prefix + "_zero", input);
-    case Operation::skip_connect:
-      return input;
-    case Operation::nor_conv_1x1:
-      return relu_conv_norm(builder, prefix, input, channels, {1, 1, 0});
-    case Operation::nor_conv_3x3:
-      return relu_conv_norm(builder, prefix, input, channels, {3, 1, 1});
-    case Operation::avg_pool_3x3:
-      return builder.average_pool(prefix + "_pool", input, {3, 1, 1});
+    case Operation::none: return builder.multiply_by(prefix + "_zero", input, 0);
+    case Operation::skip_connect: return input;
+    case Operation::nor_conv_1x1: return relu_conv_norm(builder, prefix, input, channels, same_window(1));
+    case Operation::nor_conv_3x3: return relu_conv_norm(builder, prefix, input, channels, same_window(3));
+    case Operation::avg_pool_3x3: return builder.average_pool(prefix + "_pool", input, {same_window(3)});
   }
   throw InputError(prefix + ": operation " + std::to_string(static_cast<int>(operation)) + " does not exist");
 }
 
 /// A node is the sum of its incoming edges, in the order of `edges`; node 3 is the cell's output.
-int append_cell(LayerGraphBuilder& builder, const Cell& cell, const std::string& prefix, int input, int channels) {
-  std::array<int, node_count> nodes{};
+Source append_cell(NetworkBuilder& builder, const Cell& cell, const std::string& prefix, const Source& input,
+                   int channels) {
+  std::array<Source, node_count> nodes{};
   std::array<int, node_count> summands{};
   nodes[0] = input;
   for (std::size_t e = 0; e < edge_count; ++e) {
     const auto source = static_cast<std::size_t>(edges[e].source);
     const auto target = static_cast<std::size_t>(edges[e].target);
-    const int value = apply(builder, cell[e], prefix + "_edge" + std::to_string(e), nodes[source], channels);
+    const Source value = apply(builder, cell[e], prefix + "_edge" + std::to_string(e), nodes[source], channels);
     const int before = summands[target]++;
     nodes[target] = before == 0
                         ? value
@@ -83,21 +80,29 @@ int append_cell(LayerGraphBuilder& builder, const Cell& cell, const std::string&
 
 /// Halves the resolution and changes the channels, with a shortcut by average pooling (the benchmark's
 /// ResNetBasicblock).
-int append_residual_block(LayerGraphBuilder& builder, const std::string& prefix, int input, int channels) {
-  const int a = relu_conv_norm(builder, prefix + "_a", input, channels, {3, 2, 1});
-  const int b = relu_conv_norm(builder, prefix + "_b", a, channels, {3, 1, 1});
-  const int pool = builder.average_pool(prefix + "_shortcut_pool", input, {2, 2, 0});
-  const int shortcut = builder.convolution(prefix + "_shortcut_conv", pool, channels, {1, 1, 0});
+Source append_residual_block(NetworkBuilder& builder, const std::string& prefix, const Source& input, int channels) {
+  const WindowOptions halves = {{2, 2}, {2, 2}, {}, {}};
+  const Source a = relu_conv_norm(builder, prefix + "_a", input, channels, same_window(3, 2));
+  const Source b = relu_conv_norm(builder, prefix + "_b", a, channels, same_window(3));
+  const Source pool = builder.average_pool(prefix + "_shortcut_pool", input, {halves});
+  const Source shortcut = builder.convolution(prefix + "_shortcut_conv", pool, channels, {same_window(1)});
   return builder.add(prefix + "_add", shortcut, b);
+}
+
+/// The input of a network, of an operator or of a chain.
+Source image_of(NetworkBuilder& builder, int batch, int channels, int resolution) {
+  if (batch < 1) throw InputError("batch is " + std::to_string(batch) + "; expected at least 1");
+  return builder.input("input", {batch, channels, resolution, resolution});
 }
 
 }  // namespace
 
-LayerGraph cell_network(const Cell& cell, const NetworkShape& shape) {
+Network cell_network(const Cell& cell, const NetworkShape& shape, int batch) {
   const std::array<Stage, stage_count> stages = stages_of(shape);
-  LayerGraphBuilder builder({image_channels, shape.resolution, shape.resolution});
-  const int stem = builder.convolution("stem_conv", builder.input(), stages[0].channels, {3, 1, 1});
-  int last = builder.batch_norm("stem_norm", stem);
+  NetworkBuilder builder;
+  const Source image = image_of(builder, batch, image_channels, shape.resolution);
+  const Source stem = builder.convolution("stem_conv", image, stages[0].channels, {same_window(3)});
+  Source last = builder.batch_norm("stem_norm", stem);
   int cells = 0;
   for (std::size_t s = 0; s < stages.size(); ++s) {
     if (s > 0) last = append_residual_block(builder, "residual" + std::to_string(s), last, stages[s].channels);
@@ -106,9 +111,9 @@ LayerGraph cell_network(const Cell& cell, const NetworkShape& shape) {
     }
   }
   last = builder.batch_norm("head_norm", last);
-  last = builder.relu("head_relu", last);
+  last = builder.activation("head_relu", last, "relu");
   last = builder.global_average_pool("head_pool", last);
-  builder.linear("head_linear", last, shape.classes);
+  builder.output(builder.linear("head_linear", last, shape.classes));
   return builder.take();
 }
 
@@ -160,51 +165,54 @@ std::optional<OperatorSequence> cell_operation(std::string_view name, int channe
   return std::nullopt;
 }
 
-std::vector<Operator> cell_operators(const NetworkShape& shape) {
+std::vector<Operator> cell_operators(const NetworkShape& shape, int batch) {
   std::vector<Operator> operators;
   for (std::size_t o = 0; o < operation_count; ++o) {
     for (const auto& [channels, resolution] : stages_of(shape)) {
-      LayerGraphBuilder builder({channels, resolution, resolution});
+      NetworkBuilder builder;
       const std::string name(operation_names[o]);
-      apply(builder, static_cast<Operation>(o), name, builder.input(), channels);
+      const Source image = image_of(builder, batch, channels, resolution);
+      builder.output(apply(builder, static_cast<Operation>(o), name, image, channels));
       operators.push_back({name, *cell_operation(name, channels, resolution), builder.take()});
     }
   }
   return operators;
 }
 
-std::vector<OperationChain> cell_operation_chains(const NetworkShape& shape) {
-  using Append = int (*)(LayerGraphBuilder&, const std::string&, int input, int before, int channels);
-  // `before` is the chain's first tensor: from the second addition on, the two that are added differ.
-  const std::vector<std::pair<const char*, Append>> operations = {
-      {"nor_conv_1x1", [](auto& builder, const auto& prefix, int input, int,
-                          int channels) { return apply(builder, Operation::nor_conv_1x1, prefix, input, channels); }},
-      {"nor_conv_3x3", [](auto& builder, const auto& prefix, int input, int,
-                          int channels) { return apply(builder, Operation::nor_conv_3x3, prefix, input, channels); }},
-      {"avg_pool_3x3", [](auto& builder, const auto& prefix, int input, int,
-                          int channels) { return apply(builder, Operation::avg_pool_3x3, prefix, input, channels); }},
-      {"add", [](auto& builder, const auto& prefix, int input, int before,
-                 int) { return builder.add(prefix + "_add", input, before); }},
-      {"relu",
-       [](auto& builder, const auto& prefix, int input, int, int) { return builder.relu(prefix + "_relu", input); }},
-      {"multiply",
-       [](auto& builder, const auto& prefix, int input, int, int) { return builder.zero(prefix + "_zero", input); }}};
+namespace {
+
+/// Appends one instance of a chain's operation. `before` is the chain's first tensor: from the second addition on, the
+/// two that are added differ.
+Source append_instance(NetworkBuilder& builder, const std::string& operation, const std::string& prefix,
+                       const Source& input, const Source& before, int channels) {
+  if (operation == "add") return builder.add(prefix + "_add", input, before);
+  if (operation == "relu") return builder.activation(prefix + "_relu", input, "relu");
+  if (operation == "multiply") return apply(builder, Operation::none, prefix, input, channels);
+  const auto of_cell = std::find(operation_names.begin(), operation_names.end(), operation) - operation_names.begin();
+  return apply(builder, static_cast<Operation>(of_cell), prefix, input, channels);
+}
+
+Network chain_of(const Stage& stage, const std::string& operation, int instances, int batch) {
+  NetworkBuilder builder;
+  const Source image = image_of(builder, batch, stage.channels, stage.resolution);
+  const Source before = relu_conv_norm(builder, "before", image, stage.channels, same_window(1));
+  Source last = before;
+  for (int i = 0; i < instances; ++i) {
+    last = append_instance(builder, operation, operation + std::to_string(i), last, before, stage.channels);
+  }
+  builder.output(relu_conv_norm(builder, "after", last, stage.channels, same_window(1)));
+  return builder.take();
+}
+
+}  // namespace
+
+std::vector<OperationChain> cell_operation_chains(const NetworkShape& shape, int batch) {
   constexpr int repeats = 8;
-  const auto chain = [](const Stage& stage, const std::string& name, Append append, int instances) {
-    LayerGraphBuilder builder({stage.channels, stage.resolution, stage.resolution});
-    const int before = relu_conv_norm(builder, "before", builder.input(), stage.channels, {1, 1, 0});
-    int last = before;
-    for (int i = 0; i < instances; ++i) {
-      last = append(builder, name + std::to_string(i), last, before, stage.channels);
-    }
-    relu_conv_norm(builder, "after", last, stage.channels, {1, 1, 0});
-    return builder.take();
-  };
   std::vector<OperationChain> chains;
-  for (const auto& [name, append] : operations) {
+  for (const char* operation : {"nor_conv_1x1", "nor_conv_3x3", "avg_pool_3x3", "add", "relu", "multiply"}) {
     for (const Stage& stage : stages_of(shape)) {
-      chains.push_back({name, *cell_operation(name, stage.channels, stage.resolution), repeats,
-                        chain(stage, name, append, repeats), chain(stage, name, append, 0)});
+      chains.push_back({operation, *cell_operation(operation, stage.channels, stage.resolution), repeats,
+                        chain_of(stage, operation, repeats, batch), chain_of(stage, operation, 0, batch)});
     }
   }
   return chains;

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "nasbench/graph/layer_graph.h"
+#include "nasbench/graph/network.h"
 #include "nasbench/spaces/cell.h"
 #include "nasbench/spaces/search_space.h"
 
@@ -15,16 +15,17 @@ namespace tenshot::nasbench {
 // All throw InputError on a shape that three stages, each of half the resolution of the one before, cannot have.
 
 /// Stem, three stages of five equal cells with a residual block before the second and the third, classifier.
-LayerGraph cell_network(const Cell& cell, const NetworkShape& shape);
+Network cell_network(const Cell& cell, const NetworkShape& shape, int batch);
 
-/// flop_count(cell_network(cell, shape)), from the operations alone.
+/// What the benchmark publishes as FLOPs, from the operations alone: the multiplications and additions of convolutions
+/// for one image, and of the classifier with its biases.
 std::int64_t cell_network_flop_count(const Cell& cell, const NetworkShape& shape);
 
 /// The 5 operations at the channels and resolutions of the 3 stages, operation by operation.
-std::vector<Operator> cell_operators(const NetworkShape& shape);
+std::vector<Operator> cell_operators(const NetworkShape& shape, int batch);
 
-/// What an operation of the cell, or one of "add", "relu" and "multiply", executes on an image of these extents, as
-/// nasbench::network_of() says it; nothing for another name, and where an extent is not positive or beyond 2^20.
+/// What an operation of the cell, or one of "add", "relu" and "multiply", executes on an image of these extents;
+/// nothing for another name, and where an extent is not positive or beyond 2^20.
 std::optional<OperatorSequence> cell_operation(std::string_view name, int channels, int resolution);
 
 /// How often each of cell_operators() occurs in the network of `cell`, shape [15].
@@ -32,6 +33,6 @@ std::vector<double> cell_operator_occurrences(const Cell& cell);
 
 /// The counted operations but skip_connect, which costs nothing inside a network, and "add", "relu" and "multiply"
 /// (what `none` is), at the channels and resolutions of the 3 stages, operation by operation.
-std::vector<OperationChain> cell_operation_chains(const NetworkShape& shape);
+std::vector<OperationChain> cell_operation_chains(const NetworkShape& shape, int batch);
 
 }  // namespace tenshot::nasbench

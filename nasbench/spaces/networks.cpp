@@ -130,9 +130,6 @@ class NetworkSpace final : public SearchSpace {
   bool connected(const Architecture&) const override { return true; }
   Architecture canonical(const Architecture& identity) const override { return identity; }
 
-  LayerGraph network(const Architecture& identity, const NetworkShape&) const override {
-    throw InputError("network '" + get(identity).name + "' goes by its name and is no graph of layers");
-  }
   Network computation(const Architecture& identity, const NetworkShape&, int batch) const override {
     const NamedNetwork& known = get(identity);
     if (known.file.empty() || !known.read_again) {
@@ -168,7 +165,7 @@ class NetworkSpace final : public SearchSpace {
     for (const OperatorSpecification& operation : get(identity).operators) count += multiply_adds(operation);
     return count;
   }
-  std::vector<Operator> operators(const NetworkShape&) const override { return {}; }
+  std::vector<Operator> operators(const NetworkShape&, int) const override { return {}; }
   std::vector<double> operator_occurrences(const Architecture&) const override { return {}; }
 
  private:

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "nasbench/graph/network_builder.h"
 #include "nasbench/spaces/layered_space.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
@@ -42,12 +41,8 @@ void require_choice(const SearchSpace& space, const Architecture& architecture, 
 
 }  // namespace
 
-Network SearchSpace::computation(const Architecture& architecture, const NetworkShape& shape, int batch) const {
-  return network_of(network(architecture, shape), batch);
-}
-
 std::int64_t SearchSpace::flop_count(const Architecture& architecture, const NetworkShape& shape) const {
-  return nasbench::flop_count(network(architecture, shape));
+  return multiply_adds(computation(architecture, shape, 1));
 }
 
 std::vector<OperatorSpecification> SearchSpace::operator_list(const Architecture&) const {

@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "nasbench/graph/layer_graph.h"
 #include "nasbench/graph/network.h"
 #include "nasbench/graph/operator_sequence.h"
 #include "nasbench/graph/operator_specification.h"
@@ -21,11 +20,11 @@ struct NetworkShape {
   int classes = 10;
 };
 
-/// One operation of a space measured alone: what the space calls it, what it executes, and that as a graph.
+/// One operation of a space measured alone: what the space calls it, what it executes, and that as a network.
 struct Operator {
   std::string name;
-  OperatorSequence key;
-  LayerGraph graph;
+  OperatorSequence key;  ///< for one image
+  Network graph;
 };
 
 /// An operation as a network runs it: `graph` has `repeats` instances in a row between two convolution blocks, and
@@ -36,8 +35,8 @@ struct OperationChain {
   std::string name;      ///< a counted operation of the space, or what joins them ("add", "relu", "multiply")
   OperatorSequence key;  ///< of one instance
   int repeats = 0;
-  LayerGraph graph;
-  LayerGraph surroundings;  ///< the same for every chain whose instances read the same shape
+  Network graph;
+  Network surroundings;  ///< the same for every chain whose instances read the same shape
 };
 
 /// The seam between what tenshot does and the networks it does it for. A space defines the meaning of Architecture
@@ -84,10 +83,9 @@ class SearchSpace {
   /// left is not rewritten, so two representatives may still compute the same function. Idempotent.
   virtual Architecture canonical(const Architecture& architecture) const = 0;
 
-  /// The whole network as a layer graph. Throws InputError on a shape the space cannot have.
-  virtual LayerGraph network(const Architecture& architecture, const NetworkShape& shape) const = 0;
-  /// The whole network for `batch` images, as any operators may make it. Throws InputError as network().
-  virtual Network computation(const Architecture& architecture, const NetworkShape& shape, int batch) const;
+  /// The whole network for `batch` images. Throws InputError on a shape the space cannot have, and where the batch is
+  /// not positive.
+  virtual Network computation(const Architecture& architecture, const NetworkShape& shape, int batch) const = 0;
   /// The operators that the network executes, in order, for the space's own input: what the predictor `operators` knows
   /// of a network. Throws InputError for a space that does not say.
   virtual std::vector<OperatorSpecification> operator_list(const Architecture& architecture) const;
@@ -95,18 +93,19 @@ class SearchSpace {
   /// for; equal keys, equal operators. Both throw InputError for a space that does not say.
   virtual std::vector<std::uint32_t> operator_parts(const Architecture& architecture) const;
   virtual std::vector<OperatorSpecification> operator_part(std::uint32_t part) const;
-  /// nasbench::flop_count(network(architecture, shape)), without the network where a space knows a shorter way.
+  /// The FLOPs of a network for one image, as the space's benchmark counts them: its multiply_adds(), to which
+  /// NAS-Bench-201 adds the classifier's biases.
   virtual std::int64_t flop_count(const Architecture& architecture, const NetworkShape& shape) const;
   /// Every operator at every width and resolution it occurs at (NAS-Bench-201: 5 operations × 3 stages = 15, operation
-  /// by operation). An operator that computes nothing (skip_connect) is a graph of its input alone: what a runtime
-  /// measures of it is an empty call.
-  virtual std::vector<Operator> operators(const NetworkShape& shape) const = 0;
+  /// by operation), for `batch` images. An operator that computes nothing (skip_connect) is a network without nodes:
+  /// what a runtime measures of it is an empty call.
+  virtual std::vector<Operator> operators(const NetworkShape& shape, int batch) const = 0;
   /// How often each of them occurs in the architecture's network, shape [operators().size()].
   virtual std::vector<double> operator_occurrences(const Architecture& architecture) const = 0;
 
-  /// Every operation that has a cost, at every width and resolution it occurs at, as it runs inside a network; empty
-  /// for a space that says nothing of it. Throws InputError on a shape the space cannot have.
-  virtual std::vector<OperationChain> operation_chains(const NetworkShape&) const { return {}; }
+  /// Every operation that has a cost, at every width and resolution it occurs at, as it runs inside a network for
+  /// `batch` images; empty for a space that says nothing of it. Throws InputError on a shape the space cannot have.
+  virtual std::vector<OperationChain> operation_chains(const NetworkShape&, int /*batch*/) const { return {}; }
   /// What the operation of that name executes on an image of so many channels and that height and width: files call
   /// the operators and chain instances of the space so. Nothing where the space has none of that name.
   virtual std::optional<OperatorSequence> named_operation(std::string_view /*name*/, int /*channels*/,

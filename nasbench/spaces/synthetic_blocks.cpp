@@ -89,24 +89,15 @@ class Drawn {
 
   void append_stage(std::int64_t width, int stride) {
     switch (rng_.below(9)) {
-      case 0:
-        return residual(width, stride);
-      case 1:
-        return bottlenecks(width, stride);
-      case 2:
-        return inverted(width, stride);
-      case 3:
-        return dense(stride);
-      case 4:
-        return fires(width, stride);
-      case 5:
-        return shuffles(width, stride);
-      case 6:
-        return plain(width, stride);
-      case 7:
-        return separable(width, stride);
-      default:
-        return branches(width, stride);
+      case 0: return residual(width, stride);
+      case 1: return bottlenecks(width, stride);
+      case 2: return inverted(width, stride);
+      case 3: return dense(stride);
+      case 4: return fires(width, stride);
+      case 5: return shuffles(width, stride);
+      case 6: return plain(width, stride);
+      case 7: return separable(width, stride);
+      default: return branches(width, stride);
     }
   }
 

@@ -25,20 +25,11 @@ class SyntheticCnn {
       stride_ = block == 1 || block % 2 == 0 ? 2 : 1;
       const std::int64_t channels = block <= narrow_blocks ? multiple_of_4(8, 80) : multiple_of_4(80, 400);
       switch (rng_.below(5)) {
-        case 0:
-          convolution(channels);
-          break;
-        case 1:
-          separable(channels);
-          break;
-        case 2:
-          bottleneck(channels);
-          break;
-        case 3:
-          pool();
-          break;
-        default:
-          split();
+        case 0: convolution(channels); break;
+        case 1: separable(channels); break;
+        case 2: bottleneck(channels); break;
+        case 3: pool(); break;
+        default: split();
       }
     }
     prefix_ = "head_";

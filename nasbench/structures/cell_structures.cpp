@@ -13,20 +13,11 @@ constexpr std::array<EdgeSet, path_count> paths = {bit(3), bit(0) | bit(4), bit(
 
 void count_operation(CellCounts& counts, Operation operation, double times) {
   switch (operation) {
-    case Operation::none:
-      break;
-    case Operation::skip_connect:
-      counts.skip += times;
-      break;
-    case Operation::nor_conv_1x1:
-      counts.conv_1x1 += times;
-      break;
-    case Operation::nor_conv_3x3:
-      counts.conv_3x3 += times;
-      break;
-    case Operation::avg_pool_3x3:
-      counts.pool += times;
-      break;
+    case Operation::none: break;
+    case Operation::skip_connect: counts.skip += times; break;
+    case Operation::nor_conv_1x1: counts.conv_1x1 += times; break;
+    case Operation::nor_conv_3x3: counts.conv_3x3 += times; break;
+    case Operation::avg_pool_3x3: counts.pool += times; break;
   }
 }
 

@@ -58,15 +58,11 @@ bool is_convolution(const Value& value) {
 int compile_operation(CompiledCell& compiled, Operation operation, int source) {
   const auto from = static_cast<std::int8_t>(source);
   switch (operation) {
-    case Operation::skip_connect:
-      return source;
-    case Operation::none:
-      return compiled.once({Value::Kind::multiply, from});
-    case Operation::avg_pool_3x3:
-      return compiled.once({Value::Kind::pool, from});
+    case Operation::skip_connect: return source;
+    case Operation::none: return compiled.once({Value::Kind::multiply, from});
+    case Operation::avg_pool_3x3: return compiled.once({Value::Kind::pool, from});
     case Operation::nor_conv_1x1:
-    case Operation::nor_conv_3x3:
-      break;
+    case Operation::nor_conv_3x3: break;
   }
   const auto relu = static_cast<std::int8_t>(compiled.once({Value::Kind::relu, from}));
   const bool small = operation == Operation::nor_conv_1x1;
@@ -103,26 +99,13 @@ CellCounts count_values(const CompiledCell& compiled) {
   CellCounts counts;
   for (int v = 1; v < compiled.size; ++v) {
     switch (compiled.values[v].kind) {
-      case Value::Kind::input:
-        break;
-      case Value::Kind::relu:
-        ++counts.relu;
-        break;
-      case Value::Kind::convolution_1x1:
-        ++counts.conv_1x1;
-        break;
-      case Value::Kind::convolution_3x3:
-        ++counts.conv_3x3;
-        break;
-      case Value::Kind::pool:
-        ++counts.pool;
-        break;
-      case Value::Kind::multiply:
-        ++counts.multiply;
-        break;
-      case Value::Kind::add:
-        ++counts.add;
-        break;
+      case Value::Kind::input: break;
+      case Value::Kind::relu: ++counts.relu; break;
+      case Value::Kind::convolution_1x1: ++counts.conv_1x1; break;
+      case Value::Kind::convolution_3x3: ++counts.conv_3x3; break;
+      case Value::Kind::pool: ++counts.pool; break;
+      case Value::Kind::multiply: ++counts.multiply; break;
+      case Value::Kind::add: ++counts.add; break;
     }
   }
   return counts;
@@ -158,11 +141,8 @@ class LayoutPass {
   void place(int v) {
     const Value& value = compiled_.values[v];
     switch (value.kind) {
-      case Value::Kind::input:
-        break;
-      case Value::Kind::relu:
-        place_relu(v, value.first);
-        break;
+      case Value::Kind::input: break;
+      case Value::Kind::relu: place_relu(v, value.first); break;
       case Value::Kind::convolution_1x1:
       case Value::Kind::convolution_3x3:
         read_blocked(value.first);
@@ -172,12 +152,8 @@ class LayoutPass {
         read_blocked(value.first);
         tensors_[v] = {true, false, false};
         break;
-      case Value::Kind::multiply:
-        read_plain(value.first);
-        break;
-      case Value::Kind::add:
-        place_add(v, value.first, value.second);
-        break;
+      case Value::Kind::multiply: read_plain(value.first); break;
+      case Value::Kind::add: place_add(v, value.first, value.second); break;
     }
   }
 

@@ -1,4 +1,3 @@
-#include <cmath>
 #include <mutex>
 
 #include "nasbench/structures/cell_structures.h"

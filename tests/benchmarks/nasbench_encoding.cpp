@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "nasbench/graph/layer_graph.h"
+#include "nasbench/graph/network.h"
 #include "nasbench/spaces/search_space.h"
 
 namespace tenshot::nasbench {
@@ -69,7 +69,7 @@ void BuildNetwork(benchmark::State& state) {
   std::vector<Architecture> architectures;
   for (int i = 0; i < 256; ++i) architectures.push_back(nasbench201().random(rng));
   std::size_t next = 0;
-  for (auto _ : state) benchmark::DoNotOptimize(nasbench201().network(architectures[next++ % 256], {}));
+  for (auto _ : state) benchmark::DoNotOptimize(nasbench201().computation(architectures[next++ % 256], {}, 1));
 }
 BENCHMARK(BuildNetwork)->Unit(benchmark::kMicrosecond);
 

@@ -40,7 +40,7 @@ std::string obstacle() {
 
 TEST(SimulatedCounters, OfEveryOperatorAndRepeatable) {
   if (!obstacle().empty()) GTEST_SKIP() << obstacle();
-  const auto operators = nasbench::nasbench201().operators({8, 10});
+  const auto operators = nasbench::nasbench201().operators({8, 10}, 1);
   descriptor::OperatorCounts counts, again;
   try {
     counts = descriptor::count_by_callgrind(eager_options(operators.size()));

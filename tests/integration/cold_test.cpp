@@ -22,7 +22,7 @@ std::string small_model(int channels = 16) {
   x = b.activation("relu", b.convolution("stem", x, channels, {nasbench::same_window(3), 1, true}), "relu");
   x = b.convolution("deep", x, 32, {nasbench::same_window(3), 1, true});
   b.output(b.linear("classify", b.global_average_pool("pool", x), 5));
-  return nasbench::onnx_model(b.take(), {1, 1, "small"});
+  return nasbench::onnx_model(b.take(), {1, "small"});
 }
 
 /// A file system in memory, with the options of mount; not there where the process may not mount one.
@@ -315,7 +315,7 @@ TEST_F(ColdVerb, RefusesPlansAndModelsThatDoNotBelongHere) {
 TEST_F(ColdVerb, NamesALayerWithoutKernelsAndFilesThatAreNone) {
   nasbench::NetworkBuilder b;
   b.output(b.layer_norm("norm", b.input("input", {1, 3, 16})));
-  write_file_atomically(path("norm.onnx"), nasbench::onnx_model(b.take(), {1, 1, "norm"}));
+  write_file_atomically(path("norm.onnx"), nasbench::onnx_model(b.take(), {1, "norm"}));
   expect_refused("tenshot cold measure " + q("norm.onnx") + " --out " + q("none.json"), "'norm'");
   EXPECT_FALSE(std::filesystem::exists(path("none.json")));
   expect_refused("tenshot cold plan " + q("model.onnx") + " --out " + q("none.json"), "model.onnx");

@@ -58,24 +58,22 @@ TEST_F(OnnxRuntime, ComputesWhatLibTorchComputes) {
   constexpr std::uint64_t seed = 5;
   const nasbench::NetworkShape shape{16, 10};
   Rng rng(1);
-  std::vector<nasbench::LayerGraph> graphs;
-  for (const nasbench::Operator& op : space.operators(shape)) graphs.push_back(op.graph);
-  for (const nasbench::OperationChain& chain : space.operation_chains(shape)) graphs.push_back(chain.graph);
-  for (int i = 0; i < 8; ++i) graphs.push_back(space.network(space.random(rng), shape));
+  std::vector<nasbench::Network> graphs;
+  for (const nasbench::Operator& op : space.operators(shape, batch)) graphs.push_back(op.graph);
+  for (const nasbench::OperationChain& chain : space.operation_chains(shape, batch)) graphs.push_back(chain.graph);
+  for (int i = 0; i < 8; ++i) graphs.push_back(space.computation(space.random(rng), shape, batch));
   const Folder folder;
   nlohmann::json jobs = nlohmann::json::array();
   std::vector<std::vector<float>> inputs;
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     const std::string stem = (folder.path() / std::to_string(i)).string();
-    const nasbench::TensorShape& input = graphs[i].input_shape();
-    inputs.emplace_back(static_cast<std::size_t>(batch * input.channels * input.height * input.width));
+    const nasbench::Shape& shape_of_input = graphs[i].inputs.at(0).type.shape;
+    inputs.emplace_back(static_cast<std::size_t>(nasbench::element_count(shape_of_input)));
     for (float& value : inputs.back()) value = static_cast<float>(rng.normal());
-    write(stem + ".onnx", nasbench::onnx_model(graphs[i], {batch, seed, "network"}));
+    write(stem + ".onnx", nasbench::onnx_model(graphs[i], {seed, "network"}));
     write(stem + ".in", bytes_of(inputs.back()));
-    jobs.push_back({{"model", stem + ".onnx"},
-                    {"input", stem + ".in"},
-                    {"output", stem + ".out"},
-                    {"shape", {batch, input.channels, input.height, input.width}}});
+    jobs.push_back(
+        {{"model", stem + ".onnx"}, {"input", stem + ".in"}, {"output", stem + ".out"}, {"shape", shape_of_input}});
   }
   write(folder.path() / "jobs.json", jobs.dump());
   const Outcome inferred =

@@ -9,7 +9,7 @@
 #include "datasets/tables/measurements.h"
 #include "datasets/tables/network_sources.h"
 #include "datasets/tables/space_files.h"
-#include "nasbench/graph/layer_graph_builder.h"
+#include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/spaces/networks.h"
@@ -244,10 +244,12 @@ class NamedNetworks : public ::testing::Test {
     write(path("truth.csv"), measurements_of(nasbench::networks(), known, "network"));
     std::filesystem::create_directory(path("models"));
     for (const int channels : {16, 24}) {
-      nasbench::LayerGraphBuilder builder({3, 32, 32});
-      const int conv = builder.convolution("conv", builder.input(), channels, {3, 1, 1});
-      builder.linear("linear", builder.global_average_pool("pool", builder.relu("relu", conv)), 10);
-      write(path("models/own" + std::to_string(channels) + ".onnx"), nasbench::onnx_model(builder.graph(), {}));
+      nasbench::NetworkBuilder builder;
+      const nasbench::Source image = builder.input("input", {1, 3, 32, 32});
+      const nasbench::Source conv = builder.convolution("conv", image, channels, {nasbench::same_window(3)});
+      const nasbench::Source relu = builder.activation("relu", conv, "relu");
+      builder.output(builder.linear("linear", builder.global_average_pool("pool", relu), 10));
+      write(path("models/own" + std::to_string(channels) + ".onnx"), nasbench::onnx_model(builder.network(), {}));
     }
     expect_fine(run("tenshot dataset import --space networks --networks " + q("operators.csv") + " --table " +
                     q("wide.csv") + " --out " + q("pool")));

@@ -71,32 +71,29 @@ void require_distinct_files(const OptionParser& options, const std::string& chec
 }
 
 void add_adapt_options(OptionParser& options) {
-  auto add = options.add();
-  add("checkpoint",
-      "what `tenshot train` wrote (default: the shipped one that fits the measurements: networks.tenshot or "
-      "cells.tenshot)",
-      cxxopts::value<std::string>());
+  options.text("checkpoint",
+               "what `tenshot train` wrote (default: the shipped one that fits the measurements: networks.tenshot or "
+               "cells.tenshot)");
   add_measurements_option(options, "required, or --descriptor, or --like");
-  add("operators",
+  options.text(
+      "operators",
       "operators: an operators.csv with what operators take inside the measured networks, in the place of the one that "
-      "the measurements bring (a kit's profiles, a device-runtime's operators.csv)",
-      cxxopts::value<std::string>());
-  add("descriptor", "the new device's device.json", cxxopts::value<std::string>());
-  add("like",
+      "the measurements bring (a kit's profiles, a device-runtime's operators.csv)");
+  options.text("descriptor", "the new device's device.json");
+  options.text(
+      "like",
       "a device-runtime that the checkpoint knows (tenshot devices): it and its other settings alone are the prior; "
-      "without measurements it is the device itself",
-      cxxopts::value<std::string>());
+      "without measurements it is the device itself");
   add_json_option(options);
-  add("clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)",
-      cxxopts::value<std::string>());
-  add("mode",
+  options.text("clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)");
+  options.text(
+      "mode",
       "networks: joint (from scratch for the measurements), fine-tune (from the checkpoint's network), or set-encoder "
       "(maple-edge trained with --pretraining-epochs: no training)",
-      cxxopts::value<std::string>()->default_value("joint"));
-  add("seed", "seed of every random draw", cxxopts::value<std::string>()->default_value("1"));
-  add("out", "required: predictor to write", cxxopts::value<std::string>());
-  add("threads", "processor threads; one gives the same bytes every time",
-      cxxopts::value<std::string>()->default_value("1"));
+      "joint");
+  options.text("seed", "seed of every random draw", "1");
+  options.text("out", "required: predictor to write");
+  options.text("threads", "processor threads; one gives the same bytes every time", "1");
   add_network_options(options, "that were measured");
   add_quantity_option(options, "what the checkpoint is of; one of latencies is a prior for every quantity");
 }

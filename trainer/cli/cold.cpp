@@ -66,10 +66,8 @@ void measure(const Arguments& arguments) {
                        "reading, transforming, creating and executing.",
                        measure_example);
   options.add_positional("model.onnx", "required: the ONNX file");
-  options.add()("out", "required: file of stages (tenshot.cold/1); reading is measured on its disk",
-                cxxopts::value<std::string>());
-  options.add()("repetitions", "of every stage; the least time counts",
-                cxxopts::value<std::string>()->default_value("5"));
+  options.text("out", "required: file of stages (tenshot.cold/1); reading is measured on its disk");
+  options.text("repetitions", "of every stage; the least time counts", "5");
   if (options.parse(arguments)) measure_stages(options);
 }
 
@@ -80,27 +78,24 @@ bool drops_page_cache(const std::string& wanted) {
 
 void add_plan_options(OptionParser& options) {
   options.add_positional("stages.json", "required: what `tenshot cold measure` wrote");
-  options.add()("out", "required: file of the plan (tenshot.cold-plan/1)", cxxopts::value<std::string>());
-  options.add()("kernels",
-                "planned, warm (fastest once warm), preferred (the library's first), untransformed, compiled (with the "
-                "program: no code is generated)",
-                cxxopts::value<std::string>()->default_value("planned"));
-  options.add()("cache", "transformed weights that are stored: planned, none, all",
-                cxxopts::value<std::string>()->default_value("planned"));
-  options.add()("preparing-cores", "cores that prepare while one executes; 0: one layer after another on one core",
-                cxxopts::value<std::string>()->default_value("1"));
-  options.add()(
-      "starts",
-      "starts of the plan in fresh processes, by which the stages are corrected and planned with anew; 0: the "
-      "stages as they were measured",
-      cxxopts::value<std::string>()->default_value("0"));
-  options.add()("page-cache",
-                "what the starts find: dropped (the files come from the disk), or kept (for a program that is started "
-                "again and again)",
-                cxxopts::value<std::string>()->default_value("dropped"));
-  options.add()("corrected", "file of the stages as the starts corrected them", cxxopts::value<std::string>());
-  options.add()("switch",
-                "later runs take the kernels that are fastest once warm: idle time prepares them (`cold run --runs`)");
+  options.text("out", "required: file of the plan (tenshot.cold-plan/1)");
+  options.text("kernels",
+               "planned, warm (fastest once warm), preferred (the library's first), untransformed, compiled (with the "
+               "program: no code is generated)",
+               "planned");
+  options.text("cache", "transformed weights that are stored: planned, none, all", "planned");
+  options.text("preparing-cores", "cores that prepare while one executes; 0: one layer after another on one core", "1");
+  options.text("starts",
+               "starts of the plan in fresh processes, by which the stages are corrected and planned with anew; 0: the "
+               "stages as they were measured",
+               "0");
+  options.text("page-cache",
+               "what the starts find: dropped (the files come from the disk), or kept (for a program that is started "
+               "again and again)",
+               "dropped");
+  options.text("corrected", "file of the stages as the starts corrected them");
+  options.flag("switch",
+               "later runs take the kernels that are fastest once warm: idle time prepares them (`cold run --runs`)");
 }
 
 StartConditions start_conditions(const OptionParser& options) {

@@ -106,14 +106,11 @@ void predict_cold_start(const std::vector<std::string>& arguments) {
                        "networks: what each stage of its kernels costs, planned and simulated.",
                        cold_predict_example);
   options.add_positional("model.onnx", "required: the ONNX file");
-  options.add()("stages",
-                "required: file of stages, or a folder of such files (`cold measure`, `cold plan --corrected`)",
-                cxxopts::value<std::string>());
-  options.add()("out", "file of the predicted stages (tenshot.cold/1), which `cold plan` plans",
-                cxxopts::value<std::string>());
-  options.add()("preparing-cores", "cores that prepare while one executes; 0: one layer after another on one core",
-                cxxopts::value<std::string>()->default_value("1"));
-  options.add()("json", "everything that was predicted, as JSON");
+  options.text("stages",
+               "required: file of stages, or a folder of such files (`cold measure`, `cold plan --corrected`)");
+  options.text("out", "file of the predicted stages (tenshot.cold/1), which `cold plan` plans");
+  options.text("preparing-cores", "cores that prepare while one executes; 0: one layer after another on one core", "1");
+  options.flag("json", "everything that was predicted, as JSON");
   if (options.parse(arguments)) predict(options);
 }
 

@@ -143,19 +143,18 @@ void run_cold_plan(const std::vector<std::string>& arguments) {
       "beside the plan, which the first run makes of the model.",
       cold_run_example);
   options.add_positional("plan.json", "required: what `tenshot cold plan` wrote");
-  options.add()("model", "the ONNX file, where it is not where it was measured", cxxopts::value<std::string>());
-  options.add()("weights", "folder of the weights; PLAN.weights unless given", cxxopts::value<std::string>());
-  options.add()("drop-page-cache", "make the system forget the files first");
-  options.add()("touch-memory",
-                "make free memory ready first: a virtual machine may have given it back to its host, and fetching it "
-                "takes milliseconds that differ from start to start");
-  options.add()("runs",
-                "one after another, of which the first is the cold one; the kernels of a plan with --switch change as "
-                "they become ready",
-                cxxopts::value<std::string>()->default_value("1"));
-  options.add()("warm-runs", "executions after the runs, whose median is the warm latency",
-                cxxopts::value<std::string>()->default_value("0"));
-  options.add()("json", "everything that was measured, and the output, as JSON");
+  options.text("model", "the ONNX file, where it is not where it was measured");
+  options.text("weights", "folder of the weights; PLAN.weights unless given");
+  options.flag("drop-page-cache", "make the system forget the files first");
+  options.flag("touch-memory",
+               "make free memory ready first: a virtual machine may have given it back to its host, and fetching it "
+               "takes milliseconds that differ from start to start");
+  options.text("runs",
+               "one after another, of which the first is the cold one; the kernels of a plan with --switch change as "
+               "they become ready",
+               "1");
+  options.text("warm-runs", "executions after the runs, whose median is the warm latency", "0");
+  options.flag("json", "everything that was measured, and the output, as JSON");
   if (options.parse(arguments)) run_plan(options);
 }
 

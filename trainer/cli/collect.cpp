@@ -157,37 +157,31 @@ void report_left_out(const datasets::CollectRecord& record, bool quiet) {
 void add_collect_options(OptionParser& options) {
   add_runtime_options(options, "of the draw of architectures and of the weights");
   add_network_options(options, "to measure end to end, their files being there");
-  auto add = options.add();
-  add("archs", "CSV with an architecture column, or how many to draw (of --networks: all, or the first N)",
-      cxxopts::value<std::string>()->default_value("50"));
-  add("runs", "of a network at most; it stops earlier, after half of them, once its median is known to 1 %",
-      cxxopts::value<std::string>()->default_value("60"));
-  add("descriptor",
-      "measure the space's operators too: a hardware descriptor of "
-      "latencies, alone and inside a network, and counters; "
-      "a device-runtime that lacks a part of it gets that part");
-  add("operators",
+  options.text("archs", "CSV with an architecture column, or how many to draw (of --networks: all, or the first N)",
+               "50");
+  options.text("runs", "of a network at most; it stops earlier, after half of them, once its median is known to 1 %",
+               "60");
+  options.flag("descriptor",
+               "measure the space's operators too: a hardware descriptor of "
+               "latencies, alone and inside a network, and counters; "
+               "a device-runtime that lacks a part of it gets that part");
+  options.flag(
+      "operators",
       "measure every operator of --networks too, into <id>/operators.csv: inside its network where the runtime tells "
       "how long each takes, else between two convolutions");
-  add("counters", "where counters come from: auto, perf_event, callgrind (simulated), latency_only",
-      cxxopts::value<std::string>()->default_value("auto"));
-  add("events", "to count, comma-separated, by perf's or libpfm's names (the six of MAPLE-Edge unless said)",
-      cxxopts::value<std::string>());
-  add("passes", "of counting; 0: as many as leave at most four events in each",
-      cxxopts::value<std::string>()->default_value("0"));
-  add("rounds", "measure the networks of a batch in turn, this often (1: one after the other)",
-      cxxopts::value<std::string>()->default_value("6"));
-  add("turn", "how many networks make a batch, which one sentinel goes with",
-      cxxopts::value<std::string>()->default_value("20"));
-  add("tolerance", "by what fraction the sentinel may move before a measurement counts as disturbed",
-      cxxopts::value<double>()->default_value("0.05"));
-  add("attempts", "how often to measure what was disturbed, in all (1: keep it as it is)",
-      cxxopts::value<std::string>()->default_value("3"));
-  add("patience", "seconds in all to spend on what a disturbed machine spoils, and on waiting for it to settle",
-      cxxopts::value<std::string>()->default_value("300"));
-  add("json", "print what was measured, the conditions and the costs as JSON");
-  add("repeat-check", "measure 5 % of the architectures again at the end");
-  add("out", "required: folder to write <id>/device.json to", cxxopts::value<std::string>());
+  options.text("counters", "where counters come from: auto, perf_event, callgrind (simulated), latency_only", "auto");
+  options.text("events", "to count, comma-separated, by perf's or libpfm's names (the six of MAPLE-Edge unless said)");
+  options.text("passes", "of counting; 0: as many as leave at most four events in each", "0");
+  options.text("rounds", "measure the networks of a batch in turn, this often (1: one after the other)", "6");
+  options.text("turn", "how many networks make a batch, which one sentinel goes with", "20");
+  options.number("tolerance", "by what fraction the sentinel may move before a measurement counts as disturbed",
+                 "0.05");
+  options.text("attempts", "how often to measure what was disturbed, in all (1: keep it as it is)", "3");
+  options.text("patience",
+               "seconds in all to spend on what a disturbed machine spoils, and on waiting for it to settle", "300");
+  options.flag("json", "print what was measured, the conditions and the costs as JSON");
+  options.flag("repeat-check", "measure 5 % of the architectures again at the end");
+  options.text("out", "required: folder to write <id>/device.json to");
   add_collected_quantity(options);
 }
 

@@ -73,10 +73,10 @@ void say_collected(const std::string& folder, const datasets::DeviceRuntime& dev
 }
 
 void add_collected_quantity(OptionParser& options) {
-  options.add()("cold",
-                "cold starts, --quantity cold: from the file of the weights to the first output, each in a fresh "
-                "process, split into load, prepare and first run; --runs is how many at most, --rounds (3 unless said) "
-                "how often the networks are started in turn");
+  options.flag("cold",
+               "cold starts, --quantity cold: from the file of the weights to the first output, each in a fresh "
+               "process, split into load, prepare and first run; --runs is how many at most, --rounds (3 unless said) "
+               "how often the networks are started in turn");
   add_quantity_option(options, "latency. One kind at a time, each in a device-runtime of its own");
 }
 

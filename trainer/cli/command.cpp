@@ -89,9 +89,31 @@ void run_sub_verb(const std::string& verb, const std::vector<SubVerb>& verbs, co
                    (arguments.empty() ? std::string() : ", not '" + excerpt(arguments[0]) + "'"));
 }
 
+void OptionParser::flag(const std::string& name, const std::string& meaning) { options_.add_options()(name, meaning); }
+
+void OptionParser::text(const std::string& name, const std::string& meaning) {
+  options_.add_options()(name, meaning, cxxopts::value<std::string>());
+}
+
+void OptionParser::text(const std::string& name, const std::string& meaning, const std::string& otherwise) {
+  options_.add_options()(name, meaning, cxxopts::value<std::string>()->default_value(otherwise));
+}
+
+void OptionParser::texts(const std::string& name, const std::string& meaning) {
+  options_.add_options()(name, meaning, cxxopts::value<std::vector<std::string>>());
+}
+
+void OptionParser::number(const std::string& name, const std::string& meaning) {
+  options_.add_options()(name, meaning, cxxopts::value<double>());
+}
+
+void OptionParser::number(const std::string& name, const std::string& meaning, const std::string& otherwise) {
+  options_.add_options()(name, meaning, cxxopts::value<double>()->default_value(otherwise));
+}
+
 void OptionParser::add_positional(const std::string& name, const std::string& meaning) {
   positional_ = name;
-  options_.add_options()(name, meaning, cxxopts::value<std::string>());
+  text(name, meaning);
   options_.parse_positional({name});
 }
 

@@ -50,7 +50,14 @@ class OptionParser {
   OptionParser(const std::string& verb, const std::string& summary, const std::string& example);
 
   const std::string& verb() const { return verb_; }
-  cxxopts::OptionAdder add() { return options_.add_options(); }
+  /// Options in the order in which help lists them: one that is there or not; with a text (integer() makes a number of
+  /// one), several texts, or a number. Without the option there is `otherwise`, or nothing.
+  void flag(const std::string& name, const std::string& meaning);
+  void text(const std::string& name, const std::string& meaning);
+  void text(const std::string& name, const std::string& meaning, const std::string& otherwise);
+  void texts(const std::string& name, const std::string& meaning);
+  void number(const std::string& name, const std::string& meaning);
+  void number(const std::string& name, const std::string& meaning, const std::string& otherwise);
   /// An argument without a name, which `has` and `get` know as `name`.
   void add_positional(const std::string& name, const std::string& meaning);
 
@@ -80,7 +87,7 @@ class OptionParser {
                   const std::string& owner) const;
 
  private:
-  /// Of the verb, with their dashes.
+  /// The names of the verb's options, with their dashes.
   std::vector<std::string> known_options() const;
   /// "; did you mean '--samples'?" for the first unknown option.
   std::string suggestion_for(const std::vector<std::string>& arguments) const;

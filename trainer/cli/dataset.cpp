@@ -82,30 +82,27 @@ std::map<std::string, std::vector<datasets::OperatorLatency>> operator_latencies
 
 void add_import_options(OptionParser& options) {
   add_network_options(options, "of the table");
-  auto add = options.add();
-  add("table",
-      "required, or --kit, or --measurements: CSV with architecture, an optional index, one column of ms per "
-      "device-runtime; or what ncnn's benchncnn printed of --networks",
-      cxxopts::value<std::string>());
-  add("space", "search space of the architectures: a name, or FILE.json",
-      cxxopts::value<std::string>()->default_value("nasbench201"));
-  add("devices", "columns to read, comma-separated (default: all)", cxxopts::value<std::string>());
-  add("operator-latencies",
+  options.text("table",
+               "required, or --kit, or --measurements: CSV with architecture, an optional index, one column of ms per "
+               "device-runtime; or what ncnn's benchncnn printed of --networks");
+  options.text("space", "search space of the architectures: a name, or FILE.json", "nasbench201");
+  options.text("devices", "columns to read, comma-separated (default: all)");
+  options.text(
+      "operator-latencies",
       "DEVICE=COLUMN, comma-separated: columns of the CSV of --networks that say what operators take on a device, in "
-      "ms",
-      cxxopts::value<std::string>());
-  add("unit", "of the latencies of --table: s, ms or us (default: ms)", cxxopts::value<std::string>());
-  add("rows", "a:b, rows whose index is a … b − 1 (default: all)", cxxopts::value<std::string>());
-  add("kit",
-      "folder of a kit with the results/ of its measure.sh: becomes one device-runtime; may be given several times",
-      cxxopts::value<std::string>());
+      "ms");
+  options.text("unit", "of the latencies of --table: s, ms or us (default: ms)");
+  options.text("rows", "a:b, rows whose index is a … b − 1 (default: all)");
+  options.text(
+      "kit",
+      "folder of a kit with the results/ of its measure.sh: becomes one device-runtime; may be given several times");
   add_measurements_option(options, "joined to --kit, or alone with --id: becomes one device-runtime");
-  add("id",
+  options.text(
+      "id",
       "of that device-runtime (default: the kit's backend and settings, or the name of the file that benchncnn "
       "printed); "
-      "one of that name in the pool is added to",
-      cxxopts::value<std::string>());
-  add("out", "required: pool folder to write", cxxopts::value<std::string>());
+      "one of that name in the pool is added to");
+  options.text("out", "required: pool folder to write");
   add_quantity_option(options, "latency");
 }
 
@@ -181,7 +178,7 @@ void describe_pool(Arguments arguments) {
   const std::string folder = wants_help(arguments) ? "" : pool_folder(arguments, "describe");
   OptionParser options("dataset describe", "Says what is in a pool: devices, ranges, gaps, how alike devices rank.",
                        "  tenshot dataset describe datasets/data\n");
-  options.add()("json", "as JSON on standard output");
+  options.flag("json", "as JSON on standard output");
   add_quantity_option(options, "what its devices hold");
   if (!options.parse(arguments)) return;
   const datasets::Pool pool = datasets::read_pool(folder, quantity_option(options));
@@ -197,7 +194,7 @@ void validate_pool(Arguments arguments) {
   const std::string folder = wants_help(arguments) ? "" : pool_folder(arguments, "validate");
   OptionParser options("dataset validate", "Checks a pool; exit code 1 when anything is wrong with it.",
                        "  tenshot dataset validate datasets/data\n");
-  options.add()("strict", "exit code 3 where the pool is sound and networks were never measured undisturbed");
+  options.flag("strict", "exit code 3 where the pool is sound and networks were never measured undisturbed");
   add_json_option(options);
   if (!options.parse(arguments)) return;
   Outcome outcome(options);

@@ -85,9 +85,8 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot devices pixel             those with that text in any field\n"
                        "  tenshot devices --json --checkpoint pool.tenshot\n");
   options.add_positional("text", "part of an id, a device, a runtime, a source (default: all)");
-  options.add()("checkpoint", "what `tenshot train` wrote (default: those that are shipped)",
-                cxxopts::value<std::string>());
-  options.add()("json", "as JSON on standard output");
+  options.text("checkpoint", "what `tenshot train` wrote (default: those that are shipped)");
+  options.flag("json", "as JSON on standard output");
   if (!options.parse(arguments)) return;
   nlohmann::ordered_json found = nlohmann::ordered_json::array();
   std::size_t known = 0;

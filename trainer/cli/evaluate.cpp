@@ -163,15 +163,13 @@ void run(const std::vector<std::string>& arguments) {
   OptionParser options("evaluate", "Compares predictions with measurements.",
                        "  tenshot evaluate --predictor device.tenshot --measurements truth.csv\n"
                        "  tenshot evaluate --predictions predictions.csv --measurements truth.csv --json\n");
-  auto add = options.add();
-  add("predictor", "required, or --predictions: what `tenshot adapt` wrote; leaves out what it was adapted on",
-      cxxopts::value<std::string>());
-  add("predictions", "required, or --predictor: CSV that `tenshot predict` wrote", cxxopts::value<std::string>());
+  options.text("predictor",
+               "required, or --predictions: what `tenshot adapt` wrote; leaves out what it was adapted on");
+  options.text("predictions", "required, or --predictor: CSV that `tenshot predict` wrote");
   add_measurements_option(options, "required");
-  add("exclude", "CSV with further architectures to leave out", cxxopts::value<std::string>());
-  add("confidence", "of the intervals, with --predictor", cxxopts::value<double>()->default_value("0.9"));
-  add("space", "with --predictions: search space of both files, a name or FILE.json",
-      cxxopts::value<std::string>()->default_value("nasbench201"));
+  options.text("exclude", "CSV with further architectures to leave out");
+  options.number("confidence", "of the intervals, with --predictor", "0.9");
+  options.text("space", "with --predictions: search space of both files, a name or FILE.json", "nasbench201");
   add_json_option(options);
   add_network_options(options, "that were measured");
   add_quantity_option(options, "the predictor's; with --predictions latency");

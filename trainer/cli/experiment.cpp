@@ -40,16 +40,14 @@ void run(const std::vector<std::string>& arguments) {
                        "Runs an experiment's grid: pools, targets, samplers, methods, trials; tables and a tidy CSV.",
                        examples);
   options.add_positional("spec", "required: the experiment's JSON file");
-  auto add = options.add();
-  add("out", "required: folder of the results: README.md (tables), results.csv, results.json, predictions.csv",
-      cxxopts::value<std::string>());
-  add("shard", "i/n: only this part of the grid; shards share --out, or have their cells/ copied together",
-      cxxopts::value<std::string>());
-  add("merge", "write the results of finished shards, run nothing");
-  add("resume", "keep what is finished in --out and go on");
-  add("quick", "the small grid of the spec's key 'quick'");
-  add("jobs", "processes at a time, of one thread each (default: one a processor)", cxxopts::value<std::string>());
-  add("json", "results.json on standard output when done");
+  options.text("out",
+               "required: folder of the results: README.md (tables), results.csv, results.json, predictions.csv");
+  options.text("shard", "i/n: only this part of the grid; shards share --out, or have their cells/ copied together");
+  options.flag("merge", "write the results of finished shards, run nothing");
+  options.flag("resume", "keep what is finished in --out and go on");
+  options.flag("quick", "the small grid of the spec's key 'quick'");
+  options.text("jobs", "processes at a time, of one thread each (default: one a processor)");
+  options.flag("json", "results.json on standard output when done");
   if (!options.parse(arguments)) return;
   const bool quiet = options.has("quiet");
   const std::string spec_file = options.required("spec"), out = options.required("out");

@@ -180,7 +180,7 @@ void run(const std::vector<std::string>& arguments) {
                        "  tenshot info checkpoints/pool.tenshot\n"
                        "  tenshot info datasets/data --json\n");
   options.add_positional("file", "required: checkpoint, predictor, device, pool, kit, table or spec");
-  options.add()("json", "as JSON on standard output");
+  options.flag("json", "as JSON on standard output");
   add_quantity_option(options, "what a pool's devices hold");
   if (!options.parse(arguments)) return;
   const std::string path = options.required("file");

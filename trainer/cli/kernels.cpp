@@ -58,11 +58,10 @@ void find(const Arguments& arguments) {
                        "the runtime (nn-Meter, Algorithm 1).",
                        find_example);
   options.add_positional("model", "required: the network's file, *.onnx, *.tflite or *.param");
-  options.add()("rules",
-                "required: file of fusion rules (tenshot.fusion/1), or " + joined(nasbench::shipped_rule_names()),
-                cxxopts::value<std::string>());
+  options.text("rules",
+               "required: file of fusion rules (tenshot.fusion/1), or " + joined(nasbench::shipped_rule_names()));
   add_shape_option(options);
-  options.add()("json", "as JSON on standard output");
+  options.flag("json", "as JSON on standard output");
   if (!options.parse(arguments)) return;
   const std::string rules_name = options.required("rules");
   const std::string model = options.required("model");
@@ -86,19 +85,15 @@ double share(const OptionParser& options, const std::string& option) {
 }
 
 void add_detect_options(OptionParser& options) {
-  options.add()("runtime", "required, or --kit: " + joined(descriptor::runtime_names()), cxxopts::value<std::string>());
-  options.add()("kit", "folder of test cases that a board measured (plan --kit FOLDER --fusion)",
-                cxxopts::value<std::string>());
-  options.add()("threads", "threads of the runtime", cxxopts::value<std::string>()->default_value("1"));
-  options.add()("alpha", "share of the cheaper operator's time that fusing must save",
-                cxxopts::value<std::string>()->default_value("0.5"));
-  options.add()("rounds", "most rounds of a case; one that stays within the noise counts as not fused",
-                cxxopts::value<std::string>()->default_value("60"));
-  options.add()("channels", "of the image of the test cases", cxxopts::value<std::string>()->default_value("32"));
-  options.add()("size", "height and width of that image", cxxopts::value<std::string>()->default_value("112"));
-  options.add()("operators", "which operators to pair: " + joined(descriptor::testable_operators()),
-                cxxopts::value<std::vector<std::string>>());
-  options.add()("out", "required: file of the rules", cxxopts::value<std::string>());
+  options.text("runtime", "required, or --kit: " + joined(descriptor::runtime_names()));
+  options.text("kit", "folder of test cases that a board measured (plan --kit FOLDER --fusion)");
+  options.text("threads", "threads of the runtime", "1");
+  options.text("alpha", "share of the cheaper operator's time that fusing must save", "0.5");
+  options.text("rounds", "most rounds of a case; one that stays within the noise counts as not fused", "60");
+  options.text("channels", "of the image of the test cases", "32");
+  options.text("size", "height and width of that image", "112");
+  options.texts("operators", "which operators to pair: " + joined(descriptor::testable_operators()));
+  options.text("out", "required: file of the rules");
 }
 
 descriptor::FusionFindings findings_of(const OptionParser& options, const descriptor::TimeCase& time_case,

@@ -85,7 +85,7 @@ void write_fusion_kit(const OptionParser& options, Outcome& outcome) {
   std::uint64_t seed = kit.weight_seed;
   for (const descriptor::NamedCase& one : descriptor::all_cases(image)) {
     const std::filesystem::path file = models.path() / (one.name + ".onnx");
-    write_file_quickly(file, nasbench::onnx_model(one.network, {1, seed++, one.name}));
+    write_file_quickly(file, nasbench::onnx_model(one.network, {seed++, one.name}));
   }
   kit.architectures = datasets::read_networks(models.path());
   const datasets::KitSummary written = datasets::write_kit(folder, kit);

@@ -34,7 +34,7 @@ using nasbench::Network;
 /// Sizes of the kernels of each type that a zoo has.
 using Zoo = std::map<std::string, std::vector<KernelSizes>>;
 
-/// Of the networks of --networks, or of the synthetic ones that `network generate` makes.
+/// The kernels of the networks of --networks, or of the synthetic ones that `network generate` makes.
 Zoo zoo_of(const OptionParser& options, const nasbench::FusionRules& rules) {
   constexpr std::uint64_t synthetic_networks = 50;
   std::vector<Network> graphs;
@@ -167,22 +167,18 @@ double number_over_zero(const OptionParser& options, const std::string& option) 
 }
 
 void add_sample_options(OptionParser& options) {
-  const auto with_default = [](const char* value) { return cxxopts::value<std::string>()->default_value(value); };
-  options.add()("runtime", "required: " + joined(descriptor::runtime_names()), cxxopts::value<std::string>());
-  options.add()("threads", "threads of the runtime", with_default("1"));
-  options.add()("kind",
-                "kernels to measure, as conv, dwconv, max_pool or convolution++relu; may be repeated; all by default",
-                cxxopts::value<std::vector<std::string>>());
-  options.add()("rules",
-                "what the runtime fuses: a file (kernels detect), or " + joined(nasbench::shipped_rule_names()),
-                with_default("none"));
-  options.add()("initial", "N: kernels of each kind drawn from the sizes in the networks", with_default("100"));
-  options.add()("around", "M: kernels measured around each one that is predicted badly", with_default("10"));
-  options.add()("threshold", "relative error at which a kind is done", with_default("0.1"));
-  options.add()("most", "kernels of each kind in all", with_default("1000"));
-  options.add()("seed", "seed of every random draw", with_default("1"));
-  options.add()("out", "required: CSV of the kernels; one that is there is gone on with",
-                cxxopts::value<std::string>());
+  options.text("runtime", "required: " + joined(descriptor::runtime_names()));
+  options.text("threads", "threads of the runtime", "1");
+  options.texts("kind",
+                "kernels to measure, as conv, dwconv, max_pool or convolution++relu; may be repeated; all by default");
+  options.text("rules", "what the runtime fuses: a file (kernels detect), or " + joined(nasbench::shipped_rule_names()),
+               "none");
+  options.text("initial", "N: kernels of each kind drawn from the sizes in the networks", "100");
+  options.text("around", "M: kernels measured around each one that is predicted badly", "10");
+  options.text("threshold", "relative error at which a kind is done", "0.1");
+  options.text("most", "kernels of each kind in all", "1000");
+  options.text("seed", "seed of every random draw", "1");
+  options.text("out", "required: CSV of the kernels; one that is there is gone on with");
   add_network_options(options, "whose kernels say which sizes are drawn (otherwise fifty synthetic CNNs)");
 }
 
@@ -298,14 +294,12 @@ void train_kernels(const std::vector<std::string>& arguments) {
                        "Makes a predictor of any network from measured kernels: a forest for each kind of kernel, and "
                        "the sum (nn-Meter).",
                        train_kernels_example);
-  options.add()("kernels", "required: CSV of measured kernels (kernels sample)", cxxopts::value<std::string>());
-  options.add()("rules",
-                "what the runtime fuses: a file (kernels detect), or " + joined(nasbench::shipped_rule_names()),
-                cxxopts::value<std::string>()->default_value("none"));
-  options.add()("measurements", "whole networks, network,latency_ms, to compare the sums with",
-                cxxopts::value<std::string>());
-  options.add()("seed", "seed of every random draw", cxxopts::value<std::string>()->default_value("1"));
-  options.add()("out", "required: predictor to write", cxxopts::value<std::string>());
+  options.text("kernels", "required: CSV of measured kernels (kernels sample)");
+  options.text("rules", "what the runtime fuses: a file (kernels detect), or " + joined(nasbench::shipped_rule_names()),
+               "none");
+  options.text("measurements", "whole networks, network,latency_ms, to compare the sums with");
+  options.text("seed", "seed of every random draw", "1");
+  options.text("out", "required: predictor to write");
   add_network_options(options, "that --measurements names");
   if (!options.parse(arguments)) return;
   const std::string file = options.required("kernels"), out = options.required("out");

@@ -141,10 +141,9 @@ void describe(const Arguments& arguments) {
       "parameters, bytes and the hash that is its identity.",
       describe_example);
   options.add_positional("model", "required: the network's file, *.onnx, *.tflite or *.param");
-  options.add()("batch", "of inputs whose first dimension is dynamic",
-                cxxopts::value<std::string>()->default_value("1"));
+  options.text("batch", "of inputs whose first dimension is dynamic", "1");
   add_shape_option(options);
-  options.add()("json", "as JSON on standard output");
+  options.flag("json", "as JSON on standard output");
   if (!options.parse(arguments)) return;
   const std::filesystem::path file = options.required("model");
   nasbench::NetworkReadOptions read = read_options(options);
@@ -166,12 +165,11 @@ void generate(const Arguments& arguments) {
                        "Writes networks drawn from a space as ONNX files: synthetic-cnn is that of Li et al., §4.3.2; "
                        "synthetic-blocks is of the blocks of published CNNs, transformers and mixers.",
                        generate_example);
-  options.add()("space", "synthetic-cnn or synthetic-blocks",
-                cxxopts::value<std::string>()->default_value("synthetic-cnn"));
-  options.add()("count", "how many networks", cxxopts::value<std::string>()->default_value("10"));
-  options.add()("seed", "of the draw and the weights", cxxopts::value<std::string>()->default_value("1"));
-  options.add()("batch", "images of an inference", cxxopts::value<std::string>()->default_value("1"));
-  options.add()("out", "required: folder of the ONNX files", cxxopts::value<std::string>());
+  options.text("space", "synthetic-cnn or synthetic-blocks", "synthetic-cnn");
+  options.text("count", "how many networks", "10");
+  options.text("seed", "of the draw and the weights", "1");
+  options.text("batch", "images of an inference", "1");
+  options.text("out", "required: folder of the ONNX files");
   if (!options.parse(arguments)) return;
   const std::string space = options.get("space");
   const auto drawn_from = generated_spaces.find(space);
@@ -191,7 +189,7 @@ void generate(const Arguments& arguments) {
     const auto& [prefix, draw] = drawn_from->second;
     const std::string name = prefix + "_" + std::to_string(seed) + "_" + number;
     const Network network = draw(seed, static_cast<std::uint64_t>(i), batch);
-    write_file_atomically(folder / (name + ".onnx"), nasbench::onnx_model(network, {batch, seed, name}));
+    write_file_atomically(folder / (name + ".onnx"), nasbench::onnx_model(network, {seed, name}));
   }
   say(std::to_string(count) + " networks of " + space + " written to " + folder.string() +
           "; next: tenshot network describe " + folder.string() + "/NAME.onnx",
@@ -223,11 +221,9 @@ void list(const Arguments& arguments) {
                        "Writes what architectures of a space execute as a networks.json, so that they stand beside "
                        "networks by name.",
                        list_example);
-  options.add()("space", "required: search space of the architectures: a name, or FILE.json",
-                cxxopts::value<std::string>());
-  options.add()("archs", "required: CSV with the columns architecture and network, the name that it gets",
-                cxxopts::value<std::string>());
-  options.add()("out", "required: networks.json to write", cxxopts::value<std::string>());
+  options.text("space", "required: search space of the architectures: a name, or FILE.json");
+  options.text("archs", "required: CSV with the columns architecture and network, the name that it gets");
+  options.text("out", "required: networks.json to write");
   if (!options.parse(arguments)) return;
   const nasbench::SearchSpace& space = datasets::named_space(options.required("space"));
   const std::string archs = options.required("archs"), out = options.required("out");

@@ -41,9 +41,8 @@ void network_features(const std::vector<std::string>& arguments) {
                        "Writes what forward() of an exported predictor takes of networks that it does not carry: a row "
                        "for each, of the features of that predictor.",
                        network_features_example);
-  options.add()("predictor", "required: what `tenshot adapt` wrote, of the space networks",
-                cxxopts::value<std::string>());
-  options.add()("out", "required: features to write as CSV, - for standard output", cxxopts::value<std::string>());
+  options.text("predictor", "required: what `tenshot adapt` wrote, of the space networks");
+  options.text("out", "required: features to write as CSV, - for standard output");
   add_network_options(options, "to describe");
   options.add_rest("network", "files of networks, or names that the predictor knows");
   if (!options.parse(arguments)) return;

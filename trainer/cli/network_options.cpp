@@ -9,20 +9,17 @@
 
 namespace tenshot::cli {
 void add_network_options(OptionParser& options, const std::string& use) {
-  options.add()("networks",
-                "networks by name " + use + ": folder of " + joined(nasbench::network_suffixes()) +
-                    ", networks.json, or CSV of their operators",
-                cxxopts::value<std::string>());
+  options.text("networks", "networks by name " + use + ": folder of " + joined(nasbench::network_suffixes()) +
+                               ", networks.json, or CSV of their operators");
   add_shape_option(options);
-  options.add()(
+  options.flag(
       "strict",
       "refuse any network or measurement that would be left out or is doubtful; where the verb says a verdict, a "
       "doubtful one ends with exit code 3");
 }
 
 void add_shape_option(OptionParser& options) {
-  options.add()("shape", "of an input that network files leave open: NAME=1x3x224x224, once for each input",
-                cxxopts::value<std::vector<std::string>>());
+  options.texts("shape", "of an input that network files leave open: NAME=1x3x224x224, once for each input");
 }
 
 nasbench::NetworkReadOptions read_options(const OptionParser& options) {
@@ -96,16 +93,15 @@ void require_latency_descriptor(datasets::Quantity quantity) {
 }
 
 void add_measurements_option(OptionParser& options, const std::string& meaning) {
-  options.add()("measurements",
-                meaning +
-                    ": CSV with architecture,latency_ms (or the quantity's column); a device-runtime's folder; or a "
-                    "kit's folder with its results/. May be given several times: they are joined, and what several "
-                    "measured counts by its median",
-                cxxopts::value<std::string>());
-  options.add()("fleet",
-                "the measurements are of several boards of one kind, each of one of its own unless kits say that they "
-                "are of the same: the typical board counts, and adapt's intervals are for another one of the kind; "
-                "where all say that they are of several boards, this is so without the option");
+  options.text("measurements",
+               meaning +
+                   ": CSV with architecture,latency_ms (or the quantity's column); a device-runtime's folder; or a "
+                   "kit's folder with its results/. May be given several times: they are joined, and what several "
+                   "measured counts by its median");
+  options.flag("fleet",
+               "the measurements are of several boards of one kind, each of one of its own unless kits say that they "
+               "are of the same: the typical board counts, and adapt's intervals are for another one of the kind; "
+               "where all say that they are of several boards, this is so without the option");
 }
 
 void reads_measurements(FileRoles& files, const OptionParser& options) {

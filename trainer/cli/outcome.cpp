@@ -54,8 +54,7 @@ void Outcome::finish() {
 }
 
 void add_json_option(OptionParser& options) {
-  options.add()("json",
-                "one JSON object on standard output: what the verb found, remarks, files written, next command");
+  options.flag("json", "one JSON object on standard output: what the verb found, remarks, files written, next command");
 }
 
 void keep_as_remark(const std::string& text) {

@@ -95,42 +95,39 @@ void require_distinct_files(const OptionParser& options, const std::string& chec
 }
 
 void add_plan_options(OptionParser& options) {
-  auto add = options.add();
-  add("checkpoint",
-      "what `tenshot train` wrote (default: the shipped one that fits what else is given: networks.tenshot or "
-      "cells.tenshot)",
-      cxxopts::value<std::string>());
-  add("samples", "how many to choose", cxxopts::value<std::string>()->default_value("10"));
+  options.text("checkpoint",
+               "what `tenshot train` wrote (default: the shipped one that fits what else is given: networks.tenshot or "
+               "cells.tenshot)");
+  options.text("samples", "how many to choose", "10");
   add_until_option(options);
   add_json_option(options);
-  add("sampler", "information, targeted-uniform, random, or listed: the candidates as they stand",
-      cxxopts::value<std::string>()->default_value("information"));
-  add("archs",
-      "CSV with the architectures that may be chosen (default: those the pool has measured; where a "
-      "checkpoint has no rows, 1,000 drawn from the space)",
-      cxxopts::value<std::string>());
+  options.text("sampler", "information, targeted-uniform, random, or listed: the candidates as they stand",
+               "information");
+  options.text("archs",
+               "CSV with the architectures that may be chosen (default: those the pool has measured; where a "
+               "checkpoint has no rows, 1,000 drawn from the space)");
   add_measurements_option(options, "what was measured already, to plan further ones");
-  add("descriptor", "the new device's device.json: plan knowing what it says of costs", cxxopts::value<std::string>());
-  add("seed", "seed of the draw", cxxopts::value<std::string>()->default_value("1"));
-  add("out", "required, or --kit: plan to write, - for standard output", cxxopts::value<std::string>());
-  add("kit",
+  options.text("descriptor", "the new device's device.json: plan knowing what it says of costs");
+  options.text("seed", "seed of the draw", "1");
+  options.text("out", "required, or --kit: plan to write, - for standard output");
+  options.text(
+      "kit",
       "folder for a measurement kit: the plan and the operators, alone and in chains, as ONNX files, and measure.sh to "
-      "run on the device",
-      cxxopts::value<std::string>());
-  add("converted",
+      "run on the device");
+  options.text(
+      "converted",
       "folder of the kit's models as you converted them, each named as in the kit's models/: arch_01.tflite (or "
-      ".param + .bin, .xml + .bin, .pte, .engine, …); they are copied, hashed, and what measure.sh then runs",
-      cxxopts::value<std::string>());
-  add("fusion", "a kit of test cases instead, which tell what the device fuses (tenshot kernels detect --kit)");
-  add("batch", "of the kit: images an inference", cxxopts::value<std::string>()->default_value("1"));
-  add("resolution", "of the kit: height and width of the image, pixels (default: the space's own)",
-      cxxopts::value<std::string>());
-  add("runs", "of the kit: of an architecture", cxxopts::value<std::string>()->default_value("200"));
+      ".param + .bin, .xml + .bin, .pte, .engine, …); they are copied, hashed, and what measure.sh then runs");
+  options.flag("fusion",
+               "a kit of test cases instead, which tell what the device fuses (tenshot kernels detect --kit)");
+  options.text("batch", "of the kit: images an inference", "1");
+  options.text("resolution", "of the kit: height and width of the image, pixels (default: the space's own)");
+  options.text("runs", "of the kit: of an architecture", "200");
   add_network_options(options, "that may be chosen");
-  add("proposals",
+  options.text(
+      "proposals",
       "further networks by name that may be chosen where they tell more, though nobody asks for their latency, as "
-      "--networks has them: networks made to be measured",
-      cxxopts::value<std::string>());
+      "--networks has them: networks made to be measured");
   add_quantity_option(options, "what the checkpoint is of");
 }
 

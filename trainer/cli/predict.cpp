@@ -64,8 +64,8 @@ nlohmann::json rows_of(const std::vector<nasbench::Architecture>& architectures,
   return rows;
 }
 
-/// Of predictions, what --limit and --fastest leave: the architectures within the limit, the fastest first, equals
-/// in the order they had.
+/// The predictions that --limit and --fastest leave: the architectures within the limit, the fastest first, equals in
+/// the order they had.
 struct Choice {
   std::vector<nasbench::Architecture> architectures;
   trainer::Predictions predictions;
@@ -120,22 +120,19 @@ std::vector<nasbench::Architecture> architectures_of(const OptionParser& options
 }
 
 void add_predict_options(OptionParser& options) {
-  auto add = options.add();
-  add("predictor", "required, or --device: what `tenshot adapt` wrote", cxxopts::value<std::string>());
-  add("device",
-      "a device-runtime that is known without any measurement; tenshot devices lists them, with how well each is known",
-      cxxopts::value<std::string>());
-  add("checkpoint",
-      "with --device: the checkpoint that knows it (default: the shipped one that fits, networks.tenshot or "
-      "cells.tenshot)",
-      cxxopts::value<std::string>());
-  add("archs", "CSV with an architecture column (default: the whole space)", cxxopts::value<std::string>());
-  add("confidence", "of the intervals, for predictors that have them", cxxopts::value<double>()->default_value("0.9"));
-  add("limit", "keep what is predicted to take no more, in the quantity's unit (ms, mJ or MiB), the least first",
-      cxxopts::value<double>());
-  add("fastest", "keep this many, the fastest first", cxxopts::value<std::string>());
-  add("out", "predictions to write as CSV, - for standard output (default: a line for each, for people)",
-      cxxopts::value<std::string>());
+  options.text("predictor", "required, or --device: what `tenshot adapt` wrote");
+  options.text("device",
+               "a device-runtime that is known without any measurement; tenshot devices lists them, with how well each "
+               "is known");
+  options.text("checkpoint",
+               "with --device: the checkpoint that knows it (default: the shipped one that fits, networks.tenshot or "
+               "cells.tenshot)");
+  options.text("archs", "CSV with an architecture column (default: the whole space)");
+  options.number("confidence", "of the intervals, for predictors that have them", "0.9");
+  options.number("limit",
+                 "keep what is predicted to take no more, in the quantity's unit (ms, mJ or MiB), the least first");
+  options.text("fastest", "keep this many, the fastest first");
+  options.text("out", "predictions to write as CSV, - for standard output (default: a line for each, for people)");
   add_json_option(options);
   add_network_options(options, "to predict");
   add_quantity_option(options, "the predictor's; another one is refused");

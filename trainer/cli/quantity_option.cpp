@@ -5,11 +5,10 @@
 namespace tenshot::cli {
 
 void add_quantity_option(OptionParser& options, const std::string& default_meaning) {
-  options.add()("quantity",
-                "what is measured and predicted: latency (latency_ms), cold (cold_ms), energy (energy_mj) or memory "
-                "(memory_mib); default: " +
-                    default_meaning,
-                cxxopts::value<std::string>());
+  options.text("quantity",
+               "what is measured and predicted: latency (latency_ms), cold (cold_ms), energy (energy_mj) or memory "
+               "(memory_mib); default: " +
+                   default_meaning);
 }
 
 std::optional<datasets::Quantity> quantity_option(const OptionParser& options) {

@@ -54,15 +54,13 @@ void run(const std::vector<std::string>& arguments) {
       "  tenshot report board.tenshot --explain model.onnx --out report.html\n");
   options.add_positional("what",
                          "required: folder that `tenshot experiment` wrote, or file that `tenshot adapt` wrote");
-  auto add = options.add();
-  add("out", "required: page to write", cxxopts::value<std::string>());
-  add("pictures", "folder to write the page's pictures to as well, as SVG files", cxxopts::value<std::string>());
+  options.text("out", "required: page to write");
+  options.text("pictures", "folder to write the page's pictures to as well, as SVG files");
   add_measurements_option(options, "of a predictor: further measurements of its device");
-  add("accuracies", "of a predictor: CSV with the columns architecture,accuracy, for the Pareto front",
-      cxxopts::value<std::string>());
-  add("limit", "of a predictor: what not to exceed, in its quantity's unit (ms, mJ or MiB)", cxxopts::value<double>());
-  add("explain", "of a predictor `operators`: a network or file *.onnx whose prediction is taken apart; once for each",
-      cxxopts::value<std::vector<std::string>>());
+  options.text("accuracies", "of a predictor: CSV with the columns architecture,accuracy, for the Pareto front");
+  options.number("limit", "of a predictor: what not to exceed, in its quantity's unit (ms, mJ or MiB)");
+  options.texts("explain",
+                "of a predictor `operators`: a network or file *.onnx whose prediction is taken apart; once for each");
   add_network_options(options, "that were measured, or that the page is to list as the reader's own,");
   if (!options.parse(arguments)) return;
   const std::string what = options.required("what"), out = options.required("out");

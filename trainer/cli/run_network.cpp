@@ -18,10 +18,9 @@ void run(const std::vector<std::string>& arguments) {
                        "    '|nor_conv_3x3~0|+|none~0|skip_connect~1|+|avg_pool_3x3~0|nor_conv_1x1~1|none~2|'\n"
                        "  tenshot run-network --weights model.weights model.onnx\n");
   add_runtime_options(options, "of the network's input");
-  auto add = options.add();
-  add("weights", "file of the network's weights, as collect --cold writes it", cxxopts::value<std::string>());
-  add("warm-runs", "after the first one", cxxopts::value<std::string>()->default_value("20"));
-  add("empty", "a network without operators in place of the architecture");
+  options.text("weights", "file of the network's weights, as collect --cold writes it");
+  options.text("warm-runs", "after the first one", "20");
+  options.flag("empty", "a network without operators in place of the architecture");
   add_shape_option(options);
   options.add_positional("architecture", "what the network is, or its ONNX file");
   if (!options.parse(arguments)) return;

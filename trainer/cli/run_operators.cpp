@@ -14,14 +14,13 @@ void run(const std::vector<std::string>& arguments) {
                        "  valgrind --tool=callgrind --cache-sim=yes --instr-atstart=no \\\n"
                        "    tenshot run-operators --runtime libtorch-frozen --runs 5\n");
   add_runtime_options(options, "of the weights");
-  options.add()("runs", "counted runs of each operator, after warm-up",
-                cxxopts::value<std::string>()->default_value("5"));
+  options.text("runs", "counted runs of each operator, after warm-up", "5");
   if (!options.parse(arguments)) return;
   const RuntimeChoice choice = runtime_choice(options);
   const int runs = options.integer("runs", 1);
   const auto runtime = descriptor::make_runtime(choice.runtime);
   std::vector<std::unique_ptr<descriptor::PreparedNetwork>> prepared;
-  for (const nasbench::Operator& op : choice.space->operators(choice.shape)) {
+  for (const nasbench::Operator& op : choice.space->operators(choice.shape, choice.options.batch)) {
     prepared.push_back(runtime->prepare(op.graph, choice.options));
   }
   descriptor::run_for_callgrind(prepared, runs);

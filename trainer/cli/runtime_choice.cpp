@@ -40,15 +40,13 @@ void restart_under(const std::string& instruction_set) {
 }  // namespace
 
 void add_runtime_options(OptionParser& options, const std::string& seed_help) {
-  auto add = options.add();
-  add("runtime", joined(descriptor::runtime_names()), cxxopts::value<std::string>()->default_value("libtorch-eager"));
-  add("threads", "processor threads of the runtime", cxxopts::value<std::string>()->default_value("1"));
-  add("batch", "images an inference", cxxopts::value<std::string>()->default_value("1"));
-  add("seed", seed_help, cxxopts::value<std::string>()->default_value("1"));
-  add("space", "search space: a name, or FILE.json", cxxopts::value<std::string>()->default_value("nasbench201"));
-  add("resolution", "of the input image (default: the space's own)", cxxopts::value<std::string>());
-  add("isa", "newest instructions the libraries may use: " + joined(descriptor::instruction_sets()),
-      cxxopts::value<std::string>()->default_value("native"));
+  options.text("runtime", joined(descriptor::runtime_names()), "libtorch-eager");
+  options.text("threads", "processor threads of the runtime", "1");
+  options.text("batch", "images an inference", "1");
+  options.text("seed", seed_help, "1");
+  options.text("space", "search space: a name, or FILE.json", "nasbench201");
+  options.text("resolution", "of the input image (default: the space's own)");
+  options.text("isa", "newest instructions the libraries may use: " + joined(descriptor::instruction_sets()), "native");
 }
 
 RuntimeChoice runtime_choice(const OptionParser& options) {

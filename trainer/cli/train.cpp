@@ -93,8 +93,8 @@ void add_settings(OptionParser& options) {
     }
   }
   for (const trainer::OptionText& option : found) {
-    const auto value = option.otherwise.is_boolean() ? cxxopts::value<bool>() : cxxopts::value<std::string>();
-    options.add()(option.argument, option.meaning + ")", value);
+    const std::string meaning = option.meaning + ")";
+    option.otherwise.is_boolean() ? options.flag(option.argument, meaning) : options.text(option.argument, meaning);
   }
 }
 
@@ -108,26 +108,23 @@ std::string predictors_in_words() {
 }
 
 void add_train_options(OptionParser& options) {
-  auto add = options.add();
-  add("pool", "required: folder of device-runtimes; data is shipped; several are joined, each with its own --pool",
-      cxxopts::value<std::vector<std::string>>());
-  add("without", "device-runtimes of the pool to leave out, comma-separated ids or patterns with * (pixel4_*)",
-      cxxopts::value<std::string>());
-  add("from",
-      "a checkpoint of knowledge (networks.tenshot is shipped) to which the pool's device-runtimes are added: "
-      "operators",
-      cxxopts::value<std::string>());
-  add("knowledge",
+  options.texts("pool",
+                "required: folder of device-runtimes; data is shipped; several are joined, each with its own --pool");
+  options.text("without",
+               "device-runtimes of the pool to leave out, comma-separated ids or patterns with * (pixel4_*)");
+  options.text("from",
+               "a checkpoint of knowledge (networks.tenshot is shipped) to which the pool's device-runtimes are added: "
+               "operators");
+  options.text(
+      "knowledge",
       "write what was learned without a row of the pool: SOURCES.json says where each device-runtime came from "
-      "(structured and operators)",
-      cxxopts::value<std::string>());
-  add("predictor", predictors_in_words(), cxxopts::value<std::string>());
-  add("seed", "seed of every random draw", cxxopts::value<std::string>()->default_value("1"));
-  add("out", "required: checkpoint to write", cxxopts::value<std::string>());
+      "(structured and operators)");
+  options.text("predictor", predictors_in_words());
+  options.text("seed", "seed of every random draw", "1");
+  options.text("out", "required: checkpoint to write");
   add_settings(options);
   add_json_option(options);
-  add("threads", "processor threads; one gives the same bytes every time",
-      cxxopts::value<std::string>()->default_value("1"));
+  options.text("threads", "processor threads; one gives the same bytes every time", "1");
   add_quantity_option(options, "what the pool's devices hold");
 }
 

@@ -9,14 +9,10 @@ namespace tenshot::trainer {
 
 std::string_view name(DescriptorKind kind) {
   switch (kind) {
-    case DescriptorKind::inferred:
-      return "inferred";
-    case DescriptorKind::latency:
-      return "latency";
-    case DescriptorKind::in_network:
-      return "in-network";
-    case DescriptorKind::counters:
-      return "counters";
+    case DescriptorKind::inferred: return "inferred";
+    case DescriptorKind::latency: return "latency";
+    case DescriptorKind::in_network: return "in-network";
+    case DescriptorKind::counters: return "counters";
   }
   return "";
 }

@@ -70,14 +70,10 @@ bool share_a_family(const PoolStrategy& strategy, const std::string& a, const st
 bool is_member(const PoolStrategy& strategy, const datasets::DeviceRuntime& device,
                const datasets::DeviceRuntime& target) {
   switch (strategy.kind) {
-    case PoolStrategy::Kind::others:
-      return true;
-    case PoolStrategy::Kind::same_runtime:
-      return device.runtime == target.runtime;
-    case PoolStrategy::Kind::other_runtimes:
-      return device.runtime != target.runtime;
-    case PoolStrategy::Kind::other_families:
-      return !share_a_family(strategy, device.id, target.id);
+    case PoolStrategy::Kind::others: return true;
+    case PoolStrategy::Kind::same_runtime: return device.runtime == target.runtime;
+    case PoolStrategy::Kind::other_runtimes: return device.runtime != target.runtime;
+    case PoolStrategy::Kind::other_families: return !share_a_family(strategy, device.id, target.id);
   }
   return false;
 }

@@ -29,14 +29,10 @@ Trust trust(double half_width, bool warned) {
 
 std::string_view word(Trust trust) {
   switch (trust) {
-    case Trust::good:
-      return "Good";
-    case Trust::fair:
-      return "Fair";
-    case Trust::poor:
-      return "Poor";
-    case Trust::doubtful:
-      break;
+    case Trust::good: return "Good";
+    case Trust::fair: return "Fair";
+    case Trust::poor: return "Poor";
+    case Trust::doubtful: break;
   }
   return "Doubtful";
 }

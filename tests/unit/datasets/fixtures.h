@@ -45,12 +45,12 @@ inline DeviceRuntime random_device(const std::string& id, std::size_t rows, Rng&
   device.environment = R"({"clocks":[600,1400],"cpu":"Cortex-A72 µ"})";
   device.descriptor.source = "perf_event";
   device.descriptor.counters.assign(default_counters.begin(), default_counters.end());
-  for (const nasbench::Operator& op : space().operators({})) {
+  for (const nasbench::Operator& op : space().operators({}, 1)) {
     OperatorProfile profile{op.name, op.key, rng.uniform(), {}};
     for (std::size_t c = 0; c < default_counters.size(); ++c) profile.counts.push_back(1e6 * rng.uniform());
     device.descriptor.operators.push_back(profile);
   }
-  for (const nasbench::OperationChain& chain : space().operation_chains({})) {
+  for (const nasbench::OperationChain& chain : space().operation_chains({}, 1)) {
     device.descriptor.in_network.push_back({chain.name, chain.key, rng.uniform()});
   }
   std::vector<Architecture> architectures = space().all();

@@ -53,10 +53,10 @@ inline void describe(datasets::DeviceRuntime& device) {
   const auto& space = nasbench::nasbench201();
   device.descriptor = {};
   device.descriptor.source = "latency_only";
-  for (const auto& op : space.operators({})) {
+  for (const auto& op : space.operators({}, 1)) {
     device.descriptor.operators.push_back({op.name, op.key, 0.1, {}});
   }
-  for (const auto& chain : space.operation_chains({})) {
+  for (const auto& chain : space.operation_chains({}, 1)) {
     device.descriptor.in_network.push_back({chain.name, chain.key, 0.1});
   }
 }

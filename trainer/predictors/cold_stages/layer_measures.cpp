@@ -13,26 +13,16 @@ using nasbench::OperatorKind;
 
 OperatorKind kind_of(ColdKind kind) {
   switch (kind) {
-    case ColdKind::convolution:
-      return OperatorKind::convolution;
-    case ColdKind::linear:
-      return OperatorKind::linear;
-    case ColdKind::max_pool:
-      return OperatorKind::max_pool;
-    case ColdKind::average_pool:
-      return OperatorKind::average_pool;
-    case ColdKind::activation:
-      return OperatorKind::activation;
-    case ColdKind::add:
-      return OperatorKind::add;
-    case ColdKind::multiply:
-      return OperatorKind::multiply;
-    case ColdKind::concatenate:
-      return OperatorKind::concatenate;
-    case ColdKind::shuffle:
-      return OperatorKind::shuffle;
-    case ColdKind::softmax:
-      return OperatorKind::softmax;
+    case ColdKind::convolution: return OperatorKind::convolution;
+    case ColdKind::linear: return OperatorKind::linear;
+    case ColdKind::max_pool: return OperatorKind::max_pool;
+    case ColdKind::average_pool: return OperatorKind::average_pool;
+    case ColdKind::activation: return OperatorKind::activation;
+    case ColdKind::add: return OperatorKind::add;
+    case ColdKind::multiply: return OperatorKind::multiply;
+    case ColdKind::concatenate: return OperatorKind::concatenate;
+    case ColdKind::shuffle: return OperatorKind::shuffle;
+    case ColdKind::softmax: return OperatorKind::softmax;
     case ColdKind::slice:
     case ColdKind::reshape:  // the engine copies: images lie channels last
       return OperatorKind::split;

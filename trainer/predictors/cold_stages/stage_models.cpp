@@ -68,22 +68,14 @@ std::string_view name(Stage stage) {
 
 double& time_of(LayerStages& layer, KernelStages& kernel, Stage stage) {
   switch (stage) {
-    case Stage::read_raw:
-      return layer.read_raw_ms;
-    case Stage::read_cached:
-      return kernel.read_cached_ms;
-    case Stage::write_cached:
-      return kernel.write_cached_ms;
-    case Stage::transform:
-      return kernel.transform_ms;
-    case Stage::create:
-      return kernel.create_ms;
-    case Stage::create_again:
-      return kernel.create_again_ms;
-    case Stage::first:
-      return kernel.first_ms;
-    case Stage::execute:
-      break;
+    case Stage::read_raw: return layer.read_raw_ms;
+    case Stage::read_cached: return kernel.read_cached_ms;
+    case Stage::write_cached: return kernel.write_cached_ms;
+    case Stage::transform: return kernel.transform_ms;
+    case Stage::create: return kernel.create_ms;
+    case Stage::create_again: return kernel.create_again_ms;
+    case Stage::first: return kernel.first_ms;
+    case Stage::execute: break;
   }
   return kernel.execute_ms;
 }

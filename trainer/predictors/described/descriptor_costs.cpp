@@ -79,8 +79,8 @@ bool says_something(const HardwareDescriptor& descriptor, const StructureModel& 
   if (kind == DescriptorKind::inferred) return false;
   const nasbench::SearchSpace& space = model.space();
   const bool whole = kind == DescriptorKind::in_network
-                         ? are_those(descriptor.in_network, space.operation_chains(space.default_shape()))
-                         : are_those(descriptor.operators, space.operators(space.default_shape()));
+                         ? are_those(descriptor.in_network, space.operation_chains(space.default_shape(), 1))
+                         : are_those(descriptor.operators, space.operators(space.default_shape(), 1));
   return whole && cost_of_operations(described_costs_ms(descriptor, model, kind), model) > 0;
 }
 
@@ -105,7 +105,7 @@ std::vector<double> log_rates(const HardwareDescriptor& descriptor, const Struct
                               const std::vector<std::string>& counters) {
   if (descriptor.counters != counters) return {};
   std::vector<double> rates;
-  for (const nasbench::Operator& op : model.space().operators(model.space().default_shape())) {
+  for (const nasbench::Operator& op : model.space().operators(model.space().default_shape(), 1)) {
     const auto profile = std::find_if(descriptor.operators.begin(), descriptor.operators.end(), [&](const auto& own) {
       return nasbench::same_at_any_resolution(own.key, op.key);
     });

@@ -30,8 +30,8 @@ struct DescriptorFitOptions {
   int hidden = 16;              ///< width of the hidden layer; wider expresses more and knows a small pool by heart
   int steps = 300;              ///< of Adam; more take longer and follow the pool further
   double learning_rate = 0.02;  ///< Adam's; too large never settles
-  /// Of the squared weights, against the mean squared error of log latency: few devices of one machine are quickly
-  /// known by heart. Larger keeps costs nearer to what the descriptor says by itself.
+  /// The weight of the squared weights, against the mean squared error of log latency: few devices of one machine are
+  /// quickly known by heart. Larger keeps costs nearer to what the descriptor says by itself.
   double weight_decay = 1;
   std::uint64_t seed = 1;
 };

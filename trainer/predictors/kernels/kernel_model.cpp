@@ -93,12 +93,10 @@ KernelModel::KernelModel(const std::vector<KernelSample>& samples, double call_m
   learn_what_moving_costs(samples);
 }
 
-KernelModel::KernelModel(const std::vector<KernelSample>& samples, double call_ms, LearnerKind learner,
-                         std::uint64_t seed)
+KernelModel::KernelModel(const std::vector<KernelSample>& samples, double call_ms, const TrainLearner& train)
     : call_ms_(call_ms) {
   for (const auto& [type, rows] : rows_of(samples)) {
-    types_[type] = {operation_category(leading_of(samples, type)), train_learner(learner, rows, seed),
-                    rows.latency_ms.size()};
+    types_[type] = {operation_category(leading_of(samples, type)), train(rows), rows.latency_ms.size()};
   }
   learn_what_moving_costs(samples);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -52,14 +53,18 @@ struct KernelPrediction {
   KernelOrigin origin = KernelOrigin::unknown;
 };
 
+/// Trains what predicts one type of kernel.
+using TrainLearner = std::function<std::unique_ptr<LatencyLearner>(const LatencyRows& rows)>;
+
 /// The latency of a network as what a call costs and the sum over its kernels (Zhang et al., MobiSys 2021, §5.3), one
 /// learner for each type of kernel.
 class KernelModel {
  public:
-  /// `learner`: what predicts a type; by default a forest of 100 trees, which alone can be kept in a file. Throws
-  /// InputError where there are no samples, a latency is not positive, or the program has no XGBoost.
+  /// Predicts each type by a forest of 100 trees. Throws InputError where there are no samples, a latency is not
+  /// positive, or the program has no XGBoost.
   KernelModel(const std::vector<KernelSample>& samples, double call_ms, std::uint64_t seed);
-  KernelModel(const std::vector<KernelSample>& samples, double call_ms, LearnerKind learner, std::uint64_t seed);
+  /// Predicts each type by what `train` makes of its rows, which cannot be kept in a file. Throws as the other does.
+  KernelModel(const std::vector<KernelSample>& samples, double call_ms, const TrainLearner& train);
   /// From a file's content. Throws FormatError where a forest's width is not that of its category's features.
   KernelModel(std::map<std::string, KernelForest> forests, double call_ms, double ms_per_element);
 
@@ -68,7 +73,7 @@ class KernelModel {
 
   double call_ms() const { return call_ms_; }
   double ms_per_element() const { return ms_per_element_; }
-  /// Empty where another learner than the forest was asked for.
+  /// The forests by type; empty where others than forests were trained.
   const std::map<std::string, KernelForest>& forests() const { return forests_; }
 
  private:

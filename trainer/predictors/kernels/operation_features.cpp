@@ -48,27 +48,20 @@ std::string operation_category(const OperatorSpecification& op) {
       return depthwise ? "depthwise_convolution" : "grouped_convolution";
     }
     case OperatorKind::linear:
-    case OperatorKind::matrix_product:
-      return "fully_connected";
+    case OperatorKind::matrix_product: return "fully_connected";
     case OperatorKind::global_pool:
-    case OperatorKind::reduce:
-      return "mean";
+    case OperatorKind::reduce: return "mean";
     case OperatorKind::concatenate:
-    case OperatorKind::split:
-      return "concat_split";
+    case OperatorKind::split: return "concat_split";
     case OperatorKind::max_pool:
-    case OperatorKind::average_pool:
-      return "pooling";
-    case OperatorKind::pad:
-      return "padding";
+    case OperatorKind::average_pool: return "pooling";
+    case OperatorKind::pad: return "padding";
     case OperatorKind::activation:
     case OperatorKind::add:
     case OperatorKind::multiply:
     case OperatorKind::elementwise:
-    case OperatorKind::batch_norm:
-      return "elementwise";
-    default:
-      return "other";
+    case OperatorKind::batch_norm: return "elementwise";
+    default: return "other";
   }
 }
 

@@ -6,7 +6,7 @@
 namespace tenshot::trainer::structured {
 namespace {
 
-/// Of the median latency: the least that an operation counts for when a slowest path is chosen.
+/// The least that an operation counts for when a slowest path is chosen, as a share of the median latency.
 constexpr double smallest_path_cost = 0.003;
 
 }  // namespace

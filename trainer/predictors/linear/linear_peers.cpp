@@ -118,7 +118,7 @@ Fit fit_flops_and_memory(const SearchSpace& space, const AdaptationSet& set) {
 /// The descriptor's latency of each of the space's operators, ms; 0 for one that the descriptor lacks.
 std::vector<double> operator_latencies_ms(const SearchSpace& space, const datasets::HardwareDescriptor& descriptor) {
   std::vector<double> latencies_ms;
-  for (const nasbench::Operator& op : space.operators(space.default_shape())) {
+  for (const nasbench::Operator& op : space.operators(space.default_shape(), 1)) {
     const auto profile = std::find_if(
         descriptor.operators.begin(), descriptor.operators.end(),
         [&](const datasets::OperatorProfile& p) { return nasbench::same_at_any_resolution(p.key, op.key); });

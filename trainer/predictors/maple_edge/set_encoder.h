@@ -38,10 +38,10 @@ class SetEncoder {
              std::uint64_t seed);
 
   bool trained() const { return latent_.size() > 0; }
-  /// Of an encoding.
+  /// The number of values of an encoding.
   std::size_t size() const;
 
-  /// Of each architecture of `space`, by the devices drawn.
+  /// The loading of each architecture of `space`, by the devices drawn.
   std::vector<SetLoading> loadings(const SimulatedSpace& space) const;
   /// `log_ms` are measured logarithms of latency, with the loading of the architecture of each; `descriptor` is
   /// SimulatedDescriptor's values, NaN where absent.

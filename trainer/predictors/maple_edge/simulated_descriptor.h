@@ -36,7 +36,7 @@ class SimulatedDescriptor {
   SimulatedDescriptor(const datasets::Pool& pool, const structured::StructuredLibrary& library,
                       const std::vector<DescriptorInput>& kinds);
 
-  /// Of values. Zero where no device of the pool has a kind asked for.
+  /// The number of values; zero where no device of the pool has a kind asked for.
   std::size_t size() const { return lines_.size(); }
   /// The kind of each value.
   DescriptorInput kind(std::size_t value) const { return lines_[value].kind; }
@@ -45,7 +45,7 @@ class SimulatedDescriptor {
   /// Standardised values, [size()]; NaN where the descriptor lacks the kind or the number, and for counters that do not
   /// compare with the pool's: of other events or operators, or simulated where the pool's are not.
   std::vector<float> values(const datasets::HardwareDescriptor& descriptor) const;
-  /// Of a made-up device, [size()].
+  /// The values of a made-up device, [size()].
   std::vector<float> draw(const SimulatedDevice& device, Rng& rng) const;
 
  private:

@@ -39,8 +39,8 @@ enum Stream : std::uint64_t {
 
 std::uint64_t stream_seed(std::uint64_t seed, Stream stream) { return Rng(seed, stream).bits(); }
 
-/// Of which kinds a descriptor is an input: those asked for, less the one that devices are drawn by already. Counters
-/// can be nothing else, so that asking for them is enough.
+/// The kinds of which a descriptor is an input: those asked for, less the one that devices are drawn by already.
+/// Counters can be nothing else, so that asking for them is enough.
 std::vector<DescriptorInput> input_kinds(const MapleEdgeSettings& settings, DescriptorKind drawn_by) {
   if (!settings.simulation.descriptor_inputs && settings.descriptor != "counters") return {};
   std::vector<DescriptorInput> kinds = descriptor_inputs(settings.descriptor);

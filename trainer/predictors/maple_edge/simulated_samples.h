@@ -45,7 +45,7 @@ class SimulatedSamples {
   SimulatedSamples& operator=(const SimulatedSamples&) = delete;
 
   std::size_t width() const { return space_.width() + inputs_.values.size(); }
-  /// Of the device at hand.
+  /// The inputs of the device at hand.
   const DeviceInputs& inputs() const { return inputs_; }
   /// The same for the same epoch.
   const TrainingSet& epoch(int epoch);

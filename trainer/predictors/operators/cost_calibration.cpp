@@ -38,12 +38,6 @@ NetworkSplit split_networks(Index networks, bool new_ones, std::size_t most_pred
   return split;
 }
 
-Eigen::MatrixXd rows_of(const Eigen::MatrixXd& matrix, const std::vector<Index>& rows) {
-  Eigen::MatrixXd part(static_cast<Index>(rows.size()), matrix.cols());
-  for (std::size_t i = 0; i < rows.size(); ++i) part.row(static_cast<Index>(i)) = matrix.row(rows[i]);
-  return part;
-}
-
 /// The same, but those predicted are groups of networks that are alike: a random one and its nearest, again and again.
 NetworkSplit split_groups(const CostLibrary& library, Index groups, Rng& rng) {
   const Index networks = library.known.rows();
@@ -106,8 +100,8 @@ void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eige
   const Eigen::VectorXd latency_ms = pool.latency_ms.row(device);
   set.whole_milliseconds = datasets::are_whole_milliseconds({latency_ms.data(), latency_ms.data() + latency_ms.size()});
   for (const Index n : measured) set.latency_ms.push_back(latency_ms[n]);
-  set.features = rows_of(features, measured);
-  const LogLatency predicted = predict(adapt(rest, set, options), table_of(rows_of(features, asked)));
+  set.features = features(measured, Eigen::all);
+  const LogLatency predicted = predict(adapt(rest, set, options), table_of(features(asked, Eigen::all)));
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const double truth = latency_ms[asked[i]];
     const auto at = static_cast<Index>(i);
@@ -130,7 +124,7 @@ std::vector<Index> planned(const CostLibrary& library, const Eigen::MatrixXd& fe
   planning.noise = expected_noise(library);
   std::vector<Index> chosen;
   for (const std::size_t c :
-       sampling::choose_informative(prior_covariance(library, rows_of(features, candidates), options), all, {},
+       sampling::choose_informative(prior_covariance(library, features(candidates, Eigen::all), options), all, {},
                                     std::min(samples, all.size()), rng, planning)) {
     chosen.push_back(candidates[c]);
   }

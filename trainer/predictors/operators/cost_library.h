@@ -69,7 +69,7 @@ struct ReachVariance {
   double above = 0;
   double below = 0;
 
-  /// Of a network that has this share (LogLatency::reach).
+  /// The variance of a network that has this share (LogLatency::reach).
   double at(double reach) const { return reach > 0 ? above * reach : -below * reach; }
 };
 
@@ -86,8 +86,8 @@ struct CostLibrary {
   /// Which block of the features each device's costs belong to (FeatureMap); empty: all to the shared one.
   std::vector<std::size_t> block;
 
-  /// Of each device the names of the groups (operator_groups.h) that its networks lack and others of the pool have,
-  /// whose costs are those of other devices; empty where nobody said so.
+  /// The names of the groups (operator_groups.h) that each device's networks lack and others of the pool have, whose
+  /// costs are those of other devices; empty where nobody said so.
   std::vector<std::vector<std::string>> unmeasured;
 
   NetworkPlaces places;

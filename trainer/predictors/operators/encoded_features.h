@@ -32,7 +32,7 @@ struct EncodedFeatures {
   std::vector<Part> parts;
   std::vector<FirstUse> first_uses;
 };
-/// Of a space whose every combination of options is an architecture.
+/// The features of a space whose every combination of options is an architecture.
 EncodedFeatures encoded_features(const nasbench::SearchSpace& space, const FeatureMap& map);
 
 /// The networks by name that a predictor's card carries; where two have one name, it means the last.

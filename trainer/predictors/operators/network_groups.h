@@ -16,7 +16,7 @@ struct NetworkGroup {
   std::vector<DeviceKind> kinds;       ///< log_costs are log latencies in ms, [networks]
 };
 
-/// Of a group's devices, whose latencies are known better than costs are, those unlike the others count less.
+/// A group's devices that are unlike the others count less: latencies are known better than costs are.
 inline KindOptions group_options() {
   KindOptions options;
   options.device_freedom = 4;

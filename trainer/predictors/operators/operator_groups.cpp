@@ -81,43 +81,31 @@ std::size_t opaque_group(const OperatorSpecification& specification) {
 
 std::optional<std::size_t> group_of(const OperatorSpecification& specification) {
   switch (specification.kind) {
-    case OperatorKind::convolution:
-      return convolution_group(specification);
-    case OperatorKind::transposed_convolution:
-      return transposed;
-    case OperatorKind::linear:
-      return linear;
-    case OperatorKind::matrix_product:
-      return matrix_product;
+    case OperatorKind::convolution: return convolution_group(specification);
+    case OperatorKind::transposed_convolution: return transposed;
+    case OperatorKind::linear: return linear;
+    case OperatorKind::matrix_product: return matrix_product;
     case OperatorKind::max_pool:
-    case OperatorKind::average_pool:
-      return pool;
+    case OperatorKind::average_pool: return pool;
     case OperatorKind::global_pool:
-    case OperatorKind::reduce:
-      return global;
-    case OperatorKind::activation:
-      return activation;
+    case OperatorKind::reduce: return global;
+    case OperatorKind::activation: return activation;
     case OperatorKind::add:
     case OperatorKind::multiply:
-    case OperatorKind::elementwise:
-      return elementwise;
+    case OperatorKind::elementwise: return elementwise;
     case OperatorKind::concatenate:
     case OperatorKind::pad:  // what is joined are zeros
       return concatenation;
     case OperatorKind::split:
     case OperatorKind::shuffle:
     case OperatorKind::resize:
-    case OperatorKind::transpose:
-      return movement;
+    case OperatorKind::transpose: return movement;
     case OperatorKind::batch_norm:
     case OperatorKind::layer_norm:
     case OperatorKind::group_norm:
-    case OperatorKind::softmax:
-      return norm;
-    case OperatorKind::opaque:
-      return opaque_group(specification);
-    case OperatorKind::reshape:
-      break;
+    case OperatorKind::softmax: return norm;
+    case OperatorKind::opaque: return opaque_group(specification);
+    case OperatorKind::reshape: break;
   }
   return std::nullopt;
 }

@@ -1,11 +1,9 @@
 #include "trainer/predictors/operators/operators_predictor.h"
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "nasbench/support/error.h"
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/planning_prior.h"
 #include "trainer/predictors/operators/cost_planning.h"

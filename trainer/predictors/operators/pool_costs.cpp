@@ -10,7 +10,7 @@
 namespace tenshot::trainer::operators {
 namespace {
 
-/// Of a device's median latency: no latency that the library expects is below it.
+/// No latency that the library expects is below this share of a device's median latency.
 constexpr double smallest_expected = 1e-3;
 
 std::vector<Eigen::Index> all_of(std::size_t count) {

@@ -21,7 +21,7 @@ double standardised(double error, double deviation);
 /// The quantiles of standardised errors [device][error], every device with the same weight; empty where there are none.
 IntervalCalibration calibration_of(const std::vector<std::vector<double>>& errors);
 
-/// Of `count` places at most `most`, evenly spaced.
+/// At most `most` of `count` places, evenly spaced.
 std::vector<std::size_t> evenly_spaced(std::size_t count, std::size_t most);
 
 /// A network that a device's costs were fitted without: log measured − log predicted, and the standard deviation that

@@ -39,7 +39,7 @@ double error_quantile(const IntervalCalibration& calibration, double probability
 /// is in (0, 1).
 Predictions predictions_of(const LogLatency& log_latency, const IntervalCalibration& calibration, double confidence);
 
-/// Of a fleet, widens the intervals of a posterior whose calibration is known by how far another board may be from the
+/// Widens a fleet's intervals, of a posterior whose calibration is known, by how far another board may be from the
 /// typical one: it adds to the components' noise what makes the calibrated 90 % interval that of Fleet::deviation().
 template <class Posterior>
 void widen_by_fleet(Posterior& posterior, const AdaptationSet& set) {

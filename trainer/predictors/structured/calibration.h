@@ -17,8 +17,8 @@ struct CalibrationOptions {
   std::size_t samples = 10;
   std::size_t repeats = 3;  ///< each from another random half of the architectures; more are steadier and take longer
   std::uint64_t seed = 1;
-  /// Of a library that adaptation does not look at entry by entry (exhaustive_entries), so many devices are held out:
-  /// more say more exactly what intervals are worth, and take longer.
+  /// Devices that are held out of a library that adaptation does not look at entry by entry (exhaustive_entries). More
+  /// say more exactly what intervals are worth, and take longer.
   std::size_t most_devices = 48;
   std::size_t most_architectures = 1000;  ///< of each of these, evenly spaced, are predicted; more take longer
   /// Numbers of the families, one for each device; then each device is held out with its whole family. Empty: each

@@ -62,8 +62,7 @@ std::string in_words(const Suspicion& suspicion, const nasbench::SearchSpace& sp
     case Suspicion::Of::outlier:
       return space.format(suspicion.architecture) + " measured " + significant_digits(suspicion.measured_ms, 3) +
              " ms where the others suggest " + significant_digits(suspicion.expected_ms, 3) + " ms: measure it again";
-    case Suspicion::Of::more_outliers:
-      return count + " more measurements are as far from what the others suggest";
+    case Suspicion::Of::more_outliers: return count + " more measurements are as far from what the others suggest";
   }
   return "";
 }

@@ -8,7 +8,7 @@
 namespace tenshot::trainer::structured {
 namespace {
 
-/// Of the median latency: no latency that the library expects is below it.
+/// No latency that the library expects is below this share of the median latency.
 constexpr double smallest_expected = 1e-3;
 
 std::vector<double> latencies_of(const StructuredLibrary& library, const LibraryEntry& entry,

@@ -96,7 +96,7 @@ TEST_F(Collect, OperatorsMakeALatencyOnlyDescriptor) {
   EXPECT_TRUE(descriptor.has_latencies());
   EXPECT_FALSE(descriptor.has_counters());
   ASSERT_EQ(descriptor.operators.size(), 15u);
-  const std::vector<nasbench::Operator> operators = space_.operators(options_.shape);
+  const std::vector<nasbench::Operator> operators = space_.operators(options_.shape, 1);
   for (std::size_t i = 0; i < operators.size(); ++i) {
     EXPECT_EQ(descriptor.operators[i].name, operators[i].name);
     EXPECT_EQ(descriptor.operators[i].key, operators[i].key);
@@ -145,7 +145,7 @@ TEST_F(Collect, OperationsAreMeasuredInsideANetworkOnARealRuntime) {
   options_.descriptor.counters = "latency_only";
   collect(options_, space_);
   const HardwareDescriptor descriptor = stored().device.descriptor;
-  const std::vector<nasbench::OperationChain> chains = space_.operation_chains(options_.shape);
+  const std::vector<nasbench::OperationChain> chains = space_.operation_chains(options_.shape, 1);
   ASSERT_EQ(descriptor.in_network.size(), chains.size());
   for (std::size_t i = 0; i < chains.size(); ++i) {
     EXPECT_EQ(descriptor.in_network[i].name, chains[i].name);

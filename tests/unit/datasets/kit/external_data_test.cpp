@@ -19,7 +19,7 @@ void write_model_with_external_weights(const std::filesystem::path& model, const
   const nasbench::Source image = builder.input("input", {1, 3, 8, 8});
   builder.output(builder.convolution("convolution", image, 4, {nasbench::same_window(3), 1, false}));
   onnx::ModelProto proto;
-  ASSERT_TRUE(proto.ParseFromString(nasbench::onnx_model(builder.take(), {1, 1, "external"})));
+  ASSERT_TRUE(proto.ParseFromString(nasbench::onnx_model(builder.take(), {1, "external"})));
   for (onnx::TensorProto& tensor : *proto.mutable_graph()->mutable_initializer()) {
     if (tensor.dims_size() != 4) continue;
     const std::string weights(reinterpret_cast<const char*>(tensor.float_data().data()),

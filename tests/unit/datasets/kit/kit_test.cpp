@@ -191,10 +191,11 @@ TEST(KitManifest, OfAnOldKitIsKeyedByOperatorSpecifications) {
     if (model.chain && !model.chain->is_surroundings()) chains.push_back(model.chain->key);
   }
   std::vector<nasbench::OperatorSequence> expected;
-  for (const nasbench::Operator& op : manifest.space->operators(shape)) expected.push_back(op.key);
+  for (const nasbench::Operator& op : manifest.space->operators(shape, 1)) expected.push_back(op.key);
   EXPECT_EQ(operators, expected);
   expected.clear();
-  for (const nasbench::OperationChain& chain : manifest.space->operation_chains(shape)) expected.push_back(chain.key);
+  for (const nasbench::OperationChain& chain : manifest.space->operation_chains(shape, 1))
+    expected.push_back(chain.key);
   EXPECT_EQ(chains, expected);
 }
 

@@ -234,7 +234,7 @@ TEST(ProfileMatching, GivesOneRowForEqualOperators) {
 TEST(OperatorsByName, KnowTheFilesNodesAndTheirOutputs) {
   const TemporaryFolder folder;
   const nasbench::Network network = small_network();
-  write_file_quickly(folder.path() / "net.onnx", nasbench::onnx_model(network, {1, 1, "net"}));
+  write_file_quickly(folder.path() / "net.onnx", nasbench::onnx_model(network, {1, "net"}));
   const nasbench::Network read = nasbench::read_onnx(folder.path() / "net.onnx");
   const auto names = nasbench::operators_by_name(folder.path() / "net.onnx", read);
   for (const nasbench::NetworkNode& one : read.nodes) EXPECT_EQ(names.count(one.name), 1u) << one.name;

@@ -186,10 +186,10 @@ TEST(ParseJson, RefusesWhatIsNestedTooDeep) {
 TEST(DeviceFileOperators, OfOldFilesAreKeyedByTheirSpecifications) {
   const auto path = std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests/fixtures/1/pool/described";
   const HardwareDescriptor descriptor = read_device(path).device.descriptor;
-  const std::vector<nasbench::Operator> operators = space().operators({8, 10});
+  const std::vector<nasbench::Operator> operators = space().operators({8, 10}, 1);
   ASSERT_EQ(descriptor.operators.size(), operators.size());
   for (std::size_t i = 0; i < operators.size(); ++i) EXPECT_EQ(descriptor.operators[i].key, operators[i].key);
-  const std::vector<nasbench::OperationChain> chains = space().operation_chains({8, 10});
+  const std::vector<nasbench::OperationChain> chains = space().operation_chains({8, 10}, 1);
   ASSERT_EQ(descriptor.in_network.size(), chains.size());
   for (std::size_t i = 0; i < chains.size(); ++i) EXPECT_EQ(descriptor.in_network[i].key, chains[i].key);
 }

@@ -16,7 +16,7 @@ ChainNetwork chain(const std::string& operation, int channels, int resolution, i
 }
 
 TEST(ChainGraphs, HaveEverySurroundingsOnceAndBeforeItsChains) {
-  const std::vector<ChainGraph> graphs = chain_graphs(space().operation_chains({}));
+  const std::vector<ChainGraph> graphs = chain_graphs(space().operation_chains({}, 1));
   ASSERT_EQ(graphs.size(), 18U + 3U);
   std::vector<ChainNetwork> surroundings;
   for (const ChainGraph& graph : graphs) {
@@ -24,8 +24,7 @@ TEST(ChainGraphs, HaveEverySurroundingsOnceAndBeforeItsChains) {
     const bool known = std::any_of(surroundings.begin(), surroundings.end(), same);
     EXPECT_NE(graph.network.is_surroundings(), known);
     if (graph.network.is_surroundings()) surroundings.push_back(graph.network);
-    EXPECT_EQ(graph.graph.input_shape().channels, graph.network.key.channels());
-    EXPECT_EQ(graph.graph.input_shape().height, graph.network.key.resolution());
+    EXPECT_EQ(graph.graph.inputs.at(0).type.shape, graph.network.key.input);
   }
   EXPECT_EQ(surroundings.size(), 3U);
   EXPECT_EQ(graphs[1].network.operation, "nor_conv_1x1");

@@ -7,7 +7,7 @@
 #include "datasets/tables/operator_latencies.h"
 #include "datasets/tables/operator_padding.h"
 #include "datasets/tables/space_files.h"
-#include "nasbench/graph/layer_graph_builder.h"
+#include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"
 #include "nasbench/spaces/layered_space.h"
 #include "nasbench/support/files.h"
@@ -166,9 +166,11 @@ TEST(OperatorTable, PublicTable_HasTheFlopsThatItSays) {
 }
 
 std::string tiny_onnx(int channels) {
-  nasbench::LayerGraphBuilder builder({3, 8, 8});
-  builder.relu("relu", builder.convolution("conv", builder.input(), channels, {3, 1, 1}));
-  return nasbench::onnx_model(builder.graph(), {});
+  nasbench::NetworkBuilder builder;
+  const nasbench::Source image = builder.input("input", {1, 3, 8, 8});
+  const nasbench::Source conv = builder.convolution("conv", image, channels, {nasbench::same_window(3)});
+  builder.output(builder.activation("relu", conv, "relu"));
+  return nasbench::onnx_model(builder.network(), {});
 }
 
 TEST(NetworkSources, FolderOfOnnxFiles_NamesThemAsTheFiles) {

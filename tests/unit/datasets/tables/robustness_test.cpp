@@ -41,23 +41,12 @@ std::string mutated(std::string text, Rng& rng) {
     const std::size_t at = rng.below(text.size());
     const std::size_t length = 1 + rng.below(std::min<std::size_t>(40, text.size() - at));
     switch (rng.below(6)) {
-      case 0:
-        text[at] = static_cast<char>(rng.below(256));
-        break;
-      case 1:
-        text.erase(at, length);
-        break;
-      case 2:
-        text.insert(rng.below(text.size()), text.substr(at, length));
-        break;
-      case 3:
-        text.insert(at, nasty[rng.below(nasty.size())]);
-        break;
-      case 4:
-        text.replace(at, length, nasty[rng.below(nasty.size())]);
-        break;
-      default:
-        text.resize(at);
+      case 0: text[at] = static_cast<char>(rng.below(256)); break;
+      case 1: text.erase(at, length); break;
+      case 2: text.insert(rng.below(text.size()), text.substr(at, length)); break;
+      case 3: text.insert(at, nasty[rng.below(nasty.size())]); break;
+      case 4: text.replace(at, length, nasty[rng.below(nasty.size())]); break;
+      default: text.resize(at);
     }
   }
   return text;

@@ -88,7 +88,7 @@ TEST(ColdNetwork, NamesANodeThatItHasNoKernelFor) {
 TEST(FoldedWeights, ScaleAndShiftEveryOutputChannel) {
   const TemporaryFolder folder;
   const nasbench::Network network = small_network();
-  write_file_atomically(folder.path() / "model.onnx", nasbench::onnx_model(network, {1, 7, "small"}));
+  write_file_atomically(folder.path() / "model.onnx", nasbench::onnx_model(network, {7, "small"}));
   const ColdNetwork cold = cold_network(network);
   const FoldedWeights folded =
       folded_weights(cold, cold.layers[0], nasbench::OnnxWeights(folder.path() / "model.onnx"));
@@ -103,7 +103,7 @@ TEST(FoldedWeights, ScaleAndShiftEveryOutputChannel) {
 TEST(OnnxWeights, AreThoseThatTheModelWasWrittenWith) {
   const TemporaryFolder folder;
   const nasbench::Network network = small_network();
-  write_file_atomically(folder.path() / "model.onnx", nasbench::onnx_model(network, {1, 7, "small"}));
+  write_file_atomically(folder.path() / "model.onnx", nasbench::onnx_model(network, {7, "small"}));
   const nasbench::OnnxWeights weights(folder.path() / "model.onnx");
   for (std::size_t i = 0; i < network.nodes.size(); ++i) {
     const std::string& name = network.nodes[i].name;
@@ -120,7 +120,7 @@ TEST(OnnxWeights, AreThoseThatTheModelWasWrittenWith) {
 TEST(OnnxWeights, NoticesAFileThatGotShorter) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "model.onnx";
-  write_file_atomically(path, nasbench::onnx_model(small_network(), {1, 7, "small"}));
+  write_file_atomically(path, nasbench::onnx_model(small_network(), {7, "small"}));
   const nasbench::OnnxWeights weights(path);
   std::filesystem::resize_file(path, 40);
   EXPECT_THROW(weights.read("linear"), FormatError);

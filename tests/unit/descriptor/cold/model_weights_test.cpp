@@ -23,7 +23,7 @@ class ModelWeightsTest : public testing::Test {
     nasbench::NetworkBuilder b;
     b.output(b.convolution("only", b.input("input", {1, 3, 8, 8}), 4, {nasbench::same_window(3), 1, true}));
     const nasbench::Network network = b.take();
-    write_file_atomically(path, nasbench::onnx_model(network, {1, 1, "one"}));
+    write_file_atomically(path, nasbench::onnx_model(network, {1, "one"}));
     cold = cold_network(network);
   }
   void expect_refused(const std::function<void()>& read, const std::string& because) const {

@@ -67,7 +67,7 @@ class ColdEngine : public testing::Test {
   /// The network in a file, with seeded weights.
   void use(const Network& network) {
     network_ = network;
-    write_file_atomically(model, nasbench::onnx_model(network, {1, seed, "network"}));
+    write_file_atomically(model, nasbench::onnx_model(network, {seed, "network"}));
     Rng rng(5);
     image.resize(static_cast<std::size_t>(nasbench::element_count(network.inputs[0].type.shape)));
     for (float& value : image) value = static_cast<float>(rng.normal());

@@ -9,7 +9,8 @@
 
 #include "descriptor/runtimes/libtorch_runtime.h"
 #include "descriptor/runtimes/torch_info.h"
-#include "nasbench/graph/layer_graph_builder.h"
+#include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/network_weights.h"
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
@@ -17,22 +18,22 @@
 namespace tenshot::descriptor {
 namespace {
 
-using nasbench::LayerGraph;
-using nasbench::LayerGraphBuilder;
 using nasbench::LayerWeights;
+using nasbench::Network;
+using nasbench::NetworkBuilder;
+using nasbench::same_window;
+using nasbench::Source;
 
-std::vector<float> random_input(const LayerGraph& graph, int batch, std::uint64_t seed) {
-  const nasbench::TensorShape& shape = graph.input_shape();
-  std::vector<float> input(static_cast<std::size_t>(batch * shape.channels * shape.height * shape.width));
+std::vector<float> random_input(const Network& graph, std::uint64_t seed) {
+  std::vector<float> input(static_cast<std::size_t>(nasbench::element_count(graph.inputs.at(0).type.shape)));
   Rng rng(seed);
   for (float& value : input) value = static_cast<float>(rng.normal());
   return input;
 }
 
-std::vector<float> infer(const std::string& runtime, const LayerGraph& graph, const std::vector<float>& input,
-                         int batch = 1, int threads = 1) {
+std::vector<float> infer(const std::string& runtime, const Network& graph, const std::vector<float>& input,
+                         int threads = 1) {
   RuntimeOptions options;
-  options.batch = batch;
   options.threads = threads;
   return make_runtime(runtime)->prepare(graph, options)->infer(input);
 }
@@ -60,37 +61,38 @@ double relative_rms(const std::vector<float>& a, const std::vector<float>& b) {
 class EveryRuntime : public testing::TestWithParam<std::string> {};
 
 TEST_P(EveryRuntime, ComputesReluAndAddAndZeroByHand) {
-  LayerGraphBuilder builder({1, 1, 3});
-  const int relu = builder.relu("relu", builder.input());
-  const int zero = builder.zero("zero", builder.input());
-  const int sum = builder.add("sum", relu, builder.input());
-  builder.add("output", sum, zero);
-  EXPECT_EQ(infer(GetParam(), builder.graph(), {-1, 2, 3}), (std::vector<float>{-1, 4, 6}));
+  NetworkBuilder builder;
+  const Source image = builder.input("input", {1, 1, 1, 3});
+  const Source relu = builder.activation("relu", image, "relu");
+  const Source zero = builder.multiply_by("zero", image, 0);
+  const Source sum = builder.add("sum", relu, image);
+  builder.output(builder.add("output", sum, zero));
+  EXPECT_EQ(infer(GetParam(), builder.network(), {-1, 2, 3}), (std::vector<float>{-1, 4, 6}));
 }
 
 TEST_P(EveryRuntime, ZeroIsMultiplicationThatKeepsNotANumber) {
-  LayerGraphBuilder builder({1, 1, 2});
-  builder.zero("zero", builder.input());
-  const std::vector<float> output = infer(GetParam(), builder.graph(), {std::nanf(""), 5});
+  NetworkBuilder builder;
+  builder.output(builder.multiply_by("zero", builder.input("input", {1, 1, 1, 2}), 0));
+  const std::vector<float> output = infer(GetParam(), builder.network(), {std::nanf(""), 5});
   EXPECT_TRUE(std::isnan(output.at(0)));
   EXPECT_EQ(output.at(1), 0);
 }
 
 TEST_P(EveryRuntime, AveragePoolDoesNotCountPadding) {
-  LayerGraphBuilder builder({1, 3, 3});
-  builder.average_pool("pool", builder.input(), {3, 1, 1});
-  const std::vector<float> output = infer(GetParam(), builder.graph(), {1, 2, 3, 4, 5, 6, 7, 8, 9});
+  NetworkBuilder builder;
+  builder.output(builder.average_pool("pool", builder.input("input", {1, 1, 3, 3}), {same_window(3)}));
+  const std::vector<float> output = infer(GetParam(), builder.network(), {1, 2, 3, 4, 5, 6, 7, 8, 9});
   const std::vector<float> expected = {3, 3.5, 4, 4.5, 5, 5.5, 6, 6.5, 7};  // corners over four values, edges over six
   ASSERT_EQ(output.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_FLOAT_EQ(output[i], expected[i]) << i;
 }
 
 TEST_P(EveryRuntime, ConvolutionByItsDefinition) {
-  LayerGraphBuilder builder({2, 5, 5});
-  const int conv = builder.convolution("conv", builder.input(), 3, {3, 2, 1});
-  const LayerGraph& graph = builder.graph();
-  const std::vector<float> weight = nasbench::random_weights(graph, static_cast<std::size_t>(conv), 1).weight;
-  const std::vector<float> input = random_input(graph, 1, 3);
+  NetworkBuilder builder;
+  builder.output(builder.convolution("conv", builder.input("input", {1, 2, 5, 5}), 3, {same_window(3, 2)}));
+  const Network& graph = builder.network();
+  const std::vector<float> weight = nasbench::random_weights(graph, 0, 1).weight;
+  const std::vector<float> input = random_input(graph, 3);
   std::vector<float> expected;
   for (int out = 0; out < 3; ++out) {
     for (int row = 0; row < 3; ++row) {
@@ -114,13 +116,14 @@ TEST_P(EveryRuntime, ConvolutionByItsDefinition) {
 }
 
 TEST_P(EveryRuntime, BatchNormAndHeadByTheirDefinitions) {
-  LayerGraphBuilder builder({2, 1, 2});
-  const int norm = builder.batch_norm("norm", builder.input());
-  const int mean = builder.global_average_pool("mean", norm);
-  const int linear = builder.linear("linear", mean, 3);
-  const LayerGraph& graph = builder.graph();
-  const LayerWeights n = nasbench::random_weights(graph, static_cast<std::size_t>(norm), 1);
-  const LayerWeights l = nasbench::random_weights(graph, static_cast<std::size_t>(linear), 1);
+  NetworkBuilder builder;
+  const Source norm = builder.batch_norm("norm", builder.input("input", {1, 2, 1, 2}));
+  const Source mean = builder.global_average_pool("mean", norm);
+  const Source linear = builder.linear("linear", mean, 3);
+  builder.output(linear);
+  const Network& graph = builder.network();
+  const LayerWeights n = nasbench::random_weights(graph, static_cast<std::size_t>(norm.node), 1);
+  const LayerWeights l = nasbench::random_weights(graph, static_cast<std::size_t>(linear.node), 1);
   const std::vector<float> input = {1, 3, -2, 5};
   std::vector<double> pooled;
   for (std::size_t c = 0; c < 2; ++c) {
@@ -141,11 +144,11 @@ TEST_P(EveryRuntime, AgreesWithEagerOnRandomArchitectures) {
   Rng rng(11);
   for (int i = 0; i < 12; ++i) {
     const nasbench::Architecture architecture = space.random(rng);
-    const LayerGraph graph = space.network(architecture, shape);
     for (const int batch : {1, 4}) {
-      const std::vector<float> input = random_input(graph, batch, 100 + static_cast<std::uint64_t>(i));
-      const std::vector<float> eager = infer("libtorch-eager", graph, input, batch);
-      const std::vector<float> output = infer(GetParam(), graph, input, batch);
+      const Network graph = space.computation(architecture, shape, batch);
+      const std::vector<float> input = random_input(graph, 100 + static_cast<std::uint64_t>(i));
+      const std::vector<float> eager = infer("libtorch-eager", graph, input);
+      const std::vector<float> output = infer(GetParam(), graph, input);
       ASSERT_EQ(output.size(), static_cast<std::size_t>(10 * batch));
       ASSERT_EQ(output.size(), eager.size());
       EXPECT_LT(relative_difference(eager, output), make_runtime(GetParam())->tolerance())
@@ -157,30 +160,30 @@ TEST_P(EveryRuntime, AgreesWithEagerOnRandomArchitectures) {
 TEST_P(EveryRuntime, AgreesWithEagerOnEveryOperator) {
   nasbench::NetworkShape shape;
   shape.resolution = 8;
-  for (const nasbench::Operator& op : nasbench::nasbench201().operators(shape)) {
-    const std::vector<float> input = random_input(op.graph, 2, 5);
-    const std::vector<float> eager = infer("libtorch-eager", op.graph, input, 2);
-    const std::vector<float> output = infer(GetParam(), op.graph, input, 2);
+  for (const nasbench::Operator& op : nasbench::nasbench201().operators(shape, 2)) {
+    const std::vector<float> input = random_input(op.graph, 5);
+    const std::vector<float> eager = infer("libtorch-eager", op.graph, input);
+    const std::vector<float> output = infer(GetParam(), op.graph, input);
     ASSERT_EQ(output.size(), eager.size()) << op.name;
     EXPECT_LT(relative_difference(eager, output), 1e-4) << op.name << " of " << op.key.channels() << " channels";
   }
 }
 
 TEST_P(EveryRuntime, OutputDependsOnInputAndSeedAndNotOnTheCall) {
-  LayerGraphBuilder builder({3, 8, 8});
-  const int conv = builder.convolution("conv", builder.input(), 4, {3, 1, 1});
-  builder.global_average_pool("mean", builder.batch_norm("norm", conv));
-  const LayerGraph& graph = builder.graph();
+  NetworkBuilder builder;
+  const Source conv = builder.convolution("conv", builder.input("input", {1, 3, 8, 8}), 4, {same_window(3)});
+  builder.output(builder.global_average_pool("mean", builder.batch_norm("norm", conv)));
+  const Network& graph = builder.network();
   const auto runtime = make_runtime(GetParam());
   RuntimeOptions options;
   const auto network = runtime->prepare(graph, options);
   options.weight_seed = 2;
   const auto other_weights = runtime->prepare(graph, options);
-  const std::vector<float> input = random_input(graph, 1, 1);
+  const std::vector<float> input = random_input(graph, 1);
   const std::vector<float> first = network->infer(input);
   network->run();
   EXPECT_EQ(network->infer(input), first);
-  EXPECT_NE(network->infer(random_input(graph, 1, 2)), first);
+  EXPECT_NE(network->infer(random_input(graph, 2)), first);
   EXPECT_NE(other_weights->infer(input), first);
 }
 
@@ -188,9 +191,9 @@ TEST_P(EveryRuntime, ThreadsDoNotChangeTheFunction) {
   nasbench::NetworkShape shape;
   shape.resolution = 8;
   const nasbench::SearchSpace& space = nasbench::nasbench201();
-  const LayerGraph graph = space.network(space.at(7777), shape);
-  const std::vector<float> input = random_input(graph, 2, 9);
-  EXPECT_LT(relative_difference(infer(GetParam(), graph, input, 2, 1), infer(GetParam(), graph, input, 2, 2)), 1e-4);
+  const Network graph = space.computation(space.at(7777), shape, 2);
+  const std::vector<float> input = random_input(graph, 9);
+  EXPECT_LT(relative_difference(infer(GetParam(), graph, input, 1), infer(GetParam(), graph, input, 2)), 1e-4);
 }
 
 TEST_P(EveryRuntime, ItsNameIsTheOneItIsMadeBy) {
@@ -201,15 +204,12 @@ TEST_P(EveryRuntime, ItsNameIsTheOneItIsMadeBy) {
 
 TEST_P(EveryRuntime, RefusesWhatItCannotRun) {
   const auto runtime = make_runtime(GetParam());
-  EXPECT_THROW(runtime->prepare(LayerGraph{}, {}), InputError);
-  LayerGraphBuilder builder({1, 2, 2});
-  builder.relu("relu", builder.input());
-  RuntimeOptions options;
-  options.batch = 0;
-  EXPECT_THROW(runtime->prepare(builder.graph(), options), InputError);
-  EXPECT_THROW(runtime->prepare(builder.graph(), {})->infer({1, 2, 3}), InputError);
-  LayerGraph forward_reference = builder.graph();
-  forward_reference.layers[1].inputs = {1};
+  EXPECT_THROW(runtime->prepare(Network{}, {}), InputError);
+  NetworkBuilder builder;
+  builder.output(builder.activation("relu", builder.input("input", {1, 1, 2, 2}), "relu"));
+  EXPECT_THROW(runtime->prepare(builder.network(), {})->infer({1, 2, 3}), InputError);
+  Network forward_reference = builder.network();
+  forward_reference.nodes[0].inputs = {{1, 0}};
   EXPECT_THROW(runtime->prepare(forward_reference, {}), InputError);
 }
 
@@ -240,10 +240,9 @@ TEST_P(ByteRuntime, AgreesWithEagerWithinItsTolerance) {
   double total = 0;
   constexpr int architectures = 12;
   for (int i = 0; i < architectures; ++i) {
-    const LayerGraph graph = space.network(space.random(rng), shape);
-    const std::vector<float> input = random_input(graph, 2, 100 + static_cast<std::uint64_t>(i));
-    const double difference =
-        relative_rms(infer("libtorch-eager", graph, input, 2), infer(GetParam(), graph, input, 2));
+    const Network graph = space.computation(space.random(rng), shape, 2);
+    const std::vector<float> input = random_input(graph, 100 + static_cast<std::uint64_t>(i));
+    const double difference = relative_rms(infer("libtorch-eager", graph, input), infer(GetParam(), graph, input));
     EXPECT_LT(difference, tolerance) << i;
     total += difference;
   }
@@ -254,8 +253,8 @@ TEST_P(ByteRuntime, AgreesWithEagerOnEveryOperator) {
   nasbench::NetworkShape shape;
   shape.resolution = 8;
   const double tolerance = make_runtime(GetParam())->tolerance();
-  for (const nasbench::Operator& op : nasbench::nasbench201().operators(shape)) {
-    const std::vector<float> input = random_input(op.graph, 1, 5);
+  for (const nasbench::Operator& op : nasbench::nasbench201().operators(shape, 1)) {
+    const std::vector<float> input = random_input(op.graph, 5);
     EXPECT_LT(relative_rms(infer("libtorch-eager", op.graph, input), infer(GetParam(), op.graph, input)), tolerance)
         << op.name << " of " << op.key.channels() << " channels";
   }
@@ -267,8 +266,8 @@ TEST(LibTorchCuda, AgreesWithEagerOrSaysThatThereIsNoDevice) {
   const nasbench::SearchSpace& space = nasbench::nasbench201();
   nasbench::NetworkShape shape;
   shape.resolution = 8;
-  const LayerGraph graph = space.network(space.at(4321), shape);
-  const std::vector<float> input = random_input(graph, 1, 3);
+  const Network graph = space.computation(space.at(4321), shape, 1);
+  const std::vector<float> input = random_input(graph, 3);
   try {
     const std::vector<float> output = infer("libtorch-cuda", graph, input);
     EXPECT_LT(relative_difference(infer("libtorch-eager", graph, input), output),
@@ -291,7 +290,7 @@ TEST(MakeRuntime, ListsTheNamesWhenItDoesNotKnowOne) {
 
 TEST(TorchScriptSource, KeepsEveryZeroAndUsesNoOperationInPlace) {
   const nasbench::SearchSpace& space = nasbench::nasbench201();
-  const LayerGraph graph = space.network(space.at(0), {});  // six `none` in each of fifteen cells
+  const Network graph = space.computation(space.at(0), {}, 1);  // six `none` in each of fifteen cells
   const std::string source = torchscript_source(graph);
   std::size_t zeros = 0;
   for (std::size_t at = source.find("* 0.0"); at != std::string::npos; at = source.find("* 0.0", at + 1)) ++zeros;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "descriptor/runtimes/torch_info.h"
-#include "nasbench/graph/layer_graph_builder.h"
+#include "nasbench/graph/network_builder.h"
 #include "nasbench/spaces/cell.h"
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/structures/cell_structures.h"
@@ -23,7 +23,7 @@ using descriptor::torch_versions;
 using nasbench::Architecture;
 using nasbench::Cell;
 using nasbench::CellCounts;
-using nasbench::LayerGraph;
+using nasbench::Network;
 using nasbench::Operation;
 
 constexpr Operation none = Operation::none;
@@ -36,14 +36,15 @@ constexpr Operation pool = Operation::avg_pool_3x3;
 
 using NodeCounts = std::map<std::string, int>;
 
-/// The network of an architecture up to the layer whose name begins with `end`.
-LayerGraph network_until(const Architecture& architecture, const std::string& end) {
+/// The network of an architecture up to the operator whose name begins with `end`.
+Network network_until(const Architecture& architecture, const std::string& end) {
   nasbench::NetworkShape shape;
   shape.resolution = 4;
-  LayerGraph graph = nasbench::nasbench201().network(architecture, shape);
-  const auto from = std::find_if(graph.layers.begin(), graph.layers.end(),
-                                 [&](const nasbench::Layer& layer) { return layer.name.rfind(end, 0) == 0; });
-  graph.layers.erase(from, graph.layers.end());
+  Network graph = nasbench::nasbench201().computation(architecture, shape, 1);
+  const auto from = std::find_if(graph.nodes.begin(), graph.nodes.end(),
+                                 [&](const nasbench::NetworkNode& node) { return node.name.rfind(end, 0) == 0; });
+  graph.nodes.erase(from, graph.nodes.end());
+  graph.outputs = {{static_cast<int>(graph.nodes.size()) - 1, 0}};
   return graph;
 }
 
@@ -192,21 +193,22 @@ TEST(CompiledGraphOfXnnpack, FusesAReluIntoTheConvolutionOrAdditionThatItAloneRe
 }
 
 TEST(CompiledGraphOfXnnpack, CountsConvolutionsByTheirKernel) {
-  nasbench::LayerGraphBuilder builder({3, 8, 8});
-  const int a = builder.convolution("a", builder.input(), 4, {5, 1, 2});
-  const int relu = builder.relu("relu", a);
-  builder.convolution("b", relu, 4, {1, 1, 0});
-  const NodeCounts nodes = compiled_node_counts("libtorch-xnnpack", builder.graph());
+  nasbench::NetworkBuilder builder;
+  const nasbench::Source image = builder.input("input", {1, 3, 8, 8});
+  const nasbench::Source a = builder.convolution("a", image, 4, {nasbench::same_window(5)});
+  const nasbench::Source relu = builder.activation("relu", a, "relu");
+  builder.output(builder.convolution("b", relu, 4, {nasbench::same_window(1)}));
+  const NodeCounts nodes = compiled_node_counts("libtorch-xnnpack", builder.network());
   EXPECT_EQ(count(nodes, {"prepacked::conv2d_clamp_run 5x5 relu"}), 1);
   EXPECT_EQ(count(nodes, {"prepacked::conv2d_clamp_run 1x1"}), 1);
   EXPECT_EQ(count(nodes, {"aten::relu", "aten::conv2d 5x5"}), 0);
 }
 
 TEST(CompiledNodeCounts, RefusesARuntimeThatDoesNotCompile) {
-  nasbench::LayerGraphBuilder builder({1, 2, 2});
-  builder.relu("relu", builder.input());
+  nasbench::NetworkBuilder builder;
+  builder.output(builder.activation("relu", builder.input("input", {1, 1, 2, 2}), "relu"));
   try {
-    compiled_node_counts("libtorch-eager", builder.graph());
+    compiled_node_counts("libtorch-eager", builder.network());
     FAIL() << "expected InputError";
   } catch (const InputError& error) {
     const std::string message = error.what();

@@ -12,7 +12,6 @@ namespace {
 
 using nasbench::NetworkBuilder;
 using nasbench::OperatorSpecification;
-using trainer::kernels::LearnerKind;
 using trainer::kernels::operation_category;
 
 /// One convolution of an image of `in` channels, 3×3.

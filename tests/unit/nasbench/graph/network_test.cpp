@@ -6,7 +6,6 @@
 
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/network_weights.h"
-#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
@@ -180,24 +179,6 @@ TEST(RequireSound, NamesTheNode) {
     FAIL() << "a node that reads a later one is no network";
   } catch (const InputError& error) {
     EXPECT_NE(std::string(error.what()).find("'pointwise'"), std::string::npos) << error.what();
-  }
-}
-
-TEST(NetworkOf, ALayerGraphHasItsWeightsAndCosts) {
-  const SearchSpace& space = nasbench201();
-  const LayerGraph graph =
-      space.network(space.parse("|nor_conv_3x3~0|+|none~0|avg_pool_3x3~1|+|skip_connect~0|nor_conv_1x1~1|none~2|"), {});
-  const Network network = network_of(graph, 1);
-  EXPECT_NO_THROW(require_sound(network));
-  ASSERT_EQ(network.nodes.size() + 1, graph.layers.size());
-  EXPECT_EQ(parameter_count(network), parameter_count(graph));
-  EXPECT_EQ(multiply_adds(network), flop_count(graph) - 10);  // NAS-Bench-201 counts the bias of its ten classes
-  for (std::size_t i = 0; i < network.nodes.size(); ++i) {
-    const LayerWeights own = random_weights(network, i, 5), layers = random_weights(graph, i + 1, 5);
-    EXPECT_EQ(network.nodes[i].name, graph.layers[i + 1].name);
-    EXPECT_TRUE(own.weight == layers.weight && own.bias == layers.bias && own.mean == layers.mean &&
-                own.variance == layers.variance)
-        << network.nodes[i].name;
   }
 }
 

@@ -6,8 +6,8 @@
 #include <map>
 #include <set>
 
-#include "nasbench/graph/layer_graph_builder.h"
 #include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/network_weights.h"
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
@@ -19,7 +19,7 @@
 namespace tenshot::nasbench {
 namespace {
 
-onnx::ModelProto model_of(const LayerGraph& graph, const OnnxOptions& options = {}) {
+onnx::ModelProto model_of(const Network& graph, const OnnxOptions& options = {}) {
   onnx::ModelProto model;
   EXPECT_TRUE(model.ParseFromString(onnx_model(graph, options)));
   return model;
@@ -37,7 +37,9 @@ std::vector<std::int64_t> shape_of(const onnx::ValueInfoProto& value) {
   return shape;
 }
 
-LayerGraph network_of(const char* architecture) { return nasbench201().network(nasbench201().parse(architecture), {}); }
+Network network_of(const char* architecture) {
+  return nasbench201().computation(nasbench201().parse(architecture), {}, 1);
+}
 
 TEST(Onnx, EveryLayerOfANetworkIsANode) {
   const onnx::ModelProto model =
@@ -46,7 +48,7 @@ TEST(Onnx, EveryLayerOfANetworkIsANode) {
   ASSERT_EQ(model.opset_import_size(), 1);
   EXPECT_EQ(model.opset_import(0).version(), 13);
   // 15 cells of two convolutions, a pool, a multiplication by 0 and three additions; stem, two residual blocks of
-  // three convolutions, a pool and an addition, and the head: as tests of the layer graph count them.
+  // three convolutions, a pool and an addition, and the head: as tests of the network count them.
   const std::map<std::string, int> expected = {{"Conv", 30 + 1 + 6},
                                                {"BatchNormalization", 30 + 1 + 4 + 1},
                                                {"Relu", 30 + 4 + 1},
@@ -60,7 +62,8 @@ TEST(Onnx, EveryLayerOfANetworkIsANode) {
 }
 
 TEST(Onnx, InputAndOutputHaveTheBatchAndTheShape) {
-  const onnx::ModelProto model = model_of(nasbench201().network(nasbench201().at(0), {16, 100}), {8, 1, "all_none"});
+  const onnx::ModelProto model =
+      model_of(nasbench201().computation(nasbench201().at(0), {16, 100}, 8), {1, "all_none"});
   EXPECT_EQ(model.graph().name(), "all_none");
   EXPECT_EQ(model.graph().input(0).name(), onnx_input_name);
   EXPECT_EQ(shape_of(model.graph().input(0)), (std::vector<std::int64_t>{8, 3, 16, 16}));
@@ -69,16 +72,16 @@ TEST(Onnx, InputAndOutputHaveTheBatchAndTheShape) {
 }
 
 TEST(Onnx, HoldsTheWeightsOfTheSeed) {
-  LayerGraphBuilder builder({2, 6, 6});
-  builder.convolution("conv", builder.input(), 4, {3, 2, 1});
-  const LayerGraph graph = builder.take();
-  const onnx::ModelProto model = model_of(graph, {1, 7, "one"});
+  NetworkBuilder builder;
+  builder.output(builder.convolution("conv", builder.input("input", {1, 2, 6, 6}), 4, {same_window(3, 2)}));
+  const Network graph = builder.take();
+  const onnx::ModelProto model = model_of(graph, {7, "one"});
   ASSERT_EQ(model.graph().initializer_size(), 1);
   const onnx::TensorProto& weight = model.graph().initializer(0);
   EXPECT_EQ(std::vector<std::int64_t>(weight.dims().begin(), weight.dims().end()),
             (std::vector<std::int64_t>{4, 2, 3, 3}));
   EXPECT_EQ(std::vector<float>(weight.float_data().begin(), weight.float_data().end()),
-            random_weights(graph, 1, 7).weight);
+            random_weights(graph, 0, 7).weight);
 }
 
 TEST(Onnx, NoTwoConvolutionsShareWeights) {
@@ -96,7 +99,7 @@ TEST(Onnx, NoTwoConvolutionsShareWeights) {
 }
 
 TEST(Onnx, NoneIsAMultiplicationByZeroAndASkipAloneAnIdentity) {
-  const std::vector<Operator> operators = nasbench201().operators({});
+  const std::vector<Operator> operators = nasbench201().operators({}, 1);
   EXPECT_EQ(nodes_of(model_of(operators[0].graph)), (std::map<std::string, int>{{"Mul", 1}}));
   const onnx::ModelProto skip = model_of(operators[3].graph);
   EXPECT_EQ(operators[3].name, "skip_connect");
@@ -105,15 +108,15 @@ TEST(Onnx, NoneIsAMultiplicationByZeroAndASkipAloneAnIdentity) {
 }
 
 TEST(Onnx, SameSeedSameBytes) {
-  const LayerGraph graph = network_of("|nor_conv_3x3~0|+|none~0|none~1|+|none~0|none~1|skip_connect~2|");
-  EXPECT_EQ(onnx_model(graph, {1, 3, "a"}), onnx_model(graph, {1, 3, "a"}));
-  EXPECT_NE(onnx_model(graph, {1, 3, "a"}), onnx_model(graph, {1, 4, "a"}));
+  const Network graph = network_of("|nor_conv_3x3~0|+|none~0|none~1|+|none~0|none~1|skip_connect~2|");
+  EXPECT_EQ(onnx_model(graph, {3, "a"}), onnx_model(graph, {3, "a"}));
+  EXPECT_NE(onnx_model(graph, {3, "a"}), onnx_model(graph, {4, "a"}));
 }
 
 Network round_trip(const Network& network) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "network.onnx";
-  write_file_atomically(path, onnx_model(network, {1, 1, "network"}));
+  write_file_atomically(path, onnx_model(network, {1, "network"}));
   return read_onnx(path);
 }
 
@@ -141,7 +144,7 @@ TEST(OnnxRoundTrip, KeepsTheNamesOfNodesAndInputs) {
 TEST(OnnxRoundTrip, OfNasBench201IsTheSameNetwork) {
   Rng rng(3);
   for (int i = 0; i < 20; ++i) {
-    const Network network = network_of(nasbench201().network(nasbench201().random(rng), {}), 1 + i % 3);
+    const Network network = nasbench201().computation(nasbench201().random(rng), {}, 1 + i % 3);
     EXPECT_EQ(content_hash(round_trip(network)), content_hash(network));
   }
 }
@@ -219,11 +222,7 @@ TEST(Onnx, RefusesAnOpaqueOperatorByName) {
   }
 }
 
-TEST(Onnx, RefusesWhatNobodyCanRun) {
-  EXPECT_THROW(onnx_model(LayerGraph{}, {}), InputError);
-  EXPECT_THROW(onnx_model(Network{}, {}), InputError);
-  EXPECT_THROW(onnx_model(nasbench201().operators({})[0].graph, {0, 1, "none"}), InputError);
-}
+TEST(Onnx, RefusesWhatNobodyCanRun) { EXPECT_THROW(onnx_model(Network{}, {}), InputError); }
 
 }  // namespace
 }  // namespace tenshot::nasbench

@@ -8,7 +8,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "nasbench/graph/layer_graph_builder.h"
+#include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
@@ -30,16 +30,17 @@ class ToySpace : public SearchSpace {
   std::vector<double> operation_counts(const Architecture&) const override { return {}; }
   bool connected(const Architecture&) const override { return true; }
   Architecture canonical(const Architecture& architecture) const override { return architecture; }
-  LayerGraph network(const Architecture& architecture, const NetworkShape& shape) const override {
-    LayerGraphBuilder builder({2, shape.resolution, shape.resolution});
-    int last = builder.input();
+  Network computation(const Architecture& architecture, const NetworkShape& shape, int batch) const override {
+    NetworkBuilder builder;
+    Source last = builder.input("input", {batch, 2, shape.resolution, shape.resolution});
     for (int i = 0; i < architecture[0]; ++i) {
-      last = builder.relu("relu" + std::to_string(i), last);
-      last = builder.convolution("conv" + std::to_string(i), last, 2, {1, 1, 0});
+      last = builder.activation("relu" + std::to_string(i), last, "relu");
+      last = builder.convolution("conv" + std::to_string(i), last, 2, {same_window(1)});
     }
+    builder.output(last);
     return builder.take();
   }
-  std::vector<Operator> operators(const NetworkShape&) const override { return {}; }
+  std::vector<Operator> operators(const NetworkShape&, int) const override { return {}; }
   std::vector<double> operator_occurrences(const Architecture&) const override { return {}; }
 
  private:
@@ -98,7 +99,7 @@ TEST(Architecture, IsAValueAtEveryLength) {
 }
 
 TEST(SearchSpace, HasNoChains_UnlessItSaysWhichOperationsItHas) {
-  EXPECT_TRUE(ToySpace({2, 3}).operation_chains({}).empty());
+  EXPECT_TRUE(ToySpace({2, 3}).operation_chains({}, 1).empty());
 }
 
 TEST(SearchSpace, MixedRadix_CountsWithTheLastDecisionFastest) {

@@ -74,7 +74,7 @@ TEST(Peers, LookUpSumsTheDescriptorsOperatorsOverAllCellsAndFitsTheBackbone) {
   AdaptationSet set;
   set.descriptor.emplace();
   double operator_ms = 0.01;
-  for (const auto& op : space.operators({})) {
+  for (const auto& op : space.operators({}, 1)) {
     set.descriptor->operators.push_back({op.name, op.key, operator_ms, {}});
     operator_ms += 0.01;
   }

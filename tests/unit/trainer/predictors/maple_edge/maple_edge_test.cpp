@@ -249,8 +249,7 @@ TEST(FlopsLine, RecoversALine) {
   Rng rng(1);
   for (int i = 0; i < 6; ++i) {
     set.architectures.push_back(space.random(rng));
-    set.latency_ms.push_back(
-        2 + 0.05e-6 * static_cast<double>(nasbench::flop_count(space.network(set.architectures.back(), {}))));
+    set.latency_ms.push_back(2 + 0.05e-6 * static_cast<double>(space.flop_count(set.architectures.back(), {})));
   }
   const auto predictor = model->adapt(set, {});
   const Architecture heavy =

@@ -101,10 +101,10 @@ datasets::HardwareDescriptor described(double speed, double conv_weight) {
     if (name == "nor_conv_1x1") return 0.5;
     return name == "avg_pool_3x3" ? 0.4 : 0.1;
   };
-  for (const auto& op : space.operators({})) {
+  for (const auto& op : space.operators({}, 1)) {
     descriptor.operators.push_back({op.name, op.key, speed * cost_of(op.name) / 15, {}});
   }
-  for (const auto& chain : space.operation_chains({})) {
+  for (const auto& chain : space.operation_chains({}, 1)) {
     descriptor.in_network.push_back({chain.name, chain.key, speed * cost_of(chain.name) / 15});
   }
   return descriptor;

@@ -43,11 +43,11 @@ HardwareDescriptor descriptor_of(const std::vector<double>& costs, double call_m
   descriptor.source = counts ? "perf_event" : "latency_only";
   if (counts) descriptor.counters.assign(datasets::default_counters.begin(), datasets::default_counters.end());
   constexpr double instances = 15;
-  for (const auto& chain : space.operation_chains({})) {
+  for (const auto& chain : space.operation_chains({}, 1)) {
     descriptor.in_network.push_back(
         {chain.name, chain.key, costs[static_cast<std::size_t>(feature(chain.name))] / instances});
   }
-  for (const auto& op : space.operators({})) {
+  for (const auto& op : space.operators({}, 1)) {
     const bool costs_something = op.name != "none" && op.name != "skip_connect";
     const double own = costs_something ? costs[static_cast<std::size_t>(feature(op.name))] / instances : 0;
     datasets::OperatorProfile profile{op.name, op.key, own + call_ms, {}};

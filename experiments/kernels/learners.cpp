@@ -1,4 +1,4 @@
-#include "trainer/predictors/kernels/latency_learner.h"
+#include "experiments/kernels/learners.h"
 
 #include <algorithm>
 #include <array>
@@ -13,8 +13,18 @@
 #include "trainer/predictors/kernels/lasso.h"
 #include "trainer/trees/tree_ensemble.h"
 
-namespace tenshot::trainer::kernels {
+namespace tenshot::experiments {
 namespace {
+
+using trainer::Batch;
+using trainer::DenseLayer;
+using trainer::RegressionNetwork;
+using trainer::TreeEnsemble;
+using trainer::TreeOptions;
+using trainer::kernels::fit_lasso;
+using trainer::kernels::Lasso;
+using trainer::kernels::LatencyLearner;
+using trainer::kernels::LatencyRows;
 
 constexpr std::array<std::string_view, 4> learner_names = {"lasso", "forest", "boosting", "perceptron"};
 constexpr std::size_t folds = 5;
@@ -283,4 +293,4 @@ std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRow
   return best_trees(kind, drawn, seed);
 }
 
-}  // namespace tenshot::trainer::kernels
+}  // namespace tenshot::experiments
