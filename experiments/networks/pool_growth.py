@@ -4,7 +4,7 @@
     pool_growth.py run TENSHOT POOLS TABLES WORK CLASS SPLIT POOL   one class of devices, one split, one pool: appends to
                                                                     WORK/results.csv, which keeps what is there
     pool_growth.py cut POOLS TABLE [SEED]                           the part of each board of a table, as JSON
-    pool_growth.py page WORK FOLDER                                 means over devices and splits: FOLDER/results.csv, and as Markdown
+    pool_growth.py page WORK FOLDER                                 means over devices and splits: FOLDER/results.csv and README.md
 
 A class is left out by family: boards of one chip, phones, graphics cards, or our runtimes with all their settings. Families
 are cut in parts, and part SPLIT is predicted from what the others know. Of classes of new networks a third (boards) or half is
@@ -228,25 +228,39 @@ def run(tenshot, pools, tables, work, name, split, pool):
     shutil.rmtree(files)
 
 
+ABOUT = """# What a larger pool does to a device that is new
+
+Each class is left out by family: boards of one chip, phones, graphics cards, or our runtimes with all their settings. Families
+are cut in parts (five, of phones four, of graphics cards three), and each part is predicted from what the others know: from
+devices of its own kind in its own table (kind), from that table (table), and from everything that the shipped knowledge was
+learned from (everything). "New networks" says that a third (boards) or half of the networks is left out of the pool, and those
+are predicted. Ten networks are measured that `tenshot plan` chose; peers measure the ten that it chose by everything. *Nearest
+device scaled* is the device of the table that the ten are most like, times one factor; *mean device scaled* the geometric mean
+of all of them. Means over device-runtimes; the best of each class in bold.
+
+`experiments/networks/pool_growth.sh`: the whole program, ten measurements, no setting chosen here. Settings of kinds and groups
+were chosen on boards and phones of the same tables ([device_kinds](../../search/device_kinds.md)).
+"""
+
+
 def page(work, folder):
     groups = defaultdict(list)
     for row in read(Path(work) / "results.csv"):
         groups[row["class"], row["pool"]].append(row)
-    lines = ["| left out by family | pool | devices × splits | within ±10 % | within ±20 % | 90 % intervals hold |",
-             "|---|---|---|---|---|---|"]
+    lines = [ABOUT, "| new | from | device-runtimes | within ±10 % | within ±20 % | 90 % intervals hold |", "|---|---|---|---|---|---|"]
     means = []
     for name in CLASSES:
-        for pool in (*POOLS, *OWN_PEERS, *SCALED_PEERS):
-            rows = groups.get((name, pool))
-            if not rows:
-                continue
-            mean = {key: "" if "" in (values := [row[key] for row in rows]) else f"{100 * statistics.mean(map(float, values)):.1f}"
-                    for key in ("within_10", "within_20", "held")}
-            means.append({"class": name, "pool": pool, "runs": len(rows), **mean})
-            lines.append(f"| {name} | {pool} | {len(rows)} | {mean['within_10']} | {mean['within_20']} | {mean['held'] or '–'} |")
+        found = {pool: groups[name, pool] for pool in (*POOLS, *OWN_PEERS, *SCALED_PEERS) if groups.get((name, pool))}
+        mean = {pool: {key: "" if "" in (values := [row[key] for row in rows]) else f"{100 * statistics.mean(map(float, values)):.1f}"
+                       for key in ("within_10", "within_20", "held")} for pool, rows in found.items()}
+        best = {key: max(float(of[key]) for of in mean.values()) for key in ("within_10", "within_20")} if mean else {}
+        for pool, rows in found.items():
+            means.append({"class": name, "pool": pool, "runs": len(rows), **mean[pool]})
+            shown = [f"**{mean[pool][key]}**" if float(mean[pool][key]) == best[key] else mean[pool][key] for key in best]
+            lines.append(f"| {name} | {pool} | {len(rows)} | {shown[0]} | {shown[1]} | {mean[pool]['held'] or '–'} |")
     Path(folder).mkdir(parents=True, exist_ok=True)
     write(Path(folder) / "results.csv", means, list(means[0]))
-    print("\n".join(lines))
+    (Path(folder) / "README.md").write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

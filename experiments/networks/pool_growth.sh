@@ -27,3 +27,4 @@ for split in ${1:-0 1 2 3 4}; do
   done
 done
 /usr/bin/python3 experiments/networks/pool_growth.py page "$work" experiments/networks/pool_growth
+/usr/bin/python3 experiments/pages.py --made pool_growth
