@@ -35,7 +35,7 @@ header { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; j
 a { color: var(--link); }
 h1, h2, h3, h4 { line-height: 1.25; margin: 1.5em 0 .5em; } h1 { margin-top: .3em; }
 h2 { border-top: 1px solid var(--line); padding-top: .6em; }
-img { max-width: 100%; height: auto; }
+img, svg { max-width: 100%; height: auto; } svg { background: #fff; }
 pre, code { font: .88em/1.45 ui-monospace, monospace; }
 code { background: var(--card); border-radius: .25rem; padding: .05em .25em; }
 pre { background: var(--card); border: 1px solid var(--line); border-radius: .4rem; padding: .7rem; overflow-x: auto; }

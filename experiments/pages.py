@@ -51,6 +51,7 @@ SOURCES = {
     "own_networks": ("own_networks", [NETWORKS]),
     "profiled_networks": ("profiled_networks", [NETWORKS, "datasets/data/operators"]),
     "proposals": (None, [NETWORKS, "datasets/data/probes"]),
+    "pool_growth": (None, [NETWORKS, "datasets/data/sizes"]),
     "sizes": (None, [NETWORKS, "datasets/data/sizes"]),
     "structured_scale": (None, []),
     "structured_simulated": (None, []),

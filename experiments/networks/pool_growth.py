@@ -160,7 +160,7 @@ def run(tenshot, pools, tables, work, name, split, pool):
     definitions, parts, one_in = TABLES[table]
     definitions = f"{tables}/{definitions}" if definitions else folder_of(pools, table) / "networks.json"
     work, split = Path(work), int(split)
-    if split >= parts:
+    if split >= parts or (new and pool in SCALED_PEERS):
         return
     known = {}
     for part in OURS if table in OURS else (table,):

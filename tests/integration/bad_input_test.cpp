@@ -127,7 +127,10 @@ TEST_F(BadInput, AnAddressSpaceThatIsTooSmallForTheLibraries) {
 #ifdef __SANITIZE_ADDRESS__
   GTEST_SKIP() << "AddressSanitizer itself needs terabytes of address space";
 #endif
-  const Outcome outcome = run("ulimit -v 750000; timeout 60 " + quoted(TENSHOT_PROGRAM) + " --version");
+  const Outcome outcome =
+      run("ulimit -v 750000; timeout 60 " + quoted(TENSHOT_PROGRAM) + " export --torchscript " + q("out.pt") +
+          " --predictor " +
+          quoted(std::filesystem::path(TENSHOT_SOURCE_DIR) / "tests/fixtures/1/structured-device.tenshot"));
   EXPECT_EQ(outcome.exit_code, 1);
   EXPECT_NE(outcome.err.find("(ulimit -v)"), std::string::npos) << outcome.err;
   EXPECT_EQ(run("ulimit -v 750000; " + quoted(TENSHOT_PROGRAM) + " --help").exit_code, 0);

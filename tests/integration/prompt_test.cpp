@@ -145,14 +145,14 @@ TEST(Completion, BashOffersVerbsAndTheirOptions) {
 
 TEST(Prompt, AVerdictHasAColourOnATerminalAlone) {
   const Folder folder;
-  const std::string adapt = "tenshot adapt --checkpoint " + (source_folder / "checkpoints/pool.tenshot").string() +
-                            " --like libtorch-eager_t1_b1 --out " + (folder.path() / "d.tenshot").string();
+  const std::string options = " adapt --checkpoint " + (source_folder / "checkpoints/pool.tenshot").string() +
+                              " --like libtorch-eager_t1_b1 --out " + (folder.path() / "d.tenshot").string();
   const auto on_terminal = [&](const std::string& setting) {
-    return run("env " + setting + " script -qec '" + adapt + "' /dev/null").out;
+    return run("env " + setting + " script -qec '\"" + TENSHOT_PROGRAM + "\"" + options + "' /dev/null").out;
   };
   EXPECT_NE(on_terminal("-u NO_COLOR").find("\033[1;32mGood\033[0m: expect"), std::string::npos);
   EXPECT_NE(on_terminal("NO_COLOR=1").find("Good: expect"), std::string::npos);
-  EXPECT_NE(run(adapt).err.find("Good: expect"), std::string::npos);
+  EXPECT_NE(run("tenshot" + options).err.find("Good: expect"), std::string::npos);
 }
 
 TEST(Completion, BashOffersTheValuesOfOptions) {

@@ -275,6 +275,7 @@ void define_space(py::module_& module) {
 }  // namespace
 
 PYBIND11_MODULE(native, module) {
+  module.doc() = doc("native");
   module.attr("__name__") = "tenshot";  // what classes and errors say that they are of
   define_errors(module);
   define_predictor(module);
