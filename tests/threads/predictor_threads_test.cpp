@@ -7,11 +7,14 @@
 #include <atomic>
 #include <cmath>
 #include <functional>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "nasbench/spaces/networks.h"
+#include "nasbench/support/files.h"
 #include "tests/unit/trainer/fixtures.h"
 #include "trainer/predictors/registry.h"
+#include "trainer/predictors/verdict.h"
 
 namespace tenshot {
 namespace {
@@ -111,6 +114,30 @@ TEST(NetworkThreads, ReadNetworksWhileOthersPredict) {
       EXPECT_EQ(predictor.predict({network(1000)}).front().latency_ms, expected);
     }
   });
+}
+
+TEST(LatencyPredictor, OfAFileInMemory_IsTheSameAndSaysWhereItIsFrom) {
+  const test::Folder folder;
+  const std::filesystem::path file = folder.path() / "device.tenshot";
+  write_predictor("structured", test::synthetic_pool(60), file);
+  trainer::Archive archive = trainer::load_predictor(file)->to_archive();
+  trainer::Verdict kept;
+  kept.trust = trainer::Trust::good;
+  kept.half_width = 0.06;
+  kept.measurements = 10;
+  archive.card["verdict"] = trainer::to_json(kept);
+  trainer::save(archive, file);
+  const LatencyPredictor of_file(file), of_memory = LatencyPredictor::from_memory(read_file(file), "an upload");
+  const std::string text = nasbench::nasbench201().example();
+  EXPECT_EQ(of_memory.predict(text), of_file.predict(text));
+  EXPECT_EQ(nlohmann::json::parse(of_memory.provenance()).at("predictor"), "structured");
+  EXPECT_EQ(of_memory.verdict(), "Good: expect nine of ten predictions within ±6 % (from 10 measurements)");
+  try {
+    LatencyPredictor::from_memory("no predictor", "an upload");
+    ADD_FAILURE() << "expected a FormatError";
+  } catch (const FormatError& error) {
+    EXPECT_NE(std::string(error.what()).find("an upload"), std::string::npos) << error.what();
+  }
 }
 
 TEST(LatencyPredictor, SaysWhatItIs) {
