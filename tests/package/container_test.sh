@@ -16,7 +16,7 @@ if [ -n "${1:-}" ]; then
   cp "$1"/*.deb "$work/source/packages"
   options+=(--build-arg PACKAGES=packages)
 elif command -v ccache >/dev/null; then
-  options+=(--volume "$(ccache --get-config cache_dir):/root/.cache/ccache")
+  options+=(--volume "$(ccache --get-config cache_dir):/var/cache/ccache")
 fi
 mmdebstrap --mode=root --variant=minbase --include=ca-certificates bookworm "$work/debian.tar" "$mirror" >"$work/log" 2>&1 ||
   { cat "$work/log"; exit 1; }
