@@ -64,9 +64,9 @@ def kind_of(device):
 
 
 def family_of(device):
-    """Boards of one chip are one family, and so are settings of one of our runtimes."""
-    if device["device"] == "AMD EPYC":
-        return re.sub("^onnxruntime.*", "onnxruntime", device["runtime"])
+    """Boards of one chip are one family, and so are all settings of one of our runtimes."""
+    if device["folder"].parent.name in OURS:
+        return device["runtime"]
     chip = CHIPS.search(device["device"])
     return chip.group() if chip else device["device"]
 
@@ -236,7 +236,7 @@ devices of its own kind in its own table (kind), from that table (table), and fr
 learned from (everything). "New networks" says that a third (boards) or half of the networks is left out of the pool, and those
 are predicted. Ten networks are measured that `tenshot plan` chose; peers measure the ten that it chose by everything. *Nearest
 device scaled* is the device of the table that the ten are most like, times one factor; *mean device scaled* the geometric mean
-of all of them. Means over device-runtimes; the best of each class in bold.
+of all of them; both need devices that measured the networks, so they are no peers where networks are new. Means over device-runtimes; the best of each class in bold.
 
 `experiments/networks/pool_growth.sh`: the whole program, ten measurements, no setting chosen here. Settings of kinds and groups
 were chosen on boards and phones of the same tables ([device_kinds](../../search/device_kinds.md)).

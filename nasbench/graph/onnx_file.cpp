@@ -9,6 +9,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/file_kind.h"
+#include "nasbench/support/protobuf.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -43,11 +44,6 @@ bool is_passed_over(Message message, std::uint32_t field) {
     case Message::tensor: return (field >= 4 && field <= 7) || (field >= 9 && field <= 13);
     default: return false;
   }
-}
-
-void append_varint(std::string& out, std::uint64_t value) {
-  for (; value >= 0x80; value >>= 7) out += static_cast<char>((value & 0x7f) | 0x80);
-  out += static_cast<char>(value);
 }
 
 /// The file from front to back, with a small buffer; parts can be left out.

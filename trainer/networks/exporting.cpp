@@ -7,6 +7,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/protobuf.h"
 #include "trainer/core/prediction_table.h"
 #include "trainer/core/quantity_card.h"
 
@@ -16,18 +17,18 @@ namespace {
 // Fields of protocol buffers (protobuf.dev, "Encoding"), and their numbers in onnx.proto: what predicts needs neither
 // library.
 
-std::string varint(std::uint64_t value) {
-  std::string bytes;
-  for (; value >= 0x80; value >>= 7) bytes += static_cast<char>((value & 0x7f) | 0x80);
-  return bytes += static_cast<char>(value);
-}
-
 std::string field(int number, std::uint64_t value) {
-  return varint(static_cast<std::uint64_t>(number) << 3) + varint(value);
+  std::string bytes;
+  append_varint(bytes, static_cast<std::uint64_t>(number) << 3);
+  append_varint(bytes, value);
+  return bytes;
 }
 
-std::string field(int number, const std::string& bytes) {
-  return varint(static_cast<std::uint64_t>(number) << 3 | 2) + varint(bytes.size()) + bytes;
+std::string field(int number, const std::string& content) {
+  std::string bytes;
+  append_varint(bytes, static_cast<std::uint64_t>(number) << 3 | 2);
+  append_varint(bytes, content.size());
+  return bytes + content;
 }
 
 constexpr std::uint64_t float_type = 1, int64_type = 7, double_type = 11;  // TensorProto.DataType
