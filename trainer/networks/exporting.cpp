@@ -17,19 +17,14 @@ namespace {
 // Fields of protocol buffers (protobuf.dev, "Encoding"), and their numbers in onnx.proto: what predicts needs neither
 // library.
 
-std::string field(int number, std::uint64_t value) {
+std::string field(int number, std::uint64_t value, std::uint64_t wire_type = 0) {
   std::string bytes;
-  append_varint(bytes, static_cast<std::uint64_t>(number) << 3);
+  append_varint(bytes, static_cast<std::uint64_t>(number) << 3 | wire_type);
   append_varint(bytes, value);
   return bytes;
 }
 
-std::string field(int number, const std::string& content) {
-  std::string bytes;
-  append_varint(bytes, static_cast<std::uint64_t>(number) << 3 | 2);
-  append_varint(bytes, content.size());
-  return bytes + content;
-}
+std::string field(int number, const std::string& content) { return field(number, content.size(), 2) + content; }
 
 constexpr std::uint64_t float_type = 1, int64_type = 7, double_type = 11;  // TensorProto.DataType
 
