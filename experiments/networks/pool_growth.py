@@ -41,6 +41,7 @@ CLASSES = {  # the table, which devices, whether networks are new
     "our runtimes, new networks": ("networks", "processors", True),
 }
 POOLS = ("kind", "table", "everything")
+SAID = "everything, runtime said"  # tenshot adapt --runtime
 OWN_PEERS = ("flops-memory", "lasso")  # which learn from the device's own measurements alone
 SCALED_PEERS = ("nearest device scaled", "mean device scaled")  # of the table's devices, where networks are known
 EVERYTHING = ("mobile-cnn", "ncnn-boards", "help-fbnet", "help-ofa", *OURS)
@@ -160,7 +161,7 @@ def run(tenshot, pools, tables, work, name, split, pool):
     definitions, parts, one_in = TABLES[table]
     definitions = f"{tables}/{definitions}" if definitions else folder_of(pools, table) / "networks.json"
     work, split = Path(work), int(split)
-    if split >= parts or (new and pool in SCALED_PEERS):
+    if split >= parts or (new and pool in SCALED_PEERS) or (table in OURS and pool == SAID):
         return
     known = {}
     for part in OURS if table in OURS else (table,):
@@ -211,8 +212,9 @@ def run(tenshot, pools, tables, work, name, split, pool):
         else:
             write(files / "measured.csv", measured, ["architecture", "latency_ms"])
             write(files / "asked.csv", rest, ["architecture"])
+            said = ["--runtime", known[target]["runtime"]] if pool == SAID else []
             subprocess.run([tenshot, "adapt", "--checkpoint", checkpoint, "--measurements", files / "measured.csv", "--out",
-                            files / "device.tenshot", *defined], check=True, stdout=subprocess.DEVNULL)
+                            files / "device.tenshot", *defined, *said], check=True, stdout=subprocess.DEVNULL)
             subprocess.run([tenshot, "predict", "--predictor", files / "device.tenshot", "--archs", files / "asked.csv",
                             "--out", files / "predictions.csv", *defined], check=True, stdout=subprocess.DEVNULL)
             found = {row["architecture"]: row for row in read(files / "predictions.csv")}
@@ -250,7 +252,7 @@ def page(work, folder):
     lines = [ABOUT, "| new | from | device-runtimes | within ±10 % | within ±20 % | 90 % intervals hold |", "|---|---|---|---|---|---|"]
     means = []
     for name in CLASSES:
-        found = {pool: groups[name, pool] for pool in (*POOLS, *OWN_PEERS, *SCALED_PEERS) if groups.get((name, pool))}
+        found = {pool: groups[name, pool] for pool in (*POOLS, SAID, *OWN_PEERS, *SCALED_PEERS) if groups.get((name, pool))}
         mean = {pool: {key: "" if "" in (values := [row[key] for row in rows]) else f"{100 * statistics.mean(map(float, values)):.1f}"
                        for key in ("within_10", "within_20", "held")} for pool, rows in found.items()}
         best = {key: max(float(of[key]) for of in mean.values()) for key in ("within_10", "within_20")} if mean else {}

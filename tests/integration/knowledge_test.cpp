@@ -11,6 +11,7 @@
 
 #include "datasets/pool/pool.h"
 #include "datasets/tables/measurements.h"
+#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "tests/integration/program.h"
 
@@ -187,6 +188,21 @@ TEST_F(KnowledgeProgram, AKit_NeedsNoOtherFileAndNoCheckpoint) {
   const Outcome adapted = installed("adapt --measurements " + q("kit") + " --out " + q("none.tenshot"));
   EXPECT_NE(adapted.err.find("networks.tenshot"), std::string::npos) << adapted.err;  // the kit says its space
   expect_refused(installed("plan --samples 2"), 2, "--out");
+}
+
+TEST_F(KnowledgeProgram, AdaptRuntime_IsOneThatTheCheckpointKnows) {
+  const std::string adapt = "tenshot adapt --networks " + q("operators.csv") + " --measurements " +
+                            q("networks-measured.csv") + " --out " + q("runtime.tenshot") + " --checkpoint ";
+  const std::string networks = quoted(fs::path(TENSHOT_SOURCE_DIR) / "checkpoints/networks.tenshot");
+  expect_refused(run(adapt + networks + " --runtime TensorRT"), 1, "\"ncnn, Vulkan\"");
+  EXPECT_FALSE(fs::exists(path("runtime.tenshot")));
+  expect_fine(run(adapt + networks));
+  const std::string unsaid = read_file(path("runtime.tenshot"));
+  expect_fine(run(adapt + networks + " --runtime 'tensorflow lite, gpu'"));
+  EXPECT_NE(read_file(path("runtime.tenshot")), unsaid);
+  const Outcome of_cells = run("tenshot adapt --runtime ncnn --measurements " + q("measured.csv") + " --checkpoint " +
+                               shipped("cells.tenshot") + " --out " + q("none.tenshot"));
+  expect_refused(of_cells, 2, "--runtime");
 }
 
 TEST_F(KnowledgeProgram, AdaptLike_IsTheDeviceWithoutMeasurementsAndItsFamilyWithThem) {

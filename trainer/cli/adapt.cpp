@@ -84,6 +84,10 @@ void add_adapt_options(OptionParser& options) {
       "like",
       "a device-runtime that the checkpoint knows (tenshot devices): it and its other settings alone are the prior; "
       "without measurements it is the device itself");
+  options.text(
+      "runtime",
+      "operators: what runs the networks on the device, as tenshot devices calls it, such as \"ncnn, Vulkan\": "
+      "device-runtimes of others then count less");
   add_json_option(options);
   options.text("clones", "maple-edge: augmentation factor K, each measurement is present K times (default 7)");
   options.text(
@@ -123,6 +127,7 @@ void run(const std::vector<std::string>& arguments) {
       "  tenshot adapt --measurements kit/ --out board.tenshot\n"
       "  tenshot adapt --measurements measured.csv --operators operators.csv --out board.tenshot\n"
       "  tenshot adapt --measurements kit/ --like pixel4_gpu_float --out board.tenshot\n"
+      "  tenshot adapt --measurements measured.csv --runtime \"TensorFlow Lite, GPU\" --out phone.tenshot\n"
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --measurements measured.csv --out device.tenshot\n"
       "  tenshot adapt --checkpoint checkpoints/pool.tenshot --quantity energy --measurements energy.csv --out "
       "energy.tenshot\n");
@@ -136,6 +141,7 @@ void run(const std::vector<std::string>& arguments) {
   }
   trainer::AdaptOptions adapt_options;
   if (options.has("like")) adapt_options.like = options.get("like");
+  if (options.has("runtime")) adapt_options.runtime = options.get("runtime");
   adapt_options.mode = options.get("mode");
   if (adapt_options.mode != "joint" && adapt_options.mode != "fine-tune" && adapt_options.mode != "set-encoder") {
     throw UsageError("there is no adaptation mode '" + adapt_options.mode +

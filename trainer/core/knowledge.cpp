@@ -1,8 +1,10 @@
 #include "trainer/core/knowledge.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
@@ -188,6 +190,21 @@ Remark known_device_remark(const PoolModel& model, const OwnFits& fits, std::siz
             whole_percent(fit.within_20) + " within ±20 %";
   }
   return {text};
+}
+
+std::string runtime_named(const datasets::Pool& pool, const std::string& text) {
+  const auto lower = [](std::string word) {
+    std::transform(word.begin(), word.end(), word.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return word;
+  };
+  std::set<std::string> runtimes;
+  for (const datasets::DeviceRuntime& device : pool.devices) {
+    if (!device.runtime.empty()) runtimes.insert('"' + device.runtime + '"');
+    if (!device.runtime.empty() && lower(device.runtime) == lower(text)) return device.runtime;
+  }
+  throw InputError("no device-runtime that this checkpoint knows has the runtime '" + excerpt(text) +
+                   "'; leave it out, or take one of " + joined(runtimes));
 }
 
 std::size_t device_named(const datasets::Pool& pool, const std::string& id) {

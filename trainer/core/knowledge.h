@@ -71,6 +71,10 @@ double stepped_scale_ms(double median_ms);
 /// of which source, and how well networks that were left out were predicted.
 Remark known_device_remark(const PoolModel& model, const OwnFits& fits, std::size_t device);
 
+/// The runtime of a pool that a user calls `text`, in upper or lower case. Throws InputError that names all that there
+/// are.
+std::string runtime_named(const datasets::Pool& pool, const std::string& text);
+
 /// The device-runtime of that id. Throws InputError that names those most like it.
 std::size_t device_named(const datasets::Pool& pool, const std::string& id);
 

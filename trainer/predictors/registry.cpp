@@ -87,7 +87,7 @@ PredictorRow operators_row() {
          [](const auto& pool, const auto& settings, const auto&) { return train_operators(pool, settings); });
   row.needs_decisions = false;
   row.keeps_knowledge = true;
-  row.adapt_options = {"like", "operators"};
+  row.adapt_options = {"like", "operators", "runtime"};
   row.adapt_keys = {"profiled"};
   return row;
 }

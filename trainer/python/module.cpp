@@ -132,7 +132,8 @@ using OnProgress = std::function<void(int, int, double)>;
 
 LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<MeasurementSource>& measurements,
                       std::uint64_t seed, const std::optional<std::string>& quantity, const OnProgress& on_progress,
-                      const std::string& like, const std::optional<std::filesystem::path>& operators, bool fleet) {
+                      const std::string& like, const std::optional<std::filesystem::path>& operators, bool fleet,
+                      const std::string& runtime) {
   if (!measurements && like.empty()) {
     throw InputError("adapting needs measurements, or `like`: a device-runtime that the checkpoint knows");
   }
@@ -143,8 +144,12 @@ LoadedPredictor adapt(const Checkpoint& checkpoint, const std::optional<Measurem
   trainer::AdaptOptions options;
   options.seed = seed;
   options.like = like;
+  options.runtime = runtime;
   if (!like.empty() && !trainer::predictor_row(std::string(model->kind())).keeps_knowledge) {
     throw InputError("a checkpoint of '" + std::string(model->kind()) + "' knows no device that another is like");
+  }
+  if (!runtime.empty() && model->kind() != "operators") {
+    throw InputError("a checkpoint of '" + std::string(model->kind()) + "' makes nothing of a device's runtime");
   }
   options.control.on_epoch = [&on_progress](const trainer::TrainingProgress& now) {
     const py::gil_scoped_acquire call_python;

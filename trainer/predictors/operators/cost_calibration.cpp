@@ -70,16 +70,20 @@ NetworkSplit split_sizes(const CostLibrary& library) {
   return split;
 }
 
-/// An error of log latency, and the variance that was expected of it: own + residual_variance · novelty + that of
-/// reach.
+/// An error of log latency, and what its variance is made of.
 struct ExpectedError {
   double error = 0;
   double own_variance = 0;
+  double residual_variance = 0;  ///< before residual_factor
   double novelty = 0;
+  double known = 0;  ///< the square of the similarity to the nearest network that is known
   double reach = 0;
+  bool of_known = false;  ///< the network itself is known
 
-  double standardised(double residual_variance, const ReachVariance& of_reach) const {
-    return trainer::standardised(error, std::sqrt(own_variance + residual_variance * novelty + of_reach.at(reach)));
+  double standardised(const Calibration& by) const {
+    const double variance =
+        (own_variance + by.residual_factor * residual_variance) * (1 - (1 - by.known_share) * known);
+    return trainer::standardised(error, std::sqrt(variance + by.reach_variance.at(reach)));
   }
 };
 
@@ -94,23 +98,36 @@ std::vector<Index> measured_of(const std::vector<Index>& networks, const Eigen::
 /// The errors on one held-out device that measured some networks and is asked for others. `features` are those of all
 /// networks.
 void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eigen::MatrixXd& features,
-                    const std::vector<Index>& asked, const std::vector<Index>& measured, Index device,
+                    const std::vector<Index>& asked, const std::vector<Index>& measured, Index device, bool of_known,
                     const PosteriorOptions& options, std::vector<ExpectedError>& errors) {
+  if (asked.empty()) return;
   AdaptationFeatures set;
   const Eigen::VectorXd latency_ms = pool.latency_ms.row(device);
   set.whole_milliseconds = datasets::are_whole_milliseconds({latency_ms.data(), latency_ms.data() + latency_ms.size()});
   for (const Index n : measured) set.latency_ms.push_back(latency_ms[n]);
   set.features = features(measured, Eigen::all);
-  const LogLatency predicted = predict(adapt(rest, set, options), table_of(features(asked, Eigen::all)));
+  const CostPosterior posterior = adapt(rest, set, options);
+  const LogLatency predicted = predict(posterior, table_of(features(asked, Eigen::all)));
   for (std::size_t i = 0; i < asked.size(); ++i) {
     const double truth = latency_ms[asked[i]];
     const auto at = static_cast<Index>(i);
     const double novelty = predicted.novelty.size() > 0 ? predicted.novelty[at] : 0;
     const double reach = predicted.reach.size() > 0 ? predicted.reach[at] : 0;  // its variance is not in `rest` yet
     const double variance = predicted.deviation[at] * predicted.deviation[at];
-    errors.push_back(
-        {std::log(truth) - predicted.mean[at], variance - rest.residual_variance * novelty, novelty, reach});
+    const double residual = posterior.residual_variance * novelty;
+    errors.push_back({std::log(truth) - predicted.mean[at], variance - residual, residual, novelty,
+                      (1 - novelty) * (1 + rest.places.noise), reach, of_known});
   }
+}
+
+/// At most `most` of the networks that a device could measure and did not.
+std::vector<Index> unmeasured_of(const std::vector<Index>& candidates, const std::vector<Index>& measured,
+                                 std::size_t most) {
+  std::vector<Index> rest, chosen;
+  std::copy_if(candidates.begin(), candidates.end(), std::back_inserter(rest),
+               [&](Index n) { return std::find(measured.begin(), measured.end(), n) == measured.end(); });
+  for (const std::size_t place : evenly_spaced(rest.size(), most)) chosen.push_back(rest[place]);
+  return chosen;
 }
 
 /// What a device measures of the networks that it can, best first.
@@ -169,32 +186,90 @@ double balanced(const Errors& like, const Errors& unlike, const std::vector<doub
   return best;
 }
 
-/// Sets Calibration::residual_factor, by the more novel half of the networks, and reach_variance, by those that are
-/// cheaper or costlier than all that the library knows.
+/// Sets Calibration::residual_factor, by the more novel half of the new networks, known_share, by those that are known,
+/// and reach_variance, by those that are cheaper or costlier than all that the library knows.
 void balance(const Errors& errors, double residual_variance, Calibration& result) {
   std::vector<ExpectedError> all;
-  Errors within(errors.size()), above(errors.size()), below(errors.size());
+  Errors within(errors.size()), above(errors.size()), below(errors.size()), known(errors.size());
   for (std::size_t d = 0; d < errors.size(); ++d) {
     for (const ExpectedError& error : errors[d]) {
-      (error.reach > 0 ? above : error.reach < 0 ? below : within)[d].push_back(error);
-      if (error.reach == 0) all.push_back(error);
+      (error.of_known ? known : error.reach > 0 ? above : error.reach < 0 ? below : within)[d].push_back(error);
     }
+    all.insert(all.end(), within[d].begin(), within[d].end());
   }
   std::stable_sort(all.begin(), all.end(),
                    [](const ExpectedError& a, const ExpectedError& b) { return a.novelty < b.novelty; });
   const auto half = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
-  if (residual_variance > 0) {
-    result.residual_factor = balanced(
-        {{all.begin(), half}}, {{half, all.end()}}, {1, 1.5, 2, 3, 5, 8, 12, 20, 30},
-        [&](const ExpectedError& error, double factor) { return error.standardised(factor * residual_variance, {}); });
-  }
-  const double calibrated = result.residual_factor * residual_variance;
-  const auto by_reach = [&](const ExpectedError& error, double share) {
-    return error.standardised(calibrated, {share * calibrated, share * calibrated});
+  const auto with = [&result](auto set) {
+    return [&result, set](const ExpectedError& error, double value) {
+      Calibration trial = result;
+      set(trial, value);
+      return error.standardised(trial);
+    };
   };
+  if (residual_variance > 0) {
+    result.residual_factor = balanced({{all.begin(), half}}, {{half, all.end()}}, {1, 1.5, 2, 3, 5, 8, 12, 20, 30},
+                                      with([](Calibration& trial, double factor) { trial.residual_factor = factor; }));
+  }
+  result.known_share = balanced(within, known, {1, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.08},
+                                with([](Calibration& trial, double share) { trial.known_share = share; }));
+  const double calibrated = result.residual_factor * residual_variance;
   const std::vector<double> shares = {0, 0.05, 0.1, 0.2, 0.3, 0.5, 0.8, 1.2, 2, 3, 5, 8, 12};
+  const auto by_reach = with([calibrated](Calibration& trial, double share) {
+    trial.reach_variance = {share * calibrated, share * calibrated};
+  });
   result.reach_variance = {calibrated * balanced(within, above, shares, by_reach),
                            calibrated * balanced(within, below, shares, by_reach)};
+}
+
+/// Devices to hold out: evenly spaced ones of each kind, more of a larger one.
+std::vector<std::size_t> held_out(const CostLibrary& library, std::size_t devices, const CalibrationOptions& options) {
+  const std::vector<std::size_t> most = evenly_spaced(devices, options.most_devices);
+  std::set<std::size_t> chosen(most.begin(), most.end());
+  for (const DeviceKind& kind : library.kinds) {
+    const auto own = std::count_if(kind.members.begin(), kind.members.end(),
+                                   [&](const KindMember& member) { return chosen.count(member.device) > 0; });
+    if (static_cast<std::size_t>(own) >= options.least_of_kind) continue;
+    for (const std::size_t m : evenly_spaced(kind.members.size(), options.least_of_kind)) {
+      chosen.insert(kind.members[m].device);
+    }
+  }
+  return {chosen.begin(), chosen.end()};
+}
+
+/// The size that nine in ten of standardised errors [device][error] stay under, devices with the same weight.
+double size_of(std::vector<std::vector<double>> errors) {
+  for (std::vector<double>& of_device : errors) {
+    for (double& error : of_device) error = std::abs(error);
+  }
+  return error_quantile(trainer::calibration_of(errors), 0.9);
+}
+
+/// Sets the scales of the kinds, drawn to 1 where boards are few, and divides the errors [device][error] by their own.
+void scale_by_kind(const CostLibrary& library, const std::vector<std::size_t>& families,
+                   std::vector<std::vector<double>>& errors, Calibration& result) {
+  constexpr double prior_families = 2;
+  if (library.kinds.empty()) return;
+  const double usual = size_of(errors);
+  result.error_scale = Eigen::VectorXd::Ones(static_cast<Index>(errors.size()));
+  result.of_kinds.assign(library.kinds.size(), 1);
+  for (std::size_t k = 1; k < library.kinds.size(); ++k) {
+    std::set<std::size_t> boards;
+    std::vector<std::vector<double>> own;
+    for (const KindMember& member : library.kinds[k].members) {
+      if (errors[member.device].empty()) continue;
+      boards.insert(families[member.device]);
+      own.push_back(errors[member.device]);
+    }
+    if (own.empty() || !(usual > 0)) continue;
+    const double count = static_cast<double>(boards.size());
+    const double scale = std::pow(size_of(std::move(own)) / usual, count / (count + prior_families));
+    result.of_kinds[k] = scale;
+    for (const KindMember& member : library.kinds[k].members) {
+      result.error_scale[static_cast<Index>(member.device)] = scale;
+      for (double& error : errors[member.device]) error /= scale;
+    }
+  }
 }
 
 }  // namespace
@@ -219,7 +294,7 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
     CostLibrary refitted = compared ? fit_library(selection_of(pool, split.known, devices), library_options) : library;
     const Eigen::MatrixXd features = learn ? learn(refitted, split.known, devices) : pool.features;
     std::map<std::vector<Index>, std::vector<Index>> plans;  // by candidates: devices of a table often have the same
-    for (const std::size_t device : evenly_spaced(families.size(), options.most_devices)) {
+    for (const std::size_t device : held_out(library, families.size(), options)) {
       std::vector<std::size_t> others;
       for (std::size_t place = 0; place < devices.size(); ++place) {
         if (families[static_cast<std::size_t>(devices[place])] != families[device]) others.push_back(place);
@@ -234,22 +309,31 @@ Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const
       const CostLibrary rest = with_devices(refitted, others);
       const auto fewer = static_cast<std::ptrdiff_t>(std::min(chosen.size(), options.fewer_samples));
       for (const std::vector<Index>& measured : {chosen, {chosen.begin(), chosen.begin() + fewer}}) {
-        collect_errors(rest, pool, features, new_ones, measured, static_cast<Index>(device), posterior_options,
+        collect_errors(rest, pool, features, new_ones, measured, static_cast<Index>(device), false, posterior_options,
                        errors[device]);
+        if (!compared || repeat >= options.repeats) continue;
+        collect_errors(rest, pool, features, unmeasured_of(candidates, measured, new_ones.size()), measured,
+                       static_cast<Index>(device), true, posterior_options, errors[device]);
       }
     }
   }
   Calibration result;
-  if (compared) balance(errors, library.residual_variance, result);
+  if (compared) balance(errors, library.residual_variance(), result);
   std::vector<std::vector<double>> standardised(errors.size());
   for (std::size_t d = 0; d < errors.size(); ++d) {
-    for (const ExpectedError& error : errors[d]) {
-      standardised[d].push_back(
-          error.standardised(result.residual_factor * library.residual_variance, result.reach_variance));
-    }
+    for (const ExpectedError& error : errors[d]) standardised[d].push_back(error.standardised(result));
   }
-  result.intervals = calibration_of(standardised);
+  scale_by_kind(library, families, standardised, result);
+  result.intervals = trainer::calibration_of(standardised, true);
   return result;
+}
+
+void apply(const Calibration& calibration, CostLibrary& library) {
+  library.residual_factor = calibration.residual_factor;
+  library.known_share = calibration.known_share;
+  library.reach_variance = calibration.reach_variance;
+  library.error_scale = calibration.error_scale;
+  for (std::size_t k = 0; k < calibration.of_kinds.size(); ++k) library.kinds[k].error_scale = calibration.of_kinds[k];
 }
 
 }  // namespace tenshot::trainer::operators

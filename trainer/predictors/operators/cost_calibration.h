@@ -18,6 +18,7 @@ struct CalibrationOptions {
   /// So many groups of networks that are alike are held out together, a third of all networks; more are smaller.
   std::vector<std::size_t> groups = {1, 3};
   std::size_t most_devices = 24;    ///< held out; evenly spaced ones of a larger pool; more take longer
+  std::size_t least_of_kind = 4;    ///< held out of each kind, as far as it has so many
   std::size_t most_networks = 500;  ///< predicted for each; more take longer
   std::uint64_t seed = 1;
 };
@@ -25,11 +26,17 @@ struct CalibrationOptions {
 /// What held-out devices say of a posterior's own idea of its errors.
 struct Calibration {
   IntervalCalibration intervals;  ///< the distribution of standardised errors of log latency
-  /// What CostLibrary::residual_variance is to be multiplied with, so that networks unlike all that the pool knows are
+  /// CostLibrary::residual_factor, so that networks unlike all that the pool knows are
   /// off by as many standard deviations as networks like them.
   double residual_factor = 1;
-  ReachVariance reach_variance;  ///< likewise for networks unlike all in size
+  double known_share = 1;             ///< CostLibrary::known_share, likewise for networks that the library knows
+  ReachVariance reach_variance;       ///< likewise for networks unlike all in size
+  Eigen::VectorXd error_scale;        ///< [devices]: CostLibrary::error_scale; empty where there are no kinds
+  std::vector<double> of_kinds = {};  ///< DeviceKind::error_scale
 };
+
+/// Sets what calibration found of a library.
+void apply(const Calibration& calibration, CostLibrary& library);
 
 /// Gives a library of some of a pool's networks and devices, which are numbered, what its devices' operators take on
 /// those networks alone, and returns the features of all of the pool's networks (FittedPool::learn).
@@ -40,8 +47,9 @@ using LearnOperators = std::function<Eigen::MatrixXd(CostLibrary& library, const
 /// compared with each other, those predicted are new to the library too: first drawn one by one, then whole groups of
 /// networks that are alike, as a family of networks is that nobody measured, and the cheapest and costliest of all.
 /// `families` numbers the devices of a pool.
-/// The standard normal distribution where fewer than three families, or too few networks, are there to learn from.
-/// `learn` is empty where no operators were measured.
+/// Known networks are predicted as well, and kinds of devices whose errors are smaller or larger have a scale of
+/// theirs. The standard normal distribution where fewer than three families, or too few networks, are there to learn
+/// from. `learn` is empty where no operators were measured.
 Calibration calibrate(const PoolNumbers& pool, const CostLibrary& library, const std::vector<std::size_t>& families,
                       const LibraryOptions& library_options, const PosteriorOptions& posterior_options,
                       const CalibrationOptions& options = {}, const LearnOperators& learn = {});

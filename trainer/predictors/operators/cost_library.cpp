@@ -20,6 +20,7 @@ using Eigen::Index;
 
 constexpr double student_freedom = 4;
 constexpr double smallest_noise = 0.02;
+constexpr double least_log_rms = 1e-4;
 
 /// The networks that one device has measured.
 struct Measured {
@@ -191,6 +192,18 @@ Eigen::MatrixXd common_directions(const Eigen::MatrixXd& columns) {
   return eigen.eigenvectors().rightCols(rank);
 }
 
+/// Sets DeviceKind::log_rms: the geometric mean over the members, of which single ones fit very badly.
+void set_usual_residuals(CostLibrary& library) {
+  for (DeviceKind& kind : library.kinds) {
+    double weights = 0, sum = 0;
+    for (const KindMember& member : kind.members) {
+      weights += member.weight;
+      sum += member.weight * std::log(std::max(library.log_rms[static_cast<Index>(member.device)], least_log_rms));
+    }
+    if (weights > 0) kind.log_rms = std::exp(sum / weights);
+  }
+}
+
 }  // namespace
 
 Eigen::MatrixXd profile_differences(const Eigen::MatrixXd& features, const Eigen::MatrixXd& costs) {
@@ -305,7 +318,6 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
   for (Index d = 0; d < devices; ++d) {
     library.known_weights.col(d) = residual_weights(pool, d, library.costs.row(d), kernel, options.similarity_noise);
   }
-  library.residual_variance = library.log_rms.array().square().mean();
   if (pool.scale.measure.empty()) return library;
   library.scale = pool.scale;
   library.kinds = fit_kinds(pool.features, pool.scale, pool.latency_ms, pool.labels, options.kinds);
@@ -319,6 +331,7 @@ CostLibrary fit_library(const PoolNumbers& pool, const LibraryOptions& options) 
     set_residuals(kind);
     keep_leading_residuals(kind);
   }
+  set_usual_residuals(library);
   return library;
 }
 
@@ -349,13 +362,19 @@ CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size
   part.costs = library.costs(rows, Eigen::all);
   part.median_ms = library.median_ms(rows);
   part.log_rms = library.log_rms(rows);
+  if (library.error_scale.size() > 0) part.error_scale = library.error_scale(rows);
   part.differences = library.differences(rows, rows);
   if (library.places.compared()) part.known_weights = library.known_weights(Eigen::all, rows);
   part.kinds = kinds_of_devices(library.kinds, devices, library.scale);
   part.groups = groups_of_devices(library.groups, devices);
+  set_usual_residuals(part);
   part.block.clear();
   part.unmeasured.clear();
-  for (const std::size_t device : devices) part.block.push_back(library.block_of(device));
+  part.said.of_entry.clear();
+  for (const std::size_t device : devices) {
+    part.block.push_back(library.block_of(device));
+    if (!library.said.of_entry.empty()) part.said.of_entry.push_back(library.said.of_entry[device]);
+  }
   return part;
 }
 

@@ -73,6 +73,12 @@ struct ReachVariance {
   double at(double reach) const { return reach > 0 ? above * reach : -below * reach; }
 };
 
+/// A runtime that the new device is said to have: its kind among a library's kinds, and its entries.
+struct SaidRuntime {
+  std::string name;            ///< empty: nothing was said
+  std::vector<bool> of_entry;  ///< [devices]
+};
+
 /// What the devices of a pool cost, and how they vary together.
 struct CostLibrary {
   Eigen::MatrixXd costs;  ///< [devices, features], in units of the device's median latency
@@ -93,18 +99,30 @@ struct CostLibrary {
   NetworkPlaces places;
   Eigen::MatrixXd known;          ///< places of the pool's networks, [networks, features + 1]; empty: not compared
   Eigen::MatrixXd known_weights;  ///< [networks, devices]: a device's log residual at x is similarity(x, known) · them
-  double residual_variance = 0;   ///< of those residuals
+  /// What the squares of log_rms are multiplied with to be the variance of log latency of networks unlike all that are
+  /// known; calibration finds it.
+  double residual_factor = 1;
+  /// The share of its expected variance that log latency has of networks that are known, beside networks unlike them.
+  double known_share = 1;
+  Eigen::VectorXd error_scale;  ///< [devices]: DeviceKind::error_scale of the entries' kinds; empty: 1
   ReachVariance reach_variance;
 
   FeatureScale scale;                ///< of the kinds' features
   std::vector<DeviceKind> kinds;     ///< all device-runtimes first; empty: only entries explain a device
   std::vector<NetworkGroup> groups;  ///< of networks that many boards measured
+  SaidRuntime said = {};
 
   std::size_t devices() const { return static_cast<std::size_t>(costs.rows()); }
-  /// By what calibration has multiplied the variance of residuals.
-  double residual_factor() const {
-    const double fitted = log_rms.size() > 0 ? log_rms.array().square().mean() : 0;
-    return fitted > 0 && residual_variance > 0 ? residual_variance / fitted : 1;
+  /// The mean over the devices of the variance of log latency of networks unlike all that are known.
+  double residual_variance() const { return residual_factor * log_rms.array().square().mean(); }
+  /// The same for a device like an entry, or of a kind: how well costs explained networks there.
+  double residual_variance_of(std::size_t entry) const {
+    const double rms = entry < devices() ? log_rms[static_cast<Eigen::Index>(entry)] : kinds[entry - devices()].log_rms;
+    return rms > 0 ? residual_factor * rms * rms : residual_variance();
+  }
+  double error_scale_of(std::size_t entry) const {
+    if (entry >= devices()) return kinds[entry - devices()].error_scale;
+    return error_scale.size() > 0 ? error_scale[static_cast<Eigen::Index>(entry)] : 1;
   }
   std::size_t block_of(std::size_t device) const { return block.empty() ? 0 : block[device]; }
   /// Where the block of a device begins among the features.

@@ -66,7 +66,20 @@ Eigen::VectorXd log_weights_of_entries(const CostLibrary& library, const Posteri
   const auto entries = static_cast<Index>(library.devices());
   if (library.kinds.empty()) return Eigen::VectorXd::Zero(entries);
   const double settings = static_cast<double>(options.closeness.size() * options.noises.size());
-  return ((1 - options.kind_share) / settings * representation(library)).array().log();
+  Eigen::VectorXd weights = (1 - options.kind_share) / settings * representation(library);
+  if (!library.said.name.empty()) {
+    for (Index e = 0; e < entries; ++e) {
+      if (!library.said.of_entry[static_cast<std::size_t>(e)]) weights[e] *= options.other_runtimes;
+    }
+  }
+  return weights.array().log();
+}
+
+/// What a kind weighs beside the others: less where the new device is said to be of another.
+double weight_of(const DeviceKind& kind, const std::vector<DeviceKind>& kinds, const CostLibrary& library,
+                 const PosteriorOptions& options) {
+  const bool other = !library.said.name.empty() && &kind != &kinds.front() && kind.name != library.said.name;
+  return other ? options.other_runtimes : 1;
 }
 
 std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::vector<EntryView>& views,
@@ -98,7 +111,8 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
   for (std::size_t kind = 0; options.kind_share > 0 && kind < kinds.size(); ++kind) {
     const double share = options.kind_share / static_cast<double>(kinds.size() * noises);
     for (std::size_t n = 0; n < noises; ++n) {
-      consider({views.size() + kind, 1, options.noises[n], {}, solved[kind][n]}, std::log(share),
+      consider({views.size() + kind, 1, options.noises[n], {}, solved[kind][n]},
+               std::log(share * weight_of(library.kinds[kind], library.kinds, library, options)),
                solved[kind][n].log_evidence);
     }
   }
@@ -113,7 +127,7 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
       for (std::size_t n = 0; n < noises; ++n) {
         const KindSolution solution = solve(view_of(of_group, *places), problem, options.noises[n], options);
         consider({views.size() + kind, 1, options.noises[n], {}, solved[kind][n], 0, &group, solution.log_costs},
-                 std::log(share), solution.log_evidence);
+                 std::log(share * weight_of(of_group, group.kinds, library, options)), solution.log_evidence);
       }
     }
   }
@@ -231,9 +245,9 @@ void set_anchors(const CostLibrary& library, const std::vector<Hypothesis>& hypo
   posterior.anchors.resize(known + measured.rows(), library.known.cols());
   posterior.anchors << library.known, measured;
   posterior.anchor_weights = Eigen::VectorXd::Zero(posterior.anchors.rows());
-  posterior.residual_variance = library.residual_variance;
   for (std::size_t h = 0; h < hypotheses.size(); ++h) {
     const Hypothesis& hypothesis = hypotheses[h];
+    posterior.residual_variance += weights[h] * library.residual_variance_of(hypothesis.entry);
     if (hypothesis.entry < library.devices()) {
       posterior.anchor_weights.head(known) +=
           weights[h] * library.known_weights.col(static_cast<Index>(hypothesis.entry));
@@ -295,6 +309,7 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
   CostPosterior posterior;
   posterior.floor_ms = least_floor * latency.minCoeff();
   posterior.reach_variance = library.reach_variance;
+  posterior.known_share = library.known_share;
   std::set<Index> blocks;
   for (std::size_t h = 0; h < hypotheses.size(); ++h) {
     Hypothesis& hypothesis = hypotheses[h];

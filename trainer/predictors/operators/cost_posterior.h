@@ -43,6 +43,7 @@ struct CostPosterior {
   Eigen::MatrixXd anchors;         ///< places of the pool's and the measured networks, [a, features + 1]
   Eigen::VectorXd anchor_weights;  ///< [a]
   double residual_variance = 0;    ///< of log latency, of a network unlike all anchors
+  double known_share = 1;          ///< CostLibrary::known_share
   ReachVariance reach_variance;
   IntervalCalibration calibration;
 
@@ -66,7 +67,12 @@ void add_spread(Eigen::Index begin, const Eigen::MatrixXd& covariance, Eigen::In
                 CostPosterior& posterior);
 
 /// What a posterior says of networks; `novelty` and `reach` are shares of its residual_variance and reach_variance.
-LogLatency predict(const CostPosterior& posterior, const FeatureTable& table);
+/// With `unlike` their variance is what it would be were they unlike all that are known.
+LogLatency predict(const CostPosterior& posterior, const FeatureTable& table, bool unlike = false);
+
+/// A library's calibration, scaled by how large errors are on devices like this one.
+IntervalCalibration calibration_of(const CostLibrary& library, const CostPosterior& posterior,
+                                   IntervalCalibration calibration);
 
 /// How far networks' sizes are beyond the anchors': the logarithm of how many times as costly as the costliest of them,
 /// above zero, or as the cheapest, below; zero in between. `places` are theirs.

@@ -42,7 +42,7 @@ Eigen::ArrayXd reach_of(const CostPosterior& posterior, const Eigen::MatrixXd& p
   return posterior.places.scale * ((own - largest).max(none) + (own - smallest).min(none));
 }
 
-LogLatency predict(const CostPosterior& posterior, const FeatureTable& table) {
+LogLatency predict(const CostPosterior& posterior, const FeatureTable& table, bool unlike) {
   const auto components = static_cast<Index>(posterior.components.size()), rank = posterior.spread_ms.cols();
   Eigen::MatrixXd projection(posterior.spread_ms.rows(), components + 1 + rank + 1);
   Eigen::VectorXd weights(components);
@@ -65,16 +65,28 @@ LogLatency predict(const CostPosterior& posterior, const FeatureTable& table) {
     const Eigen::MatrixXd places = posterior.places.of(table.rows());
     const Eigen::MatrixXd near = similarity(places, posterior.anchors);
     result.mean += near * posterior.anchor_weights;
-    result.novelty = 1 - near.rowwise().maxCoeff().array().square() / (1 + posterior.places.noise);
+    const Eigen::ArrayXd known = (unlike ? 0 : 1) * near.rowwise().maxCoeff().array().square();
+    result.novelty = 1 - known / (1 + posterior.places.noise);
     // As similarity falls with distance: 1 − exp(−2 distance).
     result.reach = reach_of(posterior, places).unaryExpr([](double reach) {
       return std::copysign(-std::expm1(-2 * std::abs(reach)), reach);
     });
-    variance += posterior.residual_variance * result.novelty.array() +
-                result.reach.unaryExpr([&](double reach) { return posterior.reach_variance.at(reach); }).array();
+    variance += posterior.residual_variance * result.novelty.array();
+    variance *= 1 - (1 - posterior.known_share) * known;
+    variance += result.reach.unaryExpr([&](double reach) { return posterior.reach_variance.at(reach); }).array();
   }
   result.deviation = variance.sqrt();
   return result;
+}
+
+IntervalCalibration calibration_of(const CostLibrary& library, const CostPosterior& posterior,
+                                   IntervalCalibration calibration) {
+  double log_scale = 0;
+  for (const CostComponent& component : posterior.components) {
+    log_scale += component.weight * std::log(library.error_scale_of(component.entry));
+  }
+  for (double& quantile : calibration.quantiles) quantile *= std::exp(log_scale);
+  return calibration;
 }
 
 void drop_unused_blocks(FeatureMap& map, CostPosterior& posterior) {

@@ -26,6 +26,9 @@ const std::vector<DeclaredOption<Posterior>> own = {
      "The weight of groups of networks that many boards measured (NetworkGroup), where all that was measured is of "
      "them, beside the 1 that entries and kinds have together. Larger draws more devices towards what is usual for the "
      "group."},
+    {"other_runtimes", &Posterior::other_runtimes, Allowed(0, 1),
+     "What entries and kinds of other runtimes weigh where the new device's runtime is said. Smaller trusts what is "
+     "said more; 0 leaves others out, 1 makes nothing of it."},
     {"start_pull", &Posterior::start_pull, Allowed(0, 1e3),
      "LibraryOptions::typical_pull where the pool's quantity is cold starts. Larger trusts a device's own starts "
      "less."},

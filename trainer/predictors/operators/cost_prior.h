@@ -23,6 +23,7 @@ struct PosteriorOptions : MixtureOptions {
   double evidence_power = 0.5;
   double kind_share = 0.03;
   double group_share = 0.6;
+  double other_runtimes = 0.05;
   double start_pull = 0.05;
   int operator_times = 1;
 };

@@ -41,6 +41,8 @@ struct DeviceKind {
   std::string name;
   Eigen::VectorXd log_costs;        ///< [features]: mean
   Eigen::MatrixXd covariance;       ///< [features, features]
+  double log_rms = 0;               ///< as CostLibrary::log_rms, of a usual member; 0: unknown
+  double error_scale = 1;           ///< how many times as large as others' standardised errors its devices' are
   Eigen::VectorXd residual;         ///< [networks]: mean of the members'
   Eigen::MatrixXd residual_factor;  ///< [networks, r]: their covariance is factor · factorᵀ
   std::vector<KindMember> members;  ///< empty where the kind was read from a file

@@ -40,7 +40,7 @@ void add_errors(const FittedPool& fitted, const datasets::Pool& pool, const std:
   if (rest.devices.empty() || rest.networks.size() == part_of.size()) return;
   CostLibrary library = fit_library(rest.numbers, library_options);
   keep_common_residuals(library);
-  library.residual_variance *= calibrated.residual_factor();
+  library.residual_factor = calibrated.residual_factor;
   library.reach_variance = calibrated.reach_variance;
   Eigen::MatrixXd features = fitted.numbers.features;
   if (!fitted.map.learned.empty()) {
@@ -92,7 +92,7 @@ CostPosterior known_posterior(const CostLibrary& library, std::size_t device, co
   if (!library.places.compared()) return posterior;
   posterior.anchors = library.known;
   posterior.anchor_weights = library.known_weights.col(number);
-  posterior.residual_variance = std::pow(library.log_rms[number], 2) * library.residual_factor();
+  posterior.residual_variance = library.residual_variance_of(device);
   posterior.reach_variance = library.reach_variance;
   return posterior;
 }

@@ -65,6 +65,12 @@ ReachVariance reach_variance(const Archive& archive) {
                : ReachVariance{};
 }
 
+/// Likewise.
+double known_share(const Archive& archive) {
+  const auto found = CardField(archive).find("known_share");
+  return found ? found->number({0, 1}) : 1;
+}
+
 /// Floor for numbers that are divided by.
 constexpr double smallest = 1e-300;
 
@@ -173,6 +179,7 @@ FeatureMap get_features(const Archive& archive, const nasbench::SearchSpace& spa
 namespace {
 
 constexpr std::size_t most_kinds = 1000, most_groups = 1000;
+constexpr double most_error = 1e6;
 constexpr double largest_log_cost = 700, largest_deviation = 100, largest_variance = 1e4;
 
 /// A covariance called `name`, of which the file need only hold the lower half.
@@ -196,6 +203,7 @@ void put_kinds(Archive& archive, const CostLibrary& library, Exactness exactness
     put(archive, name + ".covariance", kind.covariance, exactness);
     put(archive, name + ".residual", kind.residual, exactness);
     put(archive, name + ".residual_factor", kind.residual_factor, exactness);
+    put(archive, name + ".errors", Eigen::Vector2d(kind.log_rms, kind.error_scale));
   }
   archive.card["kinds"] = std::move(names);
 }
@@ -213,6 +221,11 @@ std::vector<DeviceKind> get_kinds(const Archive& archive, Index features, Index 
     kind.residual = get(archive, name + ".residual", networks, 1, -largest_deviation, largest_deviation);
     kind.residual_factor =
         get(archive, name + ".residual_factor", networks, any_size, -largest_deviation, largest_deviation);
+    if (archive.has(name + ".errors")) {  // files of earlier versions lack it
+      const Eigen::VectorXd errors = get(archive, name + ".errors", 2, 1, 1 / most_error, most_error);
+      kind.log_rms = errors[0];
+      kind.error_scale = errors[1];
+    }
     kinds.push_back(std::move(kind));
   }
   return kinds;
@@ -262,7 +275,7 @@ std::vector<NetworkGroup> get_groups(const Archive& archive, Index networks) {
 
 void put_library(Archive& archive, const CostLibrary& library, Exactness exactness) {
   archive.card["alike"] = library.alike;
-  archive.card["residual_variance"] = library.residual_variance;
+  archive.card["residual_variance"] = library.residual_variance();
   archive.card["reach_variance"] = {{"above", library.reach_variance.above}, {"below", library.reach_variance.below}};
   if (!library.block.empty()) archive.card["library_blocks"] = library.block;
   if (!library.unmeasured.empty()) archive.card["unmeasured_groups"] = library.unmeasured;
@@ -270,8 +283,10 @@ void put_library(Archive& archive, const CostLibrary& library, Exactness exactne
   put(archive, "library.median_ms", library.median_ms);
   put(archive, "library.log_rms", library.log_rms, exactness);
   put(archive, "library.differences", library.differences, exactness);
+  if (library.error_scale.size() > 0) put(archive, "library.error_scale", library.error_scale);
   put_places(archive, library.places);
   if (!library.places.compared()) return;
+  archive.card["known_share"] = library.known_share;
   put(archive, "library.known", library.known, exactness);
   put(archive, "library.known_weights", library.known_weights, exactness);
   put_kinds(archive, library, exactness);
@@ -307,8 +322,15 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
   library.known = get(archive, "library.known", any_size, features + 1);
   if (library.known.rows() == 0) throw FormatError("array 'library.known' has no network");
   library.known_weights = get(archive, "library.known_weights", library.known.rows(), devices);
-  library.residual_variance = CardField(archive).at("residual_variance").number(not_negative);
+  const double fitted = library.residual_variance();
+  if (fitted > 0) {
+    library.residual_factor = CardField(archive).at("residual_variance").number(not_negative) / fitted;
+  }
+  library.known_share = known_share(archive);
   library.reach_variance = reach_variance(archive);
+  if (archive.has("library.error_scale")) {
+    library.error_scale = get(archive, "library.error_scale", devices, 1, 1 / most_error, most_error);
+  }
   library.kinds = get_kinds(archive, features, library.known.rows());
   if (library.kinds.empty()) return library;
   library.scale = feature_scale(map);
@@ -326,6 +348,7 @@ void put_posterior(Archive& archive, const CostPosterior& posterior) {
   }
   archive.card["floor_ms"] = posterior.floor_ms;
   archive.card["residual_variance"] = posterior.residual_variance;
+  archive.card["known_share"] = posterior.known_share;
   archive.card["reach_variance"] = {{"above", posterior.reach_variance.above},
                                     {"below", posterior.reach_variance.below}};
   put(archive, "components", described);
@@ -364,6 +387,7 @@ CostPosterior get_posterior(const Archive& archive, const FeatureMap& map) {
   if (posterior.anchors.rows() == 0) throw FormatError("array 'anchors' has no network");
   posterior.anchor_weights = get(archive, "anchors.weights", posterior.anchors.rows(), 1);
   posterior.residual_variance = CardField(archive).at("residual_variance").number(not_negative);
+  posterior.known_share = known_share(archive);
   posterior.reach_variance = reach_variance(archive);
   return posterior;
 }

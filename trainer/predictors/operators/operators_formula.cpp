@@ -63,7 +63,9 @@ void add_similarity(const FormulaValue& x, const CostPosterior& posterior, Formu
   };
   const double largest = posterior.anchors.col(size_column).maxCoeff(),
                smallest = posterior.anchors.col(size_column).minCoeff();
-  variance = variance + (closest * closest * (-1 / (1 + places.noise)) + 1) * posterior.residual_variance +
+  const FormulaValue known = closest * closest;
+  variance = (variance + (known * (-1 / (1 + places.noise)) + 1) * posterior.residual_variance) *
+                 (known * (posterior.known_share - 1) + 1) +
              share_beyond(size + -largest) * posterior.reach_variance.above +
              share_beyond(size * -1 + smallest) * posterior.reach_variance.below;
 }

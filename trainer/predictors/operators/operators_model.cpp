@@ -81,12 +81,18 @@ class OperatorsModel : public PoolModel {
       library.groups.clear();
       assumed.closeness = datasets::nearer_half(assumed.closeness);
     }
+    if (!options.runtime.empty()) {
+      library.said.name = runtime_named(pool_, options.runtime);
+      for (const std::size_t entry : entries) {
+        library.said.of_entry.push_back(pool_.devices[entry].runtime == library.said.name);
+      }
+    }
     const std::vector<Remark> told = operators::add_own_entry(map, library, pool_, set, assumed);
     const operators::AdaptationFeatures features = operators::adaptation_features(map, *pool_.space, set);
     const bool has_own = library.devices() > entries.size();
     operators::CostPosterior posterior = has_own ? operators::adapt_beside_own(library, features, assumed)
                                                  : operators::adapt(library, features, assumed);
-    posterior.calibration = learned_.calibration;
+    posterior.calibration = operators::calibration_of(library, posterior, learned_.calibration);
     nlohmann::json card = predictor_card(*this, set, options.seed);
     std::vector<std::string> devices;
     for (const std::size_t entry : entries) devices.push_back(pool_.devices[entry].id);
@@ -195,8 +201,7 @@ std::unique_ptr<PoolModel> train_operators(const datasets::Pool& pool, const Ope
   }
   operators::Calibration calibration = operators::calibrate(fitted.numbers, fitted.library, datasets::families_of(pool),
                                                             library_options, settings.posterior, options, learn);
-  fitted.library.residual_variance *= calibration.residual_factor;
-  fitted.library.reach_variance = calibration.reach_variance;
+  operators::apply(calibration, fitted.library);
   return std::make_unique<OperatorsModel>(
       pool, Learned{std::move(fitted.map), std::move(fitted.library), std::move(calibration.intervals), settings.seed,
                     settings.posterior});

@@ -61,8 +61,8 @@ OperatorsPredictor::OperatorsPredictor(const SearchSpace& space, const Archive& 
       posterior_(operators::get_posterior(archive, map_)),
       card_(archive.card) {}
 
-LogLatency OperatorsPredictor::log_latency(const std::vector<Architecture>& architectures) const {
-  LogLatency result = operators::predict(posterior_, operators::feature_table(map_, *space_, architectures));
+LogLatency OperatorsPredictor::log_latency(const std::vector<Architecture>& architectures, bool unlike) const {
+  LogLatency result = operators::predict(posterior_, operators::feature_table(map_, *space_, architectures), unlike);
   const Eigen::VectorXd unknown = operators::unknown_deviations(*space_, map_, posterior_, architectures);
   for (Eigen::Index a = 0; a < unknown.size(); ++a) result.deviation[a] = std::hypot(result.deviation[a], unknown[a]);
   return result;
@@ -76,10 +76,7 @@ Predictions OperatorsPredictor::predict(const std::vector<Architecture>& archite
 Predictions OperatorsPredictor::predict_as_unlike(const std::vector<Architecture>& architectures,
                                                   double confidence) const {
   if (!posterior_.places.compared() || architectures.empty()) return {};
-  LogLatency unlike = log_latency(architectures);
-  const Eigen::ArrayXd alike = 1 - unlike.novelty.array();
-  unlike.deviation = (unlike.deviation.array().square() + posterior_.residual_variance * alike).sqrt();
-  return predictions_of(unlike, posterior_.calibration, confidence);
+  return predictions_of(log_latency(architectures, true), posterior_.calibration, confidence);
 }
 
 std::vector<Unfamiliar> OperatorsPredictor::unfamiliar(const std::vector<Architecture>& architectures) const {
@@ -143,6 +140,7 @@ nlohmann::json OperatorsPredictor::to_document() const {
                               {"anchors", rows_of(posterior_.anchors)},
                               {"weights", values_of(posterior_.anchor_weights)},
                               {"variance", posterior_.residual_variance},
+                              {"known_share", posterior_.known_share},
                               {"variance_above", posterior_.reach_variance.above},
                               {"variance_below", posterior_.reach_variance.below}};
   }

@@ -43,7 +43,7 @@ class OperatorsPredictor : public Predictor {
   const operators::CostPosterior& posterior() const { return posterior_; }
 
  private:
-  LogLatency log_latency(const std::vector<Architecture>& architectures) const;
+  LogLatency log_latency(const std::vector<Architecture>& architectures, bool unlike = false) const;
 
   const SearchSpace* space_;
   operators::FeatureMap map_;

@@ -17,16 +17,16 @@ std::vector<double> kept_probabilities() {
 }
 
 std::vector<double> weighted_quantiles(const std::vector<std::vector<double>>& errors,
-                                       const std::vector<double>& probabilities) {
+                                       const std::vector<double>& probabilities, double next_device) {
   std::vector<std::pair<double, double>> weighted;  // error, weight
-  double total = 0;
+  double total = next_device;
   for (const std::vector<double>& of_device : errors) {
     for (const double error : of_device) weighted.emplace_back(error, 1.0 / static_cast<double>(of_device.size()));
     total += of_device.empty() ? 0 : 1;
   }
   std::sort(weighted.begin(), weighted.end());
   std::vector<double> quantiles;
-  double below = 0;
+  double below = next_device / 2;
   auto at = weighted.begin();
   for (const double probability : probabilities) {
     while (at + 1 != weighted.end() && below + at->second < probability * total) below += (at++)->second;
@@ -50,12 +50,12 @@ double standardised(double error, double deviation) {
   return std::clamp(error / deviation, -largest, largest);
 }
 
-IntervalCalibration calibration_of(const std::vector<std::vector<double>>& errors) {
+IntervalCalibration calibration_of(const std::vector<std::vector<double>>& errors, bool next_device) {
   const bool any = std::any_of(errors.begin(), errors.end(), [](const auto& of_device) { return !of_device.empty(); });
   if (!any) return {};
   IntervalCalibration calibration;
   calibration.probabilities = kept_probabilities();
-  calibration.quantiles = weighted_quantiles(errors, calibration.probabilities);
+  calibration.quantiles = weighted_quantiles(errors, calibration.probabilities, next_device ? 1 : 0);
   return calibration;
 }
 

@@ -19,7 +19,9 @@ constexpr std::size_t least_calibrated = 3;
 double standardised(double error, double deviation);
 
 /// The quantiles of standardised errors [device][error], every device with the same weight; empty where there are none.
-IntervalCalibration calibration_of(const std::vector<std::vector<double>>& errors);
+/// The next device is one of as many as these and itself: with `next_device` half of its errors are below all, and half
+/// above, as conformal prediction has it (Lei et al., 2018, Theorem 2.1), so that intervals hold on few devices too.
+IntervalCalibration calibration_of(const std::vector<std::vector<double>>& errors, bool next_device = false);
 
 /// At most `most` of `count` places, evenly spaced.
 std::vector<std::size_t> evenly_spaced(std::size_t count, std::size_t most);

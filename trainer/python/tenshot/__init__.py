@@ -36,7 +36,8 @@ def _measured(source, quantity):
     return source
 
 
-def adapt(checkpoint=None, measurements=None, seed=1, quantity=None, on_progress=None, like="", operators=None, fleet=False):
+def adapt(checkpoint=None, measurements=None, seed=1, quantity=None, on_progress=None, like="", operators=None, fleet=False,
+          runtime=""):
     """Adapts a checkpoint to a device; gives a Predictor.
 
     checkpoint    a file, or the name of a shipped one, such as "networks"; without it the shipped one that fits the
@@ -53,9 +54,12 @@ def adapt(checkpoint=None, measurements=None, seed=1, quantity=None, on_progress
                   profiles or a device-runtime's folder say of it
     fleet         each file of the list is of one of several boards of one kind, as kits say by themselves: the typical
                   board is predicted, and intervals are for another one of the kind
+    runtime       operators: what runs the networks on the device, as `tenshot devices` calls it, such as "ncnn, Vulkan":
+                  device-runtimes of others then count less
 
     Warns of measurements that look wrong. Raises InputError on those that cannot be used, FileError, FormatError."""
-    return native.adapt(checkpoint, _measured(measurements, quantity), seed, quantity, on_progress, like, operators, fleet)
+    return native.adapt(checkpoint, _measured(measurements, quantity), seed, quantity, on_progress, like, operators, fleet,
+                        runtime)
 
 
 def plan(checkpoint=None, samples=10, sampler="information", candidates=None, measured=None, seed=1, quantity=None, fleet=False):
@@ -162,12 +166,12 @@ class LatencyRegressor:
         from sklearn.utils import RegressorTags, Tags, TargetTags
         return Tags(estimator_type="regressor", target_tags=TargetTags(required=True), regressor_tags=RegressorTags())
 
-    def __init__(self, checkpoint=None, quantity=None, seed=1, like=""):
-        self.checkpoint, self.quantity, self.seed, self.like = checkpoint, quantity, seed, like
+    def __init__(self, checkpoint=None, quantity=None, seed=1, like="", runtime=""):
+        self.checkpoint, self.quantity, self.seed, self.like, self.runtime = checkpoint, quantity, seed, like, runtime
 
     def get_params(self, deep=True):
         """The arguments that it was made with, as a dict."""
-        return {name: getattr(self, name) for name in ("checkpoint", "quantity", "seed", "like")}
+        return {name: getattr(self, name) for name in ("checkpoint", "quantity", "seed", "like", "runtime")}
 
     def set_params(self, **parameters):
         """Changes arguments that it was made with; gives the regressor itself."""
@@ -184,7 +188,7 @@ class LatencyRegressor:
         for text, value in zip(_texts(X), y, strict=True):
             measured.setdefault(str(text), []).append(float(value))
         self.predictor_ = adapt(self.checkpoint, {text: statistics.median(values) for text, values in measured.items()},
-                                self.seed, self.quantity, like=self.like)
+                                self.seed, self.quantity, like=self.like, runtime=self.runtime)
         return self
 
     def predict(self, X):

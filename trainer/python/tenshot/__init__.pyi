@@ -89,6 +89,7 @@ def adapt(
     like: str = "",
     operators: Optional[_Path] = None,
     fleet: bool = False,
+    runtime: str = "",
 ) -> Predictor: ...
 def device(name: str, checkpoint: Optional[_Path] = None) -> Predictor: ...
 def plan(
@@ -120,9 +121,15 @@ class LatencyRegressor:
     quantity: Optional[str]
     seed: int
     like: str
+    runtime: str
     predictor_: Predictor
     def __init__(
-        self, checkpoint: Optional[_Path] = None, quantity: Optional[str] = None, seed: int = 1, like: str = ""
+        self,
+        checkpoint: Optional[_Path] = None,
+        quantity: Optional[str] = None,
+        seed: int = 1,
+        like: str = "",
+        runtime: str = "",
     ) -> None: ...
     def get_params(self, deep: bool = True) -> dict[str, Any]: ...
     def set_params(self, **parameters: Any) -> LatencyRegressor: ...

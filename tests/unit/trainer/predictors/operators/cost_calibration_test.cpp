@@ -28,7 +28,7 @@ TEST(CostCalibration, HoldsItsPromiseOnNewDevicesAndNetworksOfThePoolsKind) {
   std::vector<std::size_t> families(20);
   std::iota(families.begin(), families.end(), std::size_t{0});
   const Calibration found = calibrate(pool, library, families, {}, {});
-  library.residual_variance *= found.residual_factor;
+  library.residual_factor = found.residual_factor;
   const IntervalCalibration& calibration = found.intervals;
   ASSERT_FALSE(calibration.quantiles.empty());
   const double least = error_quantile(calibration, 0.05);
@@ -82,7 +82,7 @@ TEST(CostCalibration, ExpectsMoreErrorOfNetworksUnlikeAllOthers) {
   options.groups = {3};  // about as large as a kind
   const Calibration found = calibrate(pool, library, families, {}, {}, options);
   EXPECT_GT(found.residual_factor, 1);
-  library.residual_variance *= found.residual_factor;
+  library.residual_factor = found.residual_factor;
   double held = 0, all = 0, widened = 0;
   for (Index d = 20; d < devices; ++d) {
     AdaptationFeatures set;

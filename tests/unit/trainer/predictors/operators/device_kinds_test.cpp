@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <vector>
 
 #include "nasbench/support/random.h"
+#include "trainer/predictors/operators/cost_calibration.h"
 #include "trainer/predictors/operators/cost_planning.h"
 #include "trainer/predictors/operators/kind_solver.h"
 #include "trainer/predictors/operators/operators_archive.h"
@@ -38,6 +40,11 @@ Eigen::VectorXd drawn(const std::vector<double>& usual, double spread, Rng& rng)
   for (Index f = 0; f < features; ++f)
     log_costs[f] = usual[static_cast<std::size_t>(f)] + speed + spread * rng.normal();
   return log_costs;
+}
+
+Eigen::VectorXd drawn_gpu() {
+  Rng rng(5);
+  return drawn(of_gpus, 0.1, rng);
 }
 
 /// Twelve processors and eight GPUs, whose costs are within a tenth of what is usual for their kind, but for their
@@ -72,6 +79,57 @@ TEST(DeviceKinds, AreAllDevicesAndThoseOfEachRuntimeWithEnough) {
   EXPECT_EQ(kinds[1].name, "gpus");
   EXPECT_EQ(kinds[1].members.size(), 8U);
   EXPECT_EQ(kinds[2].name, "processors");
+}
+
+/// The weight of processors and of their kind where one network of a GPU was measured.
+double weight_of_others(const CostLibrary& library) {
+  AdaptationFeatures set;
+  set.features = some_networks(1, 1);
+  set.latency_ms = {(set.features * Eigen::VectorXd(drawn_gpu().array().exp()))(0)};
+  double weight = 0;
+  for (const CostComponent& component : adapt(library, set).components) {
+    if (component.entry < 12 || component.entry == 22) weight += component.weight;
+  }
+  return weight;
+}
+
+/// Processors are predicted ten times as closely as GPUs, so that one number could not be the size of both's errors.
+TEST(DeviceKinds, HaveIntervalsOfTheirOwnSize) {
+  PoolNumbers pool = two_kinds();
+  Rng rng(8);
+  for (Index d = 12; d < 20; ++d) {
+    for (Index n = 0; n < networks; ++n) pool.latency_ms(d, n) *= std::exp(0.2 * rng.normal());
+  }
+  CostLibrary library = fit_library(pool);
+  std::vector<std::size_t> families(20);
+  std::iota(families.begin(), families.end(), std::size_t{0});
+  apply(calibrate(pool, library, families, {}, {}), library);
+  EXPECT_GT(library.kinds[1].log_rms, 4 * library.kinds[2].log_rms);
+  EXPECT_DOUBLE_EQ(library.error_scale_of(12), library.kinds[1].error_scale);
+  EXPECT_DOUBLE_EQ(library.error_scale_of(0), library.kinds[2].error_scale);
+  EXPECT_NE(library.kinds[1].error_scale, 1);
+  EXPECT_GT(library.residual_variance_of(12), 10 * library.residual_variance_of(0));
+  const auto lengths = [&](Index device) {
+    AdaptationFeatures set;
+    set.features = pool.features.topRows(10);
+    for (Index n = 0; n < 10; ++n) set.latency_ms.push_back(pool.latency_ms(device, n));
+    const CostPosterior posterior = adapt(library, set);
+    const IntervalCalibration own = calibration_of(library, posterior, {{0.05, 0.95}, {-1, 1}});
+    return predict(posterior, table_of(some_networks(3))).deviation.mean() * error_quantile(own, 0.95);
+  };
+  EXPECT_GT(lengths(15), 3 * lengths(5));
+  Archive archive;
+  put_library(archive, library, Exactness::float64);
+  EXPECT_DOUBLE_EQ(archive.numbers("kind1.errors").at(1), library.kinds[1].error_scale);
+}
+
+TEST(DeviceKinds, OfOtherRuntimesCountLessWhereTheRuntimeIsSaid) {
+  CostLibrary said = library_of_two_kinds();
+  const double unsaid = weight_of_others(said);
+  EXPECT_GT(unsaid, 0.2);
+  said.said.name = "gpus";
+  for (std::size_t d = 0; d < 20; ++d) said.said.of_entry.push_back(d >= 12);
+  EXPECT_LT(weight_of_others(said), 0.3 * unsaid);
 }
 
 TEST(DeviceKinds, HaveTheRelationsOfCostsThatAreUsual) {
