@@ -160,8 +160,11 @@ std::vector<PartCost> OperatorsPredictor::network_costs(const Architecture& arch
 std::optional<double> OperatorsPredictor::measurement_noise() const { return std::sqrt(posterior_.noise_variance()); }
 
 std::optional<PlanningView> OperatorsPredictor::uncertainty(const std::vector<Architecture>& candidates) const {
-  const Eigen::MatrixXd features = operators::feature_table(map_, *space_, candidates).rows();
-  return PlanningView{operators::posterior_covariance(posterior_, features), measurement_noise()};
+  const operators::FeatureTable table = operators::feature_table(map_, *space_, candidates);
+  PlanningView view{operators::posterior_covariance(posterior_, table.rows()), measurement_noise()};
+  if (!posterior_.places.compared() || candidates.empty()) return view;
+  view.own = std::sqrt(posterior_.residual_variance * operators::predict(posterior_, table).novelty.mean());
+  return view;
 }
 
 }  // namespace tenshot::trainer
