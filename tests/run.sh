@@ -18,7 +18,7 @@ fi
 . experiments/set_up.sh
 # shellcheck disable=SC2046 # a list of words
 install_missing python3-torch python3-torchvision python3-numpy python3-dev python3-matplotlib \
-  jupyter-nbconvert python3-ipykernel python3-pandas python3-sklearn python3-markdown-it python3-jsonschema mypy pybind11-dev chromium chromium-driver busybox shellcheck parallel \
+  jupyter-nbconvert python3-ipykernel python3-pandas python3-sklearn python3-markdown-it python3-jsonschema mypy zsh pybind11-dev chromium chromium-driver busybox shellcheck parallel \
   libdnnl-dev libopencv-dev libxgboost-dev clang-14 libclang-rt-14-dev $(node_packages)
 build_targets
 TENSHOT_EXPORTS=$(realpath "$build")/exports

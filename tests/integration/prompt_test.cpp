@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <utility>
+#include <vector>
 
 #include "tests/integration/program.h"
 
@@ -141,6 +143,38 @@ TEST(Completion, BashOffersVerbsAndTheirOptions) {
   EXPECT_EQ(completed("tenshot dataset imp"), "import\n");
   EXPECT_EQ(completed("tenshot dataset import --dev"), "--devices\n");
   EXPECT_EQ(completed("tenshot help repo"), "report\n");
+}
+
+TEST(Completion, ZshCompletesTheSame) {
+  if (run("command -v zsh && command -v script").exit_code != 0) GTEST_SKIP() << "apt install zsh";
+  const Folder folder;  // whose settings complete a line before anybody types
+  write(folder.path() / ".zshrc",
+        "autoload -U compinit\ncompinit -u -D\nzle -N zle-line-init\n"
+        "zle-line-init() { LBUFFER=$LINE; zle complete-word; print -r -- \"$BUFFER\" >$ZDOTDIR/line; exit; }\n");
+  const std::filesystem::path completion = source_folder / "trainer/cli/completion";
+  const std::string zsh =
+      "PATH=" + quoted(std::filesystem::path(TENSHOT_PROGRAM).parent_path()) + ":$PATH FPATH=" + quoted(completion) +
+      ":$(zsh -fc 'print $FPATH') ZDOTDIR=" + quoted(folder.path()) + " script -qec 'zsh -i' /dev/null </dev/null";
+  const std::vector<std::pair<std::string, std::string>> lines = {
+      {"tenshot pre", "dict "},
+      {"tenshot help repo", "rt "},
+      {"tenshot adapt --meas", "urements "},
+      {"tenshot dataset imp", "ort "},
+      {"tenshot dataset import --dev", "ices "},
+      {"tenshot adapt --mode set", "-encoder "},
+      {"tenshot train --predictor look", "-up "},
+      {"tenshot predict --device pixel4_gpu_f", "loat "},
+      {"tenshot info " + folder.path().string() + "/.zsh", "rc "}};
+  for (const auto& [line, rest] : lines) {
+    EXPECT_EQ(run("LINE='" + line + "' " + zsh).exit_code, 0);
+    EXPECT_EQ(slurp(folder.path() / "line"), line + rest + "\n");
+  }
+  const auto values = [](std::string text) {  // of options, by the two shells' own words for printing
+    for (std::size_t at; (at = text.find("print -l ")) != std::string::npos;) text.replace(at, 9, "echo ");
+    const std::size_t begin = text.find("_tenshot_values() {");
+    return text.substr(begin, text.find("\n}", begin) - begin);
+  };
+  EXPECT_EQ(values(slurp(completion / "_tenshot")), values(slurp(completion / "tenshot.bash")));
 }
 
 TEST(Prompt, AVerdictHasAColourOnATerminalAlone) {
