@@ -6,8 +6,9 @@ namespace tenshot::descriptor {
 
 std::string torch_summary() try {
   return from_torch_library<decltype(torch_summary)>("torch_summary")();
-} catch (const Error&) {
-  return "no LibTorch, which training networks, TorchScript and its own runtimes need";
+} catch (const Error& error) {
+  return std::string("LibTorch is not loaded, which training networks, TorchScript and its own runtimes need: ") +
+         error.what();
 }
 
 }  // namespace tenshot::descriptor

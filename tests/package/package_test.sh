@@ -34,7 +34,7 @@ install() { DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recom
 apt-get update -qq
 install ./tenshot_*.deb
 tenshot --version >said
-grep -q "no LibTorch" said
+grep -q "LibTorch is not loaded" said
 tenshot plan --checkpoint pool.tenshot --samples 3 --out plan.csv
 { echo architecture,latency_ms; sed -n 's/^[0-9]*,\(|.*\)/\1,5.5/p' plan.csv; } >measured.csv
 tenshot adapt --checkpoint pool.tenshot --measurements measured.csv --out device.tenshot

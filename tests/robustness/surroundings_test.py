@@ -189,6 +189,9 @@ def little_memory(case):
             case.claim(outcome.stderr != b"" and outcome.returncode > 0,
                        f"{megabytes} MB: exit code {outcome.returncode}, says {outcome.stderr!r}")
     case.claim(expected is not None, "4 GB are not enough")
+    limit = 600 << 20
+    said = case.run(["--version"], preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit))).stdout
+    case.claim(b"LibTorch is not loaded" in said and b"address space is limited to 614400 KiB" in said, f"600 MB: says {said!r}")
     case.nothing_left("little memory")
 
 
