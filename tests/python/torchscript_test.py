@@ -28,8 +28,8 @@ import tenshot  # noqa: E402
 DEVICES = ["libtorch-eager_t1_b1", "libtorch-optimized_t1_b1", "libtorch-int8_t1_b1"]
 SMALL = ["--epochs", "1", "--hidden", "16", "--descriptor-kind", "inferred"]
 OF_CELLS = {"structured": [], "maple-edge": SMALL, "maple-edge-plain": SMALL, "maple": SMALL, "transfer": [],
-            "forest": [], "flops": [], "flops-memory": [], "look-up": [], "additive": [], "constant": []}
-OF_LAYERS = ["operators", "flops", "flops-memory", "lasso", "additive", "forest", "constant"]
+            "forest": [], "flops": [], "flops-memory": [], "look-up": [], "additive": [], "constant": [], "help": []}
+OF_LAYERS = ["operators", "flops", "flops-memory", "lasso", "additive", "forest", "constant", "help"]
 FIXTURES = ["flops", "forest", "maple-edge", "operators", "structured"]  # predictors of release 0.1
 OF_NETWORKS = ["operators", "flops", "flops-memory", "lasso", "constant"]
 # Layers that cost more with a larger image, which is the last decision.
@@ -88,9 +88,22 @@ class TorchScriptTest(unittest.TestCase):
         (self.folder / "wide.csv").write_text("\n".join(lines) + "\n")
         run("dataset", "import", "--table", "wide.csv", "--out", "pool", *words)
 
+    def train(self, predictor, *words):
+        """A checkpoint of the pool, pool.tenshot: of HELP after a few episodes, which a spec can ask for."""
+        if predictor != "help":
+            run("train", "--pool", "pool", "--out", "pool.tenshot", "--predictor", predictor, *words)
+            return
+        targets = sorted(path.name for path in pathlib.Path("pool").iterdir())[:1]
+        spec = {"format": "tenshot.experiment/1", "name": "few", "data": {"pool": "pool"}, "split": {"train": "0:50", "test": "50:60"},
+                "targets": targets, "pools": ["others"], "samplers": ["random"], "samples": [10], "trials": 1,
+                "methods": [{"predictor": "help", "episodes": 20, "devices_per_episode": 2, "query": 30}]}
+        pathlib.Path("few.json").write_text(json.dumps(spec))
+        run("experiment", "few.json", "--out", "few")
+        shutil.copy(next(pathlib.Path("few/models").iterdir()), "pool.tenshot")
+
     def exported(self, measured, predictor, *words, column="latency_ms"):
         """The predictor, and what is exported of it in out/device.pt."""
-        run("train", "--pool", "pool", "--out", "pool.tenshot", "--predictor", predictor, *words)
+        self.train(predictor, *words)
         run("adapt", "--checkpoint", "pool.tenshot", "--measurements", self.write_table(measured, column), "--out",
             "device.tenshot")
         run("export", "--predictor", "device.tenshot", "--torchscript", "out/device.pt", "--onnx", "out/device.onnx",
