@@ -7,6 +7,13 @@ build=$1 source=$2 compiler=$3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cmake --install "$build" --prefix "$work/prefix" >/dev/null
+# The same of a build that lacks a file: nothing is installed, and one is told what to do.
+mkdir "$work/half"
+{ cat "$build/built_files.txt" && echo "$work/half/missing.so"; } >"$work/half/built_files.txt"
+sed "s|set(build .*)|set(build \"$work/half\")|" "$build/cmake_install.cmake" >"$work/half/install.cmake"
+if cmake -DCMAKE_INSTALL_PREFIX="$work/none" -P "$work/half/install.cmake" >/dev/null 2>"$work/error"; then echo "installed half of it"; exit 1; fi
+tr -s ' \n' ' ' <"$work/error" | grep -q "missing.so is not built yet: run .ninja -C .* first. Nothing was installed" || { cat "$work/error"; exit 1; }
+[ ! -e "$work/none" ] || { echo "half of it was installed"; exit 1; }
 # shellcheck disable=SC2016 # the quotes are Markdown's
 sed -n '/^```cpp$/,/^```$/{/^```/d;p}' "$source/trainer/README.md" >"$work/example.cpp"
 cmake -S "$source/tests/integration/consumer" -B "$work/build" -DCMAKE_PREFIX_PATH="$work/prefix" \
