@@ -1,6 +1,7 @@
 #include "descriptor/runtimes/libtorch_network.h"
 
 #include <ATen/Parallel.h>
+#include <torch/version.h>
 
 #include <map>
 #include <string>
@@ -18,8 +19,7 @@ using nasbench::NetworkNode;
 using nasbench::Source;
 
 at::Tensor tensor_of(const std::vector<float>& values, const std::vector<std::int64_t>& shape) {
-  if (values.empty()) return {};
-  return at::tensor(values).reshape(shape);
+  return values.empty() ? at::Tensor() : at::tensor(values).reshape(shape);
 }
 
 NodeTensors tensors_of(const Network& network, std::size_t index, const RuntimeOptions& options) {
@@ -66,8 +66,7 @@ at::Tensor random_input(const nasbench::TensorType& type, std::size_t index, std
   std::vector<float> values(static_cast<std::size_t>(nasbench::element_count(type.shape)));
   const bool real = type.type == nasbench::ElementType::float32;
   for (float& value : values) value = real ? static_cast<float>(rng.normal()) : static_cast<float>(rng.below(2));
-  const at::Tensor tensor = tensor_of(values, type.shape);
-  return real ? tensor : tensor.to(at::kLong);
+  return tensor_of(values, type.shape).to(real ? at::kFloat : at::kLong);
 }
 
 namespace {
@@ -75,18 +74,19 @@ namespace {
 /// LibTorch warns on standard error, in some networks at every run.
 class SilentWarnings final : public c10::WarningHandler {
  public:
+#if TORCH_VERSION_MAJOR < 2
+  SilentWarnings() { c10::Warning::set_warning_handler(this); }
   void process(const c10::SourceLocation&, const std::string&, bool) override {}
+#else
+  SilentWarnings() { c10::WarningUtils::set_warning_handler(this); }
+  void process(const c10::Warning&) override {}
+#endif
 };
-
-void silence_warnings() {
-  static SilentWarnings silent;
-  c10::Warning::set_warning_handler(&silent);
-}
 
 }  // namespace
 
 LibTorchNetwork::LibTorchNetwork(const Network& network, const RuntimeOptions& options) : threads_(options.threads) {
-  silence_warnings();
+  static SilentWarnings silent;
   for (std::size_t i = 0; i < network.inputs.size(); ++i) {
     inputs_.push_back(random_input(network.inputs[i].type, i, options.weight_seed, ImagePurpose::input));
   }

@@ -7,8 +7,7 @@ namespace tenshot::descriptor {
 std::string torch_summary() try {
   return from_torch_library<decltype(torch_summary)>("torch_summary")();
 } catch (const Error& error) {
-  return std::string("LibTorch is not loaded, which training networks, TorchScript and its own runtimes need: ") +
-         error.what();
+  return std::string("LibTorch is not loaded, which networks, TorchScript and its runtimes need: ") + error.what();
 }
 
 }  // namespace tenshot::descriptor
