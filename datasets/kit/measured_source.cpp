@@ -1,6 +1,5 @@
 #include "datasets/kit/measured_source.h"
 
-#include <string>
 #include <utility>
 
 #include "datasets/kit/kit_notes.h"

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <system_error>
-#include <vector>
 
 #include "datasets/kit/kit.h"
 #include "datasets/pool/pool.h"

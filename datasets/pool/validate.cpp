@@ -9,7 +9,6 @@
 
 #include "datasets/pool/device_file.h"
 #include "datasets/pool/device_folders.h"
-#include "datasets/pool/pool.h"
 #include "datasets/tables/csv.h"
 #include "datasets/tables/json_reader.h"
 #include "datasets/tables/space_files.h"

@@ -1,7 +1,6 @@
 #include "datasets/tables/architecture_column.h"
 
 #include <algorithm>
-#include <string>
 
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"

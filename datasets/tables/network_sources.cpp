@@ -11,7 +11,6 @@
 #include "datasets/tables/csv.h"
 #include "datasets/tables/operator_padding.h"
 #include "nasbench/formats/network_file.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/file_kind.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"

@@ -3,7 +3,6 @@
 #include <ATen/Parallel.h>
 
 #include <map>
-#include <string>
 #include <utility>
 
 #include "descriptor/runtimes/runnable.h"

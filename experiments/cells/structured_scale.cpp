@@ -30,7 +30,6 @@ namespace {
 
 using namespace tenshot;
 using experiments::DrawnDevice;
-using trainer::structured::CalibrationOptions;
 using trainer::structured::StructuredLibrary;
 
 constexpr std::size_t samples = 10;

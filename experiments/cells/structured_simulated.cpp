@@ -2,14 +2,12 @@
 // resemble. Usage: structured_simulated --pool FOLDER --out FOLDER [--devices 300] [--seed 1] [--noises 0.01,0.03,0.06]
 // [--posterior '{"closeness": [0.3, 1.5]}']
 
-#include <cmath>
 #include <cxxopts.hpp>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <sstream>
 
 #include "datasets/pool/pool.h"
 #include "datasets/tables/measurements.h"

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <limits>
-#include <string>
-#include <vector>
 
 #include "nasbench/spaces/layered_space.h"
 #include "nasbench/spaces/networks.h"

@@ -1,6 +1,5 @@
 #include "nasbench/structures/structures.h"
 
-#include <string>
 #include <unordered_map>
 #include <utility>
 

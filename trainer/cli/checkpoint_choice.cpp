@@ -4,7 +4,6 @@
 
 #include "datasets/kit/measured_space.h"
 #include "nasbench/spaces/networks.h"
-#include "trainer/core/shipped.h"
 
 namespace tenshot::cli {
 namespace {

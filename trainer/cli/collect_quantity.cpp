@@ -3,14 +3,12 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <system_error>
 #include <vector>
 
 #include "datasets/collect/collect_energy.h"
 #include "datasets/collect/collect_starts.h"
 #include "nasbench/support/numbers.h"
-#include "trainer/cli/command.h"
 #include "trainer/cli/quantity_option.h"
 
 namespace tenshot::cli {

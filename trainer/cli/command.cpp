@@ -15,7 +15,6 @@
 #include <sstream>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/suggestion.h"

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "datasets/kit/kit_results.h"
 #include "datasets/pool/merge_device.h"
-#include "datasets/pool/pool.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
-#include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"

@@ -1,7 +1,6 @@
 #include "trainer/core/prediction_table.h"
 
 #include <cmath>
-#include <string>
 
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/csv.h"

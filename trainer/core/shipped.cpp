@@ -6,7 +6,6 @@
 #include <fstream>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"

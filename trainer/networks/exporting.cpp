@@ -1,7 +1,6 @@
 #include "trainer/networks/exporting.h"
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"

@@ -1,6 +1,5 @@
 #include <torch/script.h>
 
-#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <memory>
 #include <numeric>
 #include <unordered_map>
 #include <unordered_set>
