@@ -16,6 +16,7 @@
 
 #include "experiments/cells/drawn_devices.h"
 #include "experiments/shared/program.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"

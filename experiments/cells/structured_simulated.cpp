@@ -61,7 +61,7 @@ std::vector<std::size_t> indices(std::size_t count) {
 Task make_task(const datasets::Pool& pool, const trainer::structured::PosteriorOptions& posterior) {
   Task task;
   task.posterior = posterior;
-  const nasbench::SearchSpace& space = *pool.space;
+  const nasbench::SearchSpace& space = nasbench::search_space(*pool.space);
   const datasets::LatencyMatrix latencies = datasets::latency_matrix(pool);
   std::vector<std::string> ids;
   for (const datasets::DeviceRuntime& device : pool.devices) ids.push_back(device.id);

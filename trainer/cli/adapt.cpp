@@ -23,7 +23,7 @@ constexpr double shown_confidence = 0.9;
 
 trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer::PoolModel& model, bool quiet) {
   trainer::AdaptationSet set;
-  const nasbench::SearchSpace& space = *model.pool().space;
+  const nasbench::NetworkSpace& space = *model.pool().space;
   set.quantity = trainer::adapted_quantity(model.pool(), quantity_option(options));
   if (options.has("measurements")) {
     trainer::add_measured(set, read_measurements(options, space, *set.quantity).measured, model);

@@ -90,7 +90,7 @@ Quantity collected_quantity(const OptionParser& options) {
   return asked;
 }
 
-void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, const nasbench::SearchSpace& space,
+void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, const nasbench::NetworkSpace& space,
                       datasets::CollectOptions collect, const datasets::CollectProgress& progress) {
   const Quantity quantity = collected_quantity(options);
   const bool quiet = options.has("quiet");

@@ -240,7 +240,7 @@ void run(const std::vector<std::string>& arguments) {
   trainer::save(model->to_archive(), out);
   forget_training(out);
   const std::string what = model->knowledge() != nullptr ? "knowledge" : "checkpoint";
-  const bool names_networks = model->knowledge() != nullptr && !pool.space->composed();
+  const bool names_networks = model->knowledge() != nullptr && pool.space->search_space() == nullptr;
   if (options.has("from")) say("the intervals are those that the checkpoint was calibrated with", quiet);
   outcome.written(
       out, what + " of " + predictor.name + " and " + std::to_string(model->pool().devices.size()) + " device-runtimes",
