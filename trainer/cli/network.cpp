@@ -231,8 +231,7 @@ void list(const Arguments& arguments) {
   files.reads("--archs", archs);
   files.writes("--out", out);
   files.require_distinct();
-  MadeFolders made;
-  made.for_file(out);
+  const MadeFolders made(out);
   const std::vector<nasbench::Architecture> identities = named_networks(archs, space);
   write_file_atomically(out, nasbench::networks_json(identities).dump(1) + "\n");
   say_written(out, std::to_string(identities.size()) + " networks",

@@ -53,8 +53,7 @@ void network_features(const std::vector<std::string>& arguments) {
   for (const std::string& network : options.rest()) files.reads_file_or_name("the network", network);
   files.writes("--out", out);
   files.require_distinct();
-  MadeFolders made;
-  made.for_file(out);
+  const MadeFolders made(out);
   const auto predictor = trainer::load_predictor(file);
   const auto* operators = dynamic_cast<const trainer::OperatorsPredictor*>(predictor.get());
   if (operators == nullptr || predictor->space().search_space() != nullptr) {

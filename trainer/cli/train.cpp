@@ -215,8 +215,7 @@ void run(const std::vector<std::string>& arguments) {
   const int threads = static_cast<int>(options.integer("threads", 1));
   require_distinct_files(options, folders);
   std::vector<trainer::KnowledgeSource> sources = sources_of(options);
-  MadeFolders made;
-  made.for_file(out);
+  const MadeFolders made(out);
   const datasets::Pool pool = read_pools(options, folders);
   const trainer::PredictorRow& predictor =
       options.has("predictor") ? expected : trainer::predictor_row(trainer::default_predictor(*pool.space));
