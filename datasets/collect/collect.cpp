@@ -31,7 +31,7 @@ std::vector<Architecture> without_duplicates(const std::vector<Architecture>& ar
 
 class Collection {
  public:
-  Collection(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+  Collection(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,
              const CollectProgress& progress)
       : options_(options),
         space_(space),
@@ -65,7 +65,7 @@ class Collection {
   // Conditions and resuming.
 
   void describe_conditions() {
-    device_ = described_device(options_, space_, runtime_, Quantity::latency, wanted_.front());
+    device_ = described_device(options_, space_, runtime_, Quantity::latency);
     record_.cpu = descriptor::cpu_model();
     record_.runtime_version = runtime_.version();
     record_.weight_seed = options_.runtime_options.weight_seed;
@@ -340,7 +340,7 @@ class Collection {
   }
 
   const CollectOptions& options_;
-  const SearchSpace& space_;
+  const NetworkSpace& space_;
   const descriptor::Runtime& runtime_;
   const CollectProgress& progress_;
   std::vector<Architecture> wanted_;  ///< without those that the runtime cannot run
@@ -359,11 +359,11 @@ class Collection {
 
 }  // namespace
 
-DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const CollectProgress& progress) {
+DeviceRuntime collect(const CollectOptions& options, const NetworkSpace& space, const CollectProgress& progress) {
   return collect(options, space, *descriptor::make_runtime(options.runtime), progress);
 }
 
-DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+DeviceRuntime collect(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,
                       const CollectProgress& progress) {
   return Collection(options, space, runtime, progress).run();
 }

@@ -79,12 +79,12 @@ std::string default_id(std::string_view runtime, const CollectOptions& options);
 
 /// The architecture measured between batches to see whether the machine still runs as it did: every decision takes its
 /// middle option. In NAS-Bench-201 that is the cell of six 1×1 convolutions, of middling cost.
-Architecture sentinel_of(const SearchSpace& space);
+Architecture sentinel_of(const nasbench::SearchSpace& space);
 
 /// The sentinel as records name it, and as it runs. Networks by name have that of NAS-Bench-201 in its own shape,
 /// whichever of them are measured: a file to which networks are added later keeps its sentinel.
-std::string sentinel_name(const SearchSpace& space);
-nasbench::Network sentinel_network(const SearchSpace& space, const nasbench::NetworkShape& shape, int batch);
+std::string sentinel_name(const NetworkSpace& space);
+nasbench::Network sentinel_network(const NetworkSpace& space, const nasbench::NetworkShape& shape, int batch);
 
 /// Measures the architectures that DIR/<id>/latencies.csv does not have yet, then again those whose sentinel moved, and
 /// writes the device file. Measured batches are saved, with their sentinel, and what is measured of the batch in work
@@ -94,10 +94,10 @@ nasbench::Network sentinel_network(const SearchSpace& space, const nasbench::Net
 /// be quiet; the thread is pinned meanwhile to its last processors, so that two collections must not run at once.
 /// Throws InputError when the folder holds measurements made under other options (naming each), Interrupted when
 /// progress said stop.
-DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const CollectProgress& progress = {});
+DeviceRuntime collect(const CollectOptions& options, const NetworkSpace& space, const CollectProgress& progress = {});
 
 /// The same with a runtime of the caller's; `options.runtime` is not looked at.
-DeviceRuntime collect(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+DeviceRuntime collect(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,
                       const CollectProgress& progress = {});
 
 }  // namespace tenshot::datasets

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <thread>
 #include <utility>
 
@@ -25,7 +24,7 @@ std::function<descriptor::Contention()> watched_machine() {
   return [watch = std::make_shared<descriptor::ContentionWatch>()] { return watch->since(); };
 }
 
-CollectBatches::CollectBatches(const CollectOptions& options, const SearchSpace& space,
+CollectBatches::CollectBatches(const CollectOptions& options, const NetworkSpace& space,
                                const descriptor::Runtime& runtime, CollectRecord& record, CollectJournal& journal)
     : options_(options),
       record_(record),

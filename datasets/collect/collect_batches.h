@@ -16,7 +16,7 @@ namespace tenshot::datasets {
 /// arguments must outlive it.
 class CollectBatches {
  public:
-  CollectBatches(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+  CollectBatches(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,
                  CollectRecord& record, CollectJournal& journal);
 
   /// Measures `batch` now, or what the journal does not have of it. `go_on` is asked with how many architectures are

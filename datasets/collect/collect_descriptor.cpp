@@ -43,7 +43,7 @@ void say_when(HardwareDescriptor& descriptor, std::string_view what, const std::
   descriptor.conditions[name + "_sentinel_ms"] = shortest(sentinel_ms);
 }
 
-void measure_latencies(HardwareDescriptor& descriptor, const CollectOptions& options, const SearchSpace& space,
+void measure_latencies(HardwareDescriptor& descriptor, const CollectOptions& options, const NetworkSpace& space,
                        CollectTimer& timer, const DescriptorProgress& progress) {
   std::vector<OperatorProfile> operators;
   std::vector<double> sentinels_ms;
@@ -64,12 +64,12 @@ void measure_latencies(HardwareDescriptor& descriptor, const CollectOptions& opt
   descriptor.conditions[std::string(operators_condition) + "_disturbed"] = std::to_string(disturbed);
 }
 
-bool in_network_missing(const HardwareDescriptor& descriptor, const SearchSpace& space,
+bool in_network_missing(const HardwareDescriptor& descriptor, const NetworkSpace& space,
                         const nasbench::NetworkShape& shape) {
   return !descriptor.has_in_network() && !space.operation_chains(shape, 1).empty();
 }
 
-void measure_in_network(HardwareDescriptor& descriptor, const CollectOptions& options, const SearchSpace& space,
+void measure_in_network(HardwareDescriptor& descriptor, const CollectOptions& options, const NetworkSpace& space,
                         CollectTimer& timer, const std::function<void(const std::string&)>& step) {
   const std::vector<nasbench::OperationChain> chains =
       space.operation_chains(options.shape, options.runtime_options.batch);
@@ -96,7 +96,7 @@ void replace_counters(HardwareDescriptor& descriptor, const descriptor::Operator
   for (std::size_t i = 0; i < descriptor.operators.size(); ++i) descriptor.operators[i].counts = counts.per_run.at(i);
 }
 
-descriptor::OperatorCounts counted_by_hardware(const CollectOptions& options, const SearchSpace& space,
+descriptor::OperatorCounts counted_by_hardware(const CollectOptions& options, const NetworkSpace& space,
                                                const descriptor::Runtime& runtime) {
   std::vector<std::unique_ptr<descriptor::PreparedNetwork>> networks;
   std::vector<std::function<void()>> runs;
@@ -111,7 +111,7 @@ descriptor::OperatorCounts counted_by_hardware(const CollectOptions& options, co
   return descriptor::count_by_perf_event(runs, counting);
 }
 
-descriptor::OperatorCounts counted_by_simulation(const CollectOptions& options, const SearchSpace& space,
+descriptor::OperatorCounts counted_by_simulation(const CollectOptions& options, const NetworkSpace& space,
                                                  const descriptor::Runtime& runtime,
                                                  const std::function<void(const std::string&)>& step) {
   const nasbench::NetworkShape& shape = options.shape;
@@ -166,13 +166,13 @@ CounterChoice choose_counters(const DescriptorOptions& options) {
                    "'; there are: auto, perf_event, callgrind, latency_only");
 }
 
-bool descriptor_incomplete(const HardwareDescriptor& descriptor, const std::string& source, const SearchSpace& space,
+bool descriptor_incomplete(const HardwareDescriptor& descriptor, const std::string& source, const NetworkSpace& space,
                            const nasbench::NetworkShape& shape) {
   return !descriptor.has_latencies() || in_network_missing(descriptor, space, shape) ||
          (source != "latency_only" && descriptor.source != source);
 }
 
-void complete_descriptor(HardwareDescriptor& descriptor, const CollectOptions& options, const SearchSpace& space,
+void complete_descriptor(HardwareDescriptor& descriptor, const CollectOptions& options, const NetworkSpace& space,
                          const descriptor::Runtime& runtime, const std::string& source, CollectTimer& timer,
                          const DescriptorProgress& progress) {
   if (!descriptor.has_latencies()) {

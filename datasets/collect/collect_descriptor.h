@@ -8,7 +8,7 @@
 #include "datasets/collect/collect_timer.h"
 #include "datasets/pool/pool.h"
 #include "descriptor/runtimes/runtime.h"
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 
 namespace tenshot::datasets {
 
@@ -36,12 +36,12 @@ struct DescriptorProgress {
 /// Adds what is missing to `descriptor`: latencies of the space's operators by `timer`, then what its operations cost
 /// inside a network, then, where `source` has them, counts (MAPLE-Edge §2.3). Throws Error when the runtime cannot
 /// prepare a network or counting fails; what was measured is in `descriptor` by then.
-void complete_descriptor(HardwareDescriptor& descriptor, const CollectOptions& options, const SearchSpace& space,
+void complete_descriptor(HardwareDescriptor& descriptor, const CollectOptions& options, const NetworkSpace& space,
                          const descriptor::Runtime& runtime, const std::string& source, CollectTimer& timer,
                          const DescriptorProgress& progress);
 
 /// Whether complete_descriptor would have something to do.
-bool descriptor_incomplete(const HardwareDescriptor& descriptor, const std::string& source, const SearchSpace& space,
+bool descriptor_incomplete(const HardwareDescriptor& descriptor, const std::string& source, const NetworkSpace& space,
                            const nasbench::NetworkShape& shape);
 
 }  // namespace tenshot::datasets

@@ -34,9 +34,9 @@ std::vector<double> energies_of(descriptor::PreparedNetwork& network, descriptor
   return energies_mj;
 }
 
-DeviceRuntime described(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+DeviceRuntime described(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,
                         const descriptor::EnergySensors& sensors) {
-  DeviceRuntime device = described_device(options, space, runtime, Quantity::energy, options.architectures.front());
+  DeviceRuntime device = described_device(options, space, runtime, Quantity::energy);
   device.environment = json{
       {"cpu", descriptor::cpu_model()},
       {"runtime_version", runtime.version()},
@@ -62,7 +62,7 @@ void resume(DeviceRuntime& device, const std::filesystem::path& folder) {
 
 }  // namespace
 
-DeviceRuntime collect_energy(const CollectOptions& options, const SearchSpace& space, const CollectProgress& progress,
+DeviceRuntime collect_energy(const CollectOptions& options, const NetworkSpace& space, const CollectProgress& progress,
                              const EnergyOptions& energy, const descriptor::EnergySensors& sensors) {
   if (options.architectures.empty()) throw InputError("no architectures to measure: give at least one");
   descriptor::EnergyMeter meter(sensors);

@@ -37,7 +37,7 @@ std::vector<Measurement> rows_from_json(const json& list, const std::vector<Arch
 
 }  // namespace
 
-CollectJournal::CollectJournal(std::filesystem::path file, const SearchSpace& space)
+CollectJournal::CollectJournal(std::filesystem::path file, const NetworkSpace& space)
     : file_(std::move(file)), space_(space) {
   try {
     if (std::filesystem::exists(file_)) content_ = parse_json(read_file(file_), file_.string());

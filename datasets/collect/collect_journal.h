@@ -16,7 +16,7 @@ namespace tenshot::datasets {
 /// damaged or of another batch is as good as none.
 class CollectJournal {
  public:
-  CollectJournal(std::filesystem::path file, const SearchSpace& space);
+  CollectJournal(std::filesystem::path file, const NetworkSpace& space);
 
   /// What is measured of the batch in work, one network after the other.
   std::vector<Measurement> rows(const std::vector<Architecture>& batch) const;
@@ -42,7 +42,7 @@ class CollectJournal {
   void save() const;
 
   std::filesystem::path file_;
-  const SearchSpace& space_;
+  const NetworkSpace& space_;
   nlohmann::json content_;
 };
 

@@ -40,8 +40,8 @@ std::string default_id(std::string_view runtime, const CollectOptions& options) 
   return id;
 }
 
-DeviceRuntime described_device(const CollectOptions& options, const SearchSpace& space,
-                               const descriptor::Runtime& runtime, Quantity quantity, const Architecture& first) {
+DeviceRuntime described_device(const CollectOptions& options, const NetworkSpace& space,
+                               const descriptor::Runtime& runtime, Quantity quantity) {
   DeviceRuntime device;
   device.id = options.id.empty() ? default_id(runtime.name(), options) : options.id;
   if (options.id.empty() && quantity != Quantity::latency) device.id += "_" + std::string(name(quantity));
@@ -51,29 +51,25 @@ DeviceRuntime described_device(const CollectOptions& options, const SearchSpace&
   device.batch = options.runtime_options.batch;
   device.threads = options.runtime_options.threads;
   device.quantity = quantity;
-  if (space.composed()) {  // networks by name have a shape each
-    const nasbench::Network network = space.computation(first, options.shape, 1);
-    device.input_shape = {static_cast<int>(network.inputs.front().type.shape.at(1)), options.shape.resolution,
-                          options.shape.resolution};
-  }
+  device.input_shape = space.input_shape(options.shape);
   return device;
 }
 
-Architecture sentinel_of(const SearchSpace& space) {
+Architecture sentinel_of(const nasbench::SearchSpace& space) {
   const std::vector<int>& decisions = space.decisions();
   Architecture sentinel(decisions.size());
   for (std::size_t i = 0; i < decisions.size(); ++i) sentinel[i] = static_cast<std::uint8_t>(decisions[i] / 2);
   return sentinel;
 }
 
-std::string sentinel_name(const SearchSpace& space) {
-  if (space.composed()) return space.format(sentinel_of(space));
+std::string sentinel_name(const NetworkSpace& space) {
+  if (const auto* decided = space.search_space()) return space.format(sentinel_of(*decided));
   return "nasbench201 " + sentinel_name(nasbench::nasbench201());
 }
 
-nasbench::Network sentinel_network(const SearchSpace& space, const nasbench::NetworkShape& shape, int batch) {
-  if (space.composed()) return space.computation(sentinel_of(space), shape, batch);
-  const SearchSpace& own = nasbench::nasbench201();
+nasbench::Network sentinel_network(const NetworkSpace& space, const nasbench::NetworkShape& shape, int batch) {
+  if (const auto* decided = space.search_space()) return space.computation(sentinel_of(*decided), shape, batch);
+  const nasbench::SearchSpace& own = nasbench::nasbench201();
   return sentinel_network(own, own.default_shape(), batch);
 }
 

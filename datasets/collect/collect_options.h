@@ -9,9 +9,9 @@ namespace tenshot::datasets {
 void require_sensible(const CollectOptions& options, const descriptor::Runtime& runtime);
 
 /// The device-runtime as its file is to describe it, before anything is measured: its id (where the options have none,
-/// default_id(), and the quantity behind it unless that is latency), device, runtime, settings and image. `first` is
-/// one of the networks to measure, whose channels those of a space have.
-DeviceRuntime described_device(const CollectOptions& options, const SearchSpace& space,
-                               const descriptor::Runtime& runtime, Quantity quantity, const Architecture& first);
+/// default_id(), and the quantity behind it unless that is latency), device, runtime, settings and image.
+
+DeviceRuntime described_device(const CollectOptions& options, const NetworkSpace& space,
+                               const descriptor::Runtime& runtime, Quantity quantity);
 
 }  // namespace tenshot::datasets

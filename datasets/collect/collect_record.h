@@ -80,7 +80,7 @@ std::string to_text(const CollectRecord& record);
 
 /// What a folder holds, or is to hold: measurements of which space, on which device-runtime, under which conditions.
 struct Conditions {
-  const SearchSpace* space;
+  const NetworkSpace* space;
   const DeviceRuntime& device;
   const CollectRecord& record;
 };

@@ -35,7 +35,7 @@ constexpr const char* touched = "touched before each start";  ///< of device.jso
 
 class Starts {
  public:
-  Starts(const CollectStartsOptions& options, const SearchSpace& space, const CollectProgress& progress)
+  Starts(const CollectStartsOptions& options, const NetworkSpace& space, const CollectProgress& progress)
       : options_(options),
         space_(space),
         progress_(progress),
@@ -104,7 +104,7 @@ class Starts {
 
   void describe_conditions() {
     const CollectOptions& collect = options_.collect;
-    device_ = described_device(collect, space_, *runtime_, options_.quantity, wanted_.front());
+    device_ = described_device(collect, space_, *runtime_, options_.quantity);
     environment_ = {{"cpu", descriptor::cpu_model()},
                     {"runtime_version", runtime_->version()},
                     {"instruction_set", collect.instruction_set},
@@ -225,8 +225,9 @@ class Starts {
     process.command = options_.command;
     process.weights = weights;
     process.empty = empty;
-    process.network = space_.composed() ? space_.format(architecture)
-                                        : fs::absolute(nasbench::named_network(architecture).file).string();
+    process.network = space_.search_space() != nullptr
+                          ? space_.format(architecture)
+                          : fs::absolute(nasbench::named_network(architecture).file).string();
     process.output = folder() / "start.txt";
     process.time_limit_s = options_.time_limit_s;
     process.go_on = [&] { return !progress_ || progress_(done(), wanted_.size(), in_round()); };
@@ -349,7 +350,7 @@ class Starts {
   }
 
   const CollectStartsOptions& options_;
-  const SearchSpace& space_;
+  const NetworkSpace& space_;
   const CollectProgress& progress_;
   std::unique_ptr<descriptor::Runtime> runtime_;
   std::vector<Architecture> wanted_;
@@ -364,7 +365,7 @@ class Starts {
 
 }  // namespace
 
-DeviceRuntime collect_starts(const CollectStartsOptions& options, const SearchSpace& space,
+DeviceRuntime collect_starts(const CollectStartsOptions& options, const NetworkSpace& space,
                              const CollectProgress& progress) {
   return Starts(options, space, progress).run();
 }

@@ -41,7 +41,7 @@ struct CollectStartsOptions {
 /// the file is in the environment, and so are the networks that the runtime does not run. Memory is the peak of the
 /// process less that of one whose network is empty. Throws InputError when the folder holds measurements made under
 /// other conditions, Interrupted when progress said stop, Error when a start fails.
-DeviceRuntime collect_starts(const CollectStartsOptions& options, const SearchSpace& space,
+DeviceRuntime collect_starts(const CollectStartsOptions& options, const NetworkSpace& space,
                              const CollectProgress& progress = {});
 
 }  // namespace tenshot::datasets

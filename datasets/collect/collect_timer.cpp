@@ -35,7 +35,7 @@ descriptor::TimingOptions chain_timing(descriptor::TimingOptions timing) {
 
 }  // namespace
 
-CollectTimer::CollectTimer(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+CollectTimer::CollectTimer(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,
                            CollectRecord& record)
     : options_(options), space_(space), runtime_(runtime), record_(record) {}
 

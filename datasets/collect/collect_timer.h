@@ -32,7 +32,7 @@ class CannotRun : public Error {
 /// arguments must outlive the timer.
 class CollectTimer {
  public:
-  CollectTimer(const CollectOptions& options, const SearchSpace& space, const descriptor::Runtime& runtime,
+  CollectTimer(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,
                CollectRecord& record);
 
   /// Throws CannotRun.
@@ -92,7 +92,7 @@ class CollectTimer {
   void record_cost(const descriptor::Timing& timing);
 
   const CollectOptions& options_;
-  const SearchSpace& space_;
+  const NetworkSpace& space_;
   const descriptor::Runtime& runtime_;
   CollectRecord& record_;
   std::unique_ptr<descriptor::PreparedNetwork> sentinel_;

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <vector>
 
 #include "descriptor/machine/process_memory.h"

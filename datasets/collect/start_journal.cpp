@@ -13,7 +13,7 @@
 
 namespace tenshot::datasets {
 
-StartJournal::StartJournal(std::filesystem::path file, const SearchSpace& space)
+StartJournal::StartJournal(std::filesystem::path file, const NetworkSpace& space)
     : file_(std::move(file)), space_(space) {
   if (std::filesystem::exists(file_)) read();
 }

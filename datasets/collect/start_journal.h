@@ -16,7 +16,7 @@ namespace tenshot::datasets {
 class StartJournal {
  public:
   /// Reads the file, where there is one. Throws FileError.
-  StartJournal(std::filesystem::path file, const SearchSpace& space);
+  StartJournal(std::filesystem::path file, const NetworkSpace& space);
 
   /// The starts of a network, in the order in which they were made.
   std::vector<FreshStart> of(const Architecture& architecture) const;
@@ -29,7 +29,7 @@ class StartJournal {
   void read();
 
   std::filesystem::path file_;
-  const SearchSpace& space_;
+  const NetworkSpace& space_;
   std::unordered_map<Architecture, std::vector<FreshStart>, nasbench::ArchitectureHash> starts_;
 };
 

@@ -20,7 +20,7 @@ void StartTable::add(const Architecture& architecture, StartRow row) {
   if (rows_.emplace(architecture, std::move(row)).second) order_.push_back(architecture);
 }
 
-void StartTable::read(const std::filesystem::path& file, const SearchSpace& space) {
+void StartTable::read(const std::filesystem::path& file, const NetworkSpace& space) {
   const std::string text = read_file(file);
   CsvReader csv(text, file.string());
   const std::string value = column(quantity_), spread = column("stddev", quantity_);
@@ -41,7 +41,7 @@ void StartTable::read(const std::filesystem::path& file, const SearchSpace& spac
   }
 }
 
-std::string StartTable::to_csv(const SearchSpace& space) const {
+std::string StartTable::to_csv(const NetworkSpace& space) const {
   std::string text = "architecture," + column(quantity_) + "," + column("stddev", quantity_) + ",runs";
   for (const std::string& part : parts()) text += "," + part;
   text += "\n";

@@ -31,8 +31,8 @@ class StartTable {
   const std::vector<Architecture>& order() const { return order_; }
   void add(const Architecture& architecture, StartRow row);
   /// Adds the rows of `file` whose value is positive. Throws FileError, InputError.
-  void read(const std::filesystem::path& file, const SearchSpace& space);
-  std::string to_csv(const SearchSpace& space) const;
+  void read(const std::filesystem::path& file, const NetworkSpace& space);
+  std::string to_csv(const NetworkSpace& space) const;
   std::vector<Measurement> measurements() const;
 
  private:

@@ -209,7 +209,7 @@ std::vector<std::string> JoinedSources::remarks(Quantity quantity) const {
   return lines;
 }
 
-JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const SearchSpace& space, Quantity quantity,
+JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const NetworkSpace& space, Quantity quantity,
                           bool fleet) {
   JoinedSources joined;
   for (const std::filesystem::path& path : paths) joined.sources.push_back(read_measured(path, space, quantity));

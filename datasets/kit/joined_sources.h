@@ -36,7 +36,7 @@ struct JoinedSources {
 /// they are rounds of measuring one board. Throws what read_measured() throws; InputError for a `fleet` of one board or
 /// without a network in common, for boards that differ too far to have a typical one, and where some sources say that
 /// they are of several boards and one does not say whose it is.
-JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const SearchSpace& space, Quantity quantity,
+JoinedSources read_joined(const std::vector<std::filesystem::path>& paths, const NetworkSpace& space, Quantity quantity,
                           bool fleet = false);
 
 }  // namespace tenshot::datasets

@@ -10,12 +10,12 @@
 
 #include "datasets/pool/in_network.h"
 #include "nasbench/graph/network_reading.h"
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 
 namespace tenshot::datasets {
 
 using nasbench::Architecture;
-using nasbench::SearchSpace;
+using nasbench::NetworkSpace;
 
 constexpr std::string_view kit_format = "tenshot.kit/1";
 
@@ -41,7 +41,7 @@ struct KitModel {
 /// What a kit asks for. `id` is a hash over all of its models.
 struct KitManifest {
   std::string id;
-  const SearchSpace* space = nullptr;
+  const NetworkSpace* space = nullptr;
   nasbench::NetworkShape shape;
   int batch = 1;
   std::uint64_t weight_seed = 1;
@@ -51,7 +51,7 @@ struct KitManifest {
 
 /// What a kit is to measure.
 struct KitRequest {
-  const SearchSpace* space = nullptr;
+  const NetworkSpace* space = nullptr;
   std::vector<Architecture> architectures;  ///< more say more of the device; each is a file of some megabytes to copy
   nasbench::NetworkShape shape;
   int batch = 1;                  ///< images in an inference

@@ -30,7 +30,7 @@ std::string kind_of(const KitModel& model) {
   return "architecture";
 }
 
-json description_of(const KitModel& model, const SearchSpace& space) {
+json description_of(const KitModel& model, const NetworkSpace& space) {
   if (model.is_architecture()) return space.format(model.architecture);
   if (model.is_operator()) {
     json described = json::object();
@@ -45,7 +45,7 @@ json description_of(const KitModel& model, const SearchSpace& space) {
   return chain;
 }
 
-json model_json(const KitModel& model, const SearchSpace& space) {
+json model_json(const KitModel& model, const NetworkSpace& space) {
   json inputs = json::array();
   for (const nasbench::NetworkInput& input : model.inputs) {
     inputs.push_back({{"name", input.name}, {"type", name(input.type.type)}, {"shape", input.type.shape}});
@@ -90,7 +90,7 @@ ChainNetwork read_surroundings(const JsonReader& reader) {
   return network;
 }
 
-ChainNetwork read_chain(const JsonReader& reader, const SearchSpace& space) {
+ChainNetwork read_chain(const JsonReader& reader, const NetworkSpace& space) {
   ChainNetwork network;
   network.operation = read_operation(reader);
   network.key = read_operator_key(reader, network.operation, space);
@@ -112,7 +112,7 @@ std::string read_converted(const JsonReader& model) {
   return hashes;
 }
 
-KitModel read_model(const JsonReader& reader, const SearchSpace& space) {
+KitModel read_model(const JsonReader& reader, const NetworkSpace& space) {
   KitModel model;
   model.id = reader.text("id", "");
   if (!is_model_id(model.id)) {
@@ -162,7 +162,7 @@ void require_surroundings(const std::vector<KitModel>& models, const std::string
   }
 }
 
-KitManifest read_manifest(const json& object, const std::string& file, const SearchSpace* kept) {
+KitManifest read_manifest(const json& object, const std::string& file, const NetworkSpace* kept) {
   const JsonReader reader(object, file, "");
   reader.require_format(kit_format, "kit's manifest");
   KitManifest manifest;
@@ -223,7 +223,7 @@ bool is_kit(const std::filesystem::path& folder) {
 
 KitManifest read_kit_manifest(const std::filesystem::path& folder) {
   const std::string file = (folder / "manifest.json").string();
-  const SearchSpace* kept = read_space_files(folder);
+  const NetworkSpace* kept = read_space_files(folder);
   return guarded_json(file, "kit's manifest",
                       [&] { return read_manifest(parse_json(read_file(file), file), file, kept); });
 }

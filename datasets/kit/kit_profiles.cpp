@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <optional>
-#include <string>
 #include <system_error>
 #include <unordered_map>
 #include <utility>

@@ -318,8 +318,7 @@ DeviceRuntime device_of(const KitResults& results, const std::string& id) {
   device.precision = note(results.run, "precision");
   device.batch = results.manifest.batch;
   device.threads = static_cast<int>(parse_integer(note(results.run, "threads")).value_or(0));
-  const int resolution = results.manifest.shape.resolution;
-  if (results.manifest.space->composed()) device.input_shape = {3, resolution, resolution};  // others have one each
+  device.input_shape = results.manifest.space->input_shape(results.manifest.shape);
   nlohmann::json environment = {
       {"kit", results.manifest.id}, {"run", results.run}, {"before", results.before}, {"after", results.after}};
   if (results.unsettled > 0) environment["unsettled_architectures"] = results.unsettled;

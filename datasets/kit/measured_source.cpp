@@ -1,6 +1,5 @@
 #include "datasets/kit/measured_source.h"
 
-#include <string>
 #include <utility>
 
 #include "datasets/kit/kit_notes.h"
@@ -18,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void require_same_space(const SearchSpace& found, const SearchSpace& expected, const fs::path& path,
+void require_same_space(const NetworkSpace& found, const NetworkSpace& expected, const fs::path& path,
                         const std::string& kind) {
   if (&found == &expected) return;
   const bool one_name = found.name() == expected.name();
@@ -42,7 +41,7 @@ void add_profiles(const fs::path& path, MeasuredSource& source) {
   source.operator_latencies = profiles.latencies();
 }
 
-MeasuredSource read_kit(const fs::path& path, const SearchSpace& space, Quantity quantity) {
+MeasuredSource read_kit(const fs::path& path, const NetworkSpace& space, Quantity quantity) {
   MeasuredSource source;
   source.kit = read_kit_results(path, quantity);
   require_same_space(*source.kit->manifest.space, space, path, "kit");
@@ -54,7 +53,7 @@ MeasuredSource read_kit(const fs::path& path, const SearchSpace& space, Quantity
   return source;
 }
 
-MeasuredSource read_device_folder(const fs::path& path, const SearchSpace& space, Quantity quantity) {
+MeasuredSource read_device_folder(const fs::path& path, const NetworkSpace& space, Quantity quantity) {
   DeviceOfSpace found = read_device(path, quantity);
   require_same_space(*found.space, space, path, "device");
   if (found.device.latencies.empty()) throw_nothing_usable(path.string(), "measurement", found.findings, space);
@@ -68,7 +67,7 @@ MeasuredSource read_device_folder(const fs::path& path, const SearchSpace& space
   return source;
 }
 
-MeasuredSource read_csv(const fs::path& path, const SearchSpace& space, Quantity quantity) {
+MeasuredSource read_csv(const fs::path& path, const NetworkSpace& space, Quantity quantity) {
   const std::string text = read_file(path), file = name_in_messages(path);
   require_no_swap(CsvReader(text, file), {column("lower", quantity), column("upper", quantity)},
                   "measurements, but predictions");
@@ -83,7 +82,7 @@ MeasuredSource read_csv(const fs::path& path, const SearchSpace& space, Quantity
 
 }  // namespace
 
-MeasuredSource read_measured(const fs::path& path, const SearchSpace& space, Quantity quantity) {
+MeasuredSource read_measured(const fs::path& path, const NetworkSpace& space, Quantity quantity) {
   if (is_kit(path)) return read_kit(path, space, quantity);
   std::error_code ignored;
   const bool device = path.filename() == "device.json" ||

@@ -12,7 +12,7 @@
 #include "datasets/tables/fleet.h"
 #include "datasets/tables/operator_latencies.h"
 #include "datasets/tables/quantity.h"
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 
 namespace tenshot::datasets {
 
@@ -43,6 +43,6 @@ struct MeasuredSource {
 /// Reads a CSV of measurements (datasets/tables/measurements.h), a device-runtime's folder or its device.json
 /// (datasets/pool/device_file.h), or a kit with results. Throws InputError where they are of another space or quantity,
 /// where none is usable, or where a CSV holds predictions; FileError and FormatError as reading the file does.
-MeasuredSource read_measured(const std::filesystem::path& path, const SearchSpace& space, Quantity quantity);
+MeasuredSource read_measured(const std::filesystem::path& path, const NetworkSpace& space, Quantity quantity);
 
 }  // namespace tenshot::datasets

@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <optional>
-#include <string>
 #include <system_error>
-#include <vector>
 
 #include "datasets/kit/kit.h"
 #include "datasets/pool/pool.h"
 #include "datasets/tables/csv.h"
 #include "nasbench/spaces/networks.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 
@@ -25,7 +24,7 @@ bool is_cell(const std::string& text) {
   }
 }
 
-const nasbench::SearchSpace* space_of_measurements(const fs::path& path) {
+const nasbench::NetworkSpace* space_of_measurements(const fs::path& path) {
   std::error_code error;
   if (path == "-") return nullptr;
   if (fs::is_directory(path, error)) return is_kit(path) ? read_kit_manifest(path).space : read_device(path).space;
@@ -38,10 +37,10 @@ const nasbench::SearchSpace* space_of_measurements(const fs::path& path) {
   return is_cell(std::string(csv.fields()[*column])) ? &nasbench::nasbench201() : &nasbench::networks();
 }
 
-const nasbench::SearchSpace& space_given(const std::vector<std::string>& names, const std::vector<fs::path>& tables) {
+const nasbench::NetworkSpace& space_given(const std::vector<std::string>& names, const std::vector<fs::path>& tables) {
   if (!std::all_of(names.begin(), names.end(), is_cell)) return nasbench::networks();
   for (const fs::path& table : tables) {
-    if (const nasbench::SearchSpace* space = space_of_measurements(table)) return *space;
+    if (const nasbench::NetworkSpace* space = space_of_measurements(table)) return *space;
   }
   return nasbench::nasbench201();
 }

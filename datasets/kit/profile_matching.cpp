@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "descriptor/timing/timing.h"
 #include "nasbench/graph/operator_specification.h"

@@ -49,7 +49,7 @@ std::string read_environment(const JsonReader& reader) {
 
 /// What an OperatorProfile and an OperationLatency have in common.
 template <class Row>
-Row read_row(const JsonReader& reader, const SearchSpace& space) {
+Row read_row(const JsonReader& reader, const NetworkSpace& space) {
   Row row;
   row.name = reader.text("name", "");
   if (row.name.empty()) reader.fail("name", "a name", reader.require("name", "a name"));
@@ -58,7 +58,7 @@ Row read_row(const JsonReader& reader, const SearchSpace& space) {
   return row;
 }
 
-OperatorProfile read_operator(const JsonReader& reader, std::size_t counters, const SearchSpace& space) {
+OperatorProfile read_operator(const JsonReader& reader, std::size_t counters, const NetworkSpace& space) {
   auto profile = read_row<OperatorProfile>(reader, space);
   const json& counts = reader.array("counts");
   if (counts.size() != counters) {
@@ -80,7 +80,7 @@ void require_nothing_measured(const HardwareDescriptor& descriptor, const std::s
   }
 }
 
-HardwareDescriptor read_descriptor(const JsonReader& device, const SearchSpace& space) {
+HardwareDescriptor read_descriptor(const JsonReader& device, const NetworkSpace& space) {
   HardwareDescriptor descriptor;
   const json* object = device.find("descriptor");
   if (object == nullptr) return descriptor;
@@ -135,7 +135,7 @@ Quantity read_quantity(const JsonReader& reader) {
   reader.fail("quantity", "one of " + quantity_list(), *quantity);
 }
 
-DeviceFile read_device_object(const json& object, const std::string& file, const SearchSpace* kept) {
+DeviceFile read_device_object(const json& object, const std::string& file, const NetworkSpace* kept) {
   const JsonReader reader(object, file, "");
   reader.require_format(device_format, "device file");
   DeviceFile result;
@@ -156,13 +156,13 @@ DeviceFile read_device_object(const json& object, const std::string& file, const
 }
 
 template <class Row>
-json row_json(const Row& row, const SearchSpace& space) {
+json row_json(const Row& row, const NetworkSpace& space) {
   json object = {{"latency_ms", row.latency_ms}};
   put_operator(object, row.name, row.key, space);
   return object;
 }
 
-json to_json(const OperatorProfile& profile, const SearchSpace& space) {
+json to_json(const OperatorProfile& profile, const NetworkSpace& space) {
   json counts = json::array();
   for (const double count : profile.counts) counts.push_back(std::isnan(count) ? json() : json(count));
   json object = row_json(profile, space);
@@ -170,7 +170,7 @@ json to_json(const OperatorProfile& profile, const SearchSpace& space) {
   return object;
 }
 
-json to_json(const HardwareDescriptor& descriptor, const SearchSpace& space) {
+json to_json(const HardwareDescriptor& descriptor, const NetworkSpace& space) {
   json operators = json::array();
   for (const OperatorProfile& profile : descriptor.operators) operators.push_back(to_json(profile, space));
   json object = {{"source", descriptor.source}, {"counters", descriptor.counters}, {"operators", std::move(operators)}};
@@ -191,15 +191,15 @@ bool is_device_id(std::string_view id) {
   });
 }
 
-DeviceFile device_file_from_json(const json& object, const std::string& file, const SearchSpace* kept) {
+DeviceFile device_file_from_json(const json& object, const std::string& file, const NetworkSpace* kept) {
   return guarded_json(file, "device file", [&] { return read_device_object(object, file, kept); });
 }
 
-DeviceFile parse_device_file(std::string_view text, const std::string& file, const SearchSpace* kept) {
+DeviceFile parse_device_file(std::string_view text, const std::string& file, const NetworkSpace* kept) {
   return device_file_from_json(parse_json(text, file), file, kept);
 }
 
-DeviceRuntime device_from_json(const json& object, const std::string& file, const SearchSpace* kept) {
+DeviceRuntime device_from_json(const json& object, const std::string& file, const NetworkSpace* kept) {
   return device_file_from_json(object, file, kept).device;
 }
 
@@ -207,7 +207,7 @@ std::string measurements_name(Quantity quantity) {
   return quantity == Quantity::latency ? "latencies.csv" : std::string(name(quantity)) + ".csv";
 }
 
-json to_json(const DeviceRuntime& device, const SearchSpace& space) {
+json to_json(const DeviceRuntime& device, const NetworkSpace& space) {
   json object = {{"format", device_format},
                  {"space", space.name()},
                  {"id", device.id},

@@ -22,18 +22,18 @@ std::string measurements_name(Quantity quantity);
 /// Everything a device file says: the device, without its latencies, and where they are.
 struct DeviceFile {
   DeviceRuntime device;
-  const SearchSpace* space = nullptr;
+  const NetworkSpace* space = nullptr;
   std::string latencies;  ///< a plain file name, in the device file's folder; empty when the file has none
 };
 
 /// Throws FormatError that names `file` and the key at fault: no JSON, no device file, a newer format, a value of the
 /// wrong kind or out of range, a `latencies` that would leave the folder. Keys it does not know are ignored. `kept` is
 /// the space that the folder keeps, where it keeps one (read_space_files).
-DeviceFile parse_device_file(std::string_view text, const std::string& file, const SearchSpace* kept = nullptr);
+DeviceFile parse_device_file(std::string_view text, const std::string& file, const NetworkSpace* kept = nullptr);
 DeviceFile device_file_from_json(const nlohmann::json& json, const std::string& file,
-                                 const SearchSpace* kept = nullptr);
+                                 const NetworkSpace* kept = nullptr);
 
 /// As write_device, without what the folder keeps of the space.
-void write_device_files(const std::filesystem::path& folder, const DeviceRuntime& device, const SearchSpace& space);
+void write_device_files(const std::filesystem::path& folder, const DeviceRuntime& device, const NetworkSpace& space);
 
 }  // namespace tenshot::datasets

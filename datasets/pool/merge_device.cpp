@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>

@@ -10,19 +10,19 @@ namespace {
 using nasbench::OperatorSequence;
 
 OperatorSequence key_by_name(const std::string& name, int channels, int resolution,
-                             const nasbench::SearchSpace& space) {
+                             const nasbench::NetworkSpace& space) {
   const auto known = space.named_operation(name, channels, resolution);
   return known ? *known : nasbench::opaque_operator(name, channels, resolution);
 }
 
 }  // namespace
 
-bool is_known_by_name(const std::string& name, const OperatorSequence& key, const nasbench::SearchSpace& space) {
+bool is_known_by_name(const std::string& name, const OperatorSequence& key, const nasbench::NetworkSpace& space) {
   return key == key_by_name(name, key.channels(), key.resolution(), space);
 }
 
 void put_operator(nlohmann::json& entry, const std::string& name, const OperatorSequence& key,
-                  const nasbench::SearchSpace& space) {
+                  const nasbench::NetworkSpace& space) {
   entry["name"] = name;
   entry["channels"] = key.channels();
   entry["resolution"] = key.resolution();
@@ -35,7 +35,7 @@ void put_operator(nlohmann::json& entry, const std::string& name, const Operator
 }
 
 OperatorSequence read_operator_key(const JsonReader& entry, const std::string& name,
-                                   const nasbench::SearchSpace& space) {
+                                   const nasbench::NetworkSpace& space) {
   const int channels = entry.whole_number("channels", 0, 0), resolution = entry.whole_number("resolution", 0, 0);
   if (entry.find("operators") == nullptr) return key_by_name(name, channels, resolution, space);
   OperatorSequence key;

@@ -56,7 +56,7 @@ std::vector<fs::path> device_folders(const fs::path& folder) {
 namespace {
 
 /// The space that stands beside a device's folder, or in it; null for a device of a space that needs no file.
-const SearchSpace* kept_space_of(const fs::path& file) {
+const NetworkSpace* kept_space_of(const fs::path& file) {
   if (file == "-") return nullptr;
   const nlohmann::json json = parse_json(read_file(file), file.string());
   const auto space = json.is_object() ? json.find("space") : json.end();
@@ -64,7 +64,7 @@ const SearchSpace* kept_space_of(const fs::path& file) {
   const std::vector<std::string> known = nasbench::space_names();
   const bool is_known = std::find(known.begin(), known.end(), space->get<std::string>()) != known.end();
   if (is_known && space->get<std::string>() != nasbench::networks().name()) return nullptr;
-  const SearchSpace* kept = read_space_files(fs::absolute(file).parent_path().parent_path());
+  const NetworkSpace* kept = read_space_files(fs::absolute(file).parent_path().parent_path());
   return kept != nullptr ? kept : read_space_files(fs::absolute(file).parent_path());
 }
 
@@ -94,7 +94,7 @@ void write_operators_of(const fs::path& file, const std::vector<OperatorLatency>
 }
 
 /// `kept`: the space that stands beside the device's folder.
-DeviceOfSpace read_device_of(const fs::path& file, const SearchSpace* kept, std::optional<Quantity> quantity) {
+DeviceOfSpace read_device_of(const fs::path& file, const NetworkSpace* kept, std::optional<Quantity> quantity) {
   DeviceFile contents = parse_device_file(read_file(file), name_in_messages(file), kept);
   const fs::path latencies = file.parent_path() / contents.latencies;
   if (quantity && !holds(contents, latencies, *quantity)) {
@@ -133,7 +133,7 @@ DeviceOfSpace read_device(const fs::path& path, std::optional<Quantity> quantity
 namespace {
 
 /// The device, or nothing where it does not hold the quantity that is asked for.
-std::optional<DeviceOfSpace> read_device_holding(const fs::path& file, const SearchSpace* kept,
+std::optional<DeviceOfSpace> read_device_holding(const fs::path& file, const NetworkSpace* kept,
                                                  std::optional<Quantity> quantity) {
   if (quantity) {
     const DeviceFile contents = parse_device_file(read_file(file), name_in_messages(file), kept);
@@ -160,7 +160,7 @@ Pool read_pool(const fs::path& folder, std::optional<Quantity> quantity) {
   Pool pool;
   std::error_code error;
   const std::vector<fs::path> folders = device_folders(folder);
-  const SearchSpace* kept = read_space_files(folder);
+  const NetworkSpace* kept = read_space_files(folder);
   std::size_t without = 0;
   for (const fs::path& device_folder : folders) {
     if (!fs::exists(device_folder / "device.json", error)) continue;
@@ -197,7 +197,7 @@ Pool read_pool(const fs::path& folder, std::optional<Quantity> quantity) {
   return pool;
 }
 
-void write_device_files(const fs::path& folder, const DeviceRuntime& device, const SearchSpace& space) {
+void write_device_files(const fs::path& folder, const DeviceRuntime& device, const NetworkSpace& space) {
   if (!is_device_id(device.id)) {
     throw InputError("device '" + excerpt(device.id) + "' cannot name a folder; expected " +
                      std::string(device_id_rule));
@@ -220,7 +220,7 @@ void write_device_files(const fs::path& folder, const DeviceRuntime& device, con
   write_file_atomically(target / "device.json", text);
 }
 
-void write_device(const fs::path& folder, const DeviceRuntime& device, const SearchSpace& space) {
+void write_device(const fs::path& folder, const DeviceRuntime& device, const NetworkSpace& space) {
   Pool pool;
   pool.space = &space;
   pool.devices.push_back(device);

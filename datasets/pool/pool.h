@@ -68,12 +68,12 @@ struct DeviceRuntime {
 
 /// The device file of DeviceRuntime (`tenshot.device/1`), and back. Writing throws FormatError when the environment is
 /// no JSON; reading throws FormatError that names the file and the key at fault.
-nlohmann::json to_json(const DeviceRuntime& device, const SearchSpace& space);
-DeviceRuntime device_from_json(const nlohmann::json& json, const std::string& file, const SearchSpace* kept = nullptr);
+nlohmann::json to_json(const DeviceRuntime& device, const NetworkSpace& space);
+DeviceRuntime device_from_json(const nlohmann::json& json, const std::string& file, const NetworkSpace* kept = nullptr);
 
 /// Device-runtimes measured on one search space.
 struct Pool {
-  const SearchSpace* space = nullptr;
+  const NetworkSpace* space = nullptr;
   std::vector<DeviceRuntime> devices;
   Findings findings;  ///< what reading left out
 
@@ -95,7 +95,7 @@ Pool read_pool(const std::filesystem::path& folder, std::optional<Quantity> quan
 /// One device file and its latencies: `path` is the device.json or the folder that holds it; what says more of its
 /// space stands beside that folder, or in it. Throws InputError when a quantity is asked for that it does not hold.
 struct DeviceOfSpace {
-  const SearchSpace* space = nullptr;
+  const NetworkSpace* space = nullptr;
   DeviceRuntime device;
   Findings findings;
 };
@@ -105,7 +105,7 @@ DeviceOfSpace read_device(const std::filesystem::path& path, std::optional<Quant
 /// each, the device file last, so that a device file never names latencies that are not there; and before them what the
 /// folder has to keep of their space. Throws InputError when an id could not be a folder's name, or the device holds
 /// what a device file cannot.
-void write_device(const std::filesystem::path& folder, const DeviceRuntime& device, const SearchSpace& space);
+void write_device(const std::filesystem::path& folder, const DeviceRuntime& device, const NetworkSpace& space);
 void write_pool(const std::filesystem::path& folder, const Pool& pool);
 
 /// Rows [begin, end) of a table by their `index` column (their position when there is none).
@@ -129,8 +129,8 @@ struct WideTableOptions {
 
 /// Reads a wide table: `architecture`, an optional `index`, one column of latencies in ms per device-runtime.
 /// Throws FileError, InputError (no header, no `architecture`, a device asked for that is no column: lists them).
-Pool read_wide_table(const std::filesystem::path& path, const SearchSpace& space, const WideTableOptions& options);
-Pool parse_wide_table(std::string_view text, const std::string& file, const SearchSpace& space,
+Pool read_wide_table(const std::filesystem::path& path, const NetworkSpace& space, const WideTableOptions& options);
+Pool parse_wide_table(std::string_view text, const std::string& file, const NetworkSpace& space,
                       const WideTableOptions& options);
 
 /// The pool as a matrix: the architectures any device measured, in order of first appearance, and latency [device]

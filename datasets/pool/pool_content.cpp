@@ -39,14 +39,14 @@ class Bytes {
 
 /// The hashes of pools whose operators are known by name are in many files.
 void add_operator(Bytes& bytes, const std::string& name, const nasbench::OperatorSequence& key,
-                  const SearchSpace* space) {
+                  const NetworkSpace* space) {
   bytes.add(name);
   bytes.add(static_cast<std::uint64_t>(key.channels()));
   bytes.add(static_cast<std::uint64_t>(key.resolution()));
   if (space != nullptr && !is_known_by_name(name, key, *space)) bytes.add(nasbench::format(key));
 }
 
-void add_descriptor(Bytes& bytes, const HardwareDescriptor& descriptor, const SearchSpace* space) {
+void add_descriptor(Bytes& bytes, const HardwareDescriptor& descriptor, const NetworkSpace* space) {
   bytes.add(descriptor.source);
   bytes.add(std::uint64_t{descriptor.counters.size()});
   for (const std::string& counter : descriptor.counters) bytes.add(counter);

@@ -9,7 +9,6 @@
 
 #include "datasets/pool/device_file.h"
 #include "datasets/pool/device_folders.h"
-#include "datasets/pool/pool.h"
 #include "datasets/tables/csv.h"
 #include "datasets/tables/json_reader.h"
 #include "datasets/tables/space_files.h"
@@ -47,7 +46,7 @@ void check_all_keys(const nlohmann::json& device, const std::string& file, Valid
   }
 }
 
-void check_operators(const DeviceRuntime& device, const SearchSpace& space, const std::string& file,
+void check_operators(const DeviceRuntime& device, const NetworkSpace& space, const std::string& file,
                      ValidationReport& report) {
   std::set<std::string> expected, found;
   for (const nasbench::Operator& op : space.operators(space.default_shape(), 1)) {
@@ -72,7 +71,7 @@ void check_operators(const DeviceRuntime& device, const SearchSpace& space, cons
   }
 }
 
-void check_in_network(const DeviceRuntime& device, const SearchSpace& space, const std::string& file,
+void check_in_network(const DeviceRuntime& device, const NetworkSpace& space, const std::string& file,
                       ValidationReport& report) {
   const bool shape_known = !device.input_shape.empty();
   nasbench::NetworkShape shape = space.default_shape();
@@ -96,7 +95,7 @@ void check_in_network(const DeviceRuntime& device, const SearchSpace& space, con
                             "' at the device's resolution; measure them all, each once, or none");
 }
 
-void check_descriptor(const DeviceRuntime& device, const SearchSpace& space, const std::string& file,
+void check_descriptor(const DeviceRuntime& device, const NetworkSpace& space, const std::string& file,
                       ValidationReport& report) {
   if (device.descriptor.source != "none") check_operators(device, space, file, report);
   if (device.descriptor.has_in_network()) check_in_network(device, space, file, report);
@@ -105,9 +104,10 @@ void check_descriptor(const DeviceRuntime& device, const SearchSpace& space, con
 /// What the devices of a pool must not share, or must.
 class Consistency {
  public:
-  const SearchSpace* kept = nullptr;  ///< the space that the pool's folder keeps
+  const NetworkSpace* kept = nullptr;  ///< the space that the pool's folder keeps
 
-  void check(const DeviceRuntime& device, const SearchSpace& space, const std::string& file, ValidationReport& report) {
+  void check(const DeviceRuntime& device, const NetworkSpace& space, const std::string& file,
+             ValidationReport& report) {
     if (!ids_.insert(device.id).second) {
       report.problems.push_back(file + ": device '" + device.id + "' stands in another folder too");
     }
@@ -120,7 +120,7 @@ class Consistency {
 
  private:
   std::set<std::string> ids_;
-  const SearchSpace* space_ = nullptr;
+  const NetworkSpace* space_ = nullptr;
 };
 
 /// Reads the latencies on their own, so that a device file's faults and theirs are both found.

@@ -30,7 +30,7 @@ struct DeviceColumn {
 std::string header_place(const CsvReader& csv) { return csv.file() + ":" + std::to_string(csv.header_line()) + ": "; }
 
 /// Every column that is a device's, in the file's order.
-std::vector<DeviceColumn> device_columns(const CsvReader& csv, const SearchSpace& space) {
+std::vector<DeviceColumn> device_columns(const CsvReader& csv, const NetworkSpace& space) {
   std::vector<DeviceColumn> columns;
   std::unordered_set<std::string_view> names;
   for (std::size_t position = 0; position < csv.header().size(); ++position) {
@@ -73,7 +73,7 @@ std::vector<DeviceColumn> columns_asked_for(const CsvReader& csv, const std::vec
 }
 
 /// The devices to read: those asked for, else every one.
-std::vector<DeviceColumn> chosen_columns(const CsvReader& csv, const SearchSpace& space,
+std::vector<DeviceColumn> chosen_columns(const CsvReader& csv, const NetworkSpace& space,
                                          const std::vector<std::string>& devices) {
   std::vector<DeviceColumn> columns = device_columns(csv, space);
   if (!devices.empty()) columns = columns_asked_for(csv, columns, devices);
@@ -156,7 +156,7 @@ RowRange parse_row_range(std::string_view text) {
   throw InputError("rows '" + excerpt(text) + "': expected BEGIN:END with 0 <= BEGIN < END, such as 0:900");
 }
 
-WideTableScan::WideTableScan(CsvReader& csv, const SearchSpace& space, const WideTableOptions& options)
+WideTableScan::WideTableScan(CsvReader& csv, const NetworkSpace& space, const WideTableOptions& options)
     : csv_(csv), rows_(options.rows), unit_ms_(options.unit_ms), architectures_(csv, space, expected_columns) {
   for (DeviceColumn& column : chosen_columns(csv, space, options.devices)) {
     ids_.push_back(std::move(column.id));
@@ -208,7 +208,7 @@ DeviceRuntime imported_device(const std::string& id, const std::string& environm
   return device;
 }
 
-void add_operator_latencies(DeviceRuntime& device, const SearchSpace& space,
+void add_operator_latencies(DeviceRuntime& device, const NetworkSpace& space,
                             const std::map<std::string, std::vector<OperatorLatency>>& all) {
   const auto found = all.find(device.id);
   if (found == all.end()) return;
@@ -219,7 +219,7 @@ void add_operator_latencies(DeviceRuntime& device, const SearchSpace& space,
   }
 }
 
-Pool parse_wide_table(std::string_view text, const std::string& file, const SearchSpace& space,
+Pool parse_wide_table(std::string_view text, const std::string& file, const NetworkSpace& space,
                       const WideTableOptions& options) {
   CsvReader csv(text, file);
   WideTableScan scan(csv, space, options);
@@ -242,7 +242,7 @@ Pool parse_wide_table(std::string_view text, const std::string& file, const Sear
   return pool;
 }
 
-Pool read_wide_table(const std::filesystem::path& path, const SearchSpace& space, const WideTableOptions& options) {
+Pool read_wide_table(const std::filesystem::path& path, const NetworkSpace& space, const WideTableOptions& options) {
   return parse_wide_table(read_file(path), name_in_messages(path), space, options);
 }
 

@@ -12,7 +12,7 @@
 namespace tenshot::datasets {
 namespace fs = std::filesystem;
 
-WideTableFile::WideTableFile(const fs::path& table, const SearchSpace& space, const WideTableOptions& options,
+WideTableFile::WideTableFile(const fs::path& table, const NetworkSpace& space, const WideTableOptions& options,
                              const fs::path& out)
     : space_(space),
       environment_(imported_from(name_in_messages(table))),
@@ -53,7 +53,7 @@ DeviceRuntime WideTableFile::device(std::size_t column) const {
 /// What any column measured, in the order in which the columns name it first. Only networks by name are asked for.
 std::vector<Architecture> WideTableFile::known_architectures() const {
   std::vector<Architecture> known;
-  if (space_.composed()) return known;
+  if (space_.search_space() != nullptr) return known;
   std::unordered_set<Architecture, nasbench::ArchitectureHash> seen;
   for (std::size_t c = 0; c < columns_.size() && seen.size() < architectures_.size(); ++c) {
     for (const Measurement& row : device(c).latencies) {

@@ -16,7 +16,7 @@ namespace tenshot::datasets {
 class WideTableFile {
  public:
   /// `out` is where the pool will be written, and where the spool finds room. Throws as read_wide_table.
-  WideTableFile(const std::filesystem::path& table, const SearchSpace& space, const WideTableOptions& options,
+  WideTableFile(const std::filesystem::path& table, const NetworkSpace& space, const WideTableOptions& options,
                 const std::filesystem::path& out);
 
   /// A column of latencies.
@@ -35,7 +35,7 @@ class WideTableFile {
  private:
   std::vector<Architecture> known_architectures() const;
 
-  const SearchSpace& space_;
+  const NetworkSpace& space_;
   std::string environment_;
   Quantity quantity_;
   std::map<std::string, std::vector<OperatorLatency>> operator_latencies_;

@@ -17,7 +17,7 @@ namespace tenshot::datasets {
 class WideTableScan {
  public:
   /// `csv` stands behind the header; it and `space` must outlive this. Throws as parse_wide_table.
-  WideTableScan(CsvReader& csv, const SearchSpace& space, const WideTableOptions& options);
+  WideTableScan(CsvReader& csv, const NetworkSpace& space, const WideTableOptions& options);
 
   /// The columns that are read: the ids of their device-runtimes.
   const std::vector<std::string>& ids() const { return ids_; }
@@ -42,7 +42,7 @@ std::string imported_from(const std::string& file);
 DeviceRuntime imported_device(const std::string& id, const std::string& environment, Quantity quantity,
                               std::size_t rows);
 /// Gives the device what `all` says of its operators inside the networks that it measured.
-void add_operator_latencies(DeviceRuntime& device, const SearchSpace& space,
+void add_operator_latencies(DeviceRuntime& device, const NetworkSpace& space,
                             const std::map<std::string, std::vector<OperatorLatency>>& all);
 
 }  // namespace tenshot::datasets

@@ -10,7 +10,7 @@
 
 namespace tenshot::datasets {
 
-Accuracies read_accuracies(const std::filesystem::path& file, const nasbench::SearchSpace& space) {
+Accuracies read_accuracies(const std::filesystem::path& file, const nasbench::NetworkSpace& space) {
   const std::string text = read_file(file), expected = "architecture,accuracy";
   CsvReader csv(text, file.string());
   ArchitectureColumn architectures(csv, space, expected);

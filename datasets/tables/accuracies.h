@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 
 namespace tenshot::datasets {
 
@@ -17,6 +17,6 @@ struct Accuracies {
 
 /// Reads a CSV with the columns `architecture` (or `network`) and `accuracy`. Throws FileError, and InputError where no
 /// row is usable.
-Accuracies read_accuracies(const std::filesystem::path& file, const nasbench::SearchSpace& space);
+Accuracies read_accuracies(const std::filesystem::path& file, const nasbench::NetworkSpace& space);
 
 }  // namespace tenshot::datasets

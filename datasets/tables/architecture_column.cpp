@@ -1,7 +1,6 @@
 #include "datasets/tables/architecture_column.h"
 
 #include <algorithm>
-#include <string>
 
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
@@ -9,7 +8,7 @@
 
 namespace tenshot::datasets {
 
-ArchitectureColumn::ArchitectureColumn(const CsvReader& csv, const nasbench::SearchSpace& space,
+ArchitectureColumn::ArchitectureColumn(const CsvReader& csv, const nasbench::NetworkSpace& space,
                                        std::string_view expected_columns)
     : csv_(csv),
       space_(space),
@@ -48,7 +47,7 @@ void require_no_swap(const CsvReader& csv, const std::vector<std::string>& other
 }
 
 void throw_nothing_usable(const std::string& file, const std::string& what, const Findings& findings,
-                          const nasbench::SearchSpace& space) {
+                          const nasbench::NetworkSpace& space) {
   const bool named = &space == &nasbench::networks();
   std::string reason = "it has no rows";
   if (!findings.empty()) {

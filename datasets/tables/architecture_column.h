@@ -9,7 +9,7 @@
 
 #include "datasets/tables/csv.h"
 #include "datasets/tables/findings.h"
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 
 namespace tenshot::datasets {
 
@@ -18,7 +18,7 @@ namespace tenshot::datasets {
 class ArchitectureColumn {
  public:
   /// `csv` and `space` must outlive this. Throws InputError as CsvReader::require.
-  ArchitectureColumn(const CsvReader& csv, const nasbench::SearchSpace& space, std::string_view expected_columns);
+  ArchitectureColumn(const CsvReader& csv, const nasbench::NetworkSpace& space, std::string_view expected_columns);
 
   /// The architecture of csv's current row. Nothing, and a finding, when the row has more or fewer fields than the
   /// header, or its architecture is missing, unknown, or stood in an earlier row.
@@ -26,7 +26,7 @@ class ArchitectureColumn {
 
  private:
   const CsvReader& csv_;
-  const nasbench::SearchSpace& space_;
+  const nasbench::NetworkSpace& space_;
   std::size_t column_;
   std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> seen_;
 };
@@ -38,6 +38,6 @@ void require_no_swap(const CsvReader& csv, const std::vector<std::string>& other
 /// Throws InputError, one line: `file` holds no usable `what` ("measurement"), what was left out and why, where the
 /// first of it stands, and what a correct architecture looks like.
 [[noreturn]] void throw_nothing_usable(const std::string& file, const std::string& what, const Findings& findings,
-                                       const nasbench::SearchSpace& space);
+                                       const nasbench::NetworkSpace& space);
 
 }  // namespace tenshot::datasets

@@ -2,12 +2,12 @@
 
 namespace tenshot::datasets {
 
-const nasbench::SearchSpace& space_of(const JsonReader& reader, const nasbench::SearchSpace* kept) {
+const nasbench::NetworkSpace& space_of(const JsonReader& reader, const nasbench::NetworkSpace* kept) {
   const nlohmann::json& space = reader.require("space", "the name of a search space, such as \"nasbench201\"");
   if (!space.is_string()) reader.fail("space", "the name of a search space", space);
   if (kept != nullptr && kept->name() == space.get_ref<const std::string&>()) return *kept;
   try {
-    return nasbench::search_space(space.get<std::string>());
+    return nasbench::known_space(space.get<std::string>());
   } catch (const InputError& error) {
     throw FormatError(reader.file() + ": space: " + error.what());
   }

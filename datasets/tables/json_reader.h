@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 #include "nasbench/support/json_reader.h"
 
 namespace tenshot::datasets {
@@ -14,6 +14,6 @@ using tenshot::shown;
 
 /// The search space that the object's key "space" names: `kept`, which stands beside the file, where it has that name,
 /// else one known by name. Throws FormatError.
-const nasbench::SearchSpace& space_of(const JsonReader& reader, const nasbench::SearchSpace* kept = nullptr);
+const nasbench::NetworkSpace& space_of(const JsonReader& reader, const nasbench::NetworkSpace* kept = nullptr);
 
 }  // namespace tenshot::datasets

@@ -120,7 +120,7 @@ bool are_whole_milliseconds(const std::vector<double>& latencies_ms) {
          });
 }
 
-Measurements parse_measurements(std::string_view text, const std::string& file, const SearchSpace& space,
+Measurements parse_measurements(std::string_view text, const std::string& file, const NetworkSpace& space,
                                 Quantity quantity) {
   CsvReader csv(text, file);
   ArchitectureColumn architectures(csv, space, expected_columns(quantity));
@@ -148,7 +148,7 @@ Measurements parse_measurements(std::string_view text, const std::string& file, 
   return result;
 }
 
-Measurements read_measurements(const std::filesystem::path& path, const SearchSpace& space, Quantity quantity) {
+Measurements read_measurements(const std::filesystem::path& path, const NetworkSpace& space, Quantity quantity) {
   return parse_measurements(read_file(path), name_in_messages(path), space, quantity);
 }
 
@@ -158,7 +158,7 @@ std::vector<Quantity> quantities_of_file(const std::filesystem::path& path) {
 }
 
 void write_measurements(const std::filesystem::path& path, const std::vector<Measurement>& rows,
-                        const SearchSpace& space, Quantity quantity) {
+                        const NetworkSpace& space, Quantity quantity) {
   const bool sentinel =
       std::any_of(rows.begin(), rows.end(), [](const Measurement& row) { return !std::isnan(row.sentinel_ms); });
   std::string text = "architecture," + column(quantity) + "," + column("stddev", quantity) + ",runs";
@@ -180,7 +180,7 @@ void write_measurements(const std::filesystem::path& path, const std::vector<Mea
   write_file_atomically(path, text);
 }
 
-ArchitectureList read_architectures(const std::filesystem::path& path, const SearchSpace& space) {
+ArchitectureList read_architectures(const std::filesystem::path& path, const NetworkSpace& space) {
   const std::string text = read_file(path);
   CsvReader csv(text, name_in_messages(path));
   ArchitectureColumn column(csv, space, "architecture");

@@ -10,12 +10,12 @@
 
 #include "datasets/tables/findings.h"
 #include "datasets/tables/quantity.h"
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 
 namespace tenshot::datasets {
 
 using nasbench::Architecture;
-using nasbench::SearchSpace;
+using nasbench::NetworkSpace;
 
 /// One architecture measured on one device-runtime.
 struct Measurement {
@@ -56,9 +56,9 @@ bool are_whole_milliseconds(const std::vector<double>& latencies_ms);
 /// The columns of another quantity are called by it: `architecture,energy_mj[,stddev_mj,runs]`.
 /// Throws FileError, InputError (empty file, no header, wrong columns: names the columns found, and the quantity whose
 /// column is there instead).
-Measurements read_measurements(const std::filesystem::path& path, const SearchSpace& space,
+Measurements read_measurements(const std::filesystem::path& path, const NetworkSpace& space,
                                Quantity quantity = Quantity::latency);
-Measurements parse_measurements(std::string_view text, const std::string& file, const SearchSpace& space,
+Measurements parse_measurements(std::string_view text, const std::string& file, const NetworkSpace& space,
                                 Quantity quantity = Quantity::latency);
 
 /// The quantities that a measurements file has columns of. Throws FileError, InputError as read_measurements.
@@ -67,7 +67,7 @@ std::vector<Quantity> quantities_of_file(const std::filesystem::path& path);
 /// Writes `architecture,latency_ms,stddev_ms,runs`, and `sentinel_ms` where a row has one, atomically, numbers in their
 /// shortest exact form; of another quantity by its columns.
 void write_measurements(const std::filesystem::path& path, const std::vector<Measurement>& rows,
-                        const SearchSpace& space, Quantity quantity = Quantity::latency);
+                        const NetworkSpace& space, Quantity quantity = Quantity::latency);
 
 /// Reads the `architecture` column (candidates, archs, plans): usable architectures once each in file order; unknown
 /// and duplicate ones become findings. Throws as read_measurements.
@@ -75,6 +75,6 @@ struct ArchitectureList {
   std::vector<Architecture> architectures;
   Findings findings;
 };
-ArchitectureList read_architectures(const std::filesystem::path& path, const SearchSpace& space);
+ArchitectureList read_architectures(const std::filesystem::path& path, const NetworkSpace& space);
 
 }  // namespace tenshot::datasets

@@ -11,7 +11,6 @@
 #include "datasets/tables/csv.h"
 #include "datasets/tables/operator_padding.h"
 #include "nasbench/formats/network_file.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/file_kind.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/json_reader.h"
@@ -126,7 +125,7 @@ std::vector<nasbench::Architecture> read_networks(const fs::path& path, const na
   return nasbench::add_networks(std::move(networks));
 }
 
-nasbench::Architecture architecture_or_file(const std::string& text, const nasbench::SearchSpace& space,
+nasbench::Architecture architecture_or_file(const std::string& text, const nasbench::NetworkSpace& space,
                                             const nasbench::NetworkReadOptions& options) {
   if (!nasbench::is_network_file(text)) {
     try {
@@ -144,7 +143,7 @@ nasbench::Architecture architecture_or_file(const std::string& text, const nasbe
 }
 
 std::vector<nasbench::Architecture> architectures_or_files(const std::vector<std::string>& texts,
-                                                           const nasbench::SearchSpace& space,
+                                                           const nasbench::NetworkSpace& space,
                                                            const nasbench::NetworkReadOptions& options,
                                                            std::vector<LeftOutFile>* left_out) {
   if (texts.size() == 1) return {architecture_or_file(texts.front(), space, options)};

@@ -42,13 +42,13 @@ std::vector<nasbench::Architecture> read_network_files(const std::vector<std::fi
 
 /// The architecture, the network's name or the network's file that `text` is, in a space. Throws InputError where it is
 /// none, or a file in a space of architectures; FileError and FormatError as reading the file does.
-nasbench::Architecture architecture_or_file(const std::string& text, const nasbench::SearchSpace& space,
+nasbench::Architecture architecture_or_file(const std::string& text, const nasbench::NetworkSpace& space,
                                             const nasbench::NetworkReadOptions& options = {});
 
 /// As architecture_or_file, of several texts. The shapes are for the networks that have those inputs. With `left_out`,
 /// a file that cannot be read is added to it and does not stop the others, unless none is left.
 std::vector<nasbench::Architecture> architectures_or_files(const std::vector<std::string>& texts,
-                                                           const nasbench::SearchSpace& space,
+                                                           const nasbench::NetworkSpace& space,
                                                            const nasbench::NetworkReadOptions& options = {},
                                                            std::vector<LeftOutFile>* left_out = nullptr);
 

@@ -26,19 +26,19 @@ std::vector<nasbench::Architecture> read_networks_file(const fs::path& file) {
 
 }  // namespace
 
-const nasbench::SearchSpace& named_space(const std::string& text) {
+const nasbench::NetworkSpace& named_space(const std::string& text) {
   const std::vector<std::string> known = nasbench::space_names();
   const bool is_file = fs::path(text).extension() == ".json" || text.find('/') != std::string::npos;
-  if (!is_file || std::find(known.begin(), known.end(), text) != known.end()) return nasbench::search_space(text);
+  if (!is_file || std::find(known.begin(), known.end(), text) != known.end()) return nasbench::known_space(text);
   return nasbench::read_layered_space(text);
 }
 
-const nasbench::SearchSpace* read_space_files(const fs::path& folder) {
+const nasbench::NetworkSpace* read_space_files(const fs::path& folder) {
   if (is_there(folder / networks_file_name)) read_networks_file(folder / networks_file_name);
   return is_there(folder / space_file_name) ? &nasbench::read_layered_space(folder / space_file_name) : nullptr;
 }
 
-void write_space_files(const fs::path& folder, const nasbench::SearchSpace& space,
+void write_space_files(const fs::path& folder, const nasbench::NetworkSpace& space,
                        const std::vector<nasbench::Architecture>& architectures) {
   const fs::path space_file = folder / space_file_name, networks_file = folder / networks_file_name;
   if (const std::string definition = space.definition(); !definition.empty()) {

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <initializer_list>
 #include <map>
-#include <memory>
 #include <string_view>
 
 #include "descriptor/callgrind/callgrind_dump.h"

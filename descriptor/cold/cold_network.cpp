@@ -1,6 +1,5 @@
 #include "descriptor/cold/cold_network.h"
 
-#include <algorithm>
 #include <cmath>
 #include <map>
 #include <optional>

@@ -1,7 +1,6 @@
 #include "descriptor/compiled/activation.h"
 
 #include <array>
-#include <limits>
 
 namespace tenshot::descriptor {
 namespace {

@@ -17,7 +17,6 @@
 #include <thread>
 
 #include "nasbench/support/elapsed.h"
-#include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 

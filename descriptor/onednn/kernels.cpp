@@ -7,7 +7,6 @@
 #include "descriptor/cold/stages.h"
 #include "descriptor/compiled/compiled_kernel.h"
 #include "descriptor/compiled/layout.h"
-#include "nasbench/support/error.h"
 
 namespace tenshot::descriptor {
 

@@ -4,7 +4,6 @@
 #include <torch/version.h>
 
 #include <map>
-#include <string>
 #include <utility>
 
 #include "descriptor/runtimes/runnable.h"

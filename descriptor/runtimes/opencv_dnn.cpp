@@ -10,7 +10,6 @@
 #include <opencv2/core/utils/logger.hpp>
 #include <opencv2/dnn.hpp>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "nasbench/graph/onnx.h"

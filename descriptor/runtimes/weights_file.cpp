@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 
-#include "nasbench/graph/network_weights.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 

@@ -16,6 +16,7 @@
 
 #include "experiments/cells/drawn_devices.h"
 #include "experiments/shared/program.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
@@ -30,7 +31,6 @@ namespace {
 
 using namespace tenshot;
 using experiments::DrawnDevice;
-using trainer::structured::CalibrationOptions;
 using trainer::structured::StructuredLibrary;
 
 constexpr std::size_t samples = 10;

@@ -2,14 +2,12 @@
 // resemble. Usage: structured_simulated --pool FOLDER --out FOLDER [--devices 300] [--seed 1] [--noises 0.01,0.03,0.06]
 // [--posterior '{"closeness": [0.3, 1.5]}']
 
-#include <cmath>
 #include <cxxopts.hpp>
 #include <functional>
 #include <iostream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <sstream>
 
 #include "datasets/pool/pool.h"
 #include "datasets/tables/measurements.h"
@@ -63,7 +61,7 @@ std::vector<std::size_t> indices(std::size_t count) {
 Task make_task(const datasets::Pool& pool, const trainer::structured::PosteriorOptions& posterior) {
   Task task;
   task.posterior = posterior;
-  const nasbench::SearchSpace& space = *pool.space;
+  const nasbench::SearchSpace& space = nasbench::search_space(*pool.space);
   const datasets::LatencyMatrix latencies = datasets::latency_matrix(pool);
   std::vector<std::string> ids;
   for (const datasets::DeviceRuntime& device : pool.devices) ids.push_back(device.id);

@@ -150,7 +150,7 @@ Division divided(const PoolNumbers& numbers, const Cut& cut, int part, const std
 }
 
 /// What the pool without what is held out knows.
-Known known_without(const Numbered& pool, const nasbench::SearchSpace& space, const std::vector<Index>& devices,
+Known known_without(const Numbered& pool, const nasbench::NetworkSpace& space, const std::vector<Index>& devices,
                     const std::vector<bool>& unseen, const LibraryOptions& options) {
   const PoolNumbers& numbers = pool.fitted.numbers;
   std::vector<Index> networks, kept;
@@ -182,7 +182,7 @@ Setting setting_of(const std::string& text) {
 }
 
 /// Adds what the devices score under each of the settings.
-void score_devices(const Numbered& pool, const nasbench::SearchSpace& space, const std::vector<Index>& others,
+void score_devices(const Numbered& pool, const nasbench::NetworkSpace& space, const std::vector<Index>& others,
                    const std::vector<Index>& devices, const std::vector<bool>& unseen, bool new_ones,
                    const std::vector<Setting>& settings, std::vector<Score>& scores) {
   std::map<std::string, Known> known;

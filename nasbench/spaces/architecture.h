@@ -13,8 +13,9 @@
 
 namespace tenshot::nasbench {
 
-/// One network of a search space: which option was chosen at each decision (for NAS-Bench-201, which operation on each
-/// of six edges). A value of 32 bytes; only more than 23 decisions take a heap. Its meaning comes from its SearchSpace.
+/// What stands for one network of a NetworkSpace. In a SearchSpace, which option was chosen at each decision (for
+/// NAS-Bench-201, which operation on each of six edges); of networks by name, the bytes of an identity. A value of 32
+/// bytes; only more than 23 decisions take a heap.
 class Architecture {
  public:
   static constexpr std::size_t max_decisions = 128;

@@ -1,6 +1,5 @@
 #include "nasbench/spaces/layered_block.h"
 
-#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 

@@ -81,12 +81,6 @@ Architecture LayeredSpace::parse(std::string_view text) const {
   return architecture;
 }
 
-std::string LayeredSpace::format(const Architecture& architecture) const {
-  std::string text;
-  append_format(text, architecture);
-  return text;
-}
-
 void LayeredSpace::append_format(std::string& text, const Architecture& architecture) const {
   check_architecture(architecture);
   for (std::size_t d = 0; d < names_.size(); ++d) {

@@ -23,24 +23,19 @@ class LayeredSpace final : public SearchSpace {
   std::string_view name() const override { return name_; }
   const std::vector<int>& decisions() const override { return decisions_; }
   Architecture parse(std::string_view text) const override;
-  std::string format(const Architecture& architecture) const override;
   void append_format(std::string& text, const Architecture& architecture) const override;
   char part_separator() const override { return '|'; }
-  std::string example() const override { return format(Architecture(decisions_.size())); }
   std::string definition() const override;
   NetworkShape default_shape() const override { return {resolution_, classes_}; }
+  int input_channels() const override { return input_channels_; }
 
   const std::vector<std::string>& counted_operations() const override { return counted_; }
   std::vector<double> operation_counts(const Architecture& architecture) const override;
-  bool connected(const Architecture&) const override { return true; }
-  Architecture canonical(const Architecture& architecture) const override { return architecture; }
   Network computation(const Architecture& architecture, const NetworkShape& shape, int batch) const override;
   std::int64_t flop_count(const Architecture& architecture, const NetworkShape& shape) const override;
   std::vector<OperatorSpecification> operator_list(const Architecture& architecture) const override;
   std::vector<std::uint32_t> operator_parts(const Architecture& architecture) const override;
   std::vector<OperatorSpecification> operator_part(std::uint32_t part) const override;
-  std::vector<Operator> operators(const NetworkShape&, int) const override { return {}; }
-  std::vector<double> operator_occurrences(const Architecture&) const override { return {}; }
 
   /// The one space of this description (layered_space() below, without its look at the name).
   static const LayeredSpace& intern(const nlohmann::json& definition, const std::string& file);

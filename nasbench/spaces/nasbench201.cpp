@@ -90,12 +90,6 @@ class NasBench201 final : public SearchSpace {
     return architecture;
   }
 
-  std::string format(const Architecture& architecture) const override {
-    std::string text;
-    append_format(text, architecture);
-    return text;
-  }
-
   void append_format(std::string& text, const Architecture& architecture) const override {
     const Cell cell = cell_of(architecture);
     text += beginning;

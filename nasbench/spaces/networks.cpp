@@ -63,7 +63,7 @@ void require_distinct(const std::vector<const NamedNetwork*>& networks) {
   }
 }
 
-class NetworkSpace final : public SearchSpace {
+class NamedNetworks final : public NetworkSpace {
   /// The networks that a name means, by position: the last one that the user named, and that files named.
   struct Meaning {
     std::optional<std::size_t> of_user, of_files;
@@ -104,8 +104,8 @@ class NetworkSpace final : public SearchSpace {
   const NamedNetwork& get(const Architecture& identity) const { return at_position(position(identity)); }
 
   std::string_view name() const override { return "networks"; }
-  bool composed() const override { return false; }
-  const std::vector<int>& decisions() const override { return decisions_; }
+  std::size_t architecture_bytes() const override { return identity_bytes; }
+  bool could_be(const Architecture& identity) const override { return identity.size() == identity_bytes; }
 
   Architecture parse(std::string_view text) const override {
     const std::lock_guard lock(mutex_);
@@ -117,18 +117,11 @@ class NetworkSpace final : public SearchSpace {
     throw InputError("there is no network '" + excerpt(text) + "'; " + known_names() +
                      "; name what it executes by --networks DIR|FILE");
   }
-  std::string format(const Architecture& identity) const override { return get(identity).name; }
   void append_format(std::string& text, const Architecture& identity) const override { text += get(identity).name; }
   std::string example() const override {
     const std::lock_guard lock(mutex_);
     return by_name_.empty() ? "resnet18" : by_name_.begin()->first;
   }
-  char part_separator() const override { return '\0'; }
-
-  const std::vector<std::string>& counted_operations() const override { return counted_operations_; }
-  std::vector<double> operation_counts(const Architecture&) const override { return {}; }
-  bool connected(const Architecture&) const override { return true; }
-  Architecture canonical(const Architecture& identity) const override { return identity; }
 
   Network computation(const Architecture& identity, const NetworkShape&, int batch) const override {
     const NamedNetwork& known = get(identity);
@@ -165,8 +158,6 @@ class NetworkSpace final : public SearchSpace {
     for (const OperatorSpecification& operation : get(identity).operators) count += multiply_adds(operation);
     return count;
   }
-  std::vector<Operator> operators(const NetworkShape&, int) const override { return {}; }
-  std::vector<double> operator_occurrences(const Architecture&) const override { return {}; }
 
  private:
   std::string known_names() const {
@@ -184,13 +175,11 @@ class NetworkSpace final : public SearchSpace {
   std::deque<NamedNetwork> all_;
   std::map<std::string, Meaning, std::less<>> by_name_;
   std::unordered_map<Architecture, std::size_t, ArchitectureHash> by_identity_;
-  std::vector<int> decisions_ = std::vector<int>(identity_bytes, 256);
-  std::vector<std::string> counted_operations_;
 };
 
-NetworkSpace& catalogue() {
-  static NetworkSpace space;
-  return space;
+NamedNetworks& catalogue() {
+  static NamedNetworks collection;
+  return collection;
 }
 
 }  // namespace
@@ -221,7 +210,7 @@ NamedNetwork named_network(std::string name, std::vector<OperatorSpecification> 
   return named;
 }
 
-const SearchSpace& networks() { return catalogue(); }
+const NetworkSpace& networks() { return catalogue(); }
 
 Architecture add_network(NamedNetwork network, NamedBy by) { return catalogue().add(std::move(network), by); }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nasbench/graph/network.h"
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 
 namespace tenshot::nasbench {
 
@@ -37,14 +37,13 @@ enum class NamedBy {
   card   ///< the card of a checkpoint or a predictor, which may carry networks of one name that are unlike
 };
 
-/// The space of networks by name: all that add_network() was told of in this process. An architecture of it is the
-/// identity of a network, 16 bytes made of its name and hash, the same in every process; its string is the name.
+/// The collection of networks by name: all that add_network() was told of in this process. An architecture of it is
+/// the identity of a network, 16 bytes made of its name and hash, the same in every process; its string is the name.
 /// Networks of one name and of unlike content live side by side: the name then means the one that the user named last,
-/// or where the user named none, the one that a file or a card named last. Its decisions mean nothing: what would
-/// combine them (at, ordinal, random, all, encode) throws InputError. Its computation() reads the network's file again,
-/// whatever the shape, and throws InputError where nobody named one, where the file holds another network by now, or
-/// where the first dimension of its input is not the batch that is asked for.
-const SearchSpace& networks();
+/// or where the user named none, the one that a file or a card named last. Its computation() reads the network's file
+/// again, whatever the shape, and throws InputError where nobody named one, where the file holds another network by
+/// now, or where the first dimension of its input is not the batch that is asked for.
+const NetworkSpace& networks();
 
 /// Makes a network known, and returns its identity. A network that is known already is the same one. Throws InputError
 /// when it has no operators, or when the name could not stand in a table: it is empty, over 200 bytes, or has commas,

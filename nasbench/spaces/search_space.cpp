@@ -1,30 +1,15 @@
 #include "nasbench/spaces/search_space.h"
 
 #include <algorithm>
-#include <array>
+#include <functional>
 #include <limits>
-#include <string>
-#include <vector>
 
-#include "nasbench/spaces/layered_space.h"
-#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/text.h"
 
 namespace tenshot::nasbench {
 namespace {
 
-/// A space that is known by name; made when it is first asked for.
-struct KnownSpace {
-  std::string_view name;
-  const SearchSpace& (*get)();
-};
-constexpr std::array<KnownSpace, 4> spaces = {
-    {{"nasbench201", nasbench201}, {"fbnet", fbnet}, {"ofa", ofa}, {"networks", networks}}};
-
 constexpr std::uint64_t largest_listing = 10'000'000;
-
-std::string quoted(std::string_view text) { return "'" + excerpt(text) + "'"; }
 
 void require_size(const SearchSpace& space, const Architecture& architecture) {
   if (architecture.size() == space.decisions().size()) return;
@@ -41,21 +26,9 @@ void require_choice(const SearchSpace& space, const Architecture& architecture, 
 
 }  // namespace
 
-std::int64_t SearchSpace::flop_count(const Architecture& architecture, const NetworkShape& shape) const {
-  return multiply_adds(computation(architecture, shape, 1));
-}
-
-std::vector<OperatorSpecification> SearchSpace::operator_list(const Architecture&) const {
-  throw InputError("the search space " + std::string(name()) + " does not say which operators its networks execute");
-}
-
-std::vector<std::uint32_t> SearchSpace::operator_parts(const Architecture& architecture) const {
-  operator_list(architecture);  // says what is missing where it is
-  throw InputError("the search space " + std::string(name()) + " does not say its operators in parts");
-}
-
-std::vector<OperatorSpecification> SearchSpace::operator_part(std::uint32_t) const {
-  throw InputError("the search space " + std::string(name()) + " does not say its operators in parts");
+bool SearchSpace::could_be(const Architecture& architecture) const {
+  const std::vector<int>& options = decisions();
+  return std::equal(architecture.begin(), architecture.end(), options.begin(), options.end(), std::less<>());
 }
 
 std::optional<std::uint64_t> SearchSpace::size() const {
@@ -69,7 +42,6 @@ std::optional<std::uint64_t> SearchSpace::size() const {
 }
 
 Architecture SearchSpace::at(std::uint64_t ordinal) const {
-  require_composed(*this);
   const std::vector<int>& options = decisions();
   Architecture architecture(options.size());
   std::uint64_t rest = ordinal;
@@ -86,7 +58,6 @@ Architecture SearchSpace::at(std::uint64_t ordinal) const {
 }
 
 std::uint64_t SearchSpace::ordinal(const Architecture& architecture) const {
-  require_composed(*this);
   require_size(*this, architecture);
   if (!size()) throw InputError(std::string(name()) + " is too large for ordinals of 64 bits");
   const std::vector<int>& options = decisions();
@@ -99,7 +70,6 @@ std::uint64_t SearchSpace::ordinal(const Architecture& architecture) const {
 }
 
 Architecture SearchSpace::random(Rng& rng) const {
-  require_composed(*this);
   const std::vector<int>& options = decisions();
   Architecture architecture(options.size());
   for (std::size_t i = 0; i < options.size(); ++i) {
@@ -114,7 +84,6 @@ bool SearchSpace::listable() const {
 }
 
 std::vector<Architecture> SearchSpace::all() const {
-  require_composed(*this);
   const std::optional<std::uint64_t> count = size();
   if (!listable()) {
     throw InputError(std::string(name()) + " has " + (count ? std::to_string(*count) : std::string("over 10^19")) +
@@ -127,14 +96,12 @@ std::vector<Architecture> SearchSpace::all() const {
 }
 
 std::size_t SearchSpace::encoding_width() const {
-  require_composed(*this);
   std::size_t width = 0;
   for (const int options : decisions()) width += static_cast<std::size_t>(options);
   return width;
 }
 
 void SearchSpace::encode(const Architecture& architecture, float* encoding) const {
-  require_composed(*this);
   require_size(*this, architecture);
   const std::vector<int>& options = decisions();
   for (std::size_t i = 0; i < options.size(); ++i) {
@@ -145,30 +112,9 @@ void SearchSpace::encode(const Architecture& architecture, float* encoding) cons
   }
 }
 
-void require_composed(const SearchSpace& space) {
-  if (space.composed()) return;
-  throw InputError("architectures of the space " + std::string(space.name()) +
-                   " are not made of decisions, which is needed here; give a list of them, or take a predictor of "
-                   "operators");
-}
-
 void require_member(const SearchSpace& space, const Architecture& architecture) {
   require_size(space, architecture);
   for (std::size_t i = 0; i < architecture.size(); ++i) require_choice(space, architecture, i);
-}
-
-const SearchSpace& search_space(std::string_view name) {
-  for (const KnownSpace& space : spaces) {
-    if (space.name == name) return space.get();
-  }
-  throw InputError(quoted(name) + " is no search space; there are: " + joined(space_names()) +
-                   ", or a file such as space.json");
-}
-
-std::vector<std::string> space_names() {
-  std::vector<std::string> names;
-  for (const KnownSpace& space : spaces) names.emplace_back(space.name);
-  return names;
 }
 
 }  // namespace tenshot::nasbench

@@ -1,6 +1,5 @@
 #include "nasbench/structures/structures.h"
 
-#include <string>
 #include <unordered_map>
 #include <utility>
 
@@ -72,9 +71,9 @@ std::size_t StructureModel::structure_index(std::string_view name) const {
 
 const StructureModel& nasbench201_structures();
 
-bool has_structures(const SearchSpace& space) { return space.name() == nasbench201().name(); }
+bool has_structures(const NetworkSpace& space) { return space.name() == nasbench201().name(); }
 
-const StructureModel& structures_of(const SearchSpace& space) {
+const StructureModel& structures_of(const NetworkSpace& space) {
   if (has_structures(space)) return nasbench201_structures();
   throw InputError("search space '" + std::string(space.name()) +
                    "' has no execution structures: use another predictor");

@@ -86,8 +86,8 @@ class StructureModel {
 };
 
 /// Whether execution structures of `space` are known.
-bool has_structures(const SearchSpace& space);
+bool has_structures(const NetworkSpace& space);
 /// The structures of `space`. Throws InputError for a space that has none.
-const StructureModel& structures_of(const SearchSpace& space);
+const StructureModel& structures_of(const NetworkSpace& space);
 
 }  // namespace tenshot::nasbench

@@ -10,6 +10,7 @@
 
 #include "datasets/pool/describe.h"
 #include "datasets/pool/pool.h"
+#include "nasbench/spaces/search_space.h"
 
 namespace {
 

@@ -20,7 +20,7 @@
 namespace tenshot::trainer {
 namespace {
 
-const SearchSpace& fbnet() { return nasbench::search_space("fbnet"); }
+const SearchSpace& fbnet() { return nasbench::search_space(nasbench::known_space("fbnet")); }
 
 std::vector<Architecture> drawn(std::size_t count) {
   Rng rng(1);

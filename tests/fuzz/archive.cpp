@@ -37,7 +37,7 @@ const std::string& path_of(const std::string& content) {
 }
 
 void use(const trainer::Predictor& predictor) {
-  const nasbench::SearchSpace& space = predictor.space();
+  const nasbench::SearchSpace& space = nasbench::search_space(predictor.space());
   const std::vector<nasbench::Architecture> some = {space.at(0), space.at(1), space.at(4711), space.at(15624)};
   const trainer::Predictions predictions = predictor.predict(some, 0.9);
   trainer::require_usable(predictions, some, space);
@@ -57,6 +57,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const auto model = trainer::load_pool_model(path);
     if (model->knowledge() == nullptr) return;
     const auto known = model->known_device(model->pool().devices.front().id);
-    if (known->space().composed()) use(*known);
+    if (known->space().search_space() != nullptr) use(*known);
   });
 }

@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "nasbench/spaces/search_space.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace tenshot;

@@ -4,6 +4,7 @@
 
 #include "datasets/pool/describe.h"
 #include "datasets/pool/pool.h"
+#include "nasbench/spaces/search_space.h"
 #include "tests/fuzz/fuzz.h"
 
 using namespace tenshot;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "datasets/tables/measurements.h"
+#include "nasbench/spaces/search_space.h"
 #include "tests/integration/program.h"
 
 namespace tenshot::test {

@@ -17,6 +17,7 @@
 #include "nasbench/graph/onnx.h"
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/spaces/networks.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/random.h"
 #include "tests/integration/program.h"

@@ -11,6 +11,7 @@
 
 #include "datasets/pool/pool.h"
 #include "datasets/tables/measurements.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "tests/integration/program.h"

@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "datasets/tables/measurements.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/numbers.h"
 #include "tests/integration/program.h"
 

@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "datasets/tables/measurements.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/files.h"
 
 namespace tenshot::test {

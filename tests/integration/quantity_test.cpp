@@ -10,6 +10,7 @@
 #include "datasets/tables/measurements.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "tests/integration/program.h"

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "datasets/tables/measurements.h"
+#include "nasbench/spaces/search_space.h"
 #include "tests/integration/program.h"
 
 namespace tenshot::test {

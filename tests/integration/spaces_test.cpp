@@ -13,6 +13,7 @@
 #include "nasbench/graph/onnx.h"
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/spaces/networks.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "tests/integration/program.h"
@@ -34,7 +35,7 @@ const char* const space_text = R"({
   "head": [{"kind": "global_pool"}, {"kind": "linear", "channels": "classes"}]})";
 
 /// A latency that grows with the operators: each call costs, and each multiply-add.
-double made_up_ms(const nasbench::SearchSpace& space, const nasbench::Architecture& architecture, double call_ms,
+double made_up_ms(const nasbench::NetworkSpace& space, const nasbench::Architecture& architecture, double call_ms,
                   double mega_ms) {
   double sum = 0.5;
   for (const nasbench::OperatorSpecification& op : space.operator_list(architecture)) {
@@ -43,7 +44,7 @@ double made_up_ms(const nasbench::SearchSpace& space, const nasbench::Architectu
   return sum;
 }
 
-std::string table_of(const nasbench::SearchSpace& space, const std::vector<nasbench::Architecture>& architectures,
+std::string table_of(const nasbench::NetworkSpace& space, const std::vector<nasbench::Architecture>& architectures,
                      const std::string& column) {
   std::string text = column + ",slow,fast,wide\n";
   for (const nasbench::Architecture& architecture : architectures) {
@@ -54,7 +55,7 @@ std::string table_of(const nasbench::SearchSpace& space, const std::vector<nasbe
   return text;
 }
 
-std::string measurements_of(const nasbench::SearchSpace& space,
+std::string measurements_of(const nasbench::NetworkSpace& space,
                             const std::vector<nasbench::Architecture>& architectures, const std::string& column) {
   std::string text = column + ",latency_ms\n";
   for (const nasbench::Architecture& architecture : architectures) {
@@ -82,7 +83,7 @@ class FileSpace : public ::testing::Test {
   static void SetUpTestSuite() {
     folder_ = new Folder;
     write(path("my.json"), space_text);
-    space_ = &datasets::named_space(path("my.json").string());
+    space_ = &nasbench::search_space(datasets::named_space(path("my.json").string()));
     write(path("wide.csv"), table_of(*space_, space_->all(), "architecture"));
     write(path("truth.csv"), measurements_of(*space_, space_->all(), "architecture"));
     expect_fine(run("tenshot dataset import --space " + q("my.json") + " --table " + q("wide.csv") +
@@ -181,7 +182,7 @@ TEST(DetectorSpace, IsImportedTrainedPlannedAdaptedAndPredicted) {
   const auto path = [&folder](const std::string& name) { return folder.path() / name; };
   const auto q = [&path](const std::string& name) { return quoted(path(name)); };
   write(path("yolo.json"), slurp(std::string(TENSHOT_SOURCE_DIR) + "/nasbench/spaces/examples/yolo.json"));
-  const nasbench::SearchSpace& space = datasets::named_space(path("yolo.json").string());
+  const nasbench::SearchSpace& space = nasbench::search_space(datasets::named_space(path("yolo.json").string()));
   std::vector<nasbench::Architecture> drawn;
   Rng rng(1);
   for (int i = 0; i < 160; ++i) drawn.push_back(space.random(rng));

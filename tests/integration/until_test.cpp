@@ -9,6 +9,7 @@
 
 #include "datasets/kit/kit.h"
 #include "datasets/tables/measurements.h"
+#include "nasbench/spaces/search_space.h"
 #include "tests/integration/program.h"
 
 namespace tenshot::test {

@@ -23,7 +23,7 @@ constexpr double shown_confidence = 0.9;
 
 trainer::AdaptationSet adaptation_set(const OptionParser& options, const trainer::PoolModel& model, bool quiet) {
   trainer::AdaptationSet set;
-  const nasbench::SearchSpace& space = *model.pool().space;
+  const nasbench::NetworkSpace& space = *model.pool().space;
   set.quantity = trainer::adapted_quantity(model.pool(), quantity_option(options));
   if (options.has("measurements")) {
     trainer::add_measured(set, read_measurements(options, space, *set.quantity).measured, model);
@@ -153,8 +153,7 @@ void run(const std::vector<std::string>& arguments) {
   const int threads = static_cast<int>(options.integer("threads", 1));
   const std::string checkpoint = checkpoint_of(options, files_given(options, {"measurements", "descriptor"}));
   require_distinct_files(options, checkpoint);
-  MadeFolders made;
-  made.for_file(out);
+  const MadeFolders made(out);
   const auto model = trainer::load_pool_model(checkpoint);
   require_options_of(*model, options);
   const std::vector<nasbench::Architecture> named = networks_of(options);

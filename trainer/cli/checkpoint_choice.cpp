@@ -4,13 +4,12 @@
 
 #include "datasets/kit/measured_space.h"
 #include "nasbench/spaces/networks.h"
-#include "trainer/core/shipped.h"
 
 namespace tenshot::cli {
 namespace {
 
 /// The space of what a verb was given, networks by name before cells.
-const nasbench::SearchSpace& space_given(const OptionParser& options, const std::vector<std::string>& tables) {
+const nasbench::NetworkSpace& space_given(const OptionParser& options, const std::vector<std::string>& tables) {
   if (options.has("networks") || options.has("proposals")) return nasbench::networks();
   return datasets::space_given(options.rest(), {tables.begin(), tables.end()});
 }
@@ -28,7 +27,7 @@ std::string checkpoint_option(const OptionParser& options, const std::string& na
 
 std::string checkpoint_of(const OptionParser& options, const std::vector<std::string>& tables) {
   if (options.has("checkpoint")) return checkpoint_option(options);
-  const nasbench::SearchSpace& space = space_given(options, tables);
+  const nasbench::NetworkSpace& space = space_given(options, tables);
   std::filesystem::path found;
   const char* known = options.has("like") ? "like" : "device";
   if (options.has(known)) found = trainer::shipped_knowledge_of(options.get(known), space);

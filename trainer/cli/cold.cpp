@@ -29,8 +29,7 @@ void measure_stages(const OptionParser& options) {
   files.reads("model.onnx", model);
   files.writes("--out", out);
   files.require_distinct();
-  MadeFolders made;
-  made.for_file(out);
+  const MadeFolders made(out);
   descriptor::ColdMeasureOptions measure;
   measure.repetitions = options.integer("repetitions", 1);
   const std::filesystem::path folder = std::filesystem::path(out).parent_path();

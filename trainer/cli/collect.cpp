@@ -14,6 +14,7 @@
 #include "datasets/tables/network_sources.h"
 #include "descriptor/machine/heap.h"
 #include "nasbench/spaces/networks.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
@@ -41,7 +42,7 @@ std::vector<nasbench::Architecture> distinct_draws(const nasbench::SearchSpace& 
 
 /// `--archs` is a file of architectures, or how many to draw: the first N of a fixed order, so that every
 /// device-runtime measures the same ones and a larger N extends a smaller one.
-std::vector<nasbench::Architecture> architectures_of(const std::string& archs, const nasbench::SearchSpace& space,
+std::vector<nasbench::Architecture> architectures_of(const std::string& archs, const nasbench::NetworkSpace& space,
                                                      std::uint64_t seed, bool quiet) {
   const auto count = parse_integer(archs);
   if (!count || std::filesystem::exists(archs)) {
@@ -50,8 +51,9 @@ std::vector<nasbench::Architecture> architectures_of(const std::string& archs, c
   if (*count < 1) throw UsageError("--archs is a file, or a number of at least 1");
   const auto wanted = static_cast<std::size_t>(*count);
   Rng rng(seed);
-  if (!space.listable()) return distinct_draws(space, wanted, rng);
-  std::vector<nasbench::Architecture> all = space.all();
+  const nasbench::SearchSpace& decided = nasbench::search_space(space);
+  if (!decided.listable()) return distinct_draws(decided, wanted, rng);
+  std::vector<nasbench::Architecture> all = decided.all();
   rng.shuffle(all);
   all.resize(std::min(all.size(), wanted));
   return all;
@@ -208,7 +210,7 @@ void measure_operators(const datasets::CollectOptions& collect, const datasets::
 }
 
 datasets::CollectOptions collect_options(const OptionParser& options, const RuntimeChoice& choice,
-                                         const nasbench::SearchSpace& space, bool quiet) {
+                                         const nasbench::NetworkSpace& space, bool quiet) {
   datasets::CollectOptions collect;
   collect.folder = options.required("out");
   require_distinct_files(options, collect.folder);
@@ -244,7 +246,7 @@ void run(const std::vector<std::string>& arguments) {
   const bool quiet = options.has("quiet");
   const RuntimeChoice choice = runtime_choice(options);
   const bool by_name = options.has("networks");
-  const nasbench::SearchSpace& space = by_name ? nasbench::networks() : *choice.space;
+  const nasbench::NetworkSpace& space = by_name ? nasbench::networks() : *choice.space;
   datasets::CollectOptions collect = collect_options(options, choice, space, quiet);
   if (collect.descriptor.wanted) {
     const datasets::CounterChoice counters = datasets::choose_counters(collect.descriptor);

@@ -3,14 +3,12 @@
 #include <filesystem>
 #include <iostream>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <system_error>
 #include <vector>
 
 #include "datasets/collect/collect_energy.h"
 #include "datasets/collect/collect_starts.h"
 #include "nasbench/support/numbers.h"
-#include "trainer/cli/command.h"
 #include "trainer/cli/quantity_option.h"
 
 namespace tenshot::cli {
@@ -92,7 +90,7 @@ Quantity collected_quantity(const OptionParser& options) {
   return asked;
 }
 
-void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, const nasbench::SearchSpace& space,
+void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, const nasbench::NetworkSpace& space,
                       datasets::CollectOptions collect, const datasets::CollectProgress& progress) {
   const Quantity quantity = collected_quantity(options);
   const bool quiet = options.has("quiet");

@@ -4,7 +4,7 @@
 
 #include "datasets/collect/collect.h"
 #include "datasets/tables/quantity.h"
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/runtime_choice.h"
 
@@ -21,7 +21,7 @@ void say_collected(const std::string& folder, const datasets::DeviceRuntime& dev
 
 /// Measures another quantity than latency of architectures of `space`, which may be the one of networks by name, as
 /// `collect` says of runtime, architectures and folder, and says what it wrote.
-void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, const nasbench::SearchSpace& space,
+void collect_quantity(const OptionParser& options, const RuntimeChoice& choice, const nasbench::NetworkSpace& space,
                       datasets::CollectOptions collect, const datasets::CollectProgress& progress);
 
 }  // namespace tenshot::cli

@@ -15,7 +15,6 @@
 #include <sstream>
 #include <string_view>
 #include <type_traits>
-#include <utility>
 
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/suggestion.h"
@@ -219,7 +218,7 @@ std::vector<std::string> split_list(const std::string& text) {
   return filled;
 }
 
-datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasbench::SearchSpace& space) {
+datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasbench::NetworkSpace& space) {
   const datasets::DeviceOfSpace device = datasets::read_device(path);
   if (device.space != &space) {
     throw InputError(path + ": describes a device on space " + std::string(device.space->name()) +

@@ -10,7 +10,7 @@
 
 #include "datasets/kit/kit_results.h"
 #include "datasets/tables/findings.h"
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::cli {
@@ -109,7 +109,7 @@ void report(const datasets::Findings& findings, bool quiet);
 void report(const datasets::KitResults& results, bool quiet);
 /// The descriptor of a device file, or of the folder it is in. Throws FileError, FormatError; InputError on a device of
 /// another space.
-datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasbench::SearchSpace& space);
+datasets::HardwareDescriptor read_descriptor(const std::string& path, const nasbench::NetworkSpace& space);
 /// Says where a checkpoint cannot use all of a descriptor.
 void remark_on_descriptor(const trainer::PoolModel& model, const datasets::HardwareDescriptor& descriptor, bool quiet);
 /// Lines on stderr unless quiet; names of strangers in them command no terminal. They are remarks of --json too.

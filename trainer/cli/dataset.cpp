@@ -135,7 +135,7 @@ void import_measurements(const Arguments& arguments) {
   if (is_benchncnn_file(table)) return import_benchncnn(options, table, out);
   if (options.has("id")) throw UsageError("--id names what a --kit, or what benchncnn printed, becomes");
   if (options.has("operator-latencies")) wide.operator_latencies = operator_latencies_of(options);
-  const nasbench::SearchSpace& space = datasets::named_space(options.get("space"));
+  const nasbench::NetworkSpace& space = datasets::named_space(options.get("space"));
   const datasets::WideTableFile read(table, space, wide, out);
   const auto& columns = read.columns();
   if (std::all_of(columns.begin(), columns.end(), [](const auto& column) { return column.usable == 0; })) {

@@ -88,7 +88,7 @@ void print(const trainer::Metrics& m, datasets::Quantity quantity) {
   }
 }
 
-void leave_out_excluded(const OptionParser& options, const nasbench::SearchSpace& space,
+void leave_out_excluded(const OptionParser& options, const nasbench::NetworkSpace& space,
                         datasets::MeasuredSource& truth) {
   if (!options.has("exclude")) return;
   const auto list = datasets::read_architectures(options.get("exclude"), space).architectures;
@@ -140,7 +140,7 @@ Joined compare_table(const OptionParser& options) {
   const std::string predictions = options.required("predictions");
   options.required("measurements");
   require_distinct_files(options);
-  const nasbench::SearchSpace& space = datasets::named_space(options.get("space"));
+  const nasbench::NetworkSpace& space = datasets::named_space(options.get("space"));
   networks_of(options);
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
   const trainer::PredictionTable table = trainer::read_predictions(predictions, space, quantity);

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "datasets/kit/kit_results.h"
 #include "datasets/pool/merge_device.h"
-#include "datasets/pool/pool.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
-#include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
@@ -54,7 +51,7 @@ datasets::DeviceRuntime imported_device(const OptionParser& options, const datas
 
 }  // namespace
 
-void write_or_add(const std::string& out, datasets::DeviceRuntime device, const nasbench::SearchSpace& space,
+void write_or_add(const std::string& out, datasets::DeviceRuntime device, const nasbench::NetworkSpace& space,
                   bool quiet) {
   std::error_code ignored;
   const std::filesystem::path earlier = std::filesystem::path(out) / device.id / "device.json";
@@ -83,7 +80,7 @@ void import_measured(const OptionParser& options, const std::string& out) {
         "tenshot dataset import needs --id, the name of the device that was measured, where there is no kit");
   }
   networks_of(options);
-  const nasbench::SearchSpace& space =
+  const nasbench::NetworkSpace& space =
       kit == paths.end() ? datasets::named_space(options.get("space")) : *datasets::read_kit_manifest(*kit).space;
   const datasets::Quantity quantity = quantity_option(options).value_or(datasets::Quantity::latency);
   const datasets::JoinedSources joined = read_measurements(options, paths, space, quantity);

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "datasets/pool/pool.h"
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 #include "trainer/cli/command.h"
 
 namespace tenshot::cli {
@@ -13,7 +13,7 @@ namespace tenshot::cli {
 void import_measured(const OptionParser& options, const std::string& out);
 
 /// Writes the device-runtime to the pool's folder `out`, adds what the pool has of that id already, and says so.
-void write_or_add(const std::string& out, datasets::DeviceRuntime device, const nasbench::SearchSpace& space,
+void write_or_add(const std::string& out, datasets::DeviceRuntime device, const nasbench::NetworkSpace& space,
                   bool quiet);
 
 }  // namespace tenshot::cli

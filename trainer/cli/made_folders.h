@@ -8,11 +8,11 @@ namespace tenshot::cli {
 /// The folders that a verb makes for what it will write. Those that are still empty when it ends are removed again: a
 /// refused run leaves nothing behind.
 ///
-///   MadeFolders made;
-///   made.for_file(out);  // before long work, so that a path that cannot exist fails at once
+///   const MadeFolders made(out);  // before long work, so that a path that cannot exist fails at once
 class MadeFolders {
  public:
   MadeFolders() = default;
+  explicit MadeFolders(const std::filesystem::path& file) : MadeFolders() { for_file(file); }
   ~MadeFolders();
   MadeFolders(const MadeFolders&) = delete;
   MadeFolders& operator=(const MadeFolders&) = delete;

@@ -8,8 +8,8 @@
 #include "datasets/tables/space_files.h"
 #include "nasbench/formats/network_file.h"
 #include "nasbench/graph/onnx.h"
+#include "nasbench/spaces/network_space.h"
 #include "nasbench/spaces/networks.h"
-#include "nasbench/spaces/search_space.h"
 #include "nasbench/spaces/synthetic_blocks.h"
 #include "nasbench/spaces/synthetic_cnn.h"
 #include "nasbench/support/error.h"
@@ -197,7 +197,7 @@ void generate(const Arguments& arguments) {
 }
 
 /// The architectures of a table, and what its column `network` calls each.
-std::vector<nasbench::Architecture> named_networks(const std::string& file, const nasbench::SearchSpace& space) {
+std::vector<nasbench::Architecture> named_networks(const std::string& file, const nasbench::NetworkSpace& space) {
   const std::string text = read_file(file);
   datasets::CsvReader csv(text, file);
   const std::size_t architecture = csv.require("architecture", "architecture,network");
@@ -225,14 +225,13 @@ void list(const Arguments& arguments) {
   options.text("archs", "required: CSV with the columns architecture and network, the name that it gets");
   options.text("out", "required: networks.json to write");
   if (!options.parse(arguments)) return;
-  const nasbench::SearchSpace& space = datasets::named_space(options.required("space"));
+  const nasbench::NetworkSpace& space = datasets::named_space(options.required("space"));
   const std::string archs = options.required("archs"), out = options.required("out");
   FileRoles files;
   files.reads("--archs", archs);
   files.writes("--out", out);
   files.require_distinct();
-  MadeFolders made;
-  made.for_file(out);
+  const MadeFolders made(out);
   const std::vector<nasbench::Architecture> identities = named_networks(archs, space);
   write_file_atomically(out, nasbench::networks_json(identities).dump(1) + "\n");
   say_written(out, std::to_string(identities.size()) + " networks",

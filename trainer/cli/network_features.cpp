@@ -53,11 +53,10 @@ void network_features(const std::vector<std::string>& arguments) {
   for (const std::string& network : options.rest()) files.reads_file_or_name("the network", network);
   files.writes("--out", out);
   files.require_distinct();
-  MadeFolders made;
-  made.for_file(out);
+  const MadeFolders made(out);
   const auto predictor = trainer::load_predictor(file);
   const auto* operators = dynamic_cast<const trainer::OperatorsPredictor*>(predictor.get());
-  if (operators == nullptr || predictor->space().composed()) {
+  if (operators == nullptr || predictor->space().search_space() != nullptr) {
     throw InputError(file + ": is a predictor '" + std::string(predictor->kind()) + "' of the space " +
                      std::string(predictor->space().name()) +
                      ", whose export reads strings or has none; features are of networks by name");

@@ -43,7 +43,7 @@ std::vector<nasbench::Architecture> networks_of(const OptionParser& options) {
   return networks_at(options, options.get("networks"), read);
 }
 
-std::vector<nasbench::Architecture> arguments_of(const OptionParser& options, const nasbench::SearchSpace& space) {
+std::vector<nasbench::Architecture> arguments_of(const OptionParser& options, const nasbench::NetworkSpace& space) {
   nasbench::NetworkReadOptions read = read_options(options);
   read.shapes_of_several = options.has("networks");
   std::vector<datasets::LeftOutFile> left_out;
@@ -73,7 +73,7 @@ void report_left_out(const OptionParser& options, const std::vector<datasets::Le
   if (left_out.size() > shown) say("… and " + std::to_string(left_out.size() - shown) + " more are left out", quiet);
 }
 
-std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::SearchSpace& space,
+std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::NetworkSpace& space,
                                                          bool quiet) {
   datasets::ArchitectureList list = datasets::read_architectures(file, space);
   if (list.architectures.empty()) datasets::throw_nothing_usable(file, "architecture", list.findings, space);
@@ -120,13 +120,13 @@ void report_source(const datasets::MeasuredSource& source, bool quiet) {
 
 }  // namespace
 
-datasets::JoinedSources read_measurements(const OptionParser& options, const nasbench::SearchSpace& space,
+datasets::JoinedSources read_measurements(const OptionParser& options, const nasbench::NetworkSpace& space,
                                           datasets::Quantity quantity) {
   return read_measurements(options, options.all("measurements"), space, quantity);
 }
 
 datasets::JoinedSources read_measurements(const OptionParser& options, const std::vector<std::string>& paths,
-                                          const nasbench::SearchSpace& space, datasets::Quantity quantity) {
+                                          const nasbench::NetworkSpace& space, datasets::Quantity quantity) {
   const bool quiet = options.has("quiet");
   datasets::JoinedSources joined =
       datasets::read_joined({paths.begin(), paths.end()}, space, quantity, options.has("fleet"));

@@ -24,7 +24,7 @@ std::vector<nasbench::Architecture> networks_of(const OptionParser& options);
 
 /// The arguments without names, as architectures or the files of networks; those that cannot be read are named and left
 /// out as above.
-std::vector<nasbench::Architecture> arguments_of(const OptionParser& options, const nasbench::SearchSpace& space);
+std::vector<nasbench::Architecture> arguments_of(const OptionParser& options, const nasbench::NetworkSpace& space);
 
 /// As networks_of, of what another option names, with what else is said of its networks.
 std::vector<nasbench::Architecture> networks_at(const OptionParser& options, const std::string& path,
@@ -40,7 +40,7 @@ void reads_networks(FileRoles& files, const OptionParser& options);
 nasbench::NetworkReadOptions read_options(const OptionParser& options);
 
 /// The usable architectures of a file; what is left out is reported. Throws InputError when nothing is usable.
-std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::SearchSpace& space,
+std::vector<nasbench::Architecture> usable_architectures(const std::string& file, const nasbench::NetworkSpace& space,
                                                          bool quiet);
 
 /// --measurements, which may be given several times, and --fleet. `meaning` begins with what they are for ("required,
@@ -53,10 +53,10 @@ void reads_measurements(FileRoles& files, const OptionParser& options);
 
 /// What all of --measurements hold, joined by network (datasets/kit/joined_sources.h); reports what is left out, what
 /// was measured more than once, and how far that agrees. Throws InputError under --strict where anything is left out.
-datasets::JoinedSources read_measurements(const OptionParser& options, const nasbench::SearchSpace& space,
+datasets::JoinedSources read_measurements(const OptionParser& options, const nasbench::NetworkSpace& space,
                                           datasets::Quantity quantity);
 datasets::JoinedSources read_measurements(const OptionParser& options, const std::vector<std::string>& paths,
-                                          const nasbench::SearchSpace& space, datasets::Quantity quantity);
+                                          const nasbench::NetworkSpace& space, datasets::Quantity quantity);
 
 /// "latencies are whole milliseconds".
 std::string whole_numbers(datasets::Quantity quantity);

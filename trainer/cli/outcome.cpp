@@ -5,7 +5,6 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
-#include "trainer/cli/command.h"
 
 namespace tenshot::cli {
 namespace {

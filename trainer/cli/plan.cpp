@@ -177,7 +177,7 @@ void leave_out_incomplete(const OptionParser& options, std::vector<nasbench::Arc
 /// Candidates, measurements that were made already, and the descriptor.
 void add_what_is_known(const OptionParser& options, const trainer::PoolModel& model, datasets::Quantity quantity,
                        bool quiet, trainer::PlanRequest& request) {
-  const nasbench::SearchSpace& space = *model.pool().space;
+  const nasbench::NetworkSpace& space = *model.pool().space;
   request.candidates = networks_of(options);
   if (options.has("networks") && &space != &nasbench::networks()) {
     throw InputError("--networks: the checkpoint is of the space " + std::string(space.name()) +
@@ -238,7 +238,7 @@ void run(const std::vector<std::string>& arguments) {
   MadeFolders made;
   if (options.has("out")) made.for_file(options.get("out"));
   const auto model = trainer::load_pool_model(checkpoint);
-  const nasbench::SearchSpace& space = *model->pool().space;
+  const nasbench::NetworkSpace& space = *model->pool().space;
   const datasets::Quantity quantity = trainer::adapted_quantity(model->pool(), quantity_option(options));
   kit.space = &space;
   kit.shape = space.default_shape();

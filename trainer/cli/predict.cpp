@@ -99,7 +99,7 @@ double limit_of(const OptionParser& options) {
 }
 
 /// What is asked for: the arguments, the file, the networks, or the whole space.
-std::vector<nasbench::Architecture> architectures_of(const OptionParser& options, const nasbench::SearchSpace& space) {
+std::vector<nasbench::Architecture> architectures_of(const OptionParser& options, const nasbench::NetworkSpace& space) {
   const std::vector<nasbench::Architecture> networks = networks_of(options);
   if (!options.rest().empty()) return arguments_of(options, space);
   if (!networks.empty() && &space != &nasbench::networks()) {
@@ -108,12 +108,13 @@ std::vector<nasbench::Architecture> architectures_of(const OptionParser& options
   }
   if (options.has("archs")) return usable_architectures(options.get("archs"), space, options.has("quiet"));
   if (!networks.empty()) return networks;
-  if (space.listable()) return space.all();
-  if (!space.composed()) {
+  const nasbench::SearchSpace* decided = space.search_space();
+  if (decided == nullptr) {
     throw InputError(
         "which networks? name them as arguments (names, or files such as model.onnx), by --archs "
         "names.csv or by --networks");
   }
+  if (decided->listable()) return decided->all();
   throw InputError("the space " + std::string(space.name()) +
                    " is too large to predict all of it; name its architectures" +
                    " by --archs candidates.csv or as arguments, such as " + space.example());

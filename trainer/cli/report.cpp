@@ -80,8 +80,7 @@ void run(const std::vector<std::string>& arguments) {
   if (options.has("accuracies")) files.reads("--accuracies", options.get("accuracies"));
   files.writes("--out", out);
   files.require_distinct();
-  MadeFolders made;
-  made.for_file(out);
+  const MadeFolders made(out);
   trainer::report::DeviceReportOptions asked = report_options(options);
   asked.own = networks_of(options);
   asked.commands = commands_of(arguments, what);

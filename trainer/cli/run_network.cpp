@@ -35,7 +35,7 @@ void run(const std::vector<std::string>& arguments) {
   read.batch = choice.options.batch;
   read.shapes_of_several = true;
   const bool by_name = nasbench::is_network_file(text);
-  const nasbench::SearchSpace& space = by_name ? nasbench::networks() : *choice.space;
+  const nasbench::NetworkSpace& space = by_name ? nasbench::networks() : *choice.space;
   nasbench::Network network =
       space.computation(datasets::architecture_or_file(text, space, read), choice.shape, choice.options.batch);
   if (options.has("empty")) network = datasets::empty_network(network);

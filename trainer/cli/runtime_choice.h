@@ -3,7 +3,7 @@
 #include <string>
 
 #include "descriptor/runtimes/runtime.h"
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 #include "trainer/cli/command.h"
 
 namespace tenshot::cli {
@@ -13,7 +13,7 @@ struct RuntimeChoice {
   std::string runtime;
   descriptor::RuntimeOptions options;
   nasbench::NetworkShape shape;
-  const nasbench::SearchSpace* space = nullptr;
+  const nasbench::NetworkSpace* space = nullptr;
   std::string instruction_set;
 };
 

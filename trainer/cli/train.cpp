@@ -215,8 +215,7 @@ void run(const std::vector<std::string>& arguments) {
   const int threads = static_cast<int>(options.integer("threads", 1));
   require_distinct_files(options, folders);
   std::vector<trainer::KnowledgeSource> sources = sources_of(options);
-  MadeFolders made;
-  made.for_file(out);
+  const MadeFolders made(out);
   const datasets::Pool pool = read_pools(options, folders);
   const trainer::PredictorRow& predictor =
       options.has("predictor") ? expected : trainer::predictor_row(trainer::default_predictor(*pool.space));
@@ -240,7 +239,7 @@ void run(const std::vector<std::string>& arguments) {
   trainer::save(model->to_archive(), out);
   forget_training(out);
   const std::string what = model->knowledge() != nullptr ? "knowledge" : "checkpoint";
-  const bool names_networks = model->knowledge() != nullptr && !pool.space->composed();
+  const bool names_networks = model->knowledge() != nullptr && pool.space->search_space() == nullptr;
   if (options.has("from")) say("the intervals are those that the checkpoint was calibrated with", quiet);
   outcome.written(
       out, what + " of " + predictor.name + " and " + std::to_string(model->pool().devices.size()) + " device-runtimes",

@@ -1,7 +1,6 @@
 #include "trainer/cli/until.h"
 
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
 
 #include "nasbench/support/error.h"

@@ -1,7 +1,6 @@
 #include "trainer/cold/algorithm.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 namespace tenshot::trainer {

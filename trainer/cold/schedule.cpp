@@ -1,6 +1,5 @@
 #include "trainer/cold/schedule.h"
 
-#include <algorithm>
 #include <limits>
 #include <set>
 #include <utility>

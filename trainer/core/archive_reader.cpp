@@ -10,8 +10,6 @@
 namespace tenshot::trainer {
 namespace {
 
-using nlohmann::json;
-
 bool is_in(double value, Range range) { return value >= range.least && value <= range.most; }
 
 std::string text_of(Range range) { return "a number from " + shortest(range.least) + " to " + shortest(range.most); }

@@ -160,13 +160,14 @@ datasets::Pool joined_identities(const datasets::Pool& identities, const dataset
 
 std::vector<nasbench::Architecture> known_architectures(const datasets::Pool& pool) {
   std::vector<nasbench::Architecture> known = datasets::latency_matrix(pool).architectures;
-  if (!known.empty() || !pool.space->composed()) return known;
+  const nasbench::SearchSpace* space = pool.space->search_space();
+  if (!known.empty() || space == nullptr) return known;
   constexpr std::size_t enough = 1000, most_draws = 100'000;
   Rng rng(1);
   std::unordered_set<nasbench::Architecture, nasbench::ArchitectureHash> drawn;
   for (std::size_t draw = 0; draw < most_draws && known.size() < enough; ++draw) {
-    nasbench::Architecture architecture = pool.space->random(rng);
-    if (pool.space->connected(architecture) && drawn.insert(architecture).second) {
+    nasbench::Architecture architecture = space->random(rng);
+    if (space->connected(architecture) && drawn.insert(architecture).second) {
       known.push_back(std::move(architecture));
     }
   }

@@ -19,7 +19,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
 
 /// The part of the string that each decision is written in.
 std::vector<std::size_t> part_of_decision(const nasbench::SearchSpace& space) {
-  const nasbench::Architecture first(space.decisions().size());
+  const nasbench::Architecture first = space.first();
   const std::vector<std::string> reference = split(space.format(first), space.part_separator());
   std::vector<std::size_t> part_of(space.decisions().size(), 0);
   std::vector<bool> is_taken(reference.size(), false);
@@ -46,7 +46,7 @@ std::vector<std::int64_t> option_ordinals(const nasbench::SearchSpace& space) {
   std::vector<std::int64_t> ordinals;
   for (std::size_t d = 0; d < space.decisions().size(); ++d) {
     for (int option = 0; option < space.decisions()[d]; ++option) {
-      nasbench::Architecture architecture(space.decisions().size());
+      nasbench::Architecture architecture = space.first();
       architecture[d] = static_cast<std::uint8_t>(option);
       ordinals.push_back(static_cast<std::int64_t>(space.ordinal(architecture)));
     }
@@ -64,8 +64,7 @@ PartVocabulary part_vocabulary(const nasbench::SearchSpace& space) {
     first_column[d] = first_column[d - 1] + static_cast<std::size_t>(decisions[d - 1]);
   }
   PartVocabulary vocabulary;
-  const std::size_t parts =
-      split(space.format(nasbench::Architecture(decisions.size())), space.part_separator()).size();
+  const std::size_t parts = split(space.example(), space.part_separator()).size();
   for (std::size_t p = 0; p < parts; ++p) {
     std::vector<std::size_t> members;
     for (std::size_t d = 0; d < decisions.size(); ++d) {

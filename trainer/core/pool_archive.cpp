@@ -20,11 +20,6 @@ constexpr std::size_t most_devices = 10'000'000;
 void put_pool(Archive& archive, const datasets::Pool& pool) {
   const datasets::LatencyMatrix matrix = datasets::latency_matrix(pool);
   const auto rows = static_cast<std::int64_t>(matrix.architectures.size());
-  const std::size_t decisions = pool.space->decisions().size();
-  std::vector<std::uint8_t> choices;
-  for (const nasbench::Architecture& architecture : matrix.architectures) {
-    for (std::size_t i = 0; i < decisions; ++i) choices.push_back(architecture[i]);
-  }
   std::vector<double> latency_ms;
   for (const std::vector<double>& row : matrix.latency_ms) latency_ms.insert(latency_ms.end(), row.begin(), row.end());
 
@@ -36,7 +31,8 @@ void put_pool(Archive& archive, const datasets::Pool& pool) {
   }
   put_space(archive.card, *pool.space, matrix.architectures);
   archive.card["pool"] = {{"content_sha256", datasets::content_hash(pool)}, {"devices", devices}};
-  archive.put("pool.architectures", to_array(choices, {rows, static_cast<std::int64_t>(decisions)}));
+  archive.put("pool.architectures", to_array(packed(matrix.architectures),
+                                             {rows, static_cast<std::int64_t>(pool.space->architecture_bytes())}));
   archive.put("pool.latency_ms", to_array(latency_ms, {static_cast<std::int64_t>(pool.devices.size()), rows}));
 }
 
@@ -45,28 +41,22 @@ datasets::Pool get_pool(const Archive& archive) {
   datasets::Pool pool;
   const CardField card(archive);
   pool.space = &get_space(archive.card);
-  const std::vector<int>& decisions = pool.space->decisions();
   const std::vector<std::uint8_t> choices = archive.bytes("pool.architectures");
   const std::vector<double> latency_ms = archive.doubles("pool.latency_ms");
   const std::vector<CardField> devices = card.at("pool").at("devices").list(most_devices);
   if (devices.empty()) card.at("pool").at("devices").fail("at least one device");
-  const std::size_t rows = choices.size() / decisions.size();
-  if (choices.size() != rows * decisions.size() || latency_ms.size() != rows * devices.size()) {
+  const std::vector<nasbench::Architecture> architectures = unpacked(choices, *pool.space);
+  const std::size_t rows = architectures.size();
+  if (choices.size() != rows * pool.space->architecture_bytes() || latency_ms.size() != rows * devices.size()) {
     throw FormatError("arrays 'pool.architectures' (" + std::to_string(choices.size()) +
                       " values) and 'pool.latency_ms' (" + std::to_string(latency_ms.size()) +
                       " values) do not fit each other and the " + std::to_string(devices.size()) +
                       " devices of the card");
   }
-  std::vector<nasbench::Architecture> architectures;
   for (std::size_t r = 0; r < rows; ++r) {
-    nasbench::Architecture architecture(decisions.size());
-    for (std::size_t i = 0; i < decisions.size(); ++i) {
-      architecture[i] = choices[r * decisions.size() + i];
-      if (architecture[i] < decisions[i]) continue;
-      throw FormatError("array 'pool.architectures'[" + std::to_string(r) + "] is no architecture of " +
-                        std::string(pool.space->name()));
-    }
-    architectures.push_back(architecture);
+    if (pool.space->could_be(architectures[r])) continue;
+    throw FormatError("array 'pool.architectures'[" + std::to_string(r) + "] is no architecture of " +
+                      std::string(pool.space->name()));
   }
   for (std::size_t d = 0; d < devices.size(); ++d) {
     datasets::DeviceRuntime device = datasets::device_from_json(devices[d].json(), "its card", pool.space);

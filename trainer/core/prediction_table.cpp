@@ -1,7 +1,6 @@
 #include "trainer/core/prediction_table.h"
 
 #include <cmath>
-#include <string>
 
 #include "datasets/tables/architecture_column.h"
 #include "datasets/tables/csv.h"
@@ -13,7 +12,7 @@
 namespace tenshot::trainer {
 
 std::string why_unusable(const Predictions& predictions, std::size_t index, const Architecture& architecture,
-                         const SearchSpace& space, datasets::Quantity quantity) {
+                         const NetworkSpace& space, datasets::Quantity quantity) {
   const double latency_ms = predictions.latency_ms[index];
   const std::string of_unit = " " + std::string(unit(quantity)), name = space.format(architecture);
   const auto is_one = [](double value) { return value > 0 && std::isfinite(value); };
@@ -30,7 +29,7 @@ std::string why_unusable(const Predictions& predictions, std::size_t index, cons
 }
 
 std::vector<std::string> take_out_unusable(Predictions& predictions, std::vector<Architecture>& architectures,
-                                           const SearchSpace& space, datasets::Quantity quantity) {
+                                           const NetworkSpace& space, datasets::Quantity quantity) {
   std::vector<std::string> reasons;
   std::vector<Architecture> usable;
   Predictions kept;
@@ -54,7 +53,7 @@ std::vector<std::string> take_out_unusable(Predictions& predictions, std::vector
 }
 
 void require_usable(const Predictions& predictions, const std::vector<Architecture>& architectures,
-                    const SearchSpace& space, datasets::Quantity quantity) {
+                    const NetworkSpace& space, datasets::Quantity quantity) {
   for (std::size_t i = 0; i < predictions.latency_ms.size(); ++i) {
     const std::string reason = why_unusable(predictions, i, architectures[i], space, quantity);
     if (!reason.empty()) throw InputError(reason);
@@ -62,7 +61,7 @@ void require_usable(const Predictions& predictions, const std::vector<Architectu
 }
 
 void write_predictions(const std::filesystem::path& path, const std::vector<Architecture>& architectures,
-                       const Predictions& predictions, const SearchSpace& space, datasets::Quantity quantity) {
+                       const Predictions& predictions, const NetworkSpace& space, datasets::Quantity quantity) {
   require_usable(predictions, architectures, space, quantity);
   const bool intervals = !predictions.lower_ms.empty();
   std::string text = "architecture," + column(quantity);
@@ -83,7 +82,7 @@ void write_predictions(const std::filesystem::path& path, const std::vector<Arch
   write_file_atomically(path, text);
 }
 
-PredictionTable read_predictions(const std::filesystem::path& path, const SearchSpace& space,
+PredictionTable read_predictions(const std::filesystem::path& path, const NetworkSpace& space,
                                  datasets::Quantity quantity) {
   const std::string lower = column("lower", quantity), upper = column("upper", quantity);
   const std::string expected = "architecture," + column(quantity) + "[," + lower + "," + upper + "]";
@@ -118,7 +117,7 @@ PredictionTable read_predictions(const std::filesystem::path& path, const Search
 }
 
 void write_plan(const std::filesystem::path& path, const std::vector<Architecture>& architectures,
-                const SearchSpace& space) {
+                const NetworkSpace& space) {
   std::string text = "rank,architecture\n";
   for (std::size_t i = 0; i < architectures.size(); ++i) {
     text += std::to_string(i + 1) + ',' + space.format(architectures[i]) + '\n';

@@ -26,27 +26,27 @@ constexpr double widest_interval = 1e4;
 /// finite and above zero, as its bounds have to be, and the upper bound less than `widest_interval` times the
 /// lower. Each number of a predictor's file is checked when it is read; this is what they say together.
 std::string why_unusable(const Predictions& predictions, std::size_t index, const Architecture& architecture,
-                         const SearchSpace& space, datasets::Quantity quantity = datasets::Quantity::latency);
+                         const NetworkSpace& space, datasets::Quantity quantity = datasets::Quantity::latency);
 
 /// Takes the architectures out whose predictions cannot be used, with those, and returns why of each.
 std::vector<std::string> take_out_unusable(Predictions& predictions, std::vector<Architecture>& architectures,
-                                           const SearchSpace& space, datasets::Quantity quantity);
+                                           const NetworkSpace& space, datasets::Quantity quantity);
 
 /// Throws InputError with the first reason of why_unusable.
 void require_usable(const Predictions& predictions, const std::vector<Architecture>& architectures,
-                    const SearchSpace& space, datasets::Quantity quantity = datasets::Quantity::latency);
+                    const NetworkSpace& space, datasets::Quantity quantity = datasets::Quantity::latency);
 
 /// Writes it atomically, after require_usable, numbers in their shortest exact form; "-" is standard output.
 void write_predictions(const std::filesystem::path& path, const std::vector<Architecture>& architectures,
-                       const Predictions& predictions, const SearchSpace& space,
+                       const Predictions& predictions, const NetworkSpace& space,
                        datasets::Quantity quantity = datasets::Quantity::latency);
 
 /// Throws FileError, InputError (wrong columns, or those of measurements); unusable rows become findings.
-PredictionTable read_predictions(const std::filesystem::path& path, const SearchSpace& space,
+PredictionTable read_predictions(const std::filesystem::path& path, const NetworkSpace& space,
                                  datasets::Quantity quantity = datasets::Quantity::latency);
 
 /// Writes `rank,architecture`, ranks from 1.
 void write_plan(const std::filesystem::path& path, const std::vector<Architecture>& architectures,
-                const SearchSpace& space);
+                const NetworkSpace& space);
 
 }  // namespace tenshot::trainer

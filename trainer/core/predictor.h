@@ -19,6 +19,7 @@
 namespace tenshot::trainer {
 
 using nasbench::Architecture;
+using nasbench::NetworkSpace;
 using nasbench::SearchSpace;
 
 /// Latency of each architecture asked for, ms; the bounds are empty for predictors without intervals. Of a predictor of
@@ -94,7 +95,7 @@ class Predictor {
  public:
   virtual ~Predictor() = default;
   virtual std::string_view kind() const = 0;
-  virtual const SearchSpace& space() const = 0;
+  virtual const NetworkSpace& space() const = 0;
   /// What it predicts.
   virtual datasets::Quantity quantity() const { return datasets::Quantity::latency; }
   virtual bool has_intervals() const { return false; }

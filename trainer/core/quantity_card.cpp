@@ -1,7 +1,6 @@
 #include "trainer/core/quantity_card.h"
 
 #include <nlohmann/json.hpp>
-#include <string>
 #include <utility>
 
 #include "nasbench/support/error.h"

@@ -6,9 +6,9 @@
 #include <fstream>
 #include <system_error>
 #include <utility>
-#include <vector>
 
 #include "nasbench/spaces/networks.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
 #include "trainer/core/archive.h"
 #include "trainer/core/archive_reader.h"
@@ -87,7 +87,7 @@ std::vector<fs::path> shipped_knowledge() {
   return found;
 }
 
-fs::path shipped_knowledge_of(const std::string& id, const nasbench::SearchSpace& space) {
+fs::path shipped_knowledge_of(const std::string& id, const nasbench::NetworkSpace& space) {
   std::vector<fs::path> files = shipped_knowledge();
   if (&space == &nasbench::nasbench201()) std::reverse(files.begin(), files.end());
   for (fs::path& file : files) {
@@ -99,7 +99,7 @@ fs::path shipped_knowledge_of(const std::string& id, const nasbench::SearchSpace
   return {};
 }
 
-fs::path shipped_checkpoint(const nasbench::SearchSpace& space) {
+fs::path shipped_checkpoint(const nasbench::NetworkSpace& space) {
   std::vector<std::string> names;
   if (&space == &nasbench::networks()) names = {networks_knowledge};
   if (&space == &nasbench::nasbench201()) names = {cells_knowledge, "pool.tenshot"};

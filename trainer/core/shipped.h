@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 
 namespace tenshot::trainer {
 
@@ -26,10 +26,10 @@ std::vector<std::filesystem::path> shipped_knowledge();
 
 /// The one of them that knows the device-runtime of that id, that of `space` first; empty where none does. Throws as
 /// reading a file does.
-std::filesystem::path shipped_knowledge_of(const std::string& id, const nasbench::SearchSpace& space);
+std::filesystem::path shipped_knowledge_of(const std::string& id, const nasbench::NetworkSpace& space);
 
 /// The checkpoint that came with tenshot for a space: networks.tenshot for networks by name, cells.tenshot for
 /// NAS-Bench-201, else the pool.tenshot of earlier releases. Throws FileError where there is none.
-std::filesystem::path shipped_checkpoint(const nasbench::SearchSpace& space);
+std::filesystem::path shipped_checkpoint(const nasbench::NetworkSpace& space);
 
 }  // namespace tenshot::trainer

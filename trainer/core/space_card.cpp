@@ -1,5 +1,6 @@
 #include "trainer/core/space_card.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -9,7 +10,7 @@
 
 namespace tenshot::trainer {
 
-void put_space(nlohmann::json& card, const nasbench::SearchSpace& space,
+void put_space(nlohmann::json& card, const nasbench::NetworkSpace& space,
                const std::vector<nasbench::Architecture>& architectures) {
   card["space"] = space.name();
   const std::string definition = space.definition();
@@ -17,13 +18,35 @@ void put_space(nlohmann::json& card, const nasbench::SearchSpace& space,
   if (&space == &nasbench::networks()) card["networks"] = nasbench::networks_json(architectures);
 }
 
-const nasbench::SearchSpace& get_space(const nlohmann::json& card) {
-  if (const auto known = card.find("networks"); known != card.end()) {
-    nasbench::add_networks(*known, "the card's networks", nasbench::NamedBy::card);
+std::vector<nasbench::Architecture> carried_networks(const nlohmann::json& card) {
+  const auto carried = card.find("networks");
+  if (carried == card.end()) return {};
+  return nasbench::add_networks(*carried, "the card's networks", nasbench::NamedBy::card);
+}
+
+std::vector<std::uint8_t> packed(const std::vector<nasbench::Architecture>& architectures) {
+  std::vector<std::uint8_t> bytes;
+  for (const nasbench::Architecture& architecture : architectures) {
+    bytes.insert(bytes.end(), architecture.begin(), architecture.end());
   }
+  return bytes;
+}
+
+std::vector<nasbench::Architecture> unpacked(const std::vector<std::uint8_t>& bytes,
+                                             const nasbench::NetworkSpace& space) {
+  const std::size_t width = space.architecture_bytes();
+  std::vector<nasbench::Architecture> architectures(bytes.size() / width, nasbench::Architecture(width));
+  for (std::size_t r = 0; r < architectures.size(); ++r) {
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(r * width), width, architectures[r].begin());
+  }
+  return architectures;
+}
+
+const nasbench::NetworkSpace& get_space(const nlohmann::json& card) {
+  carried_networks(card);
   const auto definition = card.find("space_definition");
-  if (definition == card.end()) return nasbench::search_space(card.at("space").get<std::string>());
-  const nasbench::SearchSpace& space = nasbench::layered_space(*definition, "the card's space_definition");
+  if (definition == card.end()) return nasbench::known_space(card.at("space").get<std::string>());
+  const nasbench::NetworkSpace& space = nasbench::layered_space(*definition, "the card's space_definition");
   if (space.name() == card.at("space").get<std::string>()) return space;
   throw FormatError("the card's space_definition is of '" + std::string(space.name()) + "', its space is called '" +
                     card.at("space").get<std::string>() + "'");

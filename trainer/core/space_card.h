@@ -1,18 +1,28 @@
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <vector>
 
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 
 namespace tenshot::trainer {
 
 /// Writes into a card what get_space() needs: the space's name ("space"); its definition ("space_definition") where it
 /// is not known by name; of networks, what `architectures` execute ("networks").
-void put_space(nlohmann::json& card, const nasbench::SearchSpace& space,
+void put_space(nlohmann::json& card, const nasbench::NetworkSpace& space,
                const std::vector<nasbench::Architecture>& architectures);
 
+/// The networks by name that a card carries, which are known from then on; where two have one name, it means the last.
+/// Throws FormatError, InputError.
+std::vector<nasbench::Architecture> carried_networks(const nlohmann::json& card);
+
+/// Architectures as bytes, one after the other, and back: as many as the bytes are enough for.
+std::vector<std::uint8_t> packed(const std::vector<nasbench::Architecture>& architectures);
+std::vector<nasbench::Architecture> unpacked(const std::vector<std::uint8_t>& bytes,
+                                             const nasbench::NetworkSpace& space);
+
 /// The space of a card; its networks are known from then on. Throws FormatError, InputError.
-const nasbench::SearchSpace& get_space(const nlohmann::json& card);
+const nasbench::NetworkSpace& get_space(const nlohmann::json& card);
 
 }  // namespace tenshot::trainer

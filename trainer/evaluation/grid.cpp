@@ -199,7 +199,7 @@ class GridBuilder {
 ExperimentData load_data(const ExperimentSpec& spec) {
   ExperimentData data;
   if (spec.data.is_table) {
-    const nasbench::SearchSpace& space = datasets::named_space(spec.data.space);
+    const nasbench::NetworkSpace& space = datasets::named_space(spec.data.space);
     if (!spec.data.networks.empty()) datasets::read_networks(spec.data.networks);
     datasets::WideTableOptions options;
     options.quantity = spec.data.quantity.value_or(datasets::Quantity::latency);

@@ -10,8 +10,6 @@
 namespace tenshot::trainer::evaluation {
 namespace {
 
-using nlohmann::json;
-
 /// One part of a JSON pointer.
 std::string escaped(const std::string& key) {
   std::string part = "/";

@@ -1,7 +1,6 @@
 #include "trainer/networks/exporting.h"
 
 #include <algorithm>
-#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "nasbench/support/error.h"
@@ -100,7 +99,7 @@ ExportedFormula exported_of(const Predictor& predictor) {
 
 }  // namespace
 
-std::string onnx_model(const ExportedFormula& exported, const nasbench::SearchSpace& space, const nlohmann::json& card,
+std::string onnx_model(const ExportedFormula& exported, const nasbench::NetworkSpace& space, const nlohmann::json& card,
                        double confidence) {
   if (!(confidence > 0 && confidence < 1)) {
     throw InputError("confidence " + shortest(confidence) + ": expected a number between 0 and 1, such as 0.9");
@@ -128,7 +127,9 @@ std::string onnx_model(const ExportedFormula& exported, const nasbench::SearchSp
   };
   add("card", card.dump());
   if (values.size() > 1) add("confidence", shortest(confidence));
-  if (space.composed()) add("decisions", nlohmann::json(space.decisions()).dump());
+  if (const nasbench::SearchSpace* decided = space.search_space()) {
+    add("decisions", nlohmann::json(decided->decisions()).dump());
+  }
   return model;
 }
 

@@ -24,7 +24,7 @@ namespace tenshot::trainer {
 ///
 ///   predictor = torch.jit.load("device.pt")
 ///   predictor.predict(["|nor_conv_3x3~0|+|none~0|skip_connect~1|+|skip_connect~0|none~1|avg_pool_3x3~2|"])
-std::string torchscript(const ExportedFormula& exported, const SearchSpace& space, const nlohmann::json& card);
+std::string torchscript(const ExportedFormula& exported, const NetworkSpace& space, const nlohmann::json& card);
 
 /// The content of one ONNX file (opset 17), for ONNX Runtime in any language:
 ///   encoding: float32 [N, width] -> latency_ms: float32 [N]
@@ -33,7 +33,7 @@ std::string torchscript(const ExportedFormula& exported, const SearchSpace& spac
 /// one-hot, in the order of the space's decisions, or of networks by name what `tenshot network features` writes.
 /// Metadata: "card", "confidence", and "decisions", how many options each has.
 /// Throws InputError unless the confidence is in (0, 1).
-std::string onnx_model(const ExportedFormula& exported, const SearchSpace& space, const nlohmann::json& card,
+std::string onnx_model(const ExportedFormula& exported, const NetworkSpace& space, const nlohmann::json& card,
                        double confidence);
 
 /// Write the two of a predictor; the first needs LibTorch. Throw InputError for kinds without a formula, FileError.

@@ -28,7 +28,7 @@ FeedForwardPredictor::FeedForwardPredictor(FeedForward network, nlohmann::json c
     : network_(std::move(network)),
       card_(std::move(card)),
       kind_(card_.at("predictor").get<std::string>()),
-      space_(&get_space(card_)) {
+      space_(&nasbench::search_space(get_space(card_))) {
   if (network_.layers.front().inputs != static_cast<int>(space_->encoding_width())) {
     throw FormatError("array 'layer0.weight' has " + std::to_string(network_.layers.front().inputs) +
                       " columns, expected " + std::to_string(space_->encoding_width()) + ", the encoding of " +
@@ -94,7 +94,7 @@ nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, 
                               const std::string& pool_sha256) {
   const Quantity quantity = adapted_quantity(model.pool(), set.quantity);
   nlohmann::json measured = nlohmann::json::array();
-  const SearchSpace& space = *model.pool().space;
+  const NetworkSpace& space = *model.pool().space;
   for (std::size_t i = 0; i < set.architectures.size(); ++i) {
     measured.push_back({{"architecture", space.format(set.architectures[i])}, {"latency_ms", set.latency_ms[i]}});
   }
@@ -113,7 +113,7 @@ nlohmann::json predictor_card(const PoolModel& model, const AdaptationSet& set, 
   if (!set.conditions.empty()) card["conditions"] = set.conditions;
   if (set.fleet) put_explanation(card, quantity, {remark_on(*set.fleet)});
   std::vector<Architecture> known;  // of networks, a predictor carries those of the pool and those that were measured
-  if (!space.composed()) {
+  if (space.search_space() == nullptr) {
     known = datasets::latency_matrix(model.pool()).architectures;
     const auto measured_too = [&](const Architecture& a) {
       return std::find(set.architectures.begin(), set.architectures.end(), a) != set.architectures.end();

@@ -1,6 +1,5 @@
 #include <torch/script.h>
 
-#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -67,13 +66,12 @@ std::string methods(const std::string& name) {
 
 /// encode() of a space, and the attribute `decisions`.
 void define_parsing(torch::jit::Module& module, const nasbench::SearchSpace& space) {
-  nasbench::require_composed(space);
   const auto add_text = [&](const char* name, const std::string& text) {
     module.register_attribute(name, c10::StringType::get(), text);
   };
   add_text("space", std::string(space.name()));
   add_text("separator", std::string(1, space.part_separator()));
-  add_text("example", space.format(nasbench::Architecture(space.decisions().size())));
+  add_text("example", space.example());
   c10::List<std::int64_t> decisions;
   for (const int options : space.decisions()) decisions.push_back(options);
   module.register_attribute("decisions", c10::ListType::ofInts(), decisions);
@@ -122,18 +120,19 @@ void define_intervals(torch::jit::Module& module, const ExportedFormula& exporte
 
 }  // namespace
 
-std::string torchscript(const ExportedFormula& exported, const nasbench::SearchSpace& space,
+std::string torchscript(const ExportedFormula& exported, const nasbench::NetworkSpace& space,
                         const nlohmann::json& card) {
   torch::jit::Module module("tenshot_predictor");
   const bool intervals = !exported.deviation.empty();
   define_values(module, exported);
-  if (space.composed()) {
-    define_parsing(module, space);
+  const nasbench::SearchSpace* decided = space.search_space();
+  if (decided != nullptr) {
+    define_parsing(module, *decided);
   } else {
     define_names(module, exported);
   }
   if (intervals) define_intervals(module, exported);
-  const bool refuses = intervals && !space.composed();  // those of a space are made of the same operators
+  const bool refuses = intervals && decided == nullptr;  // those of a space are made of the same operators
   const std::string latency =
       refuses ? "self.forward_interval(encoding, 0.9)[0]" : "self.values(encoding)[0].squeeze(1)";
   module.define(

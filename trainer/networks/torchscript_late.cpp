@@ -3,7 +3,7 @@
 
 namespace tenshot::trainer {
 
-std::string torchscript(const ExportedFormula& exported, const nasbench::SearchSpace& space,
+std::string torchscript(const ExportedFormula& exported, const nasbench::NetworkSpace& space,
                         const nlohmann::json& card) {
   return from_torch_library<decltype(torchscript)>("torchscript")(exported, space, card);
 }

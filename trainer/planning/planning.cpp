@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <memory>
 #include <numeric>
 #include <unordered_map>
 #include <unordered_set>
@@ -28,10 +27,9 @@ using ExpectedOnPool = std::function<std::vector<std::vector<double>>(const std:
 std::vector<Architecture> candidates_of(const datasets::Pool& pool, const PlanRequest& request) {
   if (!request.candidates.empty()) return request.candidates;
   std::vector<Architecture> known = known_architectures(pool);
-  if (!pool.space->composed()) {  // a plan names networks: of two with one name, it can only mean one
-    const auto names_another = [&](const Architecture& a) { return pool.space->parse(pool.space->format(a)) != a; };
-    known.erase(std::remove_if(known.begin(), known.end(), names_another), known.end());
-  }
+  // A plan names networks: of two with one name, it can only mean one.
+  const auto names_another = [&](const Architecture& a) { return pool.space->parse(pool.space->format(a)) != a; };
+  known.erase(std::remove_if(known.begin(), known.end(), names_another), known.end());
   if (!known.empty()) return known;
   throw InputError("this checkpoint names no networks that could be measured; name yours by --networks DIR|FILE");
 }
@@ -77,7 +75,7 @@ std::vector<Architecture> plan_by_ranking(const datasets::Pool& pool, const Expe
 
 std::vector<Architecture> plan_by_information(const datasets::Pool& pool, const PlanningPrior& prior,
                                               const PlanRequest& request) {
-  const SearchSpace& space = *pool.space;
+  const NetworkSpace& space = *pool.space;
   std::vector<Architecture> connected;
   for (const Architecture& architecture : candidates_of(pool, request)) {
     if (space.connected(architecture)) connected.push_back(architecture);

@@ -164,7 +164,7 @@ const PredictorRow* find_row(const std::string& name) {
 void require_predictor_card(const CardField& card) {
   constexpr std::size_t many = 10'000'000;
   card.at("space").text();
-  const SearchSpace& space = get_space(card.json());
+  const NetworkSpace& space = get_space(card.json());
   get_quantity(card.json());
   if (const auto measured = card.find("adaptation_set")) {
     for (const CardField& row : measured->list(many)) {
@@ -246,7 +246,7 @@ const PredictorRow& predictor_row(const std::string& name) {
   throw InputError("there is no predictor '" + name + "'; there are: " + joined(predictor_names()));
 }
 
-std::string default_predictor(const nasbench::SearchSpace& space) {
+std::string default_predictor(const nasbench::NetworkSpace& space) {
   return nasbench::has_structures(space) ? "structured" : "operators";
 }
 
@@ -257,7 +257,7 @@ std::unique_ptr<PoolModel> train_pool_model(const std::string& name, const datas
     throw InputError("'" + name +
                      "' learns from kernels measured on the device, not from a pool: tenshot kernels train");
   }
-  if (row.needs_decisions && pool.space != nullptr) nasbench::require_composed(*pool.space);
+  if (row.needs_decisions && pool.space != nullptr) nasbench::search_space(*pool.space);
   for (const auto& item : settings.items()) {
     const auto is_it = [&](const OptionText& option) { return option.name == item.key(); };
     if (std::any_of(row.settings.begin(), row.settings.end(), is_it)) continue;

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "datasets/pool/pool.h"
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 #include "trainer/core/options.h"
 #include "trainer/core/predictor.h"
 
@@ -37,7 +37,7 @@ struct PredictorRow {
   std::vector<std::string> adapt_options = {};  ///< options of `tenshot adapt` that only some predictors have
   std::vector<std::string> adapt_keys = {};     ///< the same of an experiment's method (trainer/evaluation/spec.h)
   std::string richest_descriptor = "counters";  ///< what of a descriptor it can use at most
-  bool needs_decisions = true;   ///< false where networks by name will do (nasbench::SearchSpace::composed)
+  bool needs_decisions = true;   ///< false where networks by name will do (nasbench::NetworkSpace::composed)
   bool keeps_knowledge = false;  ///< whether its checkpoints may leave the pool's rows out (PoolModel::without_rows)
 
   bool adapts_by(const std::string& option) const;  ///< whether it is among adapt_options
@@ -51,7 +51,7 @@ std::vector<std::string> predictor_names();
 
 /// The predictor that `tenshot train` takes for a pool of `space` unless told otherwise: `structured` where execution
 /// structures are known, else `operators`.
-std::string default_predictor(const nasbench::SearchSpace& space);
+std::string default_predictor(const nasbench::NetworkSpace& space);
 
 /// The row of the predictor called `name`. Throws InputError that lists the names.
 const PredictorRow& predictor_row(const std::string& name);

@@ -45,7 +45,7 @@ std::vector<std::string> notes_on_unfamiliar(const Predictor& predictor, const s
   return notes;
 }
 
-std::vector<std::string> notes_on_reading(const SearchSpace& space, const std::vector<Architecture>& architectures,
+std::vector<std::string> notes_on_reading(const NetworkSpace& space, const std::vector<Architecture>& architectures,
                                           std::size_t most) {
   std::vector<std::string> notes;
   if (&space != &nasbench::networks()) return notes;

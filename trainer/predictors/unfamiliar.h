@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::trainer {
@@ -16,7 +16,7 @@ std::vector<std::string> notes_on_unfamiliar(const Predictor& predictor, const s
 
 /// What was remarked when the networks were read, as on a length that depends on the data, `most` of them; nothing of
 /// architectures of a space that is composed.
-std::vector<std::string> notes_on_reading(const SearchSpace& space, const std::vector<Architecture>& architectures,
+std::vector<std::string> notes_on_reading(const NetworkSpace& space, const std::vector<Architecture>& architectures,
                                           std::size_t most = 10);
 
 }  // namespace tenshot::trainer

@@ -20,12 +20,12 @@ constexpr std::size_t more_measurements = 3, planned_among = 300;
 /// Those of `judged` that were not measured and may be.
 std::vector<Architecture> candidates_of(const std::vector<Architecture>& judged, const Predictor& predictor,
                                         const std::vector<Architecture>& measured) {
-  const SearchSpace& space = predictor.space();
+  const NetworkSpace& space = predictor.space();
   std::unordered_set<Architecture, nasbench::ArchitectureHash> known(measured.begin(), measured.end());
   std::vector<Architecture> candidates;
   for (const Architecture& architecture : judged) {
     if (candidates.size() == planned_among) break;
-    const bool usable = !space.composed() || space.connected(architecture);
+    const bool usable = space.connected(architecture);
     if (usable && known.insert(architecture).second) candidates.push_back(architecture);
   }
   return candidates;

@@ -14,7 +14,7 @@ namespace tenshot::python {
 namespace {
 
 using nasbench::Architecture;
-using nasbench::SearchSpace;
+using nasbench::NetworkSpace;
 
 void require_positive(const std::string& text, double latency_ms, datasets::Quantity quantity) {
   if (latency_ms > 0 && latency_ms <= 1e12) return;
@@ -23,7 +23,7 @@ void require_positive(const std::string& text, double latency_ms, datasets::Quan
                    (quantity == datasets::Quantity::latency ? "milliseconds" : std::string(unit(quantity))));
 }
 
-void add_numbers(const std::map<std::string, double>& numbers, const SearchSpace& space, trainer::AdaptationSet& set) {
+void add_numbers(const std::map<std::string, double>& numbers, const NetworkSpace& space, trainer::AdaptationSet& set) {
   for (const auto& [text, latency_ms] : numbers) {
     require_positive(text, latency_ms, *set.quantity);
     set.architectures.push_back(space.parse(text));
@@ -73,11 +73,11 @@ nasbench::NetworkReadOptions read_options(const Shapes& shapes) {
   return options;
 }
 
-std::vector<Architecture> parse_all(const SearchSpace& space, const Strings& strings, const Shapes& shapes) {
+std::vector<Architecture> parse_all(const NetworkSpace& space, const Strings& strings, const Shapes& shapes) {
   return datasets::architectures_or_files(strings, space, read_options(shapes));
 }
 
-Strings format_all(const SearchSpace& space, const std::vector<Architecture>& architectures) {
+Strings format_all(const NetworkSpace& space, const std::vector<Architecture>& architectures) {
   Strings strings;
   strings.reserve(architectures.size());
   for (const Architecture& architecture : architectures) strings.push_back(space.format(architecture));

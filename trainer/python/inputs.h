@@ -12,7 +12,7 @@
 
 #include "datasets/pool/pool.h"
 #include "nasbench/graph/network_reading.h"
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 #include "trainer/core/predictor.h"
 
 namespace tenshot::python {
@@ -44,9 +44,9 @@ const std::string& module_docs(const std::string& name);
 nasbench::NetworkReadOptions read_options(const Shapes& shapes);
 
 /// Architectures, names of networks or their files. Throws InputError, FileError, FormatError.
-std::vector<nasbench::Architecture> parse_all(const nasbench::SearchSpace& space, const Strings& strings,
+std::vector<nasbench::Architecture> parse_all(const nasbench::NetworkSpace& space, const Strings& strings,
                                               const Shapes& shapes = {});
-Strings format_all(const nasbench::SearchSpace& space, const std::vector<nasbench::Architecture>& architectures);
+Strings format_all(const nasbench::NetworkSpace& space, const std::vector<nasbench::Architecture>& architectures);
 
 /// `fleet` is that of datasets::read_joined(). Of the quantity that is asked for by name, or that the checkpoint's pool
 /// holds. Throws InputError on measurements that cannot be used, and what reading a file throws.

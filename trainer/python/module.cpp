@@ -40,7 +40,7 @@ namespace tenshot::python {
 namespace {
 
 using nasbench::Architecture;
-using nasbench::SearchSpace;
+using nasbench::NetworkSpace;
 
 py::object to_python(const nlohmann::json& json) { return py::module_::import("json").attr("loads")(json.dump()); }
 
@@ -61,7 +61,7 @@ class LoadedPredictor {
   LoadedPredictor(std::shared_ptr<trainer::Predictor> predictor, trainer::Archive archive)
       : predictor_(std::move(predictor)), archive_(std::move(archive)) {}
 
-  const SearchSpace& space() const { return predictor_->space(); }
+  const NetworkSpace& space() const { return predictor_->space(); }
 
   trainer::Predictions predictions(const Strings& strings, double confidence, const Shapes& shapes) const {
     if (!(confidence > 0 && confidence < 1)) {
@@ -185,7 +185,7 @@ Strings plan(const Checkpoint& checkpoint, std::size_t samples, const std::strin
   std::optional<Strings> candidates;
   if (among) candidates = strings_of(*among);
   const auto model = trainer::load_pool_model(checkpoint_for(checkpoint, candidates.value_or(Strings{}), measured));
-  const SearchSpace& space = *model->pool().space;
+  const NetworkSpace& space = *model->pool().space;
   trainer::PlanRequest request;
   request.samples = samples;
   request.sampler = sampler;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "datasets/tables/space_files.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 #include "trainer/python/inputs.h"
@@ -14,26 +15,27 @@
 namespace tenshot::python {
 
 using nasbench::Architecture;
+using nasbench::NetworkSpace;
 using nasbench::SearchSpace;
 
 /// A search space, by name or file.
 class Space {
  public:
-  explicit Space(const SearchSpace& space) : space_(&space) {}
+  explicit Space(const NetworkSpace& space) : space_(&space) {}
   explicit Space(const std::filesystem::path& name) : space_(&datasets::named_space(name.string())) {}
 
   std::string name() const { return std::string(space_->name()); }
   /// None where the architectures cannot be counted in 64 bits, or are named one by one.
-  std::optional<std::uint64_t> size() const { return space_->composed() ? space_->size() : std::nullopt; }
-  std::vector<int> decisions() const { return space_->decisions(); }
+  std::optional<std::uint64_t> size() const { return decided() ? decided()->size() : std::nullopt; }
+  /// None of networks by name.
+  std::vector<int> decisions() const { return decided() ? decided()->decisions() : std::vector<int>(); }
   std::vector<int> parse(const std::string& text) const {
     const Architecture architecture = space_->parse(text);
-    std::vector<int> choices;
-    for (std::size_t i = 0; i < space_->decisions().size(); ++i) choices.push_back(architecture[i]);
-    return choices;
+    return {architecture.begin(), architecture.end()};
   }
   std::string format(const std::vector<int>& choices) const {
-    const std::vector<int>& decisions = space_->decisions();
+    const std::vector<int> decisions =
+        decided() ? decided()->decisions() : std::vector<int>(space_->architecture_bytes(), 256);
     if (choices.size() != decisions.size()) {
       throw InputError("there are " + std::to_string(choices.size()) + " choices, expected " +
                        std::to_string(decisions.size()));
@@ -59,13 +61,14 @@ class Space {
   Strings random(std::size_t count, std::uint64_t seed) const {
     Rng rng(seed);
     Strings strings;
-    for (std::size_t i = 0; i < count; ++i) strings.push_back(space_->format(space_->random(rng)));
+    for (std::size_t i = 0; i < count; ++i)
+      strings.push_back(space_->format(nasbench::search_space(*space_).random(rng)));
     return strings;
   }
   Strings all() const {
-    if (!space_->listable())
+    if (decided() && !decided()->listable())
       throw InputError("the space " + name() + " is too large to list; draw from it with random");
-    return format_all(*space_, space_->all());
+    return format_all(*space_, nasbench::search_space(*space_).all());
   }
 
   std::int64_t multiply_adds(const std::string& text) const {
@@ -91,7 +94,9 @@ class Space {
   }
 
  private:
-  const SearchSpace* space_;
+  const SearchSpace* decided() const { return space_->search_space(); }
+
+  const NetworkSpace* space_;
 };
 
 }  // namespace tenshot::python

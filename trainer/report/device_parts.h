@@ -7,7 +7,7 @@
 
 #include "datasets/kit/conditions.h"
 #include "datasets/tables/quantity.h"
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/trust.h"
 #include "trainer/report/page.h"
@@ -37,7 +37,7 @@ struct Device {
   std::vector<std::string> lines;     ///< lines of the predictor's explanation, without its warnings
   std::vector<std::string> warnings;  ///< without their "Warning: "
 
-  const SearchSpace& space() const { return predictor.space(); }
+  const NetworkSpace& space() const { return predictor.space(); }
   std::string unit() const { return std::string(datasets::unit(predictor.quantity())); }
   std::string quantity() const { return std::string(title(predictor.quantity())); }
   bool in_time() const { return unit() == "ms"; }

@@ -4,11 +4,11 @@
 
 #include "datasets/kit/joined_sources.h"
 #include "datasets/tables/measurements.h"
-#include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/metrics.h"
 #include "trainer/core/prediction_table.h"
+#include "trainer/core/space_card.h"
 #include "trainer/predictors/registry.h"
 #include "trainer/predictors/verdict.h"
 #include "trainer/report/device_parts.h"
@@ -23,9 +23,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_rows = 100'000'000;
 
-Measured adaptation_set(const CardField& card, const SearchSpace& space) {
+Measured adaptation_set(const CardField& card, const NetworkSpace& space) {
   Measured measured;
-  for (const CardField& row : card.at("adaptation_set").list(space.size().value_or(most_rows))) {
+  for (const CardField& row : card.at("adaptation_set").list(most_rows)) {
     measured.architectures.push_back(space.parse(row.at("architecture").text()));
     measured.latency_ms.push_back(row.at("latency_ms").number(positive));
   }
@@ -56,11 +56,7 @@ std::string left_out_of(const datasets::MeasuredSource& source) {
 /// What the card says of where the predictor comes from and of what it promises.
 void read_card(Device& device, const Archive& archive) {
   const CardField card(archive);
-  std::vector<Architecture> known;  // of networks by name
-  const auto networks = archive.card.find("networks");
-  if (!device.space().composed() && networks != archive.card.end()) {
-    known = nasbench::add_networks(*networks, "the card's networks", nasbench::NamedBy::card);
-  }
+  std::vector<Architecture> known = carried_networks(archive.card);
   device.used = adaptation_set(card, device.space());
   device.pool_devices = card.at("pool").at("devices").texts(most_rows);
   if (const auto conditions = card.find("conditions")) {
@@ -74,14 +70,14 @@ void read_card(Device& device, const Archive& archive) {
     device.promise = verdict->half_width;
     return;
   }
-  if (device.space().composed()) known = crowd_of(device).architectures;
+  if (known.empty()) known = crowd_of(device).architectures;
   device.promise = typical_half_width(device.predictor.predict(known, shown_confidence));
 }
 
 Device device_of(const Predictor& predictor, const DeviceReportOptions& options) {
   Device device{predictor, {}, {}, {}, {}, options.own, {}, 0, {}, {}, {}};
   read_card(device, predictor.to_archive());
-  if (options.own.empty() && !device.space().composed()) device.own = device.used.architectures;
+  if (options.own.empty()) device.own = device.used.architectures;
   for (const Remark& remark : predictor.explanation()) {
     (remark.warns ? device.warnings : device.lines).push_back(remark.text);
   }
@@ -110,7 +106,7 @@ Device device_of(const Predictor& predictor, const DeviceReportOptions& options)
     }
   }
   device.layers = joined.measured.operator_latencies;
-  if (options.own.empty() && !device.space().composed()) {
+  if (options.own.empty()) {
     device.own.insert(device.own.end(), device.others.architectures.begin(), device.others.architectures.end());
   }
   if (device.others.latency_ms.empty() && device.layers.empty()) {

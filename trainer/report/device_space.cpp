@@ -73,9 +73,9 @@ Series points_of(const std::string& name, const Device& device, const std::vecto
 }
 
 /// Whether a network has anything to learn: not so a cell of NAS-Bench-201 without a convolution on its way.
-bool is_useful(const SearchSpace& space, const Architecture& architecture) {
-  return &space != &nasbench::nasbench201() ||
-         space.format(space.canonical(architecture)).find("conv") != std::string::npos;
+bool is_useful(const NetworkSpace& space, const Architecture& architecture) {
+  const nasbench::SearchSpace& cells = nasbench::nasbench201();
+  return &space != &cells || cells.format(cells.canonical(architecture)).find("conv") != std::string::npos;
 }
 
 /// Entries of the first useful ones of `order`.
@@ -99,8 +99,7 @@ std::vector<Architecture> candidates_of(const Device& device, const Crowd& crowd
   const std::size_t step = std::max<std::size_t>(crowd.architectures.size() / planned_among, 1);
   for (std::size_t i = 0; i < crowd.architectures.size(); i += step) {
     const Architecture& architecture = crowd.architectures[i];
-    const bool usable = !device.space().composed() || device.space().connected(architecture);
-    if (usable && seen.insert(architecture).second) candidates.push_back(architecture);
+    if (device.space().connected(architecture) && seen.insert(architecture).second) candidates.push_back(architecture);
   }
   return candidates;
 }
@@ -108,18 +107,16 @@ std::vector<Architecture> candidates_of(const Device& device, const Crowd& crowd
 }  // namespace
 
 Crowd crowd_of(const Device& device) {
-  const SearchSpace& space = device.space();
-  if (!space.composed()) {
-    return {device.own, std::to_string(device.own.size()) + " networks of yours"};
-  }
-  if (space.size().value_or(UINT64_MAX) <= most_listed) {
-    std::vector<Architecture> all = space.all();
+  const nasbench::SearchSpace* space = device.space().search_space();
+  if (space == nullptr) return {device.own, std::to_string(device.own.size()) + " networks of yours"};
+  if (space->size().value_or(UINT64_MAX) <= most_listed) {
+    std::vector<Architecture> all = space->all();
     const std::string words = "All " + std::to_string(all.size()) + " architectures";
     return {std::move(all), words};
   }
   Crowd crowd{{}, std::to_string(draws) + " architectures drawn from the space"};
   Rng rng(1);
-  for (std::size_t i = 0; i < draws; ++i) crowd.architectures.push_back(space.random(rng));
+  for (std::size_t i = 0; i < draws; ++i) crowd.architectures.push_back(space->random(rng));
   return crowd;
 }
 
@@ -136,7 +133,7 @@ void add_space(Page& page, const Device& device, const Crowd& crowd, const Predi
     curve.lower.push_back(predictions.lower_ms[i]);
     curve.upper.push_back(predictions.upper_ms[i]);
   }
-  page.heading(device.space().composed() ? "The whole space" : "Your networks");
+  page.heading(device.space().search_space() != nullptr ? "The whole space" : "Your networks");
   page.figures(
       {{"space",
         band_plot(

@@ -14,6 +14,8 @@
 
 namespace tenshot::datasets {
 
+using nasbench::SearchSpace;
+
 inline const SearchSpace& space() { return nasbench::nasbench201(); }
 
 /// The string of the architecture at `ordinal`.

@@ -1,7 +1,6 @@
 #include "trainer/predictors/cold_stages/cold_predictor.h"
 
 #include <cctype>
-#include <cmath>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -14,7 +13,6 @@ namespace {
 using descriptor::ColdNetwork;
 using descriptor::ColdStages;
 using descriptor::KernelStages;
-using descriptor::LayerStages;
 
 constexpr std::size_t most_folds = 4;
 

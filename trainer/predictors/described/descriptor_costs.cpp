@@ -77,7 +77,7 @@ Eigen::VectorXd described_costs_ms(const HardwareDescriptor& descriptor, const S
 
 bool says_something(const HardwareDescriptor& descriptor, const StructureModel& model, DescriptorKind kind) {
   if (kind == DescriptorKind::inferred) return false;
-  const nasbench::SearchSpace& space = model.space();
+  const nasbench::NetworkSpace& space = model.space();
   const bool whole = kind == DescriptorKind::in_network
                          ? are_those(descriptor.in_network, space.operation_chains(space.default_shape(), 1))
                          : are_those(descriptor.operators, space.operators(space.default_shape(), 1));

@@ -21,7 +21,7 @@ namespace {
 class ForestPredictor : public Predictor {
  public:
   ForestPredictor(RandomForest forest, nlohmann::json card)
-      : forest_(std::move(forest)), card_(std::move(card)), space_(&get_space(card_)) {}
+      : forest_(std::move(forest)), card_(std::move(card)), space_(&nasbench::search_space(get_space(card_))) {}
 
   std::string_view kind() const override { return "forest"; }
   const SearchSpace& space() const override { return *space_; }
@@ -98,11 +98,12 @@ class ForestModel : public PoolModel {
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     require_measurements(set, kind());
-    const std::size_t width = pool_.space->encoding_width();
+    const SearchSpace& space = nasbench::search_space(*pool_.space);
+    const std::size_t width = space.encoding_width();
     std::vector<float> features(set.architectures.size() * width);
     std::vector<double> targets;
     for (std::size_t i = 0; i < set.architectures.size(); ++i) {
-      pool_.space->encode(set.architectures[i], features.data() + i * width);
+      space.encode(set.architectures[i], features.data() + i * width);
       targets.push_back(std::log(set.latency_ms[i]));
     }
     Rng rng(options.seed);
@@ -154,7 +155,7 @@ std::unique_ptr<Predictor> load_forest_predictor(const Archive& archive) {
   constexpr Range log_latency{-700, 700};  // whose exponential is a number
   const std::vector<double> sizes = checked_doubles(archive, "forest.sizes", {1, 2e9});
   const std::vector<double> values = checked_doubles(archive, "forest.nodes", any_number);
-  const std::size_t width = get_space(archive.card).encoding_width();
+  const std::size_t width = nasbench::search_space(get_space(archive.card)).encoding_width();
   RandomForest forest;
   std::size_t next = 0;
   for (const double size : sizes) {

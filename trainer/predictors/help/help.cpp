@@ -110,7 +110,7 @@ class HelpModel : public PoolModel {
       for (std::size_t i = 0; i < std::min<std::size_t>(settings_.support, device.latencies.size()); ++i) {
         add(device.latencies[i], first);
       }
-      latency_ms.push_back(evaluate(adapted(first), *pool_.space, architectures));
+      latency_ms.push_back(evaluate(adapted(first), nasbench::search_space(*pool_.space), architectures));
     }
     return latency_ms;
   }
@@ -118,8 +118,9 @@ class HelpModel : public PoolModel {
  private:
   FeedForward adapted(const AdaptationSet& set) const {
     const Range range(set.latency_ms);
-    FeedForward network{network_->adapted(batch_of(*pool_.space, set, range), settings_.adaptation_steps),
-                        range.unit_ms, smallest_prediction_ms(set)};
+    FeedForward network{
+        network_->adapted(batch_of(nasbench::search_space(*pool_.space), set, range), settings_.adaptation_steps),
+        range.unit_ms, smallest_prediction_ms(set)};
     network.layers.back().bias.front() += static_cast<float>(range.zero_ms / range.unit_ms);
     return network;
   }
@@ -160,7 +161,8 @@ class TaskSource {
       add(pool_.devices[d].latencies[rows[i]], parts[i < support ? 0 : 1]);
     }
     const Range range(parts[0].latency_ms);
-    return {batch_of(*pool_.space, parts[0], range), batch_of(*pool_.space, parts[1], range)};
+    return {batch_of(nasbench::search_space(*pool_.space), parts[0], range),
+            batch_of(nasbench::search_space(*pool_.space), parts[1], range)};
   }
 
  private:
@@ -170,7 +172,7 @@ class TaskSource {
 };
 
 std::unique_ptr<MetaNetwork> network_of(const datasets::Pool& pool, const HelpSettings& settings) {
-  return make_meta_network(static_cast<int>(pool.space->encoding_width()),
+  return make_meta_network(static_cast<int>(nasbench::search_space(*pool.space).encoding_width()),
                            settings.graph && pool.space == &nasbench::nasbench201(), settings.seed);
 }
 

@@ -28,7 +28,7 @@ class KernelsPredictor : public Predictor {
       : model_(std::move(model)), rules_(std::move(rules)), card_(std::move(card)), space_(&get_space(card_)) {}
 
   std::string_view kind() const override { return "kernels"; }
-  const SearchSpace& space() const override { return *space_; }
+  const NetworkSpace& space() const override { return *space_; }
 
   Predictions predict(const std::vector<Architecture>& architectures, double) const override {
     Predictions predictions;
@@ -96,7 +96,7 @@ class KernelsPredictor : public Predictor {
   KernelModel model_;
   nasbench::FusionRules rules_;
   nlohmann::json card_;
-  const SearchSpace* space_;
+  const NetworkSpace* space_;
 };
 
 }  // namespace

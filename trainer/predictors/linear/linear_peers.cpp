@@ -33,8 +33,7 @@ using Quantity = std::function<double(const Architecture&)>;
 
 /// A quantity of architectures that is a sum over decisions, as a linear function of the encoding.
 Linear linear(const SearchSpace& space, const Quantity& quantity) {
-  nasbench::require_composed(space);
-  const Architecture first(space.decisions().size());
+  const Architecture first = space.first();
   Linear result{quantity(first), {}};
   for (std::size_t d = 0; d < space.decisions().size(); ++d) {
     for (int option = 0; option < space.decisions()[d]; ++option) {
@@ -66,12 +65,12 @@ bool adds_up(const SearchSpace& space, const Quantity& quantity, const Linear& l
   return true;
 }
 
-double mega_flops(const SearchSpace& space, const Architecture& architecture) {
+double mega_flops(const NetworkSpace& space, const Architecture& architecture) {
   return static_cast<double>(space.flop_count(architecture, space.default_shape())) * 1e-6;
 }
 
 /// What a network's operators read and write, for one image in fp32: their inputs, outputs and weights, each once.
-double mega_bytes(const SearchSpace& space, const Architecture& architecture) {
+double mega_bytes(const NetworkSpace& space, const Architecture& architecture) {
   double bytes = 0;
   for (const nasbench::NetworkNode& node : space.computation(architecture, space.default_shape(), 1).nodes) {
     const nasbench::OperatorSpecification& op = node.operation;
@@ -211,8 +210,9 @@ class LinearPeer : public PoolModel {
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     require_measurements(set, kind());
-    const SearchSpace& space = *pool_.space;
-    if (peer_.fit == nullptr || !space.composed()) return by_operators(set, options);
+    const SearchSpace* decided = pool_.space->search_space();
+    if (peer_.fit == nullptr || decided == nullptr) return by_operators(set, options);
+    const SearchSpace& space = *decided;
     const Fit fit = peer_.fit(space, set);
     const Linear latency_ms = linear(space, fit.latency_ms);
     if (peer_.terms && !adds_up(space, fit.latency_ms, latency_ms)) return by_operators(set, options);
@@ -226,7 +226,7 @@ class LinearPeer : public PoolModel {
 
  private:
   std::unique_ptr<Predictor> by_operators(const AdaptationSet& set, const AdaptOptions& options) const {
-    if (!peer_.terms) nasbench::require_composed(*pool_.space);
+    if (!peer_.terms) nasbench::search_space(*pool_.space);
     return fit_operator_line(*pool_.space, set, peer_.terms.value(), predictor_card(*this, set, options.seed));
   }
 

@@ -70,11 +70,11 @@ Eigen::VectorXd costs_by_lasso(const Eigen::MatrixXd& features, const Eigen::Vec
 /// The same prediction as the predictor `operators` makes from one certain component, without its intervals.
 class OperatorLine final : public OperatorsPredictor {
  public:
-  OperatorLine(const SearchSpace& space, operators::FeatureMap map, operators::CostPosterior posterior,
+  OperatorLine(const NetworkSpace& space, operators::FeatureMap map, operators::CostPosterior posterior,
                nlohmann::json card)
       : OperatorsPredictor(space, std::move(map), std::move(posterior), card),
         kind_(card.at("predictor").get<std::string>()) {}
-  OperatorLine(const SearchSpace& space, const Archive& archive)
+  OperatorLine(const NetworkSpace& space, const Archive& archive)
       : OperatorsPredictor(space, archive), kind_(archive.card.at("predictor").get<std::string>()) {}
 
   std::string_view kind() const override { return kind_; }
@@ -96,7 +96,7 @@ class OperatorLine final : public OperatorsPredictor {
 
 }  // namespace
 
-std::unique_ptr<Predictor> fit_operator_line(const SearchSpace& space, const AdaptationSet& set, LineTerms terms,
+std::unique_ptr<Predictor> fit_operator_line(const NetworkSpace& space, const AdaptationSet& set, LineTerms terms,
                                              nlohmann::json card) {
   operators::FeatureMap map = all_raw_features();
   const Eigen::MatrixXd features = operators::feature_table(map, space, set.architectures).rows();

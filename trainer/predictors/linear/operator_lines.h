@@ -21,7 +21,7 @@ enum class LineTerms {
 /// The line of `set`, without intervals; `card` becomes its card, with the coefficients under "line". The coefficients
 /// of the first two are fitted by non-negative least squares on the relative error, those of the third by Lasso (Li et
 /// al., 2024, Eq. 1). It is saved, loaded and exported as `operators` is.
-std::unique_ptr<Predictor> fit_operator_line(const SearchSpace& space, const AdaptationSet& set, LineTerms terms,
+std::unique_ptr<Predictor> fit_operator_line(const NetworkSpace& space, const AdaptationSet& set, LineTerms terms,
                                              nlohmann::json card);
 
 /// The latency that is within ±10 % of most of the set, which is not empty: |c − y| ≤ y/10 holds from .9 y to 1.1 y,

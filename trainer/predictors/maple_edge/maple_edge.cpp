@@ -25,7 +25,7 @@ enum Stream : std::uint64_t { weights_stream = 1, order_stream = 2, reference_st
 std::uint64_t stream_seed(std::uint64_t seed, Stream stream) { return Rng(seed, stream).bits(); }
 
 /// Connected architectures of the matrix that every device has measured.
-std::vector<std::size_t> common_architectures(const LatencyMatrix& matrix, const SearchSpace& space) {
+std::vector<std::size_t> common_architectures(const LatencyMatrix& matrix, const NetworkSpace& space) {
   std::vector<std::size_t> common;
   for (std::size_t a = 0; a < matrix.architectures.size(); ++a) {
     const bool everywhere = std::all_of(matrix.latency_ms.begin(), matrix.latency_ms.end(),
@@ -73,7 +73,7 @@ class MapleEdgeModel : public PoolModel {
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override;
 
  private:
-  const SearchSpace& space() const { return *pool_.space; }
+  const SearchSpace& space() const { return nasbench::search_space(*pool_.space); }
   std::size_t feature_count() const { return standardisation_.mean.size(); }
 
   /// The pool's network for a device of which no network was measured.

@@ -178,7 +178,7 @@ void SimulatedNetworkModel::load(const Archive& archive) {
   encoder_ = SetEncoder::get(archive, library_.model->structures().size(), library_.features(), encoded_descriptor_);
   layers_ = get_layers(archive, "layer");
   loss_ = CardField(archive).at("scores").at("training_loss").number(not_negative);
-  const std::size_t width = live_encoding_width(*pool_.space) + encoder_.size();
+  const std::size_t width = live_encoding_width(nasbench::search_space(*pool_.space)) + encoder_.size();
   if (layers_.front().inputs != static_cast<int>(width)) {
     throw FormatError("array 'layer0.weight' has " + std::to_string(layers_.front().inputs) + " columns, expected " +
                       std::to_string(width) + " for the encodings of an architecture and of a set");
@@ -199,9 +199,9 @@ std::unique_ptr<Predictor> SimulatedNetworkModel::predictor_of(const std::vector
                                                                const DeviceInputs& inputs, const AdaptationSet& set,
                                                                const structured::DescribedDevice* described,
                                                                nlohmann::json card) const {
-  std::vector<DenseLayer> layers = live_encoding_layers(*pool_.space);
-  const std::vector<DenseLayer> folded =
-      fold_constant_inputs(trained, static_cast<int>(live_encoding_width(*pool_.space)), inputs.values);
+  std::vector<DenseLayer> layers = live_encoding_layers(nasbench::search_space(*pool_.space));
+  const std::vector<DenseLayer> folded = fold_constant_inputs(
+      trained, static_cast<int>(live_encoding_width(nasbench::search_space(*pool_.space))), inputs.values);
   layers.insert(layers.end(), folded.begin(), folded.end());
   const bool measured = !set.architectures.empty();
   const double scale_ms = measured ? std::exp(inputs.centre) : described->median_ms * std::exp(inputs.centre);

@@ -36,7 +36,7 @@ std::vector<double> logs_of(const std::vector<double>& latency_ms) {
 }
 
 /// Which of the set's architectures are connected; all of them where none is.
-std::vector<bool> connected_of(const nasbench::SearchSpace& space, const AdaptationSet& set) {
+std::vector<bool> connected_of(const nasbench::NetworkSpace& space, const AdaptationSet& set) {
   std::vector<bool> connected;
   for (const Architecture& architecture : set.architectures) connected.push_back(space.connected(architecture));
   if (std::find(connected.begin(), connected.end(), true) == connected.end()) connected.assign(connected.size(), true);
@@ -46,7 +46,7 @@ std::vector<bool> connected_of(const nasbench::SearchSpace& space, const Adaptat
 }  // namespace
 
 std::vector<Architecture> architectures_to_simulate(const datasets::Pool& pool, const std::vector<Architecture>& also) {
-  const nasbench::SearchSpace& space = *pool.space;
+  const nasbench::SearchSpace& space = nasbench::search_space(*pool.space);
   if (space.size() && *space.size() <= largest_listed_space) return space.all();
   std::vector<Architecture> architectures = datasets::latency_matrix(pool).architectures;
   for (const Architecture& architecture : also) {

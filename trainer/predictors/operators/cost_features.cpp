@@ -15,7 +15,7 @@ namespace tenshot::trainer::operators {
 namespace {
 
 using nasbench::Architecture;
-using nasbench::SearchSpace;
+using nasbench::NetworkSpace;
 
 bool knows(const FeatureMap& map, std::size_t feature) {
   return std::binary_search(map.raw.begin(), map.raw.end(), feature);
@@ -116,7 +116,7 @@ bool explains(std::size_t feature, FeaturesOf purpose) {
   return !is_raw || feature == 0 || (feature - 1) % measures_of_group < measures_of_start;
 }
 
-Parts parts_of(const SearchSpace& space, const std::vector<Architecture>& architectures) {
+Parts parts_of(const NetworkSpace& space, const std::vector<Architecture>& architectures) {
   Parts parts;
   std::unordered_map<std::uint32_t, std::uint32_t> numbers;
   for (const Architecture& architecture : architectures) {
@@ -223,7 +223,7 @@ FeatureScale feature_scale(const FeatureMap& map) {
 
 bool FeatureMap::of_starts() const { return !raw.empty() && raw.back() == all_weights_feature(); }
 
-FeatureMap make_feature_map(const SearchSpace& space, const std::vector<Architecture>& architectures,
+FeatureMap make_feature_map(const NetworkSpace& space, const std::vector<Architecture>& architectures,
                             FeaturesOf purpose) {
   if (architectures.empty()) throw InputError("the pool has no measured networks to learn from");
   const Parts parts = parts_of(space, architectures);
@@ -245,11 +245,11 @@ FeatureMap make_feature_map(const SearchSpace& space, const std::vector<Architec
     unit.push_back(mean > 0 ? mean : 1);
   }
   map.unit = Eigen::Map<const Eigen::VectorXd>(unit.data(), static_cast<Eigen::Index>(unit.size()));
-  if (space.composed()) map.options = space.decisions();
+  if (const nasbench::SearchSpace* decided = space.search_space()) map.options = decided->decisions();
   return map;
 }
 
-FeatureTable feature_table(const FeatureMap& map, const SearchSpace& space,
+FeatureTable feature_table(const FeatureMap& map, const NetworkSpace& space,
                            const std::vector<Architecture>& architectures, UnknownOperators unknown) {
   const Parts parts = parts_of(space, architectures);
   const std::size_t decisions = map.decision_features();
@@ -300,7 +300,7 @@ Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::Oper
   return features.transpose();
 }
 
-std::vector<std::string> unknown_groups(const FeatureMap& map, const SearchSpace& space,
+std::vector<std::string> unknown_groups(const FeatureMap& map, const NetworkSpace& space,
                                         const Architecture& architecture) {
   const Eigen::VectorXd raw = raw_features(space.operator_list(architecture));
   std::vector<std::string> names;

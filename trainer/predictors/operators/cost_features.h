@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 #include "trainer/predictors/operators/device_kinds.h"
 #include "trainer/predictors/operators/operator_groups.h"
 #include "trainer/predictors/operators/operator_times.h"
@@ -67,9 +67,9 @@ FeatureScale feature_scale(const FeatureMap& map);
 /// What the features are to explain: an inference among many, or the first one, from the file of the weights.
 enum class FeaturesOf { inference, start };
 
-/// The features of a pool's networks. Throws InputError when there are none, and what SearchSpace::operator_list
+/// The features of a pool's networks. Throws InputError when there are none, and what NetworkSpace::operator_list
 /// throws.
-FeatureMap make_feature_map(const nasbench::SearchSpace& space,
+FeatureMap make_feature_map(const nasbench::NetworkSpace& space,
                             const std::vector<nasbench::Architecture>& architectures,
                             FeaturesOf purpose = FeaturesOf::inference);
 
@@ -82,7 +82,7 @@ enum class UnknownOperators {
 };
 
 /// Features of `architectures` under `map`.
-FeatureTable feature_table(const FeatureMap& map, const nasbench::SearchSpace& space,
+FeatureTable feature_table(const FeatureMap& map, const nasbench::NetworkSpace& space,
                            const std::vector<nasbench::Architecture>& architectures,
                            UnknownOperators unknown = UnknownOperators::stand_in);
 
@@ -91,7 +91,7 @@ FeatureTable feature_table(const FeatureMap& map, const nasbench::SearchSpace& s
 Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::OperatorSpecification& specification);
 
 /// Names of the groups in `architecture` that no network of the pool had, or none that the known device measured.
-std::vector<std::string> unknown_groups(const FeatureMap& map, const nasbench::SearchSpace& space,
+std::vector<std::string> unknown_groups(const FeatureMap& map, const nasbench::NetworkSpace& space,
                                         const nasbench::Architecture& architecture);
 
 }  // namespace tenshot::trainer::operators

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <nlohmann/json.hpp>
-
-#include "nasbench/spaces/networks.h"
 
 namespace tenshot::trainer::operators {
 namespace {
 
 using Eigen::Index;
 using nasbench::Architecture;
+using nasbench::NetworkSpace;
 using nasbench::SearchSpace;
 
 /// Smallest and largest standard deviation of log latency that operators unknown to the pool add: the largest is that
@@ -114,16 +112,10 @@ EncodedFeatures encoded_features(const SearchSpace& space, const FeatureMap& map
   return result;
 }
 
-std::vector<Architecture> carried_networks(const nlohmann::json& card) {
-  const auto carried = card.find("networks");
-  if (carried == card.end()) return {};
-  return nasbench::add_networks(*carried, "the card's networks", nasbench::NamedBy::card);
-}
-
-Eigen::VectorXd unknown_deviations(const SearchSpace& space, const FeatureMap& map, const CostPosterior& posterior,
+Eigen::VectorXd unknown_deviations(const NetworkSpace& space, const FeatureMap& map, const CostPosterior& posterior,
                                    const std::vector<Architecture>& architectures) {
   Eigen::VectorXd deviations = Eigen::VectorXd::Zero(static_cast<Index>(architectures.size()));
-  if (space.composed()) return deviations;
+  if (space.search_space() != nullptr) return deviations;
   std::vector<Architecture> unknown;
   std::vector<Index> places;
   for (std::size_t a = 0; a < architectures.size(); ++a) {
@@ -141,7 +133,7 @@ Eigen::VectorXd unknown_deviations(const SearchSpace& space, const FeatureMap& m
   return deviations;
 }
 
-Eigen::MatrixXd network_encoding(const SearchSpace& space, const FeatureMap& map, const CostPosterior& posterior,
+Eigen::MatrixXd network_encoding(const NetworkSpace& space, const FeatureMap& map, const CostPosterior& posterior,
                                  const std::vector<Architecture>& architectures) {
   const auto features = static_cast<Index>(map.features()), units = map.unit.size();
   Eigen::MatrixXd encoding(static_cast<Index>(architectures.size()), features + 1);

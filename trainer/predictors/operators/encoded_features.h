@@ -2,7 +2,6 @@
 
 #include <Eigen/Core>
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "nasbench/spaces/search_space.h"
@@ -35,18 +34,15 @@ struct EncodedFeatures {
 /// The features of a space whose every combination of options is an architecture.
 EncodedFeatures encoded_features(const nasbench::SearchSpace& space, const FeatureMap& map);
 
-/// The networks by name that a predictor's card carries; where two have one name, it means the last.
-std::vector<nasbench::Architecture> carried_networks(const nlohmann::json& card);
-
 /// The standard deviation of log latency that operators unknown to the pool add, one for each network: all that they
 /// are expected to take, and at least 5 %; 0 where all operators are known.
-Eigen::VectorXd unknown_deviations(const nasbench::SearchSpace& space, const FeatureMap& map,
+Eigen::VectorXd unknown_deviations(const nasbench::NetworkSpace& space, const FeatureMap& map,
                                    const CostPosterior& posterior,
                                    const std::vector<nasbench::Architecture>& architectures);
 
 /// Networks as exported predictors take them, [networks, features + 1]: the sums over operators, undivided, then
 /// unknown_deviations().
-Eigen::MatrixXd network_encoding(const nasbench::SearchSpace& space, const FeatureMap& map,
+Eigen::MatrixXd network_encoding(const nasbench::NetworkSpace& space, const FeatureMap& map,
                                  const CostPosterior& posterior,
                                  const std::vector<nasbench::Architecture>& architectures);
 

@@ -56,7 +56,7 @@ struct Part {
   Eigen::VectorXd features;
 };
 
-std::vector<Part> parts_of(const CostPosterior& posterior, const FeatureMap& map, const nasbench::SearchSpace& space,
+std::vector<Part> parts_of(const CostPosterior& posterior, const FeatureMap& map, const nasbench::NetworkSpace& space,
                            const nasbench::Architecture& architecture, const Eigen::VectorXd& features) {
   std::vector<Part> parts;
   const auto add = [&](const std::string& name, const std::string& kind, Eigen::VectorXd own) {
@@ -80,7 +80,7 @@ std::vector<Part> parts_of(const CostPosterior& posterior, const FeatureMap& map
 }  // namespace
 
 std::vector<PartCost> network_costs(const CostPosterior& posterior, const FeatureMap& map,
-                                    const nasbench::SearchSpace& space, const nasbench::Architecture& architecture) {
+                                    const nasbench::NetworkSpace& space, const nasbench::Architecture& architecture) {
   const FeatureTable table = feature_table(map, space, {architecture});
   const std::vector<Part> parts = parts_of(posterior, map, space, architecture, table.rows().row(0));
   double sum_ms = 0;
@@ -97,7 +97,7 @@ std::vector<PartCost> network_costs(const CostPosterior& posterior, const Featur
 }
 
 std::vector<PartCost> costs_by_kind(const CostPosterior& posterior, const FeatureMap& map,
-                                    const nasbench::SearchSpace& space,
+                                    const nasbench::NetworkSpace& space,
                                     const std::vector<nasbench::Architecture>& architectures) {
   if (architectures.empty()) return {};
   std::map<std::string, Eigen::VectorXd> features;

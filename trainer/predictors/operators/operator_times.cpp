@@ -100,7 +100,7 @@ OperatorMeasurements::OperatorMeasurements(const datasets::Pool& pool,
   const bool is_measured = std::any_of(pool.devices.begin(), pool.devices.end(),
                                        [](const auto& device) { return !device.operator_latencies.empty(); });
   for (const datasets::DeviceRuntime& device : pool.devices) devices_.push_back(device.id);
-  if (!is_measured || pool.space->composed() || !has_xgboost()) return;
+  if (!is_measured || pool.space->search_space() != nullptr || !has_xgboost()) return;
   std::map<std::string, std::uint32_t> numbers;
   std::unordered_map<nasbench::Architecture, std::int32_t, nasbench::ArchitectureHash> number_of;
   for (const nasbench::Architecture& network : networks) {

@@ -148,7 +148,7 @@ constexpr std::size_t most_learned = 100'000;
 
 }  // namespace
 
-FeatureMap get_features(const Archive& archive, const nasbench::SearchSpace& space) {
+FeatureMap get_features(const Archive& archive, const nasbench::NetworkSpace& space) {
   FeatureMap map;
   const nlohmann::json& card = archive.card.at("features");
   for (const nlohmann::json& name : card.at("operators")) {
@@ -161,7 +161,7 @@ FeatureMap get_features(const Archive& archive, const nasbench::SearchSpace& spa
   }
   if (map.raw.empty() || map.raw.front() != 0) throw FormatError("key 'features' lacks 'base'");
   card.at("decisions").get_to(map.options);
-  if (!map.options.empty() && map.options != space.decisions()) {
+  if (!map.options.empty() && map.options != nasbench::search_space(space).decisions()) {
     throw FormatError("key 'features.decisions' does not fit the space " + std::string(space.name()));
   }
   map.unit = get(archive, "features.unit", static_cast<Index>(map.raw.size()), 1, smallest);

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 #include "trainer/core/archive.h"
 #include "trainer/predictors/operators/cost_features.h"
 #include "trainer/predictors/operators/cost_library.h"
@@ -13,7 +13,7 @@ namespace tenshot::trainer::operators {
 
 void put_features(Archive& archive, const FeatureMap& map);
 /// `space` is the archive's own.
-FeatureMap get_features(const Archive& archive, const nasbench::SearchSpace& space);
+FeatureMap get_features(const Archive& archive, const nasbench::NetworkSpace& space);
 
 /// How exactly the numbers of a library are kept: as they are, or in half of the room.
 enum class Exactness { float64, float32 };

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "nasbench/spaces/networks.h"
+#include "trainer/core/space_card.h"
 #include "trainer/predictors/operators/encoded_features.h"
 
 namespace tenshot::trainer::operators {
@@ -72,23 +72,24 @@ void add_similarity(const FormulaValue& x, const CostPosterior& posterior, Formu
 
 }  // namespace
 
-ExportedFormula formula_of(const nasbench::SearchSpace& space, const FeatureMap& map, const CostPosterior& posterior,
+ExportedFormula formula_of(const nasbench::NetworkSpace& space, const FeatureMap& map, const CostPosterior& posterior,
                            const nlohmann::json& card) {
   ExportedFormula exported;
   Formula& formula = exported.formula;
   const auto components = static_cast<Index>(posterior.components.size()), rank = posterior.spread_ms.cols(),
              width = posterior.spread_ms.rows();
-  if (!space.composed()) {
+  const nasbench::SearchSpace* decided = space.search_space();
+  if (decided == nullptr) {
     const std::vector<nasbench::Architecture> networks = carried_networks(card);
     for (const nasbench::Architecture& network : networks) exported.names.push_back(space.format(network));
     exported.encodings = network_encoding(space, map, posterior, networks);
   }
-  formula.width = space.composed() ? static_cast<std::int64_t>(space.encoding_width()) : width + 1;
+  formula.width = decided != nullptr ? static_cast<std::int64_t>(decided->encoding_width()) : width + 1;
   const FormulaValue encoding = encoding_of(formula);
   Eigen::VectorXd per_unit = Eigen::VectorXd::Ones(width);
   per_unit.head(map.unit.size()) = map.unit.cwiseInverse();
-  const FormulaValue x = space.composed() ? features_of(encoding, space, map)
-                                          : encoding.columns(0, width) * constant(formula, per_unit.transpose());
+  const FormulaValue x = decided != nullptr ? features_of(encoding, *decided, map)
+                                            : encoding.columns(0, width) * constant(formula, per_unit.transpose());
   Eigen::VectorXd weights(components);
   for (Index c = 0; c < components; ++c) weights[c] = posterior.components[static_cast<std::size_t>(c)].weight;
   const Eigen::MatrixXd costs = posterior.all_costs_ms();
@@ -106,7 +107,7 @@ ExportedFormula formula_of(const nasbench::SearchSpace& space, const FeatureMap&
       between + (posterior.least_costs_ms.size() > 0 ? log(relative + 1) : relative) + posterior.noise_variance();
   if (posterior.places.compared())
     add_similarity(x.columns(0, posterior.places.typical_costs.size()), posterior, mean, variance);
-  if (!space.composed()) {
+  if (decided == nullptr) {
     const FormulaValue unknown = encoding.columns(width, 1);
     variance = variance + unknown * unknown;
   }

@@ -227,7 +227,7 @@ std::unique_ptr<PoolModel> load_operators(const Archive& archive) {
 }
 
 std::unique_ptr<Predictor> load_operators_predictor(const Archive& archive) {
-  const SearchSpace& space = get_space(archive.card);
+  const NetworkSpace& space = get_space(archive.card);
   return std::make_unique<OperatorsPredictor>(space, archive);
 }
 

@@ -6,6 +6,7 @@
 
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/planning_prior.h"
+#include "trainer/core/space_card.h"
 #include "trainer/predictors/operators/cost_planning.h"
 #include "trainer/predictors/operators/encoded_features.h"
 #include "trainer/predictors/operators/network_costs.h"
@@ -18,7 +19,7 @@ namespace {
 using operators::CostComponent;
 
 /// Where each decision's options begin among the columns of the encoding, and how many there are.
-nlohmann::json columns_of(const SearchSpace& space, const std::vector<std::size_t>& decisions) {
+nlohmann::json columns_of(const nasbench::SearchSpace& space, const std::vector<std::size_t>& decisions) {
   nlohmann::json columns = nlohmann::json::array();
   for (const std::size_t d : decisions) {
     const auto at = space.decisions().begin() + static_cast<std::ptrdiff_t>(d);
@@ -27,35 +28,36 @@ nlohmann::json columns_of(const SearchSpace& space, const std::vector<std::size_
   return columns;
 }
 
-/// The features, divided by their units, of all networks that the document can say them of: of a composed space what
+/// The features, divided by their units, of all networks that the document can say them of: of a search space what
 /// encoded_features() says; of networks by name, "network_features" of those that the predictor carries.
-void put_feature_values(nlohmann::json& document, const SearchSpace& space, const operators::FeatureMap& map,
+void put_feature_values(nlohmann::json& document, const NetworkSpace& space, const operators::FeatureMap& map,
                         const nlohmann::json& card) {
-  if (!space.composed()) {
-    const std::vector<Architecture> known = operators::carried_networks(card);
+  const nasbench::SearchSpace* decided = space.search_space();
+  if (decided == nullptr) {
+    const std::vector<Architecture> known = carried_networks(card);
     const Eigen::MatrixXd rows = operators::feature_table(map, space, known).rows();
     for (std::size_t i = 0; i < known.size(); ++i) {
       document["network_features"][space.format(known[i])] = values_of(rows.row(static_cast<Eigen::Index>(i)));
     }
     return;
   }
-  document["strings"] = strings_document(space);
-  const operators::EncodedFeatures encoded = operators::encoded_features(space, map);
+  document["strings"] = strings_document(*decided);
+  const operators::EncodedFeatures encoded = operators::encoded_features(*decided, map);
   document["first_features"] = values_of(encoded.first);
   document["added_features"] = rows_of(encoded.added);
   for (const auto& part : encoded.parts) {
-    document["parts"].push_back({{"columns", columns_of(space, part.decisions)}, {"rows", rows_of(part.rows)}});
+    document["parts"].push_back({{"columns", columns_of(*decided, part.decisions)}, {"rows", rows_of(part.rows)}});
   }
   for (const auto& use : encoded.first_uses) document["first_uses"].push_back({use.feature, use.value});
 }
 
 }  // namespace
 
-OperatorsPredictor::OperatorsPredictor(const SearchSpace& space, operators::FeatureMap map,
+OperatorsPredictor::OperatorsPredictor(const NetworkSpace& space, operators::FeatureMap map,
                                        operators::CostPosterior posterior, nlohmann::json card)
     : space_(&space), map_(std::move(map)), posterior_(std::move(posterior)), card_(std::move(card)) {}
 
-OperatorsPredictor::OperatorsPredictor(const SearchSpace& space, const Archive& archive)
+OperatorsPredictor::OperatorsPredictor(const NetworkSpace& space, const Archive& archive)
     : space_(&space),
       map_(operators::get_features(archive, space)),
       posterior_(operators::get_posterior(archive, map_)),
@@ -80,7 +82,7 @@ Predictions OperatorsPredictor::predict_as_unlike(const std::vector<Architecture
 }
 
 std::vector<Unfamiliar> OperatorsPredictor::unfamiliar(const std::vector<Architecture>& architectures) const {
-  if (space_->composed()) return {};  // the networks of a space are made of the same operators
+  if (space_->search_space() != nullptr) return {};  // the networks of a space are made of the same operators
   std::vector<Unfamiliar> result(architectures.size());
   for (std::size_t a = 0; a < architectures.size(); ++a) {
     result[a].operators = operators::unknown_groups(map_, *space_, architectures[a]);

@@ -17,13 +17,13 @@ namespace tenshot::trainer {
 /// What the predictor `operators` knows of a device-runtime, as a Predictor with intervals.
 class OperatorsPredictor : public Predictor {
  public:
-  OperatorsPredictor(const SearchSpace& space, operators::FeatureMap map, operators::CostPosterior posterior,
+  OperatorsPredictor(const NetworkSpace& space, operators::FeatureMap map, operators::CostPosterior posterior,
                      nlohmann::json card);
   /// Throws FormatError.
-  OperatorsPredictor(const SearchSpace& space, const Archive& archive);
+  OperatorsPredictor(const NetworkSpace& space, const Archive& archive);
 
   std::string_view kind() const override { return "operators"; }
-  const SearchSpace& space() const override { return *space_; }
+  const NetworkSpace& space() const override { return *space_; }
   datasets::Quantity quantity() const override { return get_quantity(card_); }
   bool has_intervals() const override { return true; }
   /// Throws InputError unless `confidence` is in (0, 1).
@@ -45,7 +45,7 @@ class OperatorsPredictor : public Predictor {
  private:
   LogLatency log_latency(const std::vector<Architecture>& architectures, bool unlike = false) const;
 
-  const SearchSpace* space_;
+  const NetworkSpace* space_;
   operators::FeatureMap map_;
   operators::CostPosterior posterior_;
   nlohmann::json card_;

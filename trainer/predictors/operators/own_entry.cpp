@@ -31,7 +31,7 @@ struct Typical {
   double unit_ms = 1;
 };
 
-Typical typical_of(const FeatureMap& map, const CostLibrary& library, const nasbench::SearchSpace& space,
+Typical typical_of(const FeatureMap& map, const CostLibrary& library, const nasbench::NetworkSpace& space,
                    const AdaptationSet& set) {
   FeatureMap shared = map;
   shared.learned.clear();
@@ -47,7 +47,7 @@ Typical typical_of(const FeatureMap& map, const CostLibrary& library, const nasb
 }
 
 /// Which operators are timed, what the trees say of them, and what is between that and the latencies.
-OperatorTimes learned_times(const nasbench::SearchSpace& space, const AdaptationSet& set, const OwnOperators& own,
+OperatorTimes learned_times(const nasbench::NetworkSpace& space, const AdaptationSet& set, const OwnOperators& own,
                             const std::vector<OperatorSpecification>& others, const std::vector<double>& ms,
                             double unit_ms) {
   OperatorTimes times;
@@ -110,7 +110,7 @@ Eigen::VectorXd linear_costs(const FeatureMap& map, const OperatorTimes& times, 
 
 /// Appends an entry whose costs are those of `times`.
 void append_entry(FeatureMap& map, CostLibrary& library, OperatorTimes times, double unit_ms,
-                  const nasbench::SearchSpace& space, const AdaptationSet& set) {
+                  const nasbench::NetworkSpace& space, const AdaptationSet& set) {
   const auto devices = static_cast<Index>(library.devices());
   library.block.resize(library.devices(), 0);
   library.costs.conservativeResize(devices + 1, Eigen::NoChange);
@@ -145,8 +145,8 @@ std::vector<Remark> add_own_entry(FeatureMap& map, CostLibrary& library, const d
   const auto left_out = [](const std::string& reason) {
     return std::vector<Remark>{{"the times of operators are not used: " + reason, true}};
   };
-  const nasbench::SearchSpace& space = *pool.space;
-  if (space.composed()) return left_out("networks of this space are sums of decisions");
+  const nasbench::NetworkSpace& space = *pool.space;
+  if (space.search_space() != nullptr) return left_out("networks of this space are sums of decisions");
   if (!has_xgboost()) return left_out("this program was built without XGBoost (libxgboost-dev)");
   const OwnOperators own = own_operators(space, set);
   const OperatorSums sums = operator_sums(own, set);

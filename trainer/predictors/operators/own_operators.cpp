@@ -35,7 +35,7 @@ double OwnOperators::timed_share(const OperatorSpecification& operation) const {
   return static_cast<double>(found->second.second) / static_cast<double>(found->second.first);
 }
 
-OwnOperators own_operators(const nasbench::SearchSpace& space, const AdaptationSet& set) {
+OwnOperators own_operators(const nasbench::NetworkSpace& space, const AdaptationSet& set) {
   Times times;
   for (const datasets::OperatorLatency& row : set.operator_latencies) {
     times[row.network][operator_key(row.operation)].push_back(row.latency_ms);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "nasbench/graph/operator_specification.h"
-#include "nasbench/spaces/search_space.h"
+#include "nasbench/spaces/network_space.h"
 #include "trainer/core/adaptation_set.h"
 
 namespace tenshot::trainer::operators {
@@ -27,7 +27,7 @@ struct OwnOperators {
 
 /// Gathers the operators of `set`. Those of networks that were not measured are left out. An operator that has no
 /// network is one of each measured network in which it stands.
-OwnOperators own_operators(const nasbench::SearchSpace& space, const AdaptationSet& set);
+OwnOperators own_operators(const nasbench::NetworkSpace& space, const AdaptationSet& set);
 
 /// What the sums of a network's operators say of its latency.
 struct OperatorSums {

@@ -11,7 +11,7 @@ namespace {
 
 class CostsPrior final : public PlanningPrior {
  public:
-  CostsPrior(const SearchSpace& space, FeatureMap map, CostLibrary library, PosteriorOptions options)
+  CostsPrior(const NetworkSpace& space, FeatureMap map, CostLibrary library, PosteriorOptions options)
       : space_(space), map_(std::move(map)), library_(std::move(library)), options_(std::move(options)) {}
 
   PlanningView view(const std::vector<Architecture>& candidates, const AdaptationSet& measured) const override {
@@ -28,7 +28,7 @@ class CostsPrior final : public PlanningPrior {
   }
 
  private:
-  const SearchSpace& space_;
+  const NetworkSpace& space_;
   FeatureMap map_;
   CostLibrary library_;
   PosteriorOptions options_;

@@ -123,7 +123,7 @@ FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options) {
 }
 
 std::vector<std::vector<double>> latencies_of_pool(const FeatureMap& map, const CostLibrary& library,
-                                                   const SearchSpace& space,
+                                                   const NetworkSpace& space,
                                                    const std::vector<Architecture>& architectures) {
   const FeatureTable table = feature_table(map, space, architectures);
   Eigen::MatrixXd costs = Eigen::MatrixXd::Zero(table.blocks.cols(), library.costs.rows());
@@ -144,7 +144,7 @@ std::vector<std::vector<double>> latencies_of_pool(const FeatureMap& map, const 
   return latency_ms;
 }
 
-AdaptationFeatures adaptation_features(const FeatureMap& map, const SearchSpace& space, const AdaptationSet& set) {
+AdaptationFeatures adaptation_features(const FeatureMap& map, const NetworkSpace& space, const AdaptationSet& set) {
   return {feature_table(map, space, set.architectures).rows(), set.latency_ms, set.whole_milliseconds};
 }
 

@@ -47,10 +47,10 @@ FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options);
 
 /// Latency [device][architecture], ms, that the library expects on the devices it was fitted to.
 std::vector<std::vector<double>> latencies_of_pool(const FeatureMap& map, const CostLibrary& library,
-                                                   const SearchSpace& space,
+                                                   const NetworkSpace& space,
                                                    const std::vector<Architecture>& architectures);
 
 /// The measurements as features.
-AdaptationFeatures adaptation_features(const FeatureMap& map, const SearchSpace& space, const AdaptationSet& set);
+AdaptationFeatures adaptation_features(const FeatureMap& map, const NetworkSpace& space, const AdaptationSet& set);
 
 }  // namespace tenshot::trainer::operators

@@ -3,10 +3,8 @@
 #include <Eigen/Cholesky>
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <numeric>
-#include <vector>
 
 #include "nasbench/support/random.h"
 #include "trainer/predictors/posterior/latency_solver.h"

@@ -16,8 +16,6 @@
 namespace tenshot::trainer::structured {
 namespace {
 
-using nasbench::StructureTable;
-
 constexpr std::size_t most_exact = 40;          ///< measurements that every hypothesis sees all of
 constexpr double described_floor_share = 0.02;  ///< of the median latency that a descriptor lets expect
 

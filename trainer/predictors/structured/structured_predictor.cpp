@@ -1,7 +1,6 @@
 #include "trainer/predictors/structured/structured_predictor.h"
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "trainer/core/part_vocabulary.h"
 #include "trainer/core/planning_prior.h"

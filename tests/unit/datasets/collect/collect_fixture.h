@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "datasets/collect/collect.h"
+#include "nasbench/spaces/search_space.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::datasets {
@@ -100,7 +101,7 @@ class Collect : public testing::Test {
     return "";
   }
 
-  const SearchSpace& space_ = nasbench::nasbench201();
+  const nasbench::SearchSpace& space_ = nasbench::nasbench201();
   CollectOptions options_;
 };
 

@@ -282,7 +282,7 @@ const nasbench::SearchSpace& own_space() {
                                  "own.json");
 }
 
-Pool pool_of(const nasbench::SearchSpace& of, const std::vector<Architecture>& architectures) {
+Pool pool_of(const nasbench::NetworkSpace& of, const std::vector<Architecture>& architectures) {
   Pool pool;
   pool.space = &of;
   DeviceRuntime device;

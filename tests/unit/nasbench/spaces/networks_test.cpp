@@ -36,7 +36,7 @@ TEST(Networks, OneThatIsAdded_IsFoundByItsName) {
   EXPECT_EQ(networks().format(identity), "found-by-name");
   EXPECT_EQ(networks().operator_list(identity), (std::vector<OperatorSpecification>{convolution(3, 4, 1)}));
   EXPECT_EQ(networks().flop_count(identity, {}), 8 * 8 * 3 * 4);
-  EXPECT_EQ(&search_space("networks"), &networks());
+  EXPECT_EQ(&known_space("networks"), &networks());
 }
 
 TEST(Networks, EqualOnes_AreOneNetworkWhereverTheyComeFrom) {
@@ -110,15 +110,13 @@ TEST(Networks, NamesThatNoTableCouldHold_AreRefused) {
   EXPECT_THROW(add_network(named_network("empty", std::vector<OperatorSpecification>{}, "a.csv")), InputError);
 }
 
-TEST(Networks, AreNoCombinationOfDecisions) {
-  Rng rng(1);
-  std::vector<float> encoding(4096);
-  EXPECT_FALSE(networks().composed());
-  EXPECT_THROW(networks().random(rng), InputError);
-  EXPECT_THROW(networks().all(), InputError);
-  EXPECT_THROW(networks().at(0), InputError);
-  EXPECT_THROW(networks().encoding_width(), InputError);
-  EXPECT_FALSE(networks().listable());
+TEST(Networks, AreNoSearchSpace) {
+  EXPECT_EQ(networks().search_space(), nullptr);
+  EXPECT_THROW(search_space(networks()), InputError);
+  EXPECT_EQ(networks().architecture_bytes(), 16U);
+  EXPECT_TRUE(networks().could_be(add_network(named_network("one", {convolution(3, 4, 1)}, "a.csv"))));
+  EXPECT_FALSE(networks().could_be(Architecture(6)));
+  EXPECT_TRUE(networks().input_shape({32, 10}).empty()) << "each has a shape of its own";
 }
 
 TEST(NetworksFile, ReadsBackAsTheSameNetworks) {

@@ -23,13 +23,10 @@ class ToySpace : public SearchSpace {
   std::string_view name() const override { return "toy"; }
   const std::vector<int>& decisions() const override { return decisions_; }
   Architecture parse(std::string_view) const override { return Architecture(decisions_.size()); }
-  std::string format(const Architecture&) const override { return "toy"; }
   void append_format(std::string& text, const Architecture&) const override { text += "toy"; }
   char part_separator() const override { return '+'; }
   const std::vector<std::string>& counted_operations() const override { return counted_operations_; }
   std::vector<double> operation_counts(const Architecture&) const override { return {}; }
-  bool connected(const Architecture&) const override { return true; }
-  Architecture canonical(const Architecture& architecture) const override { return architecture; }
   Network computation(const Architecture& architecture, const NetworkShape& shape, int batch) const override {
     NetworkBuilder builder;
     Source last = builder.input("input", {batch, 2, shape.resolution, shape.resolution});
@@ -40,8 +37,6 @@ class ToySpace : public SearchSpace {
     builder.output(last);
     return builder.take();
   }
-  std::vector<Operator> operators(const NetworkShape&, int) const override { return {}; }
-  std::vector<double> operator_occurrences(const Architecture&) const override { return {}; }
 
  private:
   std::vector<int> decisions_;
@@ -207,13 +202,13 @@ TEST(NasBench201Space, Encodings_AreDistinctAndHaveOneOptionAnEdge) {
 }
 
 TEST(Registry, KnowsNasBench201) {
-  EXPECT_EQ(&search_space("nasbench201"), &nasbench201());
+  EXPECT_EQ(&known_space("nasbench201"), &nasbench201());
   EXPECT_EQ(nasbench201().name(), "nasbench201");
 }
 
 TEST(Registry, UnknownName_IsRefusedWithTheKnownOnes) {
   try {
-    search_space("nasbench-201");
+    known_space("nasbench-201");
     FAIL() << "an unknown space was found";
   } catch (const InputError& error) {
     const std::string message = error.what();

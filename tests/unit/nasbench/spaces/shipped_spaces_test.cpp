@@ -23,7 +23,7 @@ std::int64_t parameters(const SearchSpace& space, const std::string& text) {
 }
 
 TEST(FBNet, HasTwentyTwoLayersOfNineBlocks) {
-  EXPECT_EQ(&search_space("fbnet"), &fbnet());
+  EXPECT_EQ(&known_space("fbnet"), &fbnet());
   EXPECT_EQ(fbnet().decisions(), std::vector<int>(22, 9));
   EXPECT_FALSE(fbnet().size().has_value());
 }
@@ -47,7 +47,7 @@ TEST(FBNet, FlopsOfItsNetworks_AreThoseOfThePaper) {
 }
 
 TEST(OnceForAll, HasTwentyBlocksAndAResolution) {
-  EXPECT_EQ(&search_space("ofa"), &ofa());
+  EXPECT_EQ(&known_space("ofa"), &ofa());
   std::vector<int> decisions;
   for (int unit = 0; unit < 5; ++unit) decisions.insert(decisions.end(), {9, 9, 10, 10});
   decisions.push_back(25);
@@ -122,7 +122,7 @@ class PublicTable : public testing::TestWithParam<const char*> {};
 TEST_P(PublicTable, EveryString_ParsesAndReadsBack) {
   const char* tables = std::getenv("TENSHOT_TABLES");
   if (tables == nullptr) GTEST_SKIP() << "needs the tables of HELP (Lee et al., NeurIPS 2021) in TENSHOT_TABLES";
-  const SearchSpace& space = search_space(GetParam());
+  const NetworkSpace& space = known_space(GetParam());
   std::ifstream table(std::string(tables) + "/help-" + GetParam() + "/latency_ms.csv");
   std::string line;
   std::getline(table, line);

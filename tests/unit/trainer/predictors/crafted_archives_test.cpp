@@ -29,7 +29,7 @@ bool learns_from_operators(const std::string& name) { return name == "operators"
 
 datasets::Pool pool_for(const std::string& name) {
   if (!learns_from_operators(name)) return test::synthetic_pool(40);
-  const SearchSpace& space = nasbench::search_space("fbnet");
+  const SearchSpace& space = nasbench::search_space(nasbench::known_space("fbnet"));
   Rng rng(3);
   std::vector<Architecture> architectures;
   for (int i = 0; i < 40; ++i) architectures.push_back(space.random(rng));

@@ -105,7 +105,7 @@ TEST_F(Report, WithinALimitAreTheNearestAndTheMostAccurate) {
   const std::string cheap = "|skip_connect~0|+|none~0|nor_conv_1x1~1|+|none~0|none~1|skip_connect~2|",
                     dear = "|nor_conv_3x3~0|+|nor_conv_3x3~0|nor_conv_3x3~1|+|none~0|none~1|nor_conv_3x3~2|";
   const auto predictor = load_predictor(path("device.tenshot"));
-  const SearchSpace& space = predictor->space();
+  const NetworkSpace& space = predictor->space();
   const std::vector<double> ms = predictor->predict({space.parse(cheap), space.parse(dear)}, 0.9).latency_ms;
   ASSERT_LT(ms[0], ms[1]);
   test::write(path("accuracies.csv"), "architecture,accuracy\n" + cheap + ",60\n" + dear + ",90\n");

@@ -50,7 +50,7 @@ AdaptationSet measured(const std::vector<Architecture>& networks) {
   return set;
 }
 
-datasets::Pool pool_of(const SearchSpace& space, const std::vector<Architecture>& architectures) {
+datasets::Pool pool_of(const NetworkSpace& space, const std::vector<Architecture>& architectures) {
   datasets::Pool pool;
   pool.space = &space;
   datasets::DeviceRuntime device;
@@ -100,7 +100,7 @@ TEST(OperatorLines, LassoIsCloseToALinearDevice) {
 }
 
 TEST(OperatorLines, FlopsOfOnceForAllKnowThatTheResolutionMultiplies) {
-  const SearchSpace& space = nasbench::search_space("ofa");
+  const SearchSpace& space = nasbench::search_space(nasbench::known_space("ofa"));
   Rng rng(3);
   std::vector<Architecture> architectures;
   for (int i = 0; i < 20; ++i) architectures.push_back(space.random(rng));

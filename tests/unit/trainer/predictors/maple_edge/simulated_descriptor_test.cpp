@@ -99,7 +99,7 @@ TEST(SimulatedDescriptor, DrawsALargerShareForAMadeUpDeviceOnWhichTheOperationCo
 }
 
 struct Encoded {
-  SimulatedSpace space{*fitted().library.model, fitted().pool.space->all()};
+  SimulatedSpace space{*fitted().library.model, nasbench::nasbench201().all()};
   DevicePrior prior{fitted().library, {}};
   SetEncoder encoder{prior, space, fitted().descriptor, 5};
 };

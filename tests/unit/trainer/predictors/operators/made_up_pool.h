@@ -15,7 +15,7 @@
 namespace tenshot::test {
 
 /// Latency of a made-up device: a base, and for each operator a cost for its arithmetic and for its bytes.
-inline double latency_ms(const nasbench::SearchSpace& space, const nasbench::Architecture& architecture, double speed,
+inline double latency_ms(const nasbench::NetworkSpace& space, const nasbench::Architecture& architecture, double speed,
                          double bandwidth) {
   double sum = 0.3 * speed;
   for (const nasbench::OperatorSpecification& op : space.operator_list(architecture)) {
@@ -25,7 +25,7 @@ inline double latency_ms(const nasbench::SearchSpace& space, const nasbench::Arc
   return sum;
 }
 
-inline datasets::Pool pool_of(const nasbench::SearchSpace& space,
+inline datasets::Pool pool_of(const nasbench::NetworkSpace& space,
                               const std::vector<nasbench::Architecture>& architectures) {
   datasets::Pool pool;
   pool.space = &space;
@@ -64,7 +64,7 @@ inline std::vector<nasbench::Architecture> made_up_networks(std::size_t count) {
   return identities;
 }
 
-inline trainer::AdaptationSet measured(const nasbench::SearchSpace& space,
+inline trainer::AdaptationSet measured(const nasbench::NetworkSpace& space,
                                        const std::vector<nasbench::Architecture>& architectures) {
   trainer::AdaptationSet set;
   set.architectures = architectures;

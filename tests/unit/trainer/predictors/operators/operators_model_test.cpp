@@ -221,7 +221,7 @@ TEST_F(OperatorsOnNetworks, TorchScriptSaysNaN_WhereAPredictionIsRefused) {
 #endif
 
 TEST(OperatorsOnALayeredSpace, TenMeasurementsPredictTheOthersAndTorchScriptReadsStrings) {
-  const SearchSpace& space = nasbench::search_space("fbnet");
+  const SearchSpace& space = nasbench::search_space(nasbench::known_space("fbnet"));
   Rng rng(3);
   std::vector<Architecture> known, others;
   for (int i = 0; i < 300; ++i) known.push_back(space.random(rng));
