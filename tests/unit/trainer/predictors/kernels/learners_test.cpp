@@ -1,4 +1,4 @@
-#include "experiments/kernels/learners.h"
+#include "trainer/predictors/kernels/learners.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,7 @@
 #include "trainer/predictors/kernels/operation_features.h"
 #include "trainer/trees/tree_ensemble.h"
 
-namespace tenshot::experiments {
+namespace tenshot::trainer::kernels {
 namespace {
 
 using nasbench::OperatorSpecification;
@@ -84,4 +84,4 @@ TEST(LatencyLearner, RefusesWhatItCannotLearnFrom) {
 }
 
 }  // namespace
-}  // namespace tenshot::experiments
+}  // namespace tenshot::trainer::kernels

@@ -6,7 +6,7 @@
 
 #include "nasbench/graph/operator_specification.h"
 
-namespace tenshot::experiments {
+namespace tenshot::trainer::kernels {
 
 /// One dimension of a grid: its name and where its points lie, in ascending order.
 struct Axis {
@@ -53,4 +53,4 @@ class InterpolationGrid {
 /// where `operation` is no convolution.
 double complexity(const nasbench::OperatorSpecification& operation);
 
-}  // namespace tenshot::experiments
+}  // namespace tenshot::trainer::kernels

@@ -1,9 +1,9 @@
-#include "experiments/kernels/measured_grid.h"
+#include "trainer/predictors/kernels/grid_learner.h"
 
 #include <cmath>
 #include <map>
 
-namespace tenshot::experiments {
+namespace tenshot::trainer::kernels {
 namespace {
 
 std::vector<double> point(const nasbench::OperatorSpecification& op, bool depthwise) {
@@ -61,4 +61,4 @@ std::optional<double> MeasuredGrids::layer_ms(const nasbench::OperatorSpecificat
   return (depthwise ? depthwise_ : convolutions_).interpolate(point(layer, depthwise)).value * complexity(layer);
 }
 
-}  // namespace tenshot::experiments
+}  // namespace tenshot::trainer::kernels

@@ -6,7 +6,7 @@
 
 #include "trainer/predictors/kernels/latency_learner.h"
 
-namespace tenshot::experiments {
+namespace tenshot::trainer::kernels {
 
 /// The learners that Li et al. (2024, §4.2) compare for the latency of operators of one kind. None predicts less than
 /// the smallest latency that it was trained on: a line may fall below zero.
@@ -30,4 +30,4 @@ std::unique_ptr<trainer::kernels::LatencyLearner> train_learner(LearnerKind kind
                                                                 const trainer::kernels::LatencyRows& rows,
                                                                 std::uint64_t seed);
 
-}  // namespace tenshot::experiments
+}  // namespace tenshot::trainer::kernels

@@ -1,4 +1,4 @@
-#include "experiments/kernels/interpolation_grid.h"
+#include "trainer/predictors/kernels/interpolation_grid.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 
-namespace tenshot::experiments {
+namespace tenshot::trainer::kernels {
 namespace {
 
 const double missing = std::nan("");
@@ -97,4 +97,4 @@ TEST(Monnet, ComplexityIsTheMultiplyAddsOfAConvolution) {
 }
 
 }  // namespace
-}  // namespace tenshot::experiments
+}  // namespace tenshot::trainer::kernels

@@ -1,4 +1,4 @@
-#include "experiments/kernels/learners.h"
+#include "trainer/predictors/kernels/learners.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 #include "trainer/predictors/kernels/lasso.h"
 #include "trainer/trees/tree_ensemble.h"
 
-namespace tenshot::experiments {
+namespace tenshot::trainer::kernels {
 namespace {
 
 using trainer::Batch;
@@ -293,4 +293,4 @@ std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRow
   return best_trees(kind, drawn, seed);
 }
 
-}  // namespace tenshot::experiments
+}  // namespace tenshot::trainer::kernels

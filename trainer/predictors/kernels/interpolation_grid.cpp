@@ -1,4 +1,4 @@
-#include "experiments/kernels/interpolation_grid.h"
+#include "trainer/predictors/kernels/interpolation_grid.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "nasbench/support/error.h"
 
-namespace tenshot::experiments {
+namespace tenshot::trainer::kernels {
 namespace {
 
 /// Where a coordinate lies on an axis: between two points, and how far from the lower one.
@@ -118,4 +118,4 @@ double complexity(const nasbench::OperatorSpecification& op) {
   return static_cast<double>(multiply_adds(op));
 }
 
-}  // namespace tenshot::experiments
+}  // namespace tenshot::trainer::kernels

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "datasets/operators/kernel_table.h"
-#include "experiments/kernels/interpolation_grid.h"
+#include "trainer/predictors/kernels/interpolation_grid.h"
 #include "nasbench/graph/operator_specification.h"
 
-namespace tenshot::experiments {
+namespace tenshot::trainer::kernels {
 
 /// MONNET's grids of one runtime, of convolutions and of depthwise ones, from some of the points that were measured.
 class MeasuredGrids {
@@ -29,4 +29,4 @@ class MeasuredGrids {
   InterpolationGrid convolutions_, depthwise_;
 };
 
-}  // namespace tenshot::experiments
+}  // namespace tenshot::trainer::kernels
