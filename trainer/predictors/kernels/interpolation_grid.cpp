@@ -26,12 +26,6 @@ Position position_on(const Axis& axis, double coordinate) {
   return {upper - 1, upper, (coordinate - points[upper - 1]) / (points[upper] - points[upper - 1]), false};
 }
 
-void require_convolution(const nasbench::OperatorSpecification& op) {
-  const bool is_convolution = op.kind == nasbench::OperatorKind::convolution && op.inputs.size() == 1 &&
-                              op.inputs[0].size() == 4 && op.output.size() == 4 && op.groups > 0;
-  if (!is_convolution) throw InputError("'" + format(op) + "' is no 2-D convolution, expected one");
-}
-
 }  // namespace
 
 InterpolationGrid::InterpolationGrid(std::vector<Axis> axes, std::vector<double> values)
@@ -57,12 +51,6 @@ InterpolationGrid::InterpolationGrid(std::vector<Axis> axes, std::vector<double>
 std::size_t InterpolationGrid::missing() const {
   return static_cast<std::size_t>(
       std::count_if(values_.begin(), values_.end(), [](double v) { return std::isnan(v); }));
-}
-
-std::size_t InterpolationGrid::offset(const std::vector<std::size_t>& indices) const {
-  std::size_t result = 0;
-  for (std::size_t d = 0; d < axes_.size(); ++d) result += strides_[d] * indices.at(d);
-  return result;
 }
 
 double InterpolationGrid::between_neighbours(const std::vector<double>& measured, std::size_t at) const {
@@ -111,11 +99,6 @@ Interpolation InterpolationGrid::interpolate(const std::vector<double>& point) c
   result.value = along(0, 0);
   if (std::isnan(result.value)) throw InputError("the grid has missing values around the point; fill them first");
   return result;
-}
-
-double complexity(const nasbench::OperatorSpecification& op) {
-  require_convolution(op);
-  return static_cast<double>(multiply_adds(op));
 }
 
 }  // namespace tenshot::trainer::kernels

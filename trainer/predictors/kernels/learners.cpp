@@ -8,25 +8,16 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 #include "nasbench/support/text.h"
-#include "trainer/networks/feed_forward.h"
-#include "trainer/networks/regression_network.h"
+#include "trainer/predictors/kernels/grid_learner.h"
 #include "trainer/predictors/kernels/lasso.h"
+#include "trainer/predictors/kernels/perceptron_learner.h"
+#include "trainer/trees/tree_archive.h"
 #include "trainer/trees/tree_ensemble.h"
 
 namespace tenshot::trainer::kernels {
 namespace {
 
-using trainer::Batch;
-using trainer::DenseLayer;
-using trainer::RegressionNetwork;
-using trainer::TreeEnsemble;
-using trainer::TreeOptions;
-using trainer::kernels::fit_lasso;
-using trainer::kernels::Lasso;
-using trainer::kernels::LatencyLearner;
-using trainer::kernels::LatencyRows;
-
-constexpr std::array<std::string_view, 4> learner_names = {"lasso", "forest", "boosting", "perceptron"};
+constexpr std::array<std::string_view, 6> names = {"forest", "small-forest", "boosted", "lasso", "perceptron", "grid"};
 constexpr std::size_t folds = 5;
 
 double smallest(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
@@ -48,15 +39,6 @@ LatencyRows shuffled(const LatencyRows& rows, std::uint64_t seed) {
   return some_of(rows, order);
 }
 
-/// Rows whose number is (or is not) `fold` modulo the number of folds.
-LatencyRows of_fold(const LatencyRows& rows, std::size_t fold, bool inside) {
-  std::vector<std::size_t> numbers;
-  for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
-    if ((i % folds == fold) == inside) numbers.push_back(i);
-  }
-  return some_of(rows, numbers);
-}
-
 double squared_relative_error(const LatencyLearner& learner, const LatencyRows& rows) {
   double sum = 0;
   for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
@@ -65,6 +47,7 @@ double squared_relative_error(const LatencyLearner& learner, const LatencyRows& 
   return sum;
 }
 
+/// latency = max(least, intercept + Σ slope · feature).
 class LassoLearner : public LatencyLearner {
  public:
   explicit LassoLearner(const LatencyRows& rows) : least_(smallest(rows.latency_ms)) {
@@ -74,18 +57,32 @@ class LassoLearner : public LatencyLearner {
     for (Eigen::Index i = 0; i < count; ++i) {
       features.row(i) = Eigen::Map<const Eigen::RowVectorXd>(rows.features[static_cast<std::size_t>(i)].data(), width);
     }
-    lasso_ = fit_lasso(features, Eigen::Map<const Eigen::VectorXd>(rows.latency_ms.data(), count));
+    const Lasso lasso = fit_lasso(features, Eigen::Map<const Eigen::VectorXd>(rows.latency_ms.data(), count));
+    const Eigen::VectorXd slope = lasso.weight.cwiseQuotient(lasso.deviation);
+    slope_.assign(slope.data(), slope.data() + width);
+    intercept_ = lasso.intercept - slope.dot(lasso.mean);
   }
+  LassoLearner(const Archive& archive, const std::string& name, const CardField& card, std::size_t width)
+      : slope_(checked_doubles(archive, name + ".slope", not_negative, width)),
+        intercept_(card.at("intercept").number(any_number)),
+        least_(card.at("least_ms").number(positive)) {}
   double predict_ms(const std::vector<double>& features) const override {
-    const Eigen::Map<const Eigen::VectorXd> row(features.data(), static_cast<Eigen::Index>(features.size()));
-    return std::max(lasso_.predict(row), least_);
+    return std::max(std::inner_product(slope_.begin(), slope_.end(), features.begin(), intercept_), least_);
+  }
+  nlohmann::json put(Archive& archive, const std::string& name) const override {
+    archive.put(name + ".slope", to_array(slope_, {static_cast<std::int64_t>(slope_.size())}));
+    return {{"form", "lasso"}, {"intercept", intercept_}, {"least_ms", least_}};
+  }
+  nlohmann::json to_document() const override {
+    return {{"slope", slope_}, {"intercept", intercept_}, {"least_ms", least_}};
   }
 
  private:
-  Lasso lasso_;
-  double least_;
+  std::vector<double> slope_;
+  double intercept_ = 0, least_;
 };
 
+/// latency = exp(base + the sum over the trees).
 class TreeLearner : public LatencyLearner {
  public:
   TreeLearner(const LatencyRows& rows, const TreeOptions& options) {
@@ -97,9 +94,25 @@ class TreeLearner : public LatencyLearner {
     }
     trees_ = train_trees(features, rows.features.front().size(), targets, {}, options);
   }
+  TreeLearner(const Archive& archive, const std::string& name, const CardField& card, std::size_t width)
+      : trees_(get_trees(archive, name, width)) {
+    trees_.base = card.at("base").number({-largest_log_latency, largest_log_latency});
+  }
   double predict_ms(const std::vector<double>& features) const override {
     const std::vector<float> row(features.begin(), features.end());
     return std::exp(trees_.predict(row.data()));
+  }
+  nlohmann::json put(Archive& archive, const std::string& name) const override {
+    put_trees(archive, name, trees_);
+    return {{"form", "trees"}, {"base", trees_.base}};
+  }
+  nlohmann::json to_document() const override {
+    nlohmann::json trees = nlohmann::json::array();
+    for (const SplitTree& tree : trees_.trees) {
+      trees.push_back(nlohmann::json::array());
+      for (const SplitNode& n : tree.nodes) trees.back().push_back({n.feature, n.threshold, n.less, n.other, n.value});
+    }
+    return {{"base", trees_.base}, {"trees", trees}};
   }
 
  private:
@@ -110,7 +123,7 @@ std::vector<TreeOptions> tree_grid(LearnerKind kind, std::uint64_t seed) {
   std::vector<TreeOptions> grid;
   TreeOptions options;
   options.seed = seed;
-  if (kind == LearnerKind::forest) {
+  if (kind == LearnerKind::small_forest) {
     for (const int trees : {3, 10}) {
       for (const double leaf : {1.0, 2.0, 5.0, 25.0}) {
         options.trees = trees;
@@ -141,7 +154,8 @@ std::unique_ptr<LatencyLearner> best_trees(LearnerKind kind, const LatencyRows& 
   for (std::size_t i = 0; i < grid.size() && rows.latency_ms.size() >= folds; ++i) {
     double error = 0;
     for (std::size_t fold = 0; fold < folds; ++fold) {
-      error += squared_relative_error(TreeLearner(of_fold(rows, fold, false), grid[i]), of_fold(rows, fold, true));
+      error += squared_relative_error(TreeLearner(of_fold(rows, fold, folds, false), grid[i]),
+                                      of_fold(rows, fold, folds, true));
     }
     if (error >= least) continue;
     least = error;
@@ -150,147 +164,55 @@ std::unique_ptr<LatencyLearner> best_trees(LearnerKind kind, const LatencyRows& 
   return std::make_unique<TreeLearner>(rows, grid[best]);
 }
 
-struct PerceptronOptions {
-  int width = 64;
-  double learning_rate = 5e-3;
-  std::uint64_t seed = 1;
-};
-
-/// Two hidden layers over standardised features; latencies are in units of their mean.
-class PerceptronLearner : public LatencyLearner {
- public:
-  PerceptronLearner(const LatencyRows& rows, const PerceptronOptions& options) : least_(smallest(rows.latency_ms)) {
-    const std::size_t count = rows.latency_ms.size();
-    unit_ = std::accumulate(rows.latency_ms.begin(), rows.latency_ms.end(), 0.0) / static_cast<double>(count);
-    standardise(rows);
-    const LatencyRows training = of_fold(rows, 0, false), held_out = of_fold(rows, 0, true);
-    const bool stops = !training.latency_ms.empty() && !held_out.latency_ms.empty();
-    train(stops ? training : rows, stops ? held_out : rows, options);
-  }
-
-  double predict_ms(const std::vector<double>& features) const override {
-    return std::max(static_cast<double>(evaluate_layers(layers_, standardised(features)).front()) * unit_, least_);
-  }
-  double error() const { return error_; }
-
- private:
-  void standardise(const LatencyRows& rows) {
-    const auto count = static_cast<double>(rows.latency_ms.size());
-    mean_.assign(rows.features.front().size(), 0);
-    deviation_ = mean_;
-    for (const std::vector<double>& row : rows.features) {
-      for (std::size_t j = 0; j < row.size(); ++j) mean_[j] += row[j] / count;
-    }
-    for (const std::vector<double>& row : rows.features) {
-      for (std::size_t j = 0; j < row.size(); ++j) deviation_[j] += std::pow(row[j] - mean_[j], 2) / count;
-    }
-    // A feature that is the same in all rows varies by rounding alone, and says nothing of rows where it is another.
-    constexpr double rounding = 1e-9;
-    for (std::size_t j = 0; j < mean_.size(); ++j) {
-      const double deviation = std::sqrt(deviation_[j]);
-      varies_.push_back(deviation > rounding * std::abs(mean_[j]));
-      deviation_[j] = varies_.back() ? deviation : 1;
-    }
-  }
-
-  std::vector<float> standardised(const std::vector<double>& features) const {
-    std::vector<float> row;
-    for (std::size_t j = 0; j < features.size(); ++j) {
-      row.push_back(varies_[j] ? static_cast<float>((features[j] - mean_[j]) / deviation_[j]) : 0.0F);
-    }
-    return row;
-  }
-
-  std::vector<float> inputs_of(const LatencyRows& rows) const {
-    std::vector<float> inputs;
-    for (const std::vector<double>& features : rows.features) {
-      const std::vector<float> row = standardised(features);
-      inputs.insert(inputs.end(), row.begin(), row.end());
-    }
-    return inputs;
-  }
-
-  double error_of(const std::vector<DenseLayer>& layers, const std::vector<float>& inputs,
-                  const std::vector<double>& latency_ms) const {
-    const std::vector<float> predicted = evaluate_layers(layers, inputs);
-    double sum = 0;
-    for (std::size_t i = 0; i < predicted.size(); ++i) {
-      sum += std::pow(std::max(predicted[i] * unit_, least_) / latency_ms[i] - 1, 2);
-    }
-    return sum / static_cast<double>(predicted.size());
-  }
-
-  void train(const LatencyRows& training, const LatencyRows& held_out, const PerceptronOptions& options) {
-    constexpr int most_epochs = 400, patience = 50;  // Li et al., §4.2: stop after 50 epochs without improvement
-    constexpr std::size_t batch = 128;
-    const std::vector<float> inputs = inputs_of(training), tests = inputs_of(held_out);
-    const std::size_t width = mean_.size(), count = training.latency_ms.size();
-    RegressionNetwork network(static_cast<int>(width), {options.width, options.width}, options.seed);
-    std::vector<std::size_t> order(count);
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    Rng rng(options.seed, 1);
-    error_ = HUGE_VAL;
-    for (int epoch = 0, last = 0; epoch < most_epochs && epoch - last < patience; ++epoch) {
-      rng.shuffle(order);
-      for (std::size_t begin = 0; begin < count; begin += batch) {
-        std::vector<float> rows, targets;
-        for (std::size_t i = begin; i < std::min(begin + batch, count); ++i) {
-          const auto from = inputs.begin() + static_cast<std::ptrdiff_t>(order[i] * width);
-          rows.insert(rows.end(), from, from + static_cast<std::ptrdiff_t>(width));
-          targets.push_back(static_cast<float>(training.latency_ms[order[i]] / unit_));
-        }
-        const Batch step{static_cast<int>(targets.size()), rows.data(), targets.data(), targets.data()};
-        network.train_step(step, options.learning_rate);
-      }
-      const double error = error_of(network.layers(), tests, held_out.latency_ms);
-      if (!(error < error_)) continue;
-      error_ = error;
-      layers_ = network.layers();
-      last = epoch;
-    }
-    if (layers_.empty()) layers_ = network.layers();
-  }
-
-  std::vector<double> mean_, deviation_;
-  std::vector<bool> varies_;
-  std::vector<DenseLayer> layers_;
-  double unit_ = 1, least_, error_ = HUGE_VAL;
-};
-
-std::unique_ptr<LatencyLearner> best_perceptron(const LatencyRows& rows, std::uint64_t seed) {
-  std::unique_ptr<PerceptronLearner> best;
-  for (const int width : {64, 128}) {
-    for (const double rate : {5e-3, 5e-4}) {
-      auto learner = std::make_unique<PerceptronLearner>(rows, PerceptronOptions{width, rate, seed});
-      if (best == nullptr || learner->error() < best->error()) best = std::move(learner);
-    }
-  }
-  return best;
-}
-
 }  // namespace
 
-std::string_view name(LearnerKind kind) { return learner_names.at(static_cast<std::size_t>(kind)); }
-
-LearnerKind learner_kind(std::string_view name) {
-  const auto found = std::find(learner_names.begin(), learner_names.end(), name);
-  if (found == learner_names.end()) {
-    throw InputError("there is no learner '" + excerpt(name) + "'; there are: " + joined(learner_names));
+LatencyRows of_fold(const LatencyRows& rows, std::size_t fold, std::size_t folds, bool inside) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
+    if ((i % folds == fold) == inside) numbers.push_back(i);
   }
-  return static_cast<LearnerKind>(found - learner_names.begin());
+  return some_of(rows, numbers);
 }
 
-std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRows& rows, std::uint64_t seed) {
+std::string_view name(LearnerKind kind) { return names.at(static_cast<std::size_t>(kind)); }
+
+std::vector<std::string> learner_names() { return {names.begin(), names.end() - 1}; }
+
+LearnerKind learner_kind(std::string_view name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw InputError("there is no learner '" + excerpt(name) + "'; there are: " + joined(learner_names()));
+  }
+  return static_cast<LearnerKind>(found - names.begin());
+}
+
+std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRows& rows, const std::string& category,
+                                              std::uint64_t seed) {
   const bool sound = !rows.latency_ms.empty() && rows.features.size() == rows.latency_ms.size() &&
                      std::all_of(rows.latency_ms.begin(), rows.latency_ms.end(), [](double y) { return y > 0; }) &&
                      std::all_of(rows.features.begin(), rows.features.end(), [&](const std::vector<double>& row) {
                        return !row.empty() && row.size() == rows.features.front().size();
                      });
   if (!sound) throw InputError("a learner needs rows of as many features each, and a positive latency of each");
+  if (kind == LearnerKind::grid) return train_grid(rows, category);
+  TreeOptions forest;
+  forest.seed = seed;
+  if (kind == LearnerKind::forest) return std::make_unique<TreeLearner>(rows, forest);
   const LatencyRows drawn = shuffled(rows, seed);
   if (kind == LearnerKind::lasso) return std::make_unique<LassoLearner>(drawn);
   if (kind == LearnerKind::perceptron) return best_perceptron(drawn, seed);
   return best_trees(kind, drawn, seed);
+}
+
+std::unique_ptr<LatencyLearner> load_learner(const Archive& archive, const std::string& name, const CardField& card,
+                                             std::size_t width) {
+  const auto form = card.find("form");
+  const std::string text = form ? form->text() : "trees";
+  if (text == "trees") return std::make_unique<TreeLearner>(archive, name, card, width);
+  if (text == "lasso") return std::make_unique<LassoLearner>(archive, name, card, width);
+  if (text == "perceptron") return std::make_unique<PerceptronLearner>(archive, name, card, width);
+  if (text == "grid") return load_grid(archive, name, card, width);
+  form->fail("trees, lasso, perceptron or grid");
 }
 
 }  // namespace tenshot::trainer::kernels
