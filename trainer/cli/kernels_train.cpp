@@ -69,11 +69,8 @@ Table read_table(const std::string& file, const nasbench::FusionRules& rules) {
   return table;
 }
 
-std::vector<WholeNetwork> whole_networks(const OptionParser& options, const nasbench::FusionRules& rules) {
+std::vector<WholeNetwork> whole_networks(const trainer::AdaptationSet& measured, const nasbench::FusionRules& rules) {
   std::vector<WholeNetwork> networks;
-  if (!options.has("measurements")) return networks;
-  const datasets::MeasuredSource measured =
-      read_measurements(options, nasbench::networks(), datasets::Quantity::latency).measured;
   for (std::size_t i = 0; i < measured.architectures.size(); ++i) {
     const nasbench::NamedNetwork& network = nasbench::named_network(measured.architectures[i]);
     networks.push_back({network.name, trainer::kernels::kernels_of(trainer::kernels::graph_of(network), rules),
@@ -169,11 +166,17 @@ void learn_kernels(const OptionParser& options, const std::string& file, Learner
   const nasbench::FusionRules rules = nasbench::fusion_rules(options.get("rules"));
   networks_of(options);
   const Table table = read_table(file, rules);
-  const std::vector<WholeNetwork> networks = whole_networks(options, rules);
+  trainer::AdaptationSet measured;
+  if (options.has("measurements")) {
+    auto read = read_measurements(options, nasbench::networks(), datasets::Quantity::latency).measured;
+    measured.architectures = std::move(read.architectures);
+    measured.latency_ms = std::move(read.latency_ms);
+  }
+  const std::vector<WholeNetwork> networks = whole_networks(measured, rules);
   KernelModel model(table.samples, table.call_ms, seed, learner);
   model.find_errors(table.samples, seed, learner);
   const WholeNetworks whole = fit_whole_networks(networks, model, table.samples, correction, seed, learner);
-  const auto predictor = trainer::make_kernels_predictor(model, rules, table.samples.size(), seed, whole);
+  const auto predictor = trainer::make_kernels_predictor(model, rules, table.samples.size(), seed, whole, measured);
   tell_kernels(model, outcome);
   if (!networks.empty()) compare(networks, model, whole, outcome);
   MadeFolders made;

@@ -153,7 +153,8 @@ nasbench::Network kernels::graph_of(const nasbench::NamedNetwork& named) {
 }
 
 std::unique_ptr<Predictor> make_kernels_predictor(const KernelModel& model, const nasbench::FusionRules& rules,
-                                                  std::size_t samples, std::uint64_t seed, const WholeNetworks& whole) {
+                                                  std::size_t samples, std::uint64_t seed, const WholeNetworks& whole,
+                                                  const AdaptationSet& measured) {
   nlohmann::json card = {{"content", "predictor"},
                          {"predictor", "kernels"},
                          {"samples", samples},
@@ -176,7 +177,11 @@ std::unique_ptr<Predictor> make_kernels_predictor(const KernelModel& model, cons
                              {"largest_work", type.largest_work},
                              {"error", type.error}});
   }
-  put_space(card, nasbench::networks(), {});
+  for (std::size_t i = 0; i < measured.architectures.size(); ++i) {
+    const std::string name = nasbench::networks().format(measured.architectures[i]);
+    card["adaptation_set"].push_back({{"architecture", name}, {"latency_ms", measured.latency_ms[i]}});
+  }
+  put_space(card, nasbench::networks(), measured.architectures);
   return std::make_unique<KernelsPredictor>(model, rules, whole, std::move(card));
 }
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "nasbench/spaces/networks.h"
+#include "trainer/core/adaptation_set.h"
 #include "trainer/core/predictor.h"
 #include "trainer/predictors/kernels/whole_networks.h"
 
@@ -13,10 +14,11 @@ namespace tenshot::trainer {
 /// runtime's fusion rules, corrected by what whole networks took. It learns from kernels that were measured on the
 /// device, not from a pool. Its intervals are those of held-out networks, without any those of held-out kernels, and
 /// wider by the kernels whose type was never measured, which unfamiliar() names; a model without errors
-/// (KernelModel::find_errors) has none. It has no TorchScript.
+/// (KernelModel::find_errors) has none. It has no TorchScript. `measured`: the whole networks, which the card lists.
 std::unique_ptr<Predictor> make_kernels_predictor(const kernels::KernelModel& model, const nasbench::FusionRules& rules,
                                                   std::size_t samples, std::uint64_t seed,
-                                                  const kernels::WholeNetworks& whole = {});
+                                                  const kernels::WholeNetworks& whole = {},
+                                                  const AdaptationSet& measured = {});
 /// Throws FormatError where nodes do not form trees, rules are none, or a number is out of its range.
 std::unique_ptr<Predictor> load_kernels_predictor(const Archive& archive);
 
