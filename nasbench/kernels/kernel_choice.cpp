@@ -69,6 +69,20 @@ void add_conditions(KernelChoice& choice, const std::string& size, const json& t
   }
 }
 
+/// Says why `later` has no place behind `earlier`, which holds wherever it does.
+[[noreturn]] void refuse(const std::vector<KernelChoice>& choices, std::size_t earlier, std::size_t later,
+                         const std::string& file) {
+  const KernelChoice &a = choices[earlier], &b = choices[later];
+  const std::string first = "kernels[" + std::to_string(earlier) + "]",
+                    second = "kernels[" + std::to_string(later) + "]";
+  if (a.operations == b.operations && a.when.size() == b.when.size() && a.kernel != b.kernel) {
+    throw FormatError(file + ": " + first + " and " + second + " contradict each other: the same conditions choose '" +
+                      excerpt(a.kernel) + "' and '" + excerpt(b.kernel) + "', expected one of them");
+  }
+  throw FormatError(file + ": " + second + " ('" + excerpt(b.kernel) + "') is never chosen, because " + first + " ('" +
+                    excerpt(a.kernel) + "') holds wherever it does; expected the particular before the general");
+}
+
 }  // namespace
 
 std::vector<std::string> size_names() {
@@ -116,17 +130,7 @@ void require_consistent(const std::vector<KernelChoice>& choices, const std::str
           a.operations.empty() || (!b.operations.empty() && std::includes(a.operations.begin(), a.operations.end(),
                                                                           b.operations.begin(), b.operations.end()));
       if (!wider || !std::includes(b.when.begin(), b.when.end(), a.when.begin(), a.when.end())) continue;
-      const std::string first = "kernels[" + std::to_string(earlier) + "]",
-                        second = "kernels[" + std::to_string(later) + "]";
-      const bool same = a.operations == b.operations && a.when.size() == b.when.size();
-      if (same && a.kernel != b.kernel) {
-        throw FormatError(file + ": " + first + " and " + second +
-                          " contradict each other: the same conditions choose '" + excerpt(a.kernel) + "' and '" +
-                          excerpt(b.kernel) + "', expected one of them");
-      }
-      throw FormatError(file + ": " + second + " ('" + excerpt(b.kernel) + "') is never chosen, because " + first +
-                        " ('" + excerpt(a.kernel) +
-                        "') holds wherever it does; expected the particular before the general");
+      refuse(choices, earlier, later, file);
     }
   }
 }

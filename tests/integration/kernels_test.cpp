@@ -224,9 +224,10 @@ TEST_F(KernelsVerb, EachLearnerTrainsPredictsEvaluatesAndExports) {
                 .exit_code,
             0);
   ASSERT_EQ(run("tenshot network generate --space synthetic-cnn --count 6 --seed 3 --out " + file("zoo")).exit_code, 0);
-  ASSERT_EQ(
-      run("tenshot collect --runtime libtorch-eager --networks " + file("zoo") + " --out " + file("pool")).exit_code,
-      0);
+  ASSERT_EQ(run("tenshot collect --runtime libtorch-eager --networks " + file("zoo") +
+                " --runs 5 --attempts 1 --patience 0 --out " + file("pool"))
+                .exit_code,
+            0);
   ASSERT_EQ(run("head -5 " + file("pool/libtorch-eager_t1_b1/latencies.csv") + " >" + file("four.csv")).exit_code, 0);
   const std::string measured = " --networks " + file("zoo") + " --measurements " + file("four.csv");
   for (const std::string learner : {"lasso", "perceptron", "forest", "small-forest", "boosted"}) {
