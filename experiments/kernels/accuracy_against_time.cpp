@@ -15,8 +15,6 @@
 
 #include "datasets/pool/pool.h"
 #include "experiments/kernels/kept_rows.h"
-#include "experiments/kernels/learners.h"
-#include "experiments/kernels/measured_grid.h"
 #include "experiments/kernels/measured_target.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
@@ -34,13 +32,13 @@ using namespace tenshot;
 using datasets::KernelRow;
 using datasets::Pool;
 using experiments::KeptRows;
-using experiments::LearnerKind;
 using experiments::MeasuredNetwork;
 using experiments::Target;
 using nasbench::Architecture;
 using nasbench::OperatorSpecification;
 using trainer::kernels::KernelModel;
 using trainer::kernels::KernelSample;
+using trainer::kernels::LearnerKind;
 using trainer::kernels::NetworkKernel;
 
 /// What a predictor was given.
@@ -85,7 +83,7 @@ class Comparison {
       for (const double share : {0.05, 0.25, 1.0}) combined(count, share);
     }
     for (const LearnerKind learner :
-         {LearnerKind::lasso, LearnerKind::forest, LearnerKind::boosting, LearnerKind::perceptron}) {
+         {LearnerKind::lasso, LearnerKind::small_forest, LearnerKind::boosted, LearnerKind::perceptron}) {
       for (const std::size_t count : {3, 10, 30, 1000}) li(learner, count);
     }
   }
@@ -224,7 +222,10 @@ class Comparison {
   /// The kernels of the first networks, one by one, and those networks as a whole, which tell T_overhead.
   void li(LearnerKind learner, std::size_t count) {
     count = std::min(count, target_.train.size());
-    const std::string method = "Li, " + std::string(name(learner)),
+    const bool forest = learner == LearnerKind::small_forest, boosted = learner == LearnerKind::boosted;
+    const std::string method = "Li, " + (forest    ? "forest"
+                                         : boosted ? "boosting"
+                                                   : std::string(name(learner))),
                       budget = std::to_string(count) + " networks' kernels";
     if (has(method, budget)) return;
     std::set<std::string> names;
@@ -242,7 +243,7 @@ class Comparison {
       samples.push_back({row.kernel, row.leading, row.latency_ms});
       latency_ms[key_of({row.kernel, row.leading})] = row.latency_ms;
     }
-    const KernelModel model(samples, 0, [&](const auto& rows) { return train_learner(learner, rows, 1); });
+    const KernelModel model(samples, 0, 1, learner);
     double overhead_ms = 0;
     for (std::size_t i = 0; i < count; ++i) {
       double sum = 0;
@@ -258,39 +259,70 @@ class Comparison {
     });
   }
 
-  /// Convolutions and depthwise convolutions by their grids. MONNET models no other layer: one factor, the median over
-  /// three whole networks, stands for them.
+  /// Convolutions and depthwise convolutions on grids of fewer or more points of those measured.
+  struct Grids {
+    std::vector<KernelSample> samples;
+    double seconds = 0;
+  };
+  Grids grids(int level) const {
+    const std::vector<std::set<std::int64_t>> images = {{14, 56}, {7, 28, 112}, {7, 14, 28, 56, 112}},
+                                              channels = {{8, 512}, {8, 128, 512}, {8, 32, 128, 512}};
+    const std::vector<std::set<int>> windows = {{1, 3}, {1, 3, 5}, {1, 3, 5}},
+                                     depthwise_windows = {{3}, {3, 5}, {1, 3, 5}};
+    const auto l = static_cast<std::size_t>(level - 1);
+    Grids found;
+    for (const KernelRow& row : target_.grid) {
+      const OperatorSpecification& op = row.leading;
+      const auto& heights = row.kernel == "depthwise_convolution" ? depthwise_windows[l] : windows[l];
+      const bool is_point = images[l].count(op.inputs[0][2]) != 0 && channels[l].count(op.inputs[0][1]) != 0 &&
+                            channels[l].count(op.output[1]) != 0 && heights.count(op.kernel.height) != 0;
+      if (!is_point) continue;
+      found.seconds += row.seconds;
+      if (row.refused.empty()) found.samples.push_back({row.kernel, op, row.latency_ms});
+    }
+    return found;
+  }
+
+  /// A layer by its grid, whatever is fused to it; nothing where it is no convolution of images.
+  static double layer_ms(const KernelModel& model, const OperatorSpecification& layer) {
+    if (layer.kind != nasbench::OperatorKind::convolution || layer.inputs[0].size() != 4) return 0;
+    const bool depthwise = layer.groups == layer.inputs[0][1];
+    return model.kernel({depthwise ? "depthwise_convolution" : "convolution", layer}).latency_ms;
+  }
+
+  /// MONNET models no other layer than its grids': one factor, the median over three whole networks, stands for them.
   void monnet(int level) {
     const std::string budget = "grid " + std::to_string(level);
     if (has("MONNET, single layers", budget) && has("MONNET", budget)) return;
-    const experiments::MeasuredGrids grids(target_.grid, level);
-    double seconds = target_.call_s + grids.seconds();
+    const Grids given = grids(level);
+    const KernelModel model(given.samples, target_.call_ms, 1, LearnerKind::grid);
+    double seconds = target_.call_s + given.seconds;
     const auto sum = [&](const MeasuredNetwork& network) {
       double total = target_.call_ms;
-      for (const NetworkKernel& kernel : network.kernels) total += grids.layer_ms(kernel.leading).value_or(0);
+      for (const NetworkKernel& kernel : network.kernels) total += layer_ms(model, kernel.leading);
       return total;
     };
-    add_layers(budget, grids, seconds);
+    add_layers(budget, model, given, seconds);
     std::vector<double> factors;
     for (const MeasuredNetwork* network : planned(3)) {
       factors.push_back(network->latency_ms / sum(*network));
       seconds += network->seconds;
     }
     const double factor = upper_median(factors);
-    add({"MONNET", budget, 3, grids.points(), seconds},
+    add({"MONNET", budget, 3, given.samples.size(), seconds},
         [&](const MeasuredNetwork& network) { return factor * sum(network); });
   }
 
   /// MONNET's error on single layers: the convolutions of networks, each alone, which no grid was given.
-  void add_layers(const std::string& budget, const experiments::MeasuredGrids& grids, double seconds) {
+  void add_layers(const std::string& budget, const KernelModel& model, const Grids& given, double seconds) {
     std::vector<double> predicted, measured;
     for (const KernelRow& row : target_.of_networks) {
-      const auto layer_ms = row.refused.empty() ? grids.layer_ms(row.leading) : std::nullopt;
-      if (!layer_ms) continue;
-      predicted.push_back(*layer_ms);
+      const double ms = row.refused.empty() ? layer_ms(model, row.leading) : 0;
+      if (ms == 0) continue;
+      predicted.push_back(ms);
       measured.push_back(row.latency_ms);
     }
-    add({"MONNET, single layers", budget, 0, grids.points(), seconds}, predicted, measured);
+    add({"MONNET, single layers", budget, 0, given.samples.size(), seconds}, predicted, measured);
   }
 
   /// `operators`, with what nn-Meter's kernels say of every network as one more device of the pool.

@@ -1,56 +1,18 @@
 #include "experiments/kernels/deduced_kernels.h"
 
 #include <algorithm>
-#include <array>
-#include <optional>
 #include <set>
-
-#include "nasbench/support/error.h"
 
 namespace tenshot::experiments {
 
-using nasbench::Extent;
 using nasbench::Kernel;
 using nasbench::Network;
 using nasbench::NetworkNode;
 using nasbench::OperatorKind;
-using nasbench::OperatorSpecification;
 using nasbench::Shape;
 using nasbench::Source;
 
 namespace {
-
-/// Shapes of a convolution, in the words of the algorithms.
-struct ConvolutionShape {
-  explicit ConvolutionShape(const OperatorSpecification& op) {
-    const bool sound = op.inputs.size() == 1 && op.inputs[0].size() == 4 && op.output.size() == 4 && op.groups > 0;
-    const bool is_convolution = op.kind == OperatorKind::convolution || op.kind == OperatorKind::transposed_convolution;
-    if (!is_convolution || !sound) throw InputError("'" + format(op) + "' is no 2-D convolution, expected one");
-    input_channels = op.inputs[0][1];
-    output_channels = op.output[1];
-    input_pixels = op.inputs[0][2] * op.inputs[0][3];
-    output_height = op.output[2];
-    output_width = op.output[3];
-  }
-  std::int64_t input_channels, output_channels, input_pixels, output_height, output_width;
-};
-
-bool has_kernel(const OperatorSpecification& op, int size) { return op.kernel == Extent{size, size}; }
-
-std::int64_t rounded_up(std::int64_t value, std::int64_t divisor) { return (value + divisor - 1) / divisor; }
-
-/// CheckWinograd, Algorithm B.3, lines 12 to 30.
-bool takes_winograd(const OperatorSpecification& op, const ConvolutionShape& shape, MobileGpu gpu) {
-  if (op.groups != 1 || !has_kernel(op, 3) || !(op.stride == Extent{1, 1})) return false;
-  const bool adreno = gpu == MobileGpu::adreno || gpu == MobileGpu::adreno6xx;
-  const std::int64_t source_depth = rounded_up(shape.input_channels, 4);
-  const std::int64_t output_depth = rounded_up(shape.output_channels, 4);
-  const std::int64_t least_source = adreno ? 32 : 16;
-  const std::int64_t least_output = adreno ? 32 : gpu == MobileGpu::amd ? 8 : 16;
-  if (source_depth < least_source || output_depth < least_output) return false;
-  const std::int64_t tiles = rounded_up(shape.output_height, 4) * rounded_up(shape.output_width, 4);
-  return tiles >= (gpu == MobileGpu::adreno6xx ? 128 : adreno ? 64 : 32);
-}
 
 /// IsLinkable, Algorithm B.2, lines 21 to 26.
 bool is_linkable(const NetworkNode& node) {
@@ -81,23 +43,6 @@ bool is_foldable(OperatorKind kind) {
 }
 
 }  // namespace
-
-std::string_view name(TfliteKernel kernel) {
-  constexpr std::array<std::string_view, 5> names = {"convolution_2d", "convolution_winograd_4x4_6x6",
-                                                     "convolution_2d_grouped", "depthwise_convolution",
-                                                     "fully_connected"};
-  return names.at(static_cast<std::size_t>(kernel));
-}
-
-TfliteKernel select_tflite_kernel(const OperatorSpecification& op, MobileGpu gpu) {
-  const ConvolutionShape shape(op);
-  if (op.groups > 1 && op.groups == shape.input_channels) return TfliteKernel::depthwise;
-  if (op.groups == 1 && has_kernel(op, 1) && shape.input_pixels == 1) return TfliteKernel::fully_connected;
-  // Lines 6 to 11; the source divides the input channels by the groups too.
-  const bool whole_groups = shape.input_channels / op.groups % 4 == 0 && shape.output_channels / op.groups % 4 == 0;
-  if (op.groups != 1 && whole_groups) return TfliteKernel::grouped;
-  return takes_winograd(op, shape, gpu) ? TfliteKernel::winograd : TfliteKernel::convolution;
-}
 
 std::vector<Kernel> tflite_gpu_kernels(const Network& network, InputOrder order) {
   const std::size_t count = network.nodes.size();

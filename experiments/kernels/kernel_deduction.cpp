@@ -12,6 +12,7 @@
 #include "experiments/kernels/deduced_kernels.h"
 #include "experiments/kernels/profiles.h"
 #include "experiments/kernels/published_cnn.h"
+#include "nasbench/kernels/fusion_rules.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/text.h"
@@ -56,23 +57,12 @@ TrueKernel parse_kernel(const std::string& text) {
   }
 }
 
-experiments::MobileGpu gpu_of(const std::string& setting) {
+/// The rules of the phone's delegate.
+const nasbench::FusionRules& rules_of(const std::string& setting) {
+  static const nasbench::FusionRules adreno = nasbench::fusion_rules("tflite-gpu-adreno6xx"),
+                                     other = nasbench::fusion_rules("tflite-gpu-mali");
   // Adreno 640 and 616; Mali-G76; A12 (Li et al., 2024, Table 1).
-  const bool adreno = setting == "pixel4_gpu" || setting == "mi8se_gpu";
-  return adreno ? experiments::MobileGpu::adreno6xx : experiments::MobileGpu::other;
-}
-
-/// Pools over the whole image are TensorFlow Lite's mean.
-bool covers_image(const OperatorSpecification& op) {
-  return op.kind == OperatorKind::global_pool ||
-         (op.kind == OperatorKind::average_pool && op.output.size() == 4 && op.output[2] * op.output[3] == 1);
-}
-
-std::string deduced_kernel(const OperatorSpecification& op, experiments::MobileGpu gpu) {
-  if (op.kind == OperatorKind::convolution) return std::string(name(experiments::select_tflite_kernel(op, gpu)));
-  if (op.kind == OperatorKind::linear) return "fully_connected";
-  if (op.kind == OperatorKind::concatenate) return "concat";
-  return covers_image(op) ? "mean" : "pooling_2d";
+  return setting == "pixel4_gpu" || setting == "mi8se_gpu" ? adreno : other;
 }
 
 struct Selection {
@@ -87,7 +77,8 @@ Selection compare_selection(const experiments::ProfiledNetworks& table, std::siz
     for (std::size_t i = 0; i < network.operators.size(); ++i) {
       const OperatorSpecification& op = network.operators[i];
       const std::string ran = parse_kernel(network.profiles[i][setting].kernel).kernel;
-      const std::string deduced = deduced_kernel(op, gpu_of(table.settings[setting]));
+      const std::string deduced =
+          chosen_kernel(rules_of(table.settings[setting]).kernels, op, nasbench::fusion_types(op).front());
       ++result.operators;
       if (op.kind == OperatorKind::convolution) {
         auto& [all, right] = result.convolutions[ran];

@@ -1,7 +1,7 @@
 // Operation-wise prediction (Li et al., 2024, §4) on the phones of Li, Paolieri and Golubchik (EdgeSys 2024): GPUs from
 // the profiles of their operators, with and without the kernels that the delegate selects; CPUs, whose operators the
 // table does not time, from the latencies of whole networks. Usage: operation_wise --tables mobile-cnn --out FOLDER
-// [--learners lasso,forest] [--splits 5]. A run that was stopped goes on where it was.
+// [--learners lasso,boosted] [--splits 5]. A run that was stopped goes on where it was.
 
 #include <algorithm>
 #include <cmath>
@@ -15,23 +15,24 @@
 #include <tuple>
 
 #include "datasets/tables/csv.h"
-#include "experiments/kernels/deduced_kernels.h"
-#include "experiments/kernels/kernel_sum.h"
 #include "experiments/kernels/profiles.h"
+#include "nasbench/kernels/fusion_rules.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/random.h"
 #include "trainer/core/metrics.h"
+#include "trainer/predictors/kernels/kernel_model.h"
 #include "trainer/predictors/kernels/lasso.h"
 #include "trainer/predictors/kernels/operation_features.h"
 
 namespace {
 
 using namespace tenshot;
-using experiments::LearnerKind;
 using experiments::ProfiledNetwork;
 using nasbench::OperatorSpecification;
+using trainer::kernels::KernelModel;
+using trainer::kernels::LearnerKind;
 
 constexpr std::size_t training_sizes[] = {30, 51}, tested = 51;
 
@@ -75,20 +76,20 @@ std::vector<std::size_t> order_of(std::size_t count, int split) {
   return order;
 }
 
-experiments::Categorise categories(bool deduced, const std::string& setting) {
-  if (!deduced) return trainer::kernels::operation_category;
-  const bool adreno = setting == "pixel4_gpu" || setting == "mi8se_gpu";
-  const auto gpu = adreno ? experiments::MobileGpu::adreno6xx : experiments::MobileGpu::other;
-  return [gpu](const OperatorSpecification& op) {
-    if (op.kind != nasbench::OperatorKind::convolution) return trainer::kernels::operation_category(op);
-    return "conv:" + std::string(name(experiments::select_tflite_kernel(op, gpu)));
-  };
+/// As the tables call a learner.
+std::string label(LearnerKind learner) {
+  if (learner == LearnerKind::small_forest) return "forest";
+  return learner == LearnerKind::boosted ? "boosting" : std::string(name(learner));
 }
 
-experiments::TimedNetwork timed(const ProfiledNetwork& network, std::size_t setting, double total_ms) {
-  experiments::TimedNetwork result{network.operators, {}, total_ms};
-  for (const auto& profile : network.profiles) result.operator_ms.push_back(profile[setting].latency_ms);
-  return result;
+/// What operators share a learner with: their kind, or the kernel that the delegate takes.
+std::string category_of(const OperatorSpecification& op, bool deduced, const std::string& setting) {
+  const std::string kind = trainer::kernels::operation_category(op);
+  if (!deduced || op.kind != nasbench::OperatorKind::convolution) return kind;
+  const bool adreno = setting == "pixel4_gpu" || setting == "mi8se_gpu";
+  static const nasbench::FusionRules rules[] = {nasbench::fusion_rules("tflite-gpu-mali"),
+                                                nasbench::fusion_rules("tflite-gpu-adreno6xx")};
+  return "conv:" + chosen_kernel(rules[adreno ? 1 : 0].kernels, op, kind);
 }
 
 struct MeanError {
@@ -105,29 +106,39 @@ Row predict_gpu(const experiments::ProfiledNetworks& table, std::size_t setting,
                 const std::map<std::string, double>& latency_ms, LearnerKind learner, bool deduced,
                 std::size_t networks, int split) {
   const std::vector<std::size_t> order = order_of(table.networks.size(), split);
-  std::vector<experiments::TimedNetwork> training;
+  const auto kernel_of = [&](const OperatorSpecification& op) {
+    return trainer::kernels::NetworkKernel{category_of(op, deduced, table.settings[setting]), op};
+  };
+  std::vector<trainer::kernels::KernelSample> samples;
+  double overhead_ms = 0;
   for (std::size_t i = 0; i < networks; ++i) {
     const ProfiledNetwork& network = table.networks[order[i]];
-    training.push_back(timed(network, setting, latency_ms.at(network.name)));
+    overhead_ms += latency_ms.at(network.name) / static_cast<double>(networks);
+    for (std::size_t k = 0; k < network.operators.size(); ++k) {
+      const double operator_ms = network.profiles[k][setting].latency_ms;
+      samples.push_back({kernel_of(network.operators[k]).kernel, network.operators[k], operator_ms});
+      overhead_ms -= operator_ms / static_cast<double>(networks);
+    }
   }
-  const experiments::KernelSum sum(training, learner, categories(deduced, table.settings[setting]),
-                                   static_cast<std::uint64_t>(split) + 1);
+  const KernelModel model(samples, overhead_ms, static_cast<std::uint64_t>(split) + 1, learner);
   MeanError operators, winograd;
   std::vector<double> predicted, measured;
   for (std::size_t i = order.size() - tested; i < order.size(); ++i) {
     const ProfiledNetwork& network = table.networks[order[i]];
+    double sum_ms = overhead_ms;
     for (std::size_t k = 0; k < network.operators.size(); ++k) {
       const experiments::Profile& profile = network.profiles[k][setting];
-      const double operator_ms = sum.operator_ms(network.operators[k]);
+      const double operator_ms = model.kernel(kernel_of(network.operators[k])).latency_ms;
+      sum_ms += operator_ms;
       operators.add(operator_ms, profile.latency_ms);
       if (profile.kernel.find("winograd") != std::string::npos) winograd.add(operator_ms, profile.latency_ms);
     }
-    predicted.push_back(sum.network_ms(network.operators));
+    predicted.push_back(sum_ms);
     measured.push_back(latency_ms.at(network.name));
   }
   const trainer::Metrics metrics = trainer::evaluate(predicted, measured);
   return {table.settings[setting],
-          std::string(name(learner)),
+          label(learner),
           deduced ? "deduced" : "operations",
           networks,
           split,
@@ -312,7 +323,7 @@ class Experiment {
     for (const LearnerKind learner : settings_.learners) {
       for (const bool deduced : {false, true}) {
         const std::string kernels = deduced ? "deduced" : "operations";
-        if (is_there({table_.settings[setting], std::string(name(learner)), kernels, networks, split})) continue;
+        if (is_there({table_.settings[setting], label(learner), kernels, networks, split})) continue;
         rows_.push_back(predict_gpu(table_, setting, latency_ms, learner, deduced, networks, split));
         keep();
       }
@@ -334,8 +345,8 @@ int main(int argc, char** argv) {
   cxxopts::Options options("operation_wise", "Operation-wise latency prediction on public tables.");
   options.add_options()("tables", "folder with operators.csv and latency_ms.csv", cxxopts::value<std::string>())(
       "out", "folder of the results", cxxopts::value<std::string>())(
-      "learners", "of lasso, forest, boosting, perceptron",
-      cxxopts::value<std::vector<std::string>>()->default_value("lasso,forest,boosting,perceptron"))(
+      "learners", "of lasso, small-forest, boosted, perceptron",
+      cxxopts::value<std::vector<std::string>>()->default_value("lasso,small-forest,boosted,perceptron"))(
       "splits", "random splits of the networks", cxxopts::value<int>()->default_value("5"))("help", "this");
   try {
     const cxxopts::ParseResult given = options.parse(argc, argv);
@@ -345,7 +356,7 @@ int main(int argc, char** argv) {
     }
     Settings settings{given["tables"].as<std::string>(), given["out"].as<std::string>(), {}, given["splits"].as<int>()};
     for (const std::string& learner : given["learners"].as<std::vector<std::string>>()) {
-      settings.learners.push_back(experiments::learner_kind(learner));
+      settings.learners.push_back(trainer::kernels::learner_kind(learner));
     }
     Experiment(settings).run();
   } catch (const std::exception& error) {

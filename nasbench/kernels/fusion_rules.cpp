@@ -85,16 +85,38 @@ class Groups {
 
 BranchRule branch_rule(const JsonReader& reader, const char* key) {
   const std::string text = reader.text(key, "none");
-  for (const BranchRule rule : {BranchRule::none, BranchRule::first, BranchRule::last}) {
+  for (const BranchRule rule : {BranchRule::none, BranchRule::first, BranchRule::last, BranchRule::latest}) {
     if (text == name(rule)) return rule;
   }
-  reader.fail(key, "none, first or last", json(text));
+  reader.fail(key, "none, first, last or latest", json(text));
+}
+
+/// The choices of kernels, each for one operation or a list of them.
+std::vector<KernelChoice> choices_of(const JsonReader& reader, Groups& known) {
+  std::vector<KernelChoice> choices;
+  const json& list = reader.array("kernels");
+  if (list.size() > most_members) reader.fail("kernels", "at most " + std::to_string(most_members), list);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const std::string place = "kernels[" + std::to_string(i) + "]";
+    if (!list[i].is_object()) reader.fail_at(place, R"({"kernel": "winograd", "when": {"groups": 1}})", list[i]);
+    const json when = list[i].value("when", json::object());
+    const json named = when.is_object() ? when.value("operation", json::array()) : json::array();
+    std::set<std::string> operations;
+    for (const json& operation : named.is_array() ? named : json::array({named})) {
+      const std::set<std::string>& more = known.operators_of(operation, place + ".when.operation");
+      operations.insert(more.begin(), more.end());
+    }
+    choices.push_back(parse_kernel_choice(list[i], place, reader.file(), std::move(operations)));
+  }
+  require_consistent(choices, reader.file());
+  return choices;
 }
 
 }  // namespace
 
 std::string_view name(BranchRule rule) {
   if (rule == BranchRule::none) return "none";
+  if (rule == BranchRule::latest) return "latest";
   return rule == BranchRule::first ? "first" : "last";
 }
 
@@ -160,6 +182,9 @@ FusionRules parse_fusion_rules(std::string_view text, const std::string& file) {
     }
     rules.multi_inbound = branch_rule(reader, "multi_inbound");
     rules.multi_outbound = branch_rule(reader, "multi_outbound");
+    if (rules.multi_outbound == BranchRule::latest)
+      reader.fail("multi_outbound", "none, first or last", json("latest"));
+    rules.kernels = choices_of(reader, known);
     return rules;
   });
 }
@@ -188,6 +213,7 @@ nlohmann::ordered_json to_json(const FusionRules& rules) {
   for (const auto& [first, next] : rules.pairs) document["pairs"].push_back({first, next});
   document["multi_inbound"] = name(rules.multi_inbound);
   document["multi_outbound"] = name(rules.multi_outbound);
+  if (!rules.kernels.empty()) document["kernels"] = to_json(rules.kernels);
   return document;
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "nasbench/graph/operator_specification.h"
+#include "nasbench/kernels/kernel_choice.h"
 
 namespace tenshot::nasbench {
 
@@ -16,9 +16,10 @@ namespace tenshot::nasbench {
 enum class BranchRule : std::uint8_t {
   none,   ///< nothing fuses across
   first,  ///< the first that may fuse does: inputs in their order, readers in the order of execution
-  last
+  last,
+  latest  ///< of inputs alone: that which is computed last, where all have the output's shape, else the first one
 };
-/// "none", "first", "last".
+/// "none", "first", "last", "latest".
 std::string_view name(BranchRule rule);
 
 /// Which operators a runtime executes as one kernel (nn-Meter §4; Zhang et al., MobiSys 2021).
@@ -29,6 +30,7 @@ struct FusionRules {
   std::set<std::pair<std::string, std::string>> pairs;
   BranchRule multi_inbound = BranchRule::none;
   BranchRule multi_outbound = BranchRule::none;
+  std::vector<KernelChoice> kernels;  ///< which kernel is taken for the operator that a kernel begins with
 
   /// Whether an operator `next` may join a kernel whose first operator is `first`.
   bool fuses(const OperatorSpecification& first, const OperatorSpecification& next) const;
@@ -47,14 +49,17 @@ const std::vector<std::string>& known_fusion_types();
 ///     {"format": "tenshot.fusion/1", "name": "my runtime",
 ///      "groups": {"convolutions": ["convolution", "depthwise_convolution"]},
 ///      "pairs": [["convolutions", "batch_norm"], ["convolutions", "activation"], ["add", "relu"]],
-///      "multi_inbound": "first", "multi_outbound": "none"}
+///      "multi_inbound": "first", "multi_outbound": "none",
+///      "kernels": [{"kernel": "winograd", "when": {"operation": "convolution", "groups": 1, "tiles": {"at_least":
+///      32}}},
+///                  {"kernel": "direct", "when": {"operation": ["convolutions"]}}]}
 ///
 /// A group stands for its members, which are operators or groups. Throws FormatError that names `file`, the place, what
 /// is found there and what is expected: an operator that is not known, a group that contains itself, a pair of other
-/// than two.
+/// than two, kernels that contradict each other (require_consistent).
 FusionRules parse_fusion_rules(std::string_view text, const std::string& file);
 
-/// The rules of a file, or shipped ones by their name: "none", "activation", "activation-add". Throws FileError,
+/// The rules of a file, or shipped ones by their name: "none", "activation", "tflite-gpu-adreno6xx". Throws FileError,
 /// FormatError.
 FusionRules fusion_rules(const std::string& name_or_file);
 

@@ -44,10 +44,20 @@ class KernelSearch {
  private:
   static std::size_t index(int node) { return static_cast<std::size_t>(node); }
 
+  /// The inputs whose kernels a node may join.
+  std::vector<Source> candidates(const NetworkNode& node) const {
+    if (rules_.multi_inbound != BranchRule::latest || node.inputs.empty()) return node.inputs;
+    const bool same_shapes = std::all_of(node.operation.inputs.begin(), node.operation.inputs.end(),
+                                         [&](const Shape& shape) { return shape == node.operation.output; });
+    const auto chosen = same_shapes ? std::max_element(node.inputs.begin(), node.inputs.end()) : node.inputs.begin();
+    const bool alone = chosen->node >= 0 && network_.nodes[index(chosen->node)].outputs.size() == 1;
+    return alone ? std::vector<Source>{*chosen} : std::vector<Source>{};
+  }
+
   /// The kernel that `node` joins, or −1.
   int joined_kernel(int node) const {
     std::vector<int> inbounds;  // kernels, −1 for an input of the network, in the order of the inputs
-    for (const Source& source : network_.nodes[index(node)].inputs) {
+    for (const Source& source : candidates(network_.nodes[index(node)])) {
       const int kernel = source.node < 0 ? -1 : kernel_of_[index(source.node)];
       if (kernel < 0 || std::find(inbounds.begin(), inbounds.end(), kernel) == inbounds.end())
         inbounds.push_back(kernel);
@@ -126,7 +136,9 @@ class KernelSearch {
     while (!ready.empty()) {
       const int next = ready.top();
       ready.pop();
-      kernels.push_back({members_[index(next)], kernel_name(network_, members_[index(next)])});
+      const std::string name = kernel_name(network_, members_[index(next)]);
+      const NetworkNode& first = network_.nodes[index(members_[index(next)].front())];
+      kernels.push_back({members_[index(next)], with_chosen_kernel(rules_, name, first.operation)});
       for (const int reader : kernels_reading(next)) {
         if (--waiting[index(reader)] == 0) ready.push(reader);
       }
@@ -156,6 +168,12 @@ std::string kernel_name(const Network& network, const std::vector<int>& nodes) {
   for (const int node : nodes)
     types.push_back(fusion_types(network.nodes[static_cast<std::size_t>(node)].operation).front());
   return joined(types, "++");
+}
+
+std::string with_chosen_kernel(const FusionRules& rules, const std::string& name, const OperatorSpecification& first) {
+  const std::string type = fusion_types(first).front();
+  if (name.rfind(type, 0) != 0) return name;
+  return chosen_kernel(rules.kernels, first, type) + name.substr(type.size());
 }
 
 std::vector<Kernel> find_kernels(const Network& network, const FusionRules& rules) {

@@ -1,9 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "experiments/kernels/published_cnn.h"
+#include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/temporary_folder.h"
@@ -17,6 +19,10 @@ class KernelsVerb : public testing::Test {
   void SetUp() override {
     const nasbench::Network network = experiments::published_cnn("resnet18");
     write_file_quickly(folder_.path() / "resnet18.onnx", nasbench::onnx_model(network, {}));
+    nasbench::NetworkBuilder b;
+    const auto image = b.input("input", {1, 2, 8, 8});
+    b.output(b.activation("relu", b.convolution("conv", image, 8, {nasbench::same_window(3)}), "relu"));
+    write_file_quickly(folder_.path() / "small.onnx", nasbench::onnx_model(b.take(), {}));
   }
   std::string file(const std::string& name) const { return quoted(folder_.path() / name); }
 
@@ -162,6 +168,135 @@ TEST_F(KernelsVerb, SamplesTrainsAndPredicts) {
   EXPECT_EQ(predicted.exit_code, 0) << predicted.err;
   EXPECT_NE(predicted.out.find(" ms"), std::string::npos) << predicted.out;
   EXPECT_NE(predicted.err.find("convolution"), std::string::npos) << predicted.err;  // no such kernel was measured
+}
+
+TEST_F(KernelsVerb, MeasuresAGridAndPredictsByIt) {
+  const std::string grid =
+      "tenshot kernels grid --runtime libtorch-eager --kind convolution --image 4,8 --channels 2,8 --window 1,3 "
+      "--stride 1 --kernels " +
+      file("grid.csv") + " --out " + file("grid.tenshot");
+  const Outcome made = run(grid + " --json");
+  ASSERT_EQ(made.exit_code, 0) << made.err;
+  const std::string table = slurp(folder_.path() / "grid.csv");
+  EXPECT_EQ(std::count(table.begin(), table.end(), '\n'), 1 + 1 + 2 * 2 * 2 * 2);  // header, call, points
+  EXPECT_NE(table.find(",grid of libtorch-eager at 1 threads,"), std::string::npos);
+  const nlohmann::json json = nlohmann::json::parse(made.out);
+  EXPECT_EQ(json.at("samples"), 16);
+  EXPECT_EQ(json.at("kernels").at(0).at("kernel"), "convolution");
+  EXPECT_GT(json.at("kernels").at(0).at("held_out_error"), 0);
+  // What is there is not measured again, and gives the same predictor; a point that is missing is measured.
+  const std::string predictor = slurp(folder_.path() / "grid.tenshot");
+  ASSERT_EQ(run(grid).exit_code, 0);
+  EXPECT_EQ(slurp(folder_.path() / "grid.csv"), table);
+  EXPECT_EQ(slurp(folder_.path() / "grid.tenshot"), predictor);
+  ASSERT_EQ(run("head -9 " + file("grid.csv") + " >" + file("part") + " && mv " + file("part") + " " + file("grid.csv"))
+                .exit_code,
+            0);
+  ASSERT_EQ(run(grid).exit_code, 0);
+  const std::string again = slurp(folder_.path() / "grid.csv");
+  EXPECT_EQ(std::count(again.begin(), again.end(), '\n'), 18);
+  EXPECT_EQ(again.substr(0, 200), table.substr(0, 200));
+  const Outcome predicted =
+      run("tenshot predict --json --predictor " + file("grid.tenshot") + " " + file("small.onnx"));
+  ASSERT_EQ(predicted.exit_code, 0) << predicted.err;
+  const nlohmann::json row = nlohmann::json::parse(predicted.out).at("predictions").at(0);
+  EXPECT_LT(row.at("lower_ms"), row.at("latency_ms"));
+  EXPECT_GT(row.at("upper_ms"), row.at("latency_ms"));
+  // Holes are filled and said; what is no grid is refused.
+  ASSERT_EQ(run("sed -i 5d " + file("grid.csv")).exit_code, 0);
+  const std::string as_it_is = "tenshot kernels grid --kernels " + file("grid.csv") + " --out " + file("g.tenshot");
+  const Outcome hole = run(as_it_is);
+  ASSERT_EQ(hole.exit_code, 0) << hole.err;
+  EXPECT_NE(hole.err.find("convolution: 1 of 16 points of the grid were not measured"), std::string::npos) << hole.err;
+  ASSERT_EQ(run("sed -i 4,14d " + file("grid.csv")).exit_code, 0);
+  const Outcome no_grid = run(as_it_is);
+  EXPECT_EQ(no_grid.exit_code, 1);
+  EXPECT_NE(no_grid.err.find("are no grid: "), std::string::npos) << no_grid.err;
+  EXPECT_EQ(run("tenshot kernels grid --runtime libtorch-eager --image 7,x --kernels k.csv --out g").exit_code, 2);
+}
+
+/// Measured here: twelve convolutions, twelve additions, and six networks.
+TEST_F(KernelsVerb, EachLearnerTrainsPredictsEvaluatesAndExports) {
+  const std::string kernels = file("kernels.csv"), device = file("device.tenshot");
+  ASSERT_EQ(run("tenshot kernels sample --runtime libtorch-eager --kind conv,add --initial 12 --around 1 --most 14 "
+                "--out " +
+                kernels)
+                .exit_code,
+            0);
+  ASSERT_EQ(run("tenshot network generate --space synthetic-cnn --count 6 --seed 3 --out " + file("zoo")).exit_code, 0);
+  ASSERT_EQ(run("tenshot collect --runtime libtorch-eager --networks " + file("zoo") +
+                " --runs 5 --attempts 1 --patience 0 --out " + file("pool"))
+                .exit_code,
+            0);
+  ASSERT_EQ(run("head -5 " + file("pool/libtorch-eager_t1_b1/latencies.csv") + " >" + file("four.csv")).exit_code, 0);
+  const std::string measured = " --networks " + file("zoo") + " --measurements " + file("four.csv");
+  for (const std::string learner : {"lasso", "perceptron", "forest", "small-forest", "boosted"}) {
+    const Outcome trained = run("tenshot kernels train --json --learner " + learner + measured + " --kernels " +
+                                kernels + " --out " + device);
+    if (trained.exit_code != 0 && learner != "lasso" && learner != "perceptron") {
+      EXPECT_NE(trained.err.find("XGBoost"), std::string::npos) << trained.err;
+      continue;
+    }
+    ASSERT_EQ(trained.exit_code, 0) << learner << ": " << trained.err;
+    EXPECT_NE(trained.out.find("nine of ten networks that were held out"), std::string::npos) << trained.out;
+    const Outcome evaluated = run("tenshot evaluate --json --predictor " + device + " --networks " + file("zoo") +
+                                  " --measurements " + file("pool/libtorch-eager_t1_b1/latencies.csv"));
+    ASSERT_EQ(evaluated.exit_code, 0) << learner << ": " << evaluated.err;
+    EXPECT_EQ(nlohmann::json::parse(evaluated.out).at("architectures"), 2);  // without the four that it was fitted to
+    const std::string document = file("device.json");
+    EXPECT_EQ(run("tenshot export --predictor " + device + " --document " + document).exit_code, 0) << learner;
+    const nlohmann::json exported = nlohmann::json::parse(slurp(folder_.path() / "device.json"));
+    EXPECT_EQ(exported.at("held_out_errors").size(), 4U);
+    const Outcome script = run("tenshot export --predictor " + device + " --torchscript " + file("device.pt"));
+    EXPECT_EQ(script.exit_code, 1);
+    EXPECT_NE(script.err.find("has no form in tensors; export a --document"), std::string::npos) << script.err;
+  }
+  const Outcome none = run("tenshot kernels train --learner oracle --kernels " + kernels + " --out " + device);
+  EXPECT_EQ(none.exit_code, 1);
+  EXPECT_NE(none.err.find("there are: forest, small-forest, boosted, lasso"), std::string::npos) << none.err;
+  // A kind without rows is named, and the interval is wider than that of what was measured.
+  const Outcome predicted = run("tenshot predict --predictor " + device + " " + file("small.onnx"));
+  EXPECT_NE(predicted.err.find("relu"), std::string::npos) << predicted.err;
+  EXPECT_NE(predicted.err.find("the interval is wider"), std::string::npos) << predicted.err;
+}
+
+TEST_F(KernelsVerb, DeducesWhatMobileRuntimesTake) {
+  const std::string deduce = "tenshot kernels deduce --runtime ";
+  const Outcome rules = run(deduce + "tflite-gpu --gpu mali");
+  ASSERT_EQ(rules.exit_code, 0) << rules.err;
+  EXPECT_EQ(nlohmann::json::parse(rules.out).at("name"), "tflite-gpu-mali");
+  const Outcome found =
+      run(deduce + "pytorch-vulkan --json --out " + file("vulkan.json") + " " + file("resnet18.onnx"));
+  ASSERT_EQ(found.exit_code, 0) << found.err;
+  const nlohmann::json kinds = nlohmann::json::parse(found.out).at("kinds");
+  // ResNet-18: 17 convolutions of 7×7 and 3×3, three of 1×1; a ReLU joins nine of them, and eight additions.
+  EXPECT_EQ(kinds.at("conv2d++batch_norm++relu"), 9);
+  EXPECT_EQ(kinds.at("conv2d_pw++batch_norm"), 3);
+  EXPECT_EQ(kinds.at("add++relu"), 8);
+  const Outcome same = run("tenshot kernels find --json --rules " + file("vulkan.json") + " " + file("resnet18.onnx"));
+  EXPECT_EQ(nlohmann::json::parse(same.out).at("kinds"), kinds);
+  EXPECT_EQ(run(deduce + "tflite-gpu").exit_code, 2);
+  EXPECT_EQ(run(deduce + "tflite-gpu --gpu voodoo").exit_code, 2);
+  EXPECT_EQ(run(deduce + "pytorch-vulkan --gpu mali").exit_code, 2);
+  EXPECT_EQ(run(deduce + "libtorch-eager").exit_code, 2);
+  write_file_quickly(folder_.path() / "rules.json",
+                     R"({"format": "tenshot.fusion/1", "pairs": [], "kernels": [{"kernel": "a", "when": {"groups": 1}},
+                         {"kernel": "b", "when": {"groups": 1}}]})");
+  const Outcome torn = run("tenshot kernels find --rules " + file("rules.json") + " " + file("resnet18.onnx"));
+  EXPECT_EQ(torn.exit_code, 1);
+  EXPECT_NE(torn.err.find("kernels[0] and kernels[1] contradict each other"), std::string::npos) << torn.err;
+}
+
+TEST_F(KernelsVerb, ATableOfTwoRuntimesIsRefused) {
+  const std::string header = "kernel,operation,inputs,output,window,stride,dilation,groups,purpose,latency_ms\n",
+                    row = "linear,linear,1x8,1x8,1x1,1x1,1x1,1,";
+  write_file_quickly(folder_.path() / "two.csv", header + row + "sample of libtorch-eager at 1 threads,2\n" + row +
+                                                     "grid of opencv-dnn at 1 threads,3\n");
+  const Outcome two = run("tenshot kernels train --learner lasso --kernels " + file("two.csv") + " --out " + file("d"));
+  EXPECT_EQ(two.exit_code, 1);
+  EXPECT_NE(two.err.find("two.csv holds kernels of 'libtorch-eager at 1 threads' and of 'opencv-dnn at 1 threads'"),
+            std::string::npos)
+      << two.err;
 }
 
 TEST_F(KernelsVerb, BadTablesOfKernelsAreNamed) {

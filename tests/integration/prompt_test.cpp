@@ -39,9 +39,9 @@ TEST(Prompt, TheShortOptionShowsTheVersion) { EXPECT_EQ(run("tenshot -v").out, r
 
 /// The verbs and the sub-verbs that do work for a user, and an option set that is refused for nothing but what lacks.
 TEST(Prompt, HelpMarksWhatIsRequiredAndItIsRequired) {
-  for (const char* verb :
-       {"train", "plan", "adapt", "evaluate", "report", "experiment", "export", "predict", "collect", "info",
-        "dataset import", "network generate", "network describe", "kernels detect", "kernels find"}) {
+  for (const char* verb : {"train", "plan", "adapt", "evaluate", "report", "experiment", "export", "predict", "collect",
+                           "info", "dataset import", "network generate", "network describe", "kernels detect",
+                           "kernels find", "kernels deduce", "kernels grid", "kernels train"}) {
     const Outcome help = run(std::string("tenshot ") + verb + " --help"), bare = run(std::string("tenshot ") + verb);
     EXPECT_EQ(help.exit_code, 0) << verb;
     EXPECT_EQ(bare.exit_code, 2) << verb << " without any option";
@@ -100,7 +100,8 @@ TEST(Prompt, SwappedFilesAreNoticed) {
 TEST(Prompt, AVerbSaysWhichVerbsAreBelowIt) {
   const Outcome none = run("tenshot kernels");
   EXPECT_EQ(none.exit_code, 2);
-  EXPECT_NE(none.err.find("tenshot kernels needs detect, find, sample or train"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("tenshot kernels needs detect, find, deduce, sample, grid or train"), std::string::npos)
+      << none.err;
   const Outcome unknown = run("tenshot cold start model.onnx");
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_NE(unknown.err.find("tenshot cold needs measure, plan, run or predict, not 'start'"), std::string::npos)

@@ -8,6 +8,7 @@
 #include "nasbench/formats/network_file.h"
 #include "nasbench/kernels/fusion_rules.h"
 #include "nasbench/kernels/kernel_search.h"
+#include "nasbench/kernels/shipped_rules.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
@@ -32,6 +33,9 @@ constexpr const char* detect_example =
 constexpr const char* find_example =
     "  tenshot kernels find --rules activation-add model.onnx\n"
     "  tenshot kernels find --rules rules.json model.onnx --json\n";
+constexpr const char* deduce_example =
+    "  tenshot kernels deduce --runtime tflite-gpu --gpu mali --out rules.json\n"
+    "  tenshot kernels deduce --runtime pytorch-vulkan model.onnx --json\n";
 
 std::map<std::string, int> counts_of(const std::vector<Kernel>& kernels) {
   std::map<std::string, int> counts;
@@ -52,6 +56,20 @@ nlohmann::ordered_json to_json(const Network& network, const std::vector<Kernel>
   return json;
 }
 
+/// The kernels of a network's file under rules, for people or as JSON.
+void show(const std::string& model, const nasbench::FusionRules& rules, const OptionParser& options) {
+  const Network network = nasbench::read_network_file(model, read_options(options));
+  const std::vector<Kernel> kernels = find_kernels(network, rules);
+  if (options.has("json")) {
+    std::cout << to_json(network, kernels, rules.name).dump(1, ' ', false, nlohmann::json::error_handler_t::replace)
+              << "\n";
+    return;
+  }
+  for (const auto& [kind, count] : counts_of(kernels)) std::cout << count << "\t" << kind << "\n";
+  std::cout << kernels.size() << " kernels of " << network.nodes.size() << " operators under the rules " << rules.name
+            << "\n";
+}
+
 void find(const Arguments& arguments) {
   OptionParser options("kernels find",
                        "Says which kernels a runtime executes of a network: its operators, fused by the rules of "
@@ -65,17 +83,57 @@ void find(const Arguments& arguments) {
   if (!options.parse(arguments)) return;
   const std::string rules_name = options.required("rules");
   const std::string model = options.required("model");
-  const nasbench::FusionRules rules = nasbench::fusion_rules(rules_name);
-  const Network network = nasbench::read_network_file(model, read_options(options));
-  const std::vector<Kernel> kernels = find_kernels(network, rules);
-  if (options.has("json")) {
-    std::cout << to_json(network, kernels, rules.name).dump(1, ' ', false, nlohmann::json::error_handler_t::replace)
-              << "\n";
+  show(model, nasbench::fusion_rules(rules_name), options);
+}
+
+/// The shipped rules of a runtime: TensorFlow Lite's depend on the GPU.
+std::string deduced_rules(const OptionParser& options) {
+  const std::string runtime = options.required("runtime");
+  if (runtime == "pytorch-vulkan") {
+    if (options.has("gpu")) throw UsageError("--gpu is of tflite-gpu: pytorch-vulkan chooses alike on all");
+    return runtime;
+  }
+  if (runtime != "tflite-gpu") {
+    throw UsageError("--runtime is '" + excerpt(runtime) + "', expected tflite-gpu or pytorch-vulkan; of others " +
+                     "kernels detect finds out by measuring");
+  }
+  const std::string gpu = options.required("gpu");
+  if (gpu == "adreno6xx" || gpu == "adreno" || gpu == "amd" || gpu == "mali") return runtime + "-" + gpu;
+  throw UsageError("--gpu is '" + excerpt(gpu) + "', expected adreno6xx, adreno, amd or mali");
+}
+
+void deduce(const Arguments& arguments) {
+  OptionParser options("kernels deduce",
+                       "Says by the rules in a mobile runtime's source, nothing measured, which kernel it takes for an "
+                       "operator and what it fuses (Li et al., Algorithms B.1 to B.3): as JSON, or for a network.",
+                       deduce_example);
+  options.add_positional("model", "the network's file, *.onnx, *.tflite or *.param");
+  options.text("runtime", "required: tflite-gpu (TensorFlow Lite's GPU delegate) or pytorch-vulkan (PyTorch Mobile)");
+  options.text("gpu", "required with tflite-gpu: adreno6xx, adreno (others of Adreno), amd, mali (PowerVR, Apple too)");
+  options.text("out", "file of the rules (tenshot.fusion/1), which --rules takes; - is standard output");
+  add_shape_option(options);
+  options.flag("json", "the network's kernels as JSON on standard output");
+  if (!options.parse(arguments)) return;
+  const std::string name = deduced_rules(options);
+  const std::vector<nasbench::ShippedRules>& shipped = nasbench::shipped_rules();
+  const auto rules = std::find_if(shipped.begin(), shipped.end(), [&](const auto& each) { return each.name == name; });
+  const std::string out = options.has("out") ? options.get("out") : options.has("model") ? "" : "-";
+  if (options.has("model")) {
+    FileRoles files;
+    files.reads("MODEL", options.get("model"));
+    if (!out.empty()) files.writes("--out", out);
+    files.require_distinct();
+    show(options.get("model"), nasbench::fusion_rules(name), options);
+  }
+  if (out.empty()) return;
+  if (out == "-") {
+    std::cout << rules->content;
     return;
   }
-  for (const auto& [kind, count] : counts_of(kernels)) std::cout << count << "\t" << kind << "\n";
-  std::cout << kernels.size() << " kernels of " << network.nodes.size() << " operators under the rules " << rules.name
-            << "\n";
+  MadeFolders made;
+  made.for_file(out);
+  write_file_atomically(out, std::string(rules->content));
+  say_written(out, "rules of " + name, "tenshot kernels find --rules " + out + " model.onnx", options.has("quiet"));
 }
 
 double share(const OptionParser& options, const std::string& option) {
@@ -163,13 +221,22 @@ void detect(const Arguments& arguments) {
 }
 
 void run(const Arguments& arguments) {
-  run_sub_verb("kernels", {{"detect", detect}, {"find", find}, {"sample", sample_kernels}, {"train", train_kernels}},
-               std::string(detect_example) + find_example + sample_kernels_example + train_kernels_example, arguments);
+  run_sub_verb("kernels",
+               {{"detect", detect},
+                {"find", find},
+                {"deduce", deduce},
+                {"sample", sample_kernels},
+                {"grid", grid_kernels},
+                {"train", train_kernels}},
+               std::string(detect_example) + find_example + deduce_example + sample_kernels_example +
+                   grid_kernels_example + train_kernels_example,
+               arguments);
 }
 
 }  // namespace
 
 const Command kernels_command = {
-    "kernels", "detect what a runtime fuses, find the kernels of a network, measure kernels, predict by them", run};
+    "kernels", "detect or deduce what a runtime fuses, find the kernels of a network, measure kernels, predict by them",
+    run};
 
 }  // namespace tenshot::cli

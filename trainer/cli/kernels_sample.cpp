@@ -2,32 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <optional>
 
-#include "datasets/operators/kernel_table.h"
-#include "descriptor/fusion/fusion_cases.h"
-#include "descriptor/isolation/isolation.h"
 #include "nasbench/kernels/kernel_network.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/spaces/synthetic_cnn.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 #include "trainer/cli/command.h"
 #include "trainer/cli/file_roles.h"
+#include "trainer/cli/kernels_measuring.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
-#include "trainer/cli/signals.h"
 #include "trainer/predictors/kernels/kernel_sampling.h"
 #include "trainer/predictors/kernels/kernels_predictor.h"
 
 namespace tenshot::cli {
 namespace {
 
-using datasets::KernelRow;
 using nasbench::KernelSizes;
 using nasbench::Network;
 
@@ -71,95 +65,6 @@ std::vector<std::string> kinds_of(const OptionParser& options, const Zoo& zoo) {
   return kinds;
 }
 
-/// The file of the measurements, which an interrupted run goes on with.
-class Journal {
- public:
-  Journal(std::string path, const std::string& purpose) : path_(std::move(path)), purpose_(purpose) {
-    if (!std::filesystem::exists(path_)) return;
-    rows_ = datasets::read_kernel_table(path_);
-    for (const KernelRow& row : rows_) {
-      if (row.purpose != purpose_) {
-        throw InputError(path_ + " holds kernels of '" + excerpt(row.purpose) + "', expected '" + purpose_ +
-                         "'; name another file, or remove it");
-      }
-      found_.emplace(key(row), row.refused.empty() ? row.latency_ms : std::nan(""));
-    }
-  }
-
-  std::optional<double> find(const KernelRow& row) const {
-    const auto found = found_.find(key(row));
-    return found == found_.end() ? std::nullopt : std::optional(found->second);
-  }
-
-  void add(KernelRow row) {
-    constexpr std::size_t rows_at_a_time = 25;
-    row.purpose = purpose_;
-    found_.emplace(key(row), row.refused.empty() ? row.latency_ms : std::nan(""));
-    rows_.push_back(std::move(row));
-    if (rows_.size() % rows_at_a_time == 0) write_file_quickly(path_, datasets::kernel_table(rows_));
-  }
-
-  void keep() const { write_file_atomically(path_, datasets::kernel_table(rows_)); }
-  const std::vector<KernelRow>& rows() const { return rows_; }
-
- private:
-  static std::string key(const KernelRow& row) { return row.kernel + " " + format(row.leading); }
-
-  std::string path_, purpose_;
-  std::vector<KernelRow> rows_;
-  std::map<std::string, double> found_;
-};
-
-/// Measures one kernel after the other, those that the journal lacks.
-class Measuring {
- public:
-  Measuring(const descriptor::Runtime& runtime, const descriptor::RuntimeOptions& options, Journal& journal, bool quiet)
-      : runtime_(runtime), journal_(journal), progress_(quiet) {
-    isolation_.runtime = options;
-  }
-
-  double operator()(const std::string& type, const Network& network) {
-    KernelRow row;
-    row.kernel = type;
-    row.leading = leading_operator(network);
-    if (const auto found = journal_.find(row)) return *found;
-    if (stop_requested()) {
-      journal_.keep();
-      throw Interrupted("stopped after " + std::to_string(journal_.rows().size()) +
-                        " kernels, which are kept; the same command goes on");
-    }
-    try {
-      // A call alone has nothing to be taken off.
-      const descriptor::IsolatedTiming timing = type == "call" ? call() : time_isolated(runtime_, network, isolation_);
-      constexpr double least_ms = 1e-4;  // less is the noise of a call
-      row.latency_ms = std::max(timing.latency_ms, least_ms);
-      row.deviation_ms = timing.deviation_ms;
-      row.seconds = timing.seconds;
-    } catch (const InputError& error) {
-      row.refused = excerpt(error.what(), 120);
-    }
-    journal_.add(row);
-    progress_.show(type + ", " + std::to_string(journal_.rows().size()) + " kernels");
-    return row.refused.empty() ? row.latency_ms : std::nan("");
-  }
-
- private:
-  descriptor::IsolatedTiming call() const {
-    const auto prepared = runtime_.prepare(descriptor::empty_case(), isolation_.runtime);
-    descriptor::IsolatedTiming timing;
-    const descriptor::Timing found = descriptor::measure([&] { prepared->run(); }, {});
-    timing.latency_ms = found.median_ms;
-    timing.deviation_ms = found.stddev_ms;
-    timing.seconds = (found.warmup_total_ms + found.loop_total_ms) / 1000;
-    return timing;
-  }
-
-  const descriptor::Runtime& runtime_;
-  Journal& journal_;
-  ProgressLine progress_;
-  descriptor::IsolationOptions isolation_;
-};
-
 double number_over_zero(const OptionParser& options, const std::string& option) {
   const std::optional<double> value = parse_number(options.get(option));
   if (value && *value > 0 && std::isfinite(*value)) return *value;
@@ -182,62 +87,10 @@ void add_sample_options(OptionParser& options) {
   add_network_options(options, "whose kernels say which sizes are drawn (otherwise fifty synthetic CNNs)");
 }
 
-/// What is sampled goes into one file, which may be there; what is trained reads a file as well.
-void require_distinct_files(const OptionParser& options) {
-  FileRoles files;
-  files.reads_file_or_name("--rules", options.get("rules"));
-  for (const char* option : {"kernels", "measurements"}) {
-    if (options.has(option)) files.reads_measured(std::string("--") + option, options.get(option));
-  }
-  reads_networks(files, options);
-  files.writes("--out", options.get("out"));
-  files.require_distinct();
-}
-
-std::vector<trainer::kernels::KernelSample> samples_of(const std::vector<KernelRow>& rows, double& call_ms,
-                                                       std::size_t& refused) {
-  std::vector<trainer::kernels::KernelSample> samples;
-  for (const KernelRow& row : rows) {
-    if (!row.refused.empty()) {
-      ++refused;
-    } else if (row.kernel == "call") {
-      call_ms = row.latency_ms;
-    } else {
-      samples.push_back({row.kernel, row.leading, row.latency_ms});
-    }
-  }
-  return samples;
-}
-
-/// Says where whole networks take far more or less than their kernels: what is measured alone is not what runs there.
-void compare_with_networks(const OptionParser& options, const trainer::Predictor& predictor) {
-  const datasets::MeasuredSource measured =
-      read_measurements(options, predictor.space(), datasets::Quantity::latency).measured;
-  const std::vector<double> sums = predictor.predict(measured.architectures, 0.9).latency_ms;
-  std::size_t far = 0;
-  double worst = 0;
-  std::string name;
-  for (std::size_t i = 0; i < sums.size(); ++i) {
-    const double off = sums[i] / measured.latency_ms[i] - 1;
-    far += std::abs(off) > 0.5 ? 1 : 0;
-    if (std::abs(off) <= std::abs(worst)) continue;
-    worst = off;
-    name = predictor.space().format(measured.architectures[i]);
-  }
-  const trainer::Remark remark{
-      std::to_string(far) + " of " + std::to_string(sums.size()) +
-          " measured networks differ from the sum of their kernels by more than 50 %" +
-          (name.empty() ? "" : "; most does " + name + ", by " + std::to_string(std::lround(100 * worst)) + " %"),
-      far > 0};
-  say(in_words(remark), options.has("quiet"));
-}
-
 }  // namespace
 
 const char* const sample_kernels_example =
     "  tenshot kernels sample --runtime libtorch-frozen --kind conv --kind dwconv --out kernels.csv\n";
-const char* const train_kernels_example =
-    "  tenshot kernels train --kernels kernels.csv --rules rules.json --out device.tenshot\n";
 
 void sample_kernels(const std::vector<std::string>& arguments) {
   OptionParser options(
@@ -249,23 +102,22 @@ void sample_kernels(const std::vector<std::string>& arguments) {
   if (!options.parse(arguments)) return;
   const std::string out = options.required("out"), runtime_name = options.required("runtime");
   sampling::AdaptiveOptions adaptive;
-  require_distinct_files(options);
+  FileRoles files;
+  files.reads_file_or_name("--rules", options.get("rules"));
+  reads_networks(files, options);
+  files.writes("--out", out);
+  files.require_distinct();
   adaptive.initial = static_cast<std::size_t>(options.integer("initial", 2));
   adaptive.around = static_cast<std::size_t>(options.integer("around", 1));
   adaptive.most_kernels = static_cast<std::size_t>(options.integer("most", 2));
   adaptive.seed = static_cast<std::uint64_t>(options.integer("seed", 0));
   adaptive.threshold = number_over_zero(options, "threshold");
-  descriptor::RuntimeOptions run;
-  run.threads = options.integer("threads", 1);
-  const auto runtime = descriptor::make_runtime(runtime_name);
   const nasbench::FusionRules rules = nasbench::fusion_rules(options.get("rules"));
   const Zoo zoo = zoo_of(options, rules);
   const std::vector<std::string> kinds = kinds_of(options, zoo);
   MadeFolders made;
   made.for_file(out);
-  Journal journal(out, "sample of " + runtime_name + " at " + std::to_string(run.threads) + " threads");
-  Measuring measure(*runtime, run, journal, options.has("quiet"));
-  measure("call", descriptor::empty_case());
+  KernelMeasuring measure(options, "sample", out);
   std::size_t refused = 0, left_out = 0;
   for (const std::string& kind : kinds) {
     try {
@@ -281,48 +133,11 @@ void sample_kernels(const std::vector<std::string>& arguments) {
       ++left_out;
     }
   }
-  journal.keep();
+  measure.journal().keep();
   if (left_out == kinds.size()) throw InputError("no kernel of " + joined(kinds) + " could be measured");
-  say(std::to_string(journal.rows().size()) + " kernels of " + runtime_name + ", " + std::to_string(refused) +
+  say(std::to_string(measure.journal().rows().size()) + " kernels of " + runtime_name + ", " + std::to_string(refused) +
           " refused; written to " + out + "; next: tenshot kernels train --kernels " + out + " --rules " +
           options.get("rules") + " --out device.tenshot",
-      options.has("quiet"));
-}
-
-void train_kernels(const std::vector<std::string>& arguments) {
-  OptionParser options("kernels train",
-                       "Makes a predictor of any network from measured kernels: a forest for each kind of kernel, and "
-                       "the sum (nn-Meter).",
-                       train_kernels_example);
-  options.text("kernels", "required: CSV of measured kernels (kernels sample)");
-  options.text("rules", "what the runtime fuses: a file (kernels detect), or " + joined(nasbench::shipped_rule_names()),
-               "none");
-  options.text("measurements", "whole networks, network,latency_ms, to compare the sums with");
-  options.text("seed", "seed of every random draw", "1");
-  options.text("out", "required: predictor to write");
-  add_network_options(options, "that --measurements names");
-  if (!options.parse(arguments)) return;
-  const std::string file = options.required("kernels"), out = options.required("out");
-  require_distinct_files(options);
-  const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
-  const nasbench::FusionRules rules = nasbench::fusion_rules(options.get("rules"));
-  networks_of(options);
-  double call_ms = 0;
-  std::size_t refused = 0;
-  const auto samples = samples_of(datasets::read_kernel_table(file), call_ms, refused);
-  if (samples.empty()) {
-    throw InputError(file + ": no kernel in it was measured; a row is like convolution++relu,convolution,,1x32x56x56," +
-                     std::string("1x64x56x56,3x3,1x1,1x1,1,1,0,,1.25,0.01,0.1,"));
-  }
-  const trainer::kernels::KernelModel model(samples, call_ms, seed);
-  const auto predictor = trainer::make_kernels_predictor(model, rules, samples.size(), seed);
-  if (options.has("measurements")) compare_with_networks(options, *predictor);
-  MadeFolders made;
-  made.for_file(out);
-  save(predictor->to_archive(), out);
-  say(std::to_string(samples.size()) + " kernels of " + std::to_string(model.forests().size()) + " kinds, " +
-          std::to_string(refused) + " refused by the runtime are left out; written to " + out +
-          "; next: tenshot predict --predictor " + out + " model.onnx",
       options.has("quiet"));
 }
 

@@ -6,6 +6,7 @@
 #include "nasbench/kernels/kernel_network.h"
 #include "nasbench/kernels/kernel_search.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/median.h"
 #include "trainer/predictors/kernels/operation_features.h"
 
 namespace tenshot::trainer::kernels {
@@ -18,19 +19,6 @@ double elements_moved(const OperatorSpecification& op) {
   for (const nasbench::Shape& shape : op.inputs) elements += static_cast<double>(nasbench::element_count(shape));
   return elements;
 }
-
-/// A forest that has been trained or read.
-class ForestLearner : public LatencyLearner {
- public:
-  explicit ForestLearner(TreeEnsemble trees) : trees_(std::move(trees)) {}
-  double predict_ms(const std::vector<double>& features) const override {
-    const std::vector<float> row(features.begin(), features.end());
-    return std::exp(trees_.predict(row.data()));
-  }
-
- private:
-  TreeEnsemble trees_;
-};
 
 std::map<std::string, LatencyRows> rows_of(const std::vector<KernelSample>& samples) {
   if (samples.empty()) throw InputError("a predictor by kernels needs at least one measured kernel");
@@ -51,18 +39,34 @@ const OperatorSpecification& leading_of(const std::vector<KernelSample>& samples
   return std::find_if(samples.begin(), samples.end(), [&](const KernelSample& s) { return s.kernel == type; })->leading;
 }
 
-KernelForest forest_of(const LatencyRows& rows, const std::string& category, std::uint64_t seed) {
-  KernelForest forest{category, rows.features.front().size(), 0, {}};
-  std::vector<float> features;
-  std::vector<double> targets;
-  for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
-    features.insert(features.end(), rows.features[i].begin(), rows.features[i].end());
-    targets.push_back(std::log(rows.latency_ms[i]));
+double log_error(double predicted, double measured) { return std::log(predicted / measured); }
+
+/// A root mean square; `otherwise` of nothing.
+struct Spread {
+  double squares = 0;
+  std::size_t count = 0;
+  void add(double error) {
+    squares += error * error;
+    ++count;
   }
-  TreeOptions options;
-  options.seed = seed;
-  forest.trees = train_trees(features, forest.width, targets, {}, options);
-  return forest;
+  double value(double otherwise) const {
+    return count == 0 ? otherwise : std::sqrt(squares / static_cast<double>(count));
+  }
+};
+
+/// The error of a learner on rows that it has not seen, each once.
+Spread held_out_error(const LatencyRows& rows, const std::string& category, std::uint64_t seed, LearnerKind learner) {
+  constexpr std::size_t most_folds = 5;
+  const std::size_t folds = std::min(most_folds, rows.latency_ms.size());
+  Spread spread;
+  for (std::size_t fold = 0; folds > 1 && fold < folds; ++fold) {
+    const LatencyRows left_out = of_fold(rows, fold, folds, true);
+    const auto trained = train_learner(learner, of_fold(rows, fold, folds, false), category, seed);
+    for (std::size_t i = 0; i < left_out.latency_ms.size(); ++i) {
+      spread.add(log_error(trained->predict_ms(left_out.features[i]), left_out.latency_ms[i]));
+    }
+  }
+  return spread;
 }
 
 }  // namespace
@@ -71,88 +75,107 @@ double work_of(const OperatorSpecification& operation) {
   return static_cast<double>(nasbench::multiply_adds(operation)) + elements_moved(operation);
 }
 
+std::string type_under(const nasbench::FusionRules& rules, const std::string& type,
+                       const OperatorSpecification& leading) {
+  // Grouped ones have features of their own, whatever kernel computes them.
+  if (operation_category(leading) == "grouped_convolution") return type;
+  return with_chosen_kernel(rules, type, leading);
+}
+
 std::vector<NetworkKernel> kernels_of(const nasbench::Network& network, const nasbench::FusionRules& rules) {
   std::vector<NetworkKernel> kernels;
   for (const nasbench::Kernel& kernel : find_kernels(network, rules)) {
     const OperatorSpecification& leading = leading_operator(network, kernel);
     if (leading.kind == nasbench::OperatorKind::reshape && kernel.nodes.size() == 1) continue;
-    kernels.push_back({kernel_type(network, kernel), leading});
+    kernels.push_back({type_under(rules, kernel_type(network, kernel), leading), leading});
   }
   return kernels;
 }
 
-KernelModel::KernelModel(const std::vector<KernelSample>& samples, double call_ms, std::uint64_t seed)
+KernelModel::KernelModel(const std::vector<KernelSample>& samples, double call_ms, std::uint64_t seed,
+                         LearnerKind learner)
     : call_ms_(call_ms) {
   for (const auto& [type, rows] : rows_of(samples)) {
-    KernelForest forest = forest_of(rows, operation_category(leading_of(samples, type)), seed);
-    for (const KernelSample& sample : samples) {
-      if (sample.kernel == type) forest.largest_work = std::max(forest.largest_work, work_of(sample.leading));
+    const std::string category = operation_category(leading_of(samples, type));
+    try {
+      types_[type] = {category, train_learner(learner, rows, category, seed), rows.latency_ms.size()};
+    } catch (const InputError& error) {
+      throw InputError("kernels '" + type + "': " + error.what());
     }
-    add(type, std::move(forest), rows.latency_ms.size());
   }
-  learn_what_moving_costs(samples);
-}
-
-KernelModel::KernelModel(const std::vector<KernelSample>& samples, double call_ms, const TrainLearner& train)
-    : call_ms_(call_ms) {
-  for (const auto& [type, rows] : rows_of(samples)) {
-    types_[type] = {operation_category(leading_of(samples, type)), train(rows), rows.latency_ms.size()};
-  }
-  learn_what_moving_costs(samples);
-}
-
-KernelModel::KernelModel(std::map<std::string, KernelForest> forests, double call_ms, double ms_per_element)
-    : call_ms_(call_ms), ms_per_element_(ms_per_element) {
-  for (auto& [type, forest] : forests) {
-    const std::size_t width = feature_names(forest.category).size();
-    if (forest.width != width) {
-      throw FormatError("the forest of '" + type + "' takes " + std::to_string(forest.width) + " features, a " +
-                        forest.category + " has " + std::to_string(width));
-    }
-    add(type, std::move(forest), 1);
-  }
-}
-
-void KernelModel::add(const std::string& type, KernelForest forest, std::size_t samples) {
-  types_[type] = {forest.category, std::make_shared<ForestLearner>(forest.trees), samples};
-  forests_[type] = std::move(forest);
-}
-
-void KernelModel::learn_what_moving_costs(const std::vector<KernelSample>& samples) {
   std::vector<double> rates;
-  for (const KernelSample& sample : samples) rates.push_back(sample.latency_ms / elements_moved(sample.leading));
-  const auto middle = rates.begin() + static_cast<std::ptrdiff_t>(rates.size() / 2);
-  std::nth_element(rates.begin(), middle, rates.end());
-  ms_per_element_ = *middle;
+  for (const KernelSample& sample : samples) {
+    rates.push_back(sample.latency_ms / elements_moved(sample.leading));
+    double& largest = types_.at(sample.kernel).largest_work;
+    largest = std::max(largest, work_of(sample.leading));
+  }
+  ms_per_element_ = upper_median(rates);
 }
 
-KernelPrediction KernelModel::kernel(const NetworkKernel& kernel) const {
+KernelModel::KernelModel(std::map<std::string, KernelType> types, double call_ms, double ms_per_element,
+                         double stand_in_error, double unknown_error)
+    : call_ms_(call_ms),
+      ms_per_element_(ms_per_element),
+      stand_in_error_(stand_in_error),
+      unknown_error_(unknown_error),
+      types_(std::move(types)) {}
+
+void KernelModel::find_errors(const std::vector<KernelSample>& samples, std::uint64_t seed, LearnerKind learner) {
+  Spread stand_in, unknown;
+  for (const KernelSample& sample : samples) {
+    unknown.add(log_error(ms_per_element_ * elements_moved(sample.leading), sample.latency_ms));
+    const KernelPrediction without = predict({sample.kernel, sample.leading}, &sample.kernel);
+    if (without.origin == KernelOrigin::stand_in) stand_in.add(log_error(without.latency_ms, sample.latency_ms));
+  }
+  unknown_error_ = unknown.value(0);
+  stand_in_error_ = stand_in.value(unknown_error_);
+  for (const auto& [type, rows] : rows_of(samples)) {
+    KernelType& known = types_.at(type);
+    try {
+      known.error = held_out_error(rows, known.category, seed, learner).value(stand_in_error_);
+    } catch (const InputError&) {
+      known.error = stand_in_error_;  // too few are left for a grid
+    }
+  }
+}
+
+KernelPrediction KernelModel::predict(const NetworkKernel& kernel, const std::string* hidden) const {
   const std::string category = operation_category(kernel.leading);
-  const auto of_type = [&](const std::string& type) -> const Type* {
+  const auto of_type = [&](const std::string& type) -> const KernelType* {
     const auto found = types_.find(type);
-    return found != types_.end() && found->second.category == category ? &found->second : nullptr;
+    const bool usable = found != types_.end() && found->second.category == category;
+    return usable && (hidden == nullptr || type != *hidden) ? &found->second : nullptr;
   };
   const std::vector<double> features = operation_features(kernel.leading);
-  if (const Type* type = of_type(kernel.kernel)) {
-    return {type->learner->predict_ms(features), KernelOrigin::measured_type};
+  if (const KernelType* type = of_type(kernel.kernel)) {
+    return {type->learner->predict_ms(features), KernelOrigin::measured_type, type->error};
   }
   // What the kernel begins with, one operator less at a time; then the type of its category that was measured most.
+  const auto stand_in = [&](const KernelType& type) {
+    return KernelPrediction{type.learner->predict_ms(features), KernelOrigin::stand_in, stand_in_error_};
+  };
   std::string shorter = kernel.kernel;
   for (std::size_t end; (end = shorter.rfind("++")) != std::string::npos;) {
     shorter.resize(end);
-    if (const Type* type = of_type(shorter)) return {type->learner->predict_ms(features), KernelOrigin::stand_in};
+    if (const KernelType* type = of_type(shorter)) return stand_in(*type);
   }
-  const Type* most = nullptr;
-  for (const auto& [name, type] : types_) {
-    if (type.category == category && (most == nullptr || type.samples > most->samples)) most = &type;
+  const KernelType* most = nullptr;
+  for (const auto& each : types_) {
+    const KernelType* type = of_type(each.first);
+    if (type != nullptr && (most == nullptr || type->samples > most->samples)) most = type;
   }
-  if (most != nullptr) return {most->learner->predict_ms(features), KernelOrigin::stand_in};
-  return {ms_per_element_ * elements_moved(kernel.leading), KernelOrigin::unknown};
+  if (most != nullptr) return stand_in(*most);
+  return {ms_per_element_ * elements_moved(kernel.leading), KernelOrigin::unknown, unknown_error_};
 }
 
-double KernelModel::network_ms(const std::vector<NetworkKernel>& kernels) const {
-  double sum = call_ms_;
-  for (const NetworkKernel& each : kernels) sum += kernel(each).latency_ms;
+SumOfKernels KernelModel::network(const std::vector<NetworkKernel>& kernels) const {
+  SumOfKernels sum{call_ms_};
+  for (const NetworkKernel& each : kernels) {
+    const KernelPrediction found = kernel(each);
+    sum.latency_ms += found.latency_ms;
+    double& error = found.origin == KernelOrigin::measured_type ? sum.error_ms : sum.guessed_ms;
+    error += found.latency_ms * found.error;
+  }
   return sum;
 }
 

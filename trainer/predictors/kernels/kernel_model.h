@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -9,8 +8,7 @@
 
 #include "nasbench/graph/network.h"
 #include "nasbench/kernels/fusion_rules.h"
-#include "trainer/predictors/kernels/latency_learner.h"
-#include "trainer/trees/tree_ensemble.h"
+#include "trainer/predictors/kernels/learners.h"
 
 namespace tenshot::trainer::kernels {
 
@@ -19,6 +17,7 @@ struct KernelSample {
   std::string kernel;                       ///< nasbench::kernel_type
   nasbench::OperatorSpecification leading;  ///< its leading operator (nasbench::leading_operator)
   double latency_ms = 0;                    ///< positive
+  std::string network = {};                 ///< that it was found in; empty: in none
 };
 
 /// A kernel of a network.
@@ -30,15 +29,21 @@ struct NetworkKernel {
 /// The kernels that a runtime with these rules executes of a network; reshapes, which move no number, are left out.
 std::vector<NetworkKernel> kernels_of(const nasbench::Network& network, const nasbench::FusionRules& rules);
 
+/// A type of kernels by the kernel that the rules choose: those of one type that are computed in two ways learn apart
+/// (Li et al., 2024, §4.1).
+std::string type_under(const nasbench::FusionRules& rules, const std::string& type,
+                       const nasbench::OperatorSpecification& leading);
+
 /// How much an operator computes and moves: multiply-adds and elements.
 double work_of(const nasbench::OperatorSpecification& operation);
 
-/// The forest of one type of kernel: it predicts the logarithm of the latency from the leading operator's features.
-struct KernelForest {
-  std::string category;     ///< operation_category() of the leading operators
-  std::size_t width = 0;    ///< features
-  double largest_work = 0;  ///< work_of() of the kernels it learned from: beyond, the forest extrapolates
-  TreeEnsemble trees;
+/// What was learned of one type of kernel.
+struct KernelType {
+  std::string category;  ///< operation_category() of the leading operators
+  std::shared_ptr<const LatencyLearner> learner;
+  std::size_t samples = 0;
+  double largest_work = 0;  ///< work_of() of the kernels it learned from: beyond, it extrapolates; 0: not known
+  double error = 0;         ///< of log latency, root mean square over kernels left out; 0: not known
 };
 
 /// How a kernel was predicted.
@@ -51,43 +56,48 @@ enum class KernelOrigin : std::uint8_t {
 struct KernelPrediction {
   double latency_ms = 0;
   KernelOrigin origin = KernelOrigin::unknown;
+  double error = 0;  ///< standard deviation of its logarithm; 0: not known
 };
 
-/// Trains what predicts one type of kernel.
-using TrainLearner = std::function<std::unique_ptr<LatencyLearner>(const LatencyRows& rows)>;
+/// The sum over a network's kernels, what a call costs among it.
+struct SumOfKernels {
+  double latency_ms = 0;
+  double error_ms = 0;    ///< Σ latency · error of kernels of measured types: as if all were wrong the same way
+  double guessed_ms = 0;  ///< the same of kernels of other types
+};
 
 /// The latency of a network as what a call costs and the sum over its kernels (Zhang et al., MobiSys 2021, §5.3), one
 /// learner for each type of kernel.
 class KernelModel {
  public:
-  /// Predicts each type by a forest of 100 trees. Throws InputError where there are no samples, a latency is not
-  /// positive, or the program has no XGBoost.
-  KernelModel(const std::vector<KernelSample>& samples, double call_ms, std::uint64_t seed);
-  /// Predicts each type by what `train` makes of its rows, which cannot be kept in a file. Throws as the other does.
-  KernelModel(const std::vector<KernelSample>& samples, double call_ms, const TrainLearner& train);
-  /// From a file's content. Throws FormatError where a forest's width is not that of its category's features.
-  KernelModel(std::map<std::string, KernelForest> forests, double call_ms, double ms_per_element);
+  /// Throws InputError where there are no samples, a latency is not positive, and as train_learner() does; the message
+  /// names the type.
+  KernelModel(const std::vector<KernelSample>& samples, double call_ms, std::uint64_t seed,
+              LearnerKind learner = LearnerKind::forest);
+  /// From a file's content. The errors are of log latency; 0: not known.
+  KernelModel(std::map<std::string, KernelType> types, double call_ms, double ms_per_element, double stand_in_error,
+              double unknown_error);
 
-  KernelPrediction kernel(const NetworkKernel& kernel) const;
-  double network_ms(const std::vector<NetworkKernel>& kernels) const;
+  /// Finds out how wrong predictions are: of each type by five folds of its kernels, of stand-ins by leaving out one
+  /// type after the other, of unknown kernels by what moving numbers says of all.
+  void find_errors(const std::vector<KernelSample>& samples, std::uint64_t seed, LearnerKind learner);
+
+  KernelPrediction kernel(const NetworkKernel& kernel) const { return predict(kernel, nullptr); }
+  SumOfKernels network(const std::vector<NetworkKernel>& kernels) const;
+  double network_ms(const std::vector<NetworkKernel>& kernels) const { return network(kernels).latency_ms; }
 
   double call_ms() const { return call_ms_; }
   double ms_per_element() const { return ms_per_element_; }
-  /// The forests by type; empty where others than forests were trained.
-  const std::map<std::string, KernelForest>& forests() const { return forests_; }
+  double stand_in_error() const { return stand_in_error_; }
+  double unknown_error() const { return unknown_error_; }
+  const std::map<std::string, KernelType>& types() const { return types_; }
 
  private:
-  struct Type {
-    std::string category;
-    std::shared_ptr<const LatencyLearner> learner;
-    std::size_t samples = 0;
-  };
-  void learn_what_moving_costs(const std::vector<KernelSample>& samples);
-  void add(const std::string& type, KernelForest forest, std::size_t samples);
+  /// As if the type `hidden` had not been measured.
+  KernelPrediction predict(const NetworkKernel& kernel, const std::string* hidden) const;
 
-  double call_ms_ = 0, ms_per_element_ = 0;
-  std::map<std::string, KernelForest> forests_;
-  std::map<std::string, Type> types_;
+  double call_ms_ = 0, ms_per_element_ = 0, stand_in_error_ = 0, unknown_error_ = 0;
+  std::map<std::string, KernelType> types_;
 };
 
 }  // namespace tenshot::trainer::kernels

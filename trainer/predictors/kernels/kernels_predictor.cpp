@@ -1,38 +1,59 @@
 #include "trainer/predictors/kernels/kernels_predictor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/normal_quantile.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/space_card.h"
 #include "trainer/networks/formula.h"
 #include "trainer/predictors/kernels/operation_features.h"
-#include "trainer/trees/tree_archive.h"
 
 namespace tenshot::trainer {
 namespace {
 
-using kernels::KernelForest;
 using kernels::KernelModel;
 using kernels::KernelOrigin;
+using kernels::KernelType;
 using kernels::NetworkKernel;
+using kernels::SumOfKernels;
+using kernels::WholeNetworks;
 
 constexpr std::size_t most_types = 10'000;
 
 class KernelsPredictor : public Predictor {
  public:
-  KernelsPredictor(KernelModel model, nasbench::FusionRules rules, nlohmann::json card)
-      : model_(std::move(model)), rules_(std::move(rules)), card_(std::move(card)), space_(&get_space(card_)) {}
+  KernelsPredictor(KernelModel model, nasbench::FusionRules rules, WholeNetworks whole, nlohmann::json card)
+      : model_(std::move(model)),
+        rules_(std::move(rules)),
+        whole_(std::move(whole)),
+        card_(std::move(card)),
+        space_(&get_space(card_)) {}
 
   std::string_view kind() const override { return "kernels"; }
   const NetworkSpace& space() const override { return *space_; }
 
-  Predictions predict(const std::vector<Architecture>& architectures, double) const override {
+  bool has_intervals() const override { return model_.unknown_error() > 0; }
+
+  Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override {
+    if (!(confidence > 0 && confidence < 1)) throw InputError("a confidence lies between 0 and 1");
+    const double normal = normal_quantile((1 + confidence) / 2);
     Predictions predictions;
-    for (const Architecture& a : architectures) predictions.latency_ms.push_back(model_.network_ms(kernels(a)));
+    for (const Architecture& a : architectures) {
+      const SumOfKernels sum = model_.network(kernels(a));
+      predictions.latency_ms.push_back(whole_.corrected(sum.latency_ms));
+      if (!has_intervals()) continue;
+      const double guessed = sum.guessed_ms / sum.latency_ms;
+      const double half = whole_.errors.empty() ? normal * (sum.error_ms / sum.latency_ms + guessed)
+                                                : std::hypot(whole_.half_width(confidence),
+                                                             normal * std::max(0.0, guessed - whole_.guessed));
+      predictions.lower_ms.push_back(predictions.latency_ms.back() * std::exp(-half));
+      predictions.upper_ms.push_back(predictions.latency_ms.back() * std::exp(half));
+    }
     return predictions;
   }
 
@@ -43,9 +64,9 @@ class KernelsPredictor : public Predictor {
       Unfamiliar unfamiliar;
       for (const NetworkKernel& kernel : kernels(architecture)) {
         if (model_.kernel(kernel).origin != KernelOrigin::measured_type) unknown.insert(kernel.kernel);
-        const auto forest = model_.forests().find(kernel.kernel);
-        if (forest == model_.forests().end() || !(forest->second.largest_work > 0)) continue;
-        unfamiliar.size = std::max(unfamiliar.size, kernels::work_of(kernel.leading) / forest->second.largest_work);
+        const auto type = model_.types().find(kernel.kernel);
+        if (type == model_.types().end() || !(type->second.largest_work > 0)) continue;
+        unfamiliar.size = std::max(unfamiliar.size, kernels::work_of(kernel.leading) / type->second.largest_work);
       }
       unfamiliar.operators.assign(unknown.begin(), unknown.end());
       result.push_back(std::move(unfamiliar));
@@ -57,8 +78,12 @@ class KernelsPredictor : public Predictor {
     Archive archive;
     archive.card = card_;
     std::size_t index = 0;
-    for (const auto& [type, forest] : model_.forests()) {
-      put_trees(archive, "forest" + std::to_string(index++), forest.trees);
+    for (const auto& type : model_.types()) {
+      nlohmann::json& of_type = archive.card.at("types").at(index);
+      of_type.update(type.second.learner->put(archive, "forest" + std::to_string(index++)));
+    }
+    if (!whole_.errors.empty()) {
+      archive.put("whole.errors", to_array(whole_.errors, {static_cast<std::int64_t>(whole_.errors.size())}));
     }
     return archive;
   }
@@ -68,24 +93,28 @@ class KernelsPredictor : public Predictor {
   }
 
   nlohmann::json to_document() const override {
-    nlohmann::json forests = nlohmann::json::object();
-    for (const auto& [type, forest] : model_.forests()) {
-      nlohmann::json trees = nlohmann::json::array();
-      for (const SplitTree& tree : forest.trees.trees) {
-        nlohmann::json nodes = nlohmann::json::array();
-        for (const SplitNode& n : tree.nodes) nodes.push_back({n.feature, n.threshold, n.less, n.other, n.value});
-        trees.push_back(std::move(nodes));
-      }
-      forests[type] = {
-          {"features", kernels::feature_names(forest.category)}, {"base", forest.trees.base}, {"trees", trees}};
+    const std::string form = to_archive().card.at("types").at(0).value("form", "trees");
+    // What a type's latency is, and what all of them are called.
+    const std::map<std::string, std::pair<std::string, std::string>> forms = {
+        {"trees", {"exp(base + sum over the trees of the leaf's value)", "forests"}},
+        {"lasso", {"max(least_ms, intercept + slope * features)", "lines"}},
+        {"perceptron",
+         {"the network of (features - mean) / deviation, 0 where deviation is 0, ReLU between layers, times scale_ms, "
+          "at least floor_ms",
+          "perceptrons"}},
+        {"grid", {"the value interpolated linearly along each axis times features[complexity]", "grids"}}};
+    nlohmann::json types = nlohmann::json::object();
+    for (const auto& [name, type] : model_.types()) {
+      types[name] = type.learner->to_document();
+      types[name]["features"] = kernels::feature_names(type.category);
     }
     return {{"format", "tenshot.predictor/1"},
             {"card", card_},
-            {"computes",
-             "latency_ms = call_ms + sum over the kernels of the network under the rules of exp(base + sum over the "
-             "trees of the leaf's value)"},
+            {"computes", "latency_ms = factor * (call_ms + sum over the kernels of the network under the rules of " +
+                             forms.at(form).first + ") + overhead_ms"},
             {"nodes_are", {"feature, -1 in a leaf", "threshold", "child where it is less", "other child", "value"}},
-            {"forests", forests}};
+            {"held_out_errors", whole_.errors},
+            {forms.at(form).second, types}};
   }
 
  private:
@@ -95,6 +124,7 @@ class KernelsPredictor : public Predictor {
 
   KernelModel model_;
   nasbench::FusionRules rules_;
+  WholeNetworks whole_;
   nlohmann::json card_;
   const NetworkSpace* space_;
 };
@@ -123,44 +153,71 @@ nasbench::Network kernels::graph_of(const nasbench::NamedNetwork& named) {
 }
 
 std::unique_ptr<Predictor> make_kernels_predictor(const KernelModel& model, const nasbench::FusionRules& rules,
-                                                  std::size_t samples, std::uint64_t seed) {
-  nlohmann::json card = {{"content", "predictor"},     {"predictor", "kernels"},
-                         {"samples", samples},         {"seed", seed},
-                         {"call_ms", model.call_ms()}, {"ms_per_element", model.ms_per_element()},
+                                                  std::size_t samples, std::uint64_t seed, const WholeNetworks& whole,
+                                                  const AdaptationSet& measured) {
+  nlohmann::json card = {{"content", "predictor"},
+                         {"predictor", "kernels"},
+                         {"samples", samples},
+                         {"seed", seed},
+                         {"call_ms", model.call_ms()},
+                         {"ms_per_element", model.ms_per_element()},
+                         {"stand_in_error", model.stand_in_error()},
+                         {"unknown_error", model.unknown_error()},
+                         {"factor", whole.factor},
+                         {"overhead_ms", whole.overhead_ms},
+                         {"guessed", whole.guessed},
                          {"versions", version_card()}};
   card["rules"] = nlohmann::json::parse(nasbench::to_json(rules).dump());
   card["types"] = nlohmann::json::array();
-  for (const auto& [type, forest] : model.forests()) {
-    card["types"].push_back({{"kernel", type},
-                             {"category", forest.category},
-                             {"width", forest.width},
-                             {"base", forest.trees.base},
-                             {"largest_work", forest.largest_work}});
+  for (const auto& [name, type] : model.types()) {
+    card["types"].push_back({{"kernel", name},
+                             {"category", type.category},
+                             {"width", kernels::feature_names(type.category).size()},
+                             {"samples", type.samples},
+                             {"largest_work", type.largest_work},
+                             {"error", type.error}});
   }
-  put_space(card, nasbench::networks(), {});
-  return std::make_unique<KernelsPredictor>(model, rules, std::move(card));
+  for (std::size_t i = 0; i < measured.architectures.size(); ++i) {
+    const std::string name = nasbench::networks().format(measured.architectures[i]);
+    card["adaptation_set"].push_back({{"architecture", name}, {"latency_ms", measured.latency_ms[i]}});
+  }
+  put_space(card, nasbench::networks(), measured.architectures);
+  return std::make_unique<KernelsPredictor>(model, rules, whole, std::move(card));
 }
 
 std::unique_ptr<Predictor> load_kernels_predictor(const Archive& archive) {
-  constexpr Range work{0, 1e18};
+  constexpr Range work{0, 1e18}, error{0, 100}, factor{1e-9, 1e9};
   const CardField card(archive);
+  // Files of earlier programs say nothing of errors and of whole networks.
+  const auto number = [](const CardField& field, const char* key, Range range, double otherwise) {
+    const auto found = field.find(key);
+    return found ? found->number(range) : otherwise;
+  };
   const nasbench::FusionRules rules = nasbench::parse_fusion_rules(card.at("rules").json().dump(), "its card: rules");
   card.at("samples").whole_number(0, 1'000'000'000);
-  std::map<std::string, KernelForest> forests;
+  std::map<std::string, KernelType> types;
   std::size_t index = 0;
-  for (const CardField& type : card.at("types").list(most_types)) {
-    KernelForest forest;
-    forest.category = type.at("category").text();
-    forest.width = static_cast<std::size_t>(type.at("width").whole_number(1, 1000));
-    forest.largest_work = type.at("largest_work").number(work);
-    forest.trees = get_trees(archive, "forest" + std::to_string(index++), forest.width);
-    forest.trees.base = type.at("base").number({-largest_log_latency, largest_log_latency});
-    forests[type.at("kernel").text()] = std::move(forest);
+  for (const CardField& field : card.at("types").list(most_types)) {
+    KernelType type;
+    type.category = field.at("category").text();
+    const auto width = static_cast<std::size_t>(field.at("width").whole_number(1, 1000));
+    const std::size_t expected = kernels::feature_names(type.category).size();
+    if (width != expected) field.at("width").fail(std::to_string(expected) + ", the features of " + type.category);
+    type.samples = static_cast<std::size_t>(number(field, "samples", work, 1));
+    type.largest_work = field.at("largest_work").number(work);
+    type.error = number(field, "error", error, 0);
+    type.learner = kernels::load_learner(archive, "forest" + std::to_string(index++), field, width);
+    types[field.at("kernel").text()] = std::move(type);
   }
-  if (forests.empty()) throw FormatError("its card: types is empty, expected at least one type of kernel");
-  KernelModel model(std::move(forests), card.at("call_ms").number({0, 1e9}),
-                    card.at("ms_per_element").number(not_negative));
-  return std::make_unique<KernelsPredictor>(std::move(model), rules, archive.card);
+  if (types.empty()) throw FormatError("its card: types is empty, expected at least one type of kernel");
+  KernelModel model(std::move(types), card.at("call_ms").number({0, 1e9}),
+                    card.at("ms_per_element").number(not_negative), number(card, "stand_in_error", error, 0),
+                    number(card, "unknown_error", error, 0));
+  WholeNetworks whole{number(card, "factor", factor, 1), number(card, "overhead_ms", {-1e9, 1e9}, 0),
+                      number(card, "guessed", error, 0)};
+  if (archive.has("whole.errors")) whole.errors = checked_doubles(archive, "whole.errors", error);
+  std::sort(whole.errors.begin(), whole.errors.end());
+  return std::make_unique<KernelsPredictor>(std::move(model), rules, std::move(whole), archive.card);
 }
 
 }  // namespace tenshot::trainer

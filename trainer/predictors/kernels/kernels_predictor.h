@@ -4,16 +4,21 @@
 #include <memory>
 
 #include "nasbench/spaces/networks.h"
+#include "trainer/core/adaptation_set.h"
 #include "trainer/core/predictor.h"
-#include "trainer/predictors/kernels/kernel_model.h"
+#include "trainer/predictors/kernels/whole_networks.h"
 
 namespace tenshot::trainer {
 
-/// The predictor `kernels` (nn-Meter's): networks by name, as the sum of their kernels under the runtime's fusion
-/// rules. It learns from kernels that were measured on the device, not from a pool. It has no intervals and no
-/// TorchScript; unfamiliar() says which kernels were never measured, and how far a network lies beyond what was.
+/// The predictor `kernels` (nn-Meter's, Li et al.'s, MONNET's): networks by name, as the sum of their kernels under the
+/// runtime's fusion rules, corrected by what whole networks took. It learns from kernels that were measured on the
+/// device, not from a pool. Its intervals are those of held-out networks, without any those of held-out kernels, and
+/// wider by the kernels whose type was never measured, which unfamiliar() names; a model without errors
+/// (KernelModel::find_errors) has none. It has no TorchScript. `measured`: the whole networks, which the card lists.
 std::unique_ptr<Predictor> make_kernels_predictor(const kernels::KernelModel& model, const nasbench::FusionRules& rules,
-                                                  std::size_t samples, std::uint64_t seed);
+                                                  std::size_t samples, std::uint64_t seed,
+                                                  const kernels::WholeNetworks& whole = {},
+                                                  const AdaptationSet& measured = {});
 /// Throws FormatError where nodes do not form trees, rules are none, or a number is out of its range.
 std::unique_ptr<Predictor> load_kernels_predictor(const Archive& archive);
 

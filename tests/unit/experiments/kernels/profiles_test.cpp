@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include "experiments/kernels/deduced_kernels.h"
+#include "nasbench/kernels/fusion_rules.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::experiments {
@@ -57,13 +57,15 @@ TEST(Profiles, TheDelegatesWinogradKernelsAreThoseThatThePhonesRan) {
   }
   const ProfiledNetworks table = read_profiles(std::filesystem::path(tables) / "mobile-cnn" / "operators.csv");
   ASSERT_EQ(table.settings, (std::vector<std::string>{"pixel4_gpu", "s10_gpu", "mi8se_gpu", "iphonexs_gpu"}));
+  const nasbench::FusionRules adreno = nasbench::fusion_rules("tflite-gpu-adreno6xx"),
+                              mali = nasbench::fusion_rules("tflite-gpu-mali");
   int ran = 0, deduced = 0, both = 0;
   for (const ProfiledNetwork& network : table.networks) {
     for (std::size_t i = 0; i < network.operators.size(); ++i) {
       if (network.operators[i].kind != nasbench::OperatorKind::convolution) continue;
       for (std::size_t setting = 0; setting < table.settings.size(); ++setting) {
-        const auto gpu = setting % 2 == 0 ? MobileGpu::adreno6xx : MobileGpu::other;
-        const bool takes = select_tflite_kernel(network.operators[i], gpu) == TfliteKernel::winograd;
+        const nasbench::FusionRules& rules = setting % 2 == 0 ? adreno : mali;
+        const bool takes = chosen_kernel(rules.kernels, network.operators[i], "") == "convolution_winograd_4x4_6x6";
         const bool took = network.profiles[i][setting].kernel.find("winograd") != std::string::npos;
         ran += took ? 1 : 0;
         deduced += takes ? 1 : 0;

@@ -166,7 +166,8 @@ TEST(FusionRules, WrongShapesAreNamed) {
   EXPECT_NE(complaint(R"("pairs": {})").find("pairs"), std::string::npos);
   EXPECT_NE(complaint(R"("name": "no pairs")").find("no key 'pairs'"), std::string::npos);
   EXPECT_NE(complaint(R"("pairs": [], "multi_inbound": 1)").find("multi_inbound"), std::string::npos);
-  EXPECT_NE(complaint(R"("pairs": [], "multi_inbound": "both")").find("none, first or last"), std::string::npos);
+  EXPECT_NE(complaint(R"("pairs": [], "multi_inbound": "both")").find("none, first, last or latest"),
+            std::string::npos);
   EXPECT_NE(complaint(R"("groups": {"add": ["relu"]}, "pairs": [])").find("name of an operator"), std::string::npos);
   EXPECT_THROW(parse_fusion_rules(R"({"format": "tenshot.fusion/2", "pairs": []})", "newer.json"), FormatError);
   EXPECT_THROW(fusion_rules("tflite"), FileError);

@@ -13,6 +13,7 @@
 #include "trainer/networks/exporting.h"
 #include "trainer/predictors/kernels/kernel_sampling.h"
 #include "trainer/predictors/registry.h"
+#include "trainer/trees/tree_ensemble.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -83,6 +84,34 @@ TEST(KernelsPredictor, PredictsTheSameFromItsFile) {
   EXPECT_GT(unfamiliar.size, 1);
   EXPECT_THROW(export_torchscript(*loaded, folder.path() / "kernels.pt"), InputError);
   EXPECT_EQ(loaded->to_document().at("forests").size(), 2U);
+}
+
+TEST(KernelsPredictor, IntervalsAreWiderByKernelsWithoutRows) {
+  const TemporaryFolder folder;
+  const auto predictor_of = [&](const kernels::WholeNetworks& whole, bool with_errors) {
+    KernelModel model(samples(), 0.5, 1, kernels::LearnerKind::lasso);
+    if (with_errors) model.find_errors(samples(), 1, kernels::LearnerKind::lasso);
+    const auto predictor = make_kernels_predictor(model, nasbench::fusion_rules("activation"), 40, 1, whole);
+    save(predictor->to_archive(), folder.path() / "kernels.tenshot");
+    return load_predictor(folder.path() / "kernels.tenshot");
+  };
+  const std::vector<Architecture> networks = {resnet18()};
+  EXPECT_FALSE(predictor_of({}, false)->has_intervals());
+  const auto half = [&](const Predictor& predictor) {
+    const Predictions found = predictor.predict(networks, 0.9);
+    EXPECT_NEAR(found.upper_ms.front() * found.lower_ms.front(), std::pow(found.latency_ms.front(), 2), 1e-6);
+    return std::log(found.upper_ms.front() / found.latency_ms.front());
+  };
+  const kernels::WholeNetworks whole{2, 0, 0, std::vector<double>(20, 0.1)};
+  const auto plain = predictor_of({}, true), corrected = predictor_of(whole, true);
+  EXPECT_TRUE(corrected->has_intervals());
+  EXPECT_GT(half(*corrected), 0.1);  // ResNet-18 has a linear layer and additions, which were not measured
+  EXPECT_NEAR(corrected->predict(networks, 0.9).latency_ms.front(),
+              2 * plain->predict(networks, 0.9).latency_ms.front(), 1e-9);
+  EXPECT_EQ(corrected->to_document().at("held_out_errors").size(), 20U);
+  EXPECT_EQ(corrected->to_document().at("lines").size(), 2U);
+  EXPECT_GT(half(*plain), 0);
+  EXPECT_THROW(plain->predict(networks, 1), InputError);
 }
 
 TEST(KernelsPredictor, RefusesCraftedTrees) {

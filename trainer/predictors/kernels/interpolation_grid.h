@@ -4,9 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "nasbench/graph/operator_specification.h"
-
-namespace tenshot::experiments {
+namespace tenshot::trainer::kernels {
 
 /// One dimension of a grid: its name and where its points lie, in ascending order.
 struct Axis {
@@ -28,8 +26,8 @@ class InterpolationGrid {
   InterpolationGrid(std::vector<Axis> axes, std::vector<double> values);
 
   const std::vector<Axis>& axes() const { return axes_; }
-  /// Of the point with these indices.
-  double value(const std::vector<std::size_t>& indices) const { return values_[offset(indices)]; }
+  /// One for each point, the last axis fastest.
+  const std::vector<double>& values() const { return values_; }
   std::size_t missing() const;
 
   /// Fills missing values: linearly between its neighbours along the first axis on which both were measured, else with
@@ -41,7 +39,6 @@ class InterpolationGrid {
   Interpolation interpolate(const std::vector<double>& point) const;
 
  private:
-  std::size_t offset(const std::vector<std::size_t>& indices) const;
   double between_neighbours(const std::vector<double>& measured, std::size_t at) const;
 
   std::vector<Axis> axes_;
@@ -49,8 +46,4 @@ class InterpolationGrid {
   std::vector<double> values_;
 };
 
-/// The complexity of a convolution (Eq. 2): k_x k_y c x' y' f, each group with its own channels. Throws InputError
-/// where `operation` is no convolution.
-double complexity(const nasbench::OperatorSpecification& operation);
-
-}  // namespace tenshot::experiments
+}  // namespace tenshot::trainer::kernels

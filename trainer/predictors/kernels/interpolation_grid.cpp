@@ -1,4 +1,4 @@
-#include "experiments/kernels/interpolation_grid.h"
+#include "trainer/predictors/kernels/interpolation_grid.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 
 #include "nasbench/support/error.h"
 
-namespace tenshot::experiments {
+namespace tenshot::trainer::kernels {
 namespace {
 
 /// Where a coordinate lies on an axis: between two points, and how far from the lower one.
@@ -24,12 +24,6 @@ Position position_on(const Axis& axis, double coordinate) {
       static_cast<std::size_t>(std::lower_bound(points.begin(), points.end(), coordinate) - points.begin());
   if (points[upper] == coordinate) return {upper, upper, 0, false};
   return {upper - 1, upper, (coordinate - points[upper - 1]) / (points[upper] - points[upper - 1]), false};
-}
-
-void require_convolution(const nasbench::OperatorSpecification& op) {
-  const bool is_convolution = op.kind == nasbench::OperatorKind::convolution && op.inputs.size() == 1 &&
-                              op.inputs[0].size() == 4 && op.output.size() == 4 && op.groups > 0;
-  if (!is_convolution) throw InputError("'" + format(op) + "' is no 2-D convolution, expected one");
 }
 
 }  // namespace
@@ -57,12 +51,6 @@ InterpolationGrid::InterpolationGrid(std::vector<Axis> axes, std::vector<double>
 std::size_t InterpolationGrid::missing() const {
   return static_cast<std::size_t>(
       std::count_if(values_.begin(), values_.end(), [](double v) { return std::isnan(v); }));
-}
-
-std::size_t InterpolationGrid::offset(const std::vector<std::size_t>& indices) const {
-  std::size_t result = 0;
-  for (std::size_t d = 0; d < axes_.size(); ++d) result += strides_[d] * indices.at(d);
-  return result;
 }
 
 double InterpolationGrid::between_neighbours(const std::vector<double>& measured, std::size_t at) const {
@@ -113,9 +101,4 @@ Interpolation InterpolationGrid::interpolate(const std::vector<double>& point) c
   return result;
 }
 
-double complexity(const nasbench::OperatorSpecification& op) {
-  require_convolution(op);
-  return static_cast<double>(multiply_adds(op));
-}
-
-}  // namespace tenshot::experiments
+}  // namespace tenshot::trainer::kernels

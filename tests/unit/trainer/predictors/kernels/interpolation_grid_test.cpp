@@ -1,14 +1,13 @@
-#include "experiments/kernels/interpolation_grid.h"
+#include "trainer/predictors/kernels/interpolation_grid.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-#include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 
-namespace tenshot::experiments {
+namespace tenshot::trainer::kernels {
 namespace {
 
 const double missing = std::nan("");
@@ -68,15 +67,15 @@ TEST(InterpolationGrid, MissingPointsAreFilledFromTheirNeighboursOrTheLowest) {
   EXPECT_THROW(grid.interpolate({1, 1.5}), InputError);
   grid.fill_missing();
   EXPECT_EQ(grid.missing(), 0U);
-  EXPECT_DOUBLE_EQ(grid.value({0, 1}), 2);
-  EXPECT_DOUBLE_EQ(grid.value({1, 2}), 0.5);
+  EXPECT_DOUBLE_EQ(grid.values()[1], 2);
+  EXPECT_DOUBLE_EQ(grid.values()[5], 0.5);
 }
 
 TEST(InterpolationGrid, FilledPointsAreNoNeighbours) {
   InterpolationGrid grid({{"x", {1, 2, 3, 4}}}, {1, missing, missing, 4});
   grid.fill_missing();
-  EXPECT_DOUBLE_EQ(grid.value({1}), 1);  // its right neighbour was not measured
-  EXPECT_DOUBLE_EQ(grid.value({2}), 1);
+  EXPECT_DOUBLE_EQ(grid.values()[1], 1);  // its right neighbour was not measured
+  EXPECT_DOUBLE_EQ(grid.values()[2], 1);
 }
 
 TEST(InterpolationGrid, RefusesWhatIsNoGrid) {
@@ -87,14 +86,5 @@ TEST(InterpolationGrid, RefusesWhatIsNoGrid) {
   EXPECT_THROW(InterpolationGrid({{"x", {1, 2}}}, {1, 2}).interpolate({1, 2}), InputError);
 }
 
-TEST(Monnet, ComplexityIsTheMultiplyAddsOfAConvolution) {
-  nasbench::NetworkBuilder b;
-  const auto input = b.input("input", {1, 8, 16, 16});
-  b.convolution("conv", input, 4, {nasbench::same_window(3, 2), 1, false});
-  const nasbench::OperatorSpecification op = b.network().nodes[0].operation;
-  EXPECT_DOUBLE_EQ(complexity(op), 3 * 3 * 8 * 8 * 8 * 4);  // k_x k_y c x' y' f
-  EXPECT_THROW(complexity({}), InputError);
-}
-
 }  // namespace
-}  // namespace tenshot::experiments
+}  // namespace tenshot::trainer::kernels

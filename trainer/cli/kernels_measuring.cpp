@@ -1,0 +1,98 @@
+#include "trainer/cli/kernels_measuring.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "descriptor/fusion/fusion_cases.h"
+#include "descriptor/timing/timing.h"
+#include "nasbench/kernels/kernel_network.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/text.h"
+#include "trainer/cli/signals.h"
+
+namespace tenshot::cli {
+
+using datasets::KernelRow;
+
+namespace {
+
+std::string key(const KernelRow& row) { return row.kernel + " " + format(row.leading); }
+
+double latency_of(const KernelRow& row) { return row.refused.empty() ? row.latency_ms : std::nan(""); }
+
+}  // namespace
+
+KernelJournal::KernelJournal(std::string path, const std::string& purpose) : path_(std::move(path)), purpose_(purpose) {
+  if (!std::filesystem::exists(path_)) return;
+  rows_ = datasets::read_kernel_table(path_);
+  for (const KernelRow& row : rows_) {
+    if (row.purpose != purpose_) {
+      throw InputError(path_ + " holds kernels of '" + excerpt(row.purpose) + "', expected '" + purpose_ +
+                       "'; name another file, or remove it");
+    }
+    found_.emplace(key(row), latency_of(row));
+  }
+}
+
+std::optional<double> KernelJournal::find(const KernelRow& row) const {
+  const auto found = found_.find(key(row));
+  return found == found_.end() ? std::nullopt : std::optional(found->second);
+}
+
+void KernelJournal::add(KernelRow row) {
+  constexpr std::size_t rows_at_a_time = 25;
+  row.purpose = purpose_;
+  found_.emplace(key(row), latency_of(row));
+  rows_.push_back(std::move(row));
+  if (rows_.size() % rows_at_a_time == 0) write_file_quickly(path_, datasets::kernel_table(rows_));
+}
+
+void KernelJournal::keep() const { write_file_atomically(path_, datasets::kernel_table(rows_)); }
+
+KernelMeasuring::KernelMeasuring(const OptionParser& options, const std::string& what, const std::string& file)
+    : runtime_(descriptor::make_runtime(options.required("runtime"))),
+      journal_(file, what + " of " + options.get("runtime") + " at " + std::to_string(options.integer("threads", 1)) +
+                         " threads"),
+      progress_(options.has("quiet")) {
+  isolation_.runtime.threads = options.integer("threads", 1);
+  (*this)("call", descriptor::empty_case());
+}
+
+double KernelMeasuring::operator()(const std::string& type, const nasbench::Network& network) {
+  KernelRow row;
+  row.kernel = type;
+  row.leading = leading_operator(network);
+  if (const auto found = journal_.find(row)) return *found;
+  if (stop_requested()) {
+    journal_.keep();
+    throw Interrupted("stopped after " + std::to_string(journal_.rows().size()) +
+                      " kernels, which are kept; the same command goes on");
+  }
+  try {
+    // A call alone has nothing to be taken off.
+    const descriptor::IsolatedTiming timing = type == "call" ? call() : time_isolated(*runtime_, network, isolation_);
+    constexpr double least_ms = 1e-4;  // less is the noise of a call
+    row.latency_ms = std::max(timing.latency_ms, least_ms);
+    row.deviation_ms = timing.deviation_ms;
+    row.seconds = timing.seconds;
+  } catch (const InputError& error) {
+    row.refused = excerpt(error.what(), 120);
+  }
+  journal_.add(row);
+  progress_.show(type + ", " + std::to_string(journal_.rows().size()) + " kernels");
+  return latency_of(row);
+}
+
+descriptor::IsolatedTiming KernelMeasuring::call() const {
+  const auto prepared = runtime_->prepare(descriptor::empty_case(), isolation_.runtime);
+  descriptor::IsolatedTiming timing;
+  const descriptor::Timing found = descriptor::measure([&] { prepared->run(); }, {});
+  timing.latency_ms = found.median_ms;
+  timing.deviation_ms = found.stddev_ms;
+  timing.seconds = (found.warmup_total_ms + found.loop_total_ms) / 1000;
+  return timing;
+}
+
+}  // namespace tenshot::cli

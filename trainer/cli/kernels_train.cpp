@@ -1,0 +1,210 @@
+#include "trainer/cli/kernels_train.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "datasets/operators/kernel_table.h"
+#include "nasbench/spaces/networks.h"
+#include "nasbench/support/error.h"
+#include "nasbench/support/number_text.h"
+#include "nasbench/support/text.h"
+#include "trainer/cli/file_roles.h"
+#include "trainer/cli/kernels_sample.h"
+#include "trainer/cli/made_folders.h"
+#include "trainer/cli/network_options.h"
+#include "trainer/predictors/kernels/kernels_predictor.h"
+
+namespace tenshot::cli {
+namespace {
+
+using datasets::KernelRow;
+using trainer::kernels::KernelModel;
+using trainer::kernels::KernelSample;
+using trainer::kernels::LearnerKind;
+using trainer::kernels::WholeNetwork;
+using trainer::kernels::WholeNetworks;
+
+struct Table {
+  std::vector<KernelSample> samples;
+  double call_ms = 0;
+  std::size_t refused = 0;
+};
+
+/// Throws InputError where rows say that they are of unlike settings: "sample of RUNTIME at N threads".
+void require_one_setting(const std::vector<KernelRow>& rows, const std::string& file) {
+  std::string first;
+  for (const KernelRow& row : rows) {
+    const std::size_t of = row.purpose.find(" of ");
+    if (of == std::string::npos || (row.purpose.substr(0, of) != "sample" && row.purpose.substr(0, of) != "grid"))
+      continue;
+    const std::string setting = row.purpose.substr(of + 4);
+    if (first.empty()) first = setting;
+    if (setting != first) {
+      throw InputError(file + " holds kernels of '" + excerpt(first) + "' and of '" + excerpt(setting) +
+                       "', expected one device-runtime; keep each in a file of its own");
+    }
+  }
+}
+
+Table read_table(const std::string& file, const nasbench::FusionRules& rules) {
+  const std::vector<KernelRow> rows = datasets::read_kernel_table(file);
+  require_one_setting(rows, file);
+  Table table;
+  for (const KernelRow& row : rows) {
+    if (!row.refused.empty()) {
+      ++table.refused;
+    } else if (row.kernel == "call") {
+      table.call_ms = row.latency_ms;
+    } else {
+      const bool prefixed = row.purpose.rfind("network ", 0) == 0;
+      table.samples.push_back({trainer::kernels::type_under(rules, row.kernel, row.leading), row.leading,
+                               row.latency_ms, row.purpose.substr(prefixed ? 8 : 0)});
+    }
+  }
+  if (table.samples.empty()) {
+    throw InputError(file + ": no kernel in it was measured; a row is like convolution++relu,convolution,,1x32x56x56," +
+                     std::string("1x64x56x56,3x3,1x1,1x1,1,1,0,,1.25,0.01,0.1,"));
+  }
+  return table;
+}
+
+std::vector<WholeNetwork> whole_networks(const trainer::AdaptationSet& measured, const nasbench::FusionRules& rules) {
+  std::vector<WholeNetwork> networks;
+  for (std::size_t i = 0; i < measured.architectures.size(); ++i) {
+    const nasbench::NamedNetwork& network = nasbench::named_network(measured.architectures[i]);
+    networks.push_back({network.name, trainer::kernels::kernels_of(trainer::kernels::graph_of(network), rules),
+                        measured.latency_ms[i]});
+  }
+  return networks;
+}
+
+std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
+
+/// Says where whole networks take far more or less than their kernels: what is measured alone is not what runs there.
+void compare(const std::vector<WholeNetwork>& networks, const KernelModel& model, const WholeNetworks& whole,
+             Outcome& outcome) {
+  std::size_t far = 0;
+  double worst = 0;
+  std::string name;
+  for (const WholeNetwork& network : networks) {
+    const double off = model.network_ms(network.kernels) / network.latency_ms - 1;
+    far += std::abs(off) > 0.5 ? 1 : 0;
+    if (std::abs(off) <= std::abs(worst)) continue;
+    worst = off;
+    name = network.name;
+  }
+  outcome.remark(in_words(trainer::Remark{std::to_string(far) + " of " + std::to_string(networks.size()) +
+                                              " measured networks differ from the sum of their kernels by more than "
+                                              "50 %" +
+                                              (name.empty() ? "" : "; most does " + name + ", by " + percent(worst)),
+                                          far > 0}),
+                 {{"far", far}, {"networks", networks.size()}});
+  if (whole.errors.empty()) {
+    outcome.remark("intervals need three measured networks: they are those of held-out kernels", {});
+    return;
+  }
+  outcome.remark("nine of ten networks that were held out lie within -" + percent(-std::expm1(-whole.half_width(0.9))) +
+                     " and +" + percent(std::expm1(whole.half_width(0.9))),
+                 {{"factor", whole.factor}, {"overhead_ms", whole.overhead_ms}});
+}
+
+/// The errors of kernels held out, the types that are predicted worst first.
+void tell_kernels(const KernelModel& model, Outcome& outcome) {
+  nlohmann::json types = nlohmann::json::array();
+  const trainer::kernels::KernelType* worst = nullptr;
+  std::string name;
+  for (const auto& [type, learned] : model.types()) {
+    types.push_back({{"kernel", type}, {"samples", learned.samples}, {"held_out_error", learned.error}});
+    if (!learned.learner->remark().empty()) outcome.remark(type + ": " + learned.learner->remark(), {});
+    if (worst != nullptr && worst->error >= learned.error) continue;
+    worst = &learned;
+    name = type;
+  }
+  outcome.set("kernels", types);
+  outcome.tell("kernels held out are worst predicted of " + name + ": off by a factor of " +
+               significant_digits(std::exp(worst->error), 3) + " (root mean square of log latency)");
+}
+
+void require_distinct_files(const OptionParser& options) {
+  FileRoles files;
+  files.reads_file_or_name("--rules", options.get("rules"));
+  files.reads_measured("--kernels", options.required("kernels"));
+  if (options.has("measurements")) files.reads_measured("--measurements", options.get("measurements"));
+  reads_networks(files, options);
+  files.writes("--out", options.required("out"));
+  files.require_distinct();
+}
+
+}  // namespace
+
+const char* const train_kernels_example =
+    "  tenshot kernels train --kernels kernels.csv --rules rules.json --out device.tenshot\n"
+    "  tenshot kernels train --learner lasso --kernels kernels.csv --networks models/ --measurements measured.csv "
+    "--correction overhead --out device.tenshot\n";
+
+void add_learning_options(OptionParser& options) {
+  options.text("rules", "what the runtime fuses: a file (kernels detect), or " + joined(nasbench::shipped_rule_names()),
+               "none");
+  options.text("measurements",
+               "whole networks, network,latency_ms: intervals are those of held-out ones, and sums are corrected; "
+               "otherwise intervals are those of held-out kernels");
+  options.text("correction",
+               "of sums by --measurements: factor (the median of measured over sum), overhead (Li et al.'s T_overhead, "
+               "the mean of what is beyond the sum), none (nn-Meter)",
+               "factor");
+  options.text("seed", "seed of every random draw", "1");
+  options.text("out", "required: predictor to write");
+  add_json_option(options);
+  add_network_options(options, "that --measurements names");
+}
+
+void learn_kernels(const OptionParser& options, const std::string& file, LearnerKind learner, Outcome& outcome) {
+  const std::string out = options.required("out");
+  const auto seed = static_cast<std::uint64_t>(options.integer("seed", 0));
+  const auto correction = trainer::kernels::correction(options.get("correction"));
+  const nasbench::FusionRules rules = nasbench::fusion_rules(options.get("rules"));
+  networks_of(options);
+  const Table table = read_table(file, rules);
+  trainer::AdaptationSet measured;
+  if (options.has("measurements")) {
+    auto read = read_measurements(options, nasbench::networks(), datasets::Quantity::latency).measured;
+    measured.architectures = std::move(read.architectures);
+    measured.latency_ms = std::move(read.latency_ms);
+  }
+  const std::vector<WholeNetwork> networks = whole_networks(measured, rules);
+  KernelModel model(table.samples, table.call_ms, seed, learner);
+  model.find_errors(table.samples, seed, learner);
+  const WholeNetworks whole = fit_whole_networks(networks, model, table.samples, correction, seed, learner);
+  const auto predictor = trainer::make_kernels_predictor(model, rules, table.samples.size(), seed, whole, measured);
+  tell_kernels(model, outcome);
+  if (!networks.empty()) compare(networks, model, whole, outcome);
+  MadeFolders made;
+  made.for_file(out);
+  save(predictor->to_archive(), out);
+  outcome.tell(std::to_string(table.samples.size()) + " kernels of " + std::to_string(model.types().size()) +
+               " kinds, " + std::to_string(table.refused) + " refused by the runtime are left out");
+  outcome.set("samples", table.samples.size());
+  outcome.set("refused", table.refused);
+  outcome.written(out, "predictor", "tenshot predict --predictor " + out + " model.onnx");
+  outcome.finish();
+}
+
+void train_kernels(const std::vector<std::string>& arguments) {
+  OptionParser options("kernels train",
+                       "Makes a predictor of any network from measured kernels: a learner for each kind of kernel, and "
+                       "the sum (nn-Meter; Li et al.).",
+                       train_kernels_example);
+  options.text("kernels", "required: CSV of measured kernels (kernels sample, kernels grid, collect --operators)");
+  options.text("learner",
+               "forest (nn-Meter: 100 trees), or of Li et al.: small-forest, boosted, lasso (weights that are not "
+               "negative, on relative error), perceptron",
+               "forest");
+  add_learning_options(options);
+  if (!options.parse(arguments)) return;
+  require_distinct_files(options);
+  Outcome outcome(options);
+  learn_kernels(options, options.required("kernels"), trainer::kernels::learner_kind(options.get("learner")), outcome);
+}
+
+}  // namespace tenshot::cli

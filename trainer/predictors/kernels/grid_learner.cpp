@@ -1,0 +1,131 @@
+#include "trainer/predictors/kernels/grid_learner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "nasbench/support/error.h"
+#include "trainer/predictors/kernels/operation_features.h"
+
+namespace tenshot::trainer::kernels {
+namespace {
+
+constexpr std::size_t most_points = 1'000'000;
+constexpr double least_ms = 1e-6;  ///< a prediction is over 0
+
+/// The features that say where a layer lies on a grid, in the order in which missing points look for neighbours
+/// (MONNET's: image, channels, filters, window, stride).
+std::vector<std::size_t> axes_of(const std::string& category) {
+  const std::vector<std::string> names = feature_names(category);
+  std::vector<std::size_t> axes;
+  for (const char* axis : {"input_height", "input_channels", "filters", "output_channels", "kernel_height", "stride",
+                           "groups", "tensors"}) {
+    if (category == "depthwise_convolution" && std::string(axis) == "filters") continue;  // as many as channels
+    if (category == "mean" && std::string(axis) == "kernel_height") continue;             // the image's
+    const auto found = std::find(names.begin(), names.end(), axis);
+    if (found != names.end()) axes.push_back(static_cast<std::size_t>(found - names.begin()));
+  }
+  return axes;
+}
+
+std::size_t complexity_of(const std::string& category) {
+  const std::vector<std::string> names = feature_names(category);
+  const auto found = std::find(names.begin(), names.end(), "flops");
+  return static_cast<std::size_t>((found != names.end() ? found : names.end() - 1) - names.begin());
+}
+
+std::vector<double> picked(const std::vector<double>& row, const std::vector<std::size_t>& features) {
+  std::vector<double> point;
+  for (const std::size_t feature : features) point.push_back(row.at(feature));
+  return point;
+}
+
+}  // namespace
+
+double GridLearner::predict_ms(const std::vector<double>& features) const {
+  return std::max(grid_.interpolate(picked(features, features_)).value * features.at(complexity_), least_ms);
+}
+
+nlohmann::json GridLearner::put(Archive& archive, const std::string& name) const {
+  const auto& values = grid_.values();
+  archive.put(name + ".values", to_array(values, {static_cast<std::int64_t>(values.size())}));
+  nlohmann::json card = to_document();
+  card.erase("values");
+  card["form"] = "grid";
+  return card;
+}
+
+nlohmann::json GridLearner::to_document() const {
+  nlohmann::json axes = nlohmann::json::array();
+  for (std::size_t d = 0; d < features_.size(); ++d) {
+    axes.push_back({{"feature", features_[d]}, {"name", grid_.axes()[d].name}, {"points", grid_.axes()[d].points}});
+  }
+  return {{"axes", axes}, {"complexity", complexity_}, {"values", grid_.values()}};
+}
+
+std::string GridLearner::remark() const {
+  if (missing_ == 0) return "";
+  return std::to_string(missing_) + " of " + std::to_string(grid_.values().size()) +
+         " points of the grid were not measured, and are filled from their neighbours, or with the least of the grid";
+}
+
+std::unique_ptr<GridLearner> train_grid(const LatencyRows& rows, const std::string& category) {
+  const std::vector<std::size_t> features = axes_of(category);
+  const std::size_t complexity = complexity_of(category);
+  std::map<std::vector<double>, double> measured;
+  std::vector<std::set<double>> sizes(features.size());
+  for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
+    const std::vector<double> point = picked(rows.features[i], features);
+    for (std::size_t d = 0; d < point.size(); ++d) sizes[d].insert(point[d]);
+    measured[point] = rows.latency_ms[i] / std::max(rows.features[i].at(complexity), 1.0);
+  }
+  std::vector<Axis> axes;
+  std::size_t points = 1;
+  for (std::size_t d = 0; d < features.size(); ++d) {
+    axes.push_back({feature_names(category)[features[d]], {sizes[d].begin(), sizes[d].end()}});
+    points = std::min(points * sizes[d].size(), most_points + 1);
+  }
+  if (points > most_points || 2 * measured.size() < points) {
+    throw InputError("kernels of the category " + category + " are no grid: " + std::to_string(measured.size()) +
+                     " of " + (points > most_points ? "over " : "") + std::to_string(std::min(points, most_points)) +
+                     " points were measured, expected at least half; tenshot kernels grid measures one");
+  }
+  std::vector<double> values;
+  for (std::size_t at = 0; at < points; ++at) {
+    std::vector<double> point(axes.size());
+    std::size_t rest = at;
+    for (std::size_t d = axes.size(); d-- > 0; rest /= axes[d].points.size()) {
+      point[d] = axes[d].points[rest % axes[d].points.size()];
+    }
+    const auto found = measured.find(point);
+    values.push_back(found == measured.end() ? std::nan("") : found->second);
+  }
+  return std::make_unique<GridLearner>(InterpolationGrid(std::move(axes), std::move(values)), features, complexity);
+}
+
+std::unique_ptr<GridLearner> load_grid(const Archive& archive, const std::string& name, const CardField& card,
+                                       std::size_t width) {
+  std::vector<Axis> axes;
+  std::vector<std::size_t> features;
+  const auto last = static_cast<std::int64_t>(width) - 1;
+  std::size_t points = 1;
+  for (const CardField& axis : card.at("axes").list(width)) {
+    features.push_back(static_cast<std::size_t>(axis.at("feature").whole_number(0, last)));
+    axes.push_back({axis.at("name").text(), {}});
+    for (const CardField& point : axis.at("points").list(most_points)) {
+      axes.back().points.push_back(point.number(not_negative));
+    }
+    points *= axes.back().points.size();
+    if (points > most_points) axis.fail("axes of at most " + std::to_string(most_points) + " points in all");
+  }
+  const auto complexity = static_cast<std::size_t>(card.at("complexity").whole_number(0, last));
+  std::vector<double> values = checked_doubles(archive, name + ".values", not_negative);
+  try {
+    return std::make_unique<GridLearner>(InterpolationGrid(std::move(axes), std::move(values)), features, complexity);
+  } catch (const InputError& error) {
+    throw FormatError(name + ": " + error.what());
+  }
+}
+
+}  // namespace tenshot::trainer::kernels

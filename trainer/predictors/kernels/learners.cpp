@@ -1,0 +1,218 @@
+#include "trainer/predictors/kernels/learners.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
+#include "nasbench/support/text.h"
+#include "trainer/predictors/kernels/grid_learner.h"
+#include "trainer/predictors/kernels/lasso.h"
+#include "trainer/predictors/kernels/perceptron_learner.h"
+#include "trainer/trees/tree_archive.h"
+#include "trainer/trees/tree_ensemble.h"
+
+namespace tenshot::trainer::kernels {
+namespace {
+
+constexpr std::array<std::string_view, 6> names = {"forest", "small-forest", "boosted", "lasso", "perceptron", "grid"};
+constexpr std::size_t folds = 5;
+
+double smallest(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
+
+LatencyRows some_of(const LatencyRows& rows, const std::vector<std::size_t>& numbers) {
+  LatencyRows result;
+  for (const std::size_t row : numbers) {
+    result.features.push_back(rows.features[row]);
+    result.latency_ms.push_back(rows.latency_ms[row]);
+  }
+  return result;
+}
+
+/// The rows in an order drawn by the seed.
+LatencyRows shuffled(const LatencyRows& rows, std::uint64_t seed) {
+  std::vector<std::size_t> order(rows.latency_ms.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Rng(seed).shuffle(order);
+  return some_of(rows, order);
+}
+
+double squared_relative_error(const LatencyLearner& learner, const LatencyRows& rows) {
+  double sum = 0;
+  for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
+    sum += std::pow(learner.predict_ms(rows.features[i]) / rows.latency_ms[i] - 1, 2);
+  }
+  return sum;
+}
+
+/// latency = max(least, intercept + Σ slope · feature).
+class LassoLearner : public LatencyLearner {
+ public:
+  explicit LassoLearner(const LatencyRows& rows) : least_(smallest(rows.latency_ms)) {
+    const auto count = static_cast<Eigen::Index>(rows.latency_ms.size());
+    const auto width = static_cast<Eigen::Index>(rows.features.front().size());
+    Eigen::MatrixXd features(count, width);
+    for (Eigen::Index i = 0; i < count; ++i) {
+      features.row(i) = Eigen::Map<const Eigen::RowVectorXd>(rows.features[static_cast<std::size_t>(i)].data(), width);
+    }
+    const Lasso lasso = fit_lasso(features, Eigen::Map<const Eigen::VectorXd>(rows.latency_ms.data(), count));
+    const Eigen::VectorXd slope = lasso.weight.cwiseQuotient(lasso.deviation);
+    slope_.assign(slope.data(), slope.data() + width);
+    intercept_ = lasso.intercept - slope.dot(lasso.mean);
+  }
+  LassoLearner(const Archive& archive, const std::string& name, const CardField& card, std::size_t width)
+      : slope_(checked_doubles(archive, name + ".slope", not_negative, width)),
+        intercept_(card.at("intercept").number(any_number)),
+        least_(card.at("least_ms").number(positive)) {}
+  double predict_ms(const std::vector<double>& features) const override {
+    return std::max(std::inner_product(slope_.begin(), slope_.end(), features.begin(), intercept_), least_);
+  }
+  nlohmann::json put(Archive& archive, const std::string& name) const override {
+    archive.put(name + ".slope", to_array(slope_, {static_cast<std::int64_t>(slope_.size())}));
+    return {{"form", "lasso"}, {"intercept", intercept_}, {"least_ms", least_}};
+  }
+  nlohmann::json to_document() const override {
+    return {{"slope", slope_}, {"intercept", intercept_}, {"least_ms", least_}};
+  }
+
+ private:
+  std::vector<double> slope_;
+  double intercept_ = 0, least_;
+};
+
+/// latency = exp(base + the sum over the trees).
+class TreeLearner : public LatencyLearner {
+ public:
+  TreeLearner(const LatencyRows& rows, const TreeOptions& options) {
+    std::vector<float> features;
+    std::vector<double> targets;
+    for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
+      features.insert(features.end(), rows.features[i].begin(), rows.features[i].end());
+      targets.push_back(std::log(rows.latency_ms[i]));
+    }
+    trees_ = train_trees(features, rows.features.front().size(), targets, {}, options);
+  }
+  TreeLearner(const Archive& archive, const std::string& name, const CardField& card, std::size_t width)
+      : trees_(get_trees(archive, name, width)) {
+    trees_.base = card.at("base").number({-largest_log_latency, largest_log_latency});
+  }
+  double predict_ms(const std::vector<double>& features) const override {
+    const std::vector<float> row(features.begin(), features.end());
+    return std::exp(trees_.predict(row.data()));
+  }
+  nlohmann::json put(Archive& archive, const std::string& name) const override {
+    put_trees(archive, name, trees_);
+    return {{"form", "trees"}, {"base", trees_.base}};
+  }
+  nlohmann::json to_document() const override {
+    nlohmann::json trees = nlohmann::json::array();
+    for (const SplitTree& tree : trees_.trees) {
+      trees.push_back(nlohmann::json::array());
+      for (const SplitNode& n : tree.nodes) trees.back().push_back({n.feature, n.threshold, n.less, n.other, n.value});
+    }
+    return {{"base", trees_.base}, {"trees", trees}};
+  }
+
+ private:
+  TreeEnsemble trees_;
+};
+
+std::vector<TreeOptions> tree_grid(LearnerKind kind, std::uint64_t seed) {
+  std::vector<TreeOptions> grid;
+  TreeOptions options;
+  options.seed = seed;
+  if (kind == LearnerKind::small_forest) {
+    for (const int trees : {3, 10}) {
+      for (const double leaf : {1.0, 2.0, 5.0, 25.0}) {
+        options.trees = trees;
+        options.smallest_leaf = leaf;
+        grid.push_back(options);
+      }
+    }
+    return grid;
+  }
+  options.trees = 1;
+  options.row_share = 1;
+  options.depth = 3;
+  options.learning_rate = 0.1;
+  for (const int rounds : {50, 100, 200}) {
+    for (const double leaf : {1.0, 3.0}) {
+      options.rounds = rounds;
+      options.smallest_leaf = leaf;
+      grid.push_back(options);
+    }
+  }
+  return grid;
+}
+
+std::unique_ptr<LatencyLearner> best_trees(LearnerKind kind, const LatencyRows& rows, std::uint64_t seed) {
+  const std::vector<TreeOptions> grid = tree_grid(kind, seed);
+  std::size_t best = 0;
+  double least = HUGE_VAL;
+  for (std::size_t i = 0; i < grid.size() && rows.latency_ms.size() >= folds; ++i) {
+    double error = 0;
+    for (std::size_t fold = 0; fold < folds; ++fold) {
+      error += squared_relative_error(TreeLearner(of_fold(rows, fold, folds, false), grid[i]),
+                                      of_fold(rows, fold, folds, true));
+    }
+    if (error >= least) continue;
+    least = error;
+    best = i;
+  }
+  return std::make_unique<TreeLearner>(rows, grid[best]);
+}
+
+}  // namespace
+
+LatencyRows of_fold(const LatencyRows& rows, std::size_t fold, std::size_t folds, bool inside) {
+  std::vector<std::size_t> numbers;
+  for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
+    if ((i % folds == fold) == inside) numbers.push_back(i);
+  }
+  return some_of(rows, numbers);
+}
+
+std::string_view name(LearnerKind kind) { return names.at(static_cast<std::size_t>(kind)); }
+
+std::vector<std::string> learner_names() { return {names.begin(), names.end() - 1}; }
+
+LearnerKind learner_kind(std::string_view name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) {
+    throw InputError("there is no learner '" + excerpt(name) + "'; there are: " + joined(learner_names()));
+  }
+  return static_cast<LearnerKind>(found - names.begin());
+}
+
+std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRows& rows, const std::string& category,
+                                              std::uint64_t seed) {
+  const bool sound = !rows.latency_ms.empty() && rows.features.size() == rows.latency_ms.size() &&
+                     std::all_of(rows.latency_ms.begin(), rows.latency_ms.end(), [](double y) { return y > 0; }) &&
+                     std::all_of(rows.features.begin(), rows.features.end(), [&](const std::vector<double>& row) {
+                       return !row.empty() && row.size() == rows.features.front().size();
+                     });
+  if (!sound) throw InputError("a learner needs rows of as many features each, and a positive latency of each");
+  if (kind == LearnerKind::grid) return train_grid(rows, category);
+  TreeOptions forest;
+  forest.seed = seed;
+  if (kind == LearnerKind::forest) return std::make_unique<TreeLearner>(rows, forest);
+  const LatencyRows drawn = shuffled(rows, seed);
+  if (kind == LearnerKind::lasso) return std::make_unique<LassoLearner>(drawn);
+  if (kind == LearnerKind::perceptron) return best_perceptron(drawn, seed);
+  return best_trees(kind, drawn, seed);
+}
+
+std::unique_ptr<LatencyLearner> load_learner(const Archive& archive, const std::string& name, const CardField& card,
+                                             std::size_t width) {
+  const auto form = card.find("form");
+  const std::string text = form ? form->text() : "trees";
+  if (text == "trees") return std::make_unique<TreeLearner>(archive, name, card, width);
+  if (text == "lasso") return std::make_unique<LassoLearner>(archive, name, card, width);
+  if (text == "perceptron") return std::make_unique<PerceptronLearner>(archive, name, card, width);
+  if (text == "grid") return load_grid(archive, name, card, width);
+  form->fail("trees, lasso, perceptron or grid");
+}
+
+}  // namespace tenshot::trainer::kernels

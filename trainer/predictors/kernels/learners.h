@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainer/core/archive_reader.h"
+#include "trainer/predictors/kernels/latency_learner.h"
+
+namespace tenshot::trainer::kernels {
+
+/// What learns the latency of one type of kernel. None predicts less than the smallest latency that it was trained on:
+/// a line may fall below zero.
+enum class LearnerKind : std::uint8_t {
+  forest,        ///< nn-Meter's random forest, by XGBoost: 100 trees
+  small_forest,  ///< Li et al.'s: 3 or 10 trees, smallest leaves of 1 to 25 rows
+  boosted,       ///< boosted trees by XGBoost: 50 to 200 rounds of trees of depth 3
+  lasso,         ///< a line with weights that are not negative (lasso.h)
+  perceptron,    ///< two hidden layers of 64 or 128, stopped when a fifth of the rows is predicted no better
+  grid           ///< MONNET's interpolation between points (grid_learner.h)
+};
+/// "forest", "small-forest", "boosted", "lasso", "perceptron", "grid".
+std::string_view name(LearnerKind kind);
+/// The kind of that name. Throws InputError that lists the names.
+LearnerKind learner_kind(std::string_view name);
+/// All of them but the grid, which needs rows on one.
+std::vector<std::string> learner_names();
+
+/// Trains on relative errors: Lasso and the perceptron minimise the squared relative error, the trees the squared error
+/// of the latency's logarithm, which for small errors is the same. Settings are chosen inside the rows (Li et al.,
+/// 2024, §4.2): by five folds (Lasso, small forests, boosted trees), by a fifth of the rows (perceptron). The rows are
+/// of operators of `category` (operation_features.h). The same rows and seed give the same learner. Throws InputError
+/// where there are no rows, rows differ in length, a latency is not positive, trees are wanted of a program without
+/// XGBoost, or the rows are no grid where one is wanted.
+std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRows& rows, const std::string& category,
+                                              std::uint64_t seed);
+
+/// What LatencyLearner::put() kept, of rows of `width` features; a card without a form holds trees. Throws FormatError.
+std::unique_ptr<LatencyLearner> load_learner(const Archive& archive, const std::string& name, const CardField& card,
+                                             std::size_t width);
+
+}  // namespace tenshot::trainer::kernels

@@ -1,0 +1,141 @@
+#include "trainer/predictors/kernels/perceptron_learner.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "nasbench/support/error.h"
+#include "nasbench/support/random.h"
+#include "trainer/core/libtorch.h"
+#include "trainer/networks/regression_network.h"
+
+namespace tenshot::trainer::kernels {
+
+PerceptronLearner::PerceptronLearner(const LatencyRows& rows, const Options& options) {
+  const std::size_t count = rows.latency_ms.size();
+  network_.scale_ms = std::accumulate(rows.latency_ms.begin(), rows.latency_ms.end(), 0.0) / static_cast<double>(count);
+  network_.floor_ms = *std::min_element(rows.latency_ms.begin(), rows.latency_ms.end());
+  standardise(rows);
+  const LatencyRows training = of_fold(rows, 0, 5, false), held_out = of_fold(rows, 0, 5, true);
+  const bool stops = !training.latency_ms.empty() && !held_out.latency_ms.empty();
+  train(stops ? training : rows, stops ? held_out : rows, options);
+}
+
+PerceptronLearner::PerceptronLearner(const Archive& archive, const std::string& name, const CardField& card,
+                                     std::size_t width)
+    : mean_(checked_doubles(archive, name + ".mean", any_number, width)),
+      deviation_(checked_doubles(archive, name + ".deviation", not_negative, width)),
+      network_{get_layers(archive, name + ".layer"), card.at("scale_ms").number(positive),
+               card.at("floor_ms").number(positive)} {
+  if (network_.layers.front().inputs != static_cast<int>(width)) {
+    throw FormatError("array '" + name + ".layer0.weight' has " + std::to_string(network_.layers.front().inputs) +
+                      " columns, expected " + std::to_string(width));
+  }
+}
+
+double PerceptronLearner::predict_ms(const std::vector<double>& features) const {
+  const double answer = evaluate_layers(network_.layers, standardised(features)).front();
+  return std::max(answer * network_.scale_ms, network_.floor_ms);
+}
+
+nlohmann::json PerceptronLearner::put(Archive& archive, const std::string& name) const {
+  const auto width = static_cast<std::int64_t>(mean_.size());
+  archive.put(name + ".mean", to_array(mean_, {width}));
+  archive.put(name + ".deviation", to_array(deviation_, {width}));
+  put_layers(archive, name + ".layer", network_.layers);
+  return {{"form", "perceptron"}, {"scale_ms", network_.scale_ms}, {"floor_ms", network_.floor_ms}};
+}
+
+nlohmann::json PerceptronLearner::to_document() const {
+  return {{"mean", mean_}, {"deviation", deviation_}, {"network", trainer::to_document(network_)}};
+}
+
+void PerceptronLearner::standardise(const LatencyRows& rows) {
+  const auto count = static_cast<double>(rows.latency_ms.size());
+  mean_.assign(rows.features.front().size(), 0);
+  deviation_ = mean_;
+  for (const std::vector<double>& row : rows.features) {
+    for (std::size_t j = 0; j < row.size(); ++j) mean_[j] += row[j] / count;
+  }
+  for (const std::vector<double>& row : rows.features) {
+    for (std::size_t j = 0; j < row.size(); ++j) deviation_[j] += std::pow(row[j] - mean_[j], 2) / count;
+  }
+  // A feature that is the same in all rows varies by rounding alone, and says nothing of rows where it is another.
+  constexpr double rounding = 1e-9;
+  for (std::size_t j = 0; j < mean_.size(); ++j) {
+    const double deviation = std::sqrt(deviation_[j]);
+    deviation_[j] = deviation > rounding * std::abs(mean_[j]) ? deviation : 0;
+  }
+}
+
+std::vector<float> PerceptronLearner::standardised(const std::vector<double>& features) const {
+  std::vector<float> row;
+  for (std::size_t j = 0; j < features.size(); ++j) {
+    row.push_back(deviation_[j] > 0 ? static_cast<float>((features[j] - mean_[j]) / deviation_[j]) : 0.0F);
+  }
+  return row;
+}
+
+std::vector<float> PerceptronLearner::inputs_of(const LatencyRows& rows) const {
+  std::vector<float> inputs;
+  for (const std::vector<double>& features : rows.features) {
+    const std::vector<float> row = standardised(features);
+    inputs.insert(inputs.end(), row.begin(), row.end());
+  }
+  return inputs;
+}
+
+double PerceptronLearner::error_of(const std::vector<DenseLayer>& layers, const std::vector<float>& inputs,
+                                   const std::vector<double>& latency_ms) const {
+  const std::vector<float> predicted = evaluate_layers(layers, inputs);
+  double sum = 0;
+  for (std::size_t i = 0; i < predicted.size(); ++i) {
+    sum += std::pow(std::max(predicted[i] * network_.scale_ms, network_.floor_ms) / latency_ms[i] - 1, 2);
+  }
+  return sum / static_cast<double>(predicted.size());
+}
+
+void PerceptronLearner::train(const LatencyRows& training, const LatencyRows& held_out, const Options& options) {
+  constexpr int most_epochs = 400, patience = 50;  // Li et al., §4.2: stop after 50 epochs without improvement
+  constexpr std::size_t batch = 128;
+  const std::vector<float> inputs = inputs_of(training), tests = inputs_of(held_out);
+  const std::size_t width = mean_.size(), count = training.latency_ms.size();
+  RegressionNetwork network(static_cast<int>(width), {options.width, options.width}, options.seed);
+  std::vector<std::size_t> order(count);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  Rng rng(options.seed, 1);
+  error_ = HUGE_VAL;
+  for (int epoch = 0, last = 0; epoch < most_epochs && epoch - last < patience; ++epoch) {
+    rng.shuffle(order);
+    for (std::size_t begin = 0; begin < count; begin += batch) {
+      std::vector<float> rows, targets;
+      for (std::size_t i = begin; i < std::min(begin + batch, count); ++i) {
+        const auto from = inputs.begin() + static_cast<std::ptrdiff_t>(order[i] * width);
+        rows.insert(rows.end(), from, from + static_cast<std::ptrdiff_t>(width));
+        targets.push_back(static_cast<float>(training.latency_ms[order[i]] / network_.scale_ms));
+      }
+      const Batch step{static_cast<int>(targets.size()), rows.data(), targets.data(), targets.data()};
+      network.train_step(step, options.learning_rate);
+    }
+    const double error = error_of(network.layers(), tests, held_out.latency_ms);
+    if (!(error < error_)) continue;
+    error_ = error;
+    network_.layers = network.layers();
+    last = epoch;
+  }
+  if (network_.layers.empty()) network_.layers = network.layers();
+}
+
+std::unique_ptr<PerceptronLearner> best_perceptron(const LatencyRows& rows, std::uint64_t seed) {
+  const LibTorchThreads threads(1);  // the layers are small, and the same seed gives the same bytes
+  std::unique_ptr<PerceptronLearner> best;
+  for (const int width : {64, 128}) {
+    for (const double rate : {5e-3, 5e-4}) {
+      auto learner = std::make_unique<PerceptronLearner>(rows, PerceptronLearner::Options{width, rate, seed});
+      if (best == nullptr || learner->error() < best->error()) best = std::move(learner);
+    }
+  }
+  return best;
+}
+
+}  // namespace tenshot::trainer::kernels
