@@ -7,6 +7,7 @@
 
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench::ncnn {
 namespace {
@@ -19,23 +20,10 @@ Shape per_channel(const Shape& shape) {
 }
 
 const std::map<std::string, std::string>& functions() {
-  static const std::map<std::string, std::string> names = {{"AbsVal", "absolute"},
-                                                           {"BNLL", "softplus"},
-                                                           {"CELU", "celu"},
-                                                           {"ELU", "elu"},
-                                                           {"Erf", "erf"},
-                                                           {"Exp", "exp"},
-                                                           {"GELU", "gelu"},
-                                                           {"HardSigmoid", "hard_sigmoid"},
-                                                           {"HardSwish", "hard_swish"},
-                                                           {"Log", "log"},
-                                                           {"Mish", "mish"},
-                                                           {"SELU", "selu"},
-                                                           {"Sigmoid", "sigmoid"},
-                                                           {"Softplus", "softplus"},
-                                                           {"Swish", "silu"},
-                                                           {"TanH", "tanh"},
-                                                           {"Threshold", "thresholded_relu"}};
+  static const std::map<std::string, std::string> names = pairs_of(
+      "AbsVal absolute BNLL softplus CELU celu ELU elu Erf erf Exp exp GELU gelu HardSigmoid hard_sigmoid "
+      "HardSwish hard_swish Log log Mish mish SELU selu Sigmoid sigmoid Softplus softplus Swish silu TanH tanh "
+      "Threshold thresholded_relu");
   return names;
 }
 

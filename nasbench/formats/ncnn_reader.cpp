@@ -15,6 +15,7 @@
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -30,52 +31,40 @@ std::int64_t int8_scales_key(const std::string& type) {
 }
 
 const std::map<std::string, ncnn::Convert>& conversions() {
-  static const std::map<std::string, ncnn::Convert> table = [] {
-    std::map<std::string, ncnn::Convert> all = {{"BinaryOp", ncnn::binary},
-                                                {"Concat", ncnn::concatenate},
-                                                {"Crop", ncnn::crop},
-                                                {"Eltwise", ncnn::element_by_element},
-                                                {"Embed", ncnn::embed},
-                                                {"ExpandDims", ncnn::expand},
-                                                {"Flatten", ncnn::flatten},
-                                                {"Gemm", ncnn::gemm},
-                                                {"InnerProduct", ncnn::inner_product},
-                                                {"Interp", ncnn::resize},
-                                                {"MatMul", ncnn::matrix_product},
-                                                {"MultiHeadAttention", ncnn::attention},
-                                                {"Padding", ncnn::padding},
-                                                {"Permute", ncnn::permute},
-                                                {"PixelShuffle", ncnn::pixel_shuffle},
-                                                {"Reorg", ncnn::pixel_shuffle},
-                                                {"PriorBox", ncnn::prior_box},
-                                                {"Reduction", ncnn::reduce},
-                                                {"Reshape", ncnn::reshape},
-                                                {"ShuffleChannel", ncnn::shuffle},
-                                                {"Slice", ncnn::slice},
-                                                {"Softmax", ncnn::softmax},
-                                                {"Squeeze", ncnn::squeeze}};
-    for (const char* type : {"Convolution", "Convolution1D", "ConvolutionDepthWise", "ConvolutionDepthWise1D"}) {
-      all[type] = ncnn::convolution;
-    }
-    for (const char* type :
-         {"Deconvolution", "Deconvolution1D", "DeconvolutionDepthWise", "DeconvolutionDepthWise1D"}) {
-      all[type] = ncnn::deconvolution;
-    }
-    for (const char* type : {"Convolution3D", "ConvolutionDepthWise3D"}) all[type] = ncnn::volume_convolution;
-    for (const char* type : {"Pooling", "Pooling1D"}) all[type] = ncnn::pooling;
-    for (const char* type : {"BatchNorm", "LayerNorm", "GroupNorm", "InstanceNorm"}) all[type] = ncnn::normalise;
-    for (const char* type : {"Bias", "Scale", "Power", "PReLU"}) all[type] = ncnn::scale;
-    for (const char* type : {"CumulativeSum", "Flip", "LRN", "MVN", "Normalize", "RMSNorm", "Shrink"}) {
-      all[type] = ncnn::same_shape_opaque;
-    }
-    for (const char* type : {"LSTM", "GRU", "RNN"}) all[type] = ncnn::recurrent;
-    for (const char* type :
-         {"AbsVal", "BNLL", "CELU", "Clip", "ELU",     "Erf",      "Exp",   "GELU", "HardSigmoid", "HardSwish",
-          "Log",    "Mish", "ReLU", "SELU", "Sigmoid", "Softplus", "Swish", "TanH", "Threshold",   "UnaryOp"}) {
-      all[type] = ncnn::one_function;
-    }
-    return all;
-  }();
+  static const std::map<std::string, ncnn::Convert> table = by_name<ncnn::Convert>(
+      {{ncnn::binary, "BinaryOp"},
+       {ncnn::concatenate, "Concat"},
+       {ncnn::crop, "Crop"},
+       {ncnn::element_by_element, "Eltwise"},
+       {ncnn::embed, "Embed"},
+       {ncnn::expand, "ExpandDims"},
+       {ncnn::flatten, "Flatten"},
+       {ncnn::gemm, "Gemm"},
+       {ncnn::inner_product, "InnerProduct"},
+       {ncnn::resize, "Interp"},
+       {ncnn::matrix_product, "MatMul"},
+       {ncnn::attention, "MultiHeadAttention"},
+       {ncnn::padding, "Padding"},
+       {ncnn::permute, "Permute"},
+       {ncnn::pixel_shuffle, "PixelShuffle Reorg"},
+       {ncnn::prior_box, "PriorBox"},
+       {ncnn::reduce, "Reduction"},
+       {ncnn::reshape, "Reshape"},
+       {ncnn::shuffle, "ShuffleChannel"},
+       {ncnn::slice, "Slice"},
+       {ncnn::softmax, "Softmax"},
+       {ncnn::squeeze, "Squeeze"},
+       {ncnn::convolution, "Convolution Convolution1D ConvolutionDepthWise ConvolutionDepthWise1D"},
+       {ncnn::deconvolution, "Deconvolution Deconvolution1D DeconvolutionDepthWise DeconvolutionDepthWise1D"},
+       {ncnn::volume_convolution, "Convolution3D ConvolutionDepthWise3D"},
+       {ncnn::pooling, "Pooling Pooling1D"},
+       {ncnn::normalise, "BatchNorm LayerNorm GroupNorm InstanceNorm"},
+       {ncnn::scale, "Bias Scale Power PReLU"},
+       {ncnn::same_shape_opaque, "CumulativeSum Flip LRN MVN Normalize RMSNorm Shrink"},
+       {ncnn::recurrent, "LSTM GRU RNN"},
+       {ncnn::one_function,
+        "AbsVal BNLL CELU Clip ELU Erf Exp GELU HardSigmoid HardSwish Log Mish ReLU SELU Sigmoid Softplus Swish TanH "
+        "Threshold UnaryOp"}});
   return table;
 }
 

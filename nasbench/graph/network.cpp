@@ -91,7 +91,8 @@ std::vector<std::int64_t> stored_parameters(const Network& network) {
     for (const StoredTensor& tensor : node.stored) {
       (seen.insert(tensor.name).second ? stored : repeated) += tensor.elements;
     }
-    const bool is_implied = node.operation.constants.empty() || is_packed_product(node.operation);
+    const bool has_own = node.operation.kind == OperatorKind::layer_norm && !node.stored.empty();  // perhaps no shift
+    const bool is_implied = !has_own && (node.operation.constants.empty() || is_packed_product(node.operation));
     counts.push_back(is_implied ? std::max<std::int64_t>(0, implied - repeated) : stored);
   }
   return counts;

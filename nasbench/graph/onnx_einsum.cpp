@@ -211,16 +211,20 @@ class Contraction {
   const Equation& equation_;
 };
 
-bool is_plain(const Equation& equation, const std::vector<Shape>& shapes) {
-  if (std::set<int>(equation.output.begin(), equation.output.end()).size() != equation.output.size()) return false;
-  for (std::size_t i = 0; i < shapes.size(); ++i) {
-    const Labels& labels = equation.operands[i];
-    if (std::set<int>(labels.begin(), labels.end()).size() != labels.size()) return false;
-    for (std::size_t axis = 0; axis < labels.size(); ++axis) {
-      if (shapes[i][axis] != equation.extents.at(labels[axis])) return false;
-    }
+/// The operand with each label once, and without those that it is stretched along.
+Term term_of(const OnnxSteps& steps, const Equation& equation, const OnnxValue& operand, const Labels& labels) {
+  Term term{operand.constant, operand.source, {}};
+  Shape shape;
+  for (std::size_t axis = 0; axis < labels.size(); ++axis) {
+    const std::int64_t extent = operand.shape[axis];
+    if (has(term.labels, labels[axis]) || extent != equation.extents.at(labels[axis])) continue;
+    term.labels.push_back(labels[axis]);
+    shape.push_back(extent);
   }
-  return true;
+  if (operand.constant) return term;
+  const bool same = element_count(shape) == element_count(operand.shape);
+  term.source = same ? steps.reshape(term.source, shape) : steps.diagonal(term.source, shape);
+  return term;
 }
 
 }  // namespace
@@ -240,11 +244,12 @@ std::optional<Source> einsum_operators(const OnnxSteps& steps, const std::string
     shapes.push_back(operand->shape);
   }
   const Equation equation = parse(text, shapes);
-  if (!is_plain(equation, shapes)) return std::nullopt;
+  if (std::set<int>(equation.output.begin(), equation.output.end()).size() != equation.output.size())
+    return std::nullopt;
   const Contraction contraction(steps, equation);
   std::vector<Term> terms;
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    terms.push_back({operands[i]->constant, operands[i]->source, equation.operands[i]});
+    terms.push_back(term_of(steps, equation, *operands[i], equation.operands[i]));
   }
   Term result = terms[0];
   for (std::size_t i = 1; i < terms.size(); ++i) {

@@ -1,63 +1,22 @@
 #include "nasbench/graph/onnx_conversion.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench::onnx_conversions {
 
 const std::map<std::string, std::string>& activation_names() {
-  static const std::map<std::string, std::string> names = {{"Relu", "relu"},
-                                                           {"HardSwish", "hard_swish"},
-                                                           {"HardSigmoid", "hard_sigmoid"},
-                                                           {"Sigmoid", "sigmoid"},
-                                                           {"Tanh", "tanh"},
-                                                           {"LeakyRelu", "leaky_relu"},
-                                                           {"Elu", "elu"},
-                                                           {"Selu", "selu"},
-                                                           {"Softplus", "softplus"},
-                                                           {"Gelu", "gelu"},
-                                                           {"Mish", "mish"},
-                                                           {"Erf", "erf"},
-                                                           {"Sqrt", "sqrt"},
-                                                           {"Exp", "exp"},
-                                                           {"Log", "log"},
-                                                           {"Neg", "negate"},
-                                                           {"Abs", "absolute"},
-                                                           {"Reciprocal", "reciprocal"},
-                                                           {"Floor", "floor"},
-                                                           {"Ceil", "ceil"},
-                                                           {"Round", "round"},
-                                                           {"Sign", "sign"},
-                                                           {"Not", "not"},
-                                                           {"Cast", "cast"},
-                                                           {"Softsign", "softsign"},
-                                                           {"Sin", "sin"},
-                                                           {"Cos", "cos"},
-                                                           {"QLinearSigmoid", "sigmoid"},
-                                                           {"Silu", "silu"},
-                                                           {"Swish", "silu"},
-                                                           {"QuickGelu", "quick_gelu"},
-                                                           {"FastGelu", "gelu"},
-                                                           {"Celu", "celu"},
-                                                           {"ThresholdedRelu", "thresholded_relu"},
-                                                           {"QLinearLeakyRelu", "leaky_relu"}};
+  static const std::map<std::string, std::string> names = pairs_of(
+      "Relu relu HardSwish hard_swish HardSigmoid hard_sigmoid Sigmoid sigmoid Tanh tanh LeakyRelu leaky_relu "
+      "Elu elu Selu selu Softplus softplus Gelu gelu Mish mish Erf erf Sqrt sqrt Exp exp Log log Neg negate "
+      "Abs absolute Reciprocal reciprocal Floor floor Ceil ceil Round round Sign sign Not not Cast cast "
+      "Softsign softsign Sin sin Cos cos QLinearSigmoid sigmoid Silu silu Swish silu QuickGelu quick_gelu "
+      "FastGelu gelu Celu celu ThresholdedRelu thresholded_relu QLinearLeakyRelu leaky_relu");
   return names;
 }
 
 const std::map<std::string, std::string>& elementwise_names() {
-  static const std::map<std::string, std::string> names = {{"Sub", "subtract"},
-                                                           {"Div", "divide"},
-                                                           {"Pow", "power"},
-                                                           {"Min", "minimum"},
-                                                           {"Max", "maximum"},
-                                                           {"PRelu", "prelu"},
-                                                           {"Where", "where"},
-                                                           {"Equal", "equal"},
-                                                           {"Less", "less"},
-                                                           {"Greater", "greater"},
-                                                           {"And", "and"},
-                                                           {"Or", "or"},
-                                                           {"Mod", "modulo"},
-                                                           {"LessOrEqual", "less_or_equal"},
-                                                           {"GreaterOrEqual", "greater_or_equal"},
-                                                           {"Xor", "xor"}};
+  static const std::map<std::string, std::string> names = pairs_of(
+      "Sub subtract Div divide Pow power Min minimum Max maximum PRelu prelu Where where Equal equal Less less "
+      "Greater greater And and Or or Mod modulo LessOrEqual less_or_equal GreaterOrEqual greater_or_equal Xor xor");
   return names;
 }
 

@@ -151,7 +151,9 @@ void OnnxGraphReader::read_node(const onnx::NodeProto& node) {
   }
   std::optional<std::vector<OnnxValue>> outputs = output_types(node, inputs);
   if (!outputs) return leave_out(node, inputs);
-  if (constant_inputs && !node.input().empty() && !has_sub_graph(node)) {
+  const bool is_empty = std::all_of(outputs->begin(), outputs->end(),
+                                    [](const OnnxValue& value) { return element_count(value.shape) == 0; });
+  if (is_empty || (constant_inputs && !node.input().empty() && !has_sub_graph(node))) {
     return set_constants(node, inputs, std::move(*outputs));
   }
   add_operator(node, inputs, *outputs);

@@ -8,6 +8,7 @@
 #include "nasbench/graph/onnx_shape_rules.h"
 #include "nasbench/graph/onnx_tensor_folding.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -164,42 +165,28 @@ OnnxTypes quantised_recurrence(const onnx::NodeProto&, const OnnxInputs& inputs)
 using Rule = OnnxTypes (*)(const onnx::NodeProto&, const OnnxInputs&);
 
 const std::map<std::string, Rule>& rules() {
-  static const std::map<std::string, Rule> table = [] {
-    std::map<std::string, Rule> rules = {{"FusedConv", convolution},
-                                         {"NhwcConv", channels_last_convolution},
-                                         {"NhwcFusedConv", channels_last_convolution},
-                                         {"FusedMatMul", transposable_product},
-                                         {"TransposeMatMul", transposable_product},
-                                         {"MatMulIntegerToFloat", integer_product},
-                                         {"DynamicQuantizeMatMul", integer_product},
-                                         {"MatMulNBits", packed_product},
-                                         {"MatMulBnb4", packed_product},
-                                         {"QGemm", quantised_gemm},
-                                         {"QLinearAdd", quantised_pair},
-                                         {"QLinearMul", quantised_pair},
-                                         {"QLinearAveragePool", quantised_pool},
-                                         {"NhwcMaxPool", channels_last_pool},
-                                         {"QLinearGlobalAveragePool", quantised_global_pool},
-                                         {"QLinearConcat", quantised_concat},
-                                         {"QLinearWhere", quantised_where},
-                                         {"QLinearReduceMean", quantised_mean},
-                                         {"EmbedLayerNormalization", embedding},
-                                         {"QEmbedLayerNormalization", embedding},
-                                         {"DynamicQuantizeLSTM", quantised_recurrence},
-                                         {"SkipLayerNormalization", skip_norm},
-                                         {"SkipSimplifiedLayerNormalization", skip_norm},
-                                         {"Attention", attention_types},
-                                         {"QAttention", attention_types},
-                                         {"MultiHeadAttention", attention_types},
-                                         {"DecoderMaskedMultiHeadAttention", attention_types},
-                                         {"GroupQueryAttention", attention_types}};
-    for (const char* type :
-         {"FastGelu", "QuickGelu", "BiasGelu", "Gelu", "LayerNormalization", "SimplifiedLayerNormalization",
-          "GroupNorm", "SkipGroupNorm", "RotaryEmbedding", "BiasAdd", "BiasSoftmax", "BiasDropout", "QLinearSigmoid",
-          "QLinearLeakyRelu", "QLinearSoftmax", "Silu", "Swish", "Mish", "GroupNormalization"})
-      rules[type] = same_type;
-    return rules;
-  }();
+  static const std::map<std::string, Rule> table = by_name<Rule>(
+      {{convolution, "FusedConv"},
+       {channels_last_convolution, "NhwcConv NhwcFusedConv"},
+       {transposable_product, "FusedMatMul TransposeMatMul"},
+       {integer_product, "MatMulIntegerToFloat DynamicQuantizeMatMul"},
+       {packed_product, "MatMulNBits MatMulBnb4"},
+       {quantised_gemm, "QGemm"},
+       {quantised_pair, "QLinearAdd QLinearMul"},
+       {quantised_pool, "QLinearAveragePool"},
+       {channels_last_pool, "NhwcMaxPool"},
+       {quantised_global_pool, "QLinearGlobalAveragePool"},
+       {quantised_concat, "QLinearConcat"},
+       {quantised_where, "QLinearWhere"},
+       {quantised_mean, "QLinearReduceMean"},
+       {embedding, "EmbedLayerNormalization QEmbedLayerNormalization"},
+       {quantised_recurrence, "DynamicQuantizeLSTM"},
+       {skip_norm, "SkipLayerNormalization SkipSimplifiedLayerNormalization"},
+       {attention_types, "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention GroupQueryAttention"},
+       {same_type,
+        "FastGelu QuickGelu BiasGelu Gelu LayerNormalization SimplifiedLayerNormalization GroupNorm SkipGroupNorm "
+        "RotaryEmbedding BiasAdd BiasSoftmax BiasDropout QLinearSigmoid QLinearLeakyRelu QLinearSoftmax Silu Swish "
+        "Mish GroupNormalization MoE QMoE"}});
   return table;
 }
 

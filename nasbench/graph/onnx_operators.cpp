@@ -4,6 +4,7 @@
 #include <string>
 
 #include "nasbench/graph/onnx_conversion.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -18,49 +19,34 @@ struct Rule {
 const std::map<std::string, Rule>& rules() {
   using Kind = OperatorKind;
   static const std::map<std::string, Rule> table = [] {
-    std::map<std::string, Rule> rules = {{"Conv", {Kind::convolution, convolution}},
-                                         {"ConvInteger", {Kind::convolution, convolution}},
-                                         {"QLinearConv", {Kind::convolution, convolution}},
-                                         {"ConvTranspose", {Kind::transposed_convolution, convolution}},
-                                         {"Gemm", {Kind::linear, gemm}},
-                                         {"QGemm", {Kind::linear, gemm}},
-                                         {"MatMul", {Kind::matrix_product, matrix_product}},
-                                         {"MatMulInteger", {Kind::matrix_product, matrix_product}},
-                                         {"QLinearMatMul", {Kind::matrix_product, matrix_product}},
-                                         {"MatMulIntegerToFloat", {Kind::matrix_product, matrix_product}},
-                                         {"DynamicQuantizeMatMul", {Kind::matrix_product, matrix_product}},
-                                         {"MatMulNBits", {Kind::opaque, packed_product}},
-                                         {"MatMulBnb4", {Kind::opaque, packed_product}},
-                                         {"MaxPool", {Kind::max_pool, pool}},
-                                         {"AveragePool", {Kind::average_pool, pool}},
-                                         {"QLinearAveragePool", {Kind::average_pool, pool}},
-                                         {"GlobalAveragePool", {Kind::global_pool, global_pool}},
-                                         {"QLinearGlobalAveragePool", {Kind::global_pool, global_pool}},
-                                         {"GlobalMaxPool", {Kind::global_pool, global_pool}},
-                                         {"Clip", {Kind::activation, clip}},
-                                         {"Add", {Kind::add, elementwise}},
-                                         {"Sum", {Kind::add, elementwise}},
-                                         {"Mul", {Kind::multiply, elementwise}},
-                                         {"QLinearAdd", {Kind::add, quantised_pair}},
-                                         {"QLinearMul", {Kind::multiply, quantised_pair}},
-                                         {"Concat", {Kind::concatenate, with_axis}},
-                                         {"Softmax", {Kind::softmax, with_axis}},
-                                         {"LogSoftmax", {Kind::softmax, with_axis}},
-                                         {"QLinearSoftmax", {Kind::softmax, with_axis}},
-                                         {"QLinearConcat", {Kind::concatenate, quantised_concat}},
-                                         {"Split", {Kind::split, split}},
-                                         {"Slice", {Kind::split, slice}},
-                                         {"Gather", {Kind::opaque, gather}},
-                                         {"Pad", {Kind::pad, pad}},
-                                         {"Resize", {Kind::resize, resize}},
-                                         {"Upsample", {Kind::resize, resize}},
-                                         {"Transpose", {Kind::transpose, transpose}},
-                                         {"BatchNormalization", {Kind::batch_norm, batch_norm}},
-                                         {"LayerNormalization", {Kind::layer_norm, layer_norm}},
-                                         {"GroupNormalization", {Kind::group_norm, group_norm}},
-                                         {"InstanceNormalization", {Kind::group_norm, group_norm}}};
-    for (const char* type : {"Reshape", "Flatten", "Squeeze", "Unsqueeze"})
-      rules[type] = {Kind::reshape, first_input_alone};
+    std::map<std::string, Rule> rules =
+        by_name<Rule>({{{Kind::convolution, convolution}, "Conv ConvInteger QLinearConv"},
+                       {{Kind::transposed_convolution, convolution}, "ConvTranspose"},
+                       {{Kind::linear, gemm}, "Gemm QGemm"},
+                       {{Kind::matrix_product, matrix_product},
+                        "MatMul MatMulInteger QLinearMatMul MatMulIntegerToFloat DynamicQuantizeMatMul"},
+                       {{Kind::opaque, packed_product}, "MatMulNBits MatMulBnb4"},
+                       {{Kind::max_pool, pool}, "MaxPool"},
+                       {{Kind::average_pool, pool}, "AveragePool QLinearAveragePool"},
+                       {{Kind::global_pool, global_pool}, "GlobalAveragePool QLinearGlobalAveragePool GlobalMaxPool"},
+                       {{Kind::activation, clip}, "Clip"},
+                       {{Kind::add, elementwise}, "Add Sum"},
+                       {{Kind::multiply, elementwise}, "Mul"},
+                       {{Kind::add, quantised_pair}, "QLinearAdd"},
+                       {{Kind::multiply, quantised_pair}, "QLinearMul"},
+                       {{Kind::concatenate, with_axis}, "Concat"},
+                       {{Kind::concatenate, quantised_concat}, "QLinearConcat"},
+                       {{Kind::softmax, with_axis}, "Softmax LogSoftmax QLinearSoftmax"},
+                       {{Kind::split, split}, "Split"},
+                       {{Kind::split, slice}, "Slice"},
+                       {{Kind::opaque, gather}, "Gather"},
+                       {{Kind::pad, pad}, "Pad"},
+                       {{Kind::resize, resize}, "Resize Upsample"},
+                       {{Kind::transpose, transpose}, "Transpose"},
+                       {{Kind::reshape, first_input_alone}, "Reshape Flatten Squeeze Unsqueeze"},
+                       {{Kind::batch_norm, batch_norm}, "BatchNormalization"},
+                       {{Kind::layer_norm, layer_norm}, "LayerNormalization"},
+                       {{Kind::group_norm, group_norm}, "GroupNormalization InstanceNormalization"}});
     for (const auto& names : reduction_names()) rules[names.first] = {Kind::reduce, reduce};
     for (const auto& names : elementwise_names()) rules[names.first] = {Kind::elementwise, elementwise};
     for (const auto& names : activation_names()) rules[names.first] = {Kind::activation, activation};
@@ -69,16 +55,22 @@ const std::map<std::string, Rule>& rules() {
   return table;
 }
 
+/// Statistics, scales and initial states are none.
+bool may_be_trained(const std::string& type, std::size_t input) {
+  if (type == "BatchNormalization") return input < 3;
+  if (type == "QLinearConv" || type == "QLinearMatMul") return input % 5 == 3 || input == 0;
+  return (type != "LSTM" && type != "GRU" && type != "RNN") || input < 5 || input > 6;
+}
+
 NetworkNode opaque_node(const onnx::NodeProto& node, const Inputs& inputs, const std::vector<OnnxValue>& outputs) {
   NetworkNode result;
   result.operation.name = node.op_type();
   result.operation.type = outputs.empty() ? ElementType::float32 : element_type(outputs[0].element);
-  const std::size_t trained = node.op_type() == "BatchNormalization" ? 3 : inputs.size();  // statistics come after
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const OnnxValue* input = inputs[i];
     if (input == nullptr) continue;
     if (is_trained(*input)) result.operation.constants.push_back(input->stored);
-    if (input->constant && i < trained) add_origins(*input, result.stored);
+    if (input->constant && may_be_trained(node.op_type(), i)) add_origins(*input, result.stored);
     if (input->constant) continue;
     result.inputs.push_back(input->source);
     result.operation.inputs.push_back(input->shape);

@@ -107,8 +107,12 @@ void for_each_read(const onnx::NodeProto& node, bool nested, const std::function
     for (const std::string& input : node.input()) visit(input);
   }
   const auto into = [&](const onnx::GraphProto& graph) {
-    for (const onnx::NodeProto& inner : graph.node()) for_each_read(inner, true, visit);
-    for (const onnx::ValueInfoProto& output : graph.output()) visit(output.name());
+    std::set<std::string> own;  // a body may give a name that is another tensor's outside
+    for (const onnx::ValueInfoProto& input : graph.input()) own.insert(input.name());
+    for (const onnx::NodeProto& inner : graph.node()) own.insert(inner.output().begin(), inner.output().end());
+    const auto outside = [&](const std::string& name) { own.count(name) == 0 ? visit(name) : void(); };
+    for (const onnx::NodeProto& inner : graph.node()) for_each_read(inner, true, outside);
+    for (const onnx::ValueInfoProto& output : graph.output()) outside(output.name());
   };
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     if (attribute.has_g()) into(attribute.g());

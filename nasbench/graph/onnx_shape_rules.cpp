@@ -7,8 +7,10 @@
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/onnx_inference.h"
 #include "nasbench/graph/onnx_tensor_folding.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -142,6 +144,26 @@ OnnxTypes deformable(const onnx::NodeProto&, const OnnxInputs& inputs) {
   return one_type(*inputs[0], shape);
 }
 
+/// A grid of positions for an image of batch × channels × the extents that input 1 says.
+OnnxTypes affine_grid(const onnx::NodeProto&, const OnnxInputs& inputs) {
+  const OnnxValue* size = given(inputs, 1);
+  if (size == nullptr || !size->numbers || size->numbers->size() < 3) return std::nullopt;
+  Shape shape = whole_numbers(*size);
+  shape.erase(shape.begin() + 1);
+  shape.push_back(static_cast<std::int64_t>(shape.size()) - 1);
+  return one_type(*inputs[0], shape);
+}
+
+/// Indices, how many classes there are, and the two numbers that tell them apart.
+OnnxTypes one_hot(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+  const OnnxValue *depth = given(inputs, 1), *values = given(inputs, 2);
+  if (depth == nullptr || values == nullptr || !depth->numbers || depth->numbers->size() != 1) return std::nullopt;
+  Shape shape = inputs[0]->shape;
+  const std::size_t axis = front_axis(integer_attribute(node, "axis", -1), shape.size() + 1);
+  shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(axis), depth->numbers->whole(0));
+  return one_type(*values, shape);
+}
+
 OnnxTypes grid_sample(const onnx::NodeProto&, const OnnxInputs& inputs) {
   const OnnxValue* grid = given(inputs, 1);
   if (grid == nullptr || inputs[0]->shape.size() < 3 || grid->shape.size() != inputs[0]->shape.size())
@@ -154,23 +176,28 @@ OnnxTypes grid_sample(const onnx::NodeProto&, const OnnxInputs& inputs) {
 using Rule = OnnxTypes (*)(const onnx::NodeProto&, const OnnxInputs&);
 
 const std::map<std::string, Rule>& rules() {
-  static const std::map<std::string, Rule> table = [] {
-    std::map<std::string, Rule> rules = {{"LayerNormalization", layer_norm}, {"Pad", pad},
-                                         {"CenterCropPad", centre_crop_pad}, {"Col2Im", column_to_image},
-                                         {"DeformConv", deformable},         {"GridSample", grid_sample},
-                                         {"Attention", attention_types},     {"Einsum", einsum_types}};
-    for (const char* type : {"Gelu", "Mish", "GroupNormalization", "RMSNormalization", "RotaryEmbedding", "Swish",
-                             "Silu", "BitwiseNot", "TensorScatter"})
-      rules[type] = same_type;
-    for (const char* type : {"BitwiseAnd", "BitwiseOr", "BitwiseXor"}) rules[type] = broadcast;
-    return rules;
-  }();
+  static const std::map<std::string, Rule> table = by_name<Rule>(
+      {{layer_norm, "LayerNormalization"},
+       {pad, "Pad"},
+       {centre_crop_pad, "CenterCropPad"},
+       {column_to_image, "Col2Im"},
+       {deformable, "DeformConv"},
+       {affine_grid, "AffineGrid"},
+       {grid_sample, "GridSample"},
+       {one_hot, "OneHot"},
+       {attention_types, "Attention"},
+       {einsum_types, "Einsum"},
+       {broadcast, "BitwiseAnd BitwiseOr BitwiseXor"},
+       {same_type,
+        "Gelu Mish GroupNormalization RMSNormalization MeanVarianceNormalization SimplifiedLayerNormalization "
+        "RotaryEmbedding Swish Silu BitwiseNot TensorScatter"}});
   return table;
 }
 
 /// Pools that libonnx 1.12 takes for those of an older opset.
 bool is_new_pool(const onnx::NodeProto& node) {
-  return (node.op_type() == "AveragePool" || node.op_type() == "LpPool") &&
+  const std::string& type = node.op_type();
+  return (type == "AveragePool" || type == "LpPool" || (type == "MaxPool" && node.output_size() == 1)) &&
          (attribute(node, "dilations") != nullptr || attribute(node, "ceil_mode") != nullptr);
 }
 
@@ -255,11 +282,9 @@ Shape pooled_shape(const onnx::NodeProto& node, const Shape& input, bool channel
   for (std::size_t i = 0; i < axes; ++i) {
     std::int64_t& extent = shape[i + (channels_last ? 1 : 2)];
     const std::int64_t window = dilations[i] * (kernel[i] - 1) + 1;
-    if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
-      extent = (extent + strides[i] - 1) / strides[i];
-      continue;
-    }
-    const std::int64_t zeros = mode == "VALID" ? 0 : pads[i] + pads[i + axes], room = extent + zeros - window;
+    const std::int64_t same = (extent - 1) / strides[i] * strides[i] + kernel[i] - extent;  // without the dilation
+    const std::int64_t zeros = mode == "VALID" ? 0 : mode == "NOTSET" ? pads[i] + pads[i + axes] : same;
+    const std::int64_t room = extent + zeros - window;
     if (room < 0) throw FormatError("its window of " + std::to_string(window) + " is wider than its input");
     extent = (room + (ceil ? strides[i] - 1 : 0)) / strides[i] + 1;
   }
@@ -274,6 +299,13 @@ std::optional<std::vector<InferredType>> own_types(const onnx::NodeProto& node, 
     if (OnnxTypes types = microsoft_types(node, inputs)) return types;
   }
   if (is_new_pool(node)) return pool(node, inputs);
+  if (type == "STFT" && attribute(node, "onesided") == nullptr) {  // libonnx 1.12 takes both sides
+    onnx::NodeProto one_side = node;
+    one_side.add_attribute()->set_name("onesided");
+    one_side.mutable_attribute()->rbegin()->set_type(onnx::AttributeProto::INT);
+    one_side.mutable_attribute()->rbegin()->set_i(1);
+    return inferred_types(one_side, opset, inputs);
+  }
   if (type == "Resize" && opset >= 18) return resize(node, inputs);
   if (type == "Split" && opset >= 18) return split(node, inputs);
   if (type.rfind("Reduce", 0) == 0) return reduction(node, inputs);

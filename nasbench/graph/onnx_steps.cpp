@@ -43,6 +43,10 @@ Source OnnxSteps::reshape(const Source& input, Shape to) const {
   return shape(input) == to ? input : node(OperatorKind::reshape, {input}, std::move(to));
 }
 
+Source OnnxSteps::diagonal(const Source& input, Shape to) const {
+  return node(OperatorKind::opaque, {input}, std::move(to), "Einsum");
+}
+
 Source OnnxSteps::sum_over(const Source& input, const std::vector<std::int64_t>& axes) const {
   if (axes.empty()) return input;
   Shape output;

@@ -25,6 +25,7 @@ class OnnxSteps {
   Source transpose(const Source& input, std::vector<std::int64_t> axes) const;
   Source swap_last(const Source& input) const;  ///< a transpose of the last two axes
   Source reshape(const Source& input, Shape shape) const;
+  Source diagonal(const Source& input, Shape shape) const;  ///< the elements whose repeated indices are equal
   Source sum_over(const Source& input, const std::vector<std::int64_t>& axes) const;  ///< the axes are dropped
   Source linear(const Source& input, std::int64_t units, bool bias) const;
   Source matrix_product(const Source& left, const Source& right) const;

@@ -66,6 +66,8 @@ std::optional<std::vector<OnnxValue>> OnnxGraphReader::output_types(const onnx::
   constexpr std::int64_t newest = 1000;
   const std::vector<InferredType> inferred =
       inferred_types(node, opset == file_.opsets.end() ? newest : opset->second, inputs);
+  const bool all_empty = std::all_of(inferred.begin(), inferred.end(),
+                                     [](const InferredType& type) { return type && element_count(type->shape) == 0; });
   std::vector<OnnxValue> outputs;
   for (int i = 0; i < node.output_size(); ++i) {
     const InferredType& own = inferred[static_cast<std::size_t>(i)];
@@ -78,7 +80,7 @@ std::optional<std::vector<OnnxValue>> OnnxGraphReader::output_types(const onnx::
           "its tensors (onnx.shape_inference, or value_info)");
     }
     outputs.push_back(*known);
-    require_tensor_size(outputs.back().shape, !own || has_sub_graph(node));
+    require_tensor_size(outputs.back().shape, !own || has_sub_graph(node) || all_empty);
   }
   return outputs;
 }

@@ -29,12 +29,13 @@ const std::map<std::string, Places>& weight_places() {
   return places;
 }
 
-bool is_called_weight(std::string_view name) {
-  constexpr std::array<std::string_view, 6> ends = {".weight",      ".bias",  ".running_mean",
-                                                    ".running_var", ".gamma", ".beta"};
-  return std::any_of(ends.begin(), ends.end(), [&](std::string_view end) {
-    return name.size() > end.size() && name.substr(name.size() - end.size()) == end;
-  });
+/// As PyTorch names them: "fc.weight", "lstm.weight_ih_l0", "attention.in_proj_bias".
+bool is_called_weight(const std::string& name) {
+  const std::size_t dot = name.rfind('.');
+  if (dot == std::string::npos || dot == 0) return false;
+  constexpr std::array<std::string_view, 6> parts = {"weight", "bias", "running_mean", "running_var", "gamma", "beta"};
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return name.find(part, dot) != std::string::npos; });
 }
 
 bool is_fixed(const onnx::ValueInfoProto& input) {
@@ -79,7 +80,15 @@ std::set<std::string> weight_inputs(const OnnxFile& file) {
   }
   if (weights.empty()) return {};
   // A product of two inputs may be one; in a file that has weights among its inputs its second factor is a weight.
+  // So are a matrix that is transposed before anything reads it, and a vector that is added.
+  std::map<std::size_t, std::set<std::string>> by_rank;
+  for (const onnx::ValueInfoProto& input : file.inputs) {
+    if (candidates.count(input.name()) != 0)
+      by_rank[static_cast<std::size_t>(input.type().tensor_type().shape().dim_size())].insert(input.name());
+  }
   weights.merge(read_at(file, {{"Gemm", {1, 3}}, {"MatMul", {1, 2}}}, candidates));
+  weights.merge(read_at(file, {{"Transpose", {0, 1}}}, by_rank[2]));
+  weights.merge(read_at(file, {{"Add", {0, 2}}, {"Mul", {0, 2}}}, by_rank[1]));
   return weights;
 }
 

@@ -1,14 +1,12 @@
 #include "nasbench/graph/operator_products.h"
 
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <set>
-#include <sstream>
 #include <string>
 
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -85,22 +83,35 @@ std::int64_t of_packed_product(const Specification& s) {
   return s.output.empty() ? 0 : times(element_count(s.inputs[0]), s.output.back());
 }
 
-/// How many keys there are: those of the key tensor and of the past, whose two tensors are the only equal pair of four
-/// dimensions after the values.
-std::int64_t key_count(const Specification& s) {
-  const Shape& key = s.inputs[1];
-  std::int64_t count = key.size() == 4 ? key[2] : key[1];
-  for (std::size_t i = 3; i + 1 < s.inputs.size(); ++i) {
-    const Shape& past = s.inputs[i];
-    if (past.size() == 4 && past == s.inputs[i + 1] && past[0] == key[0]) return count + past[2];
+std::int64_t length_of(const Shape& keys) { return keys.size() == 4 ? keys[2] : keys[1]; }
+
+/// How many keys the past has: its two tensors, of batch × heads × length × size, are the only such pair from `first`
+/// on.
+std::int64_t past_keys(const Specification& s, std::size_t first) {
+  for (std::size_t i = first; i + 1 < s.inputs.size(); ++i) {
+    const Shape &past = s.inputs[i], &values = s.inputs[i + 1];
+    if (past.size() != 4 || values.size() != 4 || past[0] != s.output[0]) continue;
+    if (std::equal(past.begin(), past.begin() + 3, values.begin())) return past[2];
   }
-  return count;
+  return 0;
+}
+
+/// Several heads of queries share keys and values, which may be packed behind the queries.
+std::int64_t of_grouped_attention(const Specification& s) {
+  const Shape& query = s.inputs[0];
+  if (query.size() != 3 || s.output.size() != 3) return 0;
+  const bool packed = query[2] != s.output[2] || s.inputs.size() < 3;
+  const std::int64_t keys = (packed ? query[1] : length_of(s.inputs[1])) + past_keys(s, packed ? 1 : 3);
+  return times(2 * element_count(s.output), keys);
 }
 
 std::int64_t of_attention(const Specification& s) {
   const Shape& query = s.inputs[0];
   const std::int64_t result = element_count(s.output);
-  if (!s.constants.empty() && query.size() == 3 && s.constants[0].size() == 2 && s.constants[0][0] == query[2]) {
+  const bool has_keys = s.inputs.size() > 1 && s.inputs[1].size() == 3;
+  const Shape mask = has_keys ? Shape{query[1], s.inputs[1][1]} : Shape{};
+  if (!s.constants.empty() && query.size() == 3 && s.constants[0].size() == 2 && s.constants[0][0] == query[2] &&
+      s.constants[0] != mask) {
     const std::int64_t width = s.constants[0][1], values = s.output.empty() ? 0 : s.output.back();
     std::int64_t keys = query[1];
     for (const Shape& past : s.inputs) keys += past.size() == 5 ? past[3] : 0;
@@ -108,60 +119,43 @@ std::int64_t of_attention(const Specification& s) {
     return times(element_count(query), width) + times(scores + result, keys);
   }
   if (query.size() == 5) return times(element_count(query) / 3 + result, query[1]);
+  const bool has_constant = !s.constants.empty() && s.constants[0].size() == query.size() && query.size() > 2;
+  if (has_constant && s.inputs.size() == 2)  // of the queries
+    return times(element_count(s.constants[0]) + result, length_of(query));
+  if (has_constant && s.inputs.size() < 2) return times(element_count(query) + result, length_of(s.constants[0]));
   if (s.inputs.size() < 2) return query.size() == 3 ? times(2 * result, query[1]) : 0;
-  const Shape& key = s.inputs[1];
-  if (key.size() < 3) return 0;
-  return times(element_count(query) + result, key_count(s));
+  if (s.inputs[1].size() < 3) return 0;
+  return times(element_count(query) + result, length_of(s.inputs[1]) + past_keys(s, 3));
 }
 
 using Count = std::int64_t (*)(const Specification&);
 
 const std::map<std::string, Count>& counts() {
-  static const std::map<std::string, Count> table = {{"Conv", of_convolution},
-                                                     {"ConvInteger", of_convolution},
-                                                     {"QLinearConv", of_convolution},
-                                                     {"FusedConv", of_convolution},
-                                                     {"NhwcConv", of_convolution},
-                                                     {"NhwcFusedConv", of_convolution},
-                                                     {"DeformConv", of_convolution},
-                                                     {"ConvTranspose", of_transposed_convolution},
-                                                     {"LSTM", of_recurrence},
-                                                     {"GRU", of_recurrence},
-                                                     {"RNN", of_recurrence},
-                                                     {"DynamicQuantizeLSTM", of_recurrence},
-                                                     {"MatMul", of_product},
-                                                     {"MatMulInteger", of_product},
-                                                     {"QLinearMatMul", of_product},
-                                                     {"MatMulIntegerToFloat", of_product},
-                                                     {"DynamicQuantizeMatMul", of_product},
-                                                     {"MatMulNBits", of_packed_product},
-                                                     {"MatMulBnb4", of_packed_product},
-                                                     {"Attention", of_attention},
-                                                     {"QAttention", of_attention},
-                                                     {"MultiHeadAttention", of_attention},
-                                                     {"DecoderMaskedMultiHeadAttention", of_attention},
-                                                     {"GroupQueryAttention", of_attention}};
+  static const std::map<std::string, Count> table =
+      by_name<Count>({{of_convolution, "Conv ConvInteger QLinearConv FusedConv NhwcConv NhwcFusedConv DeformConv"},
+                      {of_transposed_convolution, "ConvTranspose"},
+                      {of_recurrence, "LSTM GRU RNN DynamicQuantizeLSTM"},
+                      {of_product, "MatMul MatMulInteger QLinearMatMul MatMulIntegerToFloat DynamicQuantizeMatMul"},
+                      {of_packed_product, "MatMulNBits MatMulBnb4"},
+                      {of_attention, "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention"},
+                      {of_grouped_attention, "GroupQueryAttention"}});
   return table;
-}
-
-std::set<std::string> words_of(const std::string& text) {
-  std::istringstream words(text);
-  return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
 }
 
 /// Types that read trained numbers without a product that the field counts: tables, norms, and what acts element by
 /// element.
 bool multiplies_nothing(const std::string& name) {
-  static const std::set<std::string> types = words_of(
-      "Gather GatherElements GatherND GatherBlockQuantized ScatterElements ScatterND Scatter Concat "
-      "Expand Tile Slice Split Pad Resize Upsample Where Clip PRelu Max Min Sum Mean Add Sub Mul Div "
-      "Pow CumSum TopK OneHot Compress Range Loop Scan If RoiAlign MaxRoiPool GridSample "
-      "NonMaxSuppression Trilu STFT DFT TfIdfVectorizer BatchNormalization InstanceNormalization "
-      "LayerNormalization GroupNormalization LpNormalization RMSNormalization SimplifiedLayerNormalization "
-      "SkipLayerNormalization SkipSimplifiedLayerNormalization EmbedLayerNormalization "
-      "QEmbedLayerNormalization GroupNorm SkipGroupNorm BiasGelu FastGelu BiasAdd BiasSoftmax "
-      "BiasDropout RotaryEmbedding QLinearWhere QLinearReduceMean QuantizeLinear DequantizeLinear "
-      "SequenceConstruct ReverseSequence TensorScatter Equal ");
+  static const std::map<std::string, bool> types = by_name<bool>(
+      {{true,
+        "Gather GatherElements GatherND GatherBlockQuantized ScatterElements ScatterND Scatter Concat "
+        "Expand Tile Slice Split Pad Resize Upsample Where Clip PRelu Max Min Sum Mean Add Sub Mul Div "
+        "Pow CumSum TopK OneHot Compress Range Loop Scan If RoiAlign MaxRoiPool GridSample "
+        "NonMaxSuppression Trilu STFT DFT TfIdfVectorizer BatchNormalization InstanceNormalization "
+        "LayerNormalization GroupNormalization LpNormalization RMSNormalization SimplifiedLayerNormalization "
+        "SkipLayerNormalization SkipSimplifiedLayerNormalization EmbedLayerNormalization "
+        "QEmbedLayerNormalization GroupNorm SkipGroupNorm BiasGelu FastGelu BiasAdd BiasSoftmax "
+        "BiasDropout RotaryEmbedding QLinearWhere QLinearReduceMean QuantizeLinear DequantizeLinear "
+        "SequenceConstruct ReverseSequence TensorScatter Equal"}});
   return types.count(name) != 0;
 }
 

@@ -111,6 +111,19 @@ TEST(OnnxBodies, AScanTakesTheElementsOneAfterTheOther) {
   EXPECT_EQ(tensor_type(network, network.outputs[1]).shape, (Shape{7, 4}));
 }
 
+TEST(OnnxBodies, ABodyMayGiveNamesThatTheGraphAroundItGivesToo) {
+  Model model;
+  model.input("x", {7, 4}).input("start", {4}).weights("w", {4, 4}).output("h").output("all");
+  onnx::NodeProto& node = model.node("Scan", {"start", "x"}, {"h", "all"});
+  set_integer(node, "num_scan_inputs", 1);
+  onnx::GraphProto& graph = body(node, "body");
+  for (const char* name : {"h", "step"}) graph.add_input()->set_name(name);
+  add(graph, "MatMul", {"h", "w"}, "next");
+  add(graph, "Add", {"next", "step"}, "all");
+  for (const char* name : {"next", "all"}) graph.add_output()->set_name(name);
+  EXPECT_EQ(multiply_adds(read(model)), 7 * 4 * 4);
+}
+
 TEST(OnnxBodies, AFunctionOfTheModelIsReadWhereItIsCalled) {
   Model model;
   model.input("x", {1, 16}).weights("w", {16, 8}).output("y");

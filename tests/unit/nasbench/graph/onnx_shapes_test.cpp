@@ -156,5 +156,68 @@ TEST(OnnxShapes, ATwoInputProductIsNoWeight) {
   EXPECT_EQ(lines(read(model)), std::vector<std::string>{"matrix_product 4x8 8x5 -> 4x5 float32"});
 }
 
+TEST(OnnxShapes, OfOperatorsThatLibonnxDoesNotInfer) {
+  Model hot;
+  hot.input("x", {2, 3}, TensorProto::INT64).integers("depth", {7}).weights("values", {2}).output("y");
+  set_integer(hot.node("OneHot", {"x", "depth", "values"}, {"y"}), "axis", 1);
+  EXPECT_EQ(output_of(read(hot)), (Shape{2, 7, 3}));
+  Model grid(20);
+  grid.input("x", {1, 2, 3}).integers("size", {1, 3, 5, 6}).output("y");
+  grid.node("AffineGrid", {"x", "size"}, {"y"});
+  EXPECT_EQ(output_of(read(grid)), (Shape{1, 5, 6, 2}));
+  Model spectrum(17);
+  spectrum.input("x", {2, 128, 1}).integers("step", {8}).weights("window", {16}).output("y");
+  spectrum.graph().mutable_initializer(0)->clear_dims();
+  spectrum.node("STFT", {"x", "step", "window"}, {"y"});
+  EXPECT_EQ(output_of(read(spectrum)), (Shape{2, 15, 9, 2}));  // one side, where nothing is said
+  Model norm;
+  norm.input("x", {1, 3, 8, 8}).output("y");
+  norm.node("MeanVarianceNormalization", {"x"}, {"y"});
+  EXPECT_EQ(output_of(read(norm)), (Shape{1, 3, 8, 8}));
+}
+
+TEST(OnnxShapes, ADilatedPoolThatKeepsTheSizeDoesNotQuiteKeepIt) {
+  for (const char* type : {"AveragePool", "MaxPool"}) {
+    Model model(19);
+    model.input("x", {1, 8, 9, 11}).output("y");
+    onnx::NodeProto& node = model.node(type, {"x"}, {"y"});
+    set_integers(node, "kernel_shape", {3, 3});
+    set_integers(node, "strides", {2, 2});
+    set_integers(node, "dilations", {3, 1});
+    set_text(node, "auto_pad", "SAME_UPPER");
+    EXPECT_EQ(output_of(read(model)), (Shape{1, 8, 3, 6})) << type;  // as ONNX Runtime 1.30 has it
+  }
+}
+
+TEST(OnnxShapes, AnEmptyPartIsNothingToComputeWith) {
+  Model model;
+  model.input("x", {4, 10}).integers("at", {2}).output("y");
+  model.node("Slice", {"x", "at", "at"}, {"none"});
+  model.node("Relu", {"none"}, {"still"});
+  set_integer(model.node("Concat", {"still", "x"}, {"y"}), "axis", 0);
+  const Network network = read(model);
+  EXPECT_EQ(output_of(network), (Shape{4, 10}));
+  EXPECT_EQ(network.nodes.size(), 1U);
+}
+
+TEST(OnnxShapes, InAFileWhoseInputsAreWeightsWhatIsMadeOfThemIsOneToo) {
+  Model model;  // as PyTorch writes linear layers with export_params=False
+  model.input("x", {1, 8, 16}).input("fc.weight", {32, 16}).input("7", {32}).input("8", {4, 32}).output("y");
+  set_integers(model.node("Transpose", {"fc.weight"}, {"a"}), "perm", {1, 0});
+  model.node("MatMul", {"x", "a"}, {"b"});
+  model.node("Add", {"7", "b"}, {"c"});
+  set_integers(model.node("Transpose", {"8"}, {"d"}), "perm", {1, 0});
+  model.node("MatMul", {"c", "d"}, {"e"});
+  model.input("rnn.weight_ih_l0", {6, 4}).input("rnn.weight_hh_l0", {6, 6}).integers("axis", {0});
+  for (const char* name : {"ih", "hh"}) {
+    model.node("Unsqueeze", {"rnn.weight_" + std::string(name) + "_l0", "axis"}, {name});
+  }
+  set_integer(model.node("RNN", {"e", "ih", "hh"}, {"y"}), "hidden_size", 6);
+  const Network network = read(model);
+  EXPECT_EQ(parameter_count(network), 32 * 16 + 32 + 4 * 32 + 6 * 4 + 6 * 6);
+  EXPECT_EQ(multiply_adds(network), 8 * 16 * 32 + 8 * 32 * 4 + 8 * (6 * 4 + 6 * 6));
+  EXPECT_EQ(network.inputs.size(), 1U);
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench
