@@ -28,17 +28,16 @@ class NetworkFiles {
     for (const auto& [input, shape] : options_.shapes) unused_.insert(input);
   }
 
-  nasbench::Architecture read(const fs::path& file) {
+  nasbench::NamedNetwork read(const fs::path& file) {
     const nasbench::Network read = nasbench::read_network_file(file, options_);
     nasbench::NamedNetwork network = nasbench::named_network(file.stem().string(), read, file.string());
     network.file = file.string();
     network.read_again = [file, options = options_] { return nasbench::read_network_file(file, options); };
-    nasbench::Architecture identity = nasbench::add_network(std::move(network));
     for (const nasbench::NetworkInput& input : read.inputs) {
       unused_.erase(input.name);
       inputs_.insert(input.name);
     }
-    return identity;
+    return network;
   }
 
   /// Throws InputError where a shape was for none of the networks.
@@ -82,16 +81,22 @@ std::vector<nasbench::Architecture> read_network_files(const std::vector<fs::pat
                                                        const nasbench::NetworkReadOptions& options,
                                                        std::vector<LeftOutFile>* left_out) {
   NetworkFiles reader(options, files.size() > 1);
+  std::vector<nasbench::NamedNetwork> networks;
   std::vector<nasbench::Architecture> identities;
-  for (const fs::path& file : files) {
+  const auto unless_refused = [left_out](const fs::path& file, const auto& use) {
     try {
-      identities.push_back(reader.read(file));
+      use();
     } catch (const Error& error) {
       if (left_out == nullptr) throw;
       left_out->push_back({file.string(), error.what()});
     }
+  };
+  for (const fs::path& file : files) unless_refused(file, [&] { networks.push_back(reader.read(file)); });
+  if (!options.shapes_of_several && !networks.empty()) reader.require_shapes_used();
+  for (nasbench::NamedNetwork& network : networks) {  // known from here on: what is refused makes nothing known
+    const fs::path file = network.file;
+    unless_refused(file, [&] { identities.push_back(nasbench::add_network(std::move(network))); });
   }
-  if (!options.shapes_of_several && !identities.empty()) reader.require_shapes_used();
   return identities;
 }
 

@@ -10,6 +10,7 @@
 #include "nasbench/graph/onnx_arithmetic.h"
 #include "nasbench/graph/onnx_tensor_folding.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -156,24 +157,22 @@ Result where(const onnx::NodeProto&, const Inputs& inputs) {
 }
 
 const std::map<std::string, TensorFold>& folds() {
-  static const std::map<std::string, TensorFold> table = {{"Cast", cast},
-                                                          {"Concat", fold_concat},
-                                                          {"ConstantOfShape", constant_of_shape},
-                                                          {"Expand", fold_expand},
-                                                          {"Gather", fold_gather},
-                                                          {"NonZero", fold_non_zero},
-                                                          {"Range", range},
-                                                          {"ReduceMax", fold_reduction},
-                                                          {"ReduceMin", fold_reduction},
-                                                          {"ReduceProd", fold_reduction},
-                                                          {"ReduceSum", fold_reduction},
-                                                          {"Reshape", reshape},
-                                                          {"Slice", fold_slice},
-                                                          {"Squeeze", squeeze},
-                                                          {"Tile", fold_tile},
-                                                          {"Transpose", fold_transpose},
-                                                          {"Unsqueeze", unsqueeze},
-                                                          {"Where", where}};
+  static const std::map<std::string, TensorFold> table =
+      by_name<TensorFold>({{cast, "Cast"},
+                           {fold_concat, "Concat"},
+                           {constant_of_shape, "ConstantOfShape"},
+                           {fold_expand, "Expand"},
+                           {fold_gather, "Gather"},
+                           {fold_non_zero, "NonZero"},
+                           {range, "Range"},
+                           {fold_reduction, "ReduceMax ReduceMin ReduceProd ReduceSum"},
+                           {reshape, "Reshape"},
+                           {fold_slice, "Slice"},
+                           {squeeze, "Squeeze"},
+                           {fold_tile, "Tile"},
+                           {fold_transpose, "Transpose"},
+                           {unsqueeze, "Unsqueeze"},
+                           {where, "Where"}});
   return table;
 }
 

@@ -77,6 +77,8 @@ void OnnxGraphReader::read_inputs() {
     if (scopes_.find(input.name()) != nullptr) continue;
     weights.count(input.name()) != 0 ? read_weight(input) : read_input(input);
   }
+  if (network_.inputs.empty() && !options_.shapes.empty())
+    throw InputError("with these shapes all its inputs are empty");
   if (!weights.empty()) {
     network_.remarks.push_back(std::to_string(weights.size()) + (weights.size() == 1 ? " input is" : " inputs are") +
                                " read as weights, and counted as such");
@@ -127,10 +129,16 @@ void OnnxGraphReader::read_input(const onnx::ValueInfoProto& input) {
         given != options_.shapes.end() ? std::optional(value.shape[static_cast<std::size_t>(i)]) : std::nullopt);
     if (given == options_.shapes.end()) value.shape.push_back(dimension);
   }
+  value.constant = given != options_.shapes.end() && element_count(value.shape) == 0;  // such as a past of no keys
   try {
-    require_tensor_size(value.shape);
+    require_tensor_size(value.shape, value.constant);
   } catch (const Error& error) {
     throw FormatError(place + ": " + error.what());
+  }
+  if (value.constant) {
+    value.stored = value.shape;
+    value.numbers.emplace().integer = is_integer(value.element);
+    return scopes_.set(input.name(), std::move(value));
   }
   network_.inputs.push_back({input.name(), {value.shape, element_type(value.element)}});
   scopes_.set(input.name(), std::move(value));

@@ -248,6 +248,21 @@ TEST(NetworkSources, ShapesOfAFolder_AreForTheNetworksThatHaveTheInput) {
   EXPECT_NE(message.find("pixels, tokens"), std::string::npos) << message;
 }
 
+TEST(NetworkSources, WhatIsRefused_MakesNoNetworkKnown) {
+  const TemporaryFolder folder;
+  write_file_atomically(folder.path() / "unknown-a.onnx", tiny_onnx(4));
+  nasbench::NetworkReadOptions options;
+  options.shapes = {{"nobody", {1, 2}}};
+  EXPECT_THROW(read_networks(folder.path(), options), InputError);
+  EXPECT_THROW(nasbench::networks().parse("unknown-a"), InputError);
+  write_file_atomically(folder.path() / "zz-page.onnx", "<!DOCTYPE html><html></html>");
+  EXPECT_THROW(read_networks(folder.path()), FormatError);
+  EXPECT_THROW(nasbench::networks().parse("unknown-a"), InputError);
+  std::filesystem::remove(folder.path() / "zz-page.onnx");
+  read_networks(folder.path());
+  EXPECT_NO_THROW(nasbench::networks().parse("unknown-a"));
+}
+
 TEST(NetworkSources, FolderWithoutOnnxFiles_IsRefusedWithAnExample) {
   const TemporaryFolder folder;
   EXPECT_NE(message_of([&] { read_networks(folder.path()); }).find("resnet18.onnx"), std::string::npos);

@@ -190,6 +190,7 @@ TEST(ParseInputShape, ReadsNameAndDimensions) {
   const auto [name, shape] = parse_input_shape("images=1x3x224x224");
   EXPECT_EQ(name, "images");
   EXPECT_EQ(shape, (Shape{1, 3, 224, 224}));
+  EXPECT_EQ(parse_input_shape("past=1x2x0x16").second, (Shape{1, 2, 0, 16}));
   for (const char* wrong : {"", "images", "=1x3", "images=", "images=1x", "images=1xa", "images=0x3", "images=-1x3"}) {
     EXPECT_THROW(parse_input_shape(wrong), InputError) << wrong;
   }

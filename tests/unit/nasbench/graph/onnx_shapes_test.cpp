@@ -219,5 +219,23 @@ TEST(OnnxShapes, InAFileWhoseInputsAreWeightsWhatIsMadeOfThemIsOneToo) {
   EXPECT_EQ(network.inputs.size(), 1U);
 }
 
+TEST(OnnxShapes, AnInputMayBeGivenAsEmpty) {
+  Model model;  // a decoder's first step, whose past has no keys
+  model.input("past", {1, 2, Model::dynamic, 16}).input("x", {1, 2, 5, 16}).output("y");
+  set_integer(model.node("Concat", {"past", "x"}, {"keys"}), "axis", 2);
+  set_integers(model.node("Transpose", {"keys"}, {"turned"}), "perm", {0, 1, 3, 2});
+  model.node("MatMul", {"x", "turned"}, {"y"});
+  OnnxReadOptions options;
+  options.shapes["past"] = {1, 2, 0, 16};
+  EXPECT_EQ(multiply_adds(read(model, options)), 2 * 5 * 16 * 5);
+  options.shapes["past"] = {1, 2, 7, 16};
+  EXPECT_EQ(multiply_adds(read(model, options)), 2 * 5 * 16 * 12);
+  Model alone;
+  alone.input("x", {1, Model::dynamic}).output("y");
+  alone.node("Relu", {"x"}, {"y"});
+  options.shapes = {{"x", {1, 0}}};
+  expect_refusal(alone, {"with these shapes all its inputs are empty"}, options);
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench
