@@ -94,8 +94,7 @@ std::vector<nasbench::Architecture> read_network_files(const std::vector<fs::pat
   for (const fs::path& file : files) unless_refused(file, [&] { networks.push_back(reader.read(file)); });
   if (!options.shapes_of_several && !networks.empty()) reader.require_shapes_used();
   for (nasbench::NamedNetwork& network : networks) {  // known from here on: what is refused makes nothing known
-    const fs::path file = network.file;
-    unless_refused(file, [&] { identities.push_back(nasbench::add_network(std::move(network))); });
+    unless_refused(fs::path(network.file), [&] { identities.push_back(nasbench::add_network(std::move(network))); });
   }
   return identities;
 }

@@ -5,6 +5,8 @@
 #include <map>
 #include <string_view>
 
+#include "nasbench/support/words.h"
+
 namespace tenshot::nasbench {
 namespace {
 
@@ -14,18 +16,11 @@ struct Places {
 };
 
 const std::map<std::string, Places>& weight_places() {
-  static const std::map<std::string, Places> places = {{"Conv", {1, 3}},
-                                                       {"ConvTranspose", {1, 3}},
-                                                       {"DeformConv", {1, 2}},
-                                                       {"BatchNormalization", {1, 5}},
-                                                       {"InstanceNormalization", {1, 3}},
-                                                       {"LayerNormalization", {1, 3}},
-                                                       {"GroupNormalization", {1, 3}},
-                                                       {"RMSNormalization", {1, 2}},
-                                                       {"LSTM", {1, 4}},
-                                                       {"GRU", {1, 4}},
-                                                       {"RNN", {1, 4}},
-                                                       {"PRelu", {1, 2}}};
+  static const std::map<std::string, Places> places =
+      by_name<Places>({{{1, 3}, "Conv ConvTranspose InstanceNormalization LayerNormalization GroupNormalization"},
+                       {{1, 2}, "DeformConv RMSNormalization PRelu"},
+                       {{1, 5}, "BatchNormalization"},
+                       {{1, 4}, "LSTM GRU RNN"}});
   return places;
 }
 

@@ -83,12 +83,12 @@ std::int64_t of_packed_product(const Specification& s) {
   return s.output.empty() ? 0 : times(element_count(s.inputs[0]), s.output.back());
 }
 
-std::int64_t length_of(const Shape& keys) { return keys.size() == 4 ? keys[2] : keys[1]; }
+std::int64_t length_of(const Shape& keys) { return keys.size() == 4 ? keys[2] : keys.size() > 1 ? keys[1] : 0; }
 
 /// How many keys the past has: its two tensors, of batch × heads × length × size, are the only such pair from `first`
 /// on.
 std::int64_t past_keys(const Specification& s, std::size_t first) {
-  for (std::size_t i = first; i + 1 < s.inputs.size(); ++i) {
+  for (std::size_t i = first; i + 1 < s.inputs.size() && !s.output.empty(); ++i) {
     const Shape &past = s.inputs[i], &values = s.inputs[i + 1];
     if (past.size() != 4 || values.size() != 4 || past[0] != s.output[0]) continue;
     if (std::equal(past.begin(), past.begin() + 3, values.begin())) return past[2];
@@ -108,7 +108,7 @@ std::int64_t of_grouped_attention(const Specification& s) {
 std::int64_t of_attention(const Specification& s) {
   const Shape& query = s.inputs[0];
   const std::int64_t result = element_count(s.output);
-  const bool has_keys = s.inputs.size() > 1 && s.inputs[1].size() == 3;
+  const bool has_keys = query.size() == 3 && s.inputs.size() > 1 && s.inputs[1].size() == 3;
   const Shape mask = has_keys ? Shape{query[1], s.inputs[1][1]} : Shape{};
   if (!s.constants.empty() && query.size() == 3 && s.constants[0].size() == 2 && s.constants[0][0] == query[2] &&
       s.constants[0] != mask) {
@@ -120,8 +120,7 @@ std::int64_t of_attention(const Specification& s) {
   }
   if (query.size() == 5) return times(element_count(query) / 3 + result, query[1]);
   const bool has_constant = !s.constants.empty() && s.constants[0].size() == query.size() && query.size() > 2;
-  if (has_constant && s.inputs.size() == 2)  // of the queries
-    return times(element_count(s.constants[0]) + result, length_of(query));
+  if (has_constant && s.inputs.size() == 2) return times(element_count(s.constants[0]) + result, length_of(query));
   if (has_constant && s.inputs.size() < 2) return times(element_count(query) + result, length_of(s.constants[0]));
   if (s.inputs.size() < 2) return query.size() == 3 ? times(2 * result, query[1]) : 0;
   if (s.inputs[1].size() < 3) return 0;

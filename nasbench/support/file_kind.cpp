@@ -119,6 +119,8 @@ FileKind text_kind(std::string_view head) {
   if (begins_with(text, "ir_version:")) return {"an ONNX model as text", "write it in binary, by onnx.save"};
   if (contains(text, "layer {") || begins_with(text, "name: \"")) return {"a Caffe network as text", convert};
   if (text.empty()) return {"blank", fetch_again};
+  if (text[0] >= '1' && text[0] <= '9' && contains(text, "\ninput "))
+    return {"an ncnn network of before 2017, without the number 7767517 before its layers", "write it anew"};
   const std::string_view line =
       head.substr(start, std::min<std::size_t>(24, head.find_first_of("\r\n", start) - start));
   return {"a text that begins with '" + excerpt(line) + "'", fetch_again};

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -302,12 +303,17 @@ Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::Oper
 
 std::vector<std::string> unknown_groups(const FeatureMap& map, const NetworkSpace& space,
                                         const Architecture& architecture) {
-  const Eigen::VectorXd raw = raw_features(space.operator_list(architecture));
+  const std::vector<nasbench::OperatorSpecification> list = space.operator_list(architecture);
+  const Eigen::VectorXd raw = raw_features(list);
   std::vector<std::string> names;
   for (std::size_t group = 0; group < operator_group_count(); ++group) {
     const std::size_t count = 1 + group * measures_of_group;
     if (raw[static_cast<Eigen::Index>(count)] > 0 && !(knows(map, count) && is_measured(map, group))) {
-      names.push_back(operator_group_name(group));
+      std::set<std::string> types;
+      for (const nasbench::OperatorSpecification& s : list) {
+        if (s.kind == nasbench::OperatorKind::opaque && operator_group_index(s) == group) types.insert(s.name);
+      }
+      names.push_back(operator_group_name(group) + (types.empty() ? "" : ": " + joined(types)));
     }
   }
   return names;

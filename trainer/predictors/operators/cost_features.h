@@ -90,7 +90,8 @@ FeatureTable feature_table(const FeatureMap& map, const nasbench::NetworkSpace& 
 /// pool never saw, another stands in.
 Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::OperatorSpecification& specification);
 
-/// Names of the groups in `architecture` that no network of the pool had, or none that the known device measured.
+/// Names of the groups in `architecture` that no network of the pool had, or none that the known device measured;
+/// behind them, the types of the operators in them that are of no kind of ours: "recurrent: GRU, LSTM".
 std::vector<std::string> unknown_groups(const FeatureMap& map, const nasbench::NetworkSpace& space,
                                         const nasbench::Architecture& architecture);
 

@@ -324,6 +324,21 @@ TEST(OnnxProducts, GroupedQueriesHaveTheirKeysBehindThemOrBesideThem) {
   }
 }
 
+TEST(OnnxProducts, AnAttentionOfShapesThatMakeNoSenseHasNone) {
+  OperatorSpecification attention;  // as a file of networks may say
+  for (const char* type : {"Attention", "MultiHeadAttention", "GroupQueryAttention"}) {
+    attention.name = type;
+    for (const Shape& shape : {Shape{}, Shape{2}, Shape{2, 3}}) {
+      attention.inputs = {shape, shape, shape, {2, 3, 4, 5}, {2, 3, 4, 5}};
+      EXPECT_EQ(opaque_multiply_adds(attention), 0) << type;
+      attention.inputs[0] = {2, 3, 4};
+      attention.output = {2, 3, 4};
+      EXPECT_GE(opaque_multiply_adds(attention), 0) << type;
+      attention.output = {};
+    }
+  }
+}
+
 TEST(OnnxProducts, AnEinsumMayRepeatALabelAndStretchAnOperand) {
   const auto einsum = [](const std::string& equation, const std::vector<std::int64_t>& a,
                          const std::vector<std::int64_t>& b) {

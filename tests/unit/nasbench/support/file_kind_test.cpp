@@ -35,6 +35,8 @@ TEST(FileKind, WhatFilesAre_IsSaidByTheirFirstBytes) {
   EXPECT_EQ(kind_of("\x89HDF\r\n\x1a\n"s), "an HDF5 file, such as Keras writes");
   EXPECT_EQ(kind_of("\x20\0\0\0\0\0\0\0{\"a\":1}"s), "a safetensors file: weights without a network");
   EXPECT_EQ(kind_of("\x08\x07\x12\x07pytorch"s), "an ONNX model");
+  EXPECT_EQ(kind_of("2 2\nInput data 0 1 data\nReLU r 1 1 data y\n"),
+            "an ncnn network of before 2017, without the number 7767517 before its layers");
   EXPECT_EQ(kind_of("architecture,latency_ms\n"), "a text that begins with 'architecture,latency_ms'");
   EXPECT_EQ(kind_of(std::string(100, '\0')), "nothing but zeros");
   EXPECT_EQ(kind_of("\x01\x02\x03\x04"s), "nothing");

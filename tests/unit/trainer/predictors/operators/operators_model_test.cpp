@@ -174,6 +174,15 @@ TEST_F(OperatorsOnNetworks, AnOperatorOfAKindThatThePoolNeverSawIsPredictedLikeI
   EXPECT_EQ(operators::unknown_groups(own.features(), own.space(), identity),
             std::vector<std::string>{"grouped_convolution"});
   EXPECT_GT(predictor_->predict({identity}, 0.9).latency_ms[0], 0);
+  OperatorSpecification steps = grouped, sum = grouped;
+  steps.kind = sum.kind = OperatorKind::opaque;
+  steps.name = "GRU";
+  steps.inputs = {{7, 2, 5}};
+  steps.constants = {{1, 18, 5}, {1, 18, 6}};
+  sum.name = "CumSum";
+  const Architecture others = nasbench::add_network(nasbench::named_network("with-steps", {steps, sum, steps}, "test"));
+  EXPECT_EQ(operators::unknown_groups(own.features(), own.space(), others),
+            (std::vector<std::string>{"opaque: CumSum", "recurrent: GRU"}));
 }
 
 TEST_F(OperatorsOnNetworks, ActivationsCostNothingOfTheirOwnWhereThePoolListsNone) {
