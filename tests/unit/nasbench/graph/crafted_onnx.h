@@ -154,4 +154,17 @@ inline Model small_model(const std::vector<std::int64_t>& input = {1, 3, 8, 8}) 
   return model;
 }
 
+/// One node of `type` that reads "x", of that shape, and constants; its output is the model's.
+struct OneNode {
+  Model model;
+  onnx::NodeProto* node;
+
+  OneNode(const std::string& type, const std::vector<std::int64_t>& x, const std::vector<std::string>& inputs,
+          std::int64_t opset = 13)
+      : model(opset) {
+    model.input("x", x).output("y");
+    node = &model.node(type, inputs, {"y"});
+  }
+};
+
 }  // namespace tenshot::nasbench

@@ -1,25 +1,10 @@
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "nasbench/graph/operator_products.h"
 #include "tests/unit/nasbench/graph/crafted_onnx.h"
 
 namespace tenshot::nasbench {
 namespace {
-
-/// One node of `type` that reads "x", of that shape, and constants; its output is the model's.
-struct OneNode {
-  Model model;
-  onnx::NodeProto* node;
-
-  OneNode(const std::string& type, const std::vector<std::int64_t>& x, const std::vector<std::string>& inputs,
-          std::int64_t opset = 13)
-      : model(opset) {
-    model.input("x", x).output("y");
-    node = &model.node(type, inputs, {"y"});
-  }
-};
 
 Shape output_of(const Network& network) { return tensor_type(network, network.outputs.at(0)).shape; }
 
@@ -269,108 +254,6 @@ TEST(OnnxProducts, WeightsThatNobodyUnderstandsAreSaid) {
   EXPECT_NE(network.remarks[0].find("some.vendor.Polish; they hold 75 % of the bytes"), std::string::npos)
       << network.remarks[0];
   EXPECT_TRUE(read(small_model()).remarks.empty());
-}
-
-/// An attention of opset 23, or of com.microsoft, with the inputs and constants of those names.
-OneNode attention_of(const std::string& type, const std::map<std::string, std::vector<std::int64_t>>& computed,
-                     const std::map<std::string, std::vector<std::int64_t>>& constants,
-                     const std::vector<std::string>& inputs) {
-  OneNode attention(type, computed.begin()->second, inputs, 23);
-  attention.model.graph().clear_input();
-  for (const std::string& name : inputs) {
-    if (computed.count(name) != 0) attention.model.input(name, computed.at(name));
-    if (constants.count(name) != 0) attention.model.weights(name, constants.at(name));
-  }
-  if (type != "Attention") attention.node->set_domain("com.microsoft");
-  return attention;
-}
-
-TEST(OnnxProducts, QueriesOrKeysOfAnAttentionMayBeConstant) {
-  const std::vector<std::int64_t> query = {2, 4, 8, 16}, keys = {2, 4, 10, 16}, values = {2, 4, 10, 24};
-  constexpr std::int64_t products = 2 * 4 * 8 * 10 * (16 + 24);
-  const std::vector<std::string> names = {"q", "k", "v"};
-  EXPECT_EQ(multiply_adds(read(attention_of("Attention", {{"k", keys}, {"v", values}}, {{"q", query}}, names).model)),
-            products);
-  EXPECT_EQ(multiply_adds(read(attention_of("Attention", {{"q", query}}, {{"k", keys}, {"v", values}}, names).model)),
-            products);
-}
-
-TEST(OnnxProducts, ThePastOfAnAttentionMayHaveValuesOfAnotherSize) {
-  const OneNode attention = attention_of("Attention",
-                                         {{"q", {2, 4, 1, 16}},
-                                          {"k", {2, 4, 1, 16}},
-                                          {"v", {2, 4, 1, 24}},
-                                          {"pk", {2, 4, 31, 16}},
-                                          {"pv", {2, 4, 31, 24}}},
-                                         {}, {"q", "k", "v", "", "pk", "pv"});
-  EXPECT_EQ(multiply_adds(read(attention.model)), 2 * 4 * 1 * 32 * (16 + 24));
-}
-
-TEST(OnnxProducts, GroupedQueriesHaveTheirKeysBehindThemOrBesideThem) {
-  // 4 heads of queries and 2 of keys, of 16 each; a table of angles is as long as the queries are wide.
-  OneNode packed =
-      attention_of("GroupQueryAttention", {{"q", {2, 1, 128}}, {"pk", {2, 2, 7, 16}}, {"pv", {2, 2, 7, 16}}},
-                   {{"cos", {64, 8}}, {"sin", {64, 8}}}, {"q", "", "", "pk", "pv", "", "", "cos", "sin"});
-  OneNode beside = attention_of(
-      "GroupQueryAttention",
-      {{"q", {2, 1, 64}}, {"k", {2, 1, 32}}, {"v", {2, 1, 32}}, {"pk", {2, 2, 7, 16}}, {"pv", {2, 2, 7, 16}}},
-      {{"cos", {64, 8}}, {"sin", {64, 8}}}, {"q", "k", "v", "pk", "pv", "", "", "cos", "sin"});
-  for (OneNode* attention : {&packed, &beside}) {
-    set_integer(*attention->node, "num_heads", 4);
-    set_integer(*attention->node, "kv_num_heads", 2);
-    const Network network = read(attention->model);
-    EXPECT_EQ(output_of(network), (Shape{2, 1, 64}));
-    EXPECT_EQ(multiply_adds(network), 2 * (2 * 64 * 8));
-  }
-}
-
-TEST(OnnxProducts, AnAttentionOfShapesThatMakeNoSenseHasNone) {
-  OperatorSpecification attention;  // as a file of networks may say
-  for (const char* type : {"Attention", "MultiHeadAttention", "GroupQueryAttention"}) {
-    attention.name = type;
-    for (const Shape& shape : {Shape{}, Shape{2}, Shape{2, 3}}) {
-      attention.inputs = {shape, shape, shape, {2, 3, 4, 5}, {2, 3, 4, 5}};
-      EXPECT_EQ(opaque_multiply_adds(attention), 0) << type;
-      attention.inputs[0] = {2, 3, 4};
-      attention.output = {2, 3, 4};
-      EXPECT_GE(opaque_multiply_adds(attention), 0) << type;
-      attention.output = {};
-    }
-  }
-}
-
-TEST(OnnxProducts, AnEinsumMayRepeatALabelAndStretchAnOperand) {
-  const auto einsum = [](const std::string& equation, const std::vector<std::int64_t>& a,
-                         const std::vector<std::int64_t>& b) {
-    Model model;
-    model.input("a", a).input("b", b).output("y");
-    set_text(model.node("Einsum", {"a", "b"}, {"y"}), "equation", equation);
-    return read(model);
-  };
-  const Network diagonal = einsum("iij,jk->ik", {4, 4, 5}, {5, 3});
-  EXPECT_EQ(output_of(diagonal), (Shape{4, 3}));
-  EXPECT_EQ(multiply_adds(diagonal), 4 * 5 * 3);
-  const Network stretched = einsum("...ij,...jk->...ik", {1, 4, 5}, {6, 5, 3});
-  EXPECT_EQ(output_of(stretched), (Shape{6, 4, 3}));
-  EXPECT_EQ(multiply_adds(stretched), 6 * 4 * 5 * 3);
-}
-
-TEST(OnnxProducts, ParametersAreWeightsAndNoScalesOrStates) {
-  OneNode lstm("LSTM", {7, 2, 5}, {"x", "w", "r", "", "", "h", "c"});
-  lstm.model.weights("w", {1, 24, 5}).weights("r", {1, 24, 6}).weights("h", {1, 2, 6}).weights("c", {1, 2, 6});
-  set_integer(*lstm.node, "hidden_size", 6);
-  EXPECT_EQ(parameter_count(read(lstm.model)), 24 * (5 + 6));
-  EXPECT_EQ(multiply_adds(read(lstm.model)), 7 * 2 * 24 * (5 + 6));
-  OneNode norm("LayerNormalization", {1, 8, 64}, {"x", "g"}, 17);
-  norm.model.weights("g", {64});
-  EXPECT_EQ(parameter_count(read(norm.model)), 64);  // it has no shift
-  OneNode volume("QLinearConv", {1, 4, 8, 8, 8}, {"xq", "s", "z", "w", "ws", "wz", "s", "z"});
-  volume.model.weights("w", {6, 4, 3, 3, 3}, TensorProto::INT8)
-      .weights("ws", {6})
-      .weights("wz", {6}, TensorProto::INT8);
-  volume.model.weights("z", {}, TensorProto::UINT8).scalar("s", 0.1F);
-  volume.model.node("QuantizeLinear", {"x", "s", "z"}, {"xq"});
-  EXPECT_EQ(parameter_count(read(volume.model)), 6 * 4 * 27);
 }
 
 }  // namespace
