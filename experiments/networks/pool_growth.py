@@ -235,7 +235,8 @@ ABOUT = """# What a larger pool does to a device that is new
 Each class is left out by family: boards of one chip, phones, graphics cards, or our runtimes with all their settings. Families
 are cut in parts (five, of phones four, of graphics cards three), and each part is predicted from what the others know: from
 devices of its own kind in its own table (kind), from that table (table), and from everything that the shipped knowledge was
-learned from (everything). "New networks" says that a third (boards) or half of the networks is left out of the pool, and those
+learned from (everything); and from that where `adapt --runtime` says what runs the networks (everything, runtime said). "New
+networks" says that a third (boards) or half of the networks is left out of the pool, and those
 are predicted. Ten networks are measured that `tenshot plan` chose; peers measure the ten that it chose by everything. *Nearest
 device scaled* is the device of the table that the ten are most like, times one factor; *mean device scaled* the geometric mean
 of all of them; both need devices that measured the networks, so they are no peers where networks are new. Means over device-runtimes; the best of each class in bold.
