@@ -54,10 +54,6 @@ std::optional<NextMeasurements> next_measurements(const Predictor& predictor,
   Rng rng(1);  // draws nothing where all candidates are considered
   NextMeasurements next;
   next.chosen = sampling::choose_informative(view->covariance, all, {}, count, rng, options);
-  options.targets = all;  // the others: what was measured needs no prediction
-  for (const std::size_t chosen : next.chosen) {
-    options.targets.erase(std::find(options.targets.begin(), options.targets.end(), chosen));
-  }
   const std::vector<double> variance = sampling::expected_variance(view->covariance, next.chosen, options);
   next.before = std::sqrt(std::max(variance.front(), 0.0));
   next.after = std::sqrt(std::max(variance.back(), 0.0));

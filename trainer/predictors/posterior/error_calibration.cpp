@@ -17,16 +17,18 @@ std::vector<double> kept_probabilities() {
 }
 
 std::vector<double> weighted_quantiles(const std::vector<std::vector<double>>& errors,
-                                       const std::vector<double>& probabilities, double next_device) {
+                                       const std::vector<double>& probabilities, bool next_device) {
   std::vector<std::pair<double, double>> weighted;  // error, weight
-  double total = next_device;
+  double total = 0;
   for (const std::vector<double>& of_device : errors) {
     for (const double error : of_device) weighted.emplace_back(error, 1.0 / static_cast<double>(of_device.size()));
     total += of_device.empty() ? 0 : 1;
   }
   std::sort(weighted.begin(), weighted.end());
   std::vector<double> quantiles;
-  double below = next_device / 2;
+  const double unknown = next_device ? std::min(1.0, total / 30) : 0;
+  total += unknown;
+  double below = unknown / 2;
   auto at = weighted.begin();
   for (const double probability : probabilities) {
     while (at + 1 != weighted.end() && below + at->second < probability * total) below += (at++)->second;
@@ -55,7 +57,7 @@ IntervalCalibration calibration_of(const std::vector<std::vector<double>>& error
   if (!any) return {};
   IntervalCalibration calibration;
   calibration.probabilities = kept_probabilities();
-  calibration.quantiles = weighted_quantiles(errors, calibration.probabilities, next_device ? 1 : 0);
+  calibration.quantiles = weighted_quantiles(errors, calibration.probabilities, next_device);
   return calibration;
 }
 
