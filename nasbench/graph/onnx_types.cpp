@@ -66,8 +66,9 @@ std::optional<std::vector<OnnxValue>> OnnxGraphReader::output_types(const onnx::
   constexpr std::int64_t newest = 1000;
   const std::vector<InferredType> inferred =
       inferred_types(node, opset == file_.opsets.end() ? newest : opset->second, inputs);
-  const bool all_empty = std::all_of(inferred.begin(), inferred.end(),
-                                     [](const InferredType& type) { return type && element_count(type->shape) == 0; });
+  const bool all_empty = std::all_of(inferred.begin(), inferred.end(), [](const InferredType& type) {
+    return type && std::count(type->shape.begin(), type->shape.end(), 0) > 0;
+  });
   std::vector<OnnxValue> outputs;
   for (int i = 0; i < node.output_size(); ++i) {
     const InferredType& own = inferred[static_cast<std::size_t>(i)];
