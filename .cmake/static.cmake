@@ -2,7 +2,8 @@
 # that is built from Debian's source package, as FetchContent downloads it from TENSHOT_ONNX_URL. Where there is no network,
 # -DFETCHCONTENT_SOURCE_DIR_ONNX=FOLDER names the unpacked sources.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
-add_compile_options(-ffunction-sections -fdata-sections)
+# Exceptions need tables for calls alone, and not for every instruction as a profiler does.
+add_compile_options(-ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables)
 set(TENSHOT_ONNX_URL http://deb.debian.org/debian/pool/main/o/onnx/onnx_1.17.0.orig.tar.gz CACHE STRING
   "Where tenshot-predict's ONNX comes from")
 set(ONNX_USE_LITE_PROTO ON CACHE BOOL "Messages that cannot describe themselves: a megabyte less")

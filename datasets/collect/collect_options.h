@@ -10,7 +10,6 @@ void require_sensible(const CollectOptions& options, const descriptor::Runtime& 
 
 /// The device-runtime as its file is to describe it, before anything is measured: its id (where the options have none,
 /// default_id(), and the quantity behind it unless that is latency), device, runtime, settings and image.
-
 DeviceRuntime described_device(const CollectOptions& options, const NetworkSpace& space,
                                const descriptor::Runtime& runtime, Quantity quantity);
 

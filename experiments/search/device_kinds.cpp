@@ -22,6 +22,7 @@
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/random.h"
 #include "sampling/architectures/information.h"
+#include "trainer/core/options.h"
 #include "trainer/predictors/operators/cost_planning.h"
 #include "trainer/predictors/operators/cost_posterior.h"
 #include "trainer/predictors/operators/pool_costs.h"
@@ -33,6 +34,24 @@ using namespace tenshot::trainer::operators;
 using Eigen::Index;
 
 constexpr std::size_t samples = 10;
+
+const trainer::Declaration<KindOptions> kind_options({
+    {"variance", &KindOptions::variance, trainer::Allowed(0, 1e300),
+     "Variance of a log cost of its own, before any device is known."},
+    {"measure_variance", &KindOptions::measure_variance, trainer::Allowed(0, 1e300),
+     "Variance of what costs of one measure share, before any device is known."},
+    {"prior_devices", &KindOptions::prior_devices, trainer::Allowed(0, 1e300), "What these two count as, in devices."},
+    {"kind_devices", &KindOptions::kind_devices, trainer::Allowed(0, 1e300),
+     "What all device-runtimes count as, in devices, where a kind's are few."},
+    {"measure_devices", &KindOptions::measure_devices, trainer::Allowed(0, 1e300),
+     "What costs of one measure count as in the mean of a cost that few inform."},
+    {"setting_power", &KindOptions::setting_power, trainer::Allowed(0, 1),
+     "n settings of a board count as n^(1 − setting_power) boards."},
+    {"rounds", &KindOptions::rounds, trainer::Allowed(1, 1000), "Rounds of expectation-maximisation."},
+    {"device_freedom", &KindOptions::device_freedom, trainer::Allowed(0, 1e300),
+     "ν of a Student distribution of devices about their kind; 0: all count alike. Smaller counts a device that is "
+     "unlike the others less."},
+});
 
 struct Score {
   double within_10 = 0, within_20 = 0, runs = 0;
@@ -174,10 +193,10 @@ Setting setting_of(const std::string& text) {
   json.erase("said");
   setting.text = text;
   setting.posterior = declared(PosteriorOptions()).read(json);
-  setting.library.kinds = declared(KindOptions()).read(json);
-  if (json.contains("groups")) setting.library.groups = declared(KindOptions()).read(json["groups"]);
-  setting.of_library = declared(KindOptions()).to_json(setting.library.kinds).dump() +
-                       declared(KindOptions()).to_json(setting.library.groups).dump();
+  setting.library.kinds = kind_options.read(json);
+  if (json.contains("groups")) setting.library.groups = kind_options.read(json["groups"]);
+  setting.of_library =
+      kind_options.to_json(setting.library.kinds).dump() + kind_options.to_json(setting.library.groups).dump();
   return setting;
 }
 

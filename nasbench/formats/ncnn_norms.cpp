@@ -11,7 +11,6 @@
 #include "nasbench/formats/ncnn_layer.h"
 #include "nasbench/graph/limits.h"
 #include "nasbench/support/error.h"
-#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench::ncnn {
 
@@ -42,8 +41,10 @@ void normalise(LayerReader& layer) {
 }
 
 void same_shape_opaque(LayerReader& layer) {
-  static const std::map<std::string, std::string> names =
-      pairs_of("CumulativeSum CumSum MVN MeanVarianceNormalization Normalize LpNormalization RMSNorm RMSNormalization");
+  static const std::map<std::string, std::string> names = {{"CumulativeSum", "CumSum"},
+                                                           {"MVN", "MeanVarianceNormalization"},
+                                                           {"Normalize", "LpNormalization"},
+                                                           {"RMSNorm", "RMSNormalization"}};
   const std::string& type = layer.type();
   const std::int64_t scales = type == "Normalize"                           ? layer.whole(3, 0)
                               : type == "RMSNorm" && layer.whole(2, 1) != 0 ? layer.whole(0, 0)

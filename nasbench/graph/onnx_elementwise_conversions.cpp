@@ -4,19 +4,33 @@
 namespace tenshot::nasbench::onnx_conversions {
 
 const std::map<std::string, std::string>& activation_names() {
-  static const std::map<std::string, std::string> names = pairs_of(
-      "Relu relu HardSwish hard_swish HardSigmoid hard_sigmoid Sigmoid sigmoid Tanh tanh LeakyRelu leaky_relu "
-      "Elu elu Selu selu Softplus softplus Gelu gelu Mish mish Erf erf Sqrt sqrt Exp exp Log log Neg negate "
-      "Abs absolute Reciprocal reciprocal Floor floor Ceil ceil Round round Sign sign Not not Cast cast "
-      "Softsign softsign Sin sin Cos cos QLinearSigmoid sigmoid Silu silu Swish silu QuickGelu quick_gelu "
-      "FastGelu gelu Celu celu ThresholdedRelu thresholded_relu QLinearLeakyRelu leaky_relu");
+  static const std::map<std::string, std::string> names = lower_cased(
+      "Relu Sigmoid Tanh Elu Selu Softplus Gelu Mish Erf Sqrt Exp Log Reciprocal Floor Ceil Round Sign Not Cast "
+      "Softsign Sin Cos Silu Celu",
+      {{"HardSwish", "hard_swish"},
+       {"HardSigmoid", "hard_sigmoid"},
+       {"QLinearSigmoid", "sigmoid"},
+       {"LeakyRelu", "leaky_relu"},
+       {"QLinearLeakyRelu", "leaky_relu"},
+       {"FastGelu", "gelu"},
+       {"Neg", "negate"},
+       {"Abs", "absolute"},
+       {"Swish", "silu"},
+       {"QuickGelu", "quick_gelu"},
+       {"ThresholdedRelu", "thresholded_relu"}});
   return names;
 }
 
 const std::map<std::string, std::string>& elementwise_names() {
-  static const std::map<std::string, std::string> names = pairs_of(
-      "Sub subtract Div divide Pow power Min minimum Max maximum PRelu prelu Where where Equal equal Less less "
-      "Greater greater And and Or or Mod modulo LessOrEqual less_or_equal GreaterOrEqual greater_or_equal Xor xor");
+  static const std::map<std::string, std::string> names =
+      lower_cased("PRelu Where Equal Less Greater And Or Xor", {{"Sub", "subtract"},
+                                                                {"Div", "divide"},
+                                                                {"Pow", "power"},
+                                                                {"Min", "minimum"},
+                                                                {"Max", "maximum"},
+                                                                {"Mod", "modulo"},
+                                                                {"LessOrEqual", "less_or_equal"},
+                                                                {"GreaterOrEqual", "greater_or_equal"}});
   return names;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 #include "nasbench/support/number_text.h"
@@ -144,17 +145,16 @@ const std::map<std::string, Count>& counts() {
 /// Types that read trained numbers without a product that the field counts: tables, norms, and what acts element by
 /// element.
 bool multiplies_nothing(const std::string& name) {
-  static const std::map<std::string, bool> types = by_name<bool>(
-      {{true,
-        "Gather GatherElements GatherND GatherBlockQuantized ScatterElements ScatterND Scatter Concat "
-        "Expand Tile Slice Split Pad Resize Upsample Where Clip PRelu Max Min Sum Mean Add Sub Mul Div "
-        "Pow CumSum TopK OneHot Compress Range Loop Scan If RoiAlign MaxRoiPool GridSample "
-        "NonMaxSuppression Trilu STFT DFT TfIdfVectorizer BatchNormalization InstanceNormalization "
-        "LayerNormalization GroupNormalization LpNormalization RMSNormalization SimplifiedLayerNormalization "
-        "SkipLayerNormalization SkipSimplifiedLayerNormalization EmbedLayerNormalization "
-        "QEmbedLayerNormalization GroupNorm SkipGroupNorm BiasGelu FastGelu BiasAdd BiasSoftmax "
-        "BiasDropout RotaryEmbedding QLinearWhere QLinearReduceMean QuantizeLinear DequantizeLinear "
-        "SequenceConstruct ReverseSequence TensorScatter Equal"}});
+  static const std::set<std::string> types = words_of(
+      "Gather GatherElements GatherND GatherBlockQuantized ScatterElements ScatterND Scatter Concat "
+      "Expand Tile Slice Split Pad Resize Upsample Where Clip PRelu Max Min Sum Mean Add Sub Mul Div "
+      "Pow CumSum TopK OneHot Compress Range Loop Scan If RoiAlign MaxRoiPool GridSample "
+      "NonMaxSuppression Trilu STFT DFT TfIdfVectorizer BatchNormalization InstanceNormalization "
+      "LayerNormalization GroupNormalization LpNormalization RMSNormalization SimplifiedLayerNormalization "
+      "SkipLayerNormalization SkipSimplifiedLayerNormalization EmbedLayerNormalization "
+      "QEmbedLayerNormalization GroupNorm SkipGroupNorm BiasGelu FastGelu BiasAdd BiasSoftmax "
+      "BiasDropout RotaryEmbedding QLinearWhere QLinearReduceMean QuantizeLinear DequantizeLinear "
+      "SequenceConstruct ReverseSequence TensorScatter Equal");
   return types.count(name) != 0;
 }
 

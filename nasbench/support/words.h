@@ -1,6 +1,10 @@
 #pragma once
 
+#include <algorithm>
+#include <cctype>
+#include <iterator>
 #include <map>
+#include <set>
 #include <sstream>
 #include <string>
 #include <utility>
@@ -8,23 +12,34 @@
 
 namespace tenshot {
 
-/// A table by name. Its rows are a value and the names that have it, with spaces between them.
+/// The words of a text, which have white space between them.
+inline std::set<std::string> words_of(const std::string& text) {
+  std::istringstream words(text);
+  return {std::istream_iterator<std::string>(words), std::istream_iterator<std::string>()};
+}
+
+/// A table by name. Its rows are a value and the names that have it, as words.
 template <class Value>
 std::map<std::string, Value> by_name(const std::vector<std::pair<Value, std::string>>& rows) {
   std::map<std::string, Value> table;
   for (const auto& [value, names] : rows) {
-    std::istringstream words(names);
-    for (std::string name; words >> name;) table.emplace(name, value);
+    for (const std::string& name : words_of(names)) table.emplace(name, value);
   }
   return table;
 }
 
-/// Names and what each stands for, in turns.
-inline std::map<std::string, std::string> pairs_of(const std::string& text) {
-  std::map<std::string, std::string> table;
-  std::istringstream words(text);
-  for (std::string name; words >> name;) words >> table[name];
-  return table;
+/// ASCII letters in lower case, all else as it is.
+inline std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+/// A table of names that stand for themselves in lower case, and of `others`.
+inline std::map<std::string, std::string> lower_cased(const std::string& names,
+                                                      std::map<std::string, std::string> others) {
+  for (const std::string& name : words_of(names)) others.emplace(name, lower_case(name));
+  return others;
 }
 
 }  // namespace tenshot

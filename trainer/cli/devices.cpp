@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -9,6 +8,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 #include "trainer/cli/checkpoint_choice.h"
 #include "trainer/cli/command.h"
 #include "trainer/core/knowledge.h"
@@ -38,16 +38,11 @@ nlohmann::ordered_json described(const trainer::PoolModel& model, const trainer:
   return json;
 }
 
-std::string in_lower_case(std::string text) {
-  for (char& c : text) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return text;
-}
-
 /// True where a field holds `text`, whatever the case.
 bool has_text(const nlohmann::ordered_json& device, const std::string& text) {
   return std::any_of(device.begin(), device.end(), [&](const nlohmann::ordered_json& field) {
     const std::string own = field.is_string() ? field.get<std::string>() : field.dump();
-    return in_lower_case(own).find(in_lower_case(text)) != std::string::npos;
+    return lower_case(own).find(lower_case(text)) != std::string::npos;
   });
 }
 

@@ -130,8 +130,7 @@ void deduce(const Arguments& arguments) {
     std::cout << rules->content;
     return;
   }
-  MadeFolders made;
-  made.for_file(out);
+  const MadeFolders made(out);
   write_file_atomically(out, std::string(rules->content));
   say_written(out, "rules of " + name, "tenshot kernels find --rules " + out + " model.onnx", options.has("quiet"));
 }
@@ -207,8 +206,7 @@ void detect(const Arguments& arguments) {
   if (options.has("kit")) files.reads_kit("--kit", options.get("kit"));
   files.writes("--out", out);
   files.require_distinct();
-  MadeFolders made;
-  made.for_file(out);
+  const MadeFolders made(out);
   descriptor::FusionFindings findings;
   const nlohmann::ordered_json document = detected(options, detection, findings);
   write_file_atomically(out, document.dump(1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");

@@ -63,8 +63,7 @@ void measure_grid(const OptionParser& options, const std::string& table, Outcome
   if (kinds.empty()) kinds = {"convolution", "depthwise_convolution"};
   std::vector<std::vector<nasbench::Network>> grids;
   for (const std::string& kind : kinds) grids.push_back(points_of(options, kind));
-  MadeFolders made;
-  made.for_file(table);
+  const MadeFolders made(table);
   KernelMeasuring measure(options, "grid", table);
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     std::size_t refused = 0;

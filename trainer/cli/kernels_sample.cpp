@@ -115,8 +115,7 @@ void sample_kernels(const std::vector<std::string>& arguments) {
   const nasbench::FusionRules rules = nasbench::fusion_rules(options.get("rules"));
   const Zoo zoo = zoo_of(options, rules);
   const std::vector<std::string> kinds = kinds_of(options, zoo);
-  MadeFolders made;
-  made.for_file(out);
+  const MadeFolders made(out);
   KernelMeasuring measure(options, "sample", out);
   std::size_t refused = 0, left_out = 0;
   for (const std::string& kind : kinds) {

@@ -179,8 +179,7 @@ void learn_kernels(const OptionParser& options, const std::string& file, Learner
   const auto predictor = trainer::make_kernels_predictor(model, rules, table.samples.size(), seed, whole, measured);
   tell_kernels(model, outcome);
   if (!networks.empty()) compare(networks, model, whole, outcome);
-  MadeFolders made;
-  made.for_file(out);
+  const MadeFolders made(out);
   save(predictor->to_archive(), out);
   outcome.tell(std::to_string(table.samples.size()) + " kernels of " + std::to_string(model.types().size()) +
                " kinds, " + std::to_string(table.refused) + " refused by the runtime are left out");

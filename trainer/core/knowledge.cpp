@@ -1,7 +1,6 @@
 #include "trainer/core/knowledge.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -15,6 +14,7 @@
 #include "nasbench/support/random.h"
 #include "nasbench/support/suggestion.h"
 #include "nasbench/support/text.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::trainer {
 namespace {
@@ -194,15 +194,10 @@ Remark known_device_remark(const PoolModel& model, const OwnFits& fits, std::siz
 }
 
 std::string runtime_named(const datasets::Pool& pool, const std::string& text) {
-  const auto lower = [](std::string word) {
-    std::transform(word.begin(), word.end(), word.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return word;
-  };
   std::set<std::string> runtimes;
   for (const datasets::DeviceRuntime& device : pool.devices) {
     if (!device.runtime.empty()) runtimes.insert('"' + device.runtime + '"');
-    if (!device.runtime.empty() && lower(device.runtime) == lower(text)) return device.runtime;
+    if (!device.runtime.empty() && lower_case(device.runtime) == lower_case(text)) return device.runtime;
   }
   throw InputError("no device-runtime that this checkpoint knows has the runtime '" + excerpt(text) +
                    "'; leave it out, or take one of " + joined(runtimes));

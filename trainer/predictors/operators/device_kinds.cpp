@@ -8,31 +8,12 @@
 #include <utility>
 
 #include "nasbench/support/median.h"
-#include "trainer/core/options.h"
 
 namespace tenshot::trainer::operators {
 
 namespace {
 
 using Eigen::Index;
-
-const Declaration<KindOptions> kind_options({
-    {"variance", &KindOptions::variance, Allowed(0, 1e300),
-     "Variance of a log cost of its own, before any device is known."},
-    {"measure_variance", &KindOptions::measure_variance, Allowed(0, 1e300),
-     "Variance of what costs of one measure share, before any device is known."},
-    {"prior_devices", &KindOptions::prior_devices, Allowed(0, 1e300), "What these two count as, in devices."},
-    {"kind_devices", &KindOptions::kind_devices, Allowed(0, 1e300),
-     "What all device-runtimes count as, in devices, where a kind's are few."},
-    {"measure_devices", &KindOptions::measure_devices, Allowed(0, 1e300),
-     "What costs of one measure count as in the mean of a cost that few inform."},
-    {"setting_power", &KindOptions::setting_power, Allowed(0, 1),
-     "n settings of a board count as n^(1 − setting_power) boards."},
-    {"rounds", &KindOptions::rounds, Allowed(1, 1000), "Rounds of expectation-maximisation."},
-    {"device_freedom", &KindOptions::device_freedom, Allowed(0, 1e300),
-     "ν of a Student distribution of devices about their kind; 0: all count alike. Smaller counts a device that is "
-     "unlike the others less."},
-});
 
 constexpr double student_freedom = 4;
 constexpr double usual_noise = 0.07;     ///< of log latency about a device's costs
@@ -221,8 +202,6 @@ std::vector<KindMember> members_of(const std::vector<std::size_t>& devices, cons
 }
 
 }  // namespace
-
-const Declaration<KindOptions>& declared(const KindOptions&) { return kind_options; }
 
 void set_residuals(DeviceKind& kind) {
   constexpr double prior_devices = 2;

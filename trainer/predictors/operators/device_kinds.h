@@ -5,8 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "trainer/core/options.h"
-
 namespace tenshot::trainer::operators {
 
 // What device-runtimes of a kind take is a log-normal over the costs of the features, learned from all of them at once
@@ -73,9 +71,6 @@ struct KindOptions {
   /// that is unlike the others less. 0: all count alike.
   double device_freedom = 0;
 };
-
-/// What experiments set.
-const Declaration<KindOptions>& declared(const KindOptions&);
 
 /// The mean of the members' residuals, and a factor of their covariance; both drawn to zero where members are few.
 void set_residuals(DeviceKind& kind);
