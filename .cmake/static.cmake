@@ -2,8 +2,7 @@
 # that is built from Debian's source package, as FetchContent downloads it from TENSHOT_ONNX_URL. Where there is no network,
 # -DFETCHCONTENT_SOURCE_DIR_ONNX=FOLDER names the unpacked sources.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
-# Exceptions need tables for calls alone, and not for every instruction as a profiler does.
-add_compile_options(-ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables)
+add_compile_options(-ffunction-sections -fdata-sections)
 set(TENSHOT_ONNX_URL http://deb.debian.org/debian/pool/main/o/onnx/onnx_1.17.0.orig.tar.gz CACHE STRING
   "Where tenshot-predict's ONNX comes from")
 set(ONNX_USE_LITE_PROTO ON CACHE BOOL "Messages that cannot describe themselves: a megabyte less")

@@ -1,6 +1,21 @@
+#include <cstdlib>
 #include <iostream>
 
+#include "nasbench/support/error.h"
+#include "nasbench/support/torch_library.h"
 #include "trainer/cli/command.h"
+
+// This file is all that tenshot-predict is, so that it stands in for two functions of the libraries that it is made of.
+// An exception that nothing catches ends the program. libstdc++'s own handler would also say its type in words, by a
+// demangler that is a hundredth of this file; program.cpp catches all that the program throws.
+namespace __gnu_cxx {
+void __verbose_terminate_handler() { std::abort(); }
+}  // namespace __gnu_cxx
+
+// Nothing can be loaded into a program that is linked statically.
+void* tenshot::torch_function(const char*, const char*) {
+  throw Error("this needs LibTorch, which tenshot-predict is without; take tenshot predict");
+}
 
 namespace tenshot::cli {
 

@@ -118,6 +118,7 @@ class OperatorsModel : public PoolModel {
     return knowledge_ ? knowledge_->own_fits : operators::own_fits(pool_, learned_.library, learned_.options);
   }
 
+#ifndef TENSHOT_PREDICT_ALONE
   std::unique_ptr<PoolModel> without_rows(std::vector<KnowledgeSource> sources) const override {
     Knowledge knowledge = make_knowledge(pool_, std::move(sources), own_fits());
     Learned learned = learned_;
@@ -140,6 +141,7 @@ class OperatorsModel : public PoolModel {
     operators::drop_medians(learned.map, learned.library);
     return std::make_unique<OperatorsModel>(std::move(identities), std::move(learned), std::move(knowledge));
   }
+#endif
 
   std::unique_ptr<Predictor> known_device(const std::string& id) const override {
     const std::size_t device = device_named(pool_, id);
