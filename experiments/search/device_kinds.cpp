@@ -101,7 +101,7 @@ std::vector<bool> unseen_networks(const PoolNumbers& numbers, const std::vector<
 void score_device(const Known& known, const PoolNumbers& numbers, const std::vector<bool>& unseen, bool new_ones,
                   Index device, const Setting& setting, Score& score) {
   const Eigen::MatrixXd& latency_ms = numbers.latency_ms;
-  CostLibrary library = known.library;
+  const CostLibrary& library = known.library;
   std::vector<Index> candidates, others;
   for (Index n = 0; n < latency_ms.cols(); ++n) {
     if (!std::isfinite(latency_ms(device, n))) continue;
@@ -124,8 +124,8 @@ void score_device(const Known& known, const PoolNumbers& numbers, const std::vec
   }
   set.features = known.features(measured, Eigen::all);
   if (setting.said) {
-    library.said.name = numbers.labels.kind[static_cast<std::size_t>(device)];
-    for (const std::string& runtime : known.runtimes) library.said.of_entry.push_back(runtime == library.said.name);
+    set.said.name = numbers.labels.kind[static_cast<std::size_t>(device)];
+    for (const std::string& runtime : known.runtimes) set.said.of_entry.push_back(runtime == set.said.name);
   }
   if (!new_ones) {
     for (std::size_t c = 0; c < candidates.size(); ++c) {

@@ -6,8 +6,7 @@
 #include "trainer/cli/command.h"
 
 // This file is all that tenshot-predict is, so that it stands in for two functions of the libraries that it is made of.
-// An exception that nothing catches ends the program. libstdc++'s own handler would also say its type in words, by a
-// demangler that is a hundredth of this file; program.cpp catches all that the program throws.
+// Where an exception is not caught, libstdc++ would say its type by a demangler that is a hundredth of this program.
 namespace __gnu_cxx {
 void __verbose_terminate_handler() { std::abort(); }
 }  // namespace __gnu_cxx

@@ -362,7 +362,7 @@ CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size
   part.costs = library.costs(rows, Eigen::all);
   part.median_ms = library.median_ms(rows);
   part.log_rms = library.log_rms(rows);
-  if (library.error_scale.size() > 0) part.error_scale = library.error_scale(rows);
+  part.error_scale.resize(part.costs.rows());
   part.differences = library.differences(rows, rows);
   if (library.places.compared()) part.known_weights = library.known_weights(Eigen::all, rows);
   part.kinds = kinds_of_devices(library.kinds, devices, library.scale);
@@ -370,10 +370,9 @@ CostLibrary with_devices(const CostLibrary& library, const std::vector<std::size
   set_usual_residuals(part);
   part.block.clear();
   part.unmeasured.clear();
-  part.said.of_entry.clear();
   for (const std::size_t device : devices) {
+    part.error_scale[static_cast<Index>(part.block.size())] = library.error_scale_of(device);
     part.block.push_back(library.block_of(device));
-    if (!library.said.of_entry.empty()) part.said.of_entry.push_back(library.said.of_entry[device]);
   }
   return part;
 }

@@ -73,12 +73,6 @@ struct ReachVariance {
   double at(double reach) const { return reach > 0 ? above * reach : -below * reach; }
 };
 
-/// A runtime that the new device is said to have: its kind among a library's kinds, and its entries.
-struct SaidRuntime {
-  std::string name;            ///< empty: nothing was said
-  std::vector<bool> of_entry;  ///< [devices]
-};
-
 /// What the devices of a pool cost, and how they vary together.
 struct CostLibrary {
   Eigen::MatrixXd costs;  ///< [devices, features], in units of the device's median latency
@@ -104,13 +98,13 @@ struct CostLibrary {
   double residual_factor = 1;
   /// The share of its expected variance that log latency has of networks that are known, beside networks unlike them.
   double known_share = 1;
-  Eigen::VectorXd error_scale;  ///< [devices]: DeviceKind::error_scale of the entries' kinds; empty: 1
+  Eigen::VectorXd
+      error_scale;  ///< [devices]: DeviceKind::error_scale of the entries' kinds; of those behind its end: 1
   ReachVariance reach_variance;
 
   FeatureScale scale;                ///< of the kinds' features
   std::vector<DeviceKind> kinds;     ///< all device-runtimes first; empty: only entries explain a device
   std::vector<NetworkGroup> groups;  ///< of networks that many boards measured
-  SaidRuntime said = {};
 
   std::size_t devices() const { return static_cast<std::size_t>(costs.rows()); }
   /// The mean over the devices of the variance of log latency of networks unlike all that are known.
@@ -122,7 +116,8 @@ struct CostLibrary {
   }
   double error_scale_of(std::size_t entry) const {
     if (entry >= devices()) return kinds[entry - devices()].error_scale;
-    return error_scale.size() > 0 ? error_scale[static_cast<Eigen::Index>(entry)] : 1;
+    const auto at = static_cast<Eigen::Index>(entry);
+    return at < error_scale.size() ? error_scale[at] : 1;
   }
   std::size_t block_of(std::size_t device) const { return block.empty() ? 0 : block[device]; }
   /// Where the block of a device begins among the features.

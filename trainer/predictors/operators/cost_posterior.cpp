@@ -62,36 +62,38 @@ LatencyPrior latency_prior(const EntryView& view, double closeness) {
 }
 
 /// The log of what an entry of the library weighs before the measurements.
-Eigen::VectorXd log_weights_of_entries(const CostLibrary& library, const PosteriorOptions& options) {
+Eigen::VectorXd log_weights_of_entries(const CostLibrary& library, const SaidRuntime& said,
+                                       const PosteriorOptions& options) {
   const auto entries = static_cast<Index>(library.devices());
   if (library.kinds.empty()) return Eigen::VectorXd::Zero(entries);
   const double settings = static_cast<double>(options.closeness.size() * options.noises.size());
   Eigen::VectorXd weights = (1 - options.kind_share) / settings * representation(library);
-  if (!library.said.name.empty()) {
+  if (!said.name.empty()) {
     for (Index e = 0; e < entries; ++e) {
-      if (!library.said.of_entry[static_cast<std::size_t>(e)]) weights[e] *= options.other_runtimes;
+      if (!said.of_entry[static_cast<std::size_t>(e)]) weights[e] *= options.other_runtimes;
     }
   }
   return weights.array().log();
 }
 
 /// What a kind weighs beside the others: less where the new device is said to be of another.
-double weight_of(const DeviceKind& kind, const std::vector<DeviceKind>& kinds, const CostLibrary& library,
+double weight_of(const DeviceKind& kind, const std::vector<DeviceKind>& kinds, const SaidRuntime& said,
                  const PosteriorOptions& options) {
-  const bool other = !library.said.name.empty() && &kind != &kinds.front() && kind.name != library.said.name;
+  const bool other = !said.name.empty() && &kind != &kinds.front() && kind.name != said.name;
   return other ? options.other_runtimes : 1;
 }
 
 std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::vector<EntryView>& views,
                                       const std::vector<KindView>& kinds, const Eigen::MatrixXd& near,
-                                      const CostLibrary& library, const PosteriorOptions& options) {
+                                      const CostLibrary& library, const SaidRuntime& said,
+                                      const PosteriorOptions& options) {
   LatencySolver solver(problem, options);
   std::vector<Hypothesis> hypotheses;
   const auto consider = [&](Hypothesis hypothesis, double log_weight, double log_evidence) {
     hypothesis.score = log_weight + options.evidence_power * log_evidence;
     hypotheses.push_back(std::move(hypothesis));
   };
-  const Eigen::VectorXd log_weights = log_weights_of_entries(library, options);
+  const Eigen::VectorXd log_weights = log_weights_of_entries(library, said, options);
   const bool entries = kinds.empty() || options.kind_share < 1;
   for (std::size_t entry = 0; entries && entry < views.size(); ++entry) {
     for (const double closeness : options.closeness) {
@@ -112,7 +114,7 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
     const double share = options.kind_share / static_cast<double>(kinds.size() * noises);
     for (std::size_t n = 0; n < noises; ++n) {
       consider({views.size() + kind, 1, options.noises[n], {}, solved[kind][n]},
-               std::log(share * weight_of(library.kinds[kind], library.kinds, library, options)),
+               std::log(share * weight_of(library.kinds[kind], library.kinds, said, options)),
                solved[kind][n].log_evidence);
     }
   }
@@ -127,7 +129,7 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
       for (std::size_t n = 0; n < noises; ++n) {
         const KindSolution solution = solve(view_of(of_group, *places), problem, options.noises[n], options);
         consider({views.size() + kind, 1, options.noises[n], {}, solved[kind][n], 0, &group, solution.log_costs},
-                 std::log(share * weight_of(of_group, group.kinds, library, options)), solution.log_evidence);
+                 std::log(share * weight_of(of_group, group.kinds, said, options)), solution.log_evidence);
       }
     }
   }
@@ -303,7 +305,7 @@ CostPosterior adapt(const CostLibrary& library, const AdaptationFeatures& set, c
   }
   const auto shared = library.costs.cols();
   const std::vector<KindView> kinds = kind_views(library, set.features.leftCols(shared), near);
-  std::vector<Hypothesis> hypotheses = hypotheses_of(problem, views, kinds, near, library, options);
+  std::vector<Hypothesis> hypotheses = hypotheses_of(problem, views, kinds, near, library, set.said, options);
   const std::vector<double> weights = weights_of(hypotheses, &Hypothesis::score);
 
   CostPosterior posterior;

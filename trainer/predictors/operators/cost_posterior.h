@@ -2,6 +2,7 @@
 
 #include <Eigen/Core>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "trainer/predictors/operators/cost_features.h"
@@ -11,11 +12,18 @@
 
 namespace tenshot::trainer::operators {
 
+/// The runtime that a new device is said to have: as a kind of a library is called, and which entries have it.
+struct SaidRuntime {
+  std::string name;            ///< empty: nothing was said
+  std::vector<bool> of_entry;  ///< [devices]
+};
+
 /// An adaptation set (trainer/core/adaptation_set.h) as costs see it: networks are rows of features.
 struct AdaptationFeatures {
   Eigen::MatrixXd features;        ///< [n, features]
   std::vector<double> latency_ms;  ///< [n], finite and positive
   bool whole_milliseconds = false;
+  SaidRuntime said = {};
 };
 
 /// One explanation of the measurements: which entry of the library the device is like, how noisy it is; its costs.

@@ -195,10 +195,6 @@ void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, con
   library.median_ms.tail(added) = own.median_ms;
   library.log_rms.conservativeResize(before + added);
   library.log_rms.tail(added) = own.log_rms;
-  if (library.error_scale.size() > 0) {
-    library.error_scale.conservativeResize(before + added);
-    library.error_scale.tail(added).setOnes();
-  }
   Eigen::MatrixXd differences = profile_differences(numbers.features, library.costs);
   differences.topLeftCorner(before, before) = library.differences;
   library.differences = std::move(differences);

@@ -329,7 +329,7 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
   library.known_share = known_share(archive);
   library.reach_variance = reach_variance(archive);
   if (archive.has("library.error_scale")) {
-    library.error_scale = get(archive, "library.error_scale", devices, 1, 1 / most_error, most_error);
+    library.error_scale = get(archive, "library.error_scale", any_size, 1, 1 / most_error, most_error);
   }
   library.kinds = get_kinds(archive, features, library.known.rows());
   if (library.kinds.empty()) return library;

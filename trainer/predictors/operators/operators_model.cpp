@@ -81,15 +81,15 @@ class OperatorsModel : public PoolModel {
       library.groups.clear();
       assumed.closeness = datasets::nearer_half(assumed.closeness);
     }
+    const std::vector<Remark> told = operators::add_own_entry(map, library, pool_, set, assumed);
+    operators::AdaptationFeatures features = operators::adaptation_features(map, *pool_.space, set);
+    const bool has_own = library.devices() > entries.size();
     if (!options.runtime.empty()) {
-      library.said.name = runtime_named(pool_, options.runtime);
-      for (const std::size_t entry : entries) {
-        library.said.of_entry.push_back(pool_.devices[entry].runtime == library.said.name);
+      features.said = {runtime_named(pool_, options.runtime), std::vector<bool>(library.devices(), true)};
+      for (std::size_t e = 0; e < entries.size(); ++e) {
+        features.said.of_entry[e] = pool_.devices[entries[e]].runtime == features.said.name;
       }
     }
-    const std::vector<Remark> told = operators::add_own_entry(map, library, pool_, set, assumed);
-    const operators::AdaptationFeatures features = operators::adaptation_features(map, *pool_.space, set);
-    const bool has_own = library.devices() > entries.size();
     operators::CostPosterior posterior = has_own ? operators::adapt_beside_own(library, features, assumed)
                                                  : operators::adapt(library, features, assumed);
     posterior.calibration = operators::calibration_of(library, posterior, learned_.calibration);

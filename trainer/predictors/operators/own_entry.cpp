@@ -119,11 +119,6 @@ void append_entry(FeatureMap& map, CostLibrary& library, OperatorTimes times, do
   library.median_ms[devices] = unit_ms;
   library.log_rms.conservativeResize(devices + 1);
   library.log_rms[devices] = library.log_rms.head(devices).mean();
-  if (!library.said.name.empty()) library.said.of_entry.push_back(true);
-  if (library.error_scale.size() > 0) {
-    library.error_scale.conservativeResize(devices + 1);
-    library.error_scale[devices] = 1;
-  }
   FeatureMap shared = map;
   shared.learned.clear();
   Eigen::MatrixXd differences =
