@@ -3,7 +3,7 @@
 //              [--set '{"kind_share": 0.3}' …]
 // Prints a line for each runtime and setting: the runs, and the means of their shares within ±10 and ±20 %. Of the
 // networks one in N is left out of the pool. With --operators, what operators take is learned where it was measured.
-// Of the settings, "said" says what runs the networks on the new device.
+// Of the settings, "said" says what runs the networks on the new device, and "similarity_length" is the library's.
 
 #include <algorithm>
 #include <cmath>
@@ -51,6 +51,8 @@ const trainer::Declaration<KindOptions> kind_options({
     {"device_freedom", &KindOptions::device_freedom, trainer::Allowed(0, 1e300),
      "ν of a Student distribution of devices about their kind; 0: all count alike. Smaller counts a device that is "
      "unlike the others less."},
+    {"network_variance", &KindOptions::network_variance, trainer::Allowed(0, 1e300),
+     "Variance of what a kind's costs miss of a network alike on all its devices; 0: each device errs for itself."},
 });
 
 struct Score {
@@ -191,12 +193,18 @@ Setting setting_of(const std::string& text) {
   Setting setting;
   setting.said = json.value("said", false);
   json.erase("said");
+  setting.library.similarity_length = json.value("similarity_length", setting.library.similarity_length);
+  json.erase("similarity_length");
   setting.text = text;
   setting.posterior = declared(PosteriorOptions()).read(json);
   setting.library.kinds = kind_options.read(json);
-  if (json.contains("groups")) setting.library.groups = kind_options.read(json["groups"]);
-  setting.of_library =
-      kind_options.to_json(setting.library.kinds).dump() + kind_options.to_json(setting.library.groups).dump();
+  if (json.contains("groups")) {
+    setting.library.groups = kind_options.read(json["groups"]);
+    setting.library.groups.network_variance = 0;
+  }
+  setting.of_library = kind_options.to_json(setting.library.kinds).dump() +
+                       kind_options.to_json(setting.library.groups).dump() +
+                       std::to_string(setting.library.similarity_length);
   return setting;
 }
 

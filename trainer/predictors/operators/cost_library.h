@@ -39,9 +39,9 @@ struct LibraryOptions {
   double alike = 0.15;
   /// Residuals of alike networks are shared up to this many networks; a larger pool determines its costs.
   std::size_t most_similar = 700;
-  double similarity_length = 0.15;  ///< of the kernel, over the shares of latency that features have
-  double similarity_scale = 1;      ///< of the kernel, over log latency
-  double similarity_noise = 0.3;    ///< variance of what is a network's own, against what alike ones share
+  double similarity_length = 0.4;  ///< of the kernel, over the shares of latency that features have
+  double similarity_scale = 1;     ///< of the kernel, over log latency
+  double similarity_noise = 0.3;   ///< variance of what is a network's own, against what alike ones share
   KindOptions kinds = {};
   KindOptions groups = group_options();  ///< of NetworkGroup
 };

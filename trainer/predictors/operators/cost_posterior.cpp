@@ -229,7 +229,7 @@ Eigen::VectorXd least_costs(const CostLibrary& library, const std::vector<EntryV
 
 /// What a group's networks take beside the costs, as weights of these networks.
 Eigen::VectorXd weights_beside_costs(const CostLibrary& library, const Hypothesis& hypothesis) {
-  constexpr double own = 0.01;  // variance of a network's own, so that two that are nearly equal stay finite
+  constexpr double own = 0.002;  // variance of a network's own, so that two that are nearly equal stay finite
   const Eigen::MatrixXd places = library.known(hypothesis.group->networks, Eigen::all);
   const Eigen::VectorXd costs = (hypothesis.of_kind.log_costs + library.scale.log_unit).array().exp();
   Eigen::MatrixXd kernel = similarity(places, places);

@@ -30,6 +30,7 @@ struct Gaussian {
 
 /// What one device measured.
 struct Measured {
+  std::vector<Index> networks;  ///< [n], by number
   Eigen::MatrixXd features;     ///< [n, features], in usual units
   Eigen::VectorXd log_latency;  ///< [n]
 };
@@ -151,9 +152,39 @@ Gaussian estimate(const std::vector<KindMember>& members, const Gaussian& before
   return found;
 }
 
+/// What the members' costs miss of each network alike, as log latency, [networks]. Of these costs, dozens of boards
+/// that measured the same dozen networks tell no more than a dozen measurements whose errors have this variance: the
+/// costs are one Gauss–Newton step from the members' mean, under those of all device-runtimes, and the errors are what
+/// that leaves.
+Eigen::VectorXd shared_errors(const std::vector<Measured>& measured, const std::vector<KindMember>& members,
+                              const Gaussian& all, double error_variance, Index networks) {
+  constexpr double nobody = 1e-9;  // the weight of a network that no member measured
+  Eigen::VectorXd weight = Eigen::VectorXd::Constant(networks, nobody), error = Eigen::VectorXd::Zero(networks);
+  Eigen::VectorXd mean = Eigen::VectorXd::Zero(all.mean.size());
+  Eigen::MatrixXd slopes = Eigen::MatrixXd::Zero(networks, all.mean.size());
+  double total = 0;
+  for (const KindMember& member : members) {
+    const Measured& own = measured[member.device];
+    const double of_member = member.weight * member.typical;
+    const Eigen::MatrixXd terms = own.features * member.log_costs.array().exp().matrix().asDiagonal();
+    const Eigen::VectorXd latency = terms.rowwise().sum();
+    mean += of_member * member.log_costs;
+    total += of_member;
+    weight(own.networks).array() += of_member;
+    error(own.networks) += of_member * (own.log_latency - latency.array().log().matrix());
+    slopes(own.networks, Eigen::all) += of_member * latency.cwiseInverse().asDiagonal() * terms;
+  }
+  slopes.array().colwise() /= weight.array();
+  const Eigen::VectorXd left = error.cwiseQuotient(weight) - slopes * (all.mean - mean / total);
+  Eigen::MatrixXd system = slopes * all.covariance * slopes.transpose();
+  system.diagonal().array() += error_variance + usual_noise * usual_noise / weight.array();
+  return error_variance * system.llt().solve(left);
+}
+
 /// Expectation-maximisation over the members.
 Gaussian maximise(const std::vector<Measured>& measured, const Eigen::MatrixXd& basic, const Gaussian* all,
-                  const FeatureScale& scale, const KindOptions& options, std::vector<KindMember>& members) {
+                  const FeatureScale& scale, const KindOptions& options, Index networks,
+                  std::vector<KindMember>& members) {
   const Index features = basic.rows();
   Gaussian prior;
   if (all != nullptr) {
@@ -168,11 +199,13 @@ Gaussian maximise(const std::vector<Measured>& measured, const Eigen::MatrixXd& 
     prior.covariance = basic + scale_variance * Eigen::MatrixXd::Ones(features, features);
   }
   std::vector<double> noise_variance(members.size(), first_noise_variance);
+  Eigen::VectorXd shared = Eigen::VectorXd::Zero(networks);
   for (int round = 0; round < options.rounds; ++round) {
     const Eigen::MatrixXd precision = prior.covariance.llt().solve(Eigen::MatrixXd::Identity(features, features));
     for (std::size_t m = 0; m < members.size(); ++m) {
       KindMember& member = members[m];
-      const Measured& of_device = measured[member.device];
+      Measured of_device = measured[member.device];
+      of_device.log_latency -= shared(of_device.networks);
       if (round == 0) {
         member.log_costs = prior.mean;
         member.log_costs.array() += (of_device.log_latency - log_latency_of(of_device.features, prior.mean)).mean();
@@ -181,6 +214,9 @@ Gaussian maximise(const std::vector<Measured>& measured, const Eigen::MatrixXd& 
       fit(of_device, noise_variance[m], prior, precision, round == 0 ? first_steps : later_steps, member);
       noise_variance[m] = noise_variance_of(of_device, member);
       member.typical = typical_weight(of_device, member, noise_variance[m], prior, precision, options.device_freedom);
+    }
+    if (all != nullptr && options.network_variance > 0) {
+      shared = shared_errors(measured, members, *all, options.network_variance, networks);
     }
     prior = estimate(members, prior, basic, all, scale, options);
   }
@@ -246,6 +282,7 @@ std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const Feature
     }
     measured[d].features = usual(networks, Eigen::all);
     measured[d].log_latency = latency_ms.row(static_cast<Index>(d))(networks).array().log().transpose();
+    measured[d].networks = std::move(networks);
   }
   const Eigen::MatrixXd basic = basic_covariance(scale, options);
   std::vector<DeviceKind> kinds;
@@ -254,7 +291,8 @@ std::vector<DeviceKind> fit_kinds(const Eigen::MatrixXd& features, const Feature
     DeviceKind kind;
     kind.name = name;
     kind.members = members_of(own, labels, options);
-    const Gaussian found = maximise(measured, basic, kinds.empty() ? nullptr : &of_all, scale, options, kind.members);
+    const Gaussian found =
+        maximise(measured, basic, kinds.empty() ? nullptr : &of_all, scale, options, features.rows(), kind.members);
     if (kinds.empty()) of_all = found;
     kind.log_costs = found.mean;
     kind.covariance = found.covariance;

@@ -70,6 +70,8 @@ struct KindOptions {
   /// ν of a Student distribution of devices about their kind (Lange, Little and Taylor, 1989): smaller counts a device
   /// that is unlike the others less. 0: all count alike.
   double device_freedom = 0;
+  /// Of log latency: what a kind's costs miss of a network alike on all its devices. 0: each device errs for itself.
+  double network_variance = 0.1;
 };
 
 /// The mean of the members' residuals, and a factor of their covariance; both drawn to zero where members are few.

@@ -20,8 +20,9 @@ struct NetworkGroup {
 inline KindOptions group_options() {
   KindOptions options;
   options.device_freedom = 4;
-  options.fewest = 8;         // a mean of fewer would say what single device-runtimes measured
-  options.setting_power = 0;  // threads of a board change which networks are slow as much as another board does
+  options.fewest = 8;            // a mean of fewer would say what single device-runtimes measured
+  options.network_variance = 0;  // a network is a cost of its own here
+  options.setting_power = 0;     // threads of a board change which networks are slow as much as another board does
   return options;
 }
 

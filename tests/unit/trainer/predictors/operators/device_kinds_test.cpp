@@ -132,11 +132,55 @@ TEST(DeviceKinds, OfOtherRuntimesCountLessWhereTheRuntimeIsSaid) {
   EXPECT_LT(weight_of_others(said), 0.3 * unsaid);
 }
 
+/// How far off, as log latency, the costs of boards are for networks that they did not measure. Their costs are those
+/// of the phones, but for a third. They measured eight networks, each of which takes all boards alike more or less than
+/// its operators say.
+double error_of_unmeasured(double network_variance) {
+  constexpr Index costs = 10, measured = 8;
+  constexpr int draws = 20;
+  KindOptions options;
+  options.network_variance = network_variance;
+  FeatureScale scale{std::vector<std::size_t>(costs), Eigen::VectorXd::Zero(costs)};
+  std::iota(scale.measure.begin(), scale.measure.end(), std::size_t{0});
+  double sum = 0;
+  for (std::uint64_t draw = 0; draw < draws; ++draw) {
+    Rng rng(50 + draw);
+    const auto normal = [&] { return rng.normal(); };
+    const Eigen::MatrixXd rows = Eigen::MatrixXd::NullaryExpr(networks, costs, normal).array().exp();
+    const Eigen::VectorXd of_phones = Eigen::VectorXd::NullaryExpr(costs, normal);
+    const Eigen::VectorXd of_boards = of_phones + 0.3 * Eigen::VectorXd::NullaryExpr(costs, normal);
+    const Eigen::VectorXd alike = 0.3 * Eigen::VectorXd::NullaryExpr(measured, normal);
+    Eigen::MatrixXd latency_ms(20, networks);
+    DeviceLabels labels;
+    for (Index d = 0; d < 20; ++d) {
+      const bool board = d >= 10;
+      const Eigen::VectorXd own = (board ? of_boards : of_phones) + 0.1 * Eigen::VectorXd::NullaryExpr(costs, normal);
+      latency_ms.row(d) = (rows * own.array().exp().matrix()).transpose();
+      labels.kind.push_back(board ? "boards" : "phones");
+      labels.board.push_back("board" + std::to_string(d));
+      if (!board) continue;
+      latency_ms.row(d).head(measured).array() *= alike.array().exp().transpose();
+      latency_ms.row(d).tail(networks - measured).setConstant(std::nan(""));
+    }
+    const DeviceKind kind = fit_kinds(rows, scale, latency_ms, labels, options).at(1);
+    const auto log_of = [&](const Eigen::VectorXd& log_costs) {
+      return (rows * log_costs.array().exp().matrix()).tail(networks - measured).array().log().eval();
+    };
+    sum += (log_of(kind.log_costs) - log_of(of_boards)).abs().mean();
+  }
+  return sum / draws;
+}
+
+TEST(DeviceKinds, TellNoMoreOfTheirCostsThanTheirNetworksDo) {
+  EXPECT_LT(error_of_unmeasured(0.1), 0.9 * error_of_unmeasured(0));
+}
+
 TEST(DeviceKinds, HaveTheRelationsOfCostsThatAreUsual) {
   const std::vector<DeviceKind>& kinds = library_of_two_kinds().kinds;
   for (Index f = 1; f < features; ++f) {
     const auto at = static_cast<std::size_t>(f);
-    EXPECT_NEAR(kinds[1].log_costs[f] - kinds[1].log_costs[0], of_gpus[at] - of_gpus[0], 0.6) << f;
+    // Eight GPUs' networks share what costs miss of them: their small costs stay nearer to those of all devices.
+    EXPECT_NEAR(kinds[1].log_costs[f] - kinds[1].log_costs[0], of_gpus[at] - of_gpus[0], 1) << f;
     EXPECT_NEAR(kinds[2].log_costs[f] - kinds[2].log_costs[0], of_processors[at] - of_processors[0], 0.4) << f;
   }
   EXPECT_LT(kinds[2].covariance(2, 2), kinds[0].covariance(2, 2)) << "all devices together vary more than one kind";
