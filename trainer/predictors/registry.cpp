@@ -92,9 +92,9 @@ PredictorRow operators_row() {
   return row;
 }
 
-template <class Train>
-PredictorRow network_row(const char* name, const char* meaning, const Declaration<MapleEdgeSettings>& declaration,
-                         Train train, PredictorRow::LoadModel load_model) {
+template <class Settings, class Train>
+PredictorRow network_row(const char* name, const char* meaning, const Declaration<Settings>& declaration, Train train,
+                         PredictorRow::LoadModel load_model) {
   PredictorRow row = row_of(name, meaning, load_model, load_feed_forward);
   learns(row, declaration, train);
   row.adapt_options = {"clones", "mode"};

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/normal_quantile.h"
+#include "nasbench/support/quantiles.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/space_card.h"
