@@ -217,7 +217,7 @@ std::unique_ptr<PoolModel> load_operators(const Archive& archive) {
     throw FormatError("array 'library.costs' has " + std::to_string(library.devices()) + " devices, the pool has " +
                       std::to_string(pool.devices.size()));
   }
-  const CardField card(archive);
+  const JsonField card(archive);
   operators::PosteriorOptions options;
   if (const auto settings = card.find("settings")) options = read_settings(declared(options), *settings);
   IntervalCalibration calibration = get_calibration(archive);

@@ -202,7 +202,7 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, const St
 std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
   datasets::Pool pool = get_pool(archive);
   StructuredLibrary library = structured::get_library(archive, nasbench::structures_of(*pool.space));
-  const CardField card(archive);
+  const JsonField card(archive);
   structured::PosteriorOptions options;
   if (const auto settings = card.find("settings")) options = read_settings(declared(options), *settings);
   structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
