@@ -103,7 +103,7 @@ class TreeLearner : public LatencyLearner {
     return std::exp(trees_.predict(row.data()));
   }
   nlohmann::json put(Archive& archive, const std::string& name) const override {
-    put_trees(archive, name, trees_);
+    put_trees(archive, name, trees_.trees);
     return {{"form", "trees"}, {"base", trees_.base}};
   }
   nlohmann::json to_document() const override {

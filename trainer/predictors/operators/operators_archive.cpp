@@ -113,7 +113,7 @@ void put_features(Archive& archive, const FeatureMap& map) {
                        {"per_operator", times.per_operator},
                        {"base", times.base},
                        {"groups", std::move(groups)}});
-    put_trees(archive, name, times.trees);
+    put_trees(archive, name, times.trees.trees);
     put(archive, name + ".costs", times.costs);
   }
   if (!learned.empty()) archive.card["features"]["learned"] = std::move(learned);
