@@ -4,9 +4,9 @@
 #include <cstring>
 #include <limits>
 
-#include "datasets/tables/json_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/adaptation_rows.h"
 #include "trainer/core/archive_reader.h"
@@ -155,7 +155,7 @@ Archive Archive::parse(std::string_view bytes, const std::string& file) {
 
   Archive archive;
   try {
-    archive.card = datasets::parse_json(content.substr(header_bytes, card_bytes), "its card");
+    archive.card = parse_json(content.substr(header_bytes, card_bytes), "its card");
     std::string_view rest = content.substr(header_bytes + card_bytes);
     const JsonField card(archive);
     for (const JsonField& entry : card.at("arrays").list(most_arrays)) {

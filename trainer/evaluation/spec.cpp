@@ -4,10 +4,10 @@
 #include <cstdlib>
 #include <set>
 
-#include "datasets/tables/json_reader.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/json_reader.h"
 #include "nasbench/support/text.h"
 #include "trainer/core/json_field.h"
 #include "trainer/planning/planning.h"
@@ -283,7 +283,7 @@ void mark_as_quick(json& document) {
 }  // namespace
 
 ExperimentSpec parse_spec(const std::string& text, const std::string& file, bool quick) {
-  json document = datasets::parse_json(text, file);
+  json document = parse_json(text, file);
   if (!document.is_object()) JsonField(document, file).fail("a JSON object");
   if (quick && !document.contains("quick")) document["trials"] = 1;
   if (quick && document.contains("quick")) {

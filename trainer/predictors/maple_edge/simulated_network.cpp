@@ -17,7 +17,7 @@
 #include "trainer/predictors/described/descriptor_prior_archive.h"
 #include "trainer/predictors/maple_edge/encoder_samples.h"
 #include "trainer/predictors/maple_edge/simulated_samples.h"
-#include "trainer/predictors/structured/planning_prior.h"
+#include "trainer/predictors/structured/library_prior.h"
 #include "trainer/predictors/structured/pool_library.h"
 #include "trainer/predictors/structured/structured_archive.h"
 
