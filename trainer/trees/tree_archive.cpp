@@ -20,21 +20,21 @@ void require_tree(const SplitTree& tree, std::size_t width, Splits splits, const
   const auto size = static_cast<std::int32_t>(tree.nodes.size());
   std::vector<std::size_t> depth(tree.nodes.size(), 0);  // 0: no node before leads here
   depth[0] = 1;
+  const auto fail = [&](std::int32_t node, const std::string& what) {
+    throw FormatError(field + ": node " + std::to_string(node) + " " + what);
+  };
   for (std::int32_t i = 0; i < size; ++i) {
     const SplitNode& node = tree.nodes[static_cast<std::size_t>(i)];
     const std::size_t here = depth[static_cast<std::size_t>(i)];
-    const auto fail = [&](const std::string& what) {
-      throw FormatError(field + ": node " + std::to_string(i) + " " + what);
-    };
-    if (here == 0) fail("has no parent");
+    if (here == 0) fail(i, "has no parent");
     if (node.feature < 0) continue;
     if (static_cast<std::size_t>(node.feature) >= width) {
-      fail("asks feature " + std::to_string(node.feature) + ", expected one of " + std::to_string(width));
+      fail(i, "asks feature " + std::to_string(node.feature) + ", expected one of " + std::to_string(width));
     }
-    if (splits == Splits::of_bits && here > width) fail("is deeper than there are features");
+    if (splits == Splits::of_bits && here > width) fail(i, "is deeper than there are features");
     for (const std::int32_t child : {node.less, node.other}) {
-      if (child <= i || child >= size) fail("has a child that does not come after it");
-      if (depth[static_cast<std::size_t>(child)] != 0) fail("has a child that has two parents");
+      if (child <= i || child >= size) fail(i, "has a child that does not come after it");
+      if (depth[static_cast<std::size_t>(child)] != 0) fail(i, "has a child that has two parents");
       depth[static_cast<std::size_t>(child)] = here + 1;
     }
   }
@@ -75,7 +75,8 @@ TreeEnsemble get_trees(const Archive& archive, const std::string& name, std::siz
   std::size_t next = 0;
   double largest = 0;
   for (const double size : sizes) {
-    if (size > static_cast<double>(values.size() / numbers - next)) {
+    const std::size_t left = values.size() / numbers - next;
+    if (size > static_cast<double>(left)) {
       throw FormatError("array '" + name + ".sizes' asks for more nodes than there are");
     }
     SplitTree tree;
