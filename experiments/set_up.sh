@@ -3,7 +3,7 @@
 # packages, as root or by sudo) and builds. Sets `build`, the build folder; `tenshot`, the program.
 
 packages="g++ cmake ninja-build ccache libtorch-dev libopenblas0-openmp libeigen3-dev libcxxopts-dev \
-nlohmann-json3-dev libssl-dev libpfm4-dev libonnx-dev libprotobuf-dev \
+nlohmann-json3-dev libboost-dev libssl-dev libpfm4-dev libonnx-dev libprotobuf-dev \
 libgtest-dev libbenchmark-dev libxgboost-dev valgrind"
 
 installed=""  # whether install_missing installed anything

@@ -4,8 +4,8 @@
 #include <limits>
 #include <utility>
 
-#include "datasets/tables/json_reader.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/json_reader.h"
 
 namespace tenshot::datasets {
 namespace {

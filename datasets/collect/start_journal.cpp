@@ -7,9 +7,9 @@
 #include <system_error>
 #include <utility>
 
-#include "datasets/tables/json_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/json_reader.h"
 
 namespace tenshot::datasets {
 

@@ -9,10 +9,10 @@
 #include <string_view>
 #include <system_error>
 
-#include "datasets/tables/json_reader.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"
 

@@ -6,10 +6,10 @@
 #include <utility>
 
 #include "datasets/pool/operator_label.h"
-#include "datasets/tables/json_reader.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/graph/onnx.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/json_reader.h"
 
 namespace tenshot::datasets {
 namespace {

@@ -4,8 +4,8 @@
 #include <sstream>
 
 #include "datasets/tables/findings.h"
-#include "datasets/tables/json_reader.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
 
 namespace tenshot::datasets {

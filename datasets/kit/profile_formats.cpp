@@ -7,8 +7,8 @@
 #include <optional>
 #include <sstream>
 
-#include "datasets/tables/json_reader.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/json_reader.h"
 #include "nasbench/support/median.h"
 #include "nasbench/support/numbers.h"
 #include "nasbench/support/text.h"

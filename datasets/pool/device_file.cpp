@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "datasets/pool/operator_label.h"
-#include "datasets/tables/json_reader.h"
+#include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/json_reader.h"
 
 namespace tenshot::datasets {
 namespace {

@@ -3,9 +3,9 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "datasets/tables/json_reader.h"
 #include "nasbench/graph/operator_sequence.h"
 #include "nasbench/spaces/network_space.h"
+#include "nasbench/support/json_reader.h"
 
 namespace tenshot::datasets {
 

@@ -10,11 +10,11 @@
 #include "datasets/pool/device_folders.h"
 #include "datasets/pool/operators_file.h"
 #include "datasets/tables/csv.h"
-#include "datasets/tables/json_reader.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/json_reader.h"
 
 namespace tenshot::datasets {
 namespace fs = std::filesystem;

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "nasbench/support/median.h"
-#include "nasbench/support/t_quantile.h"
+#include "nasbench/support/quantiles.h"
 
 namespace tenshot::datasets {
 namespace {
@@ -78,8 +78,7 @@ std::size_t Fleet::compared() const {
 
 double Fleet::deviation() const {
   if (compared() < 2) return 0;
-  constexpr double normal_quantile = 1.645;
-  const double count = static_cast<double>(compared()), few = t_quantile(compared() - 1) / normal_quantile;
+  const double count = static_cast<double>(compared()), few = t_quantile(0.95, compared() - 1) / normal_quantile(0.95);
   return std::sqrt(std::pow(few * spread, 2) * (1 + 1 / count) + std::pow(scatter, 2) * (1 - 1 / count));
 }
 

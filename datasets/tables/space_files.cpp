@@ -33,6 +33,17 @@ const nasbench::NetworkSpace& named_space(const std::string& text) {
   return nasbench::read_layered_space(text);
 }
 
+const nasbench::NetworkSpace& space_of(const JsonReader& reader, const nasbench::NetworkSpace* kept) {
+  const nlohmann::json& space = reader.require("space", "the name of a search space, such as \"nasbench201\"");
+  if (!space.is_string()) reader.fail("space", "the name of a search space", space);
+  if (kept != nullptr && kept->name() == space.get_ref<const std::string&>()) return *kept;
+  try {
+    return nasbench::known_space(space.get<std::string>());
+  } catch (const InputError& error) {
+    throw FormatError(reader.file() + ": space: " + error.what());
+  }
+}
+
 const nasbench::NetworkSpace* read_space_files(const fs::path& folder) {
   if (is_there(folder / networks_file_name)) read_networks_file(folder / networks_file_name);
   return is_there(folder / space_file_name) ? &nasbench::read_layered_space(folder / space_file_name) : nullptr;

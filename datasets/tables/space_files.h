@@ -6,11 +6,19 @@
 
 #include "nasbench/spaces/network_space.h"
 
+namespace tenshot {
+class JsonReader;
+}
+
 namespace tenshot::datasets {
 
 /// The space that `text` names: one known by name, or a file FILE.json of a layered space (nasbench::LayeredSpace).
 /// Throws InputError that lists the names, FileError, FormatError.
 const nasbench::NetworkSpace& named_space(const std::string& text);
+
+/// The search space that the object's key "space" names: `kept`, which stands beside the file, where it has that name,
+/// else one known by name. Throws FormatError.
+const nasbench::NetworkSpace& space_of(const JsonReader& reader, const nasbench::NetworkSpace* kept = nullptr);
 
 constexpr const char* space_file_name = "space.json";
 constexpr const char* networks_file_name = "networks.json";

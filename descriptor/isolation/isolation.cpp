@@ -8,6 +8,7 @@
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/quantiles.h"
 
 namespace tenshot::descriptor {
 namespace {
@@ -57,16 +58,6 @@ void require_one_image(const Network& kernel) {
   }
 }
 
-/// Two-sided 95 % quantile of Student's t (Cornish and Fisher's expansion, which is off by a hundredth from three
-/// degrees of freedom on; one and two exactly).
-double student_quantile(int freedom) {
-  if (freedom == 1) return 12.706;
-  if (freedom == 2) return 4.303;
-  const double z = 1.959964, n = freedom;
-  return z + (std::pow(z, 3) + z) / (4 * n) + (5 * std::pow(z, 5) + 16 * std::pow(z, 3) + 3 * z) / (96 * n * n) +
-         (3 * std::pow(z, 7) + 19 * std::pow(z, 5) + 17 * std::pow(z, 3) - 15 * z) / (384 * n * n * n);
-}
-
 /// Σ sign · time of all networks, over rounds, until the mean is precise; divided by `divisor`.
 IsolatedTiming time_signed(const Runtime& runtime, const std::vector<SignedNetwork>& networks,
                            const IsolationOptions& options, double divisor) {
@@ -98,7 +89,8 @@ IsolatedTiming time_signed(const Runtime& runtime, const std::vector<SignedNetwo
     result.latency_ms = sum / count;
     if (result.rounds < 2) continue;
     result.deviation_ms = std::sqrt(std::max(0.0, (squares - sum * sum / count) / (count - 1)));
-    const double half = student_quantile(result.rounds - 1) * result.deviation_ms / std::sqrt(count);
+    const double half =
+        t_quantile(0.975, static_cast<std::size_t>(result.rounds - 1)) * result.deviation_ms / std::sqrt(count);
     result.converged = result.rounds >= options.least_rounds && half <= options.precision * std::abs(result.latency_ms);
   }
   result.seconds = seconds_since(begin);

@@ -19,9 +19,9 @@
 #include "sampling/architectures/information.h"
 #include "trainer/core/metrics.h"
 #include "trainer/predictors/structured/calibration.h"
-#include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/pool_library.h"
 #include "trainer/predictors/structured/prediction.h"
+#include "trainer/predictors/structured/structured_planning.h"
 
 namespace {
 
@@ -45,7 +45,7 @@ struct Result {
 /// What may be measured, what is predicted, and the plans of a first round.
 struct Task {
   StructuredLibrary library;
-  trainer::structured::PosteriorOptions posterior;
+  trainer::structured::StructuredPosteriorOptions posterior;
   std::vector<nasbench::Architecture> candidates;  ///< connected ones of the pool
   nasbench::StructureTable table;                  ///< of the candidates
   std::vector<nasbench::Architecture> test;
@@ -58,7 +58,7 @@ std::vector<std::size_t> indices(std::size_t count) {
   return result;
 }
 
-Task make_task(const datasets::Pool& pool, const trainer::structured::PosteriorOptions& posterior) {
+Task make_task(const datasets::Pool& pool, const trainer::structured::StructuredPosteriorOptions& posterior) {
   Task task;
   task.posterior = posterior;
   const nasbench::SearchSpace& space = nasbench::search_space(*pool.space);
@@ -241,7 +241,7 @@ void run(int argc, char** argv) {
   const std::string folder = parsed["pool"].as<std::string>(), out = parsed["out"].as<std::string>();
   const auto seed = parsed["seed"].as<std::uint64_t>();
   const datasets::Pool pool = datasets::read_pool(folder);
-  const auto& declaration = declared(trainer::structured::PosteriorOptions());
+  const auto& declaration = declared(trainer::structured::StructuredPosteriorOptions());
   const Task task = make_task(pool, declaration.read(nlohmann::json::parse(parsed["posterior"].as<std::string>())));
   const nasbench::StructureModel& model = *task.library.model;
   const std::vector<DrawnDevice> devices = experiments::draw_devices(model, parsed["devices"].as<std::size_t>(),

@@ -16,12 +16,12 @@ build=${TENSHOT_AARCH64_BUILD:-build-aarch64}
 mkdir -p "$build"
 build=$(realpath "$build")
 root=${TENSHOT_AARCH64_ROOT:-$build/root}
-if [ ! -e "$root/usr/include/onnx" ]; then
+if [ ! -e "$root/usr/include/boost" ]; then
   echo "Unpacking an arm64 Debian in $root"
   rm -rf "$root"
   mmdebstrap --variant=extract --architectures=arm64 \
     --include=libc6-dev,libstdc++-12-dev,libprotobuf-dev,libonnx-dev,libssl-dev,libpfm4-dev,libgtest-dev,libeigen3-dev \
-    --include=nlohmann-json3-dev,libcxxopts-dev \
+    --include=nlohmann-json3-dev,libcxxopts-dev,libboost-dev \
     bookworm "$root" "${TENSHOT_MIRROR:-http://deb.debian.org/debian}" >"$build/root.log" 2>&1 || {
     cat "$build/root.log" >&2
     exit 1

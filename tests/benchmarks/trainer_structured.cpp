@@ -11,10 +11,10 @@
 #include "trainer/predictors/library/library.h"
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/library_fit.h"
-#include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_archive.h"
+#include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer::structured {
 namespace {

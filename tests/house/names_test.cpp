@@ -9,7 +9,6 @@
 #include <fstream>
 #include <map>
 #include <regex>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -91,11 +90,6 @@ TEST(Names, NoTypeIsDefinedTwiceInANamespace) {
   for (const auto& [name, places] : types) EXPECT_EQ(places.size(), 1U) << name << ": " << listed(places);
 }
 
-/// What still has two meanings. No name comes to this list.
-const std::set<std::string> types_twice = {"CalibrationOptions", "PosteriorOptions", "Window"};
-const std::set<std::string> headers_twice = {"calibration.h", "cell.h",           "explanation.h", "json_reader.h",
-                                             "planning.h",    "planning_prior.h", "text.h"};
-
 TEST(Names, ATypeIsCalledLikeNoOther) {
   std::map<std::string, std::vector<std::string>> named;
   for (const auto& [name, places] : types_of(folders)) {
@@ -105,7 +99,6 @@ TEST(Names, ATypeIsCalledLikeNoOther) {
     named[last == std::string::npos ? name : name.substr(last + 1)].push_back(places.front());
   }
   for (const auto& [name, places] : named) {
-    if (types_twice.count(name) != 0) continue;
     EXPECT_EQ(places.size(), 1U) << name << ": " << listed(places);
   }
 }
@@ -118,7 +111,6 @@ TEST(Names, AHeaderIsCalledLikeNoOther) {
   }
   ASSERT_GT(named.size(), 150U) << "the headers were not found";
   for (const auto& [name, rooms] : named) {
-    if (headers_twice.count(name) != 0) continue;
     EXPECT_EQ(rooms.size(), 1U) << name << ": " << listed(rooms);
   }
 }

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "descriptor/cold/stages.h"
-#include "trainer/cold/calibration.h"
 #include "trainer/cold/planner.h"
+#include "trainer/cold/start_calibration.h"
 
 namespace tenshot::cli {
 

@@ -7,24 +7,21 @@
 #include "trainer/cli/file_roles.h"
 #include "trainer/cli/made_folders.h"
 #include "trainer/cli/network_options.h"
-#include "trainer/predictors/operators/encoded_features.h"
-#include "trainer/predictors/operators/operators_predictor.h"
+#include "trainer/networks/formula.h"
 #include "trainer/predictors/registry.h"
 
 namespace tenshot::cli {
 namespace {
 
 /// A row for each network: its name, and what forward() of the exported predictor takes of it.
-std::string table_of(const trainer::OperatorsPredictor& predictor,
+std::string table_of(const nasbench::NetworkSpace& space, const trainer::ExportedFormula& formula,
                      const std::vector<nasbench::Architecture>& networks) {
-  const auto& map = predictor.features();
-  const Eigen::MatrixXd encoding =
-      trainer::operators::network_encoding(predictor.space(), map, predictor.posterior(), networks);
+  const Eigen::MatrixXd encoding = formula.encode(networks);
   std::string text = "network";
-  for (std::size_t f = 0; f < map.features(); ++f) text += "," + map.name(f);
-  text += ",unknown\n";
+  for (const std::string& column : formula.columns) text += "," + column;
+  text += "\n";
   for (std::size_t i = 0; i < networks.size(); ++i) {
-    text += predictor.space().format(networks[i]);
+    text += space.format(networks[i]);
     for (const double value : encoding.row(static_cast<Eigen::Index>(i))) text += "," + shortest(value);
     text += "\n";
   }
@@ -55,8 +52,8 @@ void network_features(const std::vector<std::string>& arguments) {
   files.require_distinct();
   const MadeFolders made(out);
   const auto predictor = trainer::load_predictor(file);
-  const auto* operators = dynamic_cast<const trainer::OperatorsPredictor*>(predictor.get());
-  if (operators == nullptr || predictor->space().search_space() != nullptr) {
+  const trainer::ExportedFormula formula = predictor->formula();
+  if (formula.encode == nullptr) {
     throw InputError(file + ": is a predictor '" + std::string(predictor->kind()) + "' of the space " +
                      std::string(predictor->space().name()) +
                      ", whose export reads strings or has none; features are of networks by name");
@@ -64,7 +61,7 @@ void network_features(const std::vector<std::string>& arguments) {
   std::vector<nasbench::Architecture> networks = networks_of(options);
   if (!options.rest().empty()) networks = arguments_of(options, predictor->space());
   if (networks.empty()) throw UsageError("which networks? name them as arguments (model.onnx) or by --networks");
-  write_file_atomically(out, table_of(*operators, networks));
+  write_file_atomically(out, table_of(predictor->space(), formula, networks));
   say_written(out, std::to_string(networks.size()) + " networks",
               "torch.jit.load(…).forward(torch.tensor(pandas.read_csv(file, index_col=0).to_numpy()))",
               options.has("quiet"));

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <limits>
 
-#include "datasets/tables/json_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/json_reader.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/core/adaptation_rows.h"
 #include "trainer/core/archive_reader.h"
@@ -55,14 +55,14 @@ std::vector<T> unpacked(const Array& array) {
 
 /// Takes the type and the shape from an array's description. Returns the bytes that it takes of those `available`, or
 /// throws: a damaged card must not make us allocate.
-std::size_t describe(const CardField& entry, Array& array, std::size_t available) {
+std::size_t describe(const JsonField& entry, Array& array, std::size_t available) {
   const std::string type_name = entry.at("type").text();
   std::size_t t = 0;
   while (t < type_names.size() && type_names[t] != type_name) ++t;
   if (t == type_names.size()) entry.at("type").fail("float32, float64 or uint8");
   array.type = static_cast<Array::Type>(t);
   std::size_t bytes = type_sizes[t];
-  for (const CardField& field : entry.at("shape").list(most_dimensions)) {
+  for (const JsonField& field : entry.at("shape").list(most_dimensions)) {
     const std::int64_t extent = field.whole_number(0, std::numeric_limits<std::int64_t>::max());
     const auto size = static_cast<std::size_t>(extent);
     if (size > 0 && bytes > available / size) entry.at("shape").fail("a shape that the file has the bytes for");
@@ -155,10 +155,10 @@ Archive Archive::parse(std::string_view bytes, const std::string& file) {
 
   Archive archive;
   try {
-    archive.card = datasets::parse_json(content.substr(header_bytes, card_bytes), "its card");
+    archive.card = parse_json(content.substr(header_bytes, card_bytes), "its card");
     std::string_view rest = content.substr(header_bytes + card_bytes);
-    const CardField card(archive);
-    for (const CardField& entry : card.at("arrays").list(most_arrays)) {
+    const JsonField card(archive);
+    for (const JsonField& entry : card.at("arrays").list(most_arrays)) {
       Array array;
       const std::size_t size = describe(entry, array, rest.size());
       array.bytes = rest.substr(0, size);

@@ -3,16 +3,11 @@
 #include <cmath>
 #include <limits>
 
-#include "datasets/tables/json_reader.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/numbers.h"
 
 namespace tenshot::trainer {
 namespace {
-
-bool is_in(double value, Range range) { return value >= range.least && value <= range.most; }
-
-std::string text_of(Range range) { return "a number from " + shortest(range.least) + " to " + shortest(range.most); }
 
 template <class Number>
 void require_all(const std::vector<Number>& values, const std::string& name, Range range,
@@ -34,65 +29,7 @@ void require_in_range(double value, Range range, const std::string& field) {
   throw FormatError(field + " is " + shortest(value) + ", expected " + text_of(range));
 }
 
-CardField::CardField(const Archive& archive) : json_(&archive.card) {}
-
-void CardField::fail(const std::string& expected) const {
-  throw FormatError("its card: " + (path_.empty() ? std::string("the whole") : path_) + " is " +
-                    datasets::shown(*json_) + ", expected " + expected);
-}
-
-std::optional<CardField> CardField::find(const std::string& key) const {
-  if (!json_->is_object()) fail("an object");
-  const auto found = json_->find(key);
-  if (found == json_->end()) return std::nullopt;
-  return CardField(*found, path_.empty() ? key : path_ + "." + key);
-}
-
-CardField CardField::at(const std::string& key) const {
-  if (const auto found = find(key)) return *found;
-  throw FormatError("its card: no field '" + (path_.empty() ? key : path_ + "." + key) + "'");
-}
-
-std::vector<CardField> CardField::list(std::size_t most) const {
-  if (!json_->is_array() || json_->size() > most) fail("a list of at most " + std::to_string(most) + " entries");
-  std::vector<CardField> entries;
-  for (std::size_t i = 0; i < json_->size(); ++i) {
-    entries.push_back(CardField((*json_)[i], path_ + "[" + std::to_string(i) + "]"));
-  }
-  return entries;
-}
-
-std::string CardField::text() const {
-  if (!json_->is_string()) fail("a text");
-  return json_->get<std::string>();
-}
-
-std::vector<std::string> CardField::texts(std::size_t most) const {
-  std::vector<std::string> result;
-  for (const CardField& entry : list(most)) result.push_back(entry.text());
-  return result;
-}
-
-bool CardField::boolean() const {
-  if (!json_->is_boolean()) fail("true or false");
-  return json_->get<bool>();
-}
-
-double CardField::number(Range range) const {
-  const double value = json_->is_number() ? json_->get<double>() : std::nan("");
-  if (!is_in(value, range)) fail(text_of(range));
-  return value;
-}
-
-std::int64_t CardField::whole_number(std::int64_t least, std::int64_t most) const {
-  const bool huge = json_->is_number_unsigned() && json_->get<std::uint64_t>() > static_cast<std::uint64_t>(most);
-  if (!json_->is_number_integer() || huge || json_->get<std::int64_t>() < least || json_->get<std::int64_t>() > most) {
-    fail("a whole number from " + std::to_string(least) + " to " + std::to_string(most));
-  }
-  return json_->get<std::int64_t>();
-}
-
-std::uint64_t seed_of(const CardField& card) {
+std::uint64_t seed_of(const JsonField& card) {
   return static_cast<std::uint64_t>(card.at("seed").whole_number(0, std::numeric_limits<std::int64_t>::max()));
 }
 

@@ -3,57 +3,18 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "trainer/core/archive.h"
+#include "trainer/core/json_field.h"
 
 namespace tenshot::trainer {
 
 // Reading what an archive holds. A checksum says that a file is whole, not that its writer meant well: whatever is
 // taken from one goes through here, which lets nothing pass that is no number, out of its range, of another size or of
 // another type. Every refusal is a FormatError that names the field, what was found there and what was expected.
-
-/// The values that a number may have; it is always finite.
-struct Range {
-  double least = 0;
-  double most = 0;
-};
-
-constexpr Range any_number{-1e300, 1e300};
-constexpr Range not_negative{0, 1e300};
-constexpr Range positive{1e-300, 1e300};
-constexpr Range share{0, 1};
-
-/// A value of the card, and the way to it: "components[3].entry".
-class CardField {
- public:
-  /// The card itself. The archive outlives the field.
-  explicit CardField(const Archive& archive);
-
-  CardField at(const std::string& key) const;
-  std::optional<CardField> find(const std::string& key) const;
-  /// The entries of a list, at most `most` of them.
-  std::vector<CardField> list(std::size_t most = 10'000'000) const;
-
-  std::string text() const;
-  std::vector<std::string> texts(std::size_t most) const;
-  bool boolean() const;
-  double number(Range range) const;
-  std::int64_t whole_number(std::int64_t least, std::int64_t most) const;
-  const nlohmann::json& json() const { return *json_; }
-
-  /// "its card: components[3].entry is -1, expected …".
-  [[noreturn]] void fail(const std::string& expected) const;
-
- private:
-  CardField(const nlohmann::json& json, std::string path) : json_(&json), path_(std::move(path)) {}
-
-  const nlohmann::json* json_;
-  std::string path_;
-};
 
 /// A whole array, each value in `range`; of `size` values where that is given.
 std::vector<double> checked_doubles(const Archive& archive, const std::string& name, Range range,
@@ -83,7 +44,7 @@ class FieldSequence {
 };
 
 /// The seed that a card keeps beside the settings.
-std::uint64_t seed_of(const CardField& card);
+std::uint64_t seed_of(const JsonField& card);
 
 /// Throws FormatError: "FIELD is VALUE, expected a number from … to …".
 void require_in_range(double value, Range range, const std::string& field);

@@ -32,7 +32,7 @@ nlohmann::json identity_json(const datasets::DeviceRuntime& device, std::size_t 
           {"source", source}};
 }
 
-datasets::DeviceRuntime identity_from(const CardField& field, Quantity quantity) {
+datasets::DeviceRuntime identity_from(const JsonField& field, Quantity quantity) {
   constexpr std::int64_t most = 1'000'000'000;
   datasets::DeviceRuntime device;
   device.id = field.at("id").text();
@@ -60,7 +60,7 @@ void put_own_fits(Archive& archive, const datasets::Pool& identities, const OwnF
   archive.put(quantiles_name, to_array(quantiles, {static_cast<std::int64_t>(fits.devices.size()), width}));
 }
 
-OwnFits get_own_fits(const Archive& archive, const std::vector<CardField>& devices) {
+OwnFits get_own_fits(const Archive& archive, const std::vector<JsonField>& devices) {
   constexpr Range inside{1e-9, 1 - 1e-9}, standard_deviations{-1e3, 1e3};
   OwnFits fits;
   fits.probabilities = checked_doubles(archive, probabilities_name, inside);
@@ -70,10 +70,10 @@ OwnFits get_own_fits(const Archive& archive, const std::vector<CardField>& devic
   }
   const std::vector<float> quantiles =
       checked_floats(archive, quantiles_name, standard_deviations, devices.size() * width);
-  const CardField card = CardField(archive).at("scores").at("own_fit");
+  const JsonField card = JsonField(archive).at("scores").at("own_fit");
   for (std::size_t d = 0; d < devices.size(); ++d) {
-    const CardField field = card.at(devices[d].at("id").text());
-    const std::vector<CardField> numbers = field.list(3);
+    const JsonField field = card.at(devices[d].at("id").text());
+    const std::vector<JsonField> numbers = field.list(3);
     if (numbers.size() != 1 && numbers.size() != 3)
       field.fail("how many networks, and two shares where they are known");
     OwnFit fit;
@@ -90,15 +90,15 @@ OwnFits get_own_fits(const Archive& archive, const std::vector<CardField>& devic
   return fits;
 }
 
-std::vector<CardField> devices_of(const Archive& archive) {
-  const CardField field = CardField(archive).at("pool").at("devices");
-  std::vector<CardField> devices = field.list(most_devices);
+std::vector<JsonField> devices_of(const Archive& archive) {
+  const JsonField field = JsonField(archive).at("pool").at("devices");
+  std::vector<JsonField> devices = field.list(most_devices);
   if (devices.empty()) field.fail("at least one device");
   return devices;
 }
 
 void require_version(const Archive& archive) {
-  const CardField field = CardField(archive).at("knowledge").at("version");
+  const JsonField field = JsonField(archive).at("knowledge").at("version");
   const std::int64_t version = field.whole_number(1, std::numeric_limits<std::int64_t>::max());
   if (version == knowledge_version) return;
   throw FormatError("knowledge of version " + std::to_string(version) + ", and this tenshot reads version " +
@@ -132,14 +132,14 @@ bool is_knowledge(const Archive& archive) { return archive.card.value("content",
 
 Knowledge get_knowledge(const Archive& archive) {
   require_version(archive);
-  const CardField card(archive);
+  const JsonField card(archive);
   Knowledge knowledge;
-  for (const CardField& source : card.at("knowledge").at("sources").list(most_sources)) {
+  for (const JsonField& source : card.at("knowledge").at("sources").list(most_sources)) {
     knowledge.sources.push_back({source.at("name").text(), source.at("url").text(), source.at("licence").text(), {}});
   }
-  const std::vector<CardField> devices = devices_of(archive);
+  const std::vector<JsonField> devices = devices_of(archive);
   const auto last = static_cast<std::int64_t>(knowledge.sources.size()) - 1;
-  for (const CardField& device : devices) {
+  for (const JsonField& device : devices) {
     knowledge.source_of.push_back(static_cast<std::size_t>(device.at("source").whole_number(0, last)));
   }
   knowledge.pool_sha256 = card.at("pool").at("content_sha256").text();
@@ -153,7 +153,7 @@ datasets::Pool get_identities(const Archive& archive) {
   pool.space = &get_space(archive.card);
   const Quantity quantity = get_quantity(archive.card);
   std::unordered_set<std::string> ids;
-  for (const CardField& field : devices_of(archive)) {
+  for (const JsonField& field : devices_of(archive)) {
     pool.devices.push_back(identity_from(field, quantity));
     if (!ids.insert(pool.devices.back().id).second) field.at("id").fail("an id that no device before it has");
   }

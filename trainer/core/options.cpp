@@ -60,4 +60,13 @@ void Allowed::require(const nlohmann::json& json, Type type) const {
   if (!allowed) throw BadOption({}, expected(type));
 }
 
+void fail_at(JsonField field, const BadOption& bad) {
+  for (const std::string& step : bad.path) {
+    const auto next = field.json().is_array() ? std::optional(field.list()[std::stoul(step)]) : field.find(step);
+    if (!next) break;
+    field = *next;
+  }
+  field.fail(bad.expected);
+}
+
 }  // namespace tenshot::trainer

@@ -175,19 +175,11 @@ void require_valid(const Options& options) {
 }
 
 /// Fails at the field or value below `field` that the option was read from, as deep as there is one.
-template <class Field>
-[[noreturn]] void fail_at(Field field, const BadOption& bad) {
-  for (const std::string& step : bad.path) {
-    const auto next = field.json().is_array() ? std::optional<Field>(field.list()[std::stoul(step)]) : field.find(step);
-    if (!next) break;
-    field = *next;
-  }
-  field.fail(bad.expected);
-}
+[[noreturn]] void fail_at(JsonField field, const BadOption& bad);
 
 /// Options from the settings of a card. Throws FormatError that names the field at fault.
 template <class Options>
-Options read_settings(const Declaration<Options>& declaration, const CardField& settings) {
+Options read_settings(const Declaration<Options>& declaration, const JsonField& settings) {
   try {
     return declaration.read(settings.json());
   } catch (const BadOption& bad) {

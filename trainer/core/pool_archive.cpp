@@ -39,11 +39,11 @@ void put_pool(Archive& archive, const datasets::Pool& pool) {
 datasets::Pool get_pool(const Archive& archive) {
   if (is_knowledge(archive)) return get_identities(archive);
   datasets::Pool pool;
-  const CardField card(archive);
+  const JsonField card(archive);
   pool.space = &get_space(archive.card);
   const std::vector<std::uint8_t> choices = archive.bytes("pool.architectures");
   const std::vector<double> latency_ms = archive.doubles("pool.latency_ms");
-  const std::vector<CardField> devices = card.at("pool").at("devices").list(most_devices);
+  const std::vector<JsonField> devices = card.at("pool").at("devices").list(most_devices);
   if (devices.empty()) card.at("pool").at("devices").fail("at least one device");
   const std::vector<nasbench::Architecture> architectures = unpacked(choices, *pool.space);
   const std::size_t rows = architectures.size();

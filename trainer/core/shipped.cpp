@@ -92,7 +92,7 @@ fs::path shipped_knowledge_of(const std::string& id, const nasbench::NetworkSpac
   if (&space == &nasbench::nasbench201()) std::reverse(files.begin(), files.end());
   for (fs::path& file : files) {
     const Archive archive = load_archive(file);
-    for (const CardField& device : CardField(archive).at("pool").at("devices").list(most_devices)) {
+    for (const JsonField& device : JsonField(archive).at("pool").at("devices").list(most_devices)) {
       if (device.at("id").text() == id) return std::move(file);
     }
   }

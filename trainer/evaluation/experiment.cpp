@@ -10,7 +10,7 @@
 #include "nasbench/support/temporaries.h"
 #include "trainer/core/libtorch.h"
 #include "trainer/core/pool_archive.h"
-#include "trainer/evaluation/cell.h"
+#include "trainer/evaluation/experiment_cell.h"
 #include "trainer/evaluation/results.h"
 #include "trainer/evaluation/worker_processes.h"
 #include "trainer/predictors/registry.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "trainer/evaluation/cell.h"
+#include "trainer/evaluation/experiment_cell.h"
 #include "trainer/evaluation/grid.h"
 
 namespace tenshot::trainer::evaluation {

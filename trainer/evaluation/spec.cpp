@@ -4,12 +4,12 @@
 #include <cstdlib>
 #include <set>
 
-#include "datasets/tables/json_reader.h"
 #include "datasets/tables/space_files.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/json_reader.h"
 #include "nasbench/support/text.h"
-#include "trainer/evaluation/spec_value.h"
+#include "trainer/core/json_field.h"
 #include "trainer/planning/planning.h"
 #include "trainer/predictors/registry.h"
 
@@ -22,7 +22,7 @@ constexpr const char* spec_format = "tenshot.experiment/1";
 constexpr long long most_rows = 100'000'000;
 
 /// `text` with the environment variables that it names.
-std::string expanded(const SpecValue& value) {
+std::string expanded(const JsonField& value) {
   std::string text = value.text(), result;
   for (std::size_t start = 0;;) {
     const std::size_t open = text.find("${", start);
@@ -44,7 +44,7 @@ std::string beside_spec(const std::string& path, const std::filesystem::path& fo
   return !path.empty() && std::filesystem::exists(beside, failed) ? beside.string() : path;
 }
 
-DataSource data_of(const SpecValue& value, const std::filesystem::path& folder) {
+DataSource data_of(const JsonField& value, const std::filesystem::path& folder) {
   value.only_keys({"pool", "table", "space", "networks", "operator_latencies", "quantity"});
   const auto pool = value.find("pool"), table = value.find("table");
   if (pool.has_value() == table.has_value()) value.fail("either the key 'pool' (a folder) or 'table' (a CSV)");
@@ -69,7 +69,7 @@ DataSource data_of(const SpecValue& value, const std::filesystem::path& folder) 
   }
   if (const auto latencies = value.find("operator_latencies")) {
     if (data.networks.empty()) latencies->fail("no 'operator_latencies' without 'networks', whose columns it names");
-    if (!latencies->is_object()) latencies->fail("an object: the column of each device");
+    if (!latencies->json().is_object()) latencies->fail("an object: the column of each device");
     for (const auto& [device, column] : latencies->json().items()) {
       data.operator_latencies[device] = latencies->at(device).text();
     }
@@ -82,7 +82,7 @@ DataSource data_of(const SpecValue& value, const std::filesystem::path& folder) 
   return data;
 }
 
-datasets::RowRange rows_of(const SpecValue& value) {
+datasets::RowRange rows_of(const JsonField& value) {
   try {
     return datasets::parse_row_range(value.text());
   } catch (const InputError&) {
@@ -90,7 +90,7 @@ datasets::RowRange rows_of(const SpecValue& value) {
   }
 }
 
-Split split_of(const SpecValue& value) {
+Split split_of(const JsonField& value) {
   value.only_keys({"train", "test", "pool"});
   Split split{rows_of(value.at("train")), rows_of(value.at("test")), std::nullopt};
   if (const auto pool = value.find("pool")) split.pool = rows_of(*pool);
@@ -100,15 +100,15 @@ Split split_of(const SpecValue& value) {
   return split;
 }
 
-PoolStrategy::Kind kind_of(const SpecValue& value) {
+PoolStrategy::Kind kind_of(const JsonField& value) {
   const std::vector<std::string> names = pool_strategy_names();
   const std::string name = value.one_of(names);
   return static_cast<PoolStrategy::Kind>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-PoolStrategy pool_of(const SpecValue& value) {
+PoolStrategy pool_of(const JsonField& value) {
   PoolStrategy pool;
-  if (!value.is_object()) {
+  if (!value.json().is_object()) {
     pool.kind = kind_of(value);
     pool.name = value.text();
     if (pool.kind == PoolStrategy::Kind::other_families) value.fail("an object that names the families");
@@ -124,15 +124,15 @@ PoolStrategy pool_of(const SpecValue& value) {
     value.fail("the key 'families' (a list of lists of devices) with \"of\": \"other-families\", and only there");
   }
   if (families) {
-    for (const SpecValue& family : families->list()) pool.families.push_back(family.texts());
+    for (const JsonField& family : families->list()) pool.families.push_back(family.texts());
   }
   return pool;
 }
 
-int whole(const SpecValue& value, int least, int most) { return static_cast<int>(value.integer(least, most)); }
+int whole(const JsonField& value, int least, int most) { return static_cast<int>(value.whole_number(least, most)); }
 
 /// The settings that a method's keys change, and the others as they are unless told otherwise.
-json settings_of(const SpecValue& value, const PredictorRow& row) {
+json settings_of(const JsonField& value, const PredictorRow& row) {
   json given = json::object();
   for (const OptionText& option : row.settings) {
     const auto found = value.find(option.name);
@@ -148,7 +148,7 @@ json settings_of(const SpecValue& value, const PredictorRow& row) {
 }
 
 /// Whether planning knows the target's descriptor.
-bool planning_descriptor_of(const SpecValue& value, const Method& method) {
+bool planning_descriptor_of(const JsonField& value, const Method& method) {
   const auto v = value.find("planning_descriptor");
   if (!v || !v->boolean()) return false;
   const bool planned = value.find("sampler") && value.at("sampler").json() == "information";
@@ -161,31 +161,34 @@ bool planning_descriptor_of(const SpecValue& value, const Method& method) {
 }
 
 /// How the method's own samples are chosen, and how many.
-void read_samples(const SpecValue& value, Method& method) {
+void read_samples(const JsonField& value, Method& method) {
   if (const auto v = value.find("sampler")) method.sampler = v->one_of(plan_samplers());
-  if (const auto v = value.find("planning_noise")) method.planning_noise = v->number(0, 10);
+  if (const auto v = value.find("planning_noise")) {
+    method.planning_noise = v->number({0, 10});
+    if (*method.planning_noise == 0) v->fail("a number above 0");
+  }
   if (const auto v = value.find("samples")) {
     method.all_samples = v->json() == "all";
-    if (!method.all_samples) method.samples = static_cast<std::size_t>(v->integer(0, most_rows));
+    if (!method.all_samples) method.samples = static_cast<std::size_t>(v->whole_number(0, most_rows));
   }
   if (const auto v = value.find("rounds")) {
     if (method.sampler != "information" || value.find("samples")) {
       v->fail("no 'samples', and \"sampler\": \"information\", which alone learns from earlier rounds");
     }
     std::size_t samples = 0;
-    for (const SpecValue& round : v->list()) {
-      method.rounds.push_back(static_cast<std::size_t>(round.integer(1, most_rows)));
+    for (const JsonField& round : v->list()) {
+      method.rounds.push_back(static_cast<std::size_t>(round.whole_number(1, most_rows)));
       samples += method.rounds.back();
     }
     method.samples = samples;
   }
 }
 
-Method method_of(const SpecValue& value) {
+Method method_of(const JsonField& value) {
   Method method;
-  method.predictor = (value.is_object() ? value.at("predictor") : value).one_of(predictor_names());
+  method.predictor = (value.json().is_object() ? value.at("predictor") : value).one_of(predictor_names());
   const PredictorRow& row = predictor_row(method.predictor);
-  if (!value.is_object()) {
+  if (!value.json().is_object()) {
     method.name = method.predictor;
     method.settings = row.complete(nullptr);
     return method;
@@ -219,14 +222,14 @@ Method method_of(const SpecValue& value) {
 }
 
 template <class Named>
-void require_distinct(const SpecValue& list, const std::vector<Named>& entries) {
+void require_distinct(const JsonField& list, const std::vector<Named>& entries) {
   std::set<std::string> names;
   for (std::size_t i = 0; i < entries.size(); ++i) {
     if (!names.insert(entries[i].name).second) list.list()[i].fail("a name that no entry before it has");
   }
 }
 
-ExperimentSpec spec_of(const SpecValue& value, const std::filesystem::path& folder) {
+ExperimentSpec spec_of(const JsonField& value, const std::filesystem::path& folder) {
   value.only_keys({"format", "name", "description", "data", "split", "targets", "pools", "samplers", "samples",
                    "clones", "methods", "trials", "seed", "quick"});
   value.at("format").one_of({spec_format});
@@ -236,24 +239,24 @@ ExperimentSpec spec_of(const SpecValue& value, const std::filesystem::path& fold
   spec.data = data_of(value.at("data"), folder);
   spec.split = split_of(value.at("split"));
   spec.targets = value.at("targets").texts();
-  const SpecValue pools = value.at("pools"), methods = value.at("methods");
-  for (const SpecValue& pool : pools.list()) spec.pools.push_back(pool_of(pool));
+  const JsonField pools = value.at("pools"), methods = value.at("methods");
+  for (const JsonField& pool : pools.list()) spec.pools.push_back(pool_of(pool));
   require_distinct(pools, spec.pools);
-  for (const SpecValue& sampler : value.at("samplers").list()) {
+  for (const JsonField& sampler : value.at("samplers").list()) {
     spec.samplers.push_back(sampler.one_of(plan_samplers()));
   }
-  for (const SpecValue& samples : value.at("samples").list()) {
-    spec.samples.push_back(static_cast<std::size_t>(samples.integer(0, most_rows)));
+  for (const JsonField& samples : value.at("samples").list()) {
+    spec.samples.push_back(static_cast<std::size_t>(samples.whole_number(0, most_rows)));
   }
   if (const auto clones = value.find("clones")) {
-    for (const SpecValue& factor : clones->list()) spec.clones.emplace_back(whole(factor, 1, 10'000));
+    for (const JsonField& factor : clones->list()) spec.clones.emplace_back(whole(factor, 1, 10'000));
   } else {
     spec.clones.emplace_back();
   }
-  for (const SpecValue& method : methods.list()) spec.methods.push_back(method_of(method));
+  for (const JsonField& method : methods.list()) spec.methods.push_back(method_of(method));
   require_distinct(methods, spec.methods);
   spec.trials = whole(value.at("trials"), 1, 10'000);
-  if (const auto seed = value.find("seed")) spec.seed = static_cast<std::uint64_t>(seed->integer(0, 1LL << 53));
+  if (const auto seed = value.find("seed")) spec.seed = static_cast<std::uint64_t>(seed->whole_number(0, 1LL << 53));
   return spec;
 }
 
@@ -280,17 +283,17 @@ void mark_as_quick(json& document) {
 }  // namespace
 
 ExperimentSpec parse_spec(const std::string& text, const std::string& file, bool quick) {
-  json document = datasets::parse_json(text, file);
-  if (!document.is_object()) SpecValue(document, file).fail("a JSON object");
+  json document = parse_json(text, file);
+  if (!document.is_object()) JsonField(document, file).fail("a JSON object");
   if (quick && !document.contains("quick")) document["trials"] = 1;
   if (quick && document.contains("quick")) {
     const json changes = document.at("quick");
-    if (!changes.is_object()) SpecValue(document, file).at("quick").fail("an object: what --quick changes");
+    if (!changes.is_object()) JsonField(document, file).at("quick").fail("an object: what --quick changes");
     document.merge_patch(changes);
   }
   document.erase("quick");
   if (quick) mark_as_quick(document);
-  ExperimentSpec spec = spec_of(SpecValue(document, file), std::filesystem::path(file).parent_path());
+  ExperimentSpec spec = spec_of(JsonField(document, file), std::filesystem::path(file).parent_path());
   spec.json = document;
   return spec;
 }

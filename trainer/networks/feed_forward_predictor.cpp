@@ -18,7 +18,7 @@ namespace {
 
 /// Whether the network answers the logarithm of a latency; files of earlier programs do not say.
 bool is_logarithmic(const Archive& archive) {
-  const std::optional<CardField> field = CardField(archive).find("logarithmic");
+  const std::optional<JsonField> field = JsonField(archive).find("logarithmic");
   return field && field->boolean();
 }
 
@@ -37,8 +37,8 @@ FeedForwardPredictor::FeedForwardPredictor(FeedForward network, nlohmann::json c
 }
 
 FeedForwardPredictor::FeedForwardPredictor(const Archive& archive)
-    : FeedForwardPredictor({get_layers(archive, "layer"), CardField(archive).at("scale_ms").number(positive),
-                            CardField(archive).at("floor_ms").number(positive), is_logarithmic(archive)},
+    : FeedForwardPredictor({get_layers(archive, "layer"), JsonField(archive).at("scale_ms").number(positive),
+                            JsonField(archive).at("floor_ms").number(positive), is_logarithmic(archive)},
                            archive.card) {}
 
 Predictions FeedForwardPredictor::predict(const std::vector<Architecture>& architectures, double) const {

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "nasbench/spaces/architecture.h"
+
 namespace tenshot::trainer {
 
 /// What an exported predictor computes of encodings: operations on matrices, one after the other. TorchScript
@@ -84,6 +86,10 @@ struct ExportedFormula {
   /// Networks by name that the file carries, and their encodings; none in a space whose options combine.
   std::vector<std::string> names;
   Eigen::MatrixXd encodings;
+  /// Of predictors that take networks by name: what the columns of an encoding are, and the encodings of any networks,
+  /// [networks, columns], while the predictor lives.
+  std::vector<std::string> columns;
+  std::function<Eigen::MatrixXd(const std::vector<nasbench::Architecture>&)> encode;
   /// The export_methods() with a forward() in TorchScript of encodings that hold probabilities, where the formula is of
   /// ones and zeros; it uses the constants by their names. Empty: the formula takes both.
   std::string relaxed;

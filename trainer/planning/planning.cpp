@@ -11,8 +11,8 @@
 #include "sampling/architectures/information.h"
 #include "sampling/architectures/sampler.h"
 #include "trainer/core/knowledge.h"
-#include "trainer/predictors/operators/planning_prior.h"
-#include "trainer/predictors/structured/planning_prior.h"
+#include "trainer/predictors/operators/costs_prior.h"
+#include "trainer/predictors/structured/library_prior.h"
 
 namespace tenshot::trainer {
 namespace {

@@ -92,9 +92,9 @@ PredictorRow operators_row() {
   return row;
 }
 
-template <class Train>
-PredictorRow network_row(const char* name, const char* meaning, const Declaration<MapleEdgeSettings>& declaration,
-                         Train train, PredictorRow::LoadModel load_model) {
+template <class Settings, class Train>
+PredictorRow network_row(const char* name, const char* meaning, const Declaration<Settings>& declaration, Train train,
+                         PredictorRow::LoadModel load_model) {
   PredictorRow row = row_of(name, meaning, load_model, load_feed_forward);
   learns(row, declaration, train);
   row.adapt_options = {"clones", "mode"};
@@ -161,13 +161,13 @@ const PredictorRow* find_row(const std::string& name) {
 }
 
 /// What the cards of all predictors say alike, and what reports read. Throws FormatError.
-void require_predictor_card(const CardField& card) {
+void require_predictor_card(const JsonField& card) {
   constexpr std::size_t many = 10'000'000;
   card.at("space").text();
   const NetworkSpace& space = get_space(card.json());
   get_quantity(card.json());
   if (const auto measured = card.find("adaptation_set")) {
-    for (const CardField& row : measured->list(many)) {
+    for (const JsonField& row : measured->list(many)) {
       row.at("latency_ms").number(positive);
       try {
         space.parse(row.at("architecture").text());
@@ -179,7 +179,7 @@ void require_predictor_card(const CardField& card) {
   if (const auto pool = card.find("pool")) pool->at("devices").texts(many);
   if (const auto verdict = card.find("verdict")) verdict->at("within_percent").number(not_negative);
   if (const auto conditions = card.find("conditions")) {
-    for (const CardField& row : conditions->list(many)) {
+    for (const JsonField& row : conditions->list(many)) {
       if (row.texts(2).size() != 2) row.fail("a name and a value");
     }
   }
@@ -192,7 +192,7 @@ template <class Load>
 auto loaded(const Archive& archive, const std::string& path, const std::vector<std::string>& contents,
             const char* made_by, Load load) {
   try {
-    const CardField card(archive);
+    const JsonField card(archive);
     const std::string found = card.at("content").text();
     if (std::find(contents.begin(), contents.end(), found) == contents.end()) {
       throw FormatError("this is a " + excerpt(found) + ", expected a " + contents.front() + " (made by `" + made_by +
@@ -216,7 +216,7 @@ auto loaded(const Archive& archive, const std::string& path, const std::vector<s
 
 std::unique_ptr<Predictor> predictor_of(const Archive& archive, const std::string& path) {
   return loaded(archive, path, {"predictor"}, "tenshot adapt", [](const Archive& content, const PredictorRow& row) {
-    require_predictor_card(CardField(content));
+    require_predictor_card(JsonField(content));
     return row.load_predictor(content);
   });
 }

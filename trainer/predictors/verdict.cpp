@@ -75,7 +75,7 @@ Archive judged_archive(const Predictor& predictor, const std::optional<Verdict>&
 }
 
 std::optional<Verdict> kept_verdict(const Archive& archive) {
-  const std::optional<CardField> card = CardField(archive).find("verdict");
+  const std::optional<JsonField> card = JsonField(archive).find("verdict");
   if (!card) return std::nullopt;
   constexpr std::int64_t most = 1'000'000'000;
   Verdict verdict;

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "trainer/report/text.h"
+#include "trainer/report/report_text.h"
 
 namespace tenshot::trainer::report {
 namespace {

@@ -12,7 +12,7 @@
 #include "trainer/predictors/operators/operator_times.h"
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
-#include "trainer/report/text.h"
+#include "trainer/report/report_text.h"
 
 namespace tenshot::trainer::report {
 namespace {

@@ -14,7 +14,7 @@
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
 #include "trainer/report/report.h"
-#include "trainer/report/text.h"
+#include "trainer/report/report_text.h"
 
 namespace tenshot::trainer::report {
 namespace {
@@ -23,9 +23,9 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_rows = 100'000'000;
 
-Measured adaptation_set(const CardField& card, const NetworkSpace& space) {
+Measured adaptation_set(const JsonField& card, const NetworkSpace& space) {
   Measured measured;
-  for (const CardField& row : card.at("adaptation_set").list(most_rows)) {
+  for (const JsonField& row : card.at("adaptation_set").list(most_rows)) {
     measured.architectures.push_back(space.parse(row.at("architecture").text()));
     measured.latency_ms.push_back(row.at("latency_ms").number(positive));
   }
@@ -55,12 +55,12 @@ std::string left_out_of(const datasets::MeasuredSource& source) {
 
 /// What the card says of where the predictor comes from and of what it promises.
 void read_card(Device& device, const Archive& archive) {
-  const CardField card(archive);
+  const JsonField card(archive);
   std::vector<Architecture> known = carried_networks(archive.card);
   device.used = adaptation_set(card, device.space());
   device.pool_devices = card.at("pool").at("devices").texts(most_rows);
   if (const auto conditions = card.find("conditions")) {
-    for (const CardField& condition : conditions->list()) {
+    for (const JsonField& condition : conditions->list()) {
       const std::vector<std::string> parts = condition.texts(2);
       if (parts.size() != 2) condition.fail("a name and a value");
       device.conditions.emplace_back(parts[0], parts[1]);

@@ -7,7 +7,7 @@
 #include "trainer/predictors/trust.h"
 #include "trainer/report/device_parts.h"
 #include "trainer/report/plot.h"
-#include "trainer/report/text.h"
+#include "trainer/report/report_text.h"
 
 namespace tenshot::trainer::report {
 namespace {

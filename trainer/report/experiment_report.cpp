@@ -12,7 +12,7 @@
 #include "trainer/report/page.h"
 #include "trainer/report/plot.h"
 #include "trainer/report/report.h"
-#include "trainer/report/text.h"
+#include "trainer/report/report_text.h"
 
 namespace tenshot::trainer::report {
 namespace {

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "trainer/report/axes.h"
-#include "trainer/report/text.h"
+#include "trainer/report/report_text.h"
 
 namespace tenshot::trainer::report {
 namespace {

@@ -5,7 +5,7 @@
 #include <numeric>
 #include <utility>
 
-#include "nasbench/support/t_quantile.h"
+#include "nasbench/support/quantiles.h"
 
 namespace tenshot::trainer::cold_stages {
 namespace {
@@ -51,7 +51,7 @@ FamilyError error_of_new_family(std::vector<std::vector<double>> errors) {
     inverse_sizes += 1 / static_cast<double>(family.size());
   }
   const auto families = static_cast<double>(errors.size());
-  if (errors.size() == 1) return {0, t_quantile(1) * std::abs(means.front())};
+  if (errors.size() == 1) return {0, t_quantile(0.95, 1) * std::abs(means.front())};
   if (networks > families) within /= networks - families;
   FamilyError error;
   if (mean_transfers(errors, means)) error.middle = mean(means);
@@ -59,7 +59,7 @@ FamilyError error_of_new_family(std::vector<std::vector<double>> errors) {
   for (const double one : means) between += (one - error.middle) * (one - error.middle);
   between /= families - 1;
   within *= 1 - inverse_sizes / families;  // means of few networks vary by the rest already
-  error.spread = t_quantile(errors.size() - 1) * std::sqrt(between * (1 + 1 / families) + within);
+  error.spread = t_quantile(0.95, errors.size() - 1) * std::sqrt(between * (1 + 1 / families) + within);
   return error;
 }
 

@@ -40,7 +40,7 @@ void put_descriptor_prior(Archive& archive, const DescriptorPrior& prior) {
 DescriptorPrior get_descriptor_prior(const Archive& archive, const nasbench::StructureModel& model) {
   DescriptorPrior prior;
   if (!archive.has("descriptor")) return prior;
-  const CardField card = CardField(archive).at("descriptor");
+  const JsonField card = JsonField(archive).at("descriptor");
   constexpr std::size_t most_names = 100'000;
   prior.kind = described_kind(card.at("source").text());
   prior.counters = card.at("counters").texts(most_names);

@@ -1,24 +1,12 @@
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <vector>
 
 #include "nasbench/support/random.h"
+#include "trainer/trees/tree_ensemble.h"
 
 namespace tenshot::trainer {
-
-/// One node of a tree over features that are 0 or 1. A leaf has feature −1 and its own index as children, so that
-/// walking past a leaf stays there.
-struct TreeNode {
-  std::int32_t feature = -1;
-  std::int32_t zero = 0;  ///< index of the child where the feature is 0
-  std::int32_t one = 0;
-  float value = 0;  ///< of a leaf: the mean of the targets that reach it
-};
-
-struct RegressionTree {
-  std::vector<TreeNode> nodes;  ///< the first is the root
-};
 
 struct ForestOptions {
   int trees = 200;                ///< more are steadier, slower and larger
@@ -29,15 +17,11 @@ struct ForestOptions {
 };
 
 /// A random forest (Breiman, Machine Learning 2001): trees grown on samples of the rows, each split the one of its few
-/// features that lowers the squared error most.
-struct RandomForest {
-  std::vector<RegressionTree> trees;
+/// features that lowers the squared error most. Features are zeros and ones, and each split lies between the two.
+using RandomForest = std::vector<SplitTree>;
 
-  /// Mean of the trees. `features` are `width` zeros and ones.
-  double predict(const float* features) const;
-  /// The greatest number of splits between a root and a leaf.
-  int depth() const;
-};
+/// The mean of the trees' leaves for `features`, which are as many as the forest was grown on.
+double mean_leaf(const RandomForest& forest, const float* features);
 
 /// A forest trained by XGBoost. `features` is [targets.size(), width], zeros and ones. Throws InputError when there are
 /// no rows, or the program was built without XGBoost.

@@ -4,17 +4,20 @@
 #include "trainer/predictors/forest/forest_predictor.h"
 
 namespace tenshot::trainer {
+
 ExportedFormula formula_of(const RandomForest& forest, const SearchSpace& space) {
   std::vector<double> features, zeros, ones, values, roots;  // every node by its number in the file
-  for (const RegressionTree& tree : forest.trees) {
+  int deepest = 0;
+  for (const SplitTree& tree : forest) {
+    deepest = std::max(deepest, depth_of(tree));
     const auto root = static_cast<double>(values.size());
     roots.push_back(root);
-    for (const TreeNode& node : tree.nodes) {
+    for (const SplitNode& node : tree.nodes) {
       const bool leaf = node.feature < 0;
       const auto self = static_cast<double>(values.size());
       features.push_back(std::max<std::int32_t>(node.feature, 0));
-      zeros.push_back(leaf ? self : root + node.zero);
-      ones.push_back(leaf ? self : root + node.one);
+      zeros.push_back(leaf ? self : root + node.less);
+      ones.push_back(leaf ? self : root + node.other);
       values.push_back(static_cast<double>(node.value));
     }
   }
@@ -33,7 +36,7 @@ ExportedFormula formula_of(const RandomForest& forest, const SearchSpace& space)
     return apply("Where", {apply("Greater", {bits, half}, trees), at(one, node), at(zero, node)}, trees);
   };
   FormulaValue node = next(root, apply("Gather", {encoding, at(feature, root)}, trees));
-  for (int step = 1; step < forest.depth(); ++step) {
+  for (int step = 1; step < deepest; ++step) {
     node = next(node, apply("GatherElements", {encoding, at(feature, node)}, trees));
   }
   const FormulaValue mean =

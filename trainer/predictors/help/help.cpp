@@ -222,7 +222,7 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
 
 std::unique_ptr<PoolModel> load_help(const Archive& archive) {
   datasets::Pool pool = get_pool(archive);
-  const CardField card(archive);
+  const JsonField card(archive);
   HelpSettings settings = read_settings(help_options, card.at("settings"));
   settings.seed = seed_of(card);
   auto network = network_of(pool, settings);

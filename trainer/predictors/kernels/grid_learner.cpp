@@ -104,16 +104,16 @@ std::unique_ptr<GridLearner> train_grid(const LatencyRows& rows, const std::stri
   return std::make_unique<GridLearner>(InterpolationGrid(std::move(axes), std::move(values)), features, complexity);
 }
 
-std::unique_ptr<GridLearner> load_grid(const Archive& archive, const std::string& name, const CardField& card,
+std::unique_ptr<GridLearner> load_grid(const Archive& archive, const std::string& name, const JsonField& card,
                                        std::size_t width) {
   std::vector<Axis> axes;
   std::vector<std::size_t> features;
   const auto last = static_cast<std::int64_t>(width) - 1;
   std::size_t points = 1;
-  for (const CardField& axis : card.at("axes").list(width)) {
+  for (const JsonField& axis : card.at("axes").list(width)) {
     features.push_back(static_cast<std::size_t>(axis.at("feature").whole_number(0, last)));
     axes.push_back({axis.at("name").text(), {}});
-    for (const CardField& point : axis.at("points").list(most_points)) {
+    for (const JsonField& point : axis.at("points").list(most_points)) {
       axes.back().points.push_back(point.number(not_negative));
     }
     points *= axes.back().points.size();

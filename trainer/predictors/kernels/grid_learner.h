@@ -38,7 +38,7 @@ class GridLearner : public LatencyLearner {
 std::unique_ptr<GridLearner> train_grid(const LatencyRows& rows, const std::string& category);
 
 /// Throws FormatError.
-std::unique_ptr<GridLearner> load_grid(const Archive& archive, const std::string& name, const CardField& card,
+std::unique_ptr<GridLearner> load_grid(const Archive& archive, const std::string& name, const JsonField& card,
                                        std::size_t width);
 
 }  // namespace tenshot::trainer::kernels

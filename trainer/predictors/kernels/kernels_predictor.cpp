@@ -6,7 +6,7 @@
 #include <set>
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/normal_quantile.h"
+#include "nasbench/support/quantiles.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/pool_archive.h"
 #include "trainer/core/space_card.h"
@@ -187,9 +187,9 @@ std::unique_ptr<Predictor> make_kernels_predictor(const KernelModel& model, cons
 
 std::unique_ptr<Predictor> load_kernels_predictor(const Archive& archive) {
   constexpr Range work{0, 1e18}, error{0, 100}, factor{1e-9, 1e9};
-  const CardField card(archive);
+  const JsonField card(archive);
   // Files of earlier programs say nothing of errors and of whole networks.
-  const auto number = [](const CardField& field, const char* key, Range range, double otherwise) {
+  const auto number = [](const JsonField& field, const char* key, Range range, double otherwise) {
     const auto found = field.find(key);
     return found ? found->number(range) : otherwise;
   };
@@ -197,7 +197,7 @@ std::unique_ptr<Predictor> load_kernels_predictor(const Archive& archive) {
   card.at("samples").whole_number(0, 1'000'000'000);
   std::map<std::string, KernelType> types;
   std::size_t index = 0;
-  for (const CardField& field : card.at("types").list(most_types)) {
+  for (const JsonField& field : card.at("types").list(most_types)) {
     KernelType type;
     type.category = field.at("category").text();
     const auto width = static_cast<std::size_t>(field.at("width").whole_number(1, 1000));

@@ -62,7 +62,7 @@ class LassoLearner : public LatencyLearner {
     slope_.assign(slope.data(), slope.data() + width);
     intercept_ = lasso.intercept - slope.dot(lasso.mean);
   }
-  LassoLearner(const Archive& archive, const std::string& name, const CardField& card, std::size_t width)
+  LassoLearner(const Archive& archive, const std::string& name, const JsonField& card, std::size_t width)
       : slope_(checked_doubles(archive, name + ".slope", not_negative, width)),
         intercept_(card.at("intercept").number(any_number)),
         least_(card.at("least_ms").number(positive)) {}
@@ -94,7 +94,7 @@ class TreeLearner : public LatencyLearner {
     }
     trees_ = train_trees(features, rows.features.front().size(), targets, {}, options);
   }
-  TreeLearner(const Archive& archive, const std::string& name, const CardField& card, std::size_t width)
+  TreeLearner(const Archive& archive, const std::string& name, const JsonField& card, std::size_t width)
       : trees_(get_trees(archive, name, width)) {
     trees_.base = card.at("base").number({-largest_log_latency, largest_log_latency});
   }
@@ -103,7 +103,7 @@ class TreeLearner : public LatencyLearner {
     return std::exp(trees_.predict(row.data()));
   }
   nlohmann::json put(Archive& archive, const std::string& name) const override {
-    put_trees(archive, name, trees_);
+    put_trees(archive, name, trees_.trees);
     return {{"form", "trees"}, {"base", trees_.base}};
   }
   nlohmann::json to_document() const override {
@@ -204,7 +204,7 @@ std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRow
   return best_trees(kind, drawn, seed);
 }
 
-std::unique_ptr<LatencyLearner> load_learner(const Archive& archive, const std::string& name, const CardField& card,
+std::unique_ptr<LatencyLearner> load_learner(const Archive& archive, const std::string& name, const JsonField& card,
                                              std::size_t width) {
   const auto form = card.find("form");
   const std::string text = form ? form->text() : "trees";

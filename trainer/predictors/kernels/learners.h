@@ -38,7 +38,7 @@ std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRow
                                               std::uint64_t seed);
 
 /// What LatencyLearner::put() kept, of rows of `width` features; a card without a form holds trees. Throws FormatError.
-std::unique_ptr<LatencyLearner> load_learner(const Archive& archive, const std::string& name, const CardField& card,
+std::unique_ptr<LatencyLearner> load_learner(const Archive& archive, const std::string& name, const JsonField& card,
                                              std::size_t width);
 
 }  // namespace tenshot::trainer::kernels

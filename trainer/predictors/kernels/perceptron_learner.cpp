@@ -21,7 +21,7 @@ PerceptronLearner::PerceptronLearner(const LatencyRows& rows, const Options& opt
   train(stops ? training : rows, stops ? held_out : rows, options);
 }
 
-PerceptronLearner::PerceptronLearner(const Archive& archive, const std::string& name, const CardField& card,
+PerceptronLearner::PerceptronLearner(const Archive& archive, const std::string& name, const JsonField& card,
                                      std::size_t width)
     : mean_(checked_doubles(archive, name + ".mean", any_number, width)),
       deviation_(checked_doubles(archive, name + ".deviation", not_negative, width)),

@@ -23,7 +23,7 @@ class PerceptronLearner : public LatencyLearner {
   /// A fifth of the rows says when to stop.
   PerceptronLearner(const LatencyRows& rows, const Options& options);
   /// From what put() kept. Throws FormatError.
-  PerceptronLearner(const Archive& archive, const std::string& name, const CardField& card, std::size_t width);
+  PerceptronLearner(const Archive& archive, const std::string& name, const JsonField& card, std::size_t width);
 
   double predict_ms(const std::vector<double>& features) const override;
   nlohmann::json put(Archive& archive, const std::string& name) const override;

@@ -7,7 +7,7 @@
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/median.h"
-#include "nasbench/support/normal_quantile.h"
+#include "nasbench/support/quantiles.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::trainer::kernels {

@@ -324,7 +324,7 @@ void MapleEdgeModel::load(const Archive& archive) {
   standardisation_.deviation =
       checked_doubles(archive, "descriptor.deviation", {0, 1e300}, standardisation_.mean.size());
   layers_ = get_layers(archive, "layer");
-  loss_ = CardField(archive).at("scores").at("training_loss").number(not_negative);
+  loss_ = JsonField(archive).at("scores").at("training_loss").number(not_negative);
   const std::size_t width = space().encoding_width() + standardisation_.mean.size();
   if (layers_.front().inputs != static_cast<int>(width)) {
     throw FormatError("array 'layer0.weight' has " + std::to_string(layers_.front().inputs) + " columns, expected " +
@@ -332,7 +332,7 @@ void MapleEdgeModel::load(const Archive& archive) {
   }
   std::vector<int> hidden;
   for (std::size_t l = 0; l + 1 < layers_.size(); ++l) hidden.push_back(layers_[l].outputs);
-  if (hidden != settings_.hidden) CardField(archive).at("settings").at("hidden").fail("the widths of the layers");
+  if (hidden != settings_.hidden) JsonField(archive).at("settings").at("hidden").fail("the widths of the layers");
 }
 
 }  // namespace
@@ -348,7 +348,7 @@ std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const Ma
 }
 
 std::unique_ptr<PoolModel> load_maple_edge(const Archive& archive) {
-  auto model = std::make_unique<MapleEdgeModel>(get_pool(archive), settings_of(plain_options(), CardField(archive)));
+  auto model = std::make_unique<MapleEdgeModel>(get_pool(archive), settings_of(plain_options(), JsonField(archive)));
   model->load(archive);
   return model;
 }

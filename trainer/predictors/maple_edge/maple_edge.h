@@ -43,7 +43,7 @@ const Declaration<MapleEdgeSettings>& maple_options();
 nlohmann::json settings_json(const Declaration<MapleEdgeSettings>& options, const MapleEdgeSettings& settings);
 /// The inverse, from a checkpoint's whole card. What a card of an earlier release does not say is the default. Throws
 /// FormatError that names the field at fault.
-MapleEdgeSettings settings_of(const Declaration<MapleEdgeSettings>& options, const CardField& card);
+MapleEdgeSettings settings_of(const Declaration<MapleEdgeSettings>& options, const JsonField& card);
 
 /// Trains the regression network on the pool (MAPLE-Edge §2.1). In every epoch each device is described by another
 /// random draw of `reference_samples` architectures, which give its scale and, for inferred descriptors, its costs: at

@@ -129,8 +129,8 @@ nlohmann::json settings_json(const Declaration<Settings>& options, const Setting
   return json;
 }
 
-Settings settings_of(const Declaration<Settings>& options, const CardField& card) {
-  const CardField given = card.at("settings");
+Settings settings_of(const Declaration<Settings>& options, const JsonField& card) {
+  const JsonField given = card.at("settings");
   Settings settings = read_settings(options, given);
   settings.kind = card.at("predictor").text();
   settings.fit.seed = seed_of(card);

@@ -176,7 +176,7 @@ void SetEncoder::put(Archive& archive) const {
 SetEncoder SetEncoder::get(const Archive& archive, std::size_t structures, std::size_t features,
                            const SimulatedDescriptor& descriptor) {
   SetEncoder encoder;
-  const CardField card = CardField(archive).at("set_encoder");
+  const JsonField card = JsonField(archive).at("set_encoder");
   const std::int64_t devices = card.at("devices").whole_number(1, 1'000'000);
   const std::int64_t width = card.at("directions").whole_number(1, 1'000);
   const Range last_structure{0, static_cast<double>(structures) - 1};

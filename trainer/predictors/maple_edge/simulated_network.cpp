@@ -17,7 +17,7 @@
 #include "trainer/predictors/described/descriptor_prior_archive.h"
 #include "trainer/predictors/maple_edge/encoder_samples.h"
 #include "trainer/predictors/maple_edge/simulated_samples.h"
-#include "trainer/predictors/structured/planning_prior.h"
+#include "trainer/predictors/structured/library_prior.h"
 #include "trainer/predictors/structured/pool_library.h"
 #include "trainer/predictors/structured/structured_archive.h"
 
@@ -177,7 +177,7 @@ void SimulatedNetworkModel::load(const Archive& archive) {
   if (settings_.pretraining_epochs == 0) return;
   encoder_ = SetEncoder::get(archive, library_.model->structures().size(), library_.features(), encoded_descriptor_);
   layers_ = get_layers(archive, "layer");
-  loss_ = CardField(archive).at("scores").at("training_loss").number(not_negative);
+  loss_ = JsonField(archive).at("scores").at("training_loss").number(not_negative);
   const std::size_t width = live_encoding_width(nasbench::search_space(*pool_.space)) + encoder_.size();
   if (layers_.front().inputs != static_cast<int>(width)) {
     throw FormatError("array 'layer0.weight' has " + std::to_string(layers_.front().inputs) + " columns, expected " +
@@ -300,7 +300,7 @@ bool is_simulated_network(const Archive& archive) { return archive.card.value("t
 std::unique_ptr<PoolModel> load_simulated_network(const Archive& archive) {
   datasets::Pool pool = get_pool(archive);
   StructuredLibrary library = structured::get_library(archive, nasbench::structures_of(*pool.space));
-  MapleEdgeSettings settings = settings_of(simulated_options(), CardField(archive));
+  MapleEdgeSettings settings = settings_of(simulated_options(), JsonField(archive));
   structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
   auto model = std::make_unique<SimulatedNetworkModel>(std::move(pool), std::move(library), std::move(prior),
                                                        std::move(settings));

@@ -60,14 +60,14 @@ double positive(const nlohmann::json& card, const char* key) {
 
 /// Files of earlier versions lack it.
 ReachVariance reach_variance(const Archive& archive) {
-  const auto found = CardField(archive).find("reach_variance");
+  const auto found = JsonField(archive).find("reach_variance");
   return found ? ReachVariance{found->at("above").number(not_negative), found->at("below").number(not_negative)}
                : ReachVariance{};
 }
 
 /// Likewise.
 double known_share(const Archive& archive) {
-  const auto found = CardField(archive).find("known_share");
+  const auto found = JsonField(archive).find("known_share");
   return found ? found->number({0, 1}) : 1;
 }
 
@@ -113,7 +113,7 @@ void put_features(Archive& archive, const FeatureMap& map) {
                        {"per_operator", times.per_operator},
                        {"base", times.base},
                        {"groups", std::move(groups)}});
-    put_trees(archive, name, times.trees);
+    put_trees(archive, name, times.trees.trees);
     put(archive, name + ".costs", times.costs);
   }
   if (!learned.empty()) archive.card["features"]["learned"] = std::move(learned);
@@ -122,7 +122,7 @@ void put_features(Archive& archive, const FeatureMap& map) {
 
 namespace {
 
-OperatorTimes get_operator_times(const Archive& archive, const CardField& card, Index features) {
+OperatorTimes get_operator_times(const Archive& archive, const JsonField& card, Index features) {
   OperatorTimes times;
   times.device = card.at("device").text();
   const std::string name = card.at("trees").text();
@@ -132,7 +132,7 @@ OperatorTimes get_operator_times(const Archive& archive, const CardField& card, 
   times.per_operator = card.at("per_operator").number(not_negative);
   times.base = card.at("base").number(not_negative);
   times.groups.assign(timed_group_count(), GroupTimes::unknown);
-  const CardField groups = card.at("groups");
+  const JsonField groups = card.at("groups");
   for (std::size_t g = 0; g < timed_group_count(); ++g) {
     const auto found = groups.find(timed_group_name(g));
     if (!found) continue;
@@ -165,12 +165,12 @@ FeatureMap get_features(const Archive& archive, const nasbench::NetworkSpace& sp
     throw FormatError("key 'features.decisions' does not fit the space " + std::string(space.name()));
   }
   map.unit = get(archive, "features.unit", static_cast<Index>(map.raw.size()), 1, smallest);
-  const CardField field = CardField(archive).at("features");
+  const JsonField field = JsonField(archive).at("features");
   if (const auto unmeasured = field.find("unmeasured")) map.unmeasured = unmeasured->texts(operator_group_count());
   const auto learned = field.find("learned");
   if (!learned) return map;
   if (!map.options.empty()) learned->fail("nothing in a space of decisions");
-  for (const CardField& times : learned->list(most_learned)) {
+  for (const JsonField& times : learned->list(most_learned)) {
     map.learned.push_back(get_operator_times(archive, times, static_cast<Index>(map.raw.size())));
   }
   return map;
@@ -210,9 +210,9 @@ void put_kinds(Archive& archive, const CostLibrary& library, Exactness exactness
 
 std::vector<DeviceKind> get_kinds(const Archive& archive, Index features, Index networks) {
   std::vector<DeviceKind> kinds;
-  const auto names = CardField(archive).find("kinds");
+  const auto names = JsonField(archive).find("kinds");
   if (!names) return kinds;
-  for (const CardField& of_kind : names->list(most_kinds)) {
+  for (const JsonField& of_kind : names->list(most_kinds)) {
     const std::string name = "kind" + std::to_string(kinds.size());
     DeviceKind kind;
     kind.name = of_kind.text();
@@ -249,15 +249,15 @@ void put_groups(Archive& archive, const CostLibrary& library, Exactness exactnes
 
 std::vector<NetworkGroup> get_groups(const Archive& archive, Index networks) {
   std::vector<NetworkGroup> groups;
-  const auto field = CardField(archive).find("network_groups");
+  const auto field = JsonField(archive).find("network_groups");
   if (!field) return groups;
-  for (const CardField& of_group : field->list(most_groups)) {
+  for (const JsonField& of_group : field->list(most_groups)) {
     NetworkGroup group;
-    for (const CardField& network : of_group.at("networks").list(static_cast<std::size_t>(networks))) {
+    for (const JsonField& network : of_group.at("networks").list(static_cast<std::size_t>(networks))) {
       group.networks.push_back(network.whole_number(0, networks - 1));
     }
     const auto size = static_cast<Index>(group.networks.size());
-    for (const CardField& of_kind : of_group.at("kinds").list(most_kinds)) {
+    for (const JsonField& of_kind : of_group.at("kinds").list(most_kinds)) {
       const std::string name = "group" + std::to_string(groups.size()) + ".kind" + std::to_string(group.kinds.size());
       DeviceKind kind;
       kind.name = of_kind.text();
@@ -301,15 +301,15 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
   library.costs = get(archive, "library.costs", any_size, features);
   const Index devices = library.costs.rows();
   if (devices == 0) throw FormatError("array 'library.costs' has no device");
-  if (const auto blocks = CardField(archive).find("library_blocks")) {
-    for (const CardField& block : blocks->list(static_cast<std::size_t>(devices))) {
+  if (const auto blocks = JsonField(archive).find("library_blocks")) {
+    for (const JsonField& block : blocks->list(static_cast<std::size_t>(devices))) {
       library.block.push_back(
           static_cast<std::size_t>(block.whole_number(0, static_cast<std::int64_t>(map.learned.size()))));
     }
     if (static_cast<Index>(library.block.size()) != devices) blocks->fail("one number for each device");
   }
-  if (const auto unmeasured = CardField(archive).find("unmeasured_groups")) {
-    for (const CardField& groups : unmeasured->list(static_cast<std::size_t>(devices))) {
+  if (const auto unmeasured = JsonField(archive).find("unmeasured_groups")) {
+    for (const JsonField& groups : unmeasured->list(static_cast<std::size_t>(devices))) {
       library.unmeasured.push_back(groups.texts(operator_group_count()));
     }
     if (static_cast<Index>(library.unmeasured.size()) != devices) unmeasured->fail("one list for each device");
@@ -324,7 +324,7 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
   library.known_weights = get(archive, "library.known_weights", library.known.rows(), devices);
   const double fitted = library.residual_variance();
   if (fitted > 0) {
-    library.residual_factor = CardField(archive).at("residual_variance").number(not_negative) / fitted;
+    library.residual_factor = JsonField(archive).at("residual_variance").number(not_negative) / fitted;
   }
   library.known_share = known_share(archive);
   library.reach_variance = reach_variance(archive);
@@ -386,7 +386,7 @@ CostPosterior get_posterior(const Archive& archive, const FeatureMap& map) {
   posterior.anchors = get(archive, "anchors", any_size, shared + 1);
   if (posterior.anchors.rows() == 0) throw FormatError("array 'anchors' has no network");
   posterior.anchor_weights = get(archive, "anchors.weights", posterior.anchors.rows(), 1);
-  posterior.residual_variance = CardField(archive).at("residual_variance").number(not_negative);
+  posterior.residual_variance = JsonField(archive).at("residual_variance").number(not_negative);
   posterior.known_share = known_share(archive);
   posterior.reach_variance = reach_variance(archive);
   return posterior;

@@ -82,7 +82,10 @@ ExportedFormula formula_of(const nasbench::NetworkSpace& space, const FeatureMap
   if (decided == nullptr) {
     const std::vector<nasbench::Architecture> networks = carried_networks(card);
     for (const nasbench::Architecture& network : networks) exported.names.push_back(space.format(network));
-    exported.encodings = network_encoding(space, map, posterior, networks);
+    for (std::size_t f = 0; f < map.features(); ++f) exported.columns.push_back(map.name(f));
+    exported.columns.push_back("unknown");
+    exported.encode = [&](const auto& of) { return network_encoding(space, map, posterior, of); };
+    exported.encodings = exported.encode(networks);
   }
   formula.width = decided != nullptr ? static_cast<std::int64_t>(decided->encoding_width()) : width + 1;
   const FormulaValue encoding = encoding_of(formula);

@@ -18,13 +18,13 @@
 #include "trainer/core/space_card.h"
 #include "trainer/networks/feed_forward_predictor.h"
 #include "trainer/predictors/operators/cost_calibration.h"
-#include "trainer/predictors/operators/explanation.h"
+#include "trainer/predictors/operators/costs_prior.h"
 #include "trainer/predictors/operators/knowledge_growth.h"
 #include "trainer/predictors/operators/known_device.h"
+#include "trainer/predictors/operators/operator_explanation.h"
 #include "trainer/predictors/operators/operators_archive.h"
 #include "trainer/predictors/operators/operators_predictor.h"
 #include "trainer/predictors/operators/own_entry.h"
-#include "trainer/predictors/operators/planning_prior.h"
 #include "trainer/predictors/operators/pool_costs.h"
 #include "trainer/predictors/posterior/error_calibration.h"
 
@@ -217,7 +217,7 @@ std::unique_ptr<PoolModel> load_operators(const Archive& archive) {
     throw FormatError("array 'library.costs' has " + std::to_string(library.devices()) + " devices, the pool has " +
                       std::to_string(pool.devices.size()));
   }
-  const CardField card(archive);
+  const JsonField card(archive);
   operators::PosteriorOptions options;
   if (const auto settings = card.find("settings")) options = read_settings(declared(options), *settings);
   IntervalCalibration calibration = get_calibration(archive);

@@ -1,8 +1,8 @@
 #include "trainer/predictors/posterior/intervals.h"
 
 #include "nasbench/support/error.h"
-#include "nasbench/support/normal_quantile.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/quantiles.h"
 #include "trainer/core/archive_reader.h"
 
 namespace tenshot::trainer {

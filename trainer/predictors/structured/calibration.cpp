@@ -8,8 +8,8 @@
 #include "datasets/tables/measurements.h"
 #include "nasbench/support/random.h"
 #include "trainer/predictors/posterior/error_calibration.h"
-#include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/prediction.h"
+#include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -50,7 +50,8 @@ std::vector<HeldOut> each_alone(const std::vector<std::string>& devices) {
 }
 
 /// Devices in a drawn order, one of each family before the second of any.
-std::vector<HeldOut> sampled_families(const std::vector<std::string>& devices, const CalibrationOptions& options) {
+std::vector<HeldOut> sampled_families(const std::vector<std::string>& devices,
+                                      const StructuredCalibrationOptions& options) {
   std::map<std::size_t, std::vector<std::size_t>> members;
   for (std::size_t d = 0; d < devices.size(); ++d) {
     members[options.families.empty() ? d : options.families[d]].push_back(d);
@@ -77,8 +78,8 @@ std::vector<HeldOut> sampled_families(const std::vector<std::string>& devices, c
 /// Standardised errors on one held-out device, over at most `most_predicted` architectures.
 void collect_errors(const StructuredLibrary& rest, const datasets::LatencyMatrix& pool,
                     const nasbench::StructureTable& table, const std::vector<double>& latency_ms,
-                    const std::vector<std::size_t>& chosen, const PosteriorOptions& options, std::size_t most_predicted,
-                    std::vector<double>& errors) {
+                    const std::vector<std::size_t>& chosen, const StructuredPosteriorOptions& options,
+                    std::size_t most_predicted, std::vector<double>& errors) {
   AdaptationSet set;
   set.whole_milliseconds = datasets::are_whole_milliseconds(latency_ms);
   for (const std::size_t c : chosen) {
@@ -101,8 +102,9 @@ void collect_errors(const StructuredLibrary& rest, const datasets::LatencyMatrix
 }  // namespace
 
 IntervalCalibration calibrate(const StructuredLibrary& library, const std::vector<std::string>& devices,
-                              const datasets::LatencyMatrix& latencies, const PosteriorOptions& posterior_options,
-                              const CalibrationOptions& options) {
+                              const datasets::LatencyMatrix& latencies,
+                              const StructuredPosteriorOptions& posterior_options,
+                              const StructuredCalibrationOptions& options) {
   if (devices.size() < least_calibrated) return {};
   const datasets::LatencyMatrix pool = connected_part(library.model->space(), latencies);
   const nasbench::StructureTable table = library.model->table(pool.architectures);

@@ -11,7 +11,7 @@
 namespace tenshot::trainer::structured {
 
 /// How calibration measures what intervals are worth.
-struct CalibrationOptions {
+struct StructuredCalibrationOptions {
   /// Measurements that a held-out device is adapted with, chosen by information. Intervals are calibrated for about so
   /// many: with more they turn out too wide, with fewer too narrow.
   std::size_t samples = 10;
@@ -31,7 +31,8 @@ struct CalibrationOptions {
 /// many families as there are, each with its family. Needs least_calibrated devices; with fewer the calibration is
 /// empty (normal). `devices` and `latencies` are what the library was fitted on.
 IntervalCalibration calibrate(const StructuredLibrary& library, const std::vector<std::string>& devices,
-                              const datasets::LatencyMatrix& latencies, const PosteriorOptions& posterior_options = {},
-                              const CalibrationOptions& options = {});
+                              const datasets::LatencyMatrix& latencies,
+                              const StructuredPosteriorOptions& posterior_options = {},
+                              const StructuredCalibrationOptions& options = {});
 
 }  // namespace tenshot::trainer::structured

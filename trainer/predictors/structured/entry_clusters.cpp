@@ -78,7 +78,7 @@ std::vector<std::uint32_t> renumbered(std::vector<std::uint32_t> cluster_of, std
 /// L⁻¹ of the residuals' covariance L Lᵀ with its log determinant.
 class Judge {
  public:
-  Judge(const StructuredLibrary& library, const AdaptationSet& set, const PosteriorOptions& options,
+  Judge(const StructuredLibrary& library, const AdaptationSet& set, const StructuredPosteriorOptions& options,
         const MatrixXd& spread)
       : options_(options), problem_(make_problem(library, set, options)) {
     const std::size_t middle = options.noises.size() / 2;
@@ -146,7 +146,7 @@ class Judge {
     return covariance;
   }
 
-  const PosteriorOptions& options_;
+  const StructuredPosteriorOptions& options_;
   StructureProblem problem_;
   double noise_ = 0;
   MatrixXd covariance_;  ///< of the costs, in units of the median latency
@@ -166,7 +166,7 @@ AdaptationSet judged_part(const AdaptationSet& set) {
 }
 
 /// One row for each structure that is considered.
-MatrixXd evidence_table(const Judge& judge, const StructuredLibrary& library, const PosteriorOptions& options,
+MatrixXd evidence_table(const Judge& judge, const StructuredLibrary& library, const StructuredPosteriorOptions& options,
                         const MatrixXd& costs, bool only_widest) {
   const auto& structures = library.model->structures();
   MatrixXd table(static_cast<Index>(structures.size()), costs.cols());
@@ -189,7 +189,7 @@ std::vector<std::size_t> in_order(const Eigen::RowVectorXd& greatest) {
 
 /// Entries of the clusters that explain the measurements best.
 std::vector<std::size_t> entries_to_judge(const StructuredLibrary& library, const Judge& judge,
-                                          const PosteriorOptions& options, const MatrixXd& costs) {
+                                          const StructuredPosteriorOptions& options, const MatrixXd& costs) {
   const std::size_t count = 1 + *std::max_element(library.cluster_of.begin(), library.cluster_of.end());
   const MatrixXd means = means_of(costs, library.cluster_of, static_cast<Index>(count));
   std::vector<std::vector<std::size_t>> members(count);
@@ -223,7 +223,7 @@ std::vector<std::uint32_t> cluster_entries(const StructuredLibrary& library) {
 }
 
 NearestEntries nearest_entries(const StructuredLibrary& library, const AdaptationSet& set,
-                               const PosteriorOptions& options, const MatrixXd& spread) {
+                               const StructuredPosteriorOptions& options, const MatrixXd& spread) {
   const Judge judge(library, judged_part(set), options, spread);
   const MatrixXd costs = costs_of(library);
   const std::vector<std::size_t> judged = entries_to_judge(library, judge, options, costs);

@@ -27,6 +27,6 @@ struct NearestEntries {
 /// that all entries share, so that an entry costs some hundred multiplications. `spread` is
 /// library_covariance(library).
 NearestEntries nearest_entries(const StructuredLibrary& library, const AdaptationSet& set,
-                               const PosteriorOptions& options, const Eigen::MatrixXd& spread);
+                               const StructuredPosteriorOptions& options, const Eigen::MatrixXd& spread);
 
 }  // namespace tenshot::trainer::structured

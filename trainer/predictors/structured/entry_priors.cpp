@@ -14,7 +14,7 @@ Eigen::MatrixXd library_covariance(const StructuredLibrary& library) {
 }
 
 CostGaussian cost_prior(const StructuredLibrary& library, std::size_t entry, const Eigen::MatrixXd& library_covariance,
-                        const PosteriorOptions& options) {
+                        const StructuredPosteriorOptions& options) {
   const auto& features = library.model->features();
   const LibraryEntry& device = library.entries[entry];
   const std::vector<bool>& uses = library.model->structures()[device.structure].uses;
@@ -33,17 +33,18 @@ CostGaussian cost_prior(const StructuredLibrary& library, std::size_t entry, con
   return prior;
 }
 
-CostGaussian described_prior(const DescribedDevice& described, std::size_t structure, const PosteriorOptions& options) {
+CostGaussian described_prior(const DescribedDevice& described, std::size_t structure,
+                             const StructuredPosteriorOptions& options) {
   CostGaussian prior = described.priors[structure];
   prior.covariance.diagonal().array() += std::pow(options.described_spread, 2);
   return prior;
 }
 
-CostPriors::CostPriors(const StructuredLibrary& library, const PosteriorOptions& options,
+CostPriors::CostPriors(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
                        const DescribedDevice* described)
     : CostPriors(library, options, described, library_covariance(library), library.entries.size()) {}
 
-CostPriors::CostPriors(const StructuredLibrary& library, const PosteriorOptions& options,
+CostPriors::CostPriors(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
                        const DescribedDevice* described, const Eigen::MatrixXd& spread, std::size_t entries_of_all) {
   for (std::size_t e = 0; e < library.entries.size(); ++e) {
     of_library_.push_back(cost_prior(library, e, spread, options));

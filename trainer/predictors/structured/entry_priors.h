@@ -16,18 +16,20 @@ Eigen::MatrixXd library_covariance(const StructuredLibrary& library);
 /// Prior of the costs of one entry's kind of device, in units of the median latency. Features that the entry's own
 /// structure does not use are taken from the typical costs.
 CostGaussian cost_prior(const StructuredLibrary& library, std::size_t entry, const Eigen::MatrixXd& library_covariance,
-                        const PosteriorOptions& options);
+                        const StructuredPosteriorOptions& options);
 
 /// Prior of the costs under one structure of a device that has a descriptor.
-CostGaussian described_prior(const DescribedDevice& described, std::size_t structure, const PosteriorOptions& options);
+CostGaussian described_prior(const DescribedDevice& described, std::size_t structure,
+                             const StructuredPosteriorOptions& options);
 
 /// Where costs may come from: the library's entries, then what the device's descriptor says.
 class CostPriors {
  public:
-  CostPriors(const StructuredLibrary& library, const PosteriorOptions& options, const DescribedDevice* described);
+  CostPriors(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
+             const DescribedDevice* described);
   /// The same for a few entries of a library that has `entries_of_all` and the covariance `spread`.
-  CostPriors(const StructuredLibrary& library, const PosteriorOptions& options, const DescribedDevice* described,
-             const Eigen::MatrixXd& spread, std::size_t entries_of_all);
+  CostPriors(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
+             const DescribedDevice* described, const Eigen::MatrixXd& spread, std::size_t entries_of_all);
 
   std::size_t entries() const { return of_library_.size() + (described_.empty() ? 0 : 1); }
   const CostGaussian& at(std::size_t structure, std::size_t entry) const {

@@ -6,8 +6,8 @@
 
 #include "trainer/core/adaptation.h"
 #include "trainer/predictors/posterior/latency_solver.h"
-#include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/prediction.h"
+#include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer::structured {
 namespace {

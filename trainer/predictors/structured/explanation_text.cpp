@@ -6,7 +6,7 @@
 #include "nasbench/support/number_text.h"
 #include "nasbench/support/numbers.h"
 #include "trainer/predictors/posterior/error_calibration.h"
-#include "trainer/predictors/structured/planning.h"
+#include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer::structured {
 namespace {

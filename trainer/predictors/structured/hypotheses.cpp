@@ -29,7 +29,7 @@ Eigen::MatrixXd kernel_matrix(const std::uint64_t* signatures, std::size_t count
 }
 
 StructureProblem make_problem(const StructuredLibrary& library, const AdaptationSet& set,
-                              const PosteriorOptions& options) {
+                              const StructuredPosteriorOptions& options) {
   StructureProblem problem = {library, options, library.model->table(set.architectures),
                               latency_problem(set.latency_ms, set.whole_milliseconds)};
   problem.measured.kernel = kernel_matrix(problem.table.signatures.data(), problem.table.size,
@@ -67,11 +67,11 @@ Eigen::VectorXd posterior_costs(const CostGaussian& prior, const HypothesisFit& 
                                                (rows.transpose() * candidate.solution.pull);
 }
 
-double deviation_of(const NoiseLevel& level, const PosteriorOptions& options) {
+double deviation_of(const NoiseLevel& level, const StructuredPosteriorOptions& options) {
   return std::sqrt(level.noise * level.noise + options.slow_share * level.slow_step * level.slow_step);
 }
 
-std::vector<NoiseLevel> noise_levels(const PosteriorOptions& options) {
+std::vector<NoiseLevel> noise_levels(const StructuredPosteriorOptions& options) {
   std::vector<NoiseLevel> levels;
   for (const double noise : options.noises) {
     for (const double step : options.slow_steps) {
@@ -104,7 +104,7 @@ void fit_levels(const StructureProblem& problem, const CostPriors& priors, const
 }
 
 /// The noise at which all hypotheses are looked at first: large enough that none is lost for a single measurement.
-NoiseLevel screening_level(const PosteriorOptions& options) {
+NoiseLevel screening_level(const StructuredPosteriorOptions& options) {
   std::vector<double> noises = options.noises;
   std::sort(noises.begin(), noises.end());
   return {noises[noises.size() / 2], 0};

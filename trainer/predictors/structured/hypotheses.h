@@ -18,7 +18,7 @@ using FeatureRows = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen:
 /// The measurements in the form that hypotheses want.
 struct StructureProblem {
   const StructuredLibrary& library;
-  const PosteriorOptions& options;
+  const StructuredPosteriorOptions& options;
   nasbench::StructureTable table;
   LatencyProblem measured;
 };
@@ -37,7 +37,7 @@ struct HypothesisFit {
 
 /// The measurements as the solver wants them. `set` is what without_removed leaves.
 StructureProblem make_problem(const StructuredLibrary& library, const AdaptationSet& set,
-                              const PosteriorOptions& options);
+                              const StructuredPosteriorOptions& options);
 
 /// k(x, x') between all pairs of `count` signatures, [count, count].
 Eigen::MatrixXd kernel_matrix(const std::uint64_t* signatures, std::size_t count, std::size_t words, double scale);
@@ -57,10 +57,10 @@ Eigen::MatrixXd prior_covariance_ms2(const CostGaussian& prior, double scale_ms,
 Eigen::VectorXd posterior_costs(const CostGaussian& prior, const HypothesisFit& candidate, const FeatureRows& rows);
 
 /// Root mean square of log latency about what the costs say, both speeds together.
-double deviation_of(const NoiseLevel& level, const PosteriorOptions& options);
+double deviation_of(const NoiseLevel& level, const StructuredPosteriorOptions& options);
 
 /// Every noise that is tried, at one speed and, where it is small enough, at two.
-std::vector<NoiseLevel> noise_levels(const PosteriorOptions& options);
+std::vector<NoiseLevel> noise_levels(const StructuredPosteriorOptions& options);
 
 /// Every explanation of the measurements that is not much less probable than the best, most probable first: structure ×
 /// library entry × closeness × noise. At most `kept` of them.

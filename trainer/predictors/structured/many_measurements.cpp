@@ -12,8 +12,8 @@
 #include "nasbench/support/random.h"
 #include "sampling/architectures/information.h"
 #include "trainer/predictors/posterior/mixture.h"
-#include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/sparse_solver.h"
+#include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -53,7 +53,7 @@ AdaptationSet first_of(const AdaptationSet& set, std::size_t count) {
 }
 
 /// `count` of the first measurements, those that tell most before anything is known.
-AdaptationSet most_informative(const StructuredLibrary& library, const PosteriorOptions& options,
+AdaptationSet most_informative(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
                                const AdaptationSet& set, std::size_t count) {
   const AdaptationSet among = first_of(set, offered);
   std::vector<std::size_t> candidates;
@@ -111,7 +111,7 @@ std::vector<SparseFit> best_of(std::vector<SparseFit> fits, std::size_t most) {
 
 class Refinement {
  public:
-  Refinement(const StructuredLibrary& library, const CostPriors& priors, const PosteriorOptions& options)
+  Refinement(const StructuredLibrary& library, const CostPriors& priors, const StructuredPosteriorOptions& options)
       : library_(library), priors_(priors), options_(options) {}
 
   /// Every hypothesis that was judged well, at every noise that its structure may have.
@@ -153,7 +153,7 @@ class Refinement {
 
   const StructuredLibrary& library_;
   const CostPriors& priors_;
-  const PosteriorOptions& options_;
+  const StructuredPosteriorOptions& options_;
 };
 
 void add_component(const SparseProblem& problem, const SparseFit& fit, double weight, StructuredPosterior& posterior) {
@@ -201,7 +201,7 @@ StructuredPosterior mixture_of(const StructuredLibrary& library, const SparsePro
 }  // namespace
 
 StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
-                                  const PosteriorOptions& options, const ManyMeasurements& many) {
+                                  const StructuredPosteriorOptions& options, const ManyMeasurements& many) {
   const AdaptationSet all = shuffled(set);
   const std::size_t count = all.architectures.size();
   const StructureProblem judging = make_problem(library, most_informative(library, options, all, many.judged), options);

@@ -18,12 +18,12 @@ struct ManyMeasurements {
 /// residual process. Its time grows with the cube of their number. `set` is what without_removed leaves. Throws
 /// InputError where nothing explains them.
 StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
-                                  const PosteriorOptions& options);
+                                  const StructuredPosteriorOptions& options);
 
 /// The posterior that adapt() gives from many measurements. All hypotheses are judged on a few, the better ones are
 /// refined on more, until the best are fitted to all; the residual process has few anchors. `set` is what
 /// without_removed leaves, of more than `judged` measurements. Throws InputError where nothing explains them.
 StructuredPosterior adapt_to_many(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
-                                  const PosteriorOptions& options, const ManyMeasurements& many = {});
+                                  const StructuredPosteriorOptions& options, const ManyMeasurements& many = {});
 
 }  // namespace tenshot::trainer::structured

@@ -41,7 +41,7 @@ datasets::LatencyMatrix without_part(const datasets::LatencyMatrix& all, const s
 }  // namespace
 
 StructuredPosterior known_posterior(const StructuredLibrary& library, const std::string& id,
-                                    const PosteriorOptions& options) {
+                                    const StructuredPosteriorOptions& options) {
   const auto found = std::find_if(library.entries.begin(), library.entries.end(),
                                   [&](const LibraryEntry& entry) { return entry.device == id; });
   if (found == library.entries.end()) throw InputError("the library has no entry for device " + id);
@@ -63,7 +63,8 @@ StructuredPosterior known_posterior(const StructuredLibrary& library, const std:
   return posterior;
 }
 
-OwnFits own_fits(const nasbench::StructureModel& model, const datasets::Pool& pool, const PosteriorOptions& options) {
+OwnFits own_fits(const nasbench::StructureModel& model, const datasets::Pool& pool,
+                 const StructuredPosteriorOptions& options) {
   const datasets::LatencyMatrix all = datasets::latency_matrix(pool);
   const std::vector<std::string> ids = datasets::device_ids(pool);
   const std::vector<std::size_t> part_of = left_out_part_of(all.architectures.size());

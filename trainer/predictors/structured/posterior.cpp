@@ -46,7 +46,7 @@ void add_component(const StructureProblem& problem, const CostPriors& priors, co
 }
 
 /// What a descriptor says alone: every structure, its costs.
-StructuredPosterior as_described(const StructuredLibrary& library, const PosteriorOptions& options,
+StructuredPosterior as_described(const StructuredLibrary& library, const StructuredPosteriorOptions& options,
                                  const DescribedDevice& described) {
   StructuredPosterior posterior;
   posterior.model = library.model;
@@ -81,7 +81,7 @@ double likeness(const std::uint64_t* a, const std::uint64_t* b, std::size_t word
   return std::exp(-static_cast<double>(distance) / scale);
 }
 
-bool considers(const PosteriorOptions& options, const nasbench::Structure& structure) {
+bool considers(const StructuredPosteriorOptions& options, const nasbench::Structure& structure) {
   return std::find(options.left_out.begin(), options.left_out.end(), structure.name) == options.left_out.end();
 }
 
@@ -105,7 +105,7 @@ AdaptationSet without_removed(const nasbench::SearchSpace& space, const Adaptati
 }
 
 StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPriors& priors, const AdaptationSet& set,
-                                  const PosteriorOptions& options) {
+                                  const StructuredPosteriorOptions& options) {
   const StructureProblem problem = make_problem(library, set, options);
   const std::vector<HypothesisFit> candidates = fitted_candidates(problem, priors, options.kept);
   if (candidates.empty()) {
@@ -128,7 +128,7 @@ StructuredPosterior adapt_exactly(const StructuredLibrary& library, const CostPr
 }
 
 StructuredPosterior adapt(const StructuredLibrary& library, const AdaptationSet& measured,
-                          const PosteriorOptions& options, const DescribedDevice* described) {
+                          const StructuredPosteriorOptions& options, const DescribedDevice* described) {
   if (described != nullptr && measured.architectures.empty()) return as_described(library, options, *described);
   require_latencies(measured.architectures.size(), measured.latency_ms, "architecture");
   const AdaptationSet set = without_removed(library.model->space(), measured);

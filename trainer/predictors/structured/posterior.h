@@ -17,8 +17,8 @@ namespace tenshot::trainer::structured {
 
 /// What adaptation assumes and no measurement tells it. Each option is explained where it is declared
 /// (posterior_options.cpp).
-struct PosteriorOptions : MixtureOptions {
-  PosteriorOptions() { residual_share = 0.7; }
+struct StructuredPosteriorOptions : MixtureOptions {
+  StructuredPosteriorOptions() { residual_share = 0.7; }
 
   double cost_spread = 0.1;
   double cost_spread_floor = 0.01;
@@ -32,7 +32,7 @@ struct PosteriorOptions : MixtureOptions {
   std::size_t strange_devices = 64;
   double planning_noise = 0.1;
 };
-const Declaration<PosteriorOptions>& declared(const PosteriorOptions&);
+const Declaration<StructuredPosteriorOptions>& declared(const StructuredPosteriorOptions&);
 
 /// The set without networks of which a runtime that removes dead code left next to nothing: those whose output
 /// does not depend on their input and that took under a third of the fastest of the others. Such a latency is no sum of
@@ -70,10 +70,10 @@ struct StructuredPosterior {
 /// device's own descriptor is one more entry, and no measurement is needed: then every structure is as probable, and
 /// costs are the descriptor's.
 StructuredPosterior adapt(const StructuredLibrary& library, const AdaptationSet& set,
-                          const PosteriorOptions& options = {}, const DescribedDevice* described = nullptr);
+                          const StructuredPosteriorOptions& options = {}, const DescribedDevice* described = nullptr);
 
 /// True unless `options` leaves the structure out.
-bool considers(const PosteriorOptions& options, const nasbench::Structure& structure);
+bool considers(const StructuredPosteriorOptions& options, const nasbench::Structure& structure);
 
 /// k(x, x') for two signatures.
 double likeness(const std::uint64_t* a, const std::uint64_t* b, std::size_t words, double scale);

@@ -4,7 +4,7 @@
 namespace tenshot::trainer::structured {
 namespace {
 
-using Posterior = PosteriorOptions;
+using Posterior = StructuredPosteriorOptions;
 
 constexpr double many = 10'000'000, unbounded = 1e300;
 

@@ -50,7 +50,7 @@ void choose_anchors(SparseProblem& problem, std::size_t at_most) {
 }  // namespace
 
 SparseProblem make_sparse_problem(const StructuredLibrary& library, const AdaptationSet& set,
-                                  const PosteriorOptions& options, std::size_t anchors) {
+                                  const StructuredPosteriorOptions& options, std::size_t anchors) {
   SparseProblem problem = {library,
                            options,
                            library.model->table(set.architectures),

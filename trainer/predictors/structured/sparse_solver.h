@@ -16,7 +16,7 @@ namespace tenshot::trainer::structured {
 /// anchor, it is the exact process.
 struct SparseProblem {
   const StructuredLibrary& library;
-  const PosteriorOptions& options;
+  const StructuredPosteriorOptions& options;
   nasbench::StructureTable table;
   LatencyProblem measured;             ///< without its kernel
   std::vector<std::uint64_t> anchors;  ///< signatures, [u, signature_words]; none where there is no process
@@ -28,7 +28,7 @@ struct SparseProblem {
 /// `set` is what without_removed leaves. At most `anchors` of them, each where the others tell least of the
 /// process (pivoted Cholesky; Harbrecht, Peters and Schneider, Applied Numerical Mathematics 2012).
 SparseProblem make_sparse_problem(const StructuredLibrary& library, const AdaptationSet& set,
-                                  const PosteriorOptions& options, std::size_t anchors);
+                                  const StructuredPosteriorOptions& options, std::size_t anchors);
 
 /// One component of the mixture on many measurements.
 struct SparseFit {

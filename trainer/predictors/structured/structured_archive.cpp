@@ -53,8 +53,8 @@ StructuredLibrary get_library(const Archive& archive, const nasbench::StructureM
   StructuredLibrary library;
   library.model = &model;
   FieldSequence values(archive, "library");
-  const CardField described = CardField(archive).at("library");
-  for (const CardField& fields : described.list(most_components)) {
+  const JsonField described = JsonField(archive).at("library");
+  for (const JsonField& fields : described.list(most_components)) {
     const auto place = [&](const char* field) { return indexed("library", library.entries.size(), field); };
     LibraryEntry entry;
     entry.device = fields.at("device").text();
@@ -101,9 +101,9 @@ namespace {
 void read_components(const Archive& archive, StructuredPosterior& posterior) {
   const auto features = static_cast<Index>(posterior.model->features().size());
   FieldSequence values(archive, "components");
-  const CardField described = CardField(archive).at("components");
+  const JsonField described = JsonField(archive).at("components");
   double weights = 0;
-  for (const CardField& fields : described.list(most_components)) {
+  for (const JsonField& fields : described.list(most_components)) {
     const auto place = [&](const char* field) { return indexed("components", posterior.components.size(), field); };
     Component component;
     component.structure = posterior.model->structure_index(fields.at("structure").text());
@@ -126,7 +126,7 @@ void read_components(const Archive& archive, StructuredPosterior& posterior) {
 }
 
 void read_residual(const Archive& archive, StructuredPosterior& posterior) {
-  const Index anchors = CardField(archive).at("anchors").whole_number(0, most_anchors);
+  const Index anchors = JsonField(archive).at("anchors").whole_number(0, most_anchors);
   const std::vector<std::uint8_t> bytes = archive.bytes("residual.anchors");
   const std::size_t expected =
       static_cast<std::size_t>(anchors) * posterior.model->signature_words() * sizeof(std::uint64_t);

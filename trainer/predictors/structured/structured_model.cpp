@@ -17,8 +17,8 @@
 #include "trainer/predictors/posterior/error_calibration.h"
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/explanation_text.h"
+#include "trainer/predictors/structured/library_prior.h"
 #include "trainer/predictors/structured/own_fit.h"
-#include "trainer/predictors/structured/planning_prior.h"
 #include "trainer/predictors/structured/pool_library.h"
 #include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_archive.h"
@@ -32,7 +32,7 @@ using structured::StructuredLibrary;
 class StructuredPoolModel : public PoolModel {
  public:
   StructuredPoolModel(datasets::Pool pool, StructuredLibrary library, structured::DescriptorPrior descriptor_prior,
-                      std::uint64_t seed, structured::PosteriorOptions options,
+                      std::uint64_t seed, structured::StructuredPosteriorOptions options,
                       std::optional<Knowledge> knowledge = std::nullopt)
       : pool_(std::move(pool)),
         library_(std::move(library)),
@@ -69,7 +69,7 @@ class StructuredPoolModel : public PoolModel {
     if (set.descriptor) described = structured::describe(descriptor_prior_, *library_.model, *set.descriptor);
     if (!described) require_measurements(set, kind(), alternative_to_measurements());
     std::optional<StructuredLibrary> alike;
-    structured::PosteriorOptions assumed = options_;
+    structured::StructuredPosteriorOptions assumed = options_;
     if (!options.like.empty()) {
       alike = library_like(options.like);
       assumed.closeness = datasets::nearer_half(assumed.closeness);
@@ -164,7 +164,7 @@ class StructuredPoolModel : public PoolModel {
   StructuredLibrary library_;
   structured::DescriptorPrior descriptor_prior_;
   std::uint64_t seed_;
-  structured::PosteriorOptions options_;
+  structured::StructuredPosteriorOptions options_;
   std::optional<Knowledge> knowledge_;
   mutable std::once_flag hashed_;
   mutable std::string pool_hash_;
@@ -188,7 +188,7 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, const St
   require_devices(pool);
   require_valid(settings);
   StructuredLibrary library = structured::library_of(pool);
-  structured::CalibrationOptions options;
+  structured::StructuredCalibrationOptions options;
   options.seed = settings.seed;
   options.families = datasets::families_of(pool);
   library.calibration = structured::calibrate(library, datasets::device_ids(pool), datasets::latency_matrix(pool),
@@ -202,8 +202,8 @@ std::unique_ptr<PoolModel> train_structured(const datasets::Pool& pool, const St
 std::unique_ptr<PoolModel> load_structured(const Archive& archive) {
   datasets::Pool pool = get_pool(archive);
   StructuredLibrary library = structured::get_library(archive, nasbench::structures_of(*pool.space));
-  const CardField card(archive);
-  structured::PosteriorOptions options;
+  const JsonField card(archive);
+  structured::StructuredPosteriorOptions options;
   if (const auto settings = card.find("settings")) options = read_settings(declared(options), *settings);
   structured::DescriptorPrior prior = structured::get_descriptor_prior(archive, *library.model);
   std::optional<Knowledge> knowledge;

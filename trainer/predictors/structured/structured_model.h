@@ -12,7 +12,7 @@ namespace tenshot::trainer {
 
 /// What training `structured` can be told. Each option is explained where it is declared (structured_model.cpp).
 struct StructuredSettings {
-  structured::PosteriorOptions posterior;
+  structured::StructuredPosteriorOptions posterior;
   std::string descriptor = "auto";
   std::uint64_t seed = 1;
 };

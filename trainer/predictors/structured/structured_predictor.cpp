@@ -6,9 +6,9 @@
 #include "trainer/core/planning_prior.h"
 #include "trainer/core/space_card.h"
 #include "trainer/predictors/structured/explanation.h"
-#include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/structured_archive.h"
+#include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer {
 namespace {

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "datasets/tables/json_reader.h"
 #include "nasbench/spaces/nasbench201_network.h"
+#include "nasbench/support/json_reader.h"
 #include "tests/unit/datasets/fixtures.h"
 
 namespace tenshot::datasets {

@@ -1,9 +1,8 @@
-#include "trainer/cold/calibration.h"
-
 #include <gtest/gtest.h>
 
 #include "nasbench/support/error.h"
 #include "trainer/cold/planner.h"
+#include "trainer/cold/start_calibration.h"
 
 namespace tenshot::trainer {
 namespace {

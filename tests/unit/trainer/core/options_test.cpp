@@ -101,7 +101,7 @@ TEST(Options, OfACardAreRefusedByThePathOfTheField) {
   const auto refused = [&](const nlohmann::json& settings) -> std::string {
     archive.card = {{"settings", settings}};
     try {
-      read_settings(made_up(), CardField(archive).at("settings"));
+      read_settings(made_up(), JsonField(archive).at("settings"));
     } catch (const FormatError& error) {
       return error.what();
     }

@@ -12,7 +12,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "tests/unit/trainer/evaluation/experiment_fixture.h"
-#include "trainer/evaluation/cell.h"
+#include "trainer/evaluation/experiment_cell.h"
 #include "trainer/evaluation/results.h"
 #include "trainer/evaluation/worker_processes.h"
 

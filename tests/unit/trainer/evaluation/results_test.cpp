@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "tests/unit/trainer/evaluation/experiment_fixture.h"
-#include "trainer/evaluation/cell.h"
+#include "trainer/evaluation/experiment_cell.h"
 
 namespace tenshot::trainer::evaluation {
 namespace {

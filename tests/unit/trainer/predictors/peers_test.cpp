@@ -115,9 +115,9 @@ TEST(Forest, SplitsOnTheFeatureThatExplains) {
   options.features_per_split = 2;
   const RandomForest forest = grow_forest(features, 2, targets, options, rng);
   const float zero[] = {0, 0}, one[] = {1, 1};
-  EXPECT_DOUBLE_EQ(forest.predict(zero), -1);
-  EXPECT_DOUBLE_EQ(forest.predict(one), 1);
-  for (const RegressionTree& tree : forest.trees) EXPECT_EQ(tree.nodes.front().feature, 1);
+  EXPECT_DOUBLE_EQ(mean_leaf(forest, zero), -1);
+  EXPECT_DOUBLE_EQ(mean_leaf(forest, one), 1);
+  for (const SplitTree& tree : forest) EXPECT_EQ(tree.nodes.front().feature, 1);
 }
 
 TEST(Forest, LearnsFromManyMeasurementsAndIsSeeded) {

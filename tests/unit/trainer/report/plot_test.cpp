@@ -8,7 +8,7 @@
 #include "tests/unit/trainer/report/occurrences.h"
 #include "trainer/report/axes.h"
 #include "trainer/report/page.h"
-#include "trainer/report/text.h"
+#include "trainer/report/report_text.h"
 
 namespace tenshot::trainer::report {
 namespace {

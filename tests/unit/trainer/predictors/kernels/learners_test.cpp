@@ -71,12 +71,12 @@ TEST(LatencyLearner, EachIsTheSameFromItsFile) {
     Archive archive;
     archive.card = trained->put(archive, "forest0");
     const std::size_t width = training.features.front().size();
-    const auto loaded = load_learner(archive, "forest0", CardField(archive), width);
+    const auto loaded = load_learner(archive, "forest0", JsonField(archive), width);
     for (const auto& row : others.features) EXPECT_EQ(loaded->predict_ms(row), trained->predict_ms(row)) << kind;
     EXPECT_EQ(loaded->to_document(), trained->to_document());
-    EXPECT_THROW(load_learner(archive, "forest0", CardField(archive), width - 4), FormatError) << kind;
+    EXPECT_THROW(load_learner(archive, "forest0", JsonField(archive), width - 4), FormatError) << kind;
     archive.card["form"] = "oracle";
-    EXPECT_THROW(load_learner(archive, "forest0", CardField(archive), width), FormatError);
+    EXPECT_THROW(load_learner(archive, "forest0", JsonField(archive), width), FormatError);
   }
 }
 
@@ -123,7 +123,7 @@ TEST(GridLearner, InterpolatesWhatAMultiplyAddCosts) {
   EXPECT_EQ(grid->remark(), "");
   Archive archive;
   archive.card = grid->put(archive, "forest0");
-  const auto loaded = load_learner(archive, "forest0", CardField(archive), 10);
+  const auto loaded = load_learner(archive, "forest0", JsonField(archive), 10);
   EXPECT_EQ(loaded->predict_ms(operation_features(between)), grid->predict_ms(operation_features(between)));
   // Axes of 10⁶ points and of 10⁶ points again are more than a file may ask for.
   archive.card["axes"] = nlohmann::json::array();
@@ -132,7 +132,7 @@ TEST(GridLearner, InterpolatesWhatAMultiplyAddCosts) {
     for (int i = 0; i < 2000; ++i) points.push_back(i);
     archive.card["axes"].push_back({{"name", "x"}, {"feature", 0}, {"points", points}});
   }
-  EXPECT_THROW(load_learner(archive, "forest0", CardField(archive), 10), FormatError);
+  EXPECT_THROW(load_learner(archive, "forest0", JsonField(archive), 10), FormatError);
 }
 
 TEST(GridLearner, FillsHolesAndRefusesWhatIsNoGrid) {

@@ -10,8 +10,8 @@
 #include "structured_fixtures.h"
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/entry_priors.h"
-#include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/prediction.h"
+#include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -120,7 +120,7 @@ TEST(StructuredPosterior, OfALargeLibraryIsThatOfEveryEntry) {
 
 TEST(Calibration, OfALargeLibraryHoldsOutDevicesWithTheirFamilies) {
   const LargePool& pool = large_pool();
-  CalibrationOptions options;
+  StructuredCalibrationOptions options;
   options.repeats = 1;
   options.most_devices = 12;
   const auto quantiles = [&] { return calibrate(pool.library, pool.devices, pool.latencies, {}, options).quantiles; };

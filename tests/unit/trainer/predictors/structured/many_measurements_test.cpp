@@ -7,10 +7,10 @@
 
 #include "structured_fixtures.h"
 #include "trainer/predictors/structured/explanation.h"
-#include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/prediction.h"
 #include "trainer/predictors/structured/sparse_solver.h"
 #include "trainer/predictors/structured/structured_archive.h"
+#include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -42,7 +42,7 @@ HypothesisFit converged_candidate(const StructureProblem& problem, const CostPri
 }
 
 TEST(SparseSolver, AgreesWithTheExactOneWhereEveryMeasurementIsAnAnchor) {
-  PosteriorOptions options;
+  StructuredPosteriorOptions options;
   options.newton_steps = 60;
   const CostPriors priors(test::synthetic_library(), options, nullptr);
   for (const bool whole_milliseconds : {false, true}) {
@@ -82,7 +82,7 @@ TEST(SparseSolver, AgreesWithTheExactOneWhereEveryMeasurementIsAnAnchor) {
 
 TEST(ManyMeasurements, UpToFortyEveryHypothesisSeesThemAll) {
   const AdaptationSet set = measured("live", live_costs, 40, 0.03);
-  const PosteriorOptions options;
+  const StructuredPosteriorOptions options;
   const CostPriors priors(test::synthetic_library(), options, nullptr);
   const StructuredPosterior exact = adapt_exactly(test::synthetic_library(), priors, set, options);
   const StructuredPosterior adapted = adapt(test::synthetic_library(), set);
@@ -95,7 +95,7 @@ TEST(ManyMeasurements, UpToFortyEveryHypothesisSeesThemAll) {
 double rms(const Eigen::VectorXd& a, const Eigen::VectorXd& b) { return std::sqrt((a - b).squaredNorm() / a.size()); }
 
 TEST(ManyMeasurements, AreAsGoodAsTheExactWay) {
-  const PosteriorOptions options;
+  const StructuredPosteriorOptions options;
   const CostPriors priors(test::synthetic_library(), options, nullptr);
   const std::vector<std::pair<std::string, std::vector<double>>> kinds = {
       {"total", total_costs}, {"live", live_costs}, {"critical", critical_costs}};
@@ -161,7 +161,7 @@ TEST(ManyMeasurements, AllOfTheSpaceLeaveAPosteriorThatIsSmall) {
 }
 
 TEST(ManyMeasurements, WithoutAResidualProcessTheCostsStandAlone) {
-  PosteriorOptions options;
+  StructuredPosteriorOptions options;
   options.residual_share = 0;
   const StructuredPosterior posterior =
       adapt(test::synthetic_library(), measured("live", live_costs, 200, 0.02), options);

@@ -10,9 +10,9 @@
 #include "trainer/predictors/structured/calibration.h"
 #include "trainer/predictors/structured/explanation.h"
 #include "trainer/predictors/structured/explanation_text.h"
-#include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/posterior.h"
 #include "trainer/predictors/structured/prediction.h"
+#include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -32,7 +32,7 @@ AdaptationSet planned_set(const std::string& structure, const std::vector<double
   std::iota(indices.begin(), indices.end(), std::size_t{0});
   Rng rng(5);
   sampling::InformationOptions planning;
-  planning.noise = PosteriorOptions().planning_noise;
+  planning.noise = StructuredPosteriorOptions().planning_noise;
   AdaptationSet set;
   for (const std::size_t c : sampling::choose_informative(prior_covariance(test::synthetic_library(), table), indices,
                                                           {}, count, rng, planning)) {
@@ -88,7 +88,7 @@ TEST(StructuredPosterior, SeesThroughTheSlowMinutesOfADevice) {
   AdaptationSet set = planned_set("total", new_costs, 12, 0.01);
   for (const std::size_t slow : {1, 4, 9}) set.latency_ms[slow] *= 1.22;
   const double accuracy_of_two_speeds = accuracy(adapt(test::synthetic_library(), set), "total", new_costs);
-  PosteriorOptions one_speed;
+  StructuredPosteriorOptions one_speed;
   one_speed.slow_steps = {0};
   EXPECT_GT(accuracy_of_two_speeds, 0.9);
   EXPECT_GT(accuracy_of_two_speeds, accuracy(adapt(test::synthetic_library(), set, one_speed), "total", new_costs));

@@ -1,4 +1,4 @@
-#include "trainer/evaluation/cell.h"
+#include "trainer/evaluation/experiment_cell.h"
 
 #include <algorithm>
 #include <array>

@@ -1,11 +1,11 @@
-#include "trainer/predictors/structured/planning_prior.h"
+#include "trainer/predictors/structured/library_prior.h"
 
 #include <mutex>
 #include <optional>
 #include <utility>
 
-#include "trainer/predictors/structured/planning.h"
 #include "trainer/predictors/structured/pool_library.h"
+#include "trainer/predictors/structured/structured_planning.h"
 
 namespace tenshot::trainer::structured {
 namespace {
@@ -13,7 +13,7 @@ namespace {
 class LibraryPrior final : public PlanningPrior {
  public:
   LibraryPrior(const datasets::Pool& pool, StructuredLibrary library, std::optional<DescriptorPrior> descriptor_prior,
-               PosteriorOptions options)
+               StructuredPosteriorOptions options)
       : pool_(pool),
         library_(std::move(library)),
         descriptor_prior_(std::move(descriptor_prior)),
@@ -47,19 +47,19 @@ class LibraryPrior final : public PlanningPrior {
   StructuredLibrary library_;
   mutable std::once_flag described_;
   mutable std::optional<DescriptorPrior> descriptor_prior_;  ///< nothing: not fitted yet
-  PosteriorOptions options_;
+  StructuredPosteriorOptions options_;
 };
 
 }  // namespace
 
 std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool, const StructuredLibrary& library,
                                                     const DescriptorPrior& descriptor_prior,
-                                                    const PosteriorOptions& options) {
+                                                    const StructuredPosteriorOptions& options) {
   return std::make_shared<LibraryPrior>(pool, library, descriptor_prior, options);
 }
 
 std::shared_ptr<const PlanningPrior> planning_prior(const datasets::Pool& pool) {
-  return std::make_shared<LibraryPrior>(pool, library_of(pool), std::nullopt, PosteriorOptions{});
+  return std::make_shared<LibraryPrior>(pool, library_of(pool), std::nullopt, StructuredPosteriorOptions{});
 }
 
 }  // namespace tenshot::trainer::structured

@@ -1,4 +1,4 @@
-#include "trainer/predictors/operators/planning_prior.h"
+#include "trainer/predictors/operators/costs_prior.h"
 
 #include <cmath>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "trainer/predictors/operators/explanation.h"
+#include "trainer/predictors/operators/operator_explanation.h"
 
 #include <algorithm>
 #include <cmath>

@@ -18,7 +18,7 @@ namespace tenshot::trainer::structured {
 /// connected architectures only: those that compute nothing would be all that matters. With `described`, most of the
 /// probability is with what the device's own descriptor says.
 sampling::LatencyCovariance prior_covariance(const StructuredLibrary& library, const nasbench::StructureTable& table,
-                                             const PosteriorOptions& options = {},
+                                             const StructuredPosteriorOptions& options = {},
                                              const DescribedDevice* described = nullptr);
 
 /// The table with only the feature rows that its architectures have: a small space's table shares those of the whole

@@ -1,4 +1,4 @@
-#include "trainer/report/text.h"
+#include "trainer/report/report_text.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "trainer/cold/calibration.h"
+#include "trainer/cold/start_calibration.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "trainer/predictors/structured/planning.h"
+#include "trainer/predictors/structured/structured_planning.h"
 
 #include <Eigen/Cholesky>
 #include <algorithm>
@@ -71,7 +71,7 @@ std::vector<Hypothesis> strange_hypotheses(const nasbench::StructureModel& model
 
 /// The hypotheses before anything is measured, the same for every structure: entries of the library, and strange
 /// devices. Weights sum to 1.
-std::vector<Hypothesis> prior_hypotheses(const StructuredLibrary& library, const PosteriorOptions& options) {
+std::vector<Hypothesis> prior_hypotheses(const StructuredLibrary& library, const StructuredPosteriorOptions& options) {
   const Eigen::MatrixXd spread = library_covariance(library);
   std::vector<Hypothesis> hypotheses;
   const std::size_t entries = library.entries.size();
@@ -176,7 +176,7 @@ StructureTable compacted(const StructureTable& table) {
 }
 
 LatencyCovariance prior_covariance(const StructuredLibrary& library, const StructureTable& table,
-                                   const PosteriorOptions& options, const DescribedDevice* described) {
+                                   const StructuredPosteriorOptions& options, const DescribedDevice* described) {
   const std::vector<Hypothesis> undescribed = prior_hypotheses(library, options);
   std::vector<std::vector<Hypothesis>> hypotheses(library.model->structures().size());
   double structures = 0;
