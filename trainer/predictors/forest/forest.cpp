@@ -7,8 +7,7 @@
 namespace tenshot::trainer {
 namespace {
 
-/// The tree over features that are 0 or 1, whose thresholds all lie between the two. `scale` undoes that each leaf
-/// holds its share of the forest's mean.
+/// The tree over features that are 0 or 1, whose thresholds all lie between the two. Each leaf holds 1 / `scale`.
 RegressionTree binary_tree(const SplitTree& tree, double scale) {
   RegressionTree result;
   for (const SplitNode& node : tree.nodes) {

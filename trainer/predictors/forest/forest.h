@@ -7,8 +7,7 @@
 
 namespace tenshot::trainer {
 
-/// One node of a tree over features that are 0 or 1. A leaf has feature −1 and its own index as children, so that
-/// walking past a leaf stays there.
+/// One node of a tree over features that are 0 or 1. A leaf has feature −1 and its own index as children.
 struct TreeNode {
   std::int32_t feature = -1;
   std::int32_t zero = 0;  ///< index of the child where the feature is 0

@@ -17,8 +17,7 @@ using nasbench::StructureTable;
 using sampling::CovarianceBlock;
 using sampling::LatencyCovariance;
 
-/// Pools are larger than what planning needs to see of them: beyond this many entries, evenly spaced ones speak for
-/// all.
+/// Pools are larger than what planning needs to see of them: beyond so many entries, evenly spaced ones speak for all.
 constexpr std::size_t entries_considered = 32;
 
 constexpr double strange_spread = 0.5;  ///< standard deviation of a strange device's cost, as a share of it
@@ -49,8 +48,7 @@ Hypothesis hypothesis_of(const CostGaussian& prior) {
   return hypothesis;
 }
 
-/// Devices like none of the library: a base of .05 to .8 of the median latency, and operations of a twentieth to five
-/// times what they typically cost.
+/// Devices like none of the library: a base of .05 to .8 of the median, operations of .05 to 5 times the usual.
 std::vector<Hypothesis> strange_hypotheses(const nasbench::StructureModel& model, std::size_t count) {
   const auto& features = model.features();
   const auto width = static_cast<Eigen::Index>(features.size());
@@ -69,8 +67,7 @@ std::vector<Hypothesis> strange_hypotheses(const nasbench::StructureModel& model
   return hypotheses;
 }
 
-/// The hypotheses before anything is measured, the same for every structure: entries of the library, and strange
-/// devices. Weights sum to 1.
+/// The hypotheses before anything is measured, of every structure: the library's entries, and strange devices.
 std::vector<Hypothesis> prior_hypotheses(const StructuredLibrary& library, const PosteriorOptions& options) {
   const Eigen::MatrixXd spread = library_covariance(library);
   std::vector<Hypothesis> hypotheses;
