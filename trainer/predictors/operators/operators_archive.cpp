@@ -170,8 +170,7 @@ FeatureMap get_features(const Archive& archive, const nasbench::NetworkSpace& sp
   const CardField field = CardField(archive).at("features");
   if (const auto unmeasured = field.find("unmeasured")) map.unmeasured = unmeasured->texts(most_names);
   if (const auto unusual = field.find("unusual")) {  // earlier files say nothing of it
-    const std::vector<std::string> names = unusual->texts(most_names);
-    map.unusual.insert(names.begin(), names.end());
+    for (const std::string& name : unusual->texts(most_names)) map.unusual.insert(name);
   }
   const auto learned = field.find("learned");
   if (!learned) return map;
