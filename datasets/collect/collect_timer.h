@@ -28,8 +28,7 @@ class CannotRun : public Error {
   Architecture architecture_;
 };
 
-/// Prepares and times networks under the options of a collection, and adds what that costs to its record. The
-/// arguments must outlive the timer.
+/// Prepares and times networks under a collection's options, and adds the cost to its record. Arguments outlive it.
 class CollectTimer {
  public:
   CollectTimer(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,

@@ -15,8 +15,7 @@ struct Accuracies {
   std::string left_out;          ///< how many rows, and why; empty where none
 };
 
-/// Reads a CSV with the columns `architecture` (or `network`) and `accuracy`. Throws FileError, and InputError where no
-/// row is usable.
+/// Reads a CSV of columns `architecture` (or `network`) and `accuracy`. FileError, or InputError without usable rows.
 Accuracies read_accuracies(const std::filesystem::path& file, const nasbench::NetworkSpace& space);
 
 }  // namespace tenshot::datasets

@@ -40,8 +40,7 @@ struct IsolationOptions {
 };
 
 /// The kernel with what surrounds it in that mode: networks whose times are added with these signs. The first is the
-/// one that holds the kernel. Throws InputError where the kernel does not take one image and give one, unless it stands
-/// alone.
+/// one that holds the kernel. Throws InputError where the kernel does not take one image and give one; alone it may.
 struct SignedNetwork {
   nasbench::Network network;
   int sign = 1;

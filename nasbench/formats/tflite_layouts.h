@@ -10,8 +10,7 @@
 
 namespace tenshot::nasbench::tflite {
 
-/// Which tensors are images: those that windows move over, and all of four dimensions that are alike by what computes
-/// one from the other.
+/// Which tensors are images: those that windows move over, and all of four dimensions that operators tie to them.
 class Layouts {
  public:
   explicit Layouts(const TfliteFile& file)

@@ -70,7 +70,8 @@ const std::map<std::string, Function>& functions() {
       {"Floor", [](double x) { return std::floor(x); }},     {"Ceil", [](double x) { return std::ceil(x); }},
       {"Round", [](double x) { return std::nearbyint(x); }}, {"Sqrt", [](double x) { return std::sqrt(x); }},
       {"Exp", [](double x) { return std::exp(x); }},         {"Log", [](double x) { return std::log(x); }},
-      {"Sin", [](double x) { return std::sin(x); }},         {"Cos", [](double x) { return std::cos(x); }}};
+      {"Sin", [](double x) { return std::sin(x); }},         {"Cos", [](double x) { return std::cos(x); }},
+      {"Reciprocal", [](double x) { return 1 / x; }}};
   return table;
 }
 
@@ -82,6 +83,9 @@ OnnxValue constant_of(Shape shape, int element, Numbers numbers) {
   value.shape = value.stored = std::move(shape);
   value.element = element;
   numbers.integer = is_integer(element);
+  for (double& number : numbers.reals) {  // a size that is rounded to a whole number depends on the last bit
+    if (element == TensorProto::FLOAT) number = static_cast<float>(number);
+  }
   value.numbers = std::move(numbers);
   return value;
 }
@@ -162,7 +166,7 @@ Result one_by_one(const onnx::NodeProto& node, const Inputs& inputs) {
     if (type == "Abs") number = std::abs(number);
     if (const auto function = functions().find(type); function != functions().end()) number = function->second(number);
   }
-  return value;
+  return constant_of(value.shape, value.element, *value.numbers);
 }
 
 }  // namespace tenshot::nasbench

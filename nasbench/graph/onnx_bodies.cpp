@@ -1,11 +1,12 @@
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_arithmetic.h"
+#include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_graph_reader.h"
 #include "nasbench/graph/onnx_order.h"
-#include "nasbench/graph/onnx_tensor_folding.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
@@ -42,8 +43,7 @@ double products_since(const Network& network, std::size_t first) {
   return sum;
 }
 
-/// Whether the node, or one in its sub-graphs, names attributes of its function's call. Where a call is given, its
-/// attributes take their places.
+/// Whether the node, or one in its sub-graphs, names attributes of its function's call; `call` puts its own there.
 bool bind_attributes(onnx::NodeProto& node, const onnx::NodeProto* call) {
   auto& attributes = *node.mutable_attribute();
   bool names_any = false;
@@ -197,13 +197,14 @@ void OnnxGraphReader::read_if(const onnx::NodeProto& node, const OnnxValue& cond
                              "' depends on the data: the branch that computes more is counted");
 }
 
-/// A loop of known length, its iterations one after the other. A condition that is computed may end it earlier.
+/// A loop of known length, its iterations one after the other. A condition that is computed may end it earlier; where
+/// that alone ends it, nobody can say how long it is, and what was read of it is read by nothing.
 bool OnnxGraphReader::read_loop(const onnx::NodeProto& node, const Inputs& inputs) {
   if (inputs.size() < 2) return false;
   const OnnxValue *count = inputs[0], *condition = inputs[1];
-  if (count == nullptr || !count->numbers || count->numbers->size() != 1) return false;
+  if (count != nullptr && (!count->numbers || count->numbers->size() != 1)) return false;
   if (condition != nullptr && !truth(*condition)) return false;
-  const std::int64_t most = count->numbers->whole(0);
+  const std::int64_t most = count == nullptr ? std::numeric_limits<std::int64_t>::max() : count->numbers->whole(0);
   const OnnxBody& body = body_of(node, "body");
   const std::size_t carried = inputs.size() - 2;
   if (body.outputs.size() < carried + 1 || body.inputs.size() < carried + 2)
@@ -221,6 +222,7 @@ bool OnnxGraphReader::read_loop(const onnx::NodeProto& node, const Inputs& input
     arguments.insert(arguments.end(), state.begin(), state.end());
     std::vector<OnnxValue> results = run(body, arguments);
     const std::optional<bool> known = truth(results[0]);
+    if (!known && count == nullptr) return false;
     goes_on = known.value_or(true);
     may_end = may_end || !known;
     state.assign(results.begin() + 1, results.begin() + 1 + static_cast<std::ptrdiff_t>(carried));
@@ -237,46 +239,67 @@ bool OnnxGraphReader::read_loop(const onnx::NodeProto& node, const Inputs& input
   return true;
 }
 
-/// Opset 9 and newer: states, then tensors whose elements along an axis are taken one after the other.
+/// States, then tensors whose elements along an axis are taken in turn; in opset 8 a batch of each, after its lengths.
 bool OnnxGraphReader::read_scan(const onnx::NodeProto& node, const Inputs& inputs) {
   const auto opset = file_.opsets.find("");
-  if (opset != file_.opsets.end() && opset->second < 9) return false;
+  const bool batched = opset != file_.opsets.end() && opset->second < 9;
+  if (batched && (inputs.empty() || inputs[0] != nullptr)) return false;
+  std::vector<OnnxValue> values, results;
+  for (std::size_t i = batched ? 1 : 0; i < inputs.size(); ++i) {
+    if (inputs[i] == nullptr) throw FormatError("an input of it is missing");
+    values.push_back(*inputs[i]);
+  }
+  if (!batched) results = scan(node, values);
+  std::vector<std::vector<OnnxValue>> of_batch;
+  const std::int64_t batch = !batched || values.empty() || values[0].shape.empty() ? 0 : values[0].shape[0];
+  for (std::int64_t b = 0; b < batch; ++b) {
+    std::vector<OnnxValue> own;
+    for (const OnnxValue& value : values) {
+      if (value.shape.empty() || value.shape[0] != batch) throw FormatError("its inputs are not of one batch");
+      own.push_back(element(node, value, 0, b));
+    }
+    const std::vector<OnnxValue> made = scan(node, own);
+    of_batch.resize(made.size());
+    for (std::size_t i = 0; i < made.size(); ++i) of_batch[i].push_back(made[i]);
+  }
+  for (const std::vector<OnnxValue>& parts : of_batch) results.push_back(stacked(node, parts, 0, true));
+  for (std::size_t i = 0; i < results.size(); ++i) set(node, static_cast<int>(i), results[i]);
+  return true;
+}
+
+/// What a Scan of these states and tensors gives: its last states, and all that its steps gave.
+std::vector<OnnxValue> OnnxGraphReader::scan(const onnx::NodeProto& node, const std::vector<OnnxValue>& inputs) {
   const std::int64_t scans = integer_attribute(node, "num_scan_inputs", 0);
   if (scans < 1 || scans > static_cast<std::int64_t>(inputs.size())) throw FormatError("it scans no input");
   const std::size_t states = inputs.size() - static_cast<std::size_t>(scans);
-  for (const OnnxValue* input : inputs) {
-    if (input == nullptr) throw FormatError("an input of it is missing");
-  }
   const OnnxBody& body = body_of(node, "body");
   if (body.outputs.size() < states || body.inputs.size() != inputs.size()) throw FormatError("its body does not fit");
   const auto axis_of = [&](const char* name, std::size_t i, std::size_t rank) {
     const std::vector<std::int64_t> axes = integers_attribute(node, name);
     return front_axis(i < axes.size() ? axes[i] : 0, rank);
   };
-  const std::size_t first_axis = axis_of("scan_input_axes", 0, inputs[states]->shape.size());
-  const std::int64_t length = inputs[states]->shape[first_axis];
-  const std::vector<std::int64_t> directions = integers_attribute(node, "scan_input_directions");
-  std::vector<OnnxValue> scanned_inputs, state;
-  for (std::size_t i = 0; i < inputs.size(); ++i) (i < states ? state : scanned_inputs).push_back(*inputs[i]);
+  const std::int64_t length = inputs[states].shape[axis_of("scan_input_axes", 0, inputs[states].shape.size())];
+  std::vector<std::int64_t> directions = integers_attribute(node, "scan_input_directions");
+  if (directions.empty()) directions = integers_attribute(node, "directions");
+  std::vector<OnnxValue> results(inputs.begin(), inputs.begin() + static_cast<std::ptrdiff_t>(states));
   std::vector<std::vector<OnnxValue>> scanned(body.outputs.size() - states);
   for (std::int64_t step = 0; step < length; ++step) {
-    std::vector<OnnxValue> arguments = state;
-    for (std::size_t i = 0; i < scanned_inputs.size(); ++i) {
-      const std::size_t axis = axis_of("scan_input_axes", i, scanned_inputs[i].shape.size());
-      if (scanned_inputs[i].shape[axis] != length) throw FormatError("what it scans is of different lengths");
-      const bool backwards = i < directions.size() && directions[i] == 1;
-      arguments.push_back(element(node, scanned_inputs[i], axis, backwards ? length - 1 - step : step));
+    std::vector<OnnxValue> arguments = results;
+    for (std::size_t i = states; i < inputs.size(); ++i) {
+      const std::size_t axis = axis_of("scan_input_axes", i - states, inputs[i].shape.size());
+      if (inputs[i].shape[axis] != length) throw FormatError("what it scans is of different lengths");
+      const bool backwards = i - states < directions.size() && directions[i - states] == 1;
+      arguments.push_back(element(node, inputs[i], axis, backwards ? length - 1 - step : step));
     }
-    const std::vector<OnnxValue> results = run(body, arguments);
-    state.assign(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(states));
-    for (std::size_t s = 0; s < scanned.size(); ++s) scanned[s].push_back(results[states + s]);
+    results = run(body, arguments);
+    for (std::size_t s = 0; s < scanned.size(); ++s) scanned[s].push_back(std::move(results[states + s]));
+    results.resize(states);
   }
-  for (std::size_t i = 0; i < states; ++i) set(node, static_cast<int>(i), state[i]);
   for (std::size_t s = 0; s < scanned.size(); ++s) {
     const std::size_t rank = scanned[s].empty() ? 1 : scanned[s][0].shape.size() + 1;
-    set(node, static_cast<int>(states + s), stacked(node, scanned[s], axis_of("scan_output_axes", s, rank), true));
+    results.push_back(stacked(node, scanned[s], axis_of("scan_output_axes", s, rank), true));
   }
-  return true;
+  return results;
 }
 
 bool OnnxGraphReader::read_function(const onnx::NodeProto& node, const Inputs& inputs) {

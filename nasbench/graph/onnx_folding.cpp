@@ -8,7 +8,6 @@
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_arithmetic.h"
-#include "nasbench/graph/onnx_tensor_folding.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 

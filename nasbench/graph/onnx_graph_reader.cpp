@@ -141,8 +141,8 @@ void OnnxGraphReader::read_node(const onnx::NodeProto& node) {
   }
   if (depends) return leave_out(node, inputs);
   if (read_special(node, inputs) || read_folded(node, inputs)) return;
+  Inputs all = inputs;
   if (has_sub_graph(node)) {
-    Inputs all = inputs;
     for (const OnnxValue* value : outer_values(node)) {
       depends = depends || value->depends;
       all.push_back(value);
@@ -150,7 +150,7 @@ void OnnxGraphReader::read_node(const onnx::NodeProto& node) {
     if (depends) return leave_out(node, all);
   }
   std::optional<std::vector<OnnxValue>> outputs = output_types(node, inputs);
-  if (!outputs) return leave_out(node, inputs);
+  if (!outputs) return leave_out(node, all);
   const bool is_empty = std::all_of(outputs->begin(), outputs->end(),
                                     [](const OnnxValue& value) { return element_count(value.shape) == 0; });
   if (is_empty || (constant_inputs && !node.input().empty() && !has_sub_graph(node))) {

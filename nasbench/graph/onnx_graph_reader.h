@@ -93,6 +93,7 @@ class OnnxGraphReader {
   void read_if(const onnx::NodeProto& node, const OnnxValue& condition);
   bool read_loop(const onnx::NodeProto& node, const Inputs& inputs);
   bool read_scan(const onnx::NodeProto& node, const Inputs& inputs);
+  std::vector<OnnxValue> scan(const onnx::NodeProto& node, const std::vector<OnnxValue>& inputs);
   const OnnxBody& body_of(const onnx::NodeProto& node, const char* name);
   const OnnxBody& body_of(OnnxFunction& function, const onnx::NodeProto& call);
   std::vector<OnnxValue> run(const OnnxBody& body, const std::vector<OnnxValue>& arguments);
@@ -102,6 +103,8 @@ class OnnxGraphReader {
   // onnx_sequences.cpp
   bool read_sequence(const onnx::NodeProto& node, const Inputs& inputs);
   bool read_split_to_sequence(const onnx::NodeProto& node, const Inputs& inputs);
+  bool read_sequence_map(const onnx::NodeProto& node, const Inputs& inputs);
+  bool read_split(const onnx::NodeProto& node, const Inputs& inputs);
 
   OnnxFile file_;
   const OnnxReadOptions& options_;

@@ -4,9 +4,9 @@
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_inference.h"
 #include "nasbench/graph/onnx_shape_rules.h"
-#include "nasbench/graph/onnx_tensor_folding.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 

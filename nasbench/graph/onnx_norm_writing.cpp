@@ -1,4 +1,4 @@
-#include "nasbench/graph/onnx_norm_writing.h"
+#include "nasbench/graph/onnx_writing.h"
 
 namespace tenshot::nasbench {
 namespace {

@@ -2,10 +2,11 @@
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_arithmetic.h"
+#include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_graph_reader.h"
 #include "nasbench/graph/onnx_order.h"
 #include "nasbench/graph/onnx_shape_rules.h"
-#include "nasbench/graph/onnx_tensor_folding.h"
+#include "nasbench/graph/onnx_writing.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {
@@ -21,8 +22,7 @@ OnnxValue sequence_of(Tensors tensors) {
   return value;
 }
 
-/// Place `input` of a sequence of `count` tensors; where it is left out, the place behind them. Nothing where it is
-/// computed.
+/// Place `input` of a sequence of `count` tensors; left out, the place behind them. Nothing where it is computed.
 std::optional<std::size_t> place_in(const OnnxValue* input, std::size_t count) {
   if (input == nullptr) return count;
   if (!input->numbers || input->numbers->size() != 1) return std::nullopt;
@@ -151,6 +151,8 @@ bool OnnxGraphReader::read_sequence(const onnx::NodeProto& node, const Inputs& i
   }
   if (inputs.empty() || inputs[0] == nullptr) return false;
   if (type == "SplitToSequence") return read_split_to_sequence(node, inputs);
+  if (type == "SequenceMap") return read_sequence_map(node, inputs);
+  if (type == "Split") return read_split(node, inputs);
   if (type == "Optional" || type == "OptionalGetElement") {
     set(node, 0, *inputs[0]);
     return true;
@@ -226,6 +228,51 @@ bool OnnxGraphReader::read_split_to_sequence(const onnx::NodeProto& node, const 
     }
   }
   set(node, 0, sequence_of(std::move(parts)));
+  return true;
+}
+
+/// A body, once for each tensor of the first sequence; of other sequences it reads the tensor at the same place.
+bool OnnxGraphReader::read_sequence_map(const onnx::NodeProto& node, const Inputs& inputs) {
+  if (inputs[0]->sequence == nullptr) return false;
+  const OnnxBody& body = body_of(node, "body");
+  std::vector<Tensors> made(body.outputs.size());
+  for (std::size_t i = 0; i < inputs[0]->sequence->size(); ++i) {
+    Tensors arguments;
+    for (const OnnxValue* input : inputs) {
+      const bool is_sequence = input != nullptr && input->sequence != nullptr;
+      if (input == nullptr || (is_sequence && i >= input->sequence->size())) throw FormatError("an input is missing");
+      arguments.push_back(is_sequence ? (*input->sequence)[i] : *input);
+    }
+    const Tensors results = run(body, arguments);
+    for (std::size_t s = 0; s < made.size(); ++s) made[s].push_back(results[s]);
+  }
+  for (std::size_t s = 0; s < made.size(); ++s) set(node, static_cast<int>(s), sequence_of(std::move(made[s])));
+  return true;
+}
+
+/// A Split with parts that are empty is one without them: they are constants.
+bool OnnxGraphReader::read_split(const onnx::NodeProto& node, const Inputs& inputs) {
+  const auto sizes = inputs[0]->constant ? std::nullopt : split_sizes(node, inputs);
+  if (!sizes || std::count(sizes->begin(), sizes->end(), 0) == 0) return false;
+  OnnxValue none = typed_as(*inputs[0], inputs[0]->shape);
+  none.constant = true;
+  none.shape[front_axis(integer_attribute(node, "axis", 0), none.shape.size())] = 0;
+  none.stored = none.shape;
+  onnx::NodeProto rest;
+  rest.set_op_type("Split");
+  rest.set_name(node.name());
+  rest.add_input(node.input(0));
+  add_integer(rest, "axis", integer_attribute(node, "axis", 0));
+  std::vector<std::int64_t> full;
+  for (std::size_t i = 0; i < sizes->size(); ++i) {
+    const int output = static_cast<int>(i);
+    if ((*sizes)[i] == 0) set(node, output, none);
+    if ((*sizes)[i] == 0 || output >= node.output_size()) continue;
+    rest.add_output(node.output(output));
+    full.push_back((*sizes)[i]);
+  }
+  add_integers(rest, "split", full);
+  read_node(rest);
   return true;
 }
 

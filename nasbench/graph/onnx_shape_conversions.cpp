@@ -4,8 +4,8 @@
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/onnx_conversion.h"
+#include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_shape_rules.h"
-#include "nasbench/graph/onnx_tensor_folding.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench::onnx_conversions {

@@ -7,17 +7,19 @@
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
+#include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_inference.h"
-#include "nasbench/graph/onnx_tensor_folding.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
 
-OnnxTypes broadcast(const onnx::NodeProto&, const OnnxInputs& inputs) {
+OnnxTypes broadcast(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (given(inputs, 1) == nullptr) return std::nullopt;
-  return one_type(*inputs[0], broadcast_shape(inputs[0]->shape, inputs[1]->shape));
+  OnnxTypes types = one_type(*inputs[0], broadcast_shape(inputs[0]->shape, inputs[1]->shape));
+  if (node.op_type().find("OrEqual") != std::string::npos) types->front()->element = onnx::TensorProto::BOOL;
+  return types;
 }
 
 /// Besides the output, the mean and the deviation, which have 1 in the place of every axis that was normalised.
@@ -144,6 +146,13 @@ OnnxTypes deformable(const onnx::NodeProto&, const OnnxInputs& inputs) {
   return one_type(*inputs[0], shape);
 }
 
+/// Where input 2 says the shape.
+OnnxTypes unpooled(const onnx::NodeProto&, const OnnxInputs& inputs) {
+  const OnnxValue* size = given(inputs, 2);
+  if (size == nullptr || !size->numbers) return std::nullopt;
+  return one_type(*inputs[0], whole_numbers(*size));
+}
+
 /// A grid of positions for an image of batch × channels × the extents that input 1 says.
 OnnxTypes affine_grid(const onnx::NodeProto&, const OnnxInputs& inputs) {
   const OnnxValue* size = given(inputs, 1);
@@ -183,11 +192,12 @@ const std::map<std::string, Rule>& rules() {
        {column_to_image, "Col2Im"},
        {deformable, "DeformConv"},
        {affine_grid, "AffineGrid"},
+       {unpooled, "MaxUnpool"},
        {grid_sample, "GridSample"},
        {one_hot, "OneHot"},
        {attention_types, "Attention"},
        {einsum_types, "Einsum"},
-       {broadcast, "BitwiseAnd BitwiseOr BitwiseXor"},
+       {broadcast, "BitwiseAnd BitwiseOr BitwiseXor GreaterOrEqual LessOrEqual"},
        {same_type,
         "Gelu Mish GroupNormalization RMSNormalization MeanVarianceNormalization SimplifiedLayerNormalization "
         "RotaryEmbedding Swish Silu BitwiseNot TensorScatter"}});
@@ -307,7 +317,7 @@ std::optional<std::vector<InferredType>> own_types(const onnx::NodeProto& node, 
     return inferred_types(one_side, opset, inputs);
   }
   if (type == "Resize" && opset >= 18) return resize(node, inputs);
-  if (type == "Split" && opset >= 18) return split(node, inputs);
+  if (type == "Split" && (opset >= 18 || attribute(node, "split") != nullptr)) return split(node, inputs);
   if (type.rfind("Reduce", 0) == 0) return reduction(node, inputs);
   const auto rule = rules().find(type);
   return rule == rules().end() ? std::nullopt : rule->second(node, inputs);

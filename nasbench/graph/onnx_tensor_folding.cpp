@@ -1,11 +1,10 @@
-#include "nasbench/graph/onnx_tensor_folding.h"
-
 #include <algorithm>
 #include <string>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_arithmetic.h"
+#include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_shape_rules.h"
 #include "nasbench/support/error.h"
 
@@ -194,7 +193,7 @@ Result fold_reduction(const onnx::NodeProto& node, const Inputs& inputs) {
   const std::vector<bool> reduced = reduced_axes(node, inputs);
   const std::string& type = node.op_type();
   const bool extreme = type == "ReduceMax" || type == "ReduceMin", product = type == "ReduceProd";
-  if (!data.numbers->integer || (extreme && data.numbers->size() == 0)) return std::nullopt;
+  if (extreme && data.numbers->size() == 0) return std::nullopt;
   Shape kept, shape;
   for (std::size_t i = 0; i < reduced.size(); ++i) {
     kept.push_back(reduced[i] ? 1 : data.shape[i]);
@@ -204,8 +203,17 @@ Result fold_reduction(const onnx::NodeProto& node, const Inputs& inputs) {
   Numbers numbers;
   std::vector<bool> begun(static_cast<std::size_t>(element_count(kept)), false);
   numbers.integers.assign(begun.size(), product ? 1 : 0);
+  numbers.reals.assign(begun.size(), product ? 1 : 0);
   for (std::size_t i = 0; i < data.numbers->size(); ++i) {
     const std::size_t place = broadcast_index(kept, data.shape, i);
+    if (!data.numbers->integer) {
+      const double number = data.numbers->reals[i];
+      double& total = numbers.reals[place];
+      const double larger = type == "ReduceMax" ? std::max(total, number) : std::min(total, number);
+      total = !begun[place] ? number : extreme ? larger : product ? total * number : total + number;
+      begun[place] = true;
+      continue;
+    }
     const std::int64_t number = data.numbers->integers[i];
     std::int64_t& total = numbers.integers[place];
     if (!begun[place]) {

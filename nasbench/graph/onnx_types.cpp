@@ -14,8 +14,7 @@
 namespace tenshot::nasbench {
 namespace {
 
-/// Whether the shape of an output follows from numbers that are computed: the length is found in the data, or an input
-/// says it that is no constant.
+/// Whether the shape of an output follows from data: a length found in them, or said by an input that is no constant.
 bool follows_from_data(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
   static const std::set<std::string> always = {"NonMaxSuppression", "NonZero", "Unique", "Compress", "StringSplit"};
   /// Operators whose inputs say the shape, from the first or from the second on.
@@ -59,8 +58,7 @@ double sum_of(const std::map<std::string, std::int64_t>& elements) {
 
 }  // namespace
 
-/// The types of the node's outputs as we or libonnx infer them; what neither does the file has to say. Nothing where
-/// nobody can say it beforehand.
+/// The types of the node's outputs as we, libonnx or the file say them. Nothing where nobody can beforehand.
 std::optional<std::vector<OnnxValue>> OnnxGraphReader::output_types(const onnx::NodeProto& node, const Inputs& inputs) {
   const auto opset = file_.opsets.find(node.domain());
   constexpr std::int64_t newest = 1000;
@@ -108,8 +106,7 @@ std::optional<OnnxValue> OnnxGraphReader::declared(const onnx::NodeProto& node, 
   return value;
 }
 
-/// Leaves out the node, and with it all that reads its outputs. What it reads itself is an output of the network that
-/// is left.
+/// Leaves out the node, and with it all that reads its outputs. What it reads is an output of the network that is left.
 void OnnxGraphReader::leave_out(const onnx::NodeProto& node, const Inputs& inputs) {
   bool is_cause = true;
   for (const OnnxValue* input : inputs) {
@@ -167,8 +164,8 @@ void OnnxGraphReader::remark_on_what_is_left_out() {
   constexpr double too_much = 0.5;
   if (network_.outputs.empty() || share > too_much) {
     throw FormatError("the length of the output of " + cause + " depends on the data, and " + rest + weights +
-                      ", would be left out: too much to say what the network costs; cut the file before it "
-                      "(onnx.utils.extract_model)");
+                      ", would be left out: too much to say what the network costs; make what decides it a "
+                      "constant, or cut the file before it (onnx.utils.extract_model)");
   }
   network_.remarks.push_back("the length of the output of " + cause + " depends on the data; it and " + rest +
                              " are left out" + weights);

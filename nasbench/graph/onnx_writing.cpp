@@ -5,7 +5,6 @@
 #include <map>
 
 #include "nasbench/graph/onnx_conversion.h"
-#include "nasbench/graph/onnx_norm_writing.h"
 #include "nasbench/support/error.h"
 
 namespace tenshot::nasbench {

@@ -66,4 +66,12 @@ void add_integer(onnx::NodeProto& node, const char* name, std::int64_t value);
 void add_real(onnx::NodeProto& node, const char* name, double value);
 void add_text(onnx::NodeProto& node, const char* name, const std::string& value);
 
+/// A reshape of `input`, whose one output has the name that is given back.
+std::string reshaped(OnnxNodeWriting& w, const std::string& name, const std::string& input, const Shape& shape);
+
+/// As write_operator(), of norms.
+onnx::NodeProto& batch_norm(OnnxNodeWriting& w);
+onnx::NodeProto& layer_norm(OnnxNodeWriting& w);
+onnx::NodeProto& group_norm(OnnxNodeWriting& w);
+
 }  // namespace tenshot::nasbench

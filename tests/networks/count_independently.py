@@ -1,8 +1,8 @@
 """Counts products, parameters and output shapes of ONNX models on its own, and compares `tenshot network describe`.
 
-The models are those of Debian's package libonnx-testdata, whose outputs were computed by other programs, or of folders
-that hold a model.onnx with test_data_set_0 beside it. A model is equal, read in part (the rest is named in a remark),
-refused, or different.
+The models are those of Debian's package libonnx-testdata, whose outputs were computed by other programs, and the exports
+of torchvision's networks in the folder that TENSHOT_EXPORTS names, which PyTorch itself counted (export_networks.py writes
+both); or those of the folders given. A model is equal, read in part (the rest is named in a remark), refused, or different.
 
 Run by Debian's python3 with python3-onnx:
   python3 count_independently.py --tenshot build/tenshot [--list] [FOLDER ...]
@@ -12,6 +12,7 @@ import argparse
 import collections
 import json
 import math
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -220,19 +221,37 @@ class Count:
         return self.shapes[name]
 
 
+class TorchCount:
+    """What PyTorch counted of an export, and the constants that its exporter wrote beside the parameters, such as scales
+    of norms that have none. Dimensions that the file leaves open are those of an image."""
+
+    def __init__(self, path):
+        counts = json.loads(path.with_suffix(".counts.json").read_text())
+        self.products, self.parameters = counts["products"], counts["parameters"]
+        self.outputs = [[tuple(shape) for shape in counts["outputs"]]]
+        graph = onnx.load(str(path), load_external_data=False).graph
+        self.given = {value.name: (1, 3, 224, 224) for value in graph.input if shape_of(value) is None}
+        constants = {node.output[0]: attribute(node, "value") for node in graph.node if node.op_type == "Constant"}
+        read = {node.input[place] for node in graph.node
+                for place in TRAINED_OPERANDS.get(node.op_type, range(len(node.input))) if place < len(node.input)}
+        elements = [math.prod(tensor.dims) for name, tensor in constants.items()
+                    if name in read and tensor.data_type == onnx.TensorProto.FLOAT]
+        self.parameters += sum(count for count in elements if count > 1)
+
+
 def is_part(found, all_shapes):
     """Whether `found` are those of `all_shapes`, in their order, that are no constants."""
     rest = iter(all_shapes)
     return all(shape in rest for shape in found)
 
 
-def compared(tenshot, folder):
+def compared(tenshot, path):
     """The class of a model, and what is to be said of it."""
     try:
-        count = Count(folder)
+        count = TorchCount(path) if path.with_suffix(".counts.json").exists() else Count(path.parent)
     except Unknown as reason:
         return "not counted here", str(reason)
-    command = [tenshot, "network", "describe", "--json", str(folder / "model.onnx")]
+    command = [tenshot, "network", "describe", "--json", str(path)]
     for name, shape in count.given.items():
         command += ["--shape", f"{name}={'x'.join(map(str, shape))}"]
     run = subprocess.run(command, capture_output=True, text=True)
@@ -252,25 +271,38 @@ def compared(tenshot, folder):
     return ("different", "; ".join(differences)) if differences else ("equal", "")
 
 
+def report(tenshot, title, models, lists):
+    """Prints the table of some models, and says how many are different."""
+    table = collections.Counter()
+    for path in models:
+        kind, reason = compared(tenshot, path)
+        table[kind] += 1
+        if kind == "different" or (lists and kind != "equal"):
+            print(f"{kind}: {path.parent.parent.name}/{path.parent.name}/{path.name}: {reason}")
+    print(f"{title}: {len(models)} models")
+    for kind in ("equal", "in part", "refused", "not counted here", "different"):
+        print(f"{kind:16} {table[kind]:5}  {100 * table[kind] / len(models):5.1f} %")
+    return table["different"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tenshot", required=True)
     parser.add_argument("--list", action="store_true", help="every model that is not equal, with the reason")
-    parser.add_argument("folders", nargs="*", type=Path, default=[TEST_DATA])
+    parser.add_argument("folders", nargs="*", type=Path)
     arguments = parser.parse_args()
-    models = sorted(path.parent for folder in arguments.folders for path in folder.rglob("model.onnx"))
-    if not models:
-        print(f"skipped: no model.onnx in {', '.join(map(str, arguments.folders))} (Debian: libonnx-testdata)")
+    exports = [Path(os.environ["TENSHOT_EXPORTS"])] if os.environ.get("TENSHOT_EXPORTS") else []
+    different, found = 0, False
+    for folder in arguments.folders or [TEST_DATA, *exports]:
+        models = sorted(folder.rglob("model.onnx")) or [
+            counts.with_name(counts.name.replace(".counts.json", ".onnx")) for counts in sorted(folder.glob("*.counts.json"))]
+        if models:
+            found = True
+            different += report(arguments.tenshot, folder, models, arguments.list)
+    if not found:
+        print("skipped: there are no models (Debian: libonnx-testdata)")
         return SKIPPED
-    table = collections.Counter()
-    for folder in models:
-        kind, reason = compared(arguments.tenshot, folder)
-        table[kind] += 1
-        if kind == "different" or (arguments.list and kind != "equal"):
-            print(f"{kind}: {folder.parent.name}/{folder.name}: {reason}")
-    for kind in ("equal", "in part", "refused", "not counted here", "different"):
-        print(f"{kind:16} {table[kind]:5}  {100 * table[kind] / len(models):5.1f} %")
-    return 1 if table["different"] else 0
+    return 1 if different else 0
 
 
 if __name__ == "__main__":

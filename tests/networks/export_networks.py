@@ -1,13 +1,19 @@
-"""Writes the ONNX exports that the tests of the ONNX reader read, with random weights, into the folder given.
+"""Writes the ONNX exports that the tests of the ONNX reader read, with random weights, into the folder given, and beside
+each NAME.counts.json: what PyTorch itself multiplies while it runs the network, its parameters, and its outputs' shapes.
 
 Run by Debian's python3 with python3-torchvision: python3 export_networks.py OUT_DIR [NAME ...]
+A NAME is one of those below, or `families` for one network of each further family that torchvision has,
+or of those that are named behind it.
 """
+import json
+import math
 import sys
 import warnings
 from pathlib import Path
 
 import torch
 import torchvision
+from torch.utils._python_dispatch import TorchDispatchMode
 
 warnings.filterwarnings("ignore")
 
@@ -55,13 +61,82 @@ NETWORKS["mobilenet_v1"] = MobileNetV1
 NETWORKS["vit_tiny"] = vit_tiny
 # Larger ones, which are exported when they are named.
 ON_REQUEST = {"alexnet": of_torchvision("alexnet"), "googlenet": googlenet}
+FAMILIES = """convnext_tiny efficientnet_v2_s maxvit_t mnasnet0_75 regnet_x_400mf regnet_y_800mf resnext50_32x4d swin_t
+vgg11_bn vit_b_32 wide_resnet50_2 inception_v3 mc3_18 r2plus1d_18 r3d_18 s3d deeplabv3_mobilenet_v3_large
+fcn_resnet50 lraspp_mobilenet_v3_large raft_small fasterrcnn_mobilenet_v3_large_320_fpn fcos_resnet50_fpn
+keypointrcnn_resnet50_fpn maskrcnn_resnet50_fpn retinanet_resnet50_fpn ssd300_vgg16 ssdlite320_mobilenet_v3_large""".split()
 
 
-def export(network, path, opset, **options):
+def of_family(name):
+    """With no weights of anybody's; Inception without its second head, which is for training."""
+    options = {"weights": None}
+    if "rcnn" in name or name.startswith(("fcos", "retinanet", "ssd", "deeplab", "fcn", "lraspp")):
+        options["weights_backbone"] = None
+    if name == "inception_v3":
+        options.update(aux_logits=False, init_weights=False)
+    return torchvision.models.get_model(name, **options)
+
+
+def inputs_of(name):
+    if name in ("mc3_18", "r2plus1d_18", "r3d_18", "s3d"):  # frames come behind channels
+        return (torch.zeros(1, 3, 16, *(2 * [224 if name == "s3d" else 112])),)
+    if name.startswith("raft"):
+        return torch.zeros(1, 3, 128, 160), torch.zeros(1, 3, 128, 160)
+    return (torch.zeros(1, 3, 224, 224),)
+
+
+def tensors_in(values):
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from tensors_in(value)
+
+
+class Multiplied(TorchDispatchMode):
+    """Counts multiply-adds of what runs within: every network ends in these operators. What depends on no input is
+    computed when a runtime loads the network, and is none of them."""
+
+    def __init__(self, inputs):
+        super().__init__()
+        self.products = 0
+        self.depend = {tensor.data_ptr() for tensor in inputs}
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        depends = any(tensor.data_ptr() in self.depend for tensor in tensors_in(args))
+        made = function(*args, **(kwargs or {}))
+        for tensor in tensors_in([made]):  # memory that was freed is given out again
+            (self.depend.add if depends else self.depend.discard)(tensor.data_ptr())
+        name = function.__name__.split(".")[0] if depends else ""
+        if name in ("convolution", "_convolution"):
+            self.products += (args[0] if args[6] else made).numel() * math.prod(args[1].shape[1:])
+        elif name in ("mm", "bmm"):
+            self.products += made.numel() * args[0].shape[-1]
+        elif name in ("addmm", "baddbmm"):
+            self.products += made.numel() * args[1].shape[-1]
+        return made
+
+
+def shapes_of(made):
+    if isinstance(made, torch.Tensor):
+        return [list(made.shape)]
+    return [shape for value in (made.values() if isinstance(made, dict) else made) for shape in shapes_of(value)]
+
+
+def count(network, inputs, path):
+    with Multiplied(inputs) as multiplied:  # with gradients: without, transformers take one fused operator
+        made = network(*inputs)
+    counts = {"products": multiplied.products, "parameters": sum(p.numel() for p in network.parameters()),
+              "outputs": shapes_of(made)}
+    path.write_text(json.dumps(counts) + "\n")
+
+
+def export(network, path, opset, inputs=(torch.zeros(1, 3, 224, 224),), **options):
+    names = {"input_names": ["input"], "output_names": ["output"]} if len(inputs) == 1 else {}
     # PRESERVE keeps batch norms apart; without it the exporter folds them into convolutions.
-    torch.onnx.export(network, torch.zeros(1, 3, 224, 224), str(path), opset_version=opset,
-                      training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False,
-                      input_names=["input"], output_names=["output"], **options)
+    torch.onnx.export(network, inputs, str(path), opset_version=opset, training=torch.onnx.TrainingMode.PRESERVE,
+                      do_constant_folding=False, **names, **options)
+    count(network, inputs, path.with_suffix(".counts.json"))
 
 
 def make_distinct(network):
@@ -75,7 +150,17 @@ def main():
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(1)
-    for name in sys.argv[2:] or NETWORKS:
+    names = sys.argv[2:] or list(NETWORKS)
+    if names[0] == "families":
+        for name in names[1:] or FAMILIES:
+            network = of_family(name).eval()
+            make_distinct(network)
+            try:
+                export(network, folder / f"{name}.onnx", 16, inputs_of(name))
+            except torch.onnx.errors.OnnxExporterError as error:
+                print(f"{name} cannot be exported: {error}")
+        return
+    for name in names:
         network = {**NETWORKS, **ON_REQUEST}[name]().eval()
         make_distinct(network)
         export(network, folder / f"{name}.onnx", 13)

@@ -29,8 +29,7 @@ std::string three_digits(double value) {
   return decimals(value, value > 0 ? std::clamp(2 - static_cast<int>(std::floor(std::log10(value))), 0, 9) : 2);
 }
 
-/// "1.30 ms (90 %: 1.24 to 1.38)" in the quantity's unit, a line for each; before it the architecture and a tab where
-/// `names` has them.
+/// "1.30 ms (90 %: 1.24 to 1.38)" in the quantity's unit, a line each, after the architecture and a tab with `names`.
 void print(const trainer::Predictions& predictions, double confidence, const std::vector<std::string>& names,
            datasets::Quantity quantity) {
   const std::string percent = significant_digits(100 * confidence, 4);
@@ -64,8 +63,7 @@ nlohmann::json rows_of(const std::vector<nasbench::Architecture>& architectures,
   return rows;
 }
 
-/// The predictions that --limit and --fastest leave: the architectures within the limit, the fastest first, equals in
-/// the order they had.
+/// The predictions that --limit and --fastest leave: the architectures within the limit, the fastest first.
 struct Choice {
   std::vector<nasbench::Architecture> architectures;
   trainer::Predictions predictions;

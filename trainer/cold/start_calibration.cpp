@@ -120,8 +120,7 @@ class Calibration {
     }
   }
 
-  /// What the family of kernels that costs something once took for that: the first of its layers, less what such an
-  /// execution takes otherwise.
+  /// What a family of kernels took that costs something once: its first layer, less what that takes otherwise.
   void take_once() {
     if (!once_layer_) return;
     KernelStages& first = stages_.layers[*once_layer_].kernels[used_[*once_layer_]];

@@ -28,8 +28,7 @@ std::string required_text(const JsonReader& reader, const char* key) {
   return value.get<std::string>();
 }
 
-/// Gives devices of which no error was seen the mean quantiles of others, and those of few the wider of theirs and
-/// that mean.
+/// Gives devices of which no error was seen the mean quantiles of others, those of few the wider of theirs and that.
 void lend_quantiles(const OwnFits& lender, OwnFits& fits) {
   constexpr std::size_t few = 40;
   if (lender.probabilities.empty()) return;

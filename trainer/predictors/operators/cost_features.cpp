@@ -22,8 +22,13 @@ bool knows(const FeatureMap& map, std::size_t feature) {
   return std::binary_search(map.raw.begin(), map.raw.end(), feature);
 }
 
-bool is_measured(const FeatureMap& map, std::size_t group) {
-  return std::find(map.unmeasured.begin(), map.unmeasured.end(), operator_group_name(group)) == map.unmeasured.end();
+bool is_measured(const FeatureMap& map, const std::string& name) {
+  return std::find(map.unmeasured.begin(), map.unmeasured.end(), name) == map.unmeasured.end();
+}
+
+bool is_measured(const FeatureMap& map, const nasbench::OperatorSpecification& specification) {
+  const std::string name = unusual_operator(specification);
+  return name.empty() || (map.unusual.count(name) != 0 && is_measured(map, name));
 }
 
 constexpr std::size_t measures_of_start = 2;  ///< count and arithmetic
@@ -34,7 +39,8 @@ std::size_t count_of(std::size_t group) { return 1 + group * measures_of_group; 
 /// that the pool saw; none where there is none, or where unknown operators are left out.
 std::optional<std::size_t> counts_as(const FeatureMap& map, std::size_t group, UnknownOperators unknown) {
   const bool seen = knows(map, count_of(group));  // every operator counts, so a group that was seen has its count
-  if (unknown == UnknownOperators::left_out && !(seen && is_measured(map, group))) return std::nullopt;
+  if (unknown == UnknownOperators::left_out && !(seen && is_measured(map, operator_group_name(group))))
+    return std::nullopt;
   if (seen) return group;
   for (const std::size_t other : stand_in_groups(group)) {
     if (knows(map, count_of(other))) return other;
@@ -136,8 +142,7 @@ Parts parts_of(const NetworkSpace& space, const std::vector<Architecture>& archi
   return parts;
 }
 
-/// The groups that a network makes ready, given those of its operators: each once, stand-ins in the place of groups
-/// that the pool never saw.
+/// The groups that a network makes ready, given those of its operators: each once, with stand-ins for unseen ones.
 std::set<std::size_t> first_uses_of(const FeatureMap& map, const std::set<std::size_t>& groups,
                                     UnknownOperators unknown) {
   std::set<std::size_t> used;
@@ -238,6 +243,7 @@ FeatureMap make_feature_map(const NetworkSpace& space, const std::vector<Archite
   }
   sum[0] = static_cast<double>(architectures.size());
   FeatureMap map;
+  for (const Architecture& architecture : architectures) map.unusual.merge(unusual_operators(space, architecture));
   std::vector<double> unit;
   for (std::size_t f = 0; f < known_feature_count(); ++f) {
     const double mean = sum[static_cast<Eigen::Index>(f)] / static_cast<double>(architectures.size());
@@ -252,7 +258,13 @@ FeatureMap make_feature_map(const NetworkSpace& space, const std::vector<Archite
 
 FeatureTable feature_table(const FeatureMap& map, const NetworkSpace& space,
                            const std::vector<Architecture>& architectures, UnknownOperators unknown) {
-  const Parts parts = parts_of(space, architectures);
+  Parts parts = parts_of(space, architectures);
+  for (std::size_t p = 0; unknown == UnknownOperators::left_out && p < parts.keys.size(); ++p) {
+    auto& own = parts.operators[p];
+    own.erase(std::remove_if(own.begin(), own.end(), [&](const auto& s) { return !is_measured(map, s); }), own.end());
+    parts.raw[p] = raw_features(own);
+    parts.raw[p][0] = 0;
+  }
   const std::size_t decisions = map.decision_features();
   FeatureTable table;  // blocks: the base, one for each option, one for each part; of starts one for each group
   const std::size_t blocks = 1 + decisions + parts.keys.size() + (map.of_starts() ? operator_group_count() : 0);
@@ -301,6 +313,14 @@ Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::Oper
   return features.transpose();
 }
 
+std::set<std::string> unusual_operators(const NetworkSpace& space, const Architecture& network) {
+  std::set<std::string> names;
+  if (space.search_space() != nullptr) return names;  // whose networks are made of the same operators
+  for (const nasbench::OperatorSpecification& s : space.operator_list(network)) names.insert(unusual_operator(s));
+  names.erase("");
+  return names;
+}
+
 std::vector<std::string> unknown_groups(const FeatureMap& map, const NetworkSpace& space,
                                         const Architecture& architecture) {
   const std::vector<nasbench::OperatorSpecification> list = space.operator_list(architecture);
@@ -308,13 +328,15 @@ std::vector<std::string> unknown_groups(const FeatureMap& map, const NetworkSpac
   std::vector<std::string> names;
   for (std::size_t group = 0; group < operator_group_count(); ++group) {
     const std::size_t count = 1 + group * measures_of_group;
-    if (raw[static_cast<Eigen::Index>(count)] > 0 && !(knows(map, count) && is_measured(map, group))) {
-      std::set<std::string> types;
-      for (const nasbench::OperatorSpecification& s : list) {
-        if (s.kind == nasbench::OperatorKind::opaque && operator_group_index(s) == group) types.insert(s.name);
-      }
-      names.push_back(operator_group_name(group) + (types.empty() ? "" : ": " + joined(types)));
+    if (raw[static_cast<Eigen::Index>(count)] <= 0) continue;
+    const bool measured = knows(map, count) && is_measured(map, operator_group_name(group));
+    std::set<std::string> types;
+    for (const nasbench::OperatorSpecification& s : list) {
+      if (s.kind != nasbench::OperatorKind::opaque || operator_group_index(s) != group) continue;
+      if (!measured || !is_measured(map, s)) types.insert(operator_type_of(s));
     }
+    if (measured && types.empty()) continue;
+    names.push_back(operator_group_name(group) + (types.empty() ? "" : ": " + joined(types)));
   }
   return names;
 }

@@ -3,6 +3,7 @@
 #include <Eigen/Core>
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -43,8 +44,9 @@ struct FeatureMap {
   Eigen::VectorXd unit;                ///< [raw.size()], positive
   std::vector<int> options;            ///< options of each decision of a layered space; else empty
   std::vector<OperatorTimes> learned;  ///< one for each further block; none in a layered space
-  /// Names of groups that other devices of the pool measured and the device that is predicted did not; of a known
-  /// device.
+  std::set<std::string> unusual;       ///< operators of the pool's networks, see unusual_operator()
+  /// Names of groups and of unusual operators that other devices of the pool measured and the known device that is
+  /// predicted did not.
   std::vector<std::string> unmeasured;
 
   std::size_t operator_features() const { return raw.size(); }
@@ -90,8 +92,12 @@ FeatureTable feature_table(const FeatureMap& map, const nasbench::NetworkSpace& 
 /// pool never saw, another stands in.
 Eigen::VectorXd features_of_operator(const FeatureMap& map, const nasbench::OperatorSpecification& specification);
 
+/// The unusual operators of a network by name.
+std::set<std::string> unusual_operators(const nasbench::NetworkSpace& space, const nasbench::Architecture& network);
+
 /// Names of the groups in `architecture` that no network of the pool had, or none that the known device measured;
-/// behind them, the types of the operators in them that are of no kind of ours: "recurrent: GRU, LSTM".
+/// behind them, the types of the operators in them that are of no kind of ours: "recurrent: GRU, LSTM". Unusual
+/// operators that were not measured stand there with their groups.
 std::vector<std::string> unknown_groups(const FeatureMap& map, const nasbench::NetworkSpace& space,
                                         const nasbench::Architecture& architecture);
 

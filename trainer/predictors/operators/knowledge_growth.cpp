@@ -18,8 +18,7 @@ namespace {
 
 using Eigen::Index;
 
-/// For each feature of a wider map its place in the narrower one, −1 where that has it not. What follows the operators'
-/// features keeps its order.
+/// For each feature of a wider map its place in the narrower one, or −1. What follows the operators' keeps its order.
 using Places = std::vector<Index>;
 
 Places widen(FeatureMap& map, const FeatureMap& other) {
@@ -96,6 +95,11 @@ Places widen(FeatureMap& map, CostLibrary& library, const FeatureMap& other) {
     for (auto& groups : library.unmeasured)
       if (group) groups.push_back(operator_group_name(*group));
   }
+  for (const std::string& name : other.unusual) {
+    for (auto& names : library.unmeasured)
+      if (map.unusual.count(name) == 0) names.push_back(name);
+  }
+  map.unusual.insert(other.unusual.begin(), other.unusual.end());
   if (!library.places.compared()) return places;
   Eigen::VectorXd& typical = library.places.typical_costs;
   typical = widened(typical.transpose(), places, before).transpose();
@@ -123,8 +127,7 @@ struct OwnCosts {
   double noise = 0;       ///< σ of log latency that the costs leave at least
 };
 
-/// Costs that few networks determine are what adapting the library to them says, with its noise; many networks
-/// determine their own.
+/// Costs that few networks determine are what adapting the library to them says; many networks determine theirs.
 OwnCosts costs_of(const PoolNumbers& numbers, const CostLibrary& own, Index device, const CostLibrary& library,
                   const PosteriorOptions& options) {
   constexpr std::size_t few = 60;
@@ -186,7 +189,8 @@ void grow(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool, con
         std::max(found.noise, std::sqrt(known.select(error.square(), 0).sum() / static_cast<double>(known.count())));
   }
   add_new_costs(places, numbers, own.costs, library.costs);
-  for (auto& groups : unmeasured_groups(map, numbers)) library.unmeasured.push_back(std::move(groups));
+  for (auto& groups : unmeasured_groups(map, numbers, *pool.space, networks))
+    library.unmeasured.push_back(std::move(groups));
   if (!library.block.empty()) library.block.resize(static_cast<std::size_t>(before + added), 0);
   library.costs.conservativeResize(before + added, Eigen::NoChange);
   library.costs.bottomRows(added) = own.costs;

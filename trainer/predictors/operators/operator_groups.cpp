@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "nasbench/graph/operator_products.h"
+
 namespace tenshot::trainer::operators {
 namespace {
 
@@ -137,6 +139,15 @@ std::size_t operator_group_index(const OperatorSpecification& specification) {
 std::string operator_group_of(const OperatorSpecification& specification) {
   const std::optional<std::size_t> group = group_of(specification);
   return group ? group_names.at(*group) : std::string();
+}
+std::string operator_type_of(const OperatorSpecification& s) {
+  const bool is_image = s.inputs.empty() || s.inputs[0].size() == 4 || s.name.find("Conv") == std::string::npos;
+  return is_image ? s.name : std::to_string(s.inputs[0].size() - 2) + "-D " + s.name;
+}
+std::string unusual_operator(const OperatorSpecification& s) {
+  const std::size_t group = operator_group_index(s);
+  const bool is_usual = group == opaque || group == recurrent || (group == linear && !nasbench::is_packed_product(s));
+  return s.kind != OperatorKind::opaque || is_usual ? "" : group_names.at(group) + ": " + operator_type_of(s);
 }
 std::size_t raw_feature_count() { return 1 + group_count * measures_of_group; }
 

@@ -18,6 +18,11 @@ const std::string& operator_group_name(std::size_t group);
 std::size_t operator_group_index(const nasbench::OperatorSpecification& specification);
 /// The name of that group; empty for an operator that moves no number.
 std::string operator_group_of(const nasbench::OperatorSpecification& specification);
+/// The name of an operator that is of no kind of ours, with its dimensions where it is a convolution: "3-D Conv".
+std::string operator_type_of(const nasbench::OperatorSpecification& specification);
+/// "convolution: 3-D Conv": group and type of an operator that is of no kind of ours, is counted with those of a group,
+/// and may cost otherwise than they do: other convolutions, packed weights, attention. Empty for all others.
+std::string unusual_operator(const nasbench::OperatorSpecification& specification);
 
 /// Groups that stand in for one that a pool never saw, the most alike first. Where the pool saw none of them either,
 /// the group costs nothing of its own.

@@ -118,6 +118,7 @@ void put_features(Archive& archive, const FeatureMap& map) {
   }
   if (!learned.empty()) archive.card["features"]["learned"] = std::move(learned);
   if (!map.unmeasured.empty()) archive.card["features"]["unmeasured"] = map.unmeasured;
+  if (!map.unusual.empty()) archive.card["features"]["unusual"] = map.unusual;
 }
 
 namespace {
@@ -145,6 +146,7 @@ OperatorTimes get_operator_times(const Archive& archive, const JsonField& card, 
 }
 
 constexpr std::size_t most_learned = 100'000;
+constexpr std::size_t most_names = 1'000;  ///< of groups and unusual operators
 
 }  // namespace
 
@@ -166,7 +168,10 @@ FeatureMap get_features(const Archive& archive, const nasbench::NetworkSpace& sp
   }
   map.unit = get(archive, "features.unit", static_cast<Index>(map.raw.size()), 1, smallest);
   const JsonField field = JsonField(archive).at("features");
-  if (const auto unmeasured = field.find("unmeasured")) map.unmeasured = unmeasured->texts(operator_group_count());
+  if (const auto unmeasured = field.find("unmeasured")) map.unmeasured = unmeasured->texts(most_names);
+  if (const auto unusual = field.find("unusual")) {  // earlier files say nothing of it
+    for (const std::string& name : unusual->texts(most_names)) map.unusual.insert(name);
+  }
   const auto learned = field.find("learned");
   if (!learned) return map;
   if (!map.options.empty()) learned->fail("nothing in a space of decisions");
@@ -310,7 +315,7 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
   }
   if (const auto unmeasured = JsonField(archive).find("unmeasured_groups")) {
     for (const JsonField& groups : unmeasured->list(static_cast<std::size_t>(devices))) {
-      library.unmeasured.push_back(groups.texts(operator_group_count()));
+      library.unmeasured.push_back(groups.texts(most_names));
     }
     if (static_cast<Index>(library.unmeasured.size()) != devices) unmeasured->fail("one list for each device");
   }

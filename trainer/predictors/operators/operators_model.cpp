@@ -99,7 +99,10 @@ class OperatorsModel : public PoolModel {
     if (has_own) devices.emplace_back("itself, by the times of its operators");
     for (const DeviceKind& kind : library.kinds) devices.push_back("what is usual for " + kind.name);
     std::vector<std::string> names;
-    for (const Architecture& architecture : set.architectures) names.push_back(pool_.space->format(architecture));
+    for (const Architecture& architecture : set.architectures) {
+      names.push_back(pool_.space->format(architecture));
+      map.unusual.merge(operators::unusual_operators(*pool_.space, architecture));
+    }
     put_explanation(card, get_quantity(card), told);
     put_explanation(card, get_quantity(card), operators::explanation_lines(posterior, map, features, devices, names));
     widen_by_fleet(posterior, set);

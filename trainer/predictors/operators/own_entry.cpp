@@ -24,8 +24,7 @@ using nasbench::OperatorSpecification;
 
 constexpr int tree_depth = 8;  ///< they learn what has no noise
 
-/// The library's mean costs in units of the new device, and that unit: the latency of a network that is typical of the
-/// pool, ms.
+/// The library's mean costs in units of the new device, and that unit: a network's that is typical of the pool, ms.
 struct Typical {
   Eigen::VectorXd costs;
   double unit_ms = 1;

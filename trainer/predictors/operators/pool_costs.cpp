@@ -1,6 +1,8 @@
 #include "trainer/predictors/operators/pool_costs.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -77,7 +79,9 @@ PoolNumbers numbers_of(const FeatureMap& map, const datasets::Pool& pool) {
   return numbers;
 }
 
-std::vector<std::vector<std::string>> unmeasured_groups(const FeatureMap& map, const PoolNumbers& numbers) {
+std::vector<std::vector<std::string>> unmeasured_groups(const FeatureMap& map, const PoolNumbers& numbers,
+                                                        const NetworkSpace& space,
+                                                        const std::vector<Architecture>& networks) {
   if (!map.options.empty()) return {};  // the networks of a space are made of the same operators
   std::vector<std::vector<std::string>> result(static_cast<std::size_t>(numbers.latency_ms.rows()));
   for (std::size_t f = 0; f < map.raw.size(); ++f) {
@@ -88,6 +92,18 @@ std::vector<std::vector<std::string>> unmeasured_groups(const FeatureMap& map, c
       const auto measured = numbers.latency_ms.row(static_cast<Eigen::Index>(d)).array().isFinite();
       if (!(has && measured).any()) result[d].push_back(operator_group_name(*group));
     }
+  }
+  std::vector<std::set<std::string>> seen(result.size());
+  for (std::size_t n = 0; n < networks.size(); ++n) {
+    const std::set<std::string> unusual = unusual_operators(space, networks[n]);
+    for (std::size_t d = 0; d < result.size(); ++d) {
+      const double latency = numbers.latency_ms(static_cast<Eigen::Index>(d), static_cast<Eigen::Index>(n));
+      if (std::isfinite(latency)) seen[d].insert(unusual.begin(), unusual.end());
+    }
+  }
+  for (std::size_t d = 0; d < result.size(); ++d) {
+    std::set_difference(map.unusual.begin(), map.unusual.end(), seen[d].begin(), seen[d].end(),
+                        std::back_inserter(result[d]));
   }
   return result;
 }
@@ -115,7 +131,7 @@ FittedPool fit_pool(const datasets::Pool& pool, const LibraryOptions& options) {
   fitted.map = make_feature_map(*pool.space, networks, starts ? FeaturesOf::start : FeaturesOf::inference);
   fitted.numbers = numbers_of(fitted.map, pool);
   fitted.library = fit_library(fitted.numbers, options);
-  fitted.library.unmeasured = unmeasured_groups(fitted.map, fitted.numbers);
+  fitted.library.unmeasured = unmeasured_groups(fitted.map, fitted.numbers, *pool.space, networks);
   drop_unlisted(fitted.map, fitted.library);
   if (!options.operator_times || !fitted.operators.any()) return fitted;
   fitted.map = fitted.learn(all_of(fitted.networks.size()), fitted.library);

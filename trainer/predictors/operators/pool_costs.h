@@ -28,15 +28,16 @@ struct FittedPool {
   FeatureMap learn(const std::vector<Eigen::Index>& known, CostLibrary& of) const;
 };
 
-/// What the costs of a pool's devices are fitted with: of cold starts, PosteriorOptions::start_pull draws them
-/// together.
+/// What the costs of a pool's devices are fitted with: PosteriorOptions::start_pull draws those of starts together.
 LibraryOptions library_options(const datasets::Pool& pool, const PosteriorOptions& options);
 
 /// The networks of a pool under the shared features of a map. Throws InputError for a device without latencies.
 PoolNumbers numbers_of(const FeatureMap& map, const datasets::Pool& pool);
 
 /// What CostLibrary::unmeasured is to say of the devices whose networks have these features.
-std::vector<std::vector<std::string>> unmeasured_groups(const FeatureMap& map, const PoolNumbers& numbers);
+std::vector<std::vector<std::string>> unmeasured_groups(const FeatureMap& map, const PoolNumbers& numbers,
+                                                        const NetworkSpace& space,
+                                                        const std::vector<Architecture>& networks);
 
 /// A table that lists no activations, element-wise operators and norms has their costs in those of the operators before
 /// them: on a device that measured none of the three, they cost nothing of their own and are not unknown.

@@ -111,6 +111,66 @@ TEST(OnnxBodies, AScanTakesTheElementsOneAfterTheOther) {
   EXPECT_EQ(tensor_type(network, network.outputs[1]).shape, (Shape{7, 4}));
 }
 
+/// x is weighed while the number of the iteration, plus one, is less than `end`, which is a constant or an input.
+Model loop_without_count(bool constant_end) {
+  Model model;
+  model.input("x", {1, 16}).weights("w", {16, 16}).integers("one", {1}).output("last");
+  if (constant_end) model.integers("end", {5});
+  if (!constant_end) model.input("end", {1}, TensorProto::INT64);
+  model.node("Relu", {"x"}, {"start"});
+  onnx::NodeProto& node = model.node("Loop", {"", "", "start"}, {"last"});
+  onnx::GraphProto& graph = body(node, "body");
+  for (const char* name : {"i", "goes_on", "state"}) graph.add_input()->set_name(name);
+  add(graph, "Add", {"i", "one"}, "next_i");
+  add(graph, "Less", {"next_i", "end"}, "still");
+  add(graph, "MatMul", {"state", "w"}, "next");
+  for (const char* name : {"still", "next"}) graph.add_output()->set_name(name);
+  return model;
+}
+
+TEST(OnnxBodies, ALoopWithoutACountRunsAsLongAsItsConditionHolds) {
+  EXPECT_EQ(multiply_adds(read(loop_without_count(true))), 5 * 16 * 16);
+  Model computed = loop_without_count(false);
+  expect_refusal(computed, {"Loop 'n_last'", "with 100 % of the weights", "make what decides it a constant"});
+  computed.weights("more", {16, 64}).output("y");  // whose larger part can be said
+  computed.node("MatMul", {"start", "more"}, {"y"});
+  const Network network = read(computed);
+  EXPECT_EQ(multiply_adds(network), 16 * 64);
+  ASSERT_EQ(network.remarks.size(), 1U);
+  EXPECT_NE(network.remarks[0].find("with 20 % of the weights"), std::string::npos) << network.remarks[0];
+}
+
+TEST(OnnxBodies, AScanOfOpset8HasABatchOfSequences) {
+  Model model(8);
+  model.input("h", {2, 4}).input("x", {2, 7, 4}).weights("w", {4, 4}).output("last").output("all");
+  onnx::NodeProto& node = model.node("Scan", {"", "h", "x"}, {"last", "all"});
+  set_integer(node, "num_scan_inputs", 1);
+  onnx::GraphProto& graph = body(node, "body");
+  for (const char* name : {"state", "step"}) graph.add_input()->set_name(name);
+  add(graph, "Add", {"state", "step"}, "sum");
+  add(graph, "MatMul", {"sum", "w"}, "next");
+  add(graph, "Identity", {"next"}, "seen");
+  for (const char* name : {"next", "seen"}) graph.add_output()->set_name(name);
+  const Network network = read(model);
+  EXPECT_EQ(multiply_adds(network), 2 * 7 * 4 * 4);
+  EXPECT_EQ(tensor_type(network, network.outputs[0]).shape, (Shape{2, 4}));
+  EXPECT_EQ(tensor_type(network, network.outputs[1]).shape, (Shape{2, 7, 4}));
+}
+
+TEST(OnnxBodies, ASequenceIsMappedTensorByTensor) {
+  Model model(17);
+  model.input("a", {2, 6}).input("b", {3, 6}).weights("w", {6, 4}).output("y");
+  model.node("SequenceConstruct", {"a", "b"}, {"both"});
+  onnx::GraphProto& graph = body(model.node("SequenceMap", {"both"}, {"weighed"}), "body");
+  graph.add_input()->set_name("one");
+  add(graph, "MatMul", {"one", "w"}, "product");
+  graph.add_output()->set_name("product");
+  set_integer(model.node("ConcatFromSequence", {"weighed"}, {"y"}), "axis", 0);
+  const Network network = read(model);
+  EXPECT_EQ(multiply_adds(network), (2 + 3) * 6 * 4);
+  EXPECT_EQ(output_of(network), (Shape{5, 4}));
+}
+
 TEST(OnnxBodies, ABodyMayGiveNamesThatTheGraphAroundItGivesToo) {
   Model model;
   model.input("x", {7, 4}).input("start", {4}).weights("w", {4, 4}).output("h").output("all");

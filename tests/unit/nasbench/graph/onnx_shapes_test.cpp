@@ -58,6 +58,50 @@ TEST(OnnxShapes, OfOpset18TheLastPartOfASplitMayBeSmaller) {
   EXPECT_EQ(output_of(network, 2), (Shape{1, 2, 4}));
 }
 
+TEST(OnnxShapes, APartOfASplitMayBeEmpty) {
+  for (const std::int64_t opset : {13, 18}) {
+    Model model(opset);
+    model.input("x", {1, 10, 4}).integers("sizes", {4, 0, 6}).output("a").output("y");
+    set_integer(model.node("Split", {"x", "sizes"}, {"a", "none", "c"}), "axis", 1);
+    set_integer(model.node("Concat", {"none", "c"}, {"y"}), "axis", 1);
+    const Network network = read(model);
+    EXPECT_EQ(output_of(network, 0), (Shape{1, 4, 4})) << opset;
+    EXPECT_EQ(output_of(network, 1), (Shape{1, 6, 4})) << opset;
+  }
+}
+
+TEST(OnnxShapes, AnInputMaySayWhatAPoolIsUndoneTo) {
+  Model model;
+  model.input("x", {1, 3, 9, 9}).integers("size", {1, 3, 9, 9}).output("y");
+  onnx::NodeProto& pool = model.node("MaxPool", {"x"}, {"small", "places"});
+  onnx::NodeProto& undone = model.node("MaxUnpool", {"small", "places", "size"}, {"y"});
+  for (onnx::NodeProto* node : {&pool, &undone}) {
+    set_integers(*node, "kernel_shape", {2, 2});
+    set_integers(*node, "strides", {2, 2});
+  }
+  EXPECT_EQ(output_of(read(model)), (Shape{1, 3, 9, 9}));
+}
+
+/// As torchvision's detectors resize: to floor(extent * min(320 / least, 640 / most)), in floats of 32 bits.
+TEST(OnnxShapes, SizesMayBeComputedFromRealNumbers) {
+  Model model;
+  model.input("x", {1, 3, 224, 224}).scalar("least", 320).integers("size", {224, 224}).integers("front", {1, 3});
+  model.output("y").output("sooner");
+  set_integer(model.node("Cast", {"size"}, {"real"}), "to", TensorProto::FLOAT);
+  set_integer(model.node("ReduceMin", {"real"}, {"smaller"}), "keepdims", 1);
+  model.node("Reciprocal", {"smaller"}, {"inverse"});
+  model.node("Mul", {"inverse", "least"}, {"factor"});
+  model.node("Mul", {"real", "factor"}, {"exact"});
+  model.node("Floor", {"exact"}, {"whole"});
+  set_integer(model.node("Cast", {"whole"}, {"sizes"}), "to", TensorProto::INT64);
+  set_integer(model.node("Concat", {"front", "sizes"}, {"all"}), "axis", 0);
+  model.node("Resize", {"x", "", "", "all"}, {"y"});
+  model.node("Mul", {"x", "least"}, {"scaled"});
+  model.node("LessOrEqual", {"scaled", "least"}, {"sooner"});
+  EXPECT_EQ(output_of(read(model), 0), (Shape{1, 3, 320, 320}));
+  EXPECT_EQ(output_of(read(model), 1), (Shape{1, 3, 224, 224}));
+}
+
 TEST(OnnxShapes, PoolsMayBeDilated) {
   for (const char* type : {"AveragePool", "LpPool", "MaxPool"}) {
     Model model(19);

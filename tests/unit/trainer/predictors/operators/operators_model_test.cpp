@@ -185,6 +185,38 @@ TEST_F(OperatorsOnNetworks, AnOperatorOfAKindThatThePoolNeverSawIsPredictedLikeI
             (std::vector<std::string>{"opaque: CumSum", "recurrent: GRU"}));
 }
 
+/// The pool of this test has convolutions over images alone.
+TEST_F(OperatorsOnNetworks, AnOperatorThatIsCountedWithAGroupIsNamedWhereThePoolHasOnlyOrdinaryOnes) {
+  const OperatorSpecification plain = convolution(3, 1, 32, 32, 28);
+  OperatorSpecification volume = plain;
+  volume.kind = OperatorKind::opaque;
+  volume.name = "Conv";
+  volume.inputs = {{1, 32, 4, 28, 28}};
+  volume.output = {1, 32, 4, 28, 28};
+  volume.constants = {{32, 32, 3, 3, 3}};
+  OperatorSpecification deformable = plain;
+  deformable.kind = OperatorKind::opaque;
+  deformable.name = "DeformConv";
+  deformable.constants = {{32, 32, 3, 3}};
+  const auto flat = nasbench::add_network(nasbench::named_network("flat", {plain, plain}, "test"));
+  const auto deep = nasbench::add_network(nasbench::named_network("deep", {plain, volume, deformable}, "test"));
+  const auto& own = dynamic_cast<const OperatorsPredictor&>(*predictor_);
+  EXPECT_TRUE(operators::unknown_groups(own.features(), own.space(), flat).empty());
+  EXPECT_EQ(operators::unknown_groups(own.features(), own.space(), deep),
+            std::vector<std::string>{"convolution: 3-D Conv, DeformConv"});
+  const Predictions predicted = predictor_->predict({flat, deep}, 0.9);
+  const auto width = [&](std::size_t i) { return std::log(predicted.upper_ms[i] / predicted.lower_ms[i]); };
+  EXPECT_GT(width(1), 2 * width(0));
+  Archive archive = predictor_->to_archive();
+  archive.card["features"]["unusual"] = {"convolution: 3-D Conv", "convolution: DeformConv"};
+  const auto measured = load_operators_predictor(archive);
+  EXPECT_TRUE(measured->unfamiliar({deep})[0].operators.empty());
+  EXPECT_EQ(measured->predict({deep}, 0.9).latency_ms, predictor_->predict({deep}, 0.9).latency_ms);
+  archive.card["features"]["unmeasured"] = {"convolution: DeformConv"};
+  EXPECT_EQ(load_operators_predictor(archive)->unfamiliar({deep})[0].operators,
+            std::vector<std::string>{"convolution: DeformConv"});
+}
+
 TEST_F(OperatorsOnNetworks, ActivationsCostNothingOfTheirOwnWhereThePoolListsNone) {
   const OperatorSpecification plain = convolution(3, 1, 32, 32, 28);
   OperatorSpecification activation;
