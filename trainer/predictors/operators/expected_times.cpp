@@ -51,8 +51,7 @@ std::optional<OperatorSpecification> resized(OperatorSpecification operation, do
   if (operation.groups == 1 || operation.inputs.empty()) return operation;
   std::int64_t groups = operation.groups;
   const std::int64_t in = channel_count(operation, operation.inputs.front());
-  const bool depthwise = std::llround(static_cast<double>(groups) * channels) == in;
-  if (depthwise) groups = in;
+  if (std::llround(static_cast<double>(groups) * channels) == in) groups = in;  // depthwise
   if (in % groups != 0 || channel_count(operation, operation.output) % groups != 0) return std::nullopt;
   operation.groups = static_cast<int>(groups);
   return operation;
@@ -132,10 +131,8 @@ std::vector<double> expected_times(const FeatureMap& map, const CostLibrary& lib
                                    const std::vector<OperatorSpecification>& operators) {
   const std::vector<double> timed_ms = evenly(own.latency_ms, most_timed);
   Expected timed = expect(map, library, costs_ms, evenly(own.operators, most_timed));
-  Eigen::VectorXd beside(timed.log_ms.size());
-  for (Index o = 0; o < beside.size(); ++o) {
-    beside[o] = log_time(timed_ms[static_cast<std::size_t>(o)]) - timed.log_ms[o];
-  }
+  const Eigen::Map<const Eigen::VectorXd> own_ms(timed_ms.data(), timed.log_ms.size());
+  const Eigen::VectorXd beside = own_ms.unaryExpr(&log_time) - timed.log_ms;
   const Eigen::RowVectorXd centre = timed.points.elsewhere.colwise().mean();
   timed.points.elsewhere.rowwise() -= centre;
   const OperatorProcess process(std::move(timed.points), beside);

@@ -16,15 +16,15 @@ using Eigen::Index;
 
 /// How far operators of different groups or functions are apart, in units of the other coordinates' spreads.
 constexpr double group_distance = 1.5;
-constexpr double function_distance = 0.7;
+constexpr double function_distance = 1.5;
 /// The spreads of tree_features() from the third on, over the operators of published networks.
 constexpr std::array<double, 10> spreads = {1.4, 1.3, 0.8, 2.7, 1.9, 3.2, 10.5, 2.6, 2.8, 7.9};
-constexpr Index functions = 13;
+constexpr Index functions = 64;
 
 constexpr double length = 4;           ///< over which operators of like shapes take like times
 constexpr double linear_spread = 1.2;  ///< of the sum of the weights that other devices' log times have
-constexpr std::array<double, 3> rests = {0.4, 0.8, 1.2};    ///< tried in turn
-constexpr std::array<double, 3> noises = {0.05, 0.1, 0.2};  ///< tried in turn: standard deviations of a log time
+constexpr std::array<double, 4> rests = {0.3, 0.6, 1, 1.5};  ///< tried in turn
+constexpr std::array<double, 3> noises = {0.05, 0.1, 0.2};   ///< tried in turn: standard deviations of a log time
 
 double matern(double distance) {
   const double scaled = std::sqrt(3.0) * distance / length;

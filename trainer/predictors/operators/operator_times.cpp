@@ -16,15 +16,18 @@ namespace {
 using Eigen::Index;
 using nasbench::OperatorSpecification;
 
-constexpr double most_efficiency = 10;  ///< and least, one over it
-constexpr double nothing = 1e-6;        ///< in units of the median latency: less is no cost
+constexpr double nothing = 1e-6;  ///< in units of the median latency: less is no cost
 
 float log_of(double value) { return static_cast<float>(std::log2(std::max(value, 1.0))); }
 
+/// The number of an activation's function; of other operators, numbers behind those of their kind, with a name or none.
 float function_of(const OperatorSpecification& operation) {
   constexpr std::array<std::string_view, 12> known = {"relu",       "relu6", "leaky_relu", "hard_sigmoid",
                                                       "hard_swish", "clip",  "elu",        "sigmoid",
                                                       "silu",       "tanh",  "gelu",       "softplus"};
+  if (operation.kind != nasbench::OperatorKind::activation) {
+    return 1 + known.size() + 2 * static_cast<float>(operation.kind) + (operation.name.empty() ? 0 : 1);
+  }
   const auto* found = std::find(known.begin(), known.end(), operation.name);
   return static_cast<float>(found - known.begin());
 }

@@ -32,8 +32,11 @@ struct OperatorTimes {
   std::vector<GroupTimes> groups;  ///< [timed_group_count()]
   Eigen::VectorXd costs;           ///< the library's costs of the device, [features]
 
-  /// What the features of an operator are to be multiplied with, so that their costs say what it was learned to take:
-  /// between a tenth and ten. 1 where its group is unknown, and 0 where it has no time of its own.
+  /// A sigmoid may take fifty times as long as a ReLU of that size, and both are of one group.
+  double most_efficiency = 1000;  ///< and least, one over it; 10 in files of earlier versions
+
+  /// What the features of an operator are to be multiplied with, so that their costs say what it was learned to take. 1
+  /// where its group is unknown, and 0 where it has no time of its own.
   double efficiency(const nasbench::OperatorSpecification& operation, const Eigen::VectorXd& features) const;
   /// Fits per_ms, per_operator and base to networks: `sums` are [networks, 3], the ms of a network's timed operators by
   /// the trees, their number, and one; `relative` are the networks' latencies in units of the device's median.

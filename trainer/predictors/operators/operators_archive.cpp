@@ -112,6 +112,7 @@ void put_features(Archive& archive, const FeatureMap& map) {
                        {"per_ms", times.per_ms},
                        {"per_operator", times.per_operator},
                        {"base", times.base},
+                       {"most_efficiency", times.most_efficiency},
                        {"groups", std::move(groups)}});
     put_trees(archive, name, times.trees.trees);
     put(archive, name + ".costs", times.costs);
@@ -132,6 +133,7 @@ OperatorTimes get_operator_times(const Archive& archive, const JsonField& card, 
   times.per_ms = card.at("per_ms").number(not_negative);
   times.per_operator = card.at("per_operator").number(not_negative);
   times.base = card.at("base").number(not_negative);
+  times.most_efficiency = card.find("most_efficiency") ? card.at("most_efficiency").number({1, 1e6}) : 10;
   times.groups.assign(timed_group_count(), GroupTimes::unknown);
   const JsonField groups = card.at("groups");
   for (std::size_t g = 0; g < timed_group_count(); ++g) {

@@ -24,25 +24,17 @@ using nasbench::OperatorSpecification;
 
 constexpr int tree_depth = 8;  ///< they learn what has no noise
 
-/// The library's mean costs in units of the new device, and that unit: a network's that is typical of the pool, ms.
-struct Typical {
-  Eigen::VectorXd costs;
-  double unit_ms = 1;
-};
-
-Typical typical_of(const FeatureMap& map, const CostLibrary& library, const nasbench::NetworkSpace& space,
-                   const AdaptationSet& set) {
+/// The library's mean costs in units of the new device, and that unit: the latency of a network that is typical of the
+/// pool, ms.
+std::pair<Eigen::VectorXd, double> typical_of(const FeatureMap& map, const CostLibrary& library,
+                                              const nasbench::NetworkSpace& space, const AdaptationSet& set) {
   FeatureMap shared = map;
   shared.learned.clear();
-  const Eigen::MatrixXd features = feature_table(shared, space, set.architectures).rows();
-  Typical typical{library.costs.transpose() * representation(library), 1};
-  std::vector<double> ratios;
-  for (std::size_t n = 0; n < set.latency_ms.size(); ++n) {
-    const double relative = features.row(static_cast<Index>(n)).dot(typical.costs);
-    ratios.push_back(set.latency_ms[n] / std::max(relative, smallest_relative));
-  }
-  typical.unit_ms = median(ratios);
-  return typical;
+  const Eigen::VectorXd costs = library.costs.transpose() * representation(library);
+  const Eigen::VectorXd relative = feature_table(shared, space, set.architectures).rows() * costs;
+  const Eigen::Map<const Eigen::ArrayXd> latency(set.latency_ms.data(), relative.size());
+  const Eigen::ArrayXd ratios = latency / relative.array().max(smallest_relative);
+  return {costs, median({ratios.data(), ratios.data() + ratios.size()})};
 }
 
 /// Which operators are timed, what the trees say of them, and what is between that and the latencies.
@@ -131,6 +123,31 @@ void append_entry(FeatureMap& map, CostLibrary& library, OperatorTimes times, do
   library.known_weights.col(devices).setZero();
 }
 
+/// How far a measured network's latency is from what the others let expect of it: the standard deviation of log
+/// latency, by the median over some ten of the networks, each left out in turn; 0 of fewer than three.
+double error_left_out(const CostLibrary& library, const AdaptationFeatures& set, const PosteriorOptions& options) {
+  const Index count = set.features.rows();
+  if (count < 3) return 0;
+  std::vector<double> errors;
+  for (Index n = 0; n < count; n += std::max<Index>(count / 10, 1)) {
+    AdaptationFeatures part = set;
+    part.features.middleRows(n, count - n - 1) = set.features.bottomRows(count - n - 1);
+    part.features.conservativeResize(count - 1, Eigen::NoChange);
+    part.latency_ms.erase(part.latency_ms.begin() + n);
+    const LogLatency expected = predict(adapt(library, part, options), table_of(set.features.row(n)));
+    errors.push_back(std::abs(expected.mean[0] - std::log(set.latency_ms[static_cast<std::size_t>(n)])));
+  }
+  return median(errors) / 0.6745;  // the median of a normal error whose deviation is one
+}
+
+void weigh(CostPosterior& posterior, double share) {
+  for (CostComponent& component : posterior.components) component.weight *= share;
+  posterior.spread_ms *= std::sqrt(share);
+  posterior.rest_ms2 *= share;
+  posterior.least_costs_ms *= share;
+  posterior.anchor_weights *= share;
+}
+
 }  // namespace
 
 std::vector<Remark> add_own_entry(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool,
@@ -144,45 +161,42 @@ std::vector<Remark> add_own_entry(FeatureMap& map, CostLibrary& library, const d
   if (!has_xgboost()) return left_out("this program was built without XGBoost (libxgboost-dev)");
   const OwnOperators own = own_operators(space, set);
   const OperatorSums sums = operator_sums(own, set);
-  const std::string reason = contradiction(own, sums);
-  if (!reason.empty()) return left_out(reason);
+  if (const std::string reason = contradiction(own, sums); !reason.empty()) return left_out(reason);
   const std::vector<OperatorSpecification> others = operators_to_learn(pool, own);
   const Eigen::VectorXd costs_ms = adapt(library, adaptation_features(map, space, set), options).mean_costs_ms();
   const std::vector<double> ms = expected_times(map, library, own, costs_ms, others);
-  const Typical typical = typical_of(map, library, space, set);
-  OperatorTimes times = learned_times(space, set, own, others, ms, typical.unit_ms);
-  times.costs = linear_costs(map, times, own, typical.costs);
-  append_entry(map, library, std::move(times), typical.unit_ms, space, set);
+  const auto [typical, unit_ms] = typical_of(map, library, space, set);
+  OperatorTimes times = learned_times(space, set, own, others, ms, unit_ms);
+  times.costs = linear_costs(map, times, own, typical);
+  append_entry(map, library, std::move(times), unit_ms, space, set);
   return {{"Times of " + std::to_string(own.operators.size()) + " operators inside " + std::to_string(sums.networks) +
            " of the measured networks are used; their sum is " + whole_percent(sums.share) + " of a latency"}};
 }
 
 CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatures& set,
                                const PosteriorOptions& options) {
-  constexpr double half = 0.5;
   std::vector<std::size_t> others(library.devices() - 1);
   std::iota(others.begin(), others.end(), std::size_t{0});
   CostLibrary rest = with_devices(library, others);
   rest.kinds = library.kinds;
   rest.groups = library.groups;
-  CostPosterior both = adapt(rest, set, options);
+  CostPosterior both = adapt(rest, set, options), own = adapt(with_devices(library, {others.size()}), set, options);
   for (CostComponent& component : both.components) {
     if (component.entry >= others.size()) ++component.entry;  // kinds stand behind the own entry
   }
-  const CostPosterior own = adapt(with_devices(library, {others.size()}), set, options);
-  for (const CostComponent& component : own.components) {
-    both.components.push_back(component);
-    both.components.back().entry = others.size();
-  }
-  for (CostComponent& component : both.components) component.weight *= half;
+  for (CostComponent& component : own.components) component.entry = others.size();
+  constexpr double half = 0.5, own_error = 0.2;
+  const double share = std::max(half, 1 / (1 + std::pow(own_error / error_left_out(rest, set, options), 4)));
+  weigh(both, 1 - share);
+  weigh(own, share);
+  both.components.insert(both.components.end(), own.components.begin(), own.components.end());
   std::stable_sort(both.components.begin(), both.components.end(),
                    [](const CostComponent& a, const CostComponent& b) { return a.weight > b.weight; });
-  Eigen::MatrixXd spread_ms(both.spread_ms.rows(), both.spread_ms.cols() + own.spread_ms.cols());
-  spread_ms << both.spread_ms, own.spread_ms;
-  both.spread_ms = std::sqrt(half) * spread_ms;
-  both.rest_ms2 = half * (both.rest_ms2 + own.rest_ms2);
-  both.least_costs_ms = half * (both.least_costs_ms + own.least_costs_ms);
-  if (library.places.compared()) both.anchor_weights = half * (both.anchor_weights + own.anchor_weights);
+  both.spread_ms.conservativeResize(Eigen::NoChange, both.spread_ms.cols() + own.spread_ms.cols());
+  both.spread_ms.rightCols(own.spread_ms.cols()) = own.spread_ms;
+  both.rest_ms2 += own.rest_ms2;
+  both.least_costs_ms += own.least_costs_ms;
+  if (library.places.compared()) both.anchor_weights += own.anchor_weights;
   return both;
 }
 

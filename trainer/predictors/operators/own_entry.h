@@ -23,9 +23,10 @@ namespace tenshot::trainer::operators {
 std::vector<Remark> add_own_entry(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool,
                                   const AdaptationSet& set, const PosteriorOptions& options);
 
-/// adapt() where the last entry of the library is the device's own, from its operators: the posterior of the other
-/// entries and that of the own one count half each. One knows many networks of other devices, the other one a few of
-/// this device; their errors have little to do with each other, which evidence from ten latencies does not see.
+/// adapt() where the last entry of the library is the device's own, from its operators: the mean of the posterior of
+/// the other entries and of that of the own one. One knows many networks of other devices, the other one a few of this
+/// device; their errors have little to do with each other, so that both count half. Where the others are far off for
+/// measured networks that they are not told, the own one counts more, up to all.
 CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatures& set,
                                const PosteriorOptions& options = {});
 

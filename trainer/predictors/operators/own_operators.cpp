@@ -1,5 +1,6 @@
 #include "trainer/predictors/operators/own_operators.h"
 
+#include <Eigen/Core>
 #include <cmath>
 #include <limits>
 #include <unordered_map>
@@ -14,18 +15,11 @@ namespace {
 using nasbench::OperatorSpecification;
 
 std::pair<std::size_t, std::string> kind_of(const OperatorSpecification& operation) {
-  return {timed_group(operation), operation.name};
+  return {timed_group(operation), std::string(nasbench::name(operation.kind)) + operation.name};
 }
 
 /// Times by operator; the first key is a network's name, empty where a time is of no network.
 using Times = std::unordered_map<std::string, std::unordered_map<std::string, std::vector<double>>>;
-
-const std::vector<double>* find_times(const Times& times, const std::string& network, const std::string& key) {
-  const auto of_network = times.find(network);
-  if (of_network == times.end()) return nullptr;
-  const auto found = of_network->second.find(key);
-  return found == of_network->second.end() ? nullptr : &found->second;
-}
 
 }  // namespace
 
@@ -44,24 +38,23 @@ OwnOperators own_operators(const nasbench::NetworkSpace& space, const Adaptation
   std::unordered_map<std::string, std::size_t> place;
   std::vector<std::vector<double>> all;
   for (const nasbench::Architecture& network : set.architectures) {
-    const std::string name = space.format(network);
-    const bool has_own = times.count(name) > 0;
+    const auto named = times.find(space.format(network)), of_network = named == times.end() ? times.find("") : named;
     double sum_ms = 0;
     for (const OperatorSpecification& operation : space.operator_list(network)) {
-      if (timed_group(operation) == timed_group_count() || (!has_own && times.count("") == 0)) continue;
+      if (timed_group(operation) == timed_group_count() || of_network == times.end()) continue;
       const std::string key = operator_key(operation);
-      const std::vector<double>* found = find_times(times, has_own ? name : "", key);
+      const auto found = of_network->second.find(key);
       auto& [standing, timed] = own.occurrences[kind_of(operation)];
       ++standing;
-      if (found == nullptr) continue;
+      if (found == of_network->second.end()) continue;
       ++timed;
-      sum_ms += median(*found);
+      sum_ms += median(found->second);
       const auto [at, is_new] = place.emplace(key, own.operators.size());
       if (is_new) {
         own.operators.push_back(operation);
         all.emplace_back();
       }
-      all[at->second].push_back(median(*found));
+      all[at->second].push_back(median(found->second));
     }
     own.sum_ms.push_back(sum_ms > 0 ? sum_ms : std::numeric_limits<double>::quiet_NaN());
   }
@@ -79,23 +72,18 @@ OperatorSums operator_sums(const OwnOperators& own, const AdaptationSet& set) {
   OperatorSums sums;
   sums.networks = log_shares.size();
   if (log_shares.empty()) return sums;
-  const double typical = median(log_shares), count = static_cast<double>(sums.networks);
-  double mean = 0;
-  for (const double latency : log_latencies) mean += latency / count;
-  for (std::size_t n = 0; n < log_shares.size(); ++n) {
-    sums.scatter += std::pow(log_shares[n] - typical, 2) / count;
-    sums.spread += std::pow(log_latencies[n] - mean, 2) / count;
-  }
+  const double typical = median(log_shares);
+  const auto count = static_cast<Eigen::Index>(sums.networks);
+  const Eigen::Map<const Eigen::ArrayXd> shares(log_shares.data(), count), latencies(log_latencies.data(), count);
   sums.share = std::exp(typical);
-  sums.scatter = std::sqrt(sums.scatter);
-  sums.spread = std::sqrt(sums.spread);
+  sums.scatter = std::sqrt((shares - typical).square().mean());
+  sums.spread = std::sqrt((latencies - latencies.mean()).square().mean());
   return sums;
 }
 
 std::string contradiction(const OwnOperators& own, const OperatorSums& sums) {
   constexpr std::size_t fewest_operators = 20;
-  constexpr double least_share = 0.2, most_share = 2;  // far from one: another unit or device
-  constexpr double much_scatter = 0.25, explained = 0.5;
+  constexpr double least_share = 0.2, most_share = 2, much_scatter = 0.25, explained = 0.5;
   if (own.operators.size() < fewest_operators) {
     return "only " + std::to_string(own.operators.size()) + " operators of the measured networks have a time, and " +
            std::to_string(fewest_operators) + " are needed";

@@ -146,7 +146,7 @@ TEST_F(LearnedOperatorTimes, ComeBackFromArchivesToTheDigit) {
 }
 
 TEST_F(LearnedOperatorTimes, DamagedArchivesAreRefused) {
-  for (const char* key : {"per_ms", "per_operator", "base"}) {
+  for (const char* key : {"per_ms", "per_operator", "base", "most_efficiency"}) {
     Archive archive = predictor_->to_archive();
     archive.card["features"]["learned"][0][key] = -1;
     EXPECT_THROW(load_operators_predictor(archive), FormatError) << key;
@@ -187,6 +187,34 @@ TEST_F(LearnedOperatorTimes, AnOperatorWithoutATimeOfItsOwnIsInThoseAroundIt) {
   EXPECT_GT(times.efficiency(convolution(3, 1, 64, 64, 14), features), 0);
   EXPECT_EQ(times.efficiency(convolution(3, 64, 64, 64, 14), features), 1) << "no network has a depthwise one";
   EXPECT_TRUE(operators.learn(0, {0, 1}, latency, 1, costs).trees.trees.empty()) << "two networks say too little";
+}
+
+TEST_F(LearnedOperatorTimes, OperatorsOfOneGroupMayTakeTimesFarApart) {
+  OperatorTimes times;
+  times.groups.assign(timed_group_count(), GroupTimes::learned);
+  times.per_ms = 1;
+  times.costs = Eigen::VectorXd::Ones(1);
+  const OperatorSpecification operation = convolution(3, 1, 64, 64, 14);
+  times.trees.base = static_cast<float>(std::log(0.02 + least_operator_ms));
+  EXPECT_NEAR(times.efficiency(operation, Eigen::VectorXd::Ones(1)), 0.02, 1e-4);
+  times.most_efficiency = 10;  // as in files of earlier versions
+  EXPECT_NEAR(times.efficiency(operation, Eigen::VectorXd::Ones(1)), 0.1, 1e-12);
+}
+
+TEST(TreeFeatures, TellKindsOfOneGroupApart) {
+  OperatorSpecification sum, product, function;
+  sum.kind = nasbench::OperatorKind::add;
+  product.kind = nasbench::OperatorKind::multiply;
+  function.kind = nasbench::OperatorKind::activation;
+  for (OperatorSpecification* operation : {&sum, &product, &function}) {
+    operation->inputs = {{1, 8, 7, 7}};
+    operation->output = {1, 8, 7, 7};
+  }
+  EXPECT_EQ(timed_group(sum), timed_group(product));
+  EXPECT_NE(tree_features(sum)[1], tree_features(product)[1]);
+  function.name = "tanh";
+  EXPECT_LT(tree_features(function)[1], 12) << "as in files of earlier versions, whose trees know 12 for all else";
+  EXPECT_GT(tree_features(sum)[1], 12);
 }
 
 TEST_F(LearnedOperatorTimes, APoolKeepsWhatItsOperatorsTake) {
@@ -242,6 +270,27 @@ TEST_F(OwnOperatorTimes, MakeThePredictorBetter) {
   const auto back = load_operators_predictor(Archive::parse(with->to_archive().serialise(), "memory"));
   EXPECT_EQ(back->predict(new_, 0.9).latency_ms, with->predict(new_, 0.9).latency_ms);
   EXPECT_EQ(back->predict(new_, 0.9).upper_ms, with->predict(new_, 0.9).upper_ms);
+}
+
+/// Where what the pool lets expect is nothing like the device, the device's own operators are what counts: the pool's
+/// devices are given the latencies of other networks.
+TEST_F(OwnOperatorTimes, CountMoreWhereThePoolSaysNothing) {
+  datasets::Pool pool = pool_of(known_);
+  for (datasets::DeviceRuntime& device : pool.devices) {
+    device.operator_latencies.clear();
+    for (std::size_t n = 0; n + 1 < device.latencies.size(); n += 2) {
+      std::swap(device.latencies[n].latency_ms, device.latencies[n + 1].latency_ms);
+    }
+  }
+  const auto own_weight = [](const PoolModel& model) {
+    const auto predictor = model.adapt(profiled(ten()), {});
+    const auto& posterior = dynamic_cast<const OperatorsPredictor&>(*predictor).posterior();
+    double weight = 0;
+    for (const CostComponent& component : posterior.components) weight += component.entry == 5 ? component.weight : 0;
+    return weight;
+  };
+  EXPECT_GE(own_weight(*model_without_operators()), 0.5 - 1e-9);
+  EXPECT_GT(own_weight(*train_operators(pool, {})), 0.9);
 }
 
 TEST_F(OwnOperatorTimes, ThatContradictTheLatenciesAreSaidAndNotUsed) {
