@@ -61,8 +61,7 @@ class Converter {
 
   int tensor(const Source& source, const Shape& shape) {
     result_.tensors.push_back(shape);
-    tensors_[source] = static_cast<int>(result_.tensors.size()) - 1;
-    return tensors_[source];
+    return tensors_[source] = static_cast<int>(result_.tensors.size()) - 1;
   }
 
   void add(int index, const NetworkNode& node) {
@@ -87,9 +86,8 @@ class Converter {
   /// A batch norm or an activation behind a layer that nothing else reads becomes part of that layer.
   bool folds_into_last(const NetworkNode& node) {
     if (node.inputs.size() != 1 || node.inputs[0].node < 0) return false;
-    if (readers_[static_cast<std::size_t>(node.inputs[0].node)] != 1) return false;
     const auto maker = makers_.find(tensors_.at(node.inputs[0]));
-    if (maker == makers_.end()) return false;
+    if (readers_[static_cast<std::size_t>(node.inputs[0].node)] != 1 || maker == makers_.end()) return false;
     ColdLayer& layer = result_.layers[maker->second];
     if (!layer.activation.name.empty()) return false;
     if (node.operation.kind == OperatorKind::batch_norm && layer.has_weights()) {

@@ -147,8 +147,7 @@ OperatorTimes get_operator_times(const Archive& archive, const JsonField& card, 
   return times;
 }
 
-constexpr std::size_t most_learned = 100'000;
-constexpr std::size_t most_names = 1'000;  ///< of groups and unusual operators
+constexpr std::size_t most_learned = 100'000, most_names = 1'000;  // these of groups and unusual operators
 
 }  // namespace
 
@@ -316,9 +315,8 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
     if (static_cast<Index>(library.block.size()) != devices) blocks->fail("one number for each device");
   }
   if (const auto unmeasured = JsonField(archive).find("unmeasured_groups")) {
-    for (const JsonField& groups : unmeasured->list(static_cast<std::size_t>(devices))) {
-      library.unmeasured.push_back(groups.texts(most_names));
-    }
+    const auto of_devices = unmeasured->list(static_cast<std::size_t>(devices));
+    for (const JsonField& groups : of_devices) library.unmeasured.push_back(groups.texts(most_names));
     if (static_cast<Index>(library.unmeasured.size()) != devices) unmeasured->fail("one list for each device");
   }
   library.median_ms = get(archive, "library.median_ms", devices, 1, smallest);
