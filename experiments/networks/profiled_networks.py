@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tabulates what profiles of the ten measured networks are worth.
+"""Tabulates what profiles of the measured networks are worth.
 
     python3 profiled_networks.py RESULTS.csv    the results of all splits as Markdown
 """
@@ -10,13 +10,13 @@ import sys
 HEAD = """# profiled_networks
 
 `experiments/networks/profiled_networks.sh`: the networks of [datasets/data/networks](../../../datasets/data/networks/README.md) with
-what their [operators](../../../datasets/data/operators/README.md) take. Four runtimes are predicted from ten networks. Each
-is left out of the pool with all its settings, and four tenths of the families of networks with it: both the runtime and
-the networks that are predicted are new. Ten networks are measured in every row. The profiles of the ten hold an operator's
-median over all networks that have it, since the tables keep no other.
+what their [operators](../../../datasets/data/operators/README.md) take. Four runtimes are predicted from three, ten
+and thirty networks. Each is left out of the pool with all its settings, and four tenths of the families of networks with
+it: both the runtime and the networks that are predicted are new. Profiles hold an operator's median over all networks that
+have it, since the tables keep no other.
 
 `latencies alone` knows no operator's time. `operators of the pool` knows those of the other three runtimes, and `profiles of
-the ten` those of the new runtime inside the ten networks; `both` is both.
+the measured` those of the new runtime inside the measured networks; `both` is both.
 
 How the times are used was settled while splits 1 to 3 were looked at: that the process starts from what the latencies let
 expect, how deep its trees are, that own and other devices count half each, and from which error of the others on the own
@@ -32,34 +32,29 @@ def main():
     with open(sys.argv[1], newline="") as file:
         rows = list(csv.DictReader(file))
     splits = sorted({row["split"] for row in rows})
-    targets = sorted({row["target"] for row in rows})
     print(HEAD)
-    for key, title in (("acc10", "Within ±10 %"), ("coverage90", "90 % intervals hold, %")):
-        print(f"{title}, mean over {len(splits)} splits ± their standard deviation:\n")
-        print("| ten networks and | " + " | ".join(targets) + " | mean |\n|---|" + "---|" * (len(targets) + 1))
-        for method in dict.fromkeys(row["method"] for row in rows):
-            cells = []
-            for target in [*targets, None]:
-                means = [statistics.mean(100 * float(row[key]) for row in rows if row["method"] == method and
-                                         row["split"] == split and target in (None, row["target"])) for split in splits]
-                spread = f" ± {statistics.stdev(means):.1f}" if len(means) > 1 else ""
-                cells.append(f"{statistics.mean(means):.1f}{spread}")
-            print(f"| {method} | " + " | ".join(cells) + " |")
-        print()
-    print_unseen(rows, targets)
+    for samples in sorted({row["samples"] for row in rows}, key=int):
+        print(f"## {samples} networks\n")
+        of = [row for row in rows if row["samples"] == samples]
+        print_table(of, "acc10", f"Within ±10 %, mean over {len(splits)} splits ± their standard deviation")
+        if set(UNSEEN) < set(splits):
+            unseen = [row for row in of if row["split"] in UNSEEN]
+            print_table(unseen, "acc10", f"Within ±10 % on splits {' and '.join(UNSEEN)} alone")
+        print_table(of, "coverage90", "90 % intervals hold, %")
 
 
-def print_unseen(rows, targets):
-    """Within ±10 % of the splits that no choice was made on."""
-    rows = [row for row in rows if row["split"] in UNSEEN]
-    if not rows:
-        return
-    print(f"Within ±10 % on splits {' and '.join(UNSEEN)} alone, mean:\n")
-    print("| ten networks and | " + " | ".join(targets) + " | mean |\n|---|" + "---|" * (len(targets) + 1))
+def print_table(rows, key, title):
+    targets = sorted({row["target"] for row in rows})
+    print(f"{title}:\n\n| measured | " + " | ".join(targets) + " | mean |\n|---|" + "---|" * (len(targets) + 1))
     for method in dict.fromkeys(row["method"] for row in rows):
-        of = [[100 * float(row["acc10"]) for row in rows if row["method"] == method and target in (None, row["target"])]
-              for target in [*targets, None]]
-        print(f"| {method} | " + " | ".join(f"{statistics.mean(cells):.1f}" for cells in of) + " |")
+        cells = []
+        for target in [*targets, None]:
+            means = [statistics.mean(100 * float(row[key]) for row in rows if row["method"] == method and
+                                     row["split"] == split and target in (None, row["target"]))
+                     for split in sorted({row["split"] for row in rows})]
+            spread = f" ± {statistics.stdev(means):.1f}" if len(means) > 1 else ""
+            cells.append(f"{statistics.mean(means):.1f}{spread}")
+        print(f"| {method} | " + " | ".join(cells) + " |")
     print()
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What profiles of the ten measured networks are worth (experiments/networks/profiled_networks.json): the networks of
+# What profiles of the measured networks are worth (experiments/networks/profiled_networks.json): the networks of
 # experiments/networks/own_networks.sh and its splits, on the four runtimes whose operators were measured. Keeps
 # experiments/networks/profiled_networks. An interrupted run goes on.
 #

@@ -28,7 +28,7 @@ TEST(Fleet, OfTwoBoardsIsBetweenThem) {
   EXPECT_NEAR(fleet.spread, std::log(1.1) / std::sqrt(2.0), 1e-12);
   EXPECT_NEAR(fleet.scatter, 0, 1e-12);
   EXPECT_NEAR(networks[1].typical(fleet), std::sqrt(20 * 22), 1e-9);
-  EXPECT_NEAR(fleet.deviation(), 6.314 / 1.645 * fleet.spread * std::sqrt(1.5), 1e-12)
+  EXPECT_NEAR(fleet.deviation(), 6.313751514675043 / 1.6448536269514722 * fleet.spread * std::sqrt(1.5), 1e-12)
       << "two boards tell little of a third";
 }
 
