@@ -2,11 +2,13 @@
 #include <iostream>
 
 #include "nasbench/support/error.h"
+#include "nasbench/support/quantiles.h"
 #include "nasbench/support/torch_library.h"
 #include "trainer/cli/command.h"
 
-// This file is all that tenshot-predict is, so that it stands in for two functions of the libraries that it is made of.
-// Where an exception is not caught, libstdc++ would say its type by a demangler that is a hundredth of this program.
+// This file is all that tenshot-predict is, so that it stands in for three functions of the libraries that it is made
+// of. Where an exception is not caught, libstdc++ would say its type by a demangler that is a hundredth of this
+// program.
 namespace __gnu_cxx {
 void __verbose_terminate_handler() { std::abort(); }
 }  // namespace __gnu_cxx
@@ -15,6 +17,9 @@ void __verbose_terminate_handler() { std::abort(); }
 void* tenshot::torch_function(const char*, const char*) {
   throw Error("this needs LibTorch, which tenshot-predict is without; take tenshot predict");
 }
+
+// Adapting and training ask for it, and predicting does not.
+double tenshot::t_quantile(double, std::size_t) { throw Error("tenshot-predict does not adapt; take tenshot adapt"); }
 
 namespace tenshot::cli {
 

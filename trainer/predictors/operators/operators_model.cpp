@@ -70,6 +70,9 @@ class OperatorsModel : public PoolModel {
 
   std::unique_ptr<Predictor> adapt(const AdaptationSet& set, const AdaptOptions& options) const override {
     if (!options.like.empty() && set.architectures.empty()) return known_device(options.like);
+#ifdef TENSHOT_PREDICT_ALONE
+    throw Error("tenshot-predict does not adapt; take tenshot adapt");
+#else
     require_measurements(set, kind());
     const std::vector<std::size_t> entries = entries_for(options.like);
     FeatureMap map = learned_.map;
@@ -107,6 +110,7 @@ class OperatorsModel : public PoolModel {
     put_explanation(card, get_quantity(card), operators::explanation_lines(posterior, map, features, devices, names));
     widen_by_fleet(posterior, set);
     return predictor_of(std::move(map), std::move(posterior), std::move(card));
+#endif
   }
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {
