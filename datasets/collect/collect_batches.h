@@ -12,7 +12,8 @@
 
 namespace tenshot::datasets {
 
-/// Measures batches of architectures, each with the sentinel, which tells disturbances. The arguments must outlive it.
+/// Measures batches of architectures, each with the sentinel, and judges by it how disturbed the machine was. The
+/// arguments must outlive it.
 class CollectBatches {
  public:
   CollectBatches(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,

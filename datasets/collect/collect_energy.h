@@ -9,7 +9,8 @@ namespace tenshot::datasets {
 struct EnergyOptions {
   /// How long each visit lasts. Larger makes the sensors' own step of a few milliseconds count less, and takes longer.
   double seconds = 1;
-  /// How often each network is visited; the median counts. More outvote disturbed visits, and take longer.
+  /// How often each network is visited; the median counts. More outvote visits that something else disturbed, and take
+  /// longer.
   int visits = 3;
 };
 

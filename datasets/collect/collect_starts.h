@@ -8,17 +8,20 @@
 
 namespace tenshot::datasets {
 
-/// What `tenshot collect --cold` and `--quantity memory` do: networks started again and again, in fresh processes.
+/// What `tenshot collect --cold` and `--quantity memory` do, as a library call: networks started again and again, each
+/// time in a fresh process.
 struct CollectStartsOptions {
   /// Runtime, its options, shape, instruction set, architectures, id, device and folder; the rest is not looked at.
   CollectOptions collect;
   Quantity quantity = Quantity::cold;  ///< or memory: what the device-runtime holds
   /// The program and the arguments that start a network once and print a FreshStart as the last line: `--weights FILE`
-  /// and the architecture (of a network by name, its ONNX file) come behind; `--empty` is a network that does nothing.
+  /// and the architecture (of a network by name, its ONNX file) are put behind, and `--empty` for a network that does
+  /// nothing.
   std::vector<std::string> command;
   /// Starts of a network at least. More take longer, and make lucky agreement of a few less likely.
   int minimum_starts = 6;
-  /// Undisturbed starts at most; twice as many in all. More let unsteady disks reach the precision, and take longer.
+  /// Undisturbed starts at most; twice as many in all. More let unsteady disks reach the precision, and take longer on
+  /// them.
   int maximum_starts = 15;
   /// The networks are started in turn, this often, and an equal share of a network's starts falls into each round: what
   /// the machine changes in the course of an hour does not tell networks apart then. More write the files of the

@@ -28,7 +28,8 @@ class CannotRun : public Error {
   Architecture architecture_;
 };
 
-/// Prepares and times networks under a collection's options, and adds the cost to its record. Arguments outlive it.
+/// Prepares and times networks under the options of a collection, and adds what that costs to its record. The
+/// arguments must outlive the timer.
 class CollectTimer {
  public:
   CollectTimer(const CollectOptions& options, const NetworkSpace& space, const descriptor::Runtime& runtime,

@@ -24,7 +24,8 @@ class StartTable {
  public:
   explicit StartTable(Quantity quantity) : quantity_(quantity) {}
 
-  /// Columns beside the quantity's own: of cold latency `load_ms, prepare_ms, first_ms, warm_ms, memory_mib`.
+  /// Columns beside the quantity's own: of cold latency `load_ms, prepare_ms, first_ms, warm_ms, memory_mib`, of others
+  /// none.
   const std::vector<std::string>& parts() const;
   bool has(const Architecture& architecture) const { return rows_.count(architecture) != 0; }
   const std::vector<Architecture>& order() const { return order_; }

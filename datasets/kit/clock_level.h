@@ -6,7 +6,8 @@
 
 namespace tenshot::datasets {
 
-/// What measure.sh noted of the clock that bounds the backend: Hz of a GPU, kHz of a processor; nothing where unknown.
+/// What measure.sh noted of the clock that bounds the backend: Hz of a GPU, kHz of a processor; nothing where the board
+/// does not tell.
 struct NotedClocks {
   std::optional<long long> before, after;
   bool steady = false;  ///< within 2 % of each other
@@ -22,7 +23,8 @@ std::optional<double> clock_level(const std::vector<NotedClocks>& architectures)
 /// Whether a model ran at that clock, as far as one knows: a clock that follows the load and moved tells nothing.
 bool is_at_level(const NotedClocks& clocks, double level);
 
-/// "483000000, 47 % below the 918000000 of most", or "918000000 to 483000000, 918000000 being most" where it moved.
+/// "483000000, 47 % below the 918000000 of most", or "918000000 to 483000000, and 918000000 is that of most" where it
+/// moved.
 std::string in_words(const NotedClocks& clocks, double level);
 
 }  // namespace tenshot::datasets

@@ -123,7 +123,8 @@ void require_feedable(const std::vector<nasbench::NetworkInput>& inputs, int bat
                    "; leave --batch out, or save the network with an open batch");
 }
 
-/// What a file of a network's weights is called in a kit: ONNX names them; others go by the model's name.
+/// What a file of a network's weights is called in a kit: ONNX names its files of weights; of other formats they go by
+/// the model's name.
 fs::path weights_name(const KitModel& model, const fs::path& file) {
   return model.suffix == ".onnx" ? file : fs::path(model.id + file.extension().string());
 }

@@ -28,7 +28,8 @@ struct KitProfiles {
 };
 
 /// Reads results/ID/profile.json and profile.txt of the kit in `folder` and matches them to the operators of its
-/// models. Only what was measured of these counts. No profile at all is no problem. Throws FileError and FormatError.
+/// models. Only what was measured of the kit's own models counts. No profile at all is no problem. Throws FileError and
+/// FormatError on the manifest.
 KitProfiles read_kit_profiles(const std::filesystem::path& folder);
 
 }  // namespace tenshot::datasets

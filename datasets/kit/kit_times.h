@@ -17,7 +17,8 @@ std::vector<double> times_from_json(std::string_view text, const std::string& fi
 /// Milliseconds, one a line; empty lines are passed over.
 std::vector<double> times_from_lines(std::string_view text, const std::string& file);
 
-/// onnxruntime_perf_test's result file: lines "model,seconds,peak working set,processor use,run", and others to skip.
+/// onnxruntime_perf_test's result file: "model,seconds,peak working set,processor use,run" a line; other lines, such as
+/// its statistics, are passed over.
 std::vector<double> times_from_perf_test(std::string_view text, const std::string& file);
 
 }  // namespace tenshot::datasets

@@ -16,7 +16,8 @@ struct PerfStatCount {
 
 /// Events by name, without modifiers ("cycles:u" is "cycles") and without a PMU's prefix ("cpu_core/cycles/" is
 /// "cycles"; of several core types the counts add up). Understands decimal commas, which look like a further field.
-/// Comments and lines without a count are passed over; a broken number is a count that is missing ("unreadable").
+/// Lines that are comments, or no count, are passed over; a line with a broken number is a count that is missing
+/// ("unreadable").
 std::map<std::string, PerfStatCount> parse_perf_stat(std::string_view text);
 
 }  // namespace tenshot::datasets

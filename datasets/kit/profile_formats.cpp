@@ -202,7 +202,8 @@ std::vector<LayerTime> of_openvino(std::string_view text, const std::string& fil
   return requests.layers();
 }
 
-/// benchmark_app -json_stats: a list of requests with their nodes, or their mean. The one in Python writes text.
+/// benchmark_app -json_stats: a list of requests with their nodes, or the mean over them. The tool in Python writes
+/// numbers as text.
 std::vector<LayerTime> of_openvino_json(const json& report, const std::string& file) {
   std::vector<json> all;
   const auto detailed = report.find("detailed_performance"), mean = report.find("avg_performance");

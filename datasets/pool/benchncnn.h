@@ -10,9 +10,10 @@ namespace tenshot::datasets {
 /// Whether a text is what ncnn's benchncnn prints: it has a line "mobilenet  min = 2.93  max = 3.92  avg = 3.16".
 bool is_benchncnn_output(std::string_view text);
 
-/// The device-runtime `id` that benchncnn measured: means of the networks that are known by name
-/// (nasbench::networks()), perhaps given as files ("net.param"). Numbers may have decimal commas. A line whose network
-/// is unknown or stood before, or whose mean is none, goes to `findings`. Throws InputError where no line is usable.
+/// The device-runtime `id` that benchncnn measured: the means of the networks that are known by name
+/// (nasbench::networks()), which may have been given as files ("net.param"). Numbers may have decimal commas. A line
+/// whose network is unknown or stood before, or whose mean is none, goes to `findings`. Throws InputError where no line
+/// is usable.
 DeviceRuntime parse_benchncnn(std::string_view text, const std::string& file, const std::string& id,
                               Findings& findings);
 

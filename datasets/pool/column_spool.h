@@ -10,7 +10,8 @@ namespace tenshot::datasets {
 /// without a name, so that nothing of it is left whatever ends the process.
 class ColumnSpool {
  public:
-  /// The file is in `folder`, or in the nearest folder above it that exists. Throws FileError where none can be made.
+  /// The file is in `folder`, or, while that does not exist, in the nearest folder above it that does. Throws FileError
+  /// where none can be made.
   ColumnSpool(const std::filesystem::path& folder, std::size_t columns);
   ~ColumnSpool();
   ColumnSpool(const ColumnSpool&) = delete;

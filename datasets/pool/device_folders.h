@@ -5,7 +5,8 @@
 
 namespace tenshot::datasets {
 
-/// The folders directly in a pool's, sorted, without hidden ones and pools of other spaces. FileError where it is none.
+/// The folders directly in a pool's folder, sorted, without hidden ones and pools of other spaces. Throws FileError
+/// where it is no folder.
 std::vector<std::filesystem::path> device_folders(const std::filesystem::path& folder);
 
 }  // namespace tenshot::datasets

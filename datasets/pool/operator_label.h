@@ -19,7 +19,8 @@ bool is_known_by_name(const std::string& name, const nasbench::OperatorSequence&
 void put_operator(nlohmann::json& entry, const std::string& name, const nasbench::OperatorSequence& key,
                   const nasbench::NetworkSpace& space);
 
-/// The inverse: an operator that nobody says more of is opaque. Throws FormatError that names the file and the key.
+/// The inverse: an operator that neither the entry nor the space says more of is an opaque one. Throws FormatError that
+/// names the file and the key at fault.
 nasbench::OperatorSequence read_operator_key(const JsonReader& entry, const std::string& name,
                                              const nasbench::NetworkSpace& space);
 

@@ -15,7 +15,8 @@ struct Accuracies {
   std::string left_out;          ///< how many rows, and why; empty where none
 };
 
-/// Reads a CSV of columns `architecture` (or `network`) and `accuracy`. FileError, or InputError without usable rows.
+/// Reads a CSV with the columns `architecture` (or `network`) and `accuracy`. Throws FileError, and InputError where no
+/// row is usable.
 Accuracies read_accuracies(const std::filesystem::path& file, const nasbench::NetworkSpace& space);
 
 }  // namespace tenshot::datasets

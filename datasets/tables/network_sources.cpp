@@ -52,7 +52,8 @@ class NetworkFiles {
   std::set<std::string> unused_, inputs_;
 };
 
-/// Of a network in several formats, as one converted from the other, the first format's file stands for it.
+/// Where a network lies there in several formats, as one converted from the other, the first format's file stands for
+/// it.
 std::vector<fs::path> network_files_of(const fs::path& folder) {
   std::map<std::string, std::pair<std::size_t, fs::path>> by_name;
   std::error_code error;

@@ -44,7 +44,8 @@ struct Part {
 };
 
 /// Callgrind empties its caches whenever it starts, so what warms them must run under it. Warm-up takes two dumps: what
-/// lies between one dump and the next is then in the caches too, and an operator that does nothing hardly misses.
+/// lies between one dump and the next is then in the caches too, and an operator that does nothing misses next to
+/// nothing.
 std::vector<Part> parts_of_counting(std::size_t index, int runs) {
   return {{"warm-up", 2}, {"warm-up", 1}, {dump_name(index, runs), runs}};
 }

@@ -31,7 +31,8 @@ struct CallgrindOptions {
   // show no misses.
   // Larger caches count fewer misses; counts of other geometries than the pool's do not compare with the pool's.
   CacheGeometry instructions{32 << 10, 8}, data{48 << 10, 12}, last_level{256 << 10, 8};
-  /// Limit of all operators' time together. Larger lets slow machines finish; a program that hangs is given up later.
+  /// Limit of the time that all operators take together. Larger lets slow machines finish; a program that hangs is
+  /// given up later.
   double time_limit_s = 1800;
   /// Asked ten times a second with how many operators have been counted; counting stops when it says no.
   std::function<bool(std::size_t operators_counted)> go_on;
@@ -42,7 +43,8 @@ struct CallgrindOptions {
 /// cache-misses, L1-dcache-loads, L1-dcache-load-misses (MAPLE-Edge §2.3). Cycles are an estimate, instructions + 10 ×
 /// first-level misses + 100 × last-level misses (KCachegrind's "cycle estimation"); the cache-references and
 /// cache-misses are those of the last level. Throws Error when valgrind is not installed (or was not when this was
-/// built), the child fails or takes too long, Interrupted when `go_on` says no, FormatError when a dump is damaged.
+/// built), the child fails or takes too long, Interrupted when `go_on` says no, FormatError when a dump is missing or
+/// damaged.
 OperatorCounts count_by_callgrind(const CallgrindOptions& options);
 
 /// The child's side: runs each operator a few times to warm the simulated caches, then `runs` times for the dump that

@@ -35,7 +35,8 @@ class WeightFile {
   /// hash, or where some records have to come from the disk, which reads fetch sooner than a mapping does.
   const char* mapped(std::size_t i) const;
 
-  /// Reads record i to `target`, which has room for bytes(i). False where its hash differs. Threads may read at once.
+  /// Reads record i to `target`, which has room for bytes(i). False where what was read has not the record's hash.
+  /// Several threads may read at once.
   bool read(std::size_t i, void* target) const;
 
   /// The file's content with these records, an empty one for what it is to have none for. `key` has 64 characters.

@@ -11,7 +11,8 @@ namespace tenshot::descriptor {
 
 using KernelMaker = std::unique_ptr<CompiledKernel> (*)(const ColdNetwork&, const ColdLayer&, const MachineCode&);
 
-/// Convolutions of any form as matrix products by pointers to rows (Dukhan, "The Indirect Convolution Algorithm").
+/// Convolutions of any window, stride and groups as matrix products whose rows are found by pointers (Dukhan, "The
+/// Indirect Convolution Algorithm", 2019).
 std::unique_ptr<CompiledKernel> indirect_convolution(const ColdNetwork& network, const ColdLayer& layer,
                                                      const MachineCode& code);
 

@@ -14,12 +14,14 @@ namespace tenshot::descriptor {
 struct FusionDetectionOptions {
   /// Every pair of them is a case: the time grows with the square of their number.
   std::vector<std::string> operators = testable_operators();
-  /// The image that the cases' networks read. Larger ones stand out of the noise of small devices, and take longer.
+  /// The image that the cases' networks read. Larger ones stand out of the noise of small devices, and take longer in
+  /// proportion.
   CaseImage image;
   /// α of Inequality 1: which share of the cheaper operator's time fusing has to save. Larger finds fewer pairs fused,
   /// and is misled less by caches that happen to be warm.
   double alpha = 0.5;
-  /// Each round times all networks of a case once; none is decided before so many. More take longer and err less.
+  /// Each round times all networks of a case once; no case is decided before so many. More take longer, and make a
+  /// decision by chance less likely.
   int least_rounds = 5;
   /// A case that is within the noise after so many rounds stays undecided. More take longer and leave fewer of those.
   int most_rounds = 60;
@@ -36,7 +38,8 @@ using TimeCase = std::function<std::function<std::vector<double>()>(const std::v
 struct PairFinding {
   std::string first, second;
   double first_ms = 0, second_ms = 0, connected_ms = 0;  ///< medians over the rounds, without what a call costs
-  /// (T₁ + T₂ − T₁₂) / min(T₁, T₂): mean over the rounds and half of its 95 % interval. Fused over α (Inequality 1).
+  /// (T₁ + T₂ − T₁₂) / min(T₁, T₂): mean over the rounds and half of its 95 % confidence interval. Fused where it is
+  /// over α (Inequality 1).
   double saved = 0, saved_error = 0;
   int rounds = 0;
   bool fused = false;

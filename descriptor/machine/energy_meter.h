@@ -36,7 +36,8 @@ struct EnergySensors {
 ///   POM_5V_IN) where there is one, and all rails together otherwise.
 EnergySensors find_energy_sensors(const std::filesystem::path& sys = "/sys");
 
-/// Measures the energy between two moments. Sensors of power are read a hundred times a second in between, by a thread.
+/// Measures the energy between two moments. Sensors of power are read a hundred times a second in between, by a thread
+/// of its own.
 class EnergyMeter {
  public:
   /// Throws InputError without sensors.

@@ -22,7 +22,8 @@ class Buffer {
 
   char* data() const { return static_cast<char*>(data_); }
   std::size_t size() const { return bytes_; }
-  /// Room for so many bytes, and some more where it has to grow, so that it seldom does; what was in it is then lost.
+  /// Room for so many bytes, and for some more where it has to grow, so that it seldom does; what was in it is lost
+  /// then.
   void require(std::size_t bytes);
 
  private:

@@ -156,7 +156,8 @@ class Run {
     if (!handover_.has_failed()) switch_kernels(core);
   }
 
-  /// Prepares kernels of later runs, one after another, until none is left. Where one fails, the layers keep theirs.
+  /// Prepares kernels of later runs, one after another, until none is left. Where one cannot be prepared, the layers
+  /// keep those that they have.
   void switch_kernels(int core) {
     try {
       dnnl::stream stream(engine_);

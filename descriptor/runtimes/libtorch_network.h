@@ -20,7 +20,8 @@ struct NodeTensors {
   at::Tensor weight, bias, mean, variance;
 };
 
-/// A node that is ready to run. The tensors of a run stand in slots: the network's inputs, then every node's outputs.
+/// A node that is ready to run. The tensors of a run stand in slots: the network's inputs first, then the outputs of
+/// every node.
 struct RunnableNode {
   nasbench::NetworkNode node;
   NodeTensors tensors;
@@ -41,7 +42,8 @@ RunnableGraph runnable_graph(const nasbench::Network& network, const RuntimeOpti
 /// `values` in the given shape; an undefined tensor when there are none.
 at::Tensor tensor_of(const std::vector<float>& values, const std::vector<std::int64_t>& shape);
 
-/// The weights of node `index`, of the options or nasbench::random_weights, in the shapes that LibTorch takes.
+/// The weights of node `index`, those of the options or nasbench::random_weights, in the shapes that LibTorch's
+/// operators take.
 NodeTensors tensors_of(const nasbench::Network& network, std::size_t index, const RuntimeOptions& options);
 
 /// What random images are for; streams of the seed apart from those that draw weights.

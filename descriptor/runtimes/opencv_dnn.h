@@ -21,7 +21,8 @@ bool has_opencv();
 /// Throws InputError that says what to install where this build lacks it.
 std::unique_ptr<Runtime> make_opencv_runtime();
 
-/// The network of an ONNX file's bytes, not run yet. `network` says its inputs and outputs. Throws as Runtime::prepare.
+/// The network of an ONNX file's bytes, as a cold start reads it: nothing is run yet. `network` says its inputs and
+/// outputs. Throws as Runtime::prepare.
 std::unique_ptr<PreparedNetwork> prepare_opencv_onnx(const std::string& onnx, const nasbench::Network& network,
                                                      const RuntimeOptions& options);
 

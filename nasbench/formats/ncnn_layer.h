@@ -83,7 +83,8 @@ void append(LayerReader& layer, NetworkNode node);
 /// Activation `kind` of `source` (LayerReader::give_activated).
 Source activated(LayerReader& layer, const Source& source, int kind, const std::vector<double>& numbers);
 
-/// Adds a layer's operators and gives its outputs. Throws FormatError where the layer contradicts itself or its inputs.
+/// Adds a layer's operators and gives its outputs. All throw FormatError where the layer contradicts itself or its
+/// inputs.
 using Convert = void (*)(LayerReader&);
 
 void convolution(LayerReader& layer);

@@ -10,7 +10,8 @@
 
 namespace tenshot::nasbench::tflite {
 
-/// Which tensors are images: those that windows move over, and all of four dimensions that operators tie to them.
+/// Which tensors are images: those that windows move over, and all of four dimensions that are alike by what computes
+/// one from the other.
 class Layouts {
  public:
   explicit Layouts(const TfliteFile& file)

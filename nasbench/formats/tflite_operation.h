@@ -69,7 +69,8 @@ class Operation {
   std::vector<std::int64_t> numbers(std::size_t i) const;
   /// The numbers of a small constant of integers; nothing of other inputs.
   std::optional<std::vector<std::int64_t>> few_numbers(std::size_t i) const;
-  /// The axis, counted from behind where it is negative, in the shape of input `i`. FormatError where it has none.
+  /// The axis, counted from behind where it is negative, in the shape of input `i`. Throws FormatError where it has
+  /// none.
   std::int64_t axis(std::int64_t number, std::size_t i = 0) const;
 
   // Outputs.

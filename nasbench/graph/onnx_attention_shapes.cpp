@@ -58,7 +58,8 @@ OnnxTypes packed(const onnx::NodeProto& node, const OnnxInputs& inputs) {
       output, typed_as(output, {2, in[0], heads, in[1] + before, std::max<std::int64_t>(hidden / heads, 1)})};
 }
 
-/// com.microsoft's MultiHeadAttention and its like: (batch, length, heads × size) each; also by heads, or packed.
+/// com.microsoft's MultiHeadAttention and its like: (batch, length, heads × size) of each, keys and values perhaps by
+/// heads, or all packed into the query.
 OnnxTypes several_heads(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::int64_t heads = heads_of(node, "num_heads");
   const Shape& query = inputs[0]->shape;

@@ -43,7 +43,8 @@ double products_since(const Network& network, std::size_t first) {
   return sum;
 }
 
-/// Whether the node, or one in its sub-graphs, names attributes of its function's call; `call` puts its own there.
+/// Whether the node, or one in its sub-graphs, names attributes of its function's call. Where a call is given, its
+/// attributes take their places.
 bool bind_attributes(onnx::NodeProto& node, const onnx::NodeProto* call) {
   auto& attributes = *node.mutable_attribute();
   bool names_any = false;

@@ -9,7 +9,8 @@
 
 namespace tenshot::nasbench {
 
-/// The shape of an Einsum's output, each label standing for one extent. FormatError where the operands do not fit.
+/// The shape of an Einsum's output: each label of the equation stands for one extent. Throws FormatError where the
+/// equation does not fit the operands.
 Shape einsum_shape(const std::string& equation, const std::vector<Shape>& operands);
 
 /// The same as products of matrices: operands are taken from left to right, the axes of each pair brought in order,

@@ -22,7 +22,8 @@ OnnxValue sequence_of(Tensors tensors) {
   return value;
 }
 
-/// Place `input` of a sequence of `count` tensors; left out, the place behind them. Nothing where it is computed.
+/// Place `input` of a sequence of `count` tensors; where it is left out, the place behind them. Nothing where it is
+/// computed.
 std::optional<std::size_t> place_in(const OnnxValue* input, std::size_t count) {
   if (input == nullptr) return count;
   if (!input->numbers || input->numbers->size() != 1) return std::nullopt;

@@ -14,7 +14,8 @@
 namespace tenshot::nasbench {
 namespace {
 
-/// Whether the shape of an output follows from data: a length found in them, or said by an input that is no constant.
+/// Whether the shape of an output follows from numbers that are computed: the length is found in the data, or an input
+/// says it that is no constant.
 bool follows_from_data(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
   static const std::set<std::string> always = {"NonMaxSuppression", "NonZero", "Unique", "Compress", "StringSplit"};
   /// Operators whose inputs say the shape, from the first or from the second on.
@@ -58,7 +59,8 @@ double sum_of(const std::map<std::string, std::int64_t>& elements) {
 
 }  // namespace
 
-/// The types of the node's outputs as we, libonnx or the file say them. Nothing where nobody can beforehand.
+/// The types of the node's outputs as we or libonnx infer them; what neither does the file has to say. Nothing where
+/// nobody can say it beforehand.
 std::optional<std::vector<OnnxValue>> OnnxGraphReader::output_types(const onnx::NodeProto& node, const Inputs& inputs) {
   const auto opset = file_.opsets.find(node.domain());
   constexpr std::int64_t newest = 1000;
@@ -106,7 +108,8 @@ std::optional<OnnxValue> OnnxGraphReader::declared(const onnx::NodeProto& node, 
   return value;
 }
 
-/// Leaves out the node, and with it all that reads its outputs. What it reads is an output of the network that is left.
+/// Leaves out the node, and with it all that reads its outputs. What it reads itself is an output of the network that
+/// is left.
 void OnnxGraphReader::leave_out(const onnx::NodeProto& node, const Inputs& inputs) {
   bool is_cause = true;
   for (const OnnxValue* input : inputs) {

@@ -45,12 +45,14 @@ std::int64_t of_transposed_convolution(const Specification& s) {
 }
 
 /// Whether a matrix projects the state of an LSTM whose second matrix is `recurrent` (directions × gates and units ×
-/// outputs): it is directions × outputs × units. An initial state may look alike only where nothing is projected.
+/// outputs): it is directions × outputs × units. An initial state, directions × batch × outputs, may look alike only
+/// where nothing is projected.
 bool is_projection(const Shape& matrix, const Shape& recurrent) {
   return matrix[1] == recurrent[2] && 4 * matrix[2] == recurrent[1] && matrix[1] != matrix[2];
 }
 
-/// Directions × gates × (input or hidden) numbers for each of two matrices, constant or computed, and a projection's.
+/// Directions × gates × (input or hidden) numbers for each of two matrices, constant or computed, and those of a
+/// projection.
 std::int64_t of_recurrence(const Specification& s) {
   if (s.inputs[0].size() != 3 || s.inputs[0].back() == 0) return 0;
   std::vector<const Shape*> matrices;
@@ -84,7 +86,8 @@ std::int64_t of_packed_product(const Specification& s) {
 
 std::int64_t length_of(const Shape& keys) { return keys.size() == 4 ? keys[2] : keys.size() > 1 ? keys[1] : 0; }
 
-/// Keys of the past: its two tensors, of batch × heads × length × size, are the only such pair from `first` on.
+/// How many keys the past has: its two tensors, of batch × heads × length × size, are the only such pair from `first`
+/// on.
 std::int64_t past_keys(const Specification& s, std::size_t first) {
   for (std::size_t i = first; i + 1 < s.inputs.size() && !s.output.empty(); ++i) {
     const Shape &past = s.inputs[i], &values = s.inputs[i + 1];
@@ -139,7 +142,8 @@ const std::map<std::string, Count>& counts() {
   return table;
 }
 
-/// Types that read trained numbers without a product that the field counts: tables, norms, functions of elements.
+/// Types that read trained numbers without a product that the field counts: tables, norms, and what acts element by
+/// element.
 bool multiplies_nothing(const std::string& name) {
   static const std::set<std::string> types = words_of(
       "Gather GatherElements GatherND GatherBlockQuantized ScatterElements ScatterND Scatter Concat "

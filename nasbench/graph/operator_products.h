@@ -23,7 +23,8 @@ std::int64_t opaque_weight_bytes(const OperatorSpecification& specification);
 bool is_packed_product(const OperatorSpecification& specification);
 
 /// A sentence that names the opaque operators that have weights and of which nobody says what they do with them, with
-/// their share of the weights' bytes; empty where there are none. Their products count as none.
+/// their share of the weights' bytes; empty where there are none. Their products are counted as none, which is
+/// unlikely.
 std::string remark_on_weights(const std::vector<OperatorSpecification>& operators);
 
 }  // namespace tenshot::nasbench

@@ -39,7 +39,8 @@ struct Needed {
   }
 };
 
-/// Adds to `needed` what the block takes so that it gives `roots`. Throws where an operator does nothing for them.
+/// Adds to `needed` what the block takes so that it gives `roots`. Throws where one of its operators does nothing for
+/// them.
 void take_needed(const Block& block, std::vector<Source> roots, const std::string& where, Needed& needed) {
   std::vector<bool> used(block.operators.size(), false);
   while (!roots.empty()) {

@@ -78,7 +78,8 @@ Source append_cell(NetworkBuilder& builder, const Cell& cell, const std::string&
   return nodes.back();
 }
 
-/// Halves the resolution and changes the channels, with a shortcut by pooling (the benchmark's ResNetBasicblock).
+/// Halves the resolution and changes the channels, with a shortcut by average pooling (the benchmark's
+/// ResNetBasicblock).
 Source append_residual_block(NetworkBuilder& builder, const std::string& prefix, const Source& input, int channels) {
   const WindowOptions halves = {{2, 2}, {2, 2}, {}, {}};
   const Source a = relu_conv_norm(builder, prefix + "_a", input, channels, same_window(3, 2));
@@ -180,7 +181,8 @@ std::vector<Operator> cell_operators(const NetworkShape& shape, int batch) {
 
 namespace {
 
-/// Appends one instance of a chain's operation. `before` is its first tensor: from the second addition on, both differ.
+/// Appends one instance of a chain's operation. `before` is the chain's first tensor: from the second addition on, the
+/// two that are added differ.
 Source append_instance(NetworkBuilder& builder, const std::string& operation, const std::string& prefix,
                        const Source& input, const Source& before, int channels) {
   if (operation == "add") return builder.add(prefix + "_add", input, before);

@@ -36,7 +36,8 @@ fs::path resolved(fs::path path) {
   return path;
 }
 
-/// Owns a temporary file until it is renamed over its target, whose permissions stay; removes it otherwise.
+/// Owns a temporary file until it is renamed over its target; removes it otherwise. The target keeps its permissions
+/// where it exists.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const fs::path& named) : target_(resolved(named)), path_(temporary_name(target_, ::getpid())) {

@@ -119,7 +119,8 @@ std::string json_reason(const json::exception& error) {
 
 namespace {
 
-/// Whether brackets are nested deeper than so many levels. Seen in the text: asking the parser takes longer.
+/// Whether brackets are nested deeper than so many levels. Looked for in the text, as asking the parser at every value
+/// takes longer than the parsing does.
 bool is_deeper(std::string_view text, int levels) {
   int depth = 0;
   bool in_string = false;

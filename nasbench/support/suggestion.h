@@ -6,10 +6,12 @@
 
 namespace tenshot {
 
-/// Edits (a letter added, left out, replaced, swapped with its neighbour) between words: optimal string alignment.
+/// Edits (a letter added, left out, replaced, or swapped with its neighbour) that turn one word into the other: the
+/// optimal string alignment distance.
 std::size_t edit_distance(const std::string& a, const std::string& b);
 
-/// "; did you mean 'predict'?" for the known word nearest to `word`, of which at most a third of the letters differ.
+/// "; did you mean 'predict'?" for the known word that is nearest to `word`, or nothing when none is near: more than a
+/// third of its letters differ.
 std::string suggestion(const std::string& word, const std::vector<std::string>& known);
 
 /// The `most` known names that are most like `word`, whatever the case and the marks between letters: first those that

@@ -7,7 +7,8 @@ namespace tenshot {
 // The work between the matrix products of a training step, each one pass over memory, and the product of a prediction.
 // Compiled for several instruction sets; the machine's best is chosen at start.
 
-/// product = inputs [rows, inner] · weights [inner, columns]. Zeros cost nothing: one-hot encodings and ReLU have many.
+/// product = inputs [rows, inner] · weights [inner, columns]. Zeros of the inputs cost nothing: one-hot encodings and
+/// what comes out of ReLU are mostly zeros.
 void multiply_sparse(const float* inputs, const float* weights, float* product, std::int64_t rows, std::int64_t inner,
                      std::int64_t columns);
 /// values[r][c] = max(0, values[r][c] + bias[c]); values is [rows, columns].

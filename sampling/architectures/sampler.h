@@ -14,7 +14,8 @@ namespace tenshot::sampling {
 /// The architectures that may be measured, and what the pool says of them.
 struct Candidates {
   std::vector<nasbench::Architecture> architectures;
-  /// Latency [device][candidate] on the pool's devices, any positive scale each, complete; empty where nothing ranks.
+  /// Latency [device][candidate] on each device of the pool, any positive scale per device, complete; may be empty for
+  /// a sampler that does not rank.
   std::vector<std::vector<double>> pool_latency;
   /// Indices into `architectures` that have been measured already; they are not chosen again.
   std::vector<std::size_t> measured;
@@ -46,10 +47,11 @@ class ListedSampler : public Sampler {
   std::vector<std::size_t> choose(const Candidates& candidates, std::size_t samples, Rng& rng) const override;
 };
 
-/// Targeted uniform adaptation sampling (MAPLE-Edge §2.1.1). For each of the M pool devices the X candidates are ranked
-/// by latency and the ranking is dealt evenly into N bins; each bin thus holds M·X/N entries, and one architecture is
-/// drawn from each. One that an earlier bin already gave is drawn again, so that N differ. Measured candidates count as
-/// drawn: N is then their number plus `samples`, and the bins they fill best are passed over.
+/// Targeted uniform adaptation sampling (MAPLE-Edge §2.1.1). For each of the M pool devices the X candidates are
+/// ranked by latency and the ranking is dealt evenly into N bins; each bin thus holds M·X/N entries, and one
+/// architecture is drawn from each. An architecture that an earlier bin already gave is drawn again, so that N differ.
+/// Measured candidates count as drawn: N is then their number plus `samples`, and the bins they fill best are passed
+/// over.
 class TargetedUniformSampler : public Sampler {
  public:
   std::string_view name() const override { return "targeted-uniform"; }

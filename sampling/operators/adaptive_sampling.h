@@ -8,7 +8,8 @@
 
 namespace tenshot::sampling {
 
-/// One kernel: a value for each dimension of its space, as {56, 3, 1, 24, 64} for image, window, stride, channels.
+/// One kernel: a value for each dimension of its space, such as {56, 3, 1, 24, 64} for input size, kernel size, stride,
+/// input channels and output channels.
 using Configuration = std::vector<int>;
 
 /// What kernels may look like. Zhang et al. (MobiSys 2021, §5.2) take it from the networks of a model zoo.
@@ -59,8 +60,9 @@ struct AdaptiveSamples {
 
 /// Adaptive data sampling (Zhang et al., MobiSys 2021, Algorithm 2): N configurations of the prior; then, as long as
 /// the error is over the threshold, M around each configuration of the test set whose error is. No configuration is
-/// measured twice. `test_set` is measured first and tested on from the beginning (T_D); it may be empty. Seed and
-/// measurements decide the samples. Throws InputError on options out of range, or where no kernel could be measured.
+/// measured twice. `test_set` is measured first and tested on from the beginning (T_D); it may be empty. The same seed
+/// and measurements give the same samples. Throws InputError on options out of range, or where no kernel could be
+/// measured.
 AdaptiveSamples sample_adaptively(const KernelSpace& space, const std::vector<Configuration>& test_set,
                                   const MeasureKernels& measure, const TestLearner& learner,
                                   const AdaptiveOptions& options);

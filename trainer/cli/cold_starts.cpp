@@ -47,7 +47,8 @@ bool same(const descriptor::ColdPlan& a, const descriptor::ColdPlan& b) {
                     });
 }
 
-/// What a plan takes by the stages of each start, the median over the starts: median stages make less than that.
+/// What a plan takes by the stages of each start, the median over the starts: where cores wait for each other, median
+/// stages make less than the median start.
 double predicted_by_starts(const descriptor::ColdStages& stages, const descriptor::ColdPlan& plan,
                            const std::vector<MeasuredStart>& starts) {
   std::vector<double> predicted;

@@ -104,7 +104,8 @@ void require_distinct_files(const OptionParser& options, const std::filesystem::
   files.require_distinct();
 }
 
-/// Leaves out networks that cannot run so: known by their operators alone, or with a first dimension that is no batch.
+/// Leaves out the networks that cannot be run as they are asked for: known by their operators alone, or with a first
+/// dimension that is not the batch.
 void leave_out_unrunnable(const OptionParser& options, const RuntimeChoice& choice,
                           std::vector<nasbench::Architecture>& networks) {
   std::vector<datasets::LeftOutFile> left_out;

@@ -36,7 +36,8 @@ class KernelJournal {
 /// "sample of libtorch-eager at 1 threads".
 class KernelMeasuring {
  public:
-  /// `what`: "sample", "grid"; --runtime, --threads and --quiet are read. Throws as make_runtime() and KernelJournal.
+  /// `what`: "sample", "grid"; --runtime, --threads and --quiet are read of the options. Throws as make_runtime() and
+  /// KernelJournal do.
   KernelMeasuring(const OptionParser& options, const std::string& what, const std::string& file);
 
   /// ms; NaN where the runtime refuses it. Throws Interrupted, after all is kept, where the program is to stop.

@@ -29,7 +29,8 @@ std::string three_digits(double value) {
   return decimals(value, value > 0 ? std::clamp(2 - static_cast<int>(std::floor(std::log10(value))), 0, 9) : 2);
 }
 
-/// "1.30 ms (90 %: 1.24 to 1.38)" in the quantity's unit, a line each, after the architecture and a tab with `names`.
+/// "1.30 ms (90 %: 1.24 to 1.38)" in the quantity's unit, a line for each; before it the architecture and a tab where
+/// `names` has them.
 void print(const trainer::Predictions& predictions, double confidence, const std::vector<std::string>& names,
            datasets::Quantity quantity) {
   const std::string percent = significant_digits(100 * confidence, 4);
@@ -63,7 +64,8 @@ nlohmann::json rows_of(const std::vector<nasbench::Architecture>& architectures,
   return rows;
 }
 
-/// The predictions that --limit and --fastest leave: the architectures within the limit, the fastest first.
+/// The predictions that --limit and --fastest leave: the architectures within the limit, the fastest first, equals in
+/// the order they had.
 struct Choice {
   std::vector<nasbench::Architecture> architectures;
   trainer::Predictions predictions;

@@ -19,7 +19,8 @@ std::vector<std::size_t> useful_candidates(const std::vector<ColdCandidate>& can
 std::vector<int> balanced_cores(const ColdProblem& problem, const std::vector<std::size_t>& combination);
 
 /// Algorithm 1. The combinations searched are all of them where there are at most 4,096; otherwise those that minimise
-/// λ · preparation + (1 − λ) · execution for a λ between 0 and 1; at most about `most_weights`, evenly thinned.
+/// λ · preparation + (1 − λ) · execution for a λ between 0 and 1; about `most_weights` of these at most, evenly
+/// thinned.
 ColdSchedule algorithm_1(const ColdProblem& problem,
                          std::size_t most_weights = std::numeric_limits<std::size_t>::max());
 

@@ -51,7 +51,8 @@ bool prefers(KernelPolicy policy, const KernelStages& kernel) {
   return policy != KernelPolicy::compiled || descriptor::is_compiled(kernel.name);
 }
 
-/// The kernel that a policy names; −1 where it names none. Where a layer has none it prefers, it takes the fastest.
+/// The kernel that a policy names; −1 where it names none. Where a layer has none that the policy prefers, it takes the
+/// fastest of all.
 int kernel_of(const LayerStages& layer, KernelPolicy policy) {
   if (policy == KernelPolicy::planned) return -1;
   if (policy == KernelPolicy::preferred) return 0;

@@ -120,7 +120,8 @@ class Calibration {
     }
   }
 
-  /// What a family of kernels took that costs something once: its first layer, less what that takes otherwise.
+  /// What the family of kernels that costs something once took for that: the first of its layers, less what such an
+  /// execution takes otherwise.
   void take_once() {
     if (!once_layer_) return;
     KernelStages& first = stages_.layers[*once_layer_].kernels[used_[*once_layer_]];

@@ -14,7 +14,8 @@ namespace tenshot::trainer {
 std::vector<descriptor::PlannedSwitch> planned_switches(const descriptor::ColdStages& stages,
                                                         const descriptor::ColdPlan& plan, bool may_cache);
 
-/// What a run takes after every switch, ms: the layers' executions. Throws InputError where plan and stages differ.
+/// What a run takes after every switch, milliseconds: the layers' executions. Throws InputError where the plan has
+/// other kernels than the stages.
 double switched_ms(const descriptor::ColdStages& stages, const descriptor::ColdPlan& plan);
 
 }  // namespace tenshot::trainer

@@ -28,7 +28,8 @@ std::string required_text(const JsonReader& reader, const char* key) {
   return value.get<std::string>();
 }
 
-/// Gives devices of which no error was seen the mean quantiles of others, those of few the wider of theirs and that.
+/// Gives devices of which no error was seen the mean quantiles of others, and those of few the wider of theirs and
+/// that mean.
 void lend_quantiles(const OwnFits& lender, OwnFits& fits) {
   constexpr std::size_t few = 40;
   if (lender.probabilities.empty()) return;

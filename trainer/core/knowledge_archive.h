@@ -11,7 +11,8 @@ namespace tenshot::trainer {
 /// The content of a checkpoint of knowledge: what older programs name where they refuse it.
 constexpr std::string_view knowledge_content = "knowledge";
 
-/// The beginning of the archive of a checkpoint of knowledge, which has its own version, with identities_of() a pool.
+/// The beginning of the archive of a checkpoint of knowledge, whose version is its own. `identities` are those of
+/// identities_of().
 Archive knowledge_archive(const datasets::Pool& identities, const Knowledge& knowledge, std::string_view predictor);
 
 /// True for an archive of knowledge.

@@ -4,7 +4,8 @@
 
 namespace tenshot::trainer {
 
-/// min ‖A x − b‖² over x ≥ 0 (Lawson and Hanson, Solving Least Squares Problems, 1974, ch. 23). A is [n, k], k small.
+/// min ‖A x − b‖² over x ≥ 0 (Lawson and Hanson, Solving Least Squares Problems, 1974, ch. 23). A is [n, k] with k
+/// small.
 Eigen::VectorXd non_negative_least_squares(const Eigen::MatrixXd& a, const Eigen::VectorXd& b);
 
 /// x ≥ 0 that minimises the squared relative error Σ ((a_i·x − y_i)/y_i)², for y > 0.

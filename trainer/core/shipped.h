@@ -12,8 +12,9 @@ namespace tenshot::trainer {
 /// that the program, or the library that this is part of, was built in. Empty where there is none.
 std::filesystem::path shipped_file(const std::string& name);
 
-/// `path`, or the file or folder of that name that came with tenshot: a bare name that is not in the working folder is
-/// looked for among shipped checkpoints and pools. "pool.tenshot", "networks" (its suffix may be left out), "data".
+/// `path`, or the file or folder of that name that came with tenshot: a bare name that is nothing in the working folder
+/// is looked for among the shipped checkpoints and pools. "pool.tenshot", "networks" (its suffix may be left out),
+/// "data".
 std::string given_or_shipped(const std::string& path);
 
 /// The same of a checkpoint: of a bare name only a file *.tenshot, or another file that is a checkpoint, comes

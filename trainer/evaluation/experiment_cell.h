@@ -62,7 +62,8 @@ class PlanningPriors {
 bool chooses_by_pool_prior(const ExperimentSpec& spec, const GridCell& cell);
 
 /// Samples the target, adapts `model` to it, predicts its test rows and compares. The samples are a function of pool,
-/// sampler, number and trial: the same for every method. Throws InputError (few candidates) and what adapting throws.
+/// sampler, number and trial: the same for every method. Throws InputError (too few candidates) and what adapting
+/// throws.
 CellResult run_cell(const ExperimentSpec& spec, const ExperimentData& data, const ModelTask& task,
                     const PoolModel& model, const GridCell& cell, PlanningPriors& priors);
 

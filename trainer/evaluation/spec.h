@@ -66,7 +66,8 @@ struct Method {
   int ensemble = 1;  ///< so many adaptations, each with a seed of its own; the geometric mean of what they predict
   std::optional<std::string> sampler;
   std::optional<std::size_t> samples;
-  /// How many of the samples each round of planning measures, later rounds knowing the earlier; empty = all at once.
+  /// How many of the samples each round of planning measures, the later rounds knowing the earlier; empty = all at
+  /// once.
   std::vector<std::size_t> rounds;
   std::optional<double> planning_noise;  ///< PlanRequest::noise
   bool all_samples = false;              ///< measures every architecture of the training rows: a ceiling, not a peer

@@ -87,7 +87,8 @@ std::string table(const Summary& summary, std::vector<Spread> VariantSummary::*o
   return markdown(rows);
 }
 
-/// How often 90 % intervals hold, of the methods that have them: the least of all targets beside the mean.
+/// How often 90 % intervals hold, of the methods that have them: the least of all targets beside the mean. Empty where
+/// no method has any.
 std::string coverage_section(const Summary& summary) {
   const Style percent = {100, 1};
   Rows rows = {{"method"}};

@@ -22,7 +22,8 @@ struct ProcessWork {
 };
 
 /// Runs all tasks. The processes die with the caller. Call it before LibTorch has threads in this process: threads do
-/// not survive a fork. Throws Error with what the first failing task threw, after ending the others; Interrupted.
+/// not survive a fork. Throws Error with what the first failing task threw, after ending the others; Interrupted when
+/// `go_on` said stop.
 void run_in_processes(const ProcessWork& work);
 
 }  // namespace tenshot::trainer::evaluation

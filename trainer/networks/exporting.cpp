@@ -13,7 +13,8 @@
 namespace tenshot::trainer {
 namespace {
 
-// Fields of protocol buffers (protobuf.dev, "Encoding"), and their numbers in onnx.proto: predicting needs neither.
+// Fields of protocol buffers (protobuf.dev, "Encoding"), and their numbers in onnx.proto: what predicts needs neither
+// library.
 
 std::string field(int number, std::uint64_t value, std::uint64_t wire_type = 0) {
   std::string bytes;

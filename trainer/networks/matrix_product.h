@@ -4,7 +4,8 @@
 
 namespace tenshot::trainer {
 
-/// A row-major matrix of someone else's numbers, only read; as an operand it stands for its transpose if that is said.
+/// A row-major matrix of someone else's numbers, only read; as an operand it stands for its transpose where that is
+/// said.
 struct MatrixOperand {
   const float* values = nullptr;
   std::int64_t rows = 0;  ///< in memory

@@ -36,7 +36,8 @@ std::shared_ptr<const PlanningPrior> planning_prior(const PoolModel& model);
 /// device has not measured by what the prior expects of them there; they need none (nullptr) where the whole pool has
 /// measured every candidate. Throws InputError (too few candidates, no such sampler, no prior where one is needed).
 std::vector<Architecture> plan(const datasets::Pool& pool, const PlanningPrior* prior, const PlanRequest& request);
-/// The same from a checkpoint. Only `information` needs a prior; others ask the model of candidates not measured.
+/// The same from a checkpoint. Only `information` needs a prior; the others ask the model what it expects of candidates
+/// that a pool device has not measured.
 std::vector<Architecture> plan(const PoolModel& model, const PlanRequest& request);
 
 /// Whether that sampler chooses by a planning prior, even among candidates that the whole pool has measured.

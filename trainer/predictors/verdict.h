@@ -46,7 +46,8 @@ std::string in_words(const Verdict& verdict);
 nlohmann::json to_json(const Verdict& verdict);
 
 /// How many further measurements are expected to bring `half_width` to `wanted`: 0 where it is there already; nothing
-/// where `most_planned` would not do, too few networks are judged, or the predictor says no uncertainty.
+/// where `most_planned` would not do, too few networks are judged, or the predictor does not say what it is uncertain
+/// about.
 std::optional<std::size_t> measurements_until(double wanted, const Verdict& verdict, const Predictor& predictor,
                                               const std::vector<Architecture>& judged,
                                               const std::vector<Architecture>& measured);

@@ -18,7 +18,8 @@ class Scale {
   double high() const { return high_; }
   /// 0 at `low`, 1 at `high`.
   double share(double value) const;
-  /// About `count` round numbers between the ends: 1, 2 or 5 times a power of ten apart; on a log scale these numbers.
+  /// Round numbers between the ends, about `count` of them: 1, 2 or 5 times a power of ten apart; on a logarithmic
+  /// scale, those numbers themselves.
   std::vector<double> ticks(int count = 5) const;
 
  private:

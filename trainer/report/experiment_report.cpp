@@ -195,7 +195,8 @@ std::string line_name(const json& variant, const json& spec) {
   return name;
 }
 
-/// The lines of the best variants, whose `names` are in their order, and then others, as many as there are colours.
+/// The lines of the best variants, whose `names` are in their order, and then others, as many as there are colours; the
+/// caption says how many are left out.
 std::vector<Series> best_lines(std::map<std::string, Series> lines, std::vector<std::string> names,
                                std::string& caption) {
   const std::size_t all = lines.size();

@@ -20,7 +20,8 @@ struct DeviceReportOptions {
   std::optional<std::filesystem::path> accuracies = std::nullopt;
   /// Latency not to exceed, ms, or another quantity in its unit: among the fastest and in the front's picture.
   std::optional<double> limit = std::nullopt;
-  /// Architectures, names of networks or files whose predictions are taken apart by operator; only of `operators`.
+  /// Architectures, names of networks or files whose predictions are taken apart, operator by operator; only of a
+  /// predictor of kind `operators`.
   std::vector<std::string> explained = {};
   /// Networks by name that are the user's own, which lists then are of; empty: those measured.
   std::vector<nasbench::Architecture> own = {};

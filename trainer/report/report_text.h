@@ -15,7 +15,8 @@ std::string significant(double value);
 /// `value` with two significant digits: what an expected error is good for.
 std::string two_digits(double value);
 
-/// The share of errors |predicted − measured| / measured that exceed none of some errors, in percent, up to 50 %.
+/// The share of errors |predicted − measured| / measured that do not exceed each of some errors, in percent, up to 50
+/// %.
 Series error_distribution(const std::string& name, const std::vector<double>& measured_ms,
                           const std::vector<double>& predicted_ms);
 std::string error_distribution_plot(const std::vector<Series>& series, const std::string& alternative_text);

@@ -57,7 +57,8 @@ std::pair<double, double> sums_of(const ColdStages& predicted, const ColdStages&
   return sums;
 }
 
-/// Stages of `one`, with those that another learner predicts better taken from `other`. Kernels of one alone stay.
+/// Stages of `one`, with those that another learner predicts better taken from `other`. Kernels that only one of them
+/// has keep what it says.
 ColdStages combined(ColdStages one, const ColdStages& other, const Learners& learners) {
   for (std::size_t i = 0; i < one.layers.size(); ++i) {
     for (KernelStages& kernel : one.layers[i].kernels) {

@@ -21,7 +21,8 @@ using nasbench::StructureTable;
 constexpr double least_own_share = 0.1;        ///< of a cost that is left without what it contains
 constexpr std::size_t rows_of_a_device = 200;  ///< networks to learn from; evenly spaced ones speak for all
 
-/// The network's inputs before standardisation: logarithms of the described costs' shares, then of the rates; else NaN.
+/// The network's inputs before standardisation: logarithms of the described costs' shares, then of the rates; NaN where
+/// there are none.
 Eigen::VectorXd raw_inputs(const HardwareDescriptor& descriptor, const StructureModel& model, DescriptorKind kind,
                            const std::vector<std::string>& counters, std::size_t rates) {
   const Eigen::VectorXd costs = described_costs_ms(descriptor, model, kind);

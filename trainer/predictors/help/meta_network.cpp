@@ -70,7 +70,8 @@ struct Encoder {
     return linear(p, join() + 2, torch::relu(linear(p, join() + 1, torch::relu(linear(p, join(), joined)))));
   }
 
-  /// A layer of the encoder over all nodes at once, [weight, bias]; first over the encoding, last of the node read.
+  /// A layer of the encoder over all nodes at once, [weight, bias]; the first over the encoding, the last of the node
+  /// that is read.
   std::pair<at::Tensor, at::Tensor> unrolled(const Tensors& p, std::size_t layer) const {
     at::Tensor weight = torch::kron(adjacency, p[2 * layer]), bias = p[2 * layer + 1].repeat({nodes});
     if (layer == encode1) {

@@ -17,7 +17,8 @@ struct Interpolation {
   bool extrapolated = false;  ///< some coordinate lies outside of the grid; the value is that of the grid's edge
 };
 
-/// Values on a regular grid of any number of dimensions, interpolated linearly (Osterwind et al., MONNET, §§3.1, 4).
+/// Values on a regular grid of any number of dimensions, between which is interpolated linearly (Osterwind et al.,
+/// MONNET, §§3.1, 4).
 class InterpolationGrid {
  public:
   /// `values` has one number for each point, the last axis fastest; NaN where none could be measured. Throws InputError

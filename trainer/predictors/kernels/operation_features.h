@@ -16,7 +16,8 @@ std::string operation_category(const nasbench::OperatorSpecification& operation)
 /// much is computed and moved. Sizes count elements; FLOPs are multiply-adds, of a pool the elements that it reads.
 std::vector<std::string> feature_names(const std::string& category);
 
-/// The features of an operator, as feature_names(operation_category(operation)); a batch counts in sizes and FLOPs.
+/// The features of an operator, in the order of feature_names(operation_category(operation)). A batch counts in sizes
+/// and FLOPs.
 std::vector<double> operation_features(const nasbench::OperatorSpecification& operation);
 
 }  // namespace tenshot::trainer::kernels

@@ -45,7 +45,8 @@ Linear linear(const SearchSpace& space, const Quantity& quantity) {
   return result;
 }
 
-/// Whether a quantity is that linear function: what an option adds may depend on other decisions, as resolution does.
+/// Whether a quantity is that linear function: what an option adds may depend on other decisions, as the resolution
+/// does.
 bool adds_up(const SearchSpace& space, const Quantity& quantity, const Linear& line) {
   constexpr int architectures_tried = 16;
   constexpr double tolerance = 1e-9;

@@ -11,7 +11,8 @@ namespace tenshot::trainer {
 
 /// The samples that a network with a set encoder is pre-trained on. A row is the live encoding of an architecture and
 /// the encoding of a set of measurements, from none to thirty, of a device, which is made up or one of the pool; its
-/// target is the device's log latency less the encoding's centre. Devices, sets and masks are new in every epoch.
+/// target is the device's log latency less the encoding's centre. Devices, sets and masks are drawn anew in every
+/// epoch.
 class EncoderSamples {
  public:
   /// All that is referred to must outlive this.

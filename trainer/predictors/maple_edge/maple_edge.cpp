@@ -191,7 +191,8 @@ std::vector<AdaptationSet> MapleEdgeModel::pool_references(const std::vector<Arc
   return references;
 }
 
-/// Throws InputError unless both describe the same operators, and by the same counters where `kind` uses them.
+/// Throws InputError unless both describe the same operators, and by the same counters where `kind` uses them: features
+/// have no names once they are numbers.
 void require_same_features(DescriptorKind kind, const datasets::HardwareDescriptor& expected,
                            const datasets::HardwareDescriptor& found) {
   if (kind == DescriptorKind::inferred || !found.has_latencies()) return;

@@ -52,7 +52,8 @@ MapleEdgeSettings settings_of(const Declaration<MapleEdgeSettings>& options, con
 std::unique_ptr<PoolModel> train_maple_edge(const datasets::Pool& pool, const MapleEdgeSettings& settings,
                                             const TrainingControl& control);
 
-/// From an archive whose card names "maple-edge-plain", "maple", or an earlier "maple-edge". Throws FormatError.
+/// From an archive whose card names "maple-edge-plain", "maple", or "maple-edge" of an earlier release. Throws
+/// FormatError.
 std::unique_ptr<PoolModel> load_maple_edge(const Archive& archive);
 
 }  // namespace tenshot::trainer

@@ -31,7 +31,8 @@ std::vector<DescriptorInput> descriptor_inputs(std::string_view kind);
 /// its shapes, so that each shape weighs as much as it costs.
 class SimulatedDescriptor {
  public:
-  /// Fits the lines to the devices of `pool` that have the kind; kinds of none are left out. `library` outlives this.
+  /// Fits the lines to the devices of `pool` that have the kind; kinds that none of them has are left out. `library`
+  /// must outlive this.
   SimulatedDescriptor(const datasets::Pool& pool, const structured::StructuredLibrary& library,
                       const std::vector<DescriptorInput>& kinds);
 

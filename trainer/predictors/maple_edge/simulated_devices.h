@@ -72,7 +72,8 @@ struct SimulatedDevice {
 /// Where devices come from.
 class DevicePrior {
  public:
-  /// `library` must outlive this. With `described`, most devices are as the device's descriptor lets expect.
+  /// `library` must outlive this. With `described`, most devices are as the descriptor of the device at hand lets
+  /// expect.
   DevicePrior(const structured::StructuredLibrary& library, const SimulationOptions& options,
               const structured::DescribedDevice* described = nullptr);
 

@@ -37,7 +37,8 @@ struct SimulatedTask {
 /// has, and for each kind of it whether it is there.
 class SimulatedSamples {
  public:
-  /// Each measurement of the set stands `clones` times in every epoch. The others outlive this.
+  /// Each measurement of the set stands `clones` times in every epoch. The library, the descriptor and
+  /// the encoder must outlive this.
   SimulatedSamples(const SimulatedTask& task, const SimulationOptions& options, int clones, std::uint64_t seed);
 
   SimulatedSamples(const SimulatedSamples&) = delete;

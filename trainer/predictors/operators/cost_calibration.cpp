@@ -95,7 +95,8 @@ std::vector<Index> measured_of(const std::vector<Index>& networks, const Eigen::
   return measured;
 }
 
-/// The errors on one held-out device that measured some networks and is asked for others. `features`: of all networks.
+/// The errors on one held-out device that measured some networks and is asked for others. `features` are those of all
+/// networks.
 void collect_errors(const CostLibrary& rest, const PoolNumbers& pool, const Eigen::MatrixXd& features,
                     const std::vector<Index>& asked, const std::vector<Index>& measured, Index device, bool of_known,
                     const PosteriorOptions& options, std::vector<ExpectedError>& errors) {

@@ -142,7 +142,8 @@ Parts parts_of(const NetworkSpace& space, const std::vector<Architecture>& archi
   return parts;
 }
 
-/// The groups that a network makes ready, given those of its operators: each once, with stand-ins for unseen ones.
+/// The groups that a network makes ready, given those of its operators: each once, stand-ins in the place of groups
+/// that the pool never saw.
 std::set<std::size_t> first_uses_of(const FeatureMap& map, const std::set<std::size_t>& groups,
                                     UnknownOperators unknown) {
   std::set<std::size_t> used;

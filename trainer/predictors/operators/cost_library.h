@@ -98,8 +98,8 @@ struct CostLibrary {
   double residual_factor = 1;
   /// The share of its expected variance that log latency has of networks that are known, beside networks unlike them.
   double known_share = 1;
-  Eigen::VectorXd
-      error_scale;  ///< [devices]: DeviceKind::error_scale of the entries' kinds; of those behind its end: 1
+  /// [devices]: DeviceKind::error_scale of the entries' kinds; 1 of entries behind its end.
+  Eigen::VectorXd error_scale;
   ReachVariance reach_variance;
 
   FeatureScale scale;                ///< of the kinds' features

@@ -121,7 +121,8 @@ double typical_weight(const Measured& measured, const KindMember& member, double
   return (freedom + static_cast<double>(measured.log_latency.size())) / (freedom + distance);
 }
 
-/// The mean and covariance of the members' log costs, under a prior that counts as devices. `before`: of their fit.
+/// The mean and covariance of the members' log costs, under a prior that counts as some devices. `before` is what they
+/// were fitted under.
 Gaussian estimate(const std::vector<KindMember>& members, const Gaussian& before, const Eigen::MatrixXd& basic,
                   const Gaussian* all, const FeatureScale& scale, const KindOptions& options) {
   const double total = total_weight(members);

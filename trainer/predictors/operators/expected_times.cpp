@@ -58,7 +58,8 @@ std::optional<OperatorSpecification> resized(OperatorSpecification operation, do
 }
 
 /// What operators take by the library's expectation, log ms, and how the library's devices differ from it: a column for
-/// each device, for one whose operators were learned another of its linear costs; times the root of its weight.
+/// each device, for one whose operators were learned another one of its linear costs; each times the root of the
+/// device's weight.
 struct Expected {
   Eigen::VectorXd log_ms;
   OperatorPoints points;

@@ -17,7 +17,8 @@ struct KindSolution {
   Eigen::VectorXd residual_weights;  ///< [n]: of what alike networks share beside costs and the kind's residuals
 };
 
-/// Finds the most probable log costs by Gauss–Newton in the space of the n measurements, with LatencySolver's noise.
+/// Finds the most probable log costs by Gauss–Newton in the space of the n measurements, with the noise and evidence of
+/// LatencySolver.
 KindSolution solve(const KindView& view, const LatencyProblem& problem, double noise, const PosteriorOptions& options);
 
 }  // namespace tenshot::trainer::operators

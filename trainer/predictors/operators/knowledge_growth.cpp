@@ -18,7 +18,8 @@ namespace {
 
 using Eigen::Index;
 
-/// For each feature of a wider map its place in the narrower one, or −1. What follows the operators' keeps its order.
+/// For each feature of a wider map its place in the narrower one, −1 where that has it not. What follows the operators'
+/// features keeps its order.
 using Places = std::vector<Index>;
 
 Places widen(FeatureMap& map, const FeatureMap& other) {
@@ -127,7 +128,8 @@ struct OwnCosts {
   double noise = 0;       ///< σ of log latency that the costs leave at least
 };
 
-/// Costs that few networks determine are what adapting the library to them says; many networks determine theirs.
+/// Costs that few networks determine are what adapting the library to them says, with its noise; many networks
+/// determine their own.
 OwnCosts costs_of(const PoolNumbers& numbers, const CostLibrary& own, Index device, const CostLibrary& library,
                   const PosteriorOptions& options) {
   constexpr std::size_t few = 60;

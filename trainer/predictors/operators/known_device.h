@@ -20,7 +20,8 @@ CostPosterior known_posterior(const CostLibrary& library, std::size_t device, co
 
 /// How well each device of a pool is predicted where its networks are left out of all fits, a fifth at a time, and
 /// where of the residuals what devices have in common is kept. Errors are standardised by known_posterior(). A device
-/// with few networks takes part of the quantiles of all. What calibration found out is `library`'s.
+/// with few networks takes part of the quantiles of all. What calibration found out of networks unlike all others is
+/// that of `library`.
 OwnFits own_fits(const datasets::Pool& pool, const CostLibrary& library, const PosteriorOptions& options);
 
 /// Puts stepped_scale_ms() in the place of every device's median latency, which is one of those that it measured. The

@@ -19,7 +19,7 @@ constexpr double group_distance = 1.5;
 constexpr double function_distance = 1.5;
 /// The spreads of tree_features() from the third on, over the operators of published networks.
 constexpr std::array<double, 10> spreads = {1.4, 1.3, 0.8, 2.7, 1.9, 3.2, 10.5, 2.6, 2.8, 7.9};
-constexpr Index functions = 64;
+constexpr Index functions = 64;  ///< more than the numbers of kinds and functions in tree_features()
 
 constexpr double length = 4;           ///< over which operators of like shapes take like times
 constexpr double linear_spread = 1.2;  ///< of the sum of the weights that other devices' log times have

@@ -32,8 +32,9 @@ struct OperatorTimes {
   std::vector<GroupTimes> groups;  ///< [timed_group_count()]
   Eigen::VectorXd costs;           ///< the library's costs of the device, [features]
 
-  /// A sigmoid may take fifty times as long as a ReLU of that size, and both are of one group.
-  double most_efficiency = 1000;  ///< and least, one over it; 10 in files of earlier versions
+  /// How many times its linear costs an operator may take, and at least one over it. Operators of one group and size
+  /// differ more than tenfold, such as a ReLU and a hard swish of integers. 10 in files of earlier versions.
+  double most_efficiency = 1000;
 
   /// What the features of an operator are to be multiplied with, so that their costs say what it was learned to take. 1
   /// where its group is unknown, and 0 where it has no time of its own.

@@ -140,6 +140,7 @@ double error_left_out(const CostLibrary& library, const AdaptationFeatures& set,
   return median(errors) / 0.6745;  // the median of a normal error whose deviation is one
 }
 
+/// Makes it a part of a mixture that has this share: what is linear in the weights is multiplied with it.
 void weigh(CostPosterior& posterior, double share) {
   for (CostComponent& component : posterior.components) component.weight *= share;
   posterior.spread_ms *= std::sqrt(share);
@@ -185,6 +186,8 @@ CostPosterior adapt_beside_own(const CostLibrary& library, const AdaptationFeatu
     if (component.entry >= others.size()) ++component.entry;  // kinds stand behind the own entry
   }
   for (CostComponent& component : own.components) component.entry = others.size();
+  // The error that the own operators are taken to have for networks that they were not told (experiments/networks/
+  // profiled_networks says on what it was chosen). The power makes the share change quickly about it.
   constexpr double half = 0.5, own_error = 0.2;
   const double share = std::max(half, 1 / (1 + std::pow(own_error / error_left_out(rest, set, options), 4)));
   weigh(both, 1 - share);

@@ -28,7 +28,8 @@ struct FittedPool {
   FeatureMap learn(const std::vector<Eigen::Index>& known, CostLibrary& of) const;
 };
 
-/// What the costs of a pool's devices are fitted with: PosteriorOptions::start_pull draws those of starts together.
+/// What the costs of a pool's devices are fitted with: of cold starts, PosteriorOptions::start_pull draws them
+/// together.
 LibraryOptions library_options(const datasets::Pool& pool, const PosteriorOptions& options);
 
 /// The networks of a pool under the shared features of a map. Throws InputError for a device without latencies.

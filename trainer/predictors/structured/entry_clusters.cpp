@@ -88,7 +88,8 @@ class Judge {
     covariance_ = cost_prior(library, library.entries.size() - 1, spread, options).covariance;
   }
 
-  /// Log evidence, up to a constant, of each column of `costs` under one structure, the closest tried or the widest.
+  /// Log evidence, up to a constant, of each column of `costs` under one structure: of the closest that is tried to it,
+  /// or only of the widest.
   VectorXd log_evidence(std::size_t structure, const MatrixXd& costs, bool only_widest) const {
     const MatrixXd residuals = residuals_of(structure, costs);
     VectorXd best = VectorXd::Constant(costs.cols(), -std::numeric_limits<double>::infinity());

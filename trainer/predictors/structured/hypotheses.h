@@ -46,7 +46,8 @@ Eigen::MatrixXd kernel_matrix(const std::uint64_t* signatures, std::size_t count
 /// `path_costs`, which is not read otherwise.
 FeatureRows rows_at(const nasbench::StructureTable& table, std::size_t structure, const Eigen::VectorXd& path_costs);
 
-/// Latencies that the costs expect, in units of the median latency; and the prior at the measurements' scale.
+/// Latencies that the costs expect, in units of the median latency; and the prior at the scale that the measurements
+/// give it.
 Eigen::VectorXd relative_latency(const FeatureRows& rows, const CostGaussian& costs);
 LatencyPrior latency_prior(const StructureProblem& problem, const FeatureRows& rows, const CostGaussian& costs,
                            double closeness);

@@ -95,10 +95,8 @@ TEST(OnnxBodies, ALoopThatRunsWithoutEndIsRefused) {
   expect_refusal(loop(std::int64_t{1} << 40), {"Loop 'n_last'", "with the iterations of its loops", "150000 nodes"});
 }
 
-TEST(OnnxBodies, AScanTakesTheElementsOneAfterTheOther) {
-  Model model;
-  model.input("h", {4}).input("x", {7, 4}).weights("w", {4, 4}).output("last").output("all");
-  onnx::NodeProto& node = model.node("Scan", {"h", "x"}, {"last", "all"});
+/// The body of a Scan whose state is weighed after each element was added; it gives every state.
+void scan_weighted_sums(onnx::NodeProto& node) {
   set_integer(node, "num_scan_inputs", 1);
   onnx::GraphProto& graph = body(node, "body");
   for (const char* name : {"state", "step"}) graph.add_input()->set_name(name);
@@ -106,6 +104,13 @@ TEST(OnnxBodies, AScanTakesTheElementsOneAfterTheOther) {
   add(graph, "MatMul", {"sum", "w"}, "next");
   add(graph, "Identity", {"next"}, "seen");
   for (const char* name : {"next", "seen"}) graph.add_output()->set_name(name);
+}
+
+TEST(OnnxBodies, AScanTakesTheElementsOneAfterTheOther) {
+  Model model;
+  model.input("h", {4}).input("x", {7, 4}).weights("w", {4, 4}).output("last").output("all");
+  onnx::NodeProto& node = model.node("Scan", {"h", "x"}, {"last", "all"});
+  scan_weighted_sums(node);
   const Network network = read(model);
   EXPECT_EQ(multiply_adds(network), 7 * 4 * 4);
   EXPECT_EQ(tensor_type(network, network.outputs[1]).shape, (Shape{7, 4}));
@@ -144,13 +149,7 @@ TEST(OnnxBodies, AScanOfOpset8HasABatchOfSequences) {
   Model model(8);
   model.input("h", {2, 4}).input("x", {2, 7, 4}).weights("w", {4, 4}).output("last").output("all");
   onnx::NodeProto& node = model.node("Scan", {"", "h", "x"}, {"last", "all"});
-  set_integer(node, "num_scan_inputs", 1);
-  onnx::GraphProto& graph = body(node, "body");
-  for (const char* name : {"state", "step"}) graph.add_input()->set_name(name);
-  add(graph, "Add", {"state", "step"}, "sum");
-  add(graph, "MatMul", {"sum", "w"}, "next");
-  add(graph, "Identity", {"next"}, "seen");
-  for (const char* name : {"next", "seen"}) graph.add_output()->set_name(name);
+  scan_weighted_sums(node);
   const Network network = read(model);
   EXPECT_EQ(multiply_adds(network), 2 * 7 * 4 * 4);
   EXPECT_EQ(tensor_type(network, network.outputs[0]).shape, (Shape{2, 4}));

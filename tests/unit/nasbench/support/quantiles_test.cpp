@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
+
 namespace tenshot {
 namespace {
 
@@ -10,6 +12,8 @@ TEST(NormalQuantile, IsWhatTablesSay) {
   EXPECT_NEAR(normal_quantile(0.95), 1.6448536269514722, 1e-14);
   EXPECT_NEAR(normal_quantile(0.025), -1.9599639845400545, 1e-14);
   EXPECT_NEAR(normal_quantile(1e-9), -5.9978070150076865, 1e-13);
+  EXPECT_EQ(normal_quantile(1), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(normal_quantile(0), -std::numeric_limits<double>::infinity());
 }
 
 TEST(StudentQuantile, IsWhatTablesSay) {
