@@ -259,21 +259,44 @@ class TorchScriptTest(unittest.TestCase):
         for name in OF_NETWORKS:
             with self.subTest(predictor=name):
                 predictor = self.exported(dict(list(latencies.items())[:10]), name)
-                module = self.expect_contract(predictor, names)
-                run("network", "features", "--predictor", "device.tenshot", *others, "--out", "features.csv")
-                with open("features.csv", newline="") as file:
-                    rows = list(csv.reader(file))
-                self.assertEqual([row[0] for row in rows[1:]], [pathlib.Path(other).stem for other in others])
-                warnings.simplefilter("ignore")  # that they are unlike the pool
-                features = torch.tensor([[float(value) for value in row[1:]] for row in rows[1:]], dtype=torch.float64)
-                self.expect_close(module(features), torch.tensor(predictor.predict(others)))
-                self.expect_same_in_onnx("out/device.onnx", features, predictor, others)
-                self.expect_gradients(module, features)
-                if not predictor.has_intervals:
-                    continue
-                self.assertGreater(float(features[:, -1].max()), 0, "no network has operators that the pool has not")
-                for found, bound in zip(module.forward_interval(features, 0.8), predictor.predict_interval(others, 0.8)):
-                    self.expect_close(found, torch.tensor(bound), 1e-2)
+                self.expect_contract_of_networks(predictor, names, others)
+
+    def test_sums_of_kernels(self):
+        rows = ["kernel,operation,inputs,output,window,stride,dilation,groups,latency_ms"]
+        for size in (8, 16, 32):
+            for width in (16, 48, 96):
+                rows.append(f"convolution,convolution,1x{width}x{size}x{size},1x{width}x{size}x{size},3x3,1x1,1x1,1,"
+                            f"{1e-3 + 1e-8 * 9 * (width * size) ** 2:.6f}")
+        pathlib.Path("kernels.csv").write_text("\n".join(rows) + "\n")
+        run("network", "generate", "--space", "synthetic-cnn", "--count", "12", "--seed", "3", "--out", "models")
+        networks = sorted(str(path) for path in pathlib.Path("models").glob("*.onnx"))
+        names = tenshot.networks("models")
+        measured = self.write_table({name: 5 + 0.5 * i for i, name in enumerate(names[:8])})
+        for words in ([], ["--networks", "models", "--measurements", measured]):
+            with self.subTest(words=words):
+                run("kernels", "train", "--kernels", "kernels.csv", "--out", "device.tenshot", *words)
+                run("export", "--predictor", "device.tenshot", "--torchscript", "out/device.pt", "--onnx", "out/device.onnx",
+                    "--confidence", "0.8")
+                predictor = tenshot.load("device.tenshot")
+                self.expect_contract_of_networks(predictor, names[:8] if words else [], networks)
+
+    def expect_contract_of_networks(self, predictor, names, others):
+        """Of names that the file carries, and of files by their features."""
+        module = self.expect_contract(predictor, names) if names else torch.jit.load("out/device.pt")
+        run("network", "features", "--predictor", "device.tenshot", *others, "--out", "features.csv")
+        with open("features.csv", newline="") as file:
+            rows = list(csv.reader(file))
+        self.assertEqual([row[0] for row in rows[1:]], [pathlib.Path(other).stem for other in others])
+        warnings.simplefilter("ignore")  # that they are unlike the pool
+        features = torch.tensor([[float(value) for value in row[1:]] for row in rows[1:]], dtype=torch.float64)
+        self.expect_close(module(features), torch.tensor(predictor.predict(others)))
+        self.expect_same_in_onnx("out/device.onnx", features, predictor, others)
+        self.expect_gradients(module, features)
+        if not predictor.has_intervals:
+            return
+        self.assertGreater(float(features[:, -1].max()), 0, "no network has operators that the pool has not")
+        for found, bound in zip(module.forward_interval(features, 0.8), predictor.predict_interval(others, 0.8)):
+            self.expect_close(found, torch.tensor(bound), 1e-2)
 
     def test_predictors_of_earlier_releases_in_onnx(self):
         for name in FIXTURES:

@@ -41,16 +41,16 @@ class KernelsPredictor : public Predictor {
 
   Predictions predict(const std::vector<Architecture>& architectures, double confidence) const override {
     if (!(confidence > 0 && confidence < 1)) throw InputError("a confidence lies between 0 and 1");
-    const double normal = normal_quantile((1 + confidence) / 2);
+    const double quantile = error_quantile((1 + confidence) / 2);
     Predictions predictions;
     for (const Architecture& a : architectures) {
       const SumOfKernels sum = model_.network(kernels(a));
       predictions.latency_ms.push_back(whole_.corrected(sum.latency_ms));
       if (!has_intervals()) continue;
       const double guessed = sum.guessed_ms / sum.latency_ms;
-      const double half = whole_.errors.empty() ? normal * (sum.error_ms / sum.latency_ms + guessed)
-                                                : std::hypot(whole_.half_width(confidence),
-                                                             normal * std::max(0.0, guessed - whole_.guessed));
+      const double half =
+          quantile * (whole_.errors.empty() ? sum.error_ms / sum.latency_ms + guessed
+                                            : std::hypot(1.0, std::max(0.0, guessed - whole_.guessed) / one_error()));
       predictions.lower_ms.push_back(predictions.latency_ms.back() * std::exp(-half));
       predictions.upper_ms.push_back(predictions.latency_ms.back() * std::exp(half));
     }
@@ -88,8 +88,28 @@ class KernelsPredictor : public Predictor {
     return archive;
   }
 
+  /// Of a network it takes the ms of its kernels of each type that was measured, of the others, and what of the sum may
+  /// be wrong or is guessed.
   ExportedFormula formula() const override {
-    throw InputError("'kernels' predicts networks by their kernels and has no form in tensors; export a --document");
+    ExportedFormula exported;
+    for (const auto& type : model_.types()) exported.columns.push_back(type.first + " ms");
+    for (const char* name : {"others ms", "error ms", "guessed ms"}) exported.columns.emplace_back(name);
+    exported.encode = [this](const std::vector<Architecture>& networks) { return encodings(networks); };
+    const std::vector<Architecture> carried = carried_networks(card_);
+    for (const Architecture& network : carried) exported.names.push_back(space_->format(network));
+    exported.encodings = encodings(carried);
+    exported.quantile = [this](double probability) {
+      return probability < 0.5 ? -error_quantile(1 - probability) : error_quantile(probability);
+    };
+    exported.formula.width = static_cast<std::int64_t>(exported.columns.size());
+    const FormulaValue encoding = encoding_of(exported.formula);
+    const Eigen::Index summed = encoding.columns() - 2;
+    const FormulaValue sum_ms = sum(encoding.columns(0, summed)) + model_.call_ms();
+    exported.latency = max(sum_ms * whole_.factor + whole_.overhead_ms, sum_ms * 0.1).name();
+    const FormulaValue error = encoding.columns(summed, 1) / sum_ms, guessed = encoding.columns(summed + 1, 1) / sum_ms;
+    const FormulaValue excess = max(guessed + -whole_.guessed, 0) * (1 / one_error());
+    exported.deviation = (whole_.errors.empty() ? error + guessed : sqrt(excess * excess + 1)).name();
+    return exported;
   }
 
   nlohmann::json to_document() const override {
@@ -118,6 +138,33 @@ class KernelsPredictor : public Predictor {
   }
 
  private:
+  /// What half an interval of log latency is at that probability, in deviations: those of a normal distribution, or
+  /// where networks were held out, of their errors.
+  double error_quantile(double probability) const {
+    return whole_.errors.empty() ? normal_quantile(probability) : whole_.half_width(2 * probability - 1);
+  }
+
+  /// The deviation of log latency that the errors of held-out networks show, by their interval of 90 %.
+  double one_error() const {
+    constexpr double least = 1e-9;
+    return whole_.errors.empty() ? 1 : std::max(whole_.half_width(0.9) / normal_quantile(0.95), least);
+  }
+
+  Eigen::MatrixXd encodings(const std::vector<Architecture>& networks) const {
+    const auto& types = model_.types();
+    const auto count = static_cast<Eigen::Index>(types.size());
+    Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(networks.size()), count + 3);
+    for (Eigen::Index row = 0; row < rows.rows(); ++row) {
+      const std::vector<NetworkKernel> found = kernels(networks[static_cast<std::size_t>(row)]);
+      for (const NetworkKernel& kernel : found) {
+        rows(row, std::distance(types.begin(), types.find(kernel.kernel))) += model_.kernel(kernel).latency_ms;
+      }
+      const SumOfKernels sum = model_.network(found);
+      rows.row(row).tail(2) << sum.error_ms, sum.guessed_ms;
+    }
+    return rows;
+  }
+
   std::vector<NetworkKernel> kernels(const Architecture& architecture) const {
     return kernels::kernels_of(kernels::graph_of(nasbench::named_network(architecture)), rules_);
   }

@@ -14,7 +14,7 @@ namespace tenshot::trainer {
 /// runtime's fusion rules, corrected by what whole networks took. It learns from kernels that were measured on the
 /// device, not from a pool. Its intervals are those of held-out networks, without any those of held-out kernels, and
 /// wider by the kernels whose type was never measured, which unfamiliar() names; a model without errors
-/// (KernelModel::find_errors) has none. It has no TorchScript. `measured`: the whole networks, which the card lists.
+/// (KernelModel::find_errors) has none. `measured`: the whole networks, which the card lists and an export carries.
 std::unique_ptr<Predictor> make_kernels_predictor(const kernels::KernelModel& model, const nasbench::FusionRules& rules,
                                                   std::size_t samples, std::uint64_t seed,
                                                   const kernels::WholeNetworks& whole = {},
