@@ -1,30 +1,27 @@
 #!/usr/bin/env python3
-"""Cold starts of the engine (descriptor/cold) for the pool of cold starts, and that pool's table.
+"""Cold starts of the engine (descriptor/cold) for the pool of cold starts, and that pool's files and tables.
 
-    cold_pool.py engine TENSHOT MODELS LIST OUT      stages, plans and starts of the listed networks; resumes
-    cold_pool.py table OUT CSV                       medians of the starts: one row a network, one column a strategy
-    cold_pool.py rounds DEVICE ROUND...             one device-runtime of those that a kit measured in several rounds
-    cold_pool.py describe POOL VERSION               the engine's conditions into the device files that were imported
-    cold_pool.py card POOL                           the table of POOL's README, as Markdown on standard output
-    cold_pool.py halves OUT                         how far the medians of every other start and of the rest agree
-    cold_pool.py repeat POOL EARLIER                 how far the cold starts of two measurements of the same runtimes agree
+    cold_pool.py engine TENSHOT MODELS NAMES OUT STORAGE   stages, plans and starts of half of the networks, resumably
+    cold_pool.py pool TENSHOT WORK POOL                    device-runtimes of POOL from what cold_pool.sh kept in WORK/RATE
+    cold_pool.py card WORK POOL                            the tables of POOL's README, as Markdown on standard output
 """
 import csv
 import json
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 from cold import append, rows_of
 
-# name: kernels, cache, preparing cores, starts by which the stages are corrected
-STRATEGIES = {"onednn-planned": ("planned", "planned", 1, 2), "onednn-warm": ("warm", "none", 0, 0),
-              "onednn-preferred": ("preferred", "none", 0, 0),
-              "onednn-compiled": ("compiled", "planned", 0, 0)}
+# name: kernels, cache, starts by which the stages are corrected; the other core serves the storage, and prepares nothing
+STRATEGIES = {"onednn-planned": ("planned", "planned", 2), "onednn-warm": ("warm", "none", 0),
+              "onednn-preferred": ("preferred", "none", 0), "onednn-compiled": ("compiled", "planned", 0)}
 REPETITIONS = 3  # of each stage
-STARTS = 7       # of each plan, networks and strategies in turn
-KIT_STARTS = 2   # of each network in each round (cold_pool.sh)
+STARTS = 6       # of each plan, networks and strategies in turn
+ROUNDS = 3       # of ONNX Runtime's kit, one start each (cold_pool.sh)
 FIELDS = ["network", "strategy", "start", "cold_ms", "start_ms", "prepare_ms", "wait_ms", "execute_ms"]
 
 
@@ -37,146 +34,165 @@ def listed(path):
         return [row[0] for row in list(csv.reader(file))[1:]]
 
 
-def stages_and_plans(tenshot, network, models, folder):
+def of_engine(names):
+    """Every second network of the zoo, five cells that the pool knows and ten that are predicted."""
+    zoo = [name for name in names if not name.startswith("nasbench201_")]
+    cells = [f"nasbench201_{number:02}" for number in (*range(1, 11), *range(21, 26))]
+    return [name for i, name in enumerate(zoo) if i % 2 == 0] + [name for name in names if name in cells]
+
+
+def stages_and_plans(tenshot, network, models, kept, storage):
     """What the starts of a network need: the stages of its kernels, a plan for each strategy, and the plans' files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    stages = folder / "stages.json"
+    storage.mkdir(parents=True, exist_ok=True)
+    kept.mkdir(parents=True, exist_ok=True)
+    stages = kept / "stages.json"
     if not stages.exists():
         run([tenshot, "cold", "measure", models / f"{network}.onnx", "--repetitions", str(REPETITIONS), "--quiet",
-             "--out", stages])
-    for name, (kernels, cache, cores, correcting) in STRATEGIES.items():
-        plan = folder / f"{name}.json"
+             "--out", storage / "stages.json"])
+        shutil.copy(storage / "stages.json", stages)
+    shutil.copy(stages, storage / "stages.json")
+    for name, (kernels, cache, correcting) in STRATEGIES.items():
+        plan = kept / f"{name}.json"
         if not plan.exists():
-            run([tenshot, "cold", "plan", stages, "--kernels", kernels, "--cache", cache, "--preparing-cores",
-                 str(cores), "--starts", str(correcting), "--quiet", "--out", plan])
-        run([tenshot, "cold", "run", plan, "--quiet"])  # makes the files of its weights
+            run([tenshot, "cold", "plan", storage / "stages.json", "--kernels", kernels, "--cache", cache,
+                 "--preparing-cores", "0", "--starts", str(correcting), "--quiet", "--out", storage / plan.name])
+            shutil.copy(storage / plan.name, plan)
+        shutil.copy(plan, storage / plan.name)
+        run([tenshot, "cold", "run", storage / plan.name, "--quiet"])  # makes the files of its weights
 
 
-def engine(tenshot, models, names, out):
+def engine(tenshot, models, names, out, storage):
+    """Round by round within a network: the storage holds the files of one network at a time."""
     out.mkdir(parents=True, exist_ok=True)
     table = out / "engine.csv"
-    networks = listed(names)
     done = {(row["network"], row["strategy"], int(row["start"])) for row in rows_of(table)}
-    left = [network for network in networks
-            if any((network, name, number) not in done for name in STRATEGIES for number in range(STARTS))]
-    for network in left:
-        stages_and_plans(tenshot, network, models, out / "work" / network)
-        print(f"{network}: planned", flush=True)
-    for number in range(STARTS):
-        for network in left:
-            for name in STRATEGIES:
-                if (network, name, number) in done:
-                    continue
-                said = json.loads(run([tenshot, "cold", "run", out / "work" / network / f"{name}.json", "--json",
-                                       "--drop-page-cache", "--touch-memory"]))
-                if said["page_cache"] != "dropped":
-                    sys.exit(f"{network}: the page cache could not be dropped: {said['page_cache']}")
-                append(table, FIELDS, {"network": network, "strategy": name, "start": number,
-                                       **{field: round(said[field], 4) for field in FIELDS[3:]}})
-        print(f"start {number + 1} of {STARTS}", flush=True)
-    for weights in out.glob("work/*/*.weights/*"):
-        weights.unlink()  # as large as the models, three times
+    for network in of_engine(listed(names)):
+        left = [(number, name) for number in range(STARTS) for name in STRATEGIES if (network, name, number) not in done]
+        if not left:
+            continue
+        folder = storage / network
+        stages_and_plans(tenshot, network, models, out / "work" / network, folder)
+        for number, name in left:
+            said = json.loads(run([tenshot, "cold", "run", folder / f"{name}.json", "--json", "--drop-page-cache",
+                                   "--touch-memory"]))
+            if said["page_cache"] != "dropped":
+                sys.exit(f"{network}: the page cache could not be dropped: {said['page_cache']}")
+            append(table, FIELDS, {"network": network, "strategy": name, "start": number,
+                                   **{field: round(said[field], 4) for field in FIELDS[3:]}})
+        shutil.rmtree(folder)
+        print(f"{network}: started", flush=True)
 
 
-def table(out, path):
+def spread(values):
+    """1.4826 × the median absolute deviation."""
+    middle = statistics.median(values)
+    return 1.4826 * statistics.median(abs(value - middle) for value in values)
+
+
+def engine_starts(folder):
+    """{strategy: {network: [ms of each start]}}"""
     starts = {}
-    for row in rows_of(out / "engine.csv"):
-        starts.setdefault(row["network"], {}).setdefault(row["strategy"], []).append(float(row["cold_ms"]))
-    with open(path, "w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["architecture", *STRATEGIES])
-        for network, own in starts.items():
-            writer.writerow([network, *(round(statistics.median(own[name]), 4) for name in STRATEGIES)])
-
-
-def halves(out):
-    """Of every plan's starts the first, third, fifth … against the others."""
-    starts = {}
-    for row in rows_of(out / "engine.csv"):
+    for row in rows_of(folder / "engine.csv"):
         starts.setdefault(row["strategy"], {}).setdefault(row["network"], []).append(float(row["cold_ms"]))
-    print("| device-runtime | networks | halves within 10 % of each other |\n|---|---|---|")
-    for name, networks in starts.items():
-        ratios = [statistics.median(own[0::2]) / statistics.median(own[1::2]) for own in networks.values()]
-        print(f"| `{name}` | {len(ratios)} | {sum(abs(ratio - 1) <= .1 for ratio in ratios) / len(ratios):.0%} |")
+    return starts
 
 
-def rounds(folder, measured):
-    """The device-runtime of several rounds: medians, and 1.4826 × the median absolute deviation of what rounds found."""
-    tables = [{row["architecture"]: float(row["cold_ms"]) for row in rows_of(one / "cold.csv")} for one in measured]
-    document = json.loads((measured[-1] / "device.json").read_text())
-    document["environment"].update({"rounds": len(measured), "starts": len(measured) * KIT_STARTS})
+def kit_starts(folder):
+    """The same of ONNX Runtime's kits, one start a round."""
+    starts = {}
+    for device in sorted(folder.glob("round_*/*/cold.csv")):
+        for row in rows_of(device):
+            starts.setdefault(device.parent.name, {}).setdefault(row["architecture"], []).append(float(row["cold_ms"]))
+    return starts
+
+
+def write_device(folder, document, rows):
     folder.mkdir(parents=True, exist_ok=True)
     with open(folder / "cold.csv", "w", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["architecture", "cold_ms", "stddev_ms", "runs"])
-        for network in tables[0]:
-            own = [table[network] for table in tables]
-            median = statistics.median(own)
-            spread = 1.4826 * statistics.median(abs(one - median) for one in own)
-            writer.writerow([network, round(median, 4), round(spread, 4), len(own) * KIT_STARTS])
+        writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
     (folder / "device.json").write_text(json.dumps(document, indent=2) + "\n")
 
 
-def describe(pool, version):
-    """The conditions of the engine's device-runtimes, beside those that libtorch-eager's device file has."""
-    of_machine = json.loads((pool / "libtorch-eager_t1_b1_cold" / "device.json").read_text())
-    for name, (kernels, cache, cores, _) in STRATEGIES.items():
-        path = pool / name / "device.json"
-        document = json.loads(path.read_text())
-        document.update({"device": of_machine["device"], "runtime": name, "precision": "fp32", "batch": 1, "threads": 1})
-        document["environment"] = {key: of_machine["environment"][key] for key in ("cpu", "kernel", "cores")}
-        document["environment"].update({"runtime_version": version, "kernels": kernels, "cache": cache,
-                                        "preparing_cores": cores, "starts": STARTS,
-                                        "free_memory": "touched before each start"})
-        path.write_text(json.dumps(document, indent=2) + "\n")
+def rates_of(work):
+    return sorted(int(folder.name) for folder in work.iterdir() if folder.name.isdigit())
 
 
-def card(pool):
-    print("| device-runtime | networks | cold | load | prepare | first | warm | spread | disturbed networks |")
-    print("|---|---|---|---|---|---|---|---|---|")
-    for device in sorted(pool.glob("*/device.json")):
-        document = json.loads(device.read_text())
-        rows = rows_of(device.parent / document["latencies"])
+def pool(tenshot, work, out):
+    for old in out.glob("*/device.json"):
+        shutil.rmtree(old.parent)
+    for rate in rates_of(work):
+        folder = work / str(rate)
+        devices = {device.parent.name: (json.loads(device.read_text()), rows_of(device.parent / "cold.csv"))
+                   for device in folder.glob("first/*/device.json")}
+        of_machine = devices["libtorch-eager_t1_b1_cold"][0]
+        for name, networks in kit_starts(folder).items():
+            document = json.loads((folder / "round_1" / name / "device.json").read_text())
+            document["environment"].update({"rounds": ROUNDS, "starts": ROUNDS})
+            devices[name] = document, starts_table(networks)
+        for name, networks in engine_starts(folder / "engine").items():
+            kernels, cache, _ = STRATEGIES[name]
+            document = {**of_machine, "id": name, "runtime": name}
+            document["environment"] = {key: of_machine["environment"][key] for key in ("cpu", "kernel", "cores")}
+            document["environment"].update({"runtime_version": onednn_version(), "kernels": kernels, "cache": cache,
+                                            "preparing_cores": 0, "starts": STARTS,
+                                            "free_memory": "touched before each start"})
+            devices[name] = document, starts_table(networks)
+        for name, (document, rows) in devices.items():
+            document["id"] = f"{name.removesuffix('_cold')}_{rate}mbs"
+            document["environment"]["storage"] = f"files in memory, throttled to {rate} MB/s"
+            write_device(out / document["id"], document, rows)
+    shutil.copy(work / str(rates_of(work)[0]) / "first" / "networks.json", out / "networks.json")
+    with tempfile.TemporaryDirectory() as checked:
+        run([tenshot, "train", "--quiet", "--pool", out, "--quantity", "cold", "--predictor", "flops", "--out",
+             Path(checked) / "pool.tenshot"])
+
+
+def starts_table(networks):
+    return [{"architecture": network, "cold_ms": round(statistics.median(own), 4), "stddev_ms": round(spread(own), 4),
+             "runs": len(own)} for network, own in networks.items()]
+
+
+def onednn_version():
+    return "oneDNN " + run(["dpkg-query", "-W", "-f", "${Version}", "libdnnl-dev"])
+
+
+def agreeing(first, again):
+    """How many networks are in both, and of how many the medians are within 10 % of each other."""
+    ratios = [again[network] / first[network] for network in first if network in again]
+    return f"{len(ratios)} | {sum(abs(ratio - 1) <= .1 for ratio in ratios) / len(ratios):.0%}"
+
+
+def card(work, out):
+    print("| device-runtime | networks | cold | load | prepare | first | warm | spread |\n|---|---|---|---|---|---|---|---|")
+    for device in sorted(out.glob("*/device.json")):
+        rows = rows_of(device.parent / "cold.csv")
 
         def median(field, digits=1):
             values = [float(row[field]) for row in rows if row.get(field)]
             return f"{statistics.median(values):.{digits}f}" if values else "–"
 
         spreads = [float(row["stddev_ms"]) / float(row["cold_ms"]) for row in rows if row.get("stddev_ms")]
-        spread = f"{100 * statistics.median(spreads):.1f} %" if spreads else "–"
-        disturbed = document.get("environment", {}).get("disturbed_networks", "–")
-        print(f"| `{document['id']}` | {len(rows)} | {median('cold_ms')} | {median('load_ms')} | {median('prepare_ms')} | "
-              f"{median('first_ms')} | {median('warm_ms', 2)} | {spread} | {disturbed} |")
-
-
-def repeat(pool, earlier):
-    """Of the networks of both, after the factor by which the median network differs."""
-    print("| device-runtime | networks | factor | within 10 % |\n|---|---|---|---|")
-    for device in sorted(earlier.glob("*/device.json")):
-        name = device.parent.name
-        if not (pool / name).exists():
-            continue
-        table, before = ({row["architecture"]: float(row["cold_ms"]) for row in rows_of(folder / name / "cold.csv")}
-                         for folder in (pool, earlier))
-        ratios = [table[network] / before[network] for network in table if network in before]
-        factor = statistics.median(ratios)
-        agree = sum(abs(factor / ratio - 1) <= .1 for ratio in ratios)
-        print(f"| `{name}` | {len(ratios)} | {factor:.2f} | {agree / len(ratios):.0%} |")
+        print(f"| `{device.parent.name}` | {len(rows)} | {median('cold_ms')} | {median('load_ms')} | {median('prepare_ms')} | "
+              f"{median('first_ms')} | {median('warm_ms', 2)} | {100 * statistics.median(spreads):.1f} % |")
+    print("\n| storage | runtime | networks | within 10 % of each other |\n|---|---|---|---|")
+    for rate in rates_of(work):
+        folder = work / str(rate)
+        for again in sorted(folder.glob("again/*/cold.csv")):
+            tables = [{row["architecture"]: float(row["cold_ms"]) for row in rows_of(table)}
+                      for table in (folder / "first" / again.parent.name / "cold.csv", again)]
+            print(f"| {rate} MB/s | `{again.parent.name}` | {agreeing(*tables)} |")
+        for name, networks in {**kit_starts(folder), **engine_starts(folder / "engine")}.items():
+            halves = [{network: statistics.median(own[half::2]) for network, own in networks.items()} for half in (0, 1)]
+            print(f"| {rate} MB/s | `{name}`, every other start | {agreeing(*halves)} |")
 
 
 if __name__ == "__main__":
     verb, *words = sys.argv[1:]
     if verb == "engine":
-        engine(words[0], Path(words[1]), words[2], Path(words[3]))
-    elif verb == "table":
-        table(Path(words[0]), words[1])
-    elif verb == "describe":
-        describe(Path(words[0]), words[1])
-    elif verb == "halves":
-        halves(Path(words[0]))
-    elif verb == "rounds":
-        rounds(Path(words[0]), [Path(word) for word in words[1:]])
-    elif verb == "repeat":
-        repeat(Path(words[0]), Path(words[1]))
+        engine(words[0], Path(words[1]), words[2], Path(words[3]), Path(words[4]))
+    elif verb == "pool":
+        pool(words[0], Path(words[1]), Path(words[2]))
     else:
-        card(Path(words[0]))
+        card(Path(words[0]), Path(words[1]))

@@ -1,28 +1,31 @@
 #!/usr/bin/env bash
-# Measures the pool of cold starts, datasets/data/cold: 72 convolutional networks of experiments/networks/networks_zoo.sh and 30
-# cells of NAS-Bench-201 (datasets/data/cold/networks.csv) on LibTorch in three ways, OpenCV and ONNX Runtime at two levels
-# of optimisation, and 51 of them on the engine of descriptor/cold in four strategies. Networks are started in turn, in
-# rounds, so that what the machine changes in the course of an hour does not tell them apart. Some 75 minutes of one
-# core; an interrupted run goes on.
+# Measures the pool of cold starts, datasets/data/cold, on three storages that repeat: files in memory, seen through FUSE and
+# read at 100, 200 and 400 MB/s (throttled_storage.cpp), about what SD cards, eMMC and UFS give. 72 convolutional networks
+# of experiments/networks/networks_zoo.sh and 30 cells of NAS-Bench-201 (datasets/data/cold/networks.csv) start on LibTorch
+# in two ways, OpenCV and ONNX Runtime at two levels of optimisation, and 51 of them on the engine of descriptor/cold in
+# four strategies, all on one core. Networks are started in turn, in rounds, so that what the machine changes in the
+# course of an hour does not tell them apart; every sixth network is started again at the end, for how far starts agree.
+# An interrupted run goes on.
 #
-#   experiments/cold/cold_pool.sh [folder, datasets/data/cold unless said]
+#   experiments/cold/cold_pool.sh [RATE…]
 #
-# TENSHOT_PRIORITY is put before the commands that measure, such as "nice -n -18 taskset -c 1", but for the engine's,
-# whose plans prepare on a second processor.
+# TENSHOT_PRIORITY is put before the commands that measure, such as "nice -n -18 taskset -c 1"; the storage is served from
+# the other core. Mounting wants the right to (root, or fusermount3).
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
 . experiments/set_up.sh
 # shellcheck disable=SC2046 # a list of words
-install_missing libdnnl-dev libopencv-dev $(node_packages)
-build_targets tenshot
-out=$(realpath -m "${1:-datasets/data/cold}")
+install_missing libdnnl-dev libopencv-dev libfuse3-dev fuse3 $(node_packages)
+build_targets tenshot throttled_storage
+out=$(realpath datasets/data/cold)
 work=$(realpath -m "$build/experiments/cold_pool")
 priority=${TENSHOT_PRIORITY:-}
-mkdir -p "$work/models" "$out"
+rates=${*:-100 200 400}
 zoo=$build/networks
 [ -f "$zoo.csv" ] || experiments/networks/networks_zoo.sh "$zoo"
 names=datasets/data/cold/networks.csv
+mkdir -p "$work/models"
 sed '1d; /^nasbench201_/d' $names | while read -r network; do ln -sf "$(realpath "$zoo/$network.onnx")" "$work/models/"; done
 
 # The cells as ONNX files: those of two kits, 1 to 20 (which experiments predict) and 21 to 30 (which the pool knows).
@@ -41,49 +44,64 @@ cells() { # seed, cells, number before the first
 }
 cells 18 20 0
 cells 19 10 20
+repeated=$work/repeated.csv
+awk 'NR == 1 || NR % 6 == 2' $names >"$repeated"
 
-for runtime in libtorch-eager libtorch-optimized libtorch-frozen opencv-dnn; do
-  # shellcheck disable=SC2086 # a list of words
-  $priority "$tenshot" collect --runtime $runtime --cold --networks "$work/models" --archs $names --runs 5 \
-    --rounds 3 --out "$out"
-done
-
-# ONNX Runtime by a kit of all networks, planned as they are listed: any checkpoint of the space does.
+# ONNX Runtime takes a kit of all networks, planned as they are listed: any checkpoint of the space does.
 experiments/shared/install_onnxruntime.sh "$build/onnxruntime"
 if [ ! -f "$work/kit/manifest.json" ]; then
-  rm -rf "$work/one" "$work/kit"
-  mkdir "$work/one"
-  cp "$out/networks.json" "$work/one/"
-  cp -r "$out/libtorch-eager_t1_b1_cold" "$work/one/"
-  "$tenshot" train --quiet --pool "$work/one" --quantity cold --out "$work/one.tenshot"
-  "$tenshot" plan --checkpoint "$work/one.tenshot" --sampler listed --samples 102 --candidates $names \
+  rm -rf "$work/kit"
+  "$tenshot" plan --checkpoint checkpoints/networks.tenshot --sampler listed --samples 102 --candidates $names \
     --networks "$work/models" --runs 3 --out "$work/plan.csv" --kit "$work/kit"
 fi
-for round in 1 2 3; do
-  for level in all basic; do
-    id=onnxruntime_fp32_t1_b1_${level}_cold
-    [ ! -f "$work/round_$round/$id/device.json" ] || continue
-    kit=$work/kit_${level}_$round
-    mkdir -p "$kit"
-    cp "$work"/kit/*.* "$kit/"
-    ln -sfn ../kit/models "$kit/models" # large, and shared
-    # shellcheck disable=SC2086 # a list of words
-    $priority "$kit/measure.sh" --backend onnxruntime --threads 1 --optimization $level --cold 2 --no-perf \
-      --no-quantities --node-modules "$build/onnxruntime/node_modules"
-    "$tenshot" dataset import --kit "$kit" --quantity cold --id "$id" --out "$work/round_$round"
+
+# One storage, mounted while its runtimes are measured; what is measured of it is kept under $work/RATE.
+storage=$work/storage
+unmount() { ! mountpoint -q "$storage" || fusermount3 -u "$storage"; }
+trap unmount EXIT
+mount_storage() { # rate
+  unmount
+  mkdir -p "$storage" "/dev/shm/tenshot-storage"
+  local promptly=""
+  if chrt -f 20 true 2>/dev/null; then promptly="chrt -f 20"; fi
+  # shellcheck disable=SC2086 # a list of words
+  setsid $promptly taskset -c 0 "$build/experiments/throttled_storage" --rate "$1" /dev/shm/tenshot-storage "$storage" &
+  until mountpoint -q "$storage"; do sleep .1; done
+}
+collect() { # runtime, list of networks, starts, folder that keeps it
+  [ ! -f "$4/$1_t1_b1_cold/device.json" ] || return 0
+  # shellcheck disable=SC2086 # a list of words
+  $priority "$tenshot" collect --runtime "$1" --cold --networks "$work/models" --archs "$2" --runs "$3" --rounds "$3" \
+    --out "$storage/pool"
+  mkdir -p "$4"
+  cp -r "$storage/pool/$1_t1_b1_cold" "$storage/pool/networks.json" "$4/"
+  rm -rf "$storage/pool"
+}
+onnxruntime() { # level, round, folder
+  local id=onnxruntime_fp32_t1_b1_${1}_cold kit=$storage/kit
+  [ ! -f "$3/round_$2/$id/device.json" ] || return 0
+  rm -rf "$kit"
+  cp -r "$work/kit" "$kit"
+  # shellcheck disable=SC2086 # a list of words
+  $priority "$kit/measure.sh" --backend onnxruntime --threads 1 --optimization "$1" --cold 1 --no-perf --no-quantities \
+    --node-modules "$build/onnxruntime/node_modules"
+  "$tenshot" dataset import --kit "$kit" --quantity cold --id "$id" --out "$3/round_$2"
+  rm -rf "$kit"
+}
+
+for rate in $rates; do
+  mount_storage "$rate"
+  for runtime in libtorch-eager opencv-dnn libtorch-frozen; do
+    collect $runtime $names 3 "$work/$rate/first"
+    collect $runtime "$repeated" 3 "$work/$rate/again"
+  done
+  for round in 1 2 3; do
+    for level in all basic; do onnxruntime $level $round "$work/$rate"; done
   done
 done
-for level in all basic; do
-  id=onnxruntime_fp32_t1_b1_${level}_cold
-  /usr/bin/python3 experiments/cold/cold_pool.py rounds "$out/$id" "$work"/round_*/"$id"
+for rate in $rates; do
+  mount_storage "$rate"
+  # shellcheck disable=SC2086 # a list of words
+  $priority /usr/bin/python3 experiments/cold/cold_pool.py engine "$tenshot" "$work/models" $names "$work/$rate/engine" "$storage/engine"
 done
-
-# The engine: every second network of the zoo, five cells of the pool and ten that are predicted.
-{ echo network; sed 1d $names | awk '/^nasbench201_/ ? /_(0[1-9]|10|2[1-5])$/ : zoo++ % 2 == 0'; } >"$work/engine.csv"
-/usr/bin/python3 experiments/cold/cold_pool.py engine "$tenshot" "$work/models" "$work/engine.csv" "$work/engine"
-/usr/bin/python3 experiments/cold/cold_pool.py table "$work/engine" "$work/engine_ms.csv"
-"$tenshot" dataset import --table "$work/engine_ms.csv" --space networks --networks "$out/networks.json" --quantity cold \
-  --out "$out"
-/usr/bin/python3 experiments/cold/cold_pool.py describe "$out" "oneDNN $(dpkg-query -W -f '${Version}' libdnnl-dev 2>/dev/null || echo unknown)"
-/usr/bin/python3 experiments/cold/cold_pool.py card "$out"
-/usr/bin/python3 experiments/cold/cold_pool.py halves "$work/engine"
+/usr/bin/python3 experiments/cold/cold_pool.py pool "$tenshot" "$work" "$out"
