@@ -27,6 +27,10 @@ name begins with) all networks are on one side of a split, the sides about as la
     "mobile_cnn_known": """`TENSHOT_TABLES=folder experiments/networks/mobile_cnn.sh known`: as [mobile_cnn](../mobile_cnn/README.md), but the pool knows all
 networks on its phones: only the phone is new. The ten still come from one half of the networks, and the other half is
 predicted.""",
+    "mobile_cnn_profiled": """`TENSHOT_TABLES=folder experiments/networks/mobile_cnn.sh profiled`: the GPUs of [mobile_cnn](../mobile_cnn/README.md),
+where the board also tells what each operator of the measured networks took. A profile holds an operator's median over all
+networks that have it, since the table's operators are read so. Nothing was chosen on these rows: how profiles are used was
+settled on [runtimes of this machine](../profiled_networks/README.md).""",
     "mobile_cnn_search": """`TENSHOT_TABLES=folder experiments/search/mobile_cnn_search.sh`: what `operators` assumes, one assumption changed at a time,
 inside the pools of [mobile_cnn](../mobile_cnn/README.md). Of each split (1 and 2) and each phone tested there, only the
 other three phones and the half of the networks that their pool knows are seen; each of the three is predicted by the
@@ -50,6 +54,11 @@ def spec_of(name, spec, ordered):
         ends = [i for i in range(1, rows) if family(networks[i - 1]) != family(networks[i])]
         middle = min(ends, key=lambda end: abs(end - middle))
     described["split"] = {"train": f"0:{middle}", "test": f"{middle}:{rows}"}
+    if name == "mobile_cnn_profiled":
+        described["targets"] = ["*_gpu_float"]
+        described["methods"] = [{"name": f"operators{samples}{profiled}", "predictor": "operators", **options}
+                                for samples, count in (("", {}), (", three samples", {"samples": 3}))
+                                for profiled, options in (("", count), (", profiled", {**count, "profiled": True}))]
     if name == "mobile_cnn_known":
         described["split"]["pool"] = f"0:{rows}"
     return json.dumps(described, indent=2)

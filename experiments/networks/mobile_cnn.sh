@@ -6,6 +6,7 @@
 #   TENSHOT_TABLES=folder experiments/networks/mobile_cnn.sh            new networks on a new phone
 #   TENSHOT_TABLES=folder experiments/networks/mobile_cnn.sh families   the same, families of networks kept whole
 #   TENSHOT_TABLES=folder experiments/networks/mobile_cnn.sh known      networks that the pool knows, on a new phone
+#   TENSHOT_TABLES=folder experiments/networks/mobile_cnn.sh profiled   GPUs, with profiles of the measured networks
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
@@ -19,8 +20,8 @@ install_missing
 build_targets tenshot
 case ${1:-} in
   "") name=mobile_cnn ;;
-  families | known) name=mobile_cnn_$1 ;;
-  *) echo "mobile_cnn.sh takes nothing, families or known, not '$1'" >&2; exit 2 ;;
+  families | known | profiled) name=mobile_cnn_$1 ;;
+  *) echo "mobile_cnn.sh takes nothing, families, known or profiled, not '$1'" >&2; exit 2 ;;
 esac
 work=$build/experiments/$name
 results=experiments/networks/$name
