@@ -238,8 +238,8 @@ def table(out):
                    + [f"{ms:.1f}" if ms else "–" for ms in others.values()] + [f"{memory:.1f}", f"{for_memory:.1f}", f"{warm:.1f}"]))
     print(f"\n## On one core and on two\n\nHow many times as fast the plan starts, geometric means over {len(networks)} "
           "networks. The sequential starts and the other runtimes have one core. With two, the second one prepares kernels "
-          f"while the first executes. ONNX Runtime was given the network as it is and no optimised model that it had saved; "
-          f"preparing is {preparing_share(out):.0%} of its start.\n")
+          f"while the first executes. ONNX Runtime was given the network as it is and no optimised model that it had saved "
+          f"([with one](../saved_model/README.md)); preparing is {preparing_share(out):.0%} of its start.\n")
     print(header(["plan", "sequential, warm kernels", "sequential, best one policy", *PEERS.values()]))
     for plan, called in (("KC", "on one core"), ("KCP", "on two cores, as in the table above")):
         print(line([called] + [f"{geometric_mean(values):.2f}" if values else "–" for values in gains[plan].values()]))
