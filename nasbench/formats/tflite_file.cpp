@@ -25,7 +25,8 @@ constexpr int tensor_shape = 0, tensor_type = 1, tensor_buffer = 2, tensor_name 
               tensor_signature = 7;
 constexpr int buffer_data = 0, buffer_offset = 1, buffer_size = 2;
 constexpr int code_old = 0, code_custom = 1, code_builtin = 3;
-constexpr int operator_code = 0, operator_inputs = 1, operator_outputs = 2, operator_options = 4;
+constexpr int operator_code = 0, operator_inputs = 1, operator_outputs = 2, operator_options = 4,
+              operator_options_2 = 13;
 }  // namespace field
 
 /// TensorType; integers of 16 bits count as int32, of 4 bits as int8, as ONNX's do.
@@ -62,10 +63,10 @@ class Reader {
     read_codes(model);
     graphs_ = graphs;
     const FlatTable graph = model.element(graphs, 0);
-    read_tensors(model, graph);
-    read_operators(model, graph);
-    file_.inputs = tensors_of(graph, field::graph_inputs, false);
-    file_.outputs = tensors_of(graph, field::graph_outputs, false);
+    const Places places = read_tensors(model, graph, {});
+    read_operators(model, graph, places, 0);
+    file_.inputs = tensors_of(graph, field::graph_inputs, places);
+    file_.outputs = tensors_of(graph, field::graph_outputs, places);
     return std::move(file_);
   }
 
@@ -74,6 +75,8 @@ class Reader {
     std::int32_t code;
     std::string custom;
   };
+
+  using Places = std::vector<std::int32_t>;  ///< of the tensors of a subgraph among those of the file
 
   void read_codes(const FlatTable& model) {
     const FlatVector codes = model.vector(field::model_codes, 4);
@@ -87,14 +90,20 @@ class Reader {
     }
   }
 
-  void read_tensors(const FlatTable& model, const FlatTable& graph) {
+  /// Adds the tensors of a subgraph to those of the file, but for those that are `bound` to one of them.
+  Places read_tensors(const FlatTable& model, const FlatTable& graph,
+                      const std::map<std::int32_t, std::int32_t>& bound) {
     const FlatVector tensors = graph.vector(field::graph_tensors, 4), buffers = model.vector(field::model_buffers, 4);
-    if (tensors.length > most_tensors) {
+    if (tensors.length > most_tensors - file_.tensors.size()) {
       throw FormatError("it has more than " + std::to_string(most_tensors) + " tensors");
     }
+    Places places;
     for (std::uint64_t i = 0; i < tensors.length; ++i) {
-      file_.tensors.push_back(read_tensor(graph.element(tensors, i), model, buffers));
+      const auto found = bound.find(static_cast<std::int32_t>(i));
+      places.push_back(found == bound.end() ? static_cast<std::int32_t>(file_.tensors.size()) : found->second);
+      if (found == bound.end()) file_.tensors.push_back(read_tensor(graph.element(tensors, i), model, buffers));
     }
+    return places;
   }
 
   TfliteTensor read_tensor(const FlatTable& from, const FlatTable& model, const FlatVector& buffers) const {
@@ -115,23 +124,24 @@ class Reader {
     return tensor;
   }
 
-  /// The trained constants of another subgraph.
-  const std::vector<Shape>& weights_of_graph(const FlatTable& model, std::int32_t number) {
+  FlatTable subgraph(const FlatTable& model, std::int32_t number) const {
     if (number < 1 || static_cast<std::uint64_t>(number) >= graphs_.length) {
       throw FormatError("damaged: there is no subgraph " + std::to_string(number));
     }
-    const auto [known, added] = inner_weights_.try_emplace(number);
-    if (!added) return known->second;
-    const FlatTable graph = model.element(graphs_, static_cast<std::uint64_t>(number));
-    const FlatVector tensors = graph.vector(field::graph_tensors, 4), buffers = model.vector(field::model_buffers, 4);
-    count_inner(tensors.length);
-    for (std::uint64_t i = 0; i < tensors.length; ++i) {
-      const TfliteTensor tensor = read_tensor(graph.element(tensors, i), model, buffers);
-      const bool trained = tensor.type != ElementType::int32 && tensor.type != ElementType::int64 &&
-                           tensor.type != ElementType::boolean && tensor.data.length > 8;
-      if (tensor.has_data && trained) known->second.push_back(tensor.shape);
+    return model.element(graphs_, static_cast<std::uint64_t>(number));
+  }
+
+  /// Adds the trained constants of another subgraph.
+  void add_weights(const FlatTable& model, std::int32_t number, std::vector<Shape>& weights) {
+    const auto before = static_cast<std::ptrdiff_t>(file_.tensors.size());
+    read_tensors(model, subgraph(model, number), {});
+    for (auto tensor = file_.tensors.begin() + before; tensor != file_.tensors.end(); ++tensor, ++inner_tensors_) {
+      const bool trained = tensor->type != ElementType::int32 && tensor->type != ElementType::int64 &&
+                           tensor->type != ElementType::boolean && tensor->data.length > 8;
+      if (tensor->has_data && trained) weights.push_back(tensor->shape);
     }
-    return known->second;
+    file_.tensors.erase(file_.tensors.begin() + before, file_.tensors.end());
+    if (inner_tensors_ > most_tensors) throw FormatError("its subgraphs have more tensors than we read");
   }
 
   /// The bytes of a buffer, which lie behind the tables in a file of more than 2 GiB.
@@ -147,47 +157,69 @@ class Reader {
     tensor.has_data = tensor.data.length > 0;
   }
 
-  void count_inner(std::uint64_t tensors) {
-    inner_tensors_ += tensors;
-    if (inner_tensors_ > most_tensors) throw FormatError("its subgraphs have more tensors than we read");
-  }
-
-  /// The numbers of the options that are subgraphs.
-  static std::vector<int> graph_options(std::int32_t code) {
-    constexpr std::int32_t call = 31, branch = 118, loop = 119;
-    if (code == call) return {0};
-    return code == branch || code == loop ? std::vector<int>{0, 1} : std::vector<int>();
-  }
-
-  void read_operators(const FlatTable& model, const FlatTable& graph) {
+  /// The operators of a subgraph. What a call runs, or what a composite operator is made of, stands in its place.
+  void read_operators(const FlatTable& model, const FlatTable& graph, const Places& places, int depth) {
+    constexpr std::int32_t call = 31, composite = 206, branch = 118, loop = 119;
     const FlatVector operators = graph.vector(field::graph_operators, 4);
-    if (operators.length > operator_limit) {
+    operators_ += operators.length;
+    if (operators_ > operator_limit) {
       throw FormatError("it has more than " + std::to_string(operator_limit) + " operators");
     }
     for (std::uint64_t i = 0; i < operators.length; ++i) {
       const FlatTable from = graph.element(operators, i);
       const auto code = from.number<std::uint32_t>(field::operator_code);
       if (code >= codes_.size()) throw FormatError("damaged: operator " + std::to_string(i) + " has no kind");
-      file_.operators.push_back({codes_[code].code,
-                                 codes_[code].custom,
-                                 tensors_of(from, field::operator_inputs, true),
-                                 tensors_of(from, field::operator_outputs, false),
-                                 from.table(field::operator_options),
-                                 {}});
-      TfliteOperator& op = file_.operators.back();
-      for (const int option : op.options ? graph_options(op.code) : std::vector<int>()) {
-        const std::vector<Shape>& weights = weights_of_graph(model, op.options->number<std::int32_t>(option));
-        count_inner(weights.size());
-        op.inner_weights.insert(op.inner_weights.end(), weights.begin(), weights.end());
+      TfliteOperator op = {codes_[code].code,
+                           codes_[code].custom,
+                           tensors_of(from, field::operator_inputs, places, -1),
+                           tensors_of(from, field::operator_outputs, places),
+                           from.table(field::operator_options),
+                           {}};
+      const bool is_call = op.code == call;
+      if (is_call || op.code == composite) {
+        const std::optional<FlatTable> options = is_call ? op.options : from.table(field::operator_options_2);
+        const FlatTable body = subgraph(model, options ? options->number<std::int32_t>(is_call ? 0 : 1) : 0);
+        read_body(model, body, op, depth + 1);
+        continue;
       }
+      for (int option = 0; option < 2 && op.options && (op.code == branch || op.code == loop); ++option) {
+        add_weights(model, op.options->number<std::int32_t>(option), op.inner_weights);
+      }
+      file_.operators.push_back(std::move(op));
     }
   }
 
-  std::vector<std::int32_t> tensors_of(const FlatTable& table, int number, bool may_be_left_out) const {
+  /// The subgraph `graph` in the place of `op`, which runs it: the tensors that it takes and gives are the operator's.
+  void read_body(const FlatTable& model, const FlatTable& graph, const TfliteOperator& op, int depth) {
+    constexpr int deepest = 16;
+    if (depth > deepest) throw FormatError("its subgraphs are nested more than " + std::to_string(deepest) + " deep");
+    const std::vector<std::int32_t> inputs = graph.integers(field::graph_inputs);
+    if (inputs.size() != op.inputs.size()) throw FormatError("damaged: a call and its subgraph have different inputs");
+    std::map<std::int32_t, std::int32_t> bound;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      if (op.inputs[i] < 0) throw FormatError("damaged: a call leaves out an input of its subgraph");
+      bound[inputs[i]] = op.inputs[i];
+    }
+    const Places places = read_tensors(model, graph, bound);
+    read_operators(model, graph, places, depth);
+    const std::vector<std::int32_t> outputs = tensors_of(graph, field::graph_outputs, places);
+    if (outputs.size() != op.outputs.size())
+      throw FormatError("damaged: a call and its subgraph have different outputs");
+    operators_ += outputs.size();
+    constexpr std::int32_t handed_on = 80;  // FAKE_QUANT: the reader takes its input for its output
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      file_.operators.push_back({handed_on, {}, {outputs[i]}, {op.outputs[i]}, {}, {}});
+    }
+  }
+
+  /// Indices among the file's tensors, from `least` on.
+  static std::vector<std::int32_t> tensors_of(const FlatTable& table, int number, const Places& places, int least = 0) {
     std::vector<std::int32_t> tensors = table.integers(number);
-    for (const std::int32_t tensor : tensors) {
-      if (tensor >= (may_be_left_out ? -1 : 0) && tensor < static_cast<std::int64_t>(file_.tensors.size())) continue;
-      throw FormatError("damaged: there is no tensor " + std::to_string(tensor));
+    for (std::int32_t& tensor : tensors) {
+      if (tensor < least || tensor >= static_cast<std::int64_t>(places.size())) {
+        throw FormatError("damaged: there is no tensor " + std::to_string(tensor));
+      }
+      if (tensor >= 0) tensor = places[static_cast<std::size_t>(tensor)];
     }
     return tensors;
   }
@@ -195,8 +227,7 @@ class Reader {
   TfliteFile file_;
   std::vector<Code> codes_;
   FlatVector graphs_;
-  std::map<std::int32_t, std::vector<Shape>> inner_weights_;  ///< by subgraph
-  std::uint64_t inner_tensors_ = 0;
+  std::uint64_t inner_tensors_ = 0, operators_ = 0;
 };
 
 }  // namespace

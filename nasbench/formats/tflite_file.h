@@ -29,7 +29,7 @@ struct TfliteOperator {
   std::string custom;                         ///< name of a custom operator
   std::vector<std::int32_t> inputs, outputs;  ///< tensors; −1 for one that is left out
   std::optional<FlatTable> options;           ///< BuiltinOptions
-  std::vector<Shape> inner_weights;           ///< of the subgraphs that it runs: of a Call, an If and a While
+  std::vector<Shape> inner_weights;           ///< of the subgraphs that it runs: of an If and a While
 };
 
 struct TfliteFile {
@@ -39,8 +39,9 @@ struct TfliteFile {
   std::vector<std::int32_t> inputs, outputs;
 };
 
-/// Reads the first subgraph. Throws FileError, and FormatError that says what is wrong with the file: of another kind,
-/// another version, damaged, or with more than operator_limit operators.
+/// Reads the first subgraph, and in their places those that its calls and composite operators run. Throws FileError,
+/// and FormatError that says what is wrong with the file: of another kind, another version, damaged, or with more than
+/// operator_limit operators.
 TfliteFile read_tflite_file(const std::filesystem::path& path);
 
 /// The numbers of a constant of integers; nothing where it has none, more than 1,024, or other types.

@@ -93,46 +93,75 @@ void reduce(Operation& op) {
   op.append(std::move(node));
 }
 
-/// A layer over a sequence, with its weights as ONNX has them: directions × gates and units × inputs, then × outputs,
-/// then the biases and the peepholes; a projection is directions × outputs × units. Of an LSTM each gate has tensors of
-/// its own, the first of each four being left out where it is coupled.
-void recurrent(Operation& op) {
-  const bool lstm = op.code() == code::sequence_lstm;
-  const std::size_t gates = lstm ? 4 : 1, biases = lstm ? 12 : 3;
-  constexpr std::size_t peepholes = 9, projection = 16;  // of an LSTM
-  NetworkNode node = op.node(OperatorKind::opaque, op.output().shape, op.type());
-  node.inputs = {op.source()};
-  node.operation.constants.clear();
-  for (const std::size_t first : {std::size_t{1}, 1 + gates}) {
+namespace {
+
+/// The weights of one direction of a recurrent layer, the first of which is input `first`, as ONNX has them: 1 × gates
+/// and units × inputs, then × outputs, then the biases and the peepholes; a projection is 1 × outputs × units. Of an
+/// LSTM each gate has tensors of its own, the first of each four being left out where it is coupled.
+std::vector<Shape> direction_of(const Operation& op, std::size_t first, std::size_t gates) {
+  const bool lstm = gates > 1;
+  const std::size_t biases = first + (lstm ? 11 : 2), peepholes = first + 8, projection = first + 15;
+  std::vector<Shape> weights;
+  for (const std::size_t begin : {first, first + gates}) {
     Shape all = {1, 0, 0};
-    for (std::size_t i = first; i < first + gates; ++i) {
+    for (std::size_t i = begin; i < begin + gates; ++i) {
       if (!op.is_constant(i) || op.shape(i).size() != 2) continue;
       all[1] += op.shape(i)[0];
       all[2] = op.shape(i)[1];
     }
     if (all[1] < 1 || all[2] < 1) throw FormatError("it has no weights");
-    node.operation.constants.push_back(std::move(all));
+    weights.push_back(std::move(all));
   }
-  const auto add_vectors = [&](std::size_t first, std::size_t end) {
+  const auto add_vectors = [&](std::size_t begin, std::size_t end) {
     std::int64_t numbers = 0;
-    for (std::size_t i = first; i < end; ++i) numbers += op.is_constant(i) ? element_count(op.shape(i)) : 0;
-    if (numbers > 0) node.operation.constants.push_back({1, numbers});
+    for (std::size_t i = begin; i < end; ++i) numbers += op.is_constant(i) ? element_count(op.shape(i)) : 0;
+    if (numbers > 0) weights.push_back({1, numbers});
   };
   add_vectors(biases, biases + gates);
   if (lstm) add_vectors(peepholes, biases);
   if (lstm && op.is_constant(projection) && op.shape(projection).size() == 2) {
-    node.operation.constants.push_back({1, op.shape(projection)[0], op.shape(projection)[1]});
+    weights.push_back({1, op.shape(projection)[0], op.shape(projection)[1]});
     add_vectors(projection + 1, projection + 2);
   }
-  op.append(std::move(node));
+  return weights;
+}
+
+void give_all(Operation& op, NetworkNode node) {
+  for (std::size_t i = 1; i < op.outputs(); ++i) node.outputs.push_back({op.output(i).shape, op.output_type(i)});
+  op.give(op.builder().append(std::move(node)));
+  for (std::size_t i = 1; i < op.outputs(); ++i) op.give({op.given().front().node, static_cast<int>(i)});
+}
+
+}  // namespace
+
+/// A layer with a state, over a sequence or of one step; SVDF has a matrix over features and one over time. The basic
+/// kernel of an LSTM, of one step, has one matrix over its input and its last output.
+void recurrent(Operation& op) {
+  const std::int32_t code = op.code();
+  constexpr int kernel_type = 3;
+  const bool basic = code == code::lstm && op.small(kernel_type) == 1;
+  const bool lstm = code == code::lstm || code == code::sequence_lstm || code == code::two_way_lstm;
+  NetworkNode node = op.node(OperatorKind::opaque, op.output().shape, op.type());
+  node.inputs = {op.source()};
+  std::vector<Shape>& weights = node.operation.constants;
+  if (basic) {
+    if (op.shape(2).size() != 2) throw FormatError("its weights have the shape " + format(op.shape(2)));
+    weights = {{1, op.shape(2)[0], op.shape(2)[1]}, op.shape(3)};
+    return give_all(op, std::move(node));
+  }
+  weights = direction_of(op, 1, lstm ? 4 : 1);
+  if (code == code::two_way_lstm || code == code::two_way_rnn) {
+    const std::vector<Shape> back = direction_of(op, lstm ? 18 : 5, lstm ? 4 : 1);
+    if (back != weights) throw FormatError("its directions have weights of different shapes");
+    for (Shape& shape : weights) shape.front() = 2;
+  }
+  give_all(op, std::move(node));
 }
 
 void opaque(Operation& op) {
   NetworkNode node = op.node(OperatorKind::opaque, op.output().shape, op.type());
   for (const Shape& weights : op.inner_weights()) node.operation.constants.push_back(weights);
-  for (std::size_t i = 1; i < op.outputs(); ++i) node.outputs.push_back({op.output(i).shape, op.output_type(i)});
-  op.give(op.builder().append(std::move(node)));
-  for (std::size_t i = 1; i < op.outputs(); ++i) op.give({op.given().front().node, static_cast<int>(i)});
+  give_all(op, std::move(node));
 }
 
 }  // namespace tenshot::nasbench::tflite

@@ -56,6 +56,7 @@ Extent extent(std::int64_t height, std::int64_t width) {
 void convolution(Operation& op) {
   require_image(op);
   const bool depthwise = op.code() == code::depthwise_conv_2d;
+  if (!depthwise && op.is_computed(1)) return opaque(op);
   const WindowOptionNumbers& numbers = depthwise ? depthwise_numbers : convolution_numbers;
   const Shape& weights = weights_of(op, 1);
   const std::int64_t channels = op.shape()[1], units = weights[depthwise ? 3 : 0];
@@ -129,12 +130,7 @@ void pool(Operation& op) {
 namespace {
 
 Source swapped(Operation& op, const Source& source, const char* part) {
-  const std::size_t rank = op.builder().type(source).shape.size();
-  if (rank < 2) throw FormatError("it transposes a tensor of less than two dimensions");
-  std::vector<std::int64_t> axes;
-  for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
-  std::swap(axes[rank - 1], axes[rank - 2]);
-  return op.builder().transpose(op.name() + part, source, axes);
+  return op.builder().swap_last(op.name() + part, source);
 }
 
 }  // namespace
@@ -162,7 +158,9 @@ void fully_connected(Operation& op) {
 }
 
 void matrix_product(Operation& op) {
-  if (op.is_constant(0)) return opaque(op);
+  const bool several = op.is_constant(1) && op.shape(1).size() > 2 &&
+                       element_count(op.shape(1)) > op.shape(1).back() * op.shape(1)[op.shape(1).size() - 2];
+  if (op.is_constant(0) || several) return opaque(op);
   if (op.shape().empty()) throw FormatError("it multiplies a scalar");
   const Source left = op.flag(0) ? swapped(op, op.source(0), "_left") : op.source(0);
   if (op.is_computed(1)) {

@@ -48,6 +48,12 @@ class TfliteReader {
     }
     if (builder_.network().outputs.empty()) throw FormatError("the network computes nothing");
     Network network = builder_.take();
+    for (const TfliteOperator& op : file_.operators) {
+      if ((op.code != code::branch && op.code != code::loop) || op.outputs.empty()) continue;
+      network.remarks.push_back("what the subgraphs of " + tflite::rule_of(op.code, "")->name + " '" +
+                                excerpt(name_of(op)) +
+                                "' compute is not counted: what runs of them depends on the data");
+    }
     for (std::size_t i = 0; i < network.nodes.size(); ++i) {
       NetworkNode& node = network.nodes[i];
       node.operation.type = types_[i].first;
