@@ -68,7 +68,14 @@ class Words {
   std::size_t position_ = 0, line_ = 1;
 };
 
-/// "3=1.5", "-23303=2,4,5": a key and numbers. What is no number, as the expressions of later releases, is 0.
+/// Whether a value is an expression of sizes, as later releases have it: "0w", "*(0h,2)".
+bool is_expression(std::string_view value) {
+  const std::size_t letter = value.find_first_of("whdc(");
+  return letter != std::string_view::npos && letter > 0 &&
+         (value[letter] == '(' || (value[letter - 1] >= '0' && value[letter - 1] <= '9'));
+}
+
+/// "3=1.5", "-23303=2,4,5": a key and numbers. What is no number is 0.
 bool read_parameter(std::string_view word, NcnnLayer& layer) {
   const std::size_t equals = word.find('=');
   const std::optional<long long> key =
@@ -80,6 +87,7 @@ bool read_parameter(std::string_view word, NcnnLayer& layer) {
     numbers.push_back(parse_number(word.substr(start, end - start)).value_or(0));
     start = end + 1;
   }
+  if (is_expression(word.substr(equals + 1))) layer.expression = *key;
   const bool is_array = *key <= array_key;
   if (is_array && !numbers.empty()) numbers.erase(numbers.begin());  // how many follow
   layer.parameters[is_array ? array_key - *key : *key] = std::move(numbers);

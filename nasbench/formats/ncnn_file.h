@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,9 @@ struct NcnnLayer {
   std::string name;
   std::vector<std::string> inputs, outputs;  ///< names of blobs
   std::map<std::int64_t, std::vector<double>>
-      parameters;        ///< by key; of an array the key is k where the file has −23300 − k
-  std::size_t line = 0;  ///< 1-based
+      parameters;                          ///< by key; of an array the key is k where the file has −23300 − k
+  std::optional<std::int64_t> expression;  ///< a parameter that is computed from the sizes of the inputs
+  std::size_t line = 0;                    ///< 1-based
 };
 
 /// Reads the layers of a `.param` file as ncnn's documentation has them ("param and model file structure"): the number

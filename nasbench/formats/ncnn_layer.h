@@ -95,6 +95,7 @@ void inner_product(LayerReader& layer);
 void gemm(LayerReader& layer);
 void matrix_product(LayerReader& layer);
 void attention(LayerReader& layer);
+void products_of_attention(LayerReader& layer);
 
 void reshape(LayerReader& layer);
 void flatten(LayerReader& layer);
@@ -104,6 +105,9 @@ void permute(LayerReader& layer);
 void concatenate(LayerReader& layer);
 void slice(LayerReader& layer);
 void crop(LayerReader& layer);
+void gated(LayerReader& layer);
+void grid_sample(LayerReader& layer);
+void tile(LayerReader& layer);
 void padding(LayerReader& layer);
 void resize(LayerReader& layer);
 void shuffle(LayerReader& layer);

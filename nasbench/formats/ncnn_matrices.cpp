@@ -31,13 +31,9 @@ void inner_product(LayerReader& layer) {
 namespace {
 
 Source swapped(LayerReader& layer, const Source& source) {
-  std::vector<std::int64_t> axes;
-  for (std::size_t i = 0; i < layer.builder().type(source).shape.size(); ++i) {
-    axes.push_back(static_cast<std::int64_t>(i));
-  }
-  if (axes.size() < 3) throw FormatError("it transposes a tensor of less than two dimensions");
-  std::swap(axes[axes.size() - 1], axes[axes.size() - 2]);
-  return layer.builder().transpose(layer.name() + "_transposed", source, axes);
+  if (layer.builder().type(source).shape.size() < 3)
+    throw FormatError("it transposes a tensor of less than two dimensions");
+  return layer.builder().swap_last(layer.name() + "_transposed", source);
 }
 
 /// A product of a computed tensor, its rows as they are or its columns, and weights of `units` columns.
@@ -75,6 +71,14 @@ void gemm(LayerReader& layer) {
 }
 
 void matrix_product(LayerReader& layer) {
+  if (layer.size() > 1 && layer.is_constant(0) && !layer.is_constant(1)) {
+    const Shape& weights = layer.shape(0);
+    Shape shape = layer.shape(1);
+    if (weights.size() < 3 || shape.size() < weights.size()) throw FormatError("its factors are no matrices");
+    if (layer.whole(0, 0) != 0) std::swap(shape.back(), shape[shape.size() - 2]);
+    shape[shape.size() - 2] = weights[weights.size() - 2];
+    return layer.give_opaque("MatMul", shape);
+  }
   if (layer.size() > 1 && layer.is_constant(1)) {
     const Shape& weights = layer.shape(1);
     const bool transposed = layer.whole(0, 0) != 0;
@@ -107,6 +111,28 @@ void attention(LayerReader& layer) {
   const std::int64_t steps = b.type(mixed).shape[1], units = layer.whole(2, 0) / width;
   const Source joined = b.reshape(layer.name() + "_joined", mixed, {1, steps, width});
   layer.give(b.linear(layer.name() + "_out", joined, units > 0 ? units : width));
+}
+
+/// Scores of queries and keys, and sums over the values: inputs are these three, perhaps a mask, and with a cache the
+/// keys and values of the steps before, which it gives with the new ones behind them.
+void products_of_attention(LayerReader& layer) {
+  const bool cached = layer.whole(7, 0) != 0;
+  if (cached && layer.size() < 5) throw FormatError("it has no cache");
+  const auto by_head = [&](std::size_t i) {
+    if (layer.shape(i).size() == 4) return layer.shape(i);
+    throw FormatError("it takes queries, keys and values by head, found " + format(layer.shape(i)));
+  };
+  const Shape query = by_head(0);
+  NetworkNode node = layer.node(OperatorKind::opaque, {1, query[1], query[2], by_head(2)[3]}, "Attention");
+  for (std::size_t i = 1; i < 3; ++i) {
+    Shape all = by_head(i);
+    if (!cached) continue;
+    all[2] += by_head(layer.size() - 3 + i)[2];
+    node.outputs.push_back({all, node.operation.type});
+  }
+  const std::size_t outputs = node.outputs.size();
+  const Source first = layer.builder().append(std::move(node));
+  for (std::size_t i = 0; i < outputs; ++i) layer.give({first.node, static_cast<int>(i)});
 }
 
 }  // namespace tenshot::nasbench::ncnn

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,7 +45,8 @@ void same_shape_opaque(LayerReader& layer) {
   static const std::map<std::string, std::string> names = {{"CumulativeSum", "CumSum"},
                                                            {"MVN", "MeanVarianceNormalization"},
                                                            {"Normalize", "LpNormalization"},
-                                                           {"RMSNorm", "RMSNormalization"}};
+                                                           {"RMSNorm", "RMSNormalization"},
+                                                           {"RotaryEmbed", "RotaryEmbedding"}};
   const std::string& type = layer.type();
   const std::int64_t scales = type == "Normalize"                           ? layer.whole(3, 0)
                               : type == "RMSNorm" && layer.whole(2, 1) != 0 ? layer.whole(0, 0)
@@ -70,8 +72,9 @@ void reduce(LayerReader& layer) {
   const Shape& from = layer.shape();
   std::vector<std::int64_t> axes;
   for (const std::int64_t axis : layer.list(3)) axes.push_back(layer.axis(axis));
-  for (std::int64_t i = 1; layer.whole(1, 1) != 0 && axes.empty() && i < static_cast<std::int64_t>(from.size()); ++i) {
-    axes.push_back(i);
+  if (layer.whole(1, 1) != 0) {
+    axes.resize(from.size() - 1);
+    std::iota(axes.begin(), axes.end(), 1);
   }
   const bool keeps = layer.whole(4, 0) != 0;
   Shape shape;
@@ -111,9 +114,10 @@ void recurrent(LayerReader& layer) {
 
 /// Rows of a table.
 void embed(LayerReader& layer) {
-  const Shape& shape = layer.shape();
-  layer.give_opaque("Gather", {1, shape.back(), layer.whole(0, 0)},
-                    {{std::max(1, layer.whole(1, 1)), std::max(1, layer.whole(0, 0))}});
+  const std::int64_t width = std::max(1, layer.whole(0, 0));
+  std::vector<Shape> weights = {{std::max(1, layer.whole(1, 1)), width}};
+  if (layer.whole(2, 0) != 0) weights.push_back({width});
+  layer.give_opaque("Gather", {1, layer.shape().back(), width}, std::move(weights));
 }
 
 }  // namespace tenshot::nasbench::ncnn

@@ -41,9 +41,13 @@ const std::map<std::string, ncnn::Convert>& conversions() {
        {ncnn::flatten, "Flatten"},
        {ncnn::gemm, "Gemm"},
        {ncnn::inner_product, "InnerProduct"},
+       {ncnn::gated, "GLU"},
+       {ncnn::grid_sample, "GridSample"},
+       {ncnn::tile, "Tile"},
        {ncnn::resize, "Interp"},
        {ncnn::matrix_product, "MatMul"},
        {ncnn::attention, "MultiHeadAttention"},
+       {ncnn::products_of_attention, "SDPA"},
        {ncnn::padding, "Padding"},
        {ncnn::permute, "Permute"},
        {ncnn::pixel_shuffle, "PixelShuffle Reorg"},
@@ -60,7 +64,7 @@ const std::map<std::string, ncnn::Convert>& conversions() {
        {ncnn::pooling, "Pooling Pooling1D"},
        {ncnn::normalise, "BatchNorm LayerNorm GroupNorm InstanceNorm"},
        {ncnn::scale, "Bias Scale Power PReLU"},
-       {ncnn::same_shape_opaque, "CumulativeSum Flip LRN MVN Normalize RMSNorm Shrink"},
+       {ncnn::same_shape_opaque, "CumulativeSum Flip LRN MVN Normalize RMSNorm RotaryEmbed Shrink"},
        {ncnn::recurrent, "LSTM GRU RNN"},
        {ncnn::one_function,
         "AbsVal BNLL CELU Clip ELU Erf Exp GELU HardSigmoid HardSwish Log Mish ReLU SELU Sigmoid Softplus Swish TanH "
@@ -70,7 +74,7 @@ const std::map<std::string, ncnn::Convert>& conversions() {
 
 /// Layers that hand their input on.
 bool is_alias(const std::string& type) {
-  static const std::set<std::string> types = {"Split", "Dropout",  "Noop",       "Packing",
+  static const std::set<std::string> types = {"Split", "Dropout",  "Noop",       "Packing",   "DeepCopy",
                                               "Cast",  "Quantize", "Dequantize", "Requantize"};
   return types.count(type) != 0;
 }
@@ -129,6 +133,11 @@ class NcnnReader {
     } else if (is_alias(file.type)) {
       for (std::size_t i = 0; i < file.outputs.size(); ++i) layer.give_input(0);
     } else if (const auto known = conversions().find(file.type); known != conversions().end()) {
+      if (file.expression) {
+        throw FormatError("its parameter " + std::to_string(*file.expression) +
+                          " is an expression of the sizes of its inputs, which we do not follow; let pnnx write the "
+                          "file with one fixed inputshape");
+      }
       known->second(layer);
     } else {
       give_unknown(file, layer);

@@ -86,6 +86,34 @@ void pixel_shuffle(LayerReader& layer) {
   layer.give_opaque(to_pixels ? "DepthToSpace" : "SpaceToDepth", shape);
 }
 
+/// Half of the numbers along an axis, each multiplied by a function of the other half.
+void gated(LayerReader& layer) {
+  Shape shape = layer.shape();
+  shape[static_cast<std::size_t>(layer.axis(layer.whole(0, 0)))] /= 2;
+  layer.give_opaque("GLU", shape);
+}
+
+/// The second input says where each number is taken from; its coordinates are the last dimension, or the first.
+void grid_sample(LayerReader& layer) {
+  const Shape &image = layer.shape(), &grid = layer.shape(1);
+  const int first = layer.whole(3, 0) != 0 ? 2 : 1;
+  if (image.size() < 4 || grid.size() != image.size())
+    throw FormatError("its grid of " + format(grid) + " does not fit");
+  Shape shape = {1, image[1]};
+  shape.insert(shape.end(), grid.begin() + first, grid.end() - 2 + first);
+  layer.give_opaque("GridSample", shape);
+}
+
+void tile(LayerReader& layer) {
+  Shape shape = layer.shape();
+  const std::vector<std::int64_t> repeats = layer.list(2);
+  if (repeats.size() > 4) throw FormatError("it repeats more than four dimensions");
+  if (repeats.empty()) shape[static_cast<std::size_t>(layer.axis(layer.whole(0, 0)))] *= layer.whole(1, 1);
+  if (repeats.size() >= shape.size()) shape.insert(shape.begin() + 1, repeats.size() + 1 - shape.size(), 1);
+  for (std::size_t i = 0; i < repeats.size(); ++i) shape[shape.size() - repeats.size() + i] *= repeats[i];
+  layer.give_opaque("Tile", shape);
+}
+
 /// Boxes of several sizes at each position, and how far they may vary.
 void prior_box(LayerReader& layer) {
   const Shape& image = layer.shape();

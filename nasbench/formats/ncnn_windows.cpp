@@ -138,18 +138,14 @@ void deconvolution(LayerReader& layer) {
   more.height = is_flat(layer) ? 0 : layer.whole(19, more.width);
   if (layer.has(20)) {  // the size itself, whatever the padding is
     const WindowOptions& w = options.window;
+    const auto surplus = [](std::int64_t wanted, std::int64_t in, int kernel, int stride, int dilation) {
+      const std::int64_t given = (in - 1) * stride + std::int64_t{dilation} * (kernel - 1) + 1;
+      return static_cast<int>(std::clamp<std::int64_t>(wanted - given, -(1 << 30), 1 << 30));
+    };
+    const int width = layer.whole(20, 0), height = layer.whole(21, width);
+    more.width = surplus(width, shape[3], w.kernel.width, w.stride.width, w.dilation.width);
+    if (!is_flat(layer)) more.height = surplus(height, shape[2], w.kernel.height, w.stride.height, w.dilation.height);
     options.window.padding = {};
-    more.width = static_cast<int>(std::clamp<std::int64_t>(
-        layer.whole(20, 0) -
-            ((shape[3] - 1) * w.stride.width + std::int64_t{w.dilation.width} * (w.kernel.width - 1) + 1),
-        -(1 << 30), 1 << 30));
-    more.height =
-        is_flat(layer)
-            ? 0
-            : static_cast<int>(std::clamp<std::int64_t>(
-                  layer.whole(21, layer.whole(20, 0)) -
-                      ((shape[2] - 1) * w.stride.height + std::int64_t{w.dilation.height} * (w.kernel.height - 1) + 1),
-                  -(1 << 30), 1 << 30));
   }
   Source result = layer.builder().transposed_convolution(layer.name(), image, channels, options, more);
   if (is_flat(layer)) result = as_signal(layer, result);

@@ -1,6 +1,7 @@
 #include "nasbench/graph/network_builder.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "nasbench/support/error.h"
 
@@ -326,6 +327,14 @@ Source NetworkBuilder::reshape(std::string name, const Source& input, Shape shap
                      format(shape));
   }
   return append(node(OperatorKind::reshape, std::move(name), {input}, std::move(shape)));
+}
+
+Source NetworkBuilder::swap_last(std::string name, const Source& input) {
+  std::vector<std::int64_t> axes(type(input).shape.size());
+  if (axes.size() < 2) throw InputError("operator '" + name + "' swaps two dimensions of a tensor of fewer");
+  std::iota(axes.begin(), axes.end(), std::int64_t{0});
+  std::swap(axes.back(), axes[axes.size() - 2]);
+  return transpose(std::move(name), input, std::move(axes));
 }
 
 Source NetworkBuilder::transpose(std::string name, const Source& input, std::vector<std::int64_t> permutation) {

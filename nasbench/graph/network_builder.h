@@ -77,6 +77,8 @@ class NetworkBuilder {
   Source shuffle(std::string name, const Source& input, int groups);
   Source reshape(std::string name, const Source& input, Shape shape);
   Source transpose(std::string name, const Source& input, std::vector<std::int64_t> permutation);
+  /// The last two dimensions change places.
+  Source swap_last(std::string name, const Source& input);
 
   /// Adds a node as it is, its shapes given; `node.operation.inputs` and `output` are filled in.
   Source append(NetworkNode node);

@@ -1,6 +1,7 @@
 #include "nasbench/graph/onnx_steps.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "nasbench/graph/network_builder.h"
@@ -34,7 +35,7 @@ Source OnnxSteps::transpose(const Source& input, std::vector<std::int64_t> axes)
 
 Source OnnxSteps::swap_last(const Source& input) const {
   std::vector<std::int64_t> axes(shape(input).size());
-  for (std::size_t i = 0; i < axes.size(); ++i) axes[i] = static_cast<std::int64_t>(i);
+  std::iota(axes.begin(), axes.end(), std::int64_t{0});
   if (axes.size() > 1) std::swap(axes.back(), axes[axes.size() - 2]);
   return transpose(input, std::move(axes));
 }

@@ -211,5 +211,45 @@ TEST(NcnnReader, WhatIsCutShortOrContradictsItself_IsRefusedWithItsLine) {
   expect("7767517\n1 1\nMemoryData x 0 1 x 0=6\n", "no layer of type Input");
 }
 
+TEST(NcnnReader, ExpressionsOfSizes_AreRefusedByTheirParameter) {
+  const std::string head = "7767517\n2 2\nInput x 0 1 x 0=6 1=8 2=4\n";
+  for (const char* layer : {"Reshape r 1 1 x y 6=*(0w,2),-1", "Crop c 1 1 x y 19=1 20=0h 21=0",
+                            "Interp i 1 1 x y 0=2 9=\"*(0w,2),*(0h,2)\""}) {
+    EXPECT_NE(refusal(head + layer).find("is an expression of the sizes of its inputs"), std::string::npos) << layer;
+  }
+  EXPECT_EQ(operators_of("Clip c 1 1 x y 0=0.000000e+00 1=6.000000e+00", 1),
+            Lines{"activation relu6 1x4x8x6 -> 1x4x8x6 float32"});
+}
+
+TEST(NcnnReader, LayersOfLaterReleases_HaveTheirShapes) {
+  EXPECT_EQ(operators_of("GLU g 1 1 x y 0=0", 1), Lines{"opaque GLU 1x4x8x6 -> 1x2x8x6 float32"});
+  EXPECT_EQ(operators_of("Tile t 1 1 x y -23302=3,1,2,3", 1), Lines{"opaque Tile 1x4x8x6 -> 1x4x16x18 float32"});
+  EXPECT_EQ(operators_of("Tile t 1 1 x y 0=0 1=2", 1), Lines{"opaque Tile 1x4x8x6 -> 1x8x8x6 float32"});
+  EXPECT_EQ(operators_of("Reduction r 1 1 x y 0=0 1=1", 1), Lines{"reduce sum 1x4x8x6 -> 1x1 float32"});
+  EXPECT_EQ(operators_of("Input g 0 1 g 0=2 1=5 2=7\nGridSample s 2 1 x g y 0=1 1=1", 2),
+            Lines{"opaque GridSample 1x4x8x6 1x7x5x2 -> 1x4x7x5 float32"});
+  EXPECT_EQ(operators_of("Input g 0 1 g 0=5 1=7 2=2\nGridSample s 2 1 x g y 0=1 1=1 3=1", 2),
+            Lines{"opaque GridSample 1x4x8x6 1x2x7x5 -> 1x4x7x5 float32"});
+  EXPECT_EQ(operators_of("DeepCopy d 1 1 x y\nInput c 0 1 c 0=3 1=8\nInput s 0 1 s 0=3 1=8\n"
+                         "RotaryEmbed r 3 1 y c s z",
+                         4),
+            Lines{"opaque RotaryEmbedding 1x4x8x6 1x8x3 1x8x3 -> 1x4x8x6 float32"});
+  const Network left =
+      read_text("7767517\n3 3\nInput x 0 1 x 0=7 1=12\nMemoryData w 0 1 w 0=12 1=5\nMatMul m 2 1 w x y\n");
+  EXPECT_EQ(lines(left), Lines{"opaque MatMul 1x12x7 -> 1x5x7 constant 1x5x12 float32"});
+  EXPECT_EQ(multiply_adds(left), 5 * 7 * 12);
+}
+
+TEST(NcnnReader, ProductsOfAttention_TakeThePastWithTheKeys) {
+  const std::string inputs = "Input q 0 1 q 0=4 1=5 2=6\nInput k 0 1 k 0=4 1=7 2=2\nInput v 0 1 v 0=8 1=7 2=2\n";
+  EXPECT_EQ(multiply_adds(read_text("7767517\n4 4\n" + inputs + "SDPA a 3 1 q k v y")), 6 * 5 * 7 * (4 + 8));
+  const Network cached =
+      read_text("7767517\n6 8\n" + inputs + "Input pk 0 1 pk 0=4 1=9 2=2\nInput pv 0 1 pv 0=8 1=9 2=2\n" +
+                "SDPA a 5 3 q k v pk pv y ok ov 7=1");
+  EXPECT_EQ(multiply_adds(cached), 6 * 5 * (7 + 9) * (4 + 8));
+  ASSERT_EQ(cached.outputs.size(), 3U);
+  EXPECT_EQ(tensor_type(cached, cached.outputs[2]).shape, (Shape{1, 2, 16, 8}));
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench
