@@ -1,11 +1,13 @@
 #include "nasbench/formats/network_file.h"
 
 #include <algorithm>
+#include <system_error>
 
 #include "nasbench/formats/ncnn_reader.h"
 #include "nasbench/formats/tflite_reader.h"
 #include "nasbench/graph/onnx_external.h"
 #include "nasbench/graph/onnx_reader.h"
+#include "nasbench/support/error.h"
 #include "nasbench/support/file_kind.h"
 
 namespace tenshot::nasbench {
@@ -51,6 +53,10 @@ std::vector<std::string> network_suffixes() {
 }
 
 Network read_network_file(const std::filesystem::path& file, const NetworkReadOptions& options) {
+  std::error_code ignored;
+  if (std::filesystem::is_fifo(file, ignored)) {  // opening it would wait for whoever writes
+    throw FileError("cannot read '" + file.string() + "': it is no regular file");
+  }
   return network_format(file).read(file, options);
 }
 

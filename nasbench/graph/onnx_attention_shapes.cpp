@@ -74,8 +74,9 @@ OnnxTypes several_heads(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (value == nullptr || !has_heads(key->shape) || !has_heads(value->shape)) return std::nullopt;
   Shape keys = by_heads(node, key->shape, "num_heads"), values = by_heads(node, value->shape, "num_heads");
   if (const OnnxValue* past = given(inputs, 6); past != nullptr && past->shape.size() == 4) {
-    keys[2] += past->shape[2];
-    values[2] += past->shape[2];
+    const bool has_room = integer_attribute(node, "past_present_share_buffer", 0) != 0;
+    keys[2] = past->shape[2] + (has_room ? 0 : keys[2]);
+    values[2] = past->shape[2] + (has_room ? 0 : values[2]);
   }
   return std::vector<InferredType>{typed_as(*inputs[0], {query[0], query[1], heads * values[3]}),
                                    typed_as(*inputs[0], keys), typed_as(*inputs[0], values)};

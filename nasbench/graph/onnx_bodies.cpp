@@ -69,6 +69,18 @@ bool bind_attributes(onnx::NodeProto& node, const onnx::NodeProto* call) {
   return names_any;
 }
 
+/// The call, with the values that the function has for attributes which the call leaves out.
+onnx::NodeProto with_defaults(const onnx::FunctionProto& function, const onnx::NodeProto& call) {
+  constexpr int default_values = 11;
+  onnx::NodeProto full = call;
+  for (const std::string& bytes : newer_fields(function, default_values)) {
+    onnx::AttributeProto value;
+    if (!value.ParseFromString(bytes)) throw FormatError("a value that its function has for an attribute is damaged");
+    if (attribute(call, value.name().c_str()) == nullptr) *full.add_attribute() = std::move(value);
+  }
+  return full;
+}
+
 }  // namespace
 
 /// The body `name` of a node. What is found of it is kept: a loop may hold the node.
@@ -117,9 +129,11 @@ const OnnxBody& OnnxGraphReader::body_of(OnnxFunction& function, const onnx::Nod
   const auto [known, is_new] = calls_.try_emplace(&call);
   if (!is_new) return known->second.body;
   known->second.body = plain;
+  const onnx::NodeProto full = with_defaults(*function.proto, call);
+  count_work(full.ByteSizeLong());
   for (const std::size_t index : function.unbound) {
     onnx::NodeProto& bound = known->second.bound.emplace_back(*plain.nodes[index]);
-    bind_attributes(bound, &call);
+    bind_attributes(bound, &full);
     count_work(bound.ByteSizeLong());
     known->second.body.nodes[index] = &bound;
   }
@@ -305,7 +319,7 @@ std::vector<OnnxValue> OnnxGraphReader::scan(const onnx::NodeProto& node, const 
 
 bool OnnxGraphReader::read_function(const onnx::NodeProto& node, const Inputs& inputs) {
   if (functions_.empty()) return false;
-  const auto function = functions_.find(node.domain() + " " + node.op_type());
+  const auto function = functions_.find(function_name(node, node.domain(), node.op_type(), 8));
   if (function == functions_.end()) return false;
   std::vector<OnnxValue> arguments;
   for (const OnnxValue* input : inputs) {

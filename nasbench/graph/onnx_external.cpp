@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <fstream>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -70,16 +72,30 @@ bool leads_out(const std::filesystem::path& path) {
   return false;
 }
 
-/// Where the data of `tensor` end in their file, as far as the model says it.
-std::uint64_t end_of_data(const onnx::TensorProto& tensor) {
-  const auto number = [&](std::string_view key) {
-    return static_cast<std::uint64_t>(std::max<long long>(0, parse_integer(entry_of(tensor, key)).value_or(0)));
-  };
-  const std::uint64_t length = number("length");
-  if (length > 0) return number("offset") + length;
+std::uint64_t number_of(const onnx::TensorProto& tensor, std::string_view key) {
+  return static_cast<std::uint64_t>(std::max<long long>(0, parse_integer(entry_of(tensor, key)).value_or(0)));
+}
+
+/// How many bytes the elements of `tensor` take; 0 where that is more than any file has.
+std::uint64_t bytes_of(const onnx::TensorProto& tensor) {
   double bytes = byte_size(element_type(tensor.data_type()));
   for (const std::int64_t dimension : tensor.dims()) bytes *= static_cast<double>(dimension);
-  return number("offset") + (bytes > 0 && bytes < 1e15 ? static_cast<std::uint64_t>(bytes) : 0);
+  return bytes > 0 && bytes < 1e15 ? static_cast<std::uint64_t>(bytes) : 0;
+}
+
+/// Where the data of `tensor` end in their file, as far as the model says it.
+std::uint64_t end_of_data(const onnx::TensorProto& tensor) {
+  const std::uint64_t length = number_of(tensor, "length");
+  return number_of(tensor, "offset") + (length > 0 ? length : bytes_of(tensor));
+}
+
+/// The data file at `location`, from the folder of the model; nothing where that is not inside the folder.
+std::optional<std::filesystem::path> data_file(const std::filesystem::path& model, const std::string& location) {
+  std::error_code ignored;
+  const std::filesystem::path folder = std::filesystem::weakly_canonical(model, ignored).parent_path();
+  const std::filesystem::path target = std::filesystem::weakly_canonical(folder / location, ignored);
+  if (leads_out(location) || leads_out(target.lexically_relative(folder))) return std::nullopt;
+  return target;
 }
 
 std::vector<std::filesystem::path> data_files(const OnnxFile& file, const std::filesystem::path& model) {
@@ -89,12 +105,9 @@ std::vector<std::filesystem::path> data_files(const OnnxFile& file, const std::f
       if (entry.key() == "location") locations.insert(entry.value());
     }
   }).of(file);
-  std::error_code ignored;
-  const std::filesystem::path folder = std::filesystem::weakly_canonical(model, ignored).parent_path();
   std::vector<std::filesystem::path> files;
   for (const std::string& location : locations) {
-    const std::filesystem::path target = std::filesystem::weakly_canonical(folder / location, ignored);
-    if (leads_out(location) || leads_out(target.lexically_relative(folder))) {
+    if (!data_file(model, location)) {
       throw FormatError("'" + model.string() + "': its weights are in '" + excerpt(location) +
                         "', which is not inside the model's folder");
     }
@@ -107,6 +120,28 @@ std::vector<std::filesystem::path> data_files(const OnnxFile& file, const std::f
 
 std::vector<std::filesystem::path> external_data_files(const std::filesystem::path& model) {
   return data_files(read_onnx_file(model), model);
+}
+
+void read_small_external_data(OnnxFile& file, const std::filesystem::path& model) {
+  constexpr std::uint64_t most_bytes = 128;
+  std::map<std::string, std::ifstream> opened;
+  for (onnx::TensorProto& tensor : file.initializers) {
+    const std::uint64_t bytes = bytes_of(tensor);
+    if (tensor.data_location() != onnx::TensorProto::EXTERNAL || bytes == 0 || bytes > most_bytes) continue;
+    const std::string location = entry_of(tensor, "location");
+    const auto [from, is_new] = opened.try_emplace(location);
+    std::error_code error;
+    if (const auto path = is_new ? data_file(model, location) : std::nullopt;
+        path && std::filesystem::is_regular_file(*path, error)) {
+      from->second.open(*path, std::ios::binary);
+    }
+    std::string data(bytes, '\0');
+    from->second.clear();
+    from->second.seekg(static_cast<std::streamoff>(number_of(tensor, "offset")));
+    if (!from->second.is_open() || !from->second.read(data.data(), static_cast<std::streamsize>(bytes))) continue;
+    tensor.set_raw_data(data);
+    tensor.set_data_location(onnx::TensorProto::DEFAULT);
+  }
 }
 
 std::optional<std::string> external_data_problem(const std::filesystem::path& model) {

@@ -7,6 +7,12 @@
 
 namespace tenshot::nasbench {
 
+struct OnnxFile;
+
+/// Reads the constants of few bytes whose data lie beside the model, such as the shapes that a Reshape gives; those of
+/// files that are missing, cut short or outside the model's folder stay without data.
+void read_small_external_data(OnnxFile& file, const std::filesystem::path& model);
+
 /// The files beside an ONNX model that hold its weights ("external data"), as paths relative to the model's folder,
 /// each once, sorted. Throws as read_onnx_file, and FormatError on a path that leads, or is linked, out of that folder.
 std::vector<std::filesystem::path> external_data_files(const std::filesystem::path& model);

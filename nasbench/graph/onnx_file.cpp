@@ -39,7 +39,7 @@ bool is_passed_over(Message message, std::uint32_t field) {
   switch (message) {
     case Message::model: return field == 6 || field == 14 || field == 20;
     case Message::graph: return field == 10 || field == 14 || field == 15 || field == 16;
-    case Message::node: return field == 6 || field > 7;
+    case Message::node: return field == 6 || field > 8;
     case Message::attribute: return field == 13 || field == 22 || field == 23;
     case Message::tensor: return (field >= 4 && field <= 7) || (field >= 9 && field <= 13);
     default: return false;
@@ -159,7 +159,11 @@ class ModelReader {
           }
           file_.nodes.push_back(parsed<onnx::NodeProto>(Message::node, field));
           break;
-        case 5: file_.initializers.push_back(parsed<onnx::TensorProto>(Message::tensor, field)); break;
+        case 5:
+          data_ = {};
+          file_.initializers.push_back(parsed<onnx::TensorProto>(Message::tensor, field));
+          file_.left_out.push_back(data_);
+          break;
         case 11: file_.inputs.push_back(parsed<onnx::ValueInfoProto>(Message::other, field)); break;
         case 12: file_.outputs.push_back(parsed<onnx::ValueInfoProto>(Message::other, field)); break;
         case 13: file_.values.push_back(parsed<onnx::ValueInfoProto>(Message::other, field)); break;
@@ -229,6 +233,9 @@ class ModelReader {
     while (bytes_.position() < end) {
       const Field field = read_field(end);
       if (is_passed_over(message, field.number)) {
+        constexpr std::uint32_t float_data = 4, raw_data = 9;
+        const bool is_data = message == Message::tensor && (field.number == float_data || field.number == raw_data);
+        if (is_data && field.type == bytes_type) data_ = {bytes_.position(), field.length};
         pass_over(field);
         continue;
       }
@@ -258,6 +265,7 @@ class ModelReader {
   std::string path_;
   ByteReader bytes_;
   OnnxFile file_;
+  OnnxData data_;  ///< of the last tensor whose numbers were passed over
   bool has_graph_ = false;
   std::uint64_t kept_ = 0;
 };

@@ -12,11 +12,17 @@ namespace tenshot::nasbench {
 
 // What the sources of the ONNX reader share. Needs ONNX's headers: for those sources only.
 
+/// Where the numbers of a tensor lie in the file; no bytes of one that was read whole, or has none.
+struct OnnxData {
+  std::uint64_t offset = 0, bytes = 0;
+};
+
 /// An ONNX model without the data of its large tensors.
 struct OnnxFile {
   std::map<std::string, std::int64_t> opsets;  ///< version by domain; "" is ONNX's own
   std::vector<onnx::NodeProto> nodes;
   std::vector<onnx::TensorProto> initializers;  ///< without data where the tensor takes more than 4 KiB
+  std::vector<OnnxData> left_out;               ///< the data of each initializer that were passed over
   std::vector<onnx::ValueInfoProto> inputs, outputs, values;
   std::vector<onnx::FunctionProto> functions;  ///< operators that the model defines itself
 };

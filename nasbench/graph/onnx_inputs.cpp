@@ -35,6 +35,14 @@ bool is_called_weight(const std::string& name) {
                      [&](std::string_view part) { return name.find(part, dot) != std::string::npos; });
 }
 
+/// A first dimension of that name is no batch.
+bool is_called_time(const std::string& symbol) {
+  constexpr std::array<std::string_view, 5> parts = {"time", "seq", "frame", "length", "step"};
+  return symbol.find("batch") == std::string::npos &&
+         std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return symbol.find(part) != std::string::npos; });
+}
+
 bool is_fixed(const onnx::ValueInfoProto& input) {
   const onnx::TypeProto::Tensor& type = input.type().tensor_type();
   const auto& dimensions = type.shape().dim();
@@ -244,7 +252,7 @@ std::int64_t OnnxGraphReader::resolved(const std::string& input, const onnx::Ten
   if (given) return *given;
   const std::string& symbol = dimension.dim_param();
   if (const auto known = symbols_.find(symbol); !symbol.empty() && known != symbols_.end()) return known->second;
-  if (index == 0) {
+  if (index == 0 && !is_called_time(symbol)) {
     if (!symbol.empty()) symbols_.emplace(symbol, options_.batch);
     return options_.batch;
   }

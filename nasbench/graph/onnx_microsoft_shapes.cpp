@@ -33,7 +33,7 @@ OnnxTypes as_standard(const onnx::NodeProto& node, const char* type, const OnnxI
   onnx::NodeProto standard = node;
   standard.clear_domain();
   standard.set_op_type(type);
-  constexpr std::int64_t opset = 13;
+  constexpr std::int64_t opset = 17;
   return inferred_types(standard, opset, inputs);
 }
 
@@ -43,7 +43,9 @@ OnnxTypes convolution(const onnx::NodeProto& node, const OnnxInputs& inputs) {
 
 /// Images of batch × height × width × channels.
 OnnxTypes channels_last_convolution(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const OnnxValue* weight = given(inputs, 1);
+  const bool quantised = node.op_type()[0] == 'Q';
+  if (quantised && integer_attribute(node, "channels_last", 0) == 0) return as_standard(node, "QLinearConv", inputs);
+  const OnnxValue* weight = given(inputs, quantised ? 3 : 1);
   if (weight == nullptr || weight->shape.size() != inputs[0]->shape.size() || weight->shape.size() < 3)
     return std::nullopt;
   onnx::NodeProto window = node;
@@ -162,12 +164,27 @@ OnnxTypes quantised_recurrence(const onnx::NodeProto&, const OnnxInputs& inputs)
   return std::vector<InferredType>{typed_as(*inputs[0], {in[0], directions, in[1], hidden}), last, last};
 }
 
+/// Rows of a table in blocks that share a scale; a byte may hold several numbers.
+OnnxTypes rows_of_blocks(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+  const OnnxValue *rows = given(inputs, 1), *scales = given(inputs, 2);
+  if (rows == nullptr || scales == nullptr || inputs[0]->shape.empty()) return std::nullopt;
+  Shape table = inputs[0]->shape, shape;
+  const std::int64_t bits = integer_attribute(node, "bits", 4);
+  if (inputs[0]->element == onnx::TensorProto::UINT8 && bits > 0 && bits < 8) table.back() *= 8 / bits;
+  const std::size_t axis = front_axis(integer_attribute(node, "gather_axis", 0), table.size());
+  const auto at = table.begin() + static_cast<std::ptrdiff_t>(axis);
+  shape.assign(table.begin(), at);
+  shape.insert(shape.end(), rows->shape.begin(), rows->shape.end());
+  shape.insert(shape.end(), at + 1, table.end());
+  return one_type(*scales, shape);
+}
+
 using Rule = OnnxTypes (*)(const onnx::NodeProto&, const OnnxInputs&);
 
 const std::map<std::string, Rule>& rules() {
   static const std::map<std::string, Rule> table = by_name<Rule>(
       {{convolution, "FusedConv"},
-       {channels_last_convolution, "NhwcConv NhwcFusedConv"},
+       {channels_last_convolution, "NhwcConv NhwcFusedConv QLinearConv"},
        {transposable_product, "FusedMatMul TransposeMatMul"},
        {integer_product, "MatMulIntegerToFloat DynamicQuantizeMatMul"},
        {packed_product, "MatMulNBits MatMulBnb4"},
@@ -181,12 +198,13 @@ const std::map<std::string, Rule>& rules() {
        {quantised_mean, "QLinearReduceMean"},
        {embedding, "EmbedLayerNormalization QEmbedLayerNormalization"},
        {quantised_recurrence, "DynamicQuantizeLSTM"},
+       {rows_of_blocks, "GatherBlockQuantized"},
        {skip_norm, "SkipLayerNormalization SkipSimplifiedLayerNormalization"},
        {attention_types, "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention GroupQueryAttention"},
        {same_type,
         "FastGelu QuickGelu BiasGelu Gelu LayerNormalization SimplifiedLayerNormalization GroupNorm SkipGroupNorm "
         "RotaryEmbedding BiasAdd BiasSoftmax BiasDropout QLinearSigmoid QLinearLeakyRelu QLinearSoftmax Silu Swish "
-        "Mish GroupNormalization MoE QMoE"}});
+        "Mish GroupNormalization MoE QMoE Inverse"}});
   return table;
 }
 
@@ -197,7 +215,7 @@ OnnxTypes microsoft_types(const onnx::NodeProto& node, const OnnxInputs& inputs)
     return as_standard(node, "Gemm", first_of(inputs, 3));
   }
   const auto rule = rules().find(node.op_type());
-  return rule == rules().end() ? std::nullopt : rule->second(node, inputs);
+  return rule == rules().end() ? as_standard(node, node.op_type().c_str(), inputs) : rule->second(node, inputs);
 }
 
 }  // namespace tenshot::nasbench

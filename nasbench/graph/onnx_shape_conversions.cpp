@@ -192,12 +192,13 @@ const std::map<std::string, std::string>& reduction_names() {
 
 /// The mean over the two axes of an image is a global pool, whoever wrote it.
 bool reduce(Conversion& c) {
-  std::vector<std::int64_t> axes = c.list("axes", 1);
-  if (!first_input_alone(c)) return false;
-  const auto rank = static_cast<std::int64_t>(c.shape(0).size());
-  for (std::int64_t& axis : axes) axis = axis < 0 ? axis + rank : axis;
-  for (std::int64_t axis = 0; axes.empty() && axis < rank; ++axis) axes.push_back(axis);
-  std::sort(axes.begin(), axes.end());
+  const std::vector<bool> reduced = reduced_axes(c.node, c.inputs);
+  const std::size_t rank = reduced.size();
+  std::vector<std::int64_t> axes;
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (reduced[i]) axes.push_back(static_cast<std::int64_t>(i));
+  }
+  if (axes.empty() || c.is_computed(1) || !first_input_alone(c)) return false;
   c.result.operation.name = reduction_names().at(c.node.op_type());
   if (rank == 4 && axes == std::vector<std::int64_t>{2, 3} &&
       (c.result.operation.name == "mean" || c.result.operation.name == "max")) {

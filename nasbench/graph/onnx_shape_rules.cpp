@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <string>
 
 #include "nasbench/graph/limits.h"
 #include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_folding.h"
 #include "nasbench/graph/onnx_inference.h"
+#include "nasbench/graph/onnx_writing.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/words.h"
 
@@ -50,7 +52,10 @@ std::vector<std::size_t> chosen_axes(const onnx::NodeProto& node, const OnnxInpu
   const std::size_t rank = inputs[0]->shape.size();
   std::vector<std::size_t> axes;
   for (const std::int64_t axis : listed_numbers(node, inputs, "axes", index)) axes.push_back(front_axis(axis, rank));
-  for (std::size_t i = 0; axes.empty() && i < rank; ++i) axes.push_back(i);
+  if (axes.empty()) {
+    axes.resize(rank);
+    std::iota(axes.begin(), axes.end(), std::size_t{0});
+  }
   return axes;
 }
 
@@ -204,6 +209,15 @@ const std::map<std::string, Rule>& rules() {
   return table;
 }
 
+onnx::NodeProto without(const onnx::NodeProto& node, const std::string& name) {
+  onnx::NodeProto result = node;
+  auto& attributes = *result.mutable_attribute();
+  attributes.erase(
+      std::remove_if(attributes.begin(), attributes.end(), [&](const auto& a) { return a.name() == name; }),
+      attributes.end());
+  return result;
+}
+
 /// Pools that libonnx 1.12 takes for those of an older opset.
 bool is_new_pool(const onnx::NodeProto& node) {
   const std::string& type = node.op_type();
@@ -304,6 +318,7 @@ Shape pooled_shape(const onnx::NodeProto& node, const Shape& input, bool channel
 std::optional<std::vector<InferredType>> own_types(const onnx::NodeProto& node, std::int64_t opset,
                                                    const OnnxInputs& inputs) {
   const std::string& type = node.op_type();
+  constexpr std::int64_t older_dft = 19;
   if (inputs.empty() || inputs[0] == nullptr || node.output_size() == 0) return std::nullopt;
   if (node.domain() == "com.microsoft") {
     if (OnnxTypes types = microsoft_types(node, inputs)) return types;
@@ -311,10 +326,24 @@ std::optional<std::vector<InferredType>> own_types(const onnx::NodeProto& node, 
   if (is_new_pool(node)) return pool(node, inputs);
   if (type == "STFT" && attribute(node, "onesided") == nullptr) {  // libonnx 1.12 takes both sides
     onnx::NodeProto one_side = node;
-    one_side.add_attribute()->set_name("onesided");
-    one_side.mutable_attribute()->rbegin()->set_type(onnx::AttributeProto::INT);
-    one_side.mutable_attribute()->rbegin()->set_i(1);
+    add_integer(one_side, "onesided", 1);
     return inferred_types(one_side, opset, inputs);
+  }
+  if (type == "DFT" && opset > older_dft) {  // the axis was an attribute
+    const OnnxValue* axis = given(inputs, 2);
+    if (axis != nullptr && (!axis->numbers || axis->numbers->size() != 1)) return std::nullopt;
+    onnx::NodeProto older = node;
+    add_integer(
+        older, "axis",
+        static_cast<std::int64_t>(front_axis(axis == nullptr ? -2 : axis->numbers->whole(0), inputs[0]->shape.size())));
+    return inferred_types(
+        older, older_dft,
+        {inputs.begin(), inputs.begin() + std::min<std::ptrdiff_t>(2, static_cast<std::ptrdiff_t>(inputs.size()))});
+  }
+  if (type == "ConvTranspose" && attribute(node, "output_padding") != nullptr &&
+      text_attribute(node, "auto_pad", "NOTSET").rfind("SAME", 0) == 0) {
+    return inferred_types(without(node, "output_padding"), opset,
+                          inputs);  // the image times the stride, whatever it is
   }
   if (type == "Resize" && opset >= 18) return resize(node, inputs);
   if (type == "Split" && (opset >= 18 || attribute(node, "split") != nullptr)) return split(node, inputs);

@@ -1,5 +1,7 @@
 #include "nasbench/graph/onnx_values.h"
 
+#include <google/protobuf/unknown_field_set.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -210,6 +212,24 @@ std::vector<std::int64_t> integers_attribute(const onnx::NodeProto& node, const 
   const onnx::AttributeProto* found = attribute(node, name);
   if (found == nullptr) return {};
   return {found->ints().begin(), found->ints().end()};
+}
+
+std::vector<std::string> newer_fields(const google::protobuf::Message& message, int number) {
+  std::vector<std::string> found;
+  const google::protobuf::UnknownFieldSet& fields = message.GetReflection()->GetUnknownFields(message);
+  for (int i = 0; i < fields.field_count(); ++i) {
+    const google::protobuf::UnknownField& field = fields.field(i);
+    const bool has_bytes = field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED;
+    if (field.number() == number && has_bytes) found.push_back(field.length_delimited());
+  }
+  return found;
+}
+
+std::string function_name(const google::protobuf::Message& message, const std::string& domain, const std::string& name,
+                          int overload_field) {
+  std::string full = domain + " " + name;
+  for (const std::string& overload : newer_fields(message, overload_field)) full += " " + overload;
+  return full;
 }
 
 }  // namespace tenshot::nasbench

@@ -1,6 +1,5 @@
 #include "nasbench/graph/onnx_weights.h"
 
-#include <cerrno>
 #include <cstring>
 #include <fstream>
 
@@ -11,96 +10,15 @@
 namespace tenshot::nasbench {
 namespace {
 
-/// Where the numbers of one tensor lie, as its message says.
-struct Found {
-  std::string name;
-  std::uint64_t offset = 0, bytes = 0;
-};
-
-// Fields of onnx.proto: ModelProto.graph, GraphProto.initializer, TensorProto's float_data, name and raw_data.
-constexpr std::uint32_t graph_field = 7, initializer_field = 5, float_data_field = 4, name_field = 8, raw_field = 9;
-
-/// Walks over the messages of a model that read_onnx_file has found whole, and reads names alone.
-class PlaceFinder {
- public:
-  explicit PlaceFinder(const std::filesystem::path& path) : path_(path.string()), file_(path, std::ios::binary) {
-    if (!file_) throw FileError("cannot read '" + path_ + "': " + std::strerror(errno));
-    file_.seekg(0, std::ios::end);
-    size_ = static_cast<std::uint64_t>(file_.tellg());
-    file_.seekg(0);
+/// Of a tensor of floats that was read whole.
+std::vector<float> numbers_of_small(const onnx::TensorProto& tensor) {
+  std::vector<float> values(tensor.float_data().begin(), tensor.float_data().end());
+  if (values.empty() && tensor.data_type() == onnx::TensorProto::FLOAT) {
+    values.resize(tensor.raw_data().size() / sizeof(float));
+    std::memcpy(values.data(), tensor.raw_data().data(), values.size() * sizeof(float));
   }
-
-  std::vector<Found> find() {
-    for_each_field(0, size_, [this](std::uint32_t field, std::uint64_t start, std::uint64_t end) {
-      if (field == graph_field) read_graph(start, end);
-    });
-    return std::move(found_);
-  }
-
- private:
-  void read_graph(std::uint64_t start, std::uint64_t end) {
-    for_each_field(start, end, [this](std::uint32_t field, std::uint64_t from, std::uint64_t to) {
-      if (field == initializer_field) read_tensor(from, to);
-    });
-  }
-
-  void read_tensor(std::uint64_t start, std::uint64_t end) {
-    Found tensor;
-    for_each_field(start, end, [&](std::uint32_t field, std::uint64_t from, std::uint64_t to) {
-      if (field == name_field) {
-        tensor.name.resize(to - from);
-        file_.seekg(static_cast<std::streamoff>(from));
-        file_.read(tensor.name.data(), static_cast<std::streamsize>(tensor.name.size()));
-      } else if (field == raw_field || field == float_data_field) {
-        tensor.offset = from;
-        tensor.bytes = to - from;
-      }
-    });
-    if (!tensor.name.empty()) found_.push_back(std::move(tensor));
-  }
-
-  /// Calls `visit(number, start, end)` for every field that has a length.
-  template <class Visit>
-  void for_each_field(std::uint64_t start, std::uint64_t end, const Visit& visit) {
-    for (std::uint64_t at = start; at < end;) {
-      const std::uint64_t tag = varint(at);
-      const auto field = static_cast<std::uint32_t>(tag >> 3);
-      switch (tag & 7) {
-        case 0: varint(at); break;
-        case 1: at += 8; break;
-        case 5: at += 4; break;
-        case 2: {
-          const std::uint64_t length = varint(at);
-          if (length > end - at) refuse();
-          visit(field, at, at + length);
-          at += length;
-          break;
-        }
-        default: refuse();
-      }
-    }
-  }
-
-  std::uint64_t varint(std::uint64_t& at) {
-    file_.seekg(static_cast<std::streamoff>(at));
-    std::uint64_t value = 0;
-    for (int shift = 0; shift < 64; shift += 7) {
-      const int part = file_.get();
-      if (part < 0) refuse();
-      ++at;
-      value |= static_cast<std::uint64_t>(part & 0x7f) << shift;
-      if (part < 0x80) return value;
-    }
-    refuse();
-  }
-
-  [[noreturn]] void refuse() const { throw FormatError("'" + path_ + "' changed while it was read, or is damaged"); }
-
-  std::string path_;
-  std::ifstream file_;
-  std::uint64_t size_ = 0;
-  std::vector<Found> found_;
-};
+  return values;
+}
 
 std::vector<float> transposed(const std::vector<float>& values, std::int64_t rows, std::int64_t columns) {
   std::vector<float> result(values.size());
@@ -122,16 +40,14 @@ OnnxWeights::OnnxWeights(const std::filesystem::path& path) : path_(path) {
       aliases[node.output(0)] = node.input(0);
     }
   }
-  for (const onnx::TensorProto& tensor : file.initializers) {
+  for (std::size_t i = 0; i < file.initializers.size(); ++i) {
+    const onnx::TensorProto& tensor = file.initializers[i];
     const bool outside = tensor.data_location() == onnx::TensorProto::EXTERNAL;
     places_[tensor.name()] = {{tensor.dims().begin(), tensor.dims().end()},
-                              outside ? -1 : static_cast<int>(tensor.data_type())};
-  }
-  for (const Found& found : PlaceFinder(path).find()) {
-    const auto place = places_.find(found.name);
-    if (place == places_.end()) continue;
-    place->second.offset = found.offset;
-    place->second.bytes = found.bytes;
+                              outside ? -1 : static_cast<int>(tensor.data_type()),
+                              file.left_out[i].offset,
+                              file.left_out[i].bytes,
+                              numbers_of_small(tensor)};
   }
   for (const onnx::NodeProto& node : file.nodes) {
     const std::string name = !node.name().empty() ? node.name() : node.output_size() > 0 ? node.output(0) : "";
@@ -162,6 +78,7 @@ const OnnxWeights::Place& OnnxWeights::place(const std::string& node, const std:
 std::vector<float> OnnxWeights::numbers(const std::string& node, const std::string& constant) const {
   const Place& tensor = place(node, constant);
   const auto count = static_cast<std::uint64_t>(element_count(tensor.shape));
+  if (tensor.small.size() == count) return tensor.small;
   if (tensor.bytes != count * sizeof(float)) {
     throw FormatError(where(node) + ": its weights take " + std::to_string(tensor.bytes) + " bytes; expected " +
                       std::to_string(count * sizeof(float)));

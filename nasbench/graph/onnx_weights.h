@@ -10,8 +10,8 @@
 
 namespace tenshot::nasbench {
 
-/// The numbers of an ONNX model's weights, read from the file one node at a time. Opening it passes over all numbers
-/// and keeps where they lie; memory grows with the structure alone.
+/// The numbers of an ONNX model's weights, read from the file one node at a time. Opening it passes over the
+/// numbers of large tensors and keeps where they lie; memory grows with the structure alone.
 ///
 ///     const OnnxWeights weights("model.onnx");
 ///     const LayerWeights conv = weights.read("conv1");   // names as in the Network that read_onnx gives
@@ -31,6 +31,7 @@ class OnnxWeights {
     std::vector<std::int64_t> shape;
     int element = 0;  ///< onnx::TensorProto::DataType
     std::uint64_t offset = 0, bytes = 0;
+    std::vector<float> small;  ///< the numbers of a tensor that needs no second look at the file
   };
   struct Node {
     std::string operation;

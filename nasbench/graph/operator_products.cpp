@@ -21,27 +21,40 @@ std::int64_t times(std::int64_t a, std::int64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? most : std::min(product, most);
 }
 
-/// The weights of a convolution: the first constant that has as many dimensions as the image, or such an input.
-const Shape* window_weights(const Specification& s) {
-  for (const Shape& constant : s.constants) {
-    if (constant.size() == s.inputs[0].size()) return &constant;
-  }
-  for (std::size_t i = 1; i < s.inputs.size(); ++i) {
-    if (s.inputs[i].size() == s.inputs[0].size()) return &s.inputs[i];
+/// The weights of a convolution: the first constant, then the first input, of as many dimensions as the image whose
+/// first one is `units`; either of them may be the image, where the other is constant.
+const Shape* window_weights(const Specification& s, const std::vector<std::int64_t>& units) {
+  std::vector<const Shape*> found;
+  for (const Shape& constant : s.constants) found.push_back(&constant);
+  for (std::size_t i = 1; i < s.inputs.size(); ++i) found.push_back(&s.inputs[i]);
+  found.push_back(&s.inputs[0]);
+  for (const Shape* shape : found) {
+    if (shape->size() != s.output.size() || shape->empty() || shape->front() == 0) continue;
+    if (std::find(units.begin(), units.end(), shape->front()) != units.end()) return shape;
   }
   return nullptr;
 }
 
+/// Channels stand behind the batch, or behind all.
 std::int64_t of_convolution(const Specification& s) {
-  const Shape* weight = window_weights(s);
-  if (weight == nullptr || weight->empty() || weight->front() == 0) return 0;
-  return times(element_count(s.output), element_count(*weight) / weight->front());
+  if (s.output.size() < 3) return 0;
+  const Shape* weight = window_weights(s, {s.output[1], s.output.back()});
+  return weight == nullptr ? 0 : times(element_count(s.output), element_count(*weight) / weight->front());
 }
 
+/// The image and the weights, whose channels are the image's: one of both is a constant, or the second input.
 std::int64_t of_transposed_convolution(const Specification& s) {
-  const Shape* weight = window_weights(s);
-  if (weight == nullptr || weight->empty() || weight->front() == 0) return 0;
-  return times(element_count(s.inputs[0]), element_count(*weight) / weight->front());
+  const Shape& first = s.inputs[0];
+  if (first.size() < 3) return 0;
+  for (const std::vector<Shape>* list : {&s.constants, &s.inputs}) {
+    for (const Shape& other : *list) {
+      if (&other == &first || other.size() != first.size()) continue;
+      const bool weighs = other[0] == first[1] || other[0] == first.back();
+      const std::int64_t channels = weighs ? other[0] : other[1] == first[0] ? first[0] : 0;
+      if (channels > 0) return times(element_count(first), element_count(other) / channels);
+    }
+  }
+  return 0;
 }
 
 /// Whether a matrix projects the state of an LSTM whose second matrix is `recurrent` (directions × gates and units ×
@@ -54,7 +67,6 @@ bool is_projection(const Shape& matrix, const Shape& recurrent) {
 /// Directions × gates × (input or hidden) numbers for each of two matrices, constant or computed, and those of a
 /// projection.
 std::int64_t of_recurrence(const Specification& s) {
-  if (s.inputs[0].size() != 3 || s.inputs[0].back() == 0) return 0;
   std::vector<const Shape*> matrices;
   for (const Shape& constant : s.constants) {
     if (constant.size() == 3) matrices.push_back(&constant);
@@ -62,11 +74,19 @@ std::int64_t of_recurrence(const Specification& s) {
   for (std::size_t i = 1; i < s.inputs.size() && matrices.size() < 2; ++i) {
     if (s.inputs[i].size() == 3) matrices.push_back(&s.inputs[i]);
   }
+  const Shape* x = &s.inputs[0];
+  // Both matrices have as many rows; a constant in front of them is the sequence.
+  if (s.name != "DynamicQuantizeLSTM" && matrices.size() > 2 && (*matrices[0])[1] != (*matrices[1])[1] &&
+      (*matrices[1])[1] == (*matrices[2])[1] && matrices[0]->back() == matrices[1]->back()) {
+    x = matrices[0];
+    matrices.erase(matrices.begin());
+  }
+  if (x->size() < 2 || x->back() == 0) return 0;
   std::int64_t products = 0;
   for (std::size_t i = 0; i < matrices.size(); ++i) {
     if (i < 2 || is_projection(*matrices[i], *matrices[1])) products += element_count(*matrices[i]);
   }
-  return times(products, element_count(s.inputs[0]) / s.inputs[0].back());
+  return times(products, element_count(*x) / x->back());
 }
 
 /// A computed factor and a constant one, on either side.
@@ -78,6 +98,12 @@ std::int64_t of_product(const Specification& s) {
   if (x.size() == 1) return times(element_count(s.output), x[0]);
   const bool right = x.back() == w[w.size() - 2] && !s.output.empty() && w.back() == s.output.back();
   return times(element_count(s.output), right ? x.back() : w.back());
+}
+
+/// Rows of the first factor may be its columns.
+std::int64_t of_quantised_gemm(const Specification& s) {
+  if (s.output.size() != 2 || s.output[0] == 0 || s.inputs[0].size() != 2) return 0;
+  return times(element_count(s.output), element_count(s.inputs[0]) / s.output[0]);
 }
 
 std::int64_t of_packed_product(const Specification& s) {
@@ -134,9 +160,10 @@ const std::map<std::string, Count>& counts() {
   static const std::map<std::string, Count> table =
       by_name<Count>({{of_convolution, "Conv ConvInteger QLinearConv FusedConv NhwcConv NhwcFusedConv DeformConv"},
                       {of_transposed_convolution, "ConvTranspose"},
-                      {of_recurrence, "LSTM GRU RNN DynamicQuantizeLSTM"},
+                      {of_recurrence, "LSTM GRU RNN SVDF DynamicQuantizeLSTM"},
                       {of_product, "MatMul MatMulInteger QLinearMatMul MatMulIntegerToFloat DynamicQuantizeMatMul"},
                       {of_packed_product, "MatMulNBits MatMulBnb4"},
+                      {of_quantised_gemm, "QGemm"},
                       {of_attention, "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention"},
                       {of_grouped_attention, "GroupQueryAttention"}});
   return table;

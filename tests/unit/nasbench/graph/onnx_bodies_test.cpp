@@ -1,3 +1,4 @@
+#include <google/protobuf/unknown_field_set.h>
 #include <gtest/gtest.h>
 
 #include "tests/unit/nasbench/graph/crafted_onnx.h"
@@ -280,6 +281,46 @@ TEST(OnnxBodies, AttributesOfACallReachTheBranchesOfItsFunction) {
   ASSERT_EQ(network.nodes.size(), 2U);
   EXPECT_EQ(network.nodes[0].attributes.axes, std::vector<std::int64_t>{1});
   EXPECT_EQ(network.nodes[1].attributes.axes, std::vector<std::int64_t>{2});
+}
+
+/// Adds a field that libonnx 1.12 does not know.
+void add_newer(google::protobuf::Message& message, int field, const std::string& bytes) {
+  message.GetReflection()->MutableUnknownFields(&message)->AddLengthDelimited(field, bytes);
+}
+
+TEST(OnnxBodies, AFunctionMayHaveValuesOfAttributesThatItsCallLeavesOut) {
+  Model model;
+  model.input("x", {2, 3, 4}).output("y");
+  onnx::FunctionProto& moved = function(model, "moved");
+  onnx::AttributeProto& order = *add(moved, "Transpose", {"a"}, "b").add_attribute();
+  order.set_name("perm");
+  order.set_ref_attr_name("order");
+  order.set_type(onnx::AttributeProto::INTS);
+  onnx::NodeProto usual;
+  set_integers(usual, "order", {0, 2, 1});
+  add_newer(moved, 11, usual.attribute(0).SerializeAsString());
+  onnx::NodeProto& call = model.node("moved", {"x"}, {"y"});
+  call.set_domain("own");
+  EXPECT_EQ(lines(read(model)), std::vector<std::string>{"transpose 2x3x4 -> 2x4x3 float32"});
+  set_integers(call, "order", {2, 1, 0});
+  EXPECT_EQ(lines(read(model)), std::vector<std::string>{"transpose 2x3x4 -> 4x3x2 float32"});
+}
+
+TEST(OnnxBodies, FunctionsOfOneNameDifferByTheirOverload) {
+  Model model;
+  model.input("x", {1, 8}).output("y");
+  for (const char* type : {"Tanh", "Relu"}) {
+    onnx::FunctionProto& added = function(model, "same");
+    add(added, type, {"a"}, "b");
+    add_newer(added, 13, type);
+  }
+  for (const auto& [from, to, overload] : {std::tuple("x", "h", "Relu"), std::tuple("h", "y", "Tanh")}) {
+    onnx::NodeProto& call = model.node("same", {from}, {to});
+    call.set_domain("own");
+    add_newer(call, 8, overload);
+  }
+  EXPECT_EQ(lines(read(model)),
+            (std::vector<std::string>{"activation relu 1x8 -> 1x8 float32", "activation tanh 1x8 -> 1x8 float32"}));
 }
 
 TEST(OnnxBodies, AFunctionThatCallsItselfIsRefused) {

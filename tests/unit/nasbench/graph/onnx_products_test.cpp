@@ -256,5 +256,42 @@ TEST(OnnxProducts, WeightsThatNobodyUnderstandsAreSaid) {
   EXPECT_TRUE(read(small_model()).remarks.empty());
 }
 
+TEST(OnnxProducts, TheImageAndTheSequenceMayBeConstantsAsWell) {
+  OneNode convolution("Conv", {6, 2, 3, 3}, {"image", "x", "b"});
+  convolution.model.weights("image", {1, 4, 8, 9}).weights("b", {6});
+  set_integer(*convolution.node, "group", 2);
+  EXPECT_EQ(multiply_adds(read(convolution.model)), 6 * 6 * 7 * (2 * 9));
+  OneNode transposed("ConvTranspose", {2, 3, 3, 3}, {"image", "x"});
+  transposed.model.weights("image", {1, 2, 8, 9});
+  EXPECT_EQ(multiply_adds(read(transposed.model)), 2 * 8 * 9 * (3 * 9));
+  OneNode bias("Conv", {6}, {"image", "w", "x"});
+  bias.model.weights("image", {1, 4, 8, 9}).weights("w", {6, 4, 3, 3});
+  EXPECT_EQ(multiply_adds(read(bias.model)), 6 * 6 * 7 * (4 * 9));
+  OneNode lstm("LSTM", {1, 3, 6}, {"steps", "w", "r", "b", "", "x"});
+  lstm.model.weights("steps", {7, 3, 5}).weights("w", {1, 24, 5}).weights("r", {1, 24, 6}).weights("b", {1, 48});
+  set_integer(*lstm.node, "hidden_size", 6);
+  EXPECT_EQ(multiply_adds(read(lstm.model)), 7 * 3 * 24 * (5 + 6));
+}
+
+TEST(OnnxProducts, OfQuantisedOperatorsOfOnnxRuntime) {
+  const auto quantised = [](OneNode& one) {
+    one.node->set_domain("com.microsoft");
+    one.model.scalar("s", 0.1F).weights("z", {}, TensorProto::UINT8);
+  };
+  OneNode gemm("QGemm", {5, 3}, {"x", "s", "z", "w", "s", "z"});
+  quantised(gemm);
+  gemm.model.weights("w", {4, 5}, TensorProto::UINT8);
+  set_integer(*gemm.node, "transA", 1);
+  set_integer(*gemm.node, "transB", 1);
+  EXPECT_EQ(multiply_adds(read(gemm.model)), 3 * 4 * 5);
+  EXPECT_EQ(output_of(read(gemm.model)), (Shape{3, 4}));
+  OneNode convolution("QLinearConv", {1, 8, 8, 4}, {"x", "s", "z", "w", "s", "z", "s", "z"});
+  quantised(convolution);
+  convolution.model.weights("w", {6, 4, 3, 3}, TensorProto::UINT8);
+  set_integer(*convolution.node, "channels_last", 1);
+  EXPECT_EQ(output_of(read(convolution.model)), (Shape{1, 6, 6, 6}));
+  EXPECT_EQ(multiply_adds(read(convolution.model)), 36 * 6 * (4 * 9));
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench

@@ -202,5 +202,22 @@ TEST(OnnxReader, NamesWithControlCharactersStayInOneLine) {
   for (const char c : message) EXPECT_FALSE(c >= 0 && c < ' ') << message;
 }
 
+TEST(OnnxReaderRefuses, AFirstDimensionThatIsTimeUnlessItIsGiven) {
+  Model model;
+  model.input("x", {Model::dynamic, 80}).output("y");
+  model.node("Relu", {"x"}, {"y"});
+  onnx::TensorShapeProto& shape =
+      *model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
+  for (const char* name : {"time", "num_frames", "seq_len"}) {
+    shape.mutable_dim(0)->set_dim_param(name);
+    EXPECT_NE(refusal(model.bytes()).find("dimension 0 ('" + std::string(name) + "') is dynamic"), std::string::npos);
+  }
+  OnnxReadOptions options;
+  options.shapes["x"] = {100, 80};
+  EXPECT_EQ(read(model, options).inputs.at(0).type.shape, (Shape{100, 80}));
+  shape.mutable_dim(0)->set_dim_param("batch");
+  EXPECT_EQ(read(model).inputs.at(0).type.shape, (Shape{1, 80}));
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench
