@@ -123,6 +123,20 @@ inline void set_text(onnx::NodeProto& node, const char* name, const std::string&
   attribute.set_s(value);
 }
 
+/// A Constant of 8×8 weights among the nodes of a graph or a function.
+template <class Nodes>
+void add_weights(Nodes& nodes, const std::string& name) {
+  onnx::NodeProto& node = *nodes.add_node();
+  node.set_op_type("Constant");
+  node.add_output(name);
+  onnx::AttributeProto& value = *node.add_attribute();
+  value.set_name("value");
+  value.set_type(onnx::AttributeProto::TENSOR);
+  value.mutable_t()->set_data_type(TensorProto::FLOAT);
+  for (int i = 0; i < 2; ++i) value.mutable_t()->add_dims(8);
+  value.mutable_t()->set_data_location(TensorProto::EXTERNAL);
+}
+
 inline Network read_bytes(const std::string& bytes, const OnnxReadOptions& options = {}) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "model.onnx";

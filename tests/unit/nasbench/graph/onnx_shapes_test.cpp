@@ -281,56 +281,5 @@ TEST(OnnxShapes, AnInputMayBeGivenAsEmpty) {
   expect_refusal(alone, {"with these shapes all its inputs are empty"}, options);
 }
 
-TEST(OnnxShapes, WithoutAxesAllAreMeant) {
-  OneNode resize("Resize", {1, 1, 8, 9}, {"x", "", "", "sizes"}, 18);
-  resize.model.integers("sizes", {1, 1, 13, 20});
-  set_text(*resize.node, "keep_aspect_ratio_policy", "not_larger");
-  EXPECT_EQ(output_of(read(resize.model)), (Shape{1, 1, 8, 9})) << "the batch, too, keeps the proportions";
-  OneNode sum("ReduceSum", {2, 3, 4}, {"x"}, 13);
-  set_integer(*sum.node, "keepdims", 0);
-  const Network summed = read(sum.model);
-  EXPECT_EQ(output_of(summed), Shape{});
-  EXPECT_EQ(summed.nodes.at(0).attributes.axes, (std::vector<std::int64_t>{0, 1, 2}));
-  OneNode nothing("ReduceSum", {2, 3, 4}, {"x"}, 13);
-  set_integer(*nothing.node, "noop_with_empty_axes", 1);
-  EXPECT_EQ(lines(read(nothing.model)), std::vector<std::string>{"opaque ReduceSum 2x3x4 -> 2x3x4 float32"});
-}
-
-TEST(OnnxShapes, SinceOpset20AnInputSaysTheAxisOfATransform) {
-  OneNode transform("DFT", {2, 16, 3, 1}, {"x", "", "axis"}, 20);
-  transform.model.integers("axis", {1});
-  transform.model.graph().mutable_initializer(0)->clear_dims();
-  set_integer(*transform.node, "onesided", 1);
-  EXPECT_EQ(output_of(read(transform.model)), (Shape{2, 9, 3, 2}));
-  transform.model.graph().mutable_initializer(0)->set_int64_data(0, 2);
-  EXPECT_EQ(output_of(read(transform.model)), (Shape{2, 16, 2, 2}));
-  OneNode usual("DFT", {2, 16, 10, 1}, {"x"}, 20);
-  set_integer(*usual.node, "onesided", 1);
-  EXPECT_EQ(output_of(read(usual.model)), (Shape{2, 16, 6, 2})) << "the last but one";
-  OneNode crop("CenterCropPad", {3, 20, 8}, {"x", "target"}, 18);
-  crop.model.integers("target", {2, 10, 9});
-  EXPECT_EQ(output_of(read(crop.model)), (Shape{2, 10, 9}));
-}
-
-TEST(OnnxShapes, ATransposedConvolutionThatKeepsTheSizeIsPaddedNoFurther) {
-  OneNode same("ConvTranspose", {1, 2, 5, 6}, {"x", "w"});
-  same.model.weights("w", {2, 3, 3, 3});
-  set_text(*same.node, "auto_pad", "SAME_UPPER");
-  set_integers(*same.node, "strides", {2, 2});
-  set_integers(*same.node, "output_padding", {1, 1});
-  EXPECT_EQ(output_of(read(same.model)), (Shape{1, 3, 10, 12}));
-}
-
-TEST(OnnxShapes, AnOperatorOfOnnxRuntimeThatHasTheNameOfOneOfOnnxHasItsShape) {
-  OneNode pad("Pad", {5, 6}, {"x", "pads"});
-  pad.node->set_domain("com.microsoft");
-  pad.model.integers("pads", {1, 2, 3, 4});
-  EXPECT_EQ(output_of(read(pad.model)), (Shape{5 + 1 + 3, 6 + 2 + 4}));
-  OneNode rows("GatherBlockQuantized", {2, 5}, {"table", "x", "scales"});
-  rows.node->set_domain("com.microsoft");
-  rows.model.weights("table", {20, 16}, TensorProto::UINT8).weights("scales", {20, 2});
-  EXPECT_EQ(output_of(read(rows.model)), (Shape{2, 5, 32})) << "a byte holds two numbers";
-}
-
 }  // namespace
 }  // namespace tenshot::nasbench
