@@ -37,7 +37,7 @@ bool is_called_weight(const std::string& name) {
 
 /// A first dimension of that name is no batch.
 bool is_called_time(const std::string& symbol) {
-  constexpr std::array<std::string_view, 5> parts = {"time", "seq", "frame", "length", "step"};
+  constexpr std::array<std::string_view, 4> parts = {"time", "seq", "frame", "length"};
   return symbol.find("batch") == std::string::npos &&
          std::any_of(parts.begin(), parts.end(),
                      [&](std::string_view part) { return symbol.find(part) != std::string::npos; });
