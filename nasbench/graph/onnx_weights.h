@@ -23,7 +23,7 @@ class OnnxWeights {
   /// Weights of a convolution (output channels first), a linear layer ({out, in}, transposed where the file has it the
   /// other way), or a batch norm (scale, shift, mean, variance). Throws InputError, which names the file and the node,
   /// where there is no such node, its weights are computed, lie in another file or are not of 32-bit floats, and
-  /// FormatError where the file is shorter than it was when it was opened.
+  /// FormatError where the file is shorter than it was when it was opened and the weights are read from it only now.
   LayerWeights read(const std::string& node) const;
 
  private:

@@ -120,7 +120,9 @@ TEST(OnnxWeights, AreThoseThatTheModelWasWrittenWith) {
 TEST(OnnxWeights, NoticesAFileThatGotShorter) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "model.onnx";
-  write_file_atomically(path, nasbench::onnx_model(small_network(), {7, "small"}));
+  NetworkBuilder builder;  // of more weights than are kept when the file is opened
+  builder.output(builder.linear("linear", builder.input("input", {1, 64}), 64));
+  write_file_atomically(path, nasbench::onnx_model(builder.take(), {7, "wide"}));
   const nasbench::OnnxWeights weights(path);
   std::filesystem::resize_file(path, 40);
   EXPECT_THROW(weights.read("linear"), FormatError);
