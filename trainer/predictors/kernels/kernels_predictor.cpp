@@ -142,7 +142,7 @@ class KernelsPredictor : public Predictor {
         {"format", "tenshot.predictor/1"},
         {"card", card_},
         {"computes",
-         "latency_ms = factor * (call_ms + sum over the kernels of the network under the rules of share times " +
+         "latency_ms = factor * (call_ms + sum over the kernels of the network under the rules: share times " +
              forms.at(form).first + ") + overhead_ms" +
              (card_.contains("line") ? ", times exp(intercept + sum over what the sum is made of, standardised, "
                                        "of weight times it)"

@@ -125,6 +125,18 @@ class TreeLearner : public LatencyLearner {
   TreeEnsemble trees_;
 };
 
+TreeOptions boosting(int rounds, int depth, double smallest_leaf, std::uint64_t seed) {
+  TreeOptions options;
+  options.trees = 1;
+  options.rounds = rounds;
+  options.learning_rate = 0.1;
+  options.depth = depth;
+  options.smallest_leaf = smallest_leaf;
+  options.row_share = 1;
+  options.seed = seed;
+  return options;
+}
+
 /// latency = the line of operation_features() · what trees make of operation_details() and of the line: few rows
 /// suffice for what grows with counts, and trees correct it. Rows count as the root of their latency: sums hang on the
 /// long ones.
@@ -140,15 +152,9 @@ class BoostedLearner : public LatencyLearner {
       ratios.latency_ms.push_back(rows.latency_ms[i] / line_ms);
       weights.push_back(std::sqrt(rows.latency_ms[i]));
     }
-    TreeOptions options;
-    options.trees = 1;
-    options.rounds = 150;
-    options.learning_rate = 0.1;
-    options.depth = 4;
-    options.smallest_leaf = 3;
+    TreeOptions options = boosting(150, 4, 3, seed);
     options.row_share = 0.7;
     options.feature_share = 0.5;
-    options.seed = seed;
     trees_ = std::make_unique<TreeLearner>(ratios, options, weights);
   }
   BoostedLearner(const Archive& archive, const std::string& name, const JsonField& card, std::size_t width)
@@ -196,16 +202,8 @@ std::vector<TreeOptions> tree_grid(LearnerKind kind, std::uint64_t seed) {
     }
     return grid;
   }
-  options.trees = 1;
-  options.row_share = 1;
-  options.depth = 3;
-  options.learning_rate = 0.1;
   for (const int rounds : {50, 100, 200}) {
-    for (const double leaf : {1.0, 3.0}) {
-      options.rounds = rounds;
-      options.smallest_leaf = leaf;
-      grid.push_back(options);
-    }
+    for (const double leaf : {1.0, 3.0}) grid.push_back(boosting(rounds, 3, leaf, seed));
   }
   return grid;
 }

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
+#include <iterator>
 #include <numeric>
+#include <sstream>
 
 namespace tenshot::trainer::kernels {
 namespace {
@@ -122,20 +125,12 @@ std::vector<double> operation_features(const OperatorSpecification& op) {
 }
 
 std::vector<std::string> detail_names() {
-  return {"input_height",     "input_channels",
-          "input_size",       "output_height",
-          "output_width",     "filters",
-          "output_size",      "positions",
-          "parameters",       "flops",
-          "stride",           "kernel_height",
-          "kernel_width",     "dilation",
-          "groups",           "tensors",
-          "last_input_size",  "dimensions",
-          "elements_moved",   "intensity",
-          "dot_length",       "channels_of_group",
-          "filters_of_group", "input_channels_filled",
-          "filters_filled",   "row_filled",
-          "input_over_output"};
+  std::istringstream names(
+      "input_height input_channels input_size output_height output_width filters output_size positions parameters "
+      "flops stride kernel_height kernel_width dilation groups tensors last_input_size dimensions elements_moved "
+      "intensity dot_length channels_of_group filters_of_group input_channels_filled filters_filled row_filled "
+      "input_over_output");
+  return {std::istream_iterator<std::string>(names), {}};
 }
 
 std::vector<double> operation_details(const OperatorSpecification& op) {
@@ -148,33 +143,12 @@ std::vector<double> operation_details(const OperatorSpecification& op) {
   const auto tensors = static_cast<double>(op.inputs.size()), dimensions = static_cast<double>(op.output.size());
   const double last = op.inputs.empty() ? 0 : static_cast<double>(nasbench::element_count(op.inputs.back()));
   const double intensity = std::max(work, s.output_size) / moved, positions = s.output_height * row;
-  return {s.input_height,
-          channels,
-          s.input_size,
-          s.output_height,
-          row,
-          filters,
-          s.output_size,
-          positions,
-          s.parameters,
-          work,
-          stride,
-          kernel_height,
-          kernel_width,
-          dilation,
-          groups,
-          tensors,
-          last,
-          dimensions,
-          moved,
-          intensity,
-          window * channels / groups,
-          channels / groups,
-          filters / groups,
-          filled_up(channels),
-          filled_up(filters),
-          filled_up(row),
-          s.input_size / s.output_size};
+  std::vector<double> details = {s.input_height, channels, s.input_size, s.output_height, row, filters};
+  const auto add = [&](std::initializer_list<double> more) { details.insert(details.end(), more); };
+  add({s.output_size, positions, s.parameters, work, stride, kernel_height, kernel_width, dilation, groups, tensors});
+  add({last, dimensions, moved, intensity, window * channels / groups, channels / groups, filters / groups});
+  add({filled_up(channels), filled_up(filters), filled_up(row), s.input_size / s.output_size});
+  return details;
 }
 
 }  // namespace tenshot::trainer::kernels
