@@ -92,12 +92,12 @@ class KernelsPredictor : public Predictor {
     return archive;
   }
 
-  /// Of a network it takes the ms of its kernels of each type that was measured, of the others, and what of the sum may
-  /// be wrong or is guessed.
+  /// Of a network it takes the ms of its kernels of each type that was measured, of the others, what of the sum may be
+  /// wrong or is guessed, and what the sum's composition says to multiply it by.
   ExportedFormula formula() const override {
     ExportedFormula exported;
     for (const auto& type : model_.types()) exported.columns.push_back(type.first + " ms");
-    for (const char* name : {"others ms", "error ms", "guessed ms"}) exported.columns.emplace_back(name);
+    for (const char* name : {"others ms", "error ms", "guessed ms", "correction"}) exported.columns.emplace_back(name);
     exported.encode = [this](const std::vector<Architecture>& networks) { return encodings(networks); };
     const std::vector<Architecture> carried = carried_networks(card_);
     for (const Architecture& network : carried) exported.names.push_back(space_->format(network));
@@ -107,9 +107,10 @@ class KernelsPredictor : public Predictor {
     };
     exported.formula.width = static_cast<std::int64_t>(exported.columns.size());
     const FormulaValue encoding = encoding_of(exported.formula);
-    const Eigen::Index summed = encoding.columns() - 2;
+    const Eigen::Index summed = encoding.columns() - 3;
     const FormulaValue sum_ms = sum(encoding.columns(0, summed)) + model_.call_ms();
-    exported.latency = max(sum_ms * whole_.factor + whole_.overhead_ms, sum_ms * 0.1).name();
+    const FormulaValue corrected_ms = (sum_ms * whole_.factor + whole_.overhead_ms) * encoding.columns(summed + 2, 1);
+    exported.latency = max(corrected_ms, sum_ms * 0.1).name();
     const FormulaValue error = encoding.columns(summed, 1) / sum_ms, guessed = encoding.columns(summed + 1, 1) / sum_ms;
     const FormulaValue excess = max(guessed + -whole_.guessed, 0) * (1 / one_error());
     exported.deviation = (whole_.errors.empty() ? error + guessed : sqrt(excess * excess + 1)).name();
@@ -169,14 +170,14 @@ class KernelsPredictor : public Predictor {
   Eigen::MatrixXd encodings(const std::vector<Architecture>& networks) const {
     const auto& types = model_.types();
     const auto count = static_cast<Eigen::Index>(types.size());
-    Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(networks.size()), count + 3);
+    Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(networks.size()), count + 4);
     for (Eigen::Index row = 0; row < rows.rows(); ++row) {
       const std::vector<NetworkKernel> found = kernels(networks[static_cast<std::size_t>(row)]);
       for (const NetworkKernel& kernel : found) {
         rows(row, std::distance(types.begin(), types.find(kernel.kernel))) += model_.kernel(kernel).latency_ms;
       }
       const SumOfKernels sum = model_.network(found);
-      rows.row(row).tail(2) << sum.error_ms, sum.guessed_ms;
+      rows.row(row).tail(3) << sum.error_ms, sum.guessed_ms, std::exp(whole_.line.value(sum.composition));
     }
     return rows;
   }

@@ -82,7 +82,7 @@ TEST(KernelsPredictor, PredictsTheSameFromItsFile) {
   const Unfamiliar unfamiliar = loaded->unfamiliar(networks).front();
   EXPECT_NE(std::find(unfamiliar.operators.begin(), unfamiliar.operators.end(), "linear"), unfamiliar.operators.end());
   EXPECT_GT(unfamiliar.size, 1);
-  EXPECT_THROW(export_torchscript(*loaded, folder.path() / "kernels.pt"), InputError);
+  EXPECT_NO_THROW(export_torchscript(*loaded, folder.path() / "kernels.pt"));
   EXPECT_EQ(loaded->to_document().at("forests").size(), 2U);
 }
 
