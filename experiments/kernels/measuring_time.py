@@ -41,7 +41,7 @@ COLOURS = {"operators": "#0b6e4f", "operators + kernels": "#7a3db8", "nn-Meter":
            "Li, forest": "#b8860b", "Li, boosting": "#8c6d1f", "Li, perceptron": "#5f5a2c", "MONNET": "#1f6fb2",
            "flops": "#777777", "lasso": "#333333"}
 INSIDE_COLOURS = {"operators": "#0b6e4f", "operators, profiles": "#7a3db8", "sums, boosted, composition": "#1f6fb2",
-                  "sums, boosted, factor": "#8fb8dd", "sums, forest, factor": "#c8102e"}
+                  "sums, boosted, factor": "#8fb8dd", "sums, lasso, factor": "#c8102e"}
 PLOT, LEFT, TOP, STEP = 230, 50, 40, 275
 HEIGHT = PLOT + 90  # of a row of panels and its legend
 LEAST_SECONDS, MOST_SECONDS = 1.0, 1000.0
