@@ -22,7 +22,7 @@ SPLITS = range(1, 6)
 LATENCY_RUNS, PROFILE_RUNS = 28, 23  # 25 and 20 timed ones, and three to warm up: seconds are counted, not measured
 # (networks to learn from, learner, correction)
 VARIANTS = [(100, "boosted", "composition"), (100, "boosted", "factor"), (30, "boosted", "composition"), (30, "boosted", "factor"),
-            (10, "boosted", "composition"), (10, "boosted", "factor"), (100, "lasso", "factor")]
+            (10, "boosted", "composition"), (10, "boosted", "factor"), (100, "lasso", "factor"), (100, "lasso", "composition")]
 HEADER = ["runtime", "split", "learner", "correction", "networks", "seconds", "predicted", "acc10", "mape", "coverage90"]
 
 
