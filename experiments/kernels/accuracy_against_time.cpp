@@ -83,7 +83,7 @@ class Comparison {
       for (const double share : {0.05, 0.25, 1.0}) combined(count, share);
     }
     for (const LearnerKind learner :
-         {LearnerKind::lasso, LearnerKind::small_forest, LearnerKind::boosted, LearnerKind::perceptron}) {
+         {LearnerKind::lasso, LearnerKind::small_forest, LearnerKind::small_boosted, LearnerKind::perceptron}) {
       for (const std::size_t count : {3, 10, 30, 1000}) li(learner, count);
     }
   }
@@ -222,7 +222,7 @@ class Comparison {
   /// The kernels of the first networks, one by one, and those networks as a whole, which tell T_overhead.
   void li(LearnerKind learner, std::size_t count) {
     count = std::min(count, target_.train.size());
-    const bool forest = learner == LearnerKind::small_forest, boosted = learner == LearnerKind::boosted;
+    const bool forest = learner == LearnerKind::small_forest, boosted = learner == LearnerKind::small_boosted;
     const std::string method = "Li, " + (forest    ? "forest"
                                          : boosted ? "boosting"
                                                    : std::string(name(learner))),

@@ -5,7 +5,9 @@
 #   experiments/kernels/measuring_time.sh detect [RUNTIME …]     rules: datasets/data/kernels/RUNTIME/rules.json; of onnxruntime
 #                                                        as well, by a kit of test cases
 #   experiments/kernels/measuring_time.sh measure [RUNTIME …]    one piece of each
-#   experiments/kernels/measuring_time.sh compare                experiments/kernels/{measuring_time,fusion_detection}
+#   experiments/kernels/measuring_time.sh compare                experiments/kernels/{measuring_time,fusion_detection}; of
+#                                                        operators inside networks what profiled_networks.sh and
+#                                                        inside_networks.py kept
 #
 # TENSHOT_PREFIX goes before every measuring program; measuring wants the machine for itself.
 set -euo pipefail
@@ -60,6 +62,8 @@ case $step in
   compare)
     build_targets accuracy_against_time fusion_detection
     "$build/experiments/accuracy_against_time" --pool datasets/data/networks --measured "$data" --out "$results/measuring_time"
+    /usr/bin/python3 experiments/kernels/measuring_time.py plan "$tenshot" "$build/experiments/profiled_networks" \
+      "$results/measuring_time"
     /usr/bin/python3 experiments/kernels/measuring_time.py page "$results/measuring_time" "$data"
     "$build/experiments/fusion_detection" --detected "$data" --out "$results/fusion_detection"
     experiments/shared/keep_table.sh "$results/fusion_detection/pairs.csv" "$results/fusion_detection"

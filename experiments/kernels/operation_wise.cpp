@@ -1,7 +1,7 @@
 // Operation-wise prediction (Li et al., 2024, §4) on the phones of Li, Paolieri and Golubchik (EdgeSys 2024): GPUs from
 // the profiles of their operators, with and without the kernels that the delegate selects; CPUs, whose operators the
 // table does not time, from the latencies of whole networks. Usage: operation_wise --tables mobile-cnn --out FOLDER
-// [--learners lasso,boosted] [--splits 5]. A run that was stopped goes on where it was.
+// [--learners lasso,small-boosted] [--splits 5]. A run that was stopped goes on where it was.
 
 #include <algorithm>
 #include <cmath>
@@ -79,7 +79,7 @@ std::vector<std::size_t> order_of(std::size_t count, int split) {
 /// As the tables call a learner.
 std::string label(LearnerKind learner) {
   if (learner == LearnerKind::small_forest) return "forest";
-  return learner == LearnerKind::boosted ? "boosting" : std::string(name(learner));
+  return learner == LearnerKind::small_boosted ? "boosting" : std::string(name(learner));
 }
 
 /// What operators share a learner with: their kind, or the kernel that the delegate takes.
@@ -345,8 +345,8 @@ int main(int argc, char** argv) {
   cxxopts::Options options("operation_wise", "Operation-wise latency prediction on public tables.");
   options.add_options()("tables", "folder with operators.csv and latency_ms.csv", cxxopts::value<std::string>())(
       "out", "folder of the results", cxxopts::value<std::string>())(
-      "learners", "of lasso, small-forest, boosted, perceptron",
-      cxxopts::value<std::vector<std::string>>()->default_value("lasso,small-forest,boosted,perceptron"))(
+      "learners", "of lasso, small-forest, small-boosted, perceptron",
+      cxxopts::value<std::vector<std::string>>()->default_value("lasso,small-forest,small-boosted,perceptron"))(
       "splits", "random splits of the networks", cxxopts::value<int>()->default_value("5"))("help", "this");
   try {
     const cxxopts::ParseResult given = options.parse(argc, argv);

@@ -230,7 +230,7 @@ TEST_F(KernelsVerb, EachLearnerTrainsPredictsEvaluatesAndExports) {
             0);
   ASSERT_EQ(run("head -5 " + file("pool/libtorch-eager_t1_b1/latencies.csv") + " >" + file("four.csv")).exit_code, 0);
   const std::string measured = " --networks " + file("zoo") + " --measurements " + file("four.csv");
-  for (const std::string learner : {"lasso", "perceptron", "forest", "small-forest", "boosted"}) {
+  for (const std::string learner : {"lasso", "perceptron", "forest", "small-forest", "boosted", "small-boosted"}) {
     const Outcome trained = run("tenshot kernels train --json --learner " + learner + measured + " --kernels " +
                                 kernels + " --out " + device);
     if (trained.exit_code != 0 && learner != "lasso" && learner != "perceptron") {

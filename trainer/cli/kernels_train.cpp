@@ -52,14 +52,16 @@ Table read_table(const std::string& file, const nasbench::FusionRules& rules) {
   require_one_setting(rows, file);
   Table table;
   for (const KernelRow& row : rows) {
-    if (!row.refused.empty()) {
+    // A profile tells of a runtime that executes an operator together with another one.
+    const bool executed_elsewhere = !row.refused.empty() && row.isolation == datasets::profiled_isolation;
+    if (!row.refused.empty() && !executed_elsewhere) {
       ++table.refused;
     } else if (row.kernel == "call") {
       table.call_ms = row.latency_ms;
     } else {
       const bool prefixed = row.purpose.rfind("network ", 0) == 0;
       table.samples.push_back({trainer::kernels::type_under(rules, row.kernel, row.leading), row.leading,
-                               row.latency_ms, row.purpose.substr(prefixed ? 8 : 0)});
+                               executed_elsewhere ? 0 : row.latency_ms, row.purpose.substr(prefixed ? 8 : 0)});
     }
   }
   if (table.samples.empty()) {
@@ -149,10 +151,12 @@ void add_learning_options(OptionParser& options) {
   options.text("measurements",
                "whole networks, network,latency_ms: intervals are those of held-out ones, and sums are corrected; "
                "otherwise intervals are those of held-out kernels");
-  options.text("correction",
-               "of sums by --measurements: factor (the median of measured over sum), overhead (Li et al.'s T_overhead, "
-               "the mean of what is beyond the sum), none (nn-Meter)",
-               "factor");
+  options.text(
+      "correction",
+      "of sums by --measurements: factor (the median of measured over sum), composition (a line through what sums "
+      "are made of: with fifty networks or more), overhead (Li et al.'s T_overhead, the mean of what is beyond the "
+      "sum), none (nn-Meter)",
+      "factor");
   options.text("seed", "seed of every random draw", "1");
   options.text("out", "required: predictor to write");
   add_json_option(options);
@@ -195,10 +199,12 @@ void train_kernels(const std::vector<std::string>& arguments) {
                        "the sum (nn-Meter; Li et al.).",
                        train_kernels_example);
   options.text("kernels", "required: CSV of measured kernels (kernels sample, kernels grid, collect --operators)");
-  options.text("learner",
-               "forest (nn-Meter: 100 trees), or of Li et al.: small-forest, boosted, lasso (weights that are not "
-               "negative, on relative error), perceptron",
-               "forest");
+  options.text(
+      "learner",
+      "forest (nn-Meter: 100 trees), boosted (trees that correct a line: the best on operators inside networks), or of "
+      "Li et al.: small-forest, small-boosted, lasso (weights that are not negative, on relative error), "
+      "perceptron",
+      "forest");
   add_learning_options(options);
   if (!options.parse(arguments)) return;
   require_distinct_files(options);

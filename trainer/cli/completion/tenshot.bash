@@ -11,8 +11,8 @@ _tenshot_values() {
       look-up additive transfer help forest ;;
     *" --descriptor-kind") echo auto in-network counters latency inferred ;;
     *" --mode") echo joint fine-tune set-encoder ;;
-    "kernels --learner") echo forest small-forest boosted lasso perceptron ;;
-    "kernels --correction") echo factor overhead none ;;
+    "kernels --learner") echo forest small-forest boosted small-boosted lasso perceptron ;;
+    "kernels --correction") echo factor composition overhead none ;;
     "kernels --gpu") echo adreno6xx adreno amd mali ;;
     *" --unit") echo s ms us ;;
     *" --runtime") "$1" collect --help 2>/dev/null | grep -oE 'libtorch-[a-z0-9-]+' | sort -u ;;

@@ -20,18 +20,20 @@ double elements_moved(const OperatorSpecification& op) {
   return elements;
 }
 
-std::map<std::string, LatencyRows> rows_of(const std::vector<KernelSample>& samples) {
-  if (samples.empty()) throw InputError("a predictor by kernels needs at least one measured kernel");
+/// Those that the runtime executes by themselves, by type.
+std::map<std::string, LatencyRows> rows_of(const std::vector<KernelSample>& samples, LearnerKind learner) {
   std::map<std::string, LatencyRows> rows;
   for (const KernelSample& sample : samples) {
+    if (sample.latency_ms == 0) continue;
     if (!(sample.latency_ms > 0) || !std::isfinite(sample.latency_ms)) {
       throw InputError("a kernel '" + sample.kernel + "' takes " + std::to_string(sample.latency_ms) +
                        " ms, expected a positive number");
     }
     LatencyRows& of_type = rows[sample.kernel];
-    of_type.features.push_back(operation_features(sample.leading));
+    of_type.features.push_back(features_for(learner, sample.leading));
     of_type.latency_ms.push_back(sample.latency_ms);
   }
+  if (rows.empty()) throw InputError("a predictor by kernels needs at least one measured kernel");
   return rows;
 }
 
@@ -95,16 +97,21 @@ std::vector<NetworkKernel> kernels_of(const nasbench::Network& network, const na
 KernelModel::KernelModel(const std::vector<KernelSample>& samples, double call_ms, std::uint64_t seed,
                          LearnerKind learner)
     : call_ms_(call_ms) {
-  for (const auto& [type, rows] : rows_of(samples)) {
+  for (const auto& [type, rows] : rows_of(samples, learner)) {
     const std::string category = operation_category(leading_of(samples, type));
     try {
-      types_[type] = {category, train_learner(learner, rows, category, seed), rows.latency_ms.size()};
+      const std::size_t executed = rows.latency_ms.size();
+      const auto all = std::count_if(samples.begin(), samples.end(),
+                                     [&, name = type](const KernelSample& sample) { return sample.kernel == name; });
+      const double share = static_cast<double>(executed) / static_cast<double>(all);
+      types_[type] = {category, train_learner(learner, rows, category, seed), executed, 0, 0, share, learner};
     } catch (const InputError& error) {
       throw InputError("kernels '" + type + "': " + error.what());
     }
   }
   std::vector<double> rates;
   for (const KernelSample& sample : samples) {
+    if (sample.latency_ms == 0) continue;
     rates.push_back(sample.latency_ms / elements_moved(sample.leading));
     double& largest = types_.at(sample.kernel).largest_work;
     largest = std::max(largest, work_of(sample.leading));
@@ -123,13 +130,14 @@ KernelModel::KernelModel(std::map<std::string, KernelType> types, double call_ms
 void KernelModel::find_errors(const std::vector<KernelSample>& samples, std::uint64_t seed, LearnerKind learner) {
   Spread stand_in, unknown;
   for (const KernelSample& sample : samples) {
+    if (sample.latency_ms == 0) continue;
     unknown.add(log_error(ms_per_element_ * elements_moved(sample.leading), sample.latency_ms));
     const KernelPrediction without = predict({sample.kernel, sample.leading}, &sample.kernel);
     if (without.origin == KernelOrigin::stand_in) stand_in.add(log_error(without.latency_ms, sample.latency_ms));
   }
   unknown_error_ = unknown.value(0);
   stand_in_error_ = stand_in.value(unknown_error_);
-  for (const auto& [type, rows] : rows_of(samples)) {
+  for (const auto& [type, rows] : rows_of(samples, learner)) {
     KernelType& known = types_.at(type);
     try {
       known.error = held_out_error(rows, known.category, seed, learner).value(stand_in_error_);
@@ -146,13 +154,15 @@ KernelPrediction KernelModel::predict(const NetworkKernel& kernel, const std::st
     const bool usable = found != types_.end() && found->second.category == category;
     return usable && (hidden == nullptr || type != *hidden) ? &found->second : nullptr;
   };
-  const std::vector<double> features = operation_features(kernel.leading);
+  const auto predicted_ms = [&](const KernelType& type) {
+    return type.share * type.learner->predict_ms(features_for(type.learns, kernel.leading));
+  };
   if (const KernelType* type = of_type(kernel.kernel)) {
-    return {type->learner->predict_ms(features), KernelOrigin::measured_type, type->error};
+    return {predicted_ms(*type), KernelOrigin::measured_type, type->error};
   }
   // What the kernel begins with, one operator less at a time; then the type of its category that was measured most.
   const auto stand_in = [&](const KernelType& type) {
-    return KernelPrediction{type.learner->predict_ms(features), KernelOrigin::stand_in, stand_in_error_};
+    return KernelPrediction{predicted_ms(type), KernelOrigin::stand_in, stand_in_error_};
   };
   std::string shorter = kernel.kernel;
   for (std::size_t end; (end = shorter.rfind("++")) != std::string::npos;) {
@@ -170,12 +180,31 @@ KernelPrediction KernelModel::predict(const NetworkKernel& kernel, const std::st
 
 SumOfKernels KernelModel::network(const std::vector<NetworkKernel>& kernels) const {
   SumOfKernels sum{call_ms_};
+  double products = 0, elements = 0, of_one_position = 0;
+  std::map<std::string, double> shares = {{"convolution", 0},
+                                          {"depthwise_convolution", 0},
+                                          {"grouped_convolution", 0},
+                                          {"fully_connected", 0},
+                                          {"elementwise", 0}};
   for (const NetworkKernel& each : kernels) {
     const KernelPrediction found = kernel(each);
     sum.latency_ms += found.latency_ms;
     double& error = found.origin == KernelOrigin::measured_type ? sum.error_ms : sum.guessed_ms;
     error += found.latency_ms * found.error;
+    const std::string category = operation_category(each.leading);
+    const auto share = shares.find(category == "other" ? "elementwise" : category);
+    if (share != shares.end()) share->second += found.latency_ms;
+    const nasbench::Extent window = each.leading.kernel;
+    if (category == "convolution" && window == nasbench::Extent{}) of_one_position += found.latency_ms;
+    products += static_cast<double>(nasbench::multiply_adds(each.leading));
+    elements += elements_moved(each.leading);
   }
+  for (const double amount : {static_cast<double>(kernels.size()), products, elements}) {
+    sum.composition.push_back(std::log((amount + 1) / sum.latency_ms));
+  }
+  sum.composition.push_back(std::log(sum.latency_ms));
+  sum.composition.push_back(of_one_position / sum.latency_ms);
+  for (const auto& [category, ms] : shares) sum.composition.push_back(ms / sum.latency_ms);
   return sum;
 }
 

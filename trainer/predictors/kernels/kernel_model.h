@@ -16,7 +16,7 @@ namespace tenshot::trainer::kernels {
 struct KernelSample {
   std::string kernel;                       ///< nasbench::kernel_type
   nasbench::OperatorSpecification leading;  ///< its leading operator (nasbench::leading_operator)
-  double latency_ms = 0;                    ///< positive
+  double latency_ms = 0;                    ///< positive; 0 where another operator executes it
   std::string network = {};                 ///< that it was found in; empty: in none
 };
 
@@ -44,6 +44,8 @@ struct KernelType {
   std::size_t samples = 0;
   double largest_work = 0;  ///< work_of() of the kernels it learned from: beyond, it extrapolates; 0: not known
   double error = 0;         ///< of log latency, root mean square over kernels left out; 0: not known
+  double share = 1;  ///< of its kernels that the runtime executes by themselves: what it predicts is multiplied by it
+  LearnerKind learns = LearnerKind::forest;  ///< what features_for() it sees
 };
 
 /// How a kernel was predicted.
@@ -64,6 +66,10 @@ struct SumOfKernels {
   double latency_ms = 0;
   double error_ms = 0;    ///< Σ latency · error of kernels of measured types: as if all were wrong the same way
   double guessed_ms = 0;  ///< the same of kernels of other types
+  /// What the sum is made of: log of the sum, of kernels, multiply-adds and elements for each ms, and which shares of
+  /// it are convolutions (also those of one position), depthwise and grouped ones, linear layers, element-wise
+  /// operators.
+  std::vector<double> composition = {};
 };
 
 /// The latency of a network as what a call costs and the sum over its kernels (Zhang et al., MobiSys 2021, §5.3), one

@@ -45,7 +45,7 @@ class KernelsPredictor : public Predictor {
     Predictions predictions;
     for (const Architecture& a : architectures) {
       const SumOfKernels sum = model_.network(kernels(a));
-      predictions.latency_ms.push_back(whole_.corrected(sum.latency_ms));
+      predictions.latency_ms.push_back(whole_.corrected(sum));
       if (!has_intervals()) continue;
       const double guessed = sum.guessed_ms / sum.latency_ms;
       const double half =
@@ -82,18 +82,22 @@ class KernelsPredictor : public Predictor {
       nlohmann::json& of_type = archive.card.at("types").at(index);
       of_type.update(type.second.learner->put(archive, "forest" + std::to_string(index++)));
     }
-    if (!whole_.errors.empty()) {
-      archive.put("whole.errors", to_array(whole_.errors, {static_cast<std::int64_t>(whole_.errors.size())}));
-    }
+    const auto put = [&](const char* name, const std::vector<double>& values) {
+      if (!values.empty()) archive.put(name, to_array(values, {static_cast<std::int64_t>(values.size())}));
+    };
+    put("whole.errors", whole_.errors);
+    put("whole.mean", whole_.line.mean);
+    put("whole.deviation", whole_.line.deviation);
+    put("whole.weight", whole_.line.weight);
     return archive;
   }
 
-  /// Of a network it takes the ms of its kernels of each type that was measured, of the others, and what of the sum may
-  /// be wrong or is guessed.
+  /// Of a network it takes the ms of its kernels of each type that was measured, of the others, what of the sum may be
+  /// wrong or is guessed, and what the sum's composition says to multiply it by.
   ExportedFormula formula() const override {
     ExportedFormula exported;
     for (const auto& type : model_.types()) exported.columns.push_back(type.first + " ms");
-    for (const char* name : {"others ms", "error ms", "guessed ms"}) exported.columns.emplace_back(name);
+    for (const char* name : {"others ms", "error ms", "guessed ms", "correction"}) exported.columns.emplace_back(name);
     exported.encode = [this](const std::vector<Architecture>& networks) { return encodings(networks); };
     const std::vector<Architecture> carried = carried_networks(card_);
     for (const Architecture& network : carried) exported.names.push_back(space_->format(network));
@@ -103,9 +107,10 @@ class KernelsPredictor : public Predictor {
     };
     exported.formula.width = static_cast<std::int64_t>(exported.columns.size());
     const FormulaValue encoding = encoding_of(exported.formula);
-    const Eigen::Index summed = encoding.columns() - 2;
+    const Eigen::Index summed = encoding.columns() - 3;
     const FormulaValue sum_ms = sum(encoding.columns(0, summed)) + model_.call_ms();
-    exported.latency = max(sum_ms * whole_.factor + whole_.overhead_ms, sum_ms * 0.1).name();
+    const FormulaValue corrected_ms = (sum_ms * whole_.factor + whole_.overhead_ms) * encoding.columns(summed + 2, 1);
+    exported.latency = max(corrected_ms, sum_ms * 0.1).name();
     const FormulaValue error = encoding.columns(summed, 1) / sum_ms, guessed = encoding.columns(summed + 1, 1) / sum_ms;
     const FormulaValue excess = max(guessed + -whole_.guessed, 0) * (1 / one_error());
     exported.deviation = (whole_.errors.empty() ? error + guessed : sqrt(excess * excess + 1)).name();
@@ -117,6 +122,11 @@ class KernelsPredictor : public Predictor {
     // What a type's latency is, and what all of them are called.
     const std::map<std::string, std::pair<std::string, std::string>> forms = {
         {"trees", {"exp(base + sum over the trees of the leaf's value)", "forests"}},
+        {"line and trees",
+         {"max(line.least_ms, line.intercept + line.slope * the first features) times exp(trees.base + sum over the "
+          "trees of "
+          "the leaf's value), of which the features are the last ones and the line",
+          "boosted"}},
         {"lasso", {"max(least_ms, intercept + slope * features)", "lines"}},
         {"perceptron",
          {"the network of (features - mean) / deviation, 0 where deviation is 0, ReLU between layers, times scale_ms, "
@@ -126,15 +136,22 @@ class KernelsPredictor : public Predictor {
     nlohmann::json types = nlohmann::json::object();
     for (const auto& [name, type] : model_.types()) {
       types[name] = type.learner->to_document();
-      types[name]["features"] = kernels::feature_names(type.category);
+      types[name]["features"] = kernels::names_for(type.learns, type.category);
+      types[name]["share"] = type.share;
     }
-    return {{"format", "tenshot.predictor/1"},
-            {"card", card_},
-            {"computes", "latency_ms = factor * (call_ms + sum over the kernels of the network under the rules of " +
-                             forms.at(form).first + ") + overhead_ms"},
-            {"nodes_are", {"feature, -1 in a leaf", "threshold", "child where it is less", "other child", "value"}},
-            {"held_out_errors", whole_.errors},
-            {forms.at(form).second, types}};
+    return {
+        {"format", "tenshot.predictor/1"},
+        {"card", card_},
+        {"computes",
+         "latency_ms = factor * (call_ms + sum over the kernels of the network under the rules: share times " +
+             forms.at(form).first + ") + overhead_ms" +
+             (card_.contains("line") ? ", times exp(intercept + sum over what the sum is made of, standardised, "
+                                       "of weight times it)"
+                                     : "")},
+        {"nodes_are", {"feature, -1 in a leaf", "threshold", "child where it is less", "other child", "value"}},
+        {"held_out_errors", whole_.errors},
+        {"line", {{"mean", whole_.line.mean}, {"deviation", whole_.line.deviation}, {"weight", whole_.line.weight}}},
+        {forms.at(form).second, types}};
   }
 
  private:
@@ -153,14 +170,14 @@ class KernelsPredictor : public Predictor {
   Eigen::MatrixXd encodings(const std::vector<Architecture>& networks) const {
     const auto& types = model_.types();
     const auto count = static_cast<Eigen::Index>(types.size());
-    Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(networks.size()), count + 3);
+    Eigen::MatrixXd rows = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(networks.size()), count + 4);
     for (Eigen::Index row = 0; row < rows.rows(); ++row) {
       const std::vector<NetworkKernel> found = kernels(networks[static_cast<std::size_t>(row)]);
       for (const NetworkKernel& kernel : found) {
         rows(row, std::distance(types.begin(), types.find(kernel.kernel))) += model_.kernel(kernel).latency_ms;
       }
       const SumOfKernels sum = model_.network(found);
-      rows.row(row).tail(2) << sum.error_ms, sum.guessed_ms;
+      rows.row(row).tail(3) << sum.error_ms, sum.guessed_ms, std::exp(whole_.line.value(sum.composition));
     }
     return rows;
   }
@@ -214,12 +231,14 @@ std::unique_ptr<Predictor> make_kernels_predictor(const KernelModel& model, cons
                          {"overhead_ms", whole.overhead_ms},
                          {"guessed", whole.guessed},
                          {"versions", version_card()}};
+  if (!whole.line.weight.empty()) card["line"] = {{"intercept", whole.line.intercept}};
   card["rules"] = nlohmann::json::parse(nasbench::to_json(rules).dump());
   card["types"] = nlohmann::json::array();
   for (const auto& [name, type] : model.types()) {
     card["types"].push_back({{"kernel", name},
                              {"category", type.category},
-                             {"width", kernels::feature_names(type.category).size()},
+                             {"width", kernels::names_for(type.learns, type.category).size()},
+                             {"share", type.share},
                              {"samples", type.samples},
                              {"largest_work", type.largest_work},
                              {"error", type.error}});
@@ -248,9 +267,12 @@ std::unique_ptr<Predictor> load_kernels_predictor(const Archive& archive) {
     KernelType type;
     type.category = field.at("category").text();
     const auto width = static_cast<std::size_t>(field.at("width").whole_number(1, 1000));
-    const std::size_t expected = kernels::feature_names(type.category).size();
+    const auto form = field.find("form");
+    if (form && form->text() == "line and trees") type.learns = kernels::LearnerKind::boosted;
+    const std::size_t expected = kernels::names_for(type.learns, type.category).size();
     if (width != expected) field.at("width").fail(std::to_string(expected) + ", the features of " + type.category);
     type.samples = static_cast<std::size_t>(number(field, "samples", work, 1));
+    type.share = number(field, "share", {0, 1}, 1);
     type.largest_work = field.at("largest_work").number(work);
     type.error = number(field, "error", error, 0);
     type.learner = kernels::load_learner(archive, "forest" + std::to_string(index++), field, width);
@@ -262,6 +284,13 @@ std::unique_ptr<Predictor> load_kernels_predictor(const Archive& archive) {
                     number(card, "unknown_error", error, 0));
   WholeNetworks whole{number(card, "factor", factor, 1), number(card, "overhead_ms", {-1e9, 1e9}, 0),
                       number(card, "guessed", error, 0)};
+  if (const auto line = card.find("line")) {
+    const std::size_t width = model.network({}).composition.size();
+    whole.line = {checked_doubles(archive, "whole.mean", any_number, width),
+                  checked_doubles(archive, "whole.deviation", positive, width),
+                  checked_doubles(archive, "whole.weight", {-100, 100}, width),
+                  line->at("intercept").number({-100, 100})};
+  }
   if (archive.has("whole.errors")) whole.errors = checked_doubles(archive, "whole.errors", error);
   std::sort(whole.errors.begin(), whole.errors.end());
   return std::make_unique<KernelsPredictor>(std::move(model), rules, std::move(whole), archive.card);

@@ -4,12 +4,14 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
 #include "nasbench/support/text.h"
 #include "trainer/predictors/kernels/grid_learner.h"
 #include "trainer/predictors/kernels/lasso.h"
+#include "trainer/predictors/kernels/operation_features.h"
 #include "trainer/predictors/kernels/perceptron_learner.h"
 #include "trainer/trees/tree_archive.h"
 #include "trainer/trees/tree_ensemble.h"
@@ -17,7 +19,8 @@
 namespace tenshot::trainer::kernels {
 namespace {
 
-constexpr std::array<std::string_view, 6> names = {"forest", "small-forest", "boosted", "lasso", "perceptron", "grid"};
+constexpr std::array<std::string_view, 7> names = {"forest", "small-forest", "boosted", "small-boosted",
+                                                   "lasso",  "perceptron",   "grid"};
 constexpr std::size_t folds = 5;
 
 double smallest(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
@@ -50,14 +53,17 @@ double squared_relative_error(const LatencyLearner& learner, const LatencyRows& 
 /// latency = max(least, intercept + Σ slope · feature).
 class LassoLearner : public LatencyLearner {
  public:
-  explicit LassoLearner(const LatencyRows& rows) : least_(smallest(rows.latency_ms)) {
+  /// Of the first features; with that penalty, or without one with the best over five folds.
+  LassoLearner(const LatencyRows& rows, std::size_t first_features, std::optional<double> alpha = {})
+      : least_(smallest(rows.latency_ms)) {
     const auto count = static_cast<Eigen::Index>(rows.latency_ms.size());
-    const auto width = static_cast<Eigen::Index>(rows.features.front().size());
+    const auto width = static_cast<Eigen::Index>(first_features);
     Eigen::MatrixXd features(count, width);
     for (Eigen::Index i = 0; i < count; ++i) {
       features.row(i) = Eigen::Map<const Eigen::RowVectorXd>(rows.features[static_cast<std::size_t>(i)].data(), width);
     }
-    const Lasso lasso = fit_lasso(features, Eigen::Map<const Eigen::VectorXd>(rows.latency_ms.data(), count));
+    const Eigen::Map<const Eigen::VectorXd> latency_ms(rows.latency_ms.data(), count);
+    const Lasso lasso = alpha ? fit_lasso(features, latency_ms, *alpha) : fit_lasso(features, latency_ms);
     const Eigen::VectorXd slope = lasso.weight.cwiseQuotient(lasso.deviation);
     slope_.assign(slope.data(), slope.data() + width);
     intercept_ = lasso.intercept - slope.dot(lasso.mean);
@@ -85,14 +91,14 @@ class LassoLearner : public LatencyLearner {
 /// latency = exp(base + the sum over the trees).
 class TreeLearner : public LatencyLearner {
  public:
-  TreeLearner(const LatencyRows& rows, const TreeOptions& options) {
+  TreeLearner(const LatencyRows& rows, const TreeOptions& options, const std::vector<double>& weights = {}) {
     std::vector<float> features;
     std::vector<double> targets;
     for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
       features.insert(features.end(), rows.features[i].begin(), rows.features[i].end());
       targets.push_back(std::log(rows.latency_ms[i]));
     }
-    trees_ = train_trees(features, rows.features.front().size(), targets, {}, options);
+    trees_ = train_trees(features, rows.features.front().size(), targets, weights, options);
   }
   TreeLearner(const Archive& archive, const std::string& name, const JsonField& card, std::size_t width)
       : trees_(get_trees(archive, name, width)) {
@@ -119,6 +125,69 @@ class TreeLearner : public LatencyLearner {
   TreeEnsemble trees_;
 };
 
+TreeOptions boosting(int rounds, int depth, double smallest_leaf, std::uint64_t seed) {
+  TreeOptions options;
+  options.trees = 1;
+  options.rounds = rounds;
+  options.learning_rate = 0.1;
+  options.depth = depth;
+  options.smallest_leaf = smallest_leaf;
+  options.row_share = 1;
+  options.seed = seed;
+  return options;
+}
+
+/// latency = the line of operation_features() · what trees make of operation_details() and of the line: few rows
+/// suffice for what grows with counts, and trees correct it. Rows count as the root of their latency: sums hang on the
+/// long ones.
+class BoostedLearner : public LatencyLearner {
+ public:
+  BoostedLearner(const LatencyRows& rows, std::uint64_t seed)
+      : width_(rows.features.front().size() - detail_names().size()), line_(rows, width_, line_alpha) {
+    LatencyRows ratios;
+    std::vector<double> weights;
+    for (std::size_t i = 0; i < rows.latency_ms.size(); ++i) {
+      const double line_ms = line_.predict_ms(rows.features[i]);
+      ratios.features.push_back(details(rows.features[i], line_ms));
+      ratios.latency_ms.push_back(rows.latency_ms[i] / line_ms);
+      weights.push_back(std::sqrt(rows.latency_ms[i]));
+    }
+    TreeOptions options = boosting(150, 4, 3, seed);
+    options.row_share = 0.7;
+    options.feature_share = 0.5;
+    trees_ = std::make_unique<TreeLearner>(ratios, options, weights);
+  }
+  BoostedLearner(const Archive& archive, const std::string& name, const JsonField& card, std::size_t width)
+      : width_(width - detail_names().size()),
+        line_(archive, name + ".line", card.at("line"), width_),
+        trees_(std::make_unique<TreeLearner>(archive, name, card.at("trees"), detail_names().size() + 1)) {}
+  double predict_ms(const std::vector<double>& features) const override {
+    const double line_ms = line_.predict_ms(features);
+    return line_ms * trees_->predict_ms(details(features, line_ms));
+  }
+  nlohmann::json put(Archive& archive, const std::string& name) const override {
+    return {{"form", "line and trees"},
+            {"line", line_.put(archive, name + ".line")},
+            {"trees", trees_->put(archive, name)}};
+  }
+  nlohmann::json to_document() const override {
+    return {{"line", line_.to_document()}, {"trees", trees_->to_document()}};
+  }
+
+ private:
+  static constexpr double line_alpha = 1e-5;  ///< the weakest penalty of fit_lasso()
+
+  std::vector<double> details(const std::vector<double>& features, double line_ms) const {
+    std::vector<double> row(features.begin() + static_cast<std::ptrdiff_t>(width_), features.end());
+    row.push_back(line_ms);
+    return row;
+  }
+
+  std::size_t width_;  ///< of the line
+  LassoLearner line_;
+  std::unique_ptr<TreeLearner> trees_;
+};
+
 std::vector<TreeOptions> tree_grid(LearnerKind kind, std::uint64_t seed) {
   std::vector<TreeOptions> grid;
   TreeOptions options;
@@ -133,16 +202,8 @@ std::vector<TreeOptions> tree_grid(LearnerKind kind, std::uint64_t seed) {
     }
     return grid;
   }
-  options.trees = 1;
-  options.row_share = 1;
-  options.depth = 3;
-  options.learning_rate = 0.1;
   for (const int rounds : {50, 100, 200}) {
-    for (const double leaf : {1.0, 3.0}) {
-      options.rounds = rounds;
-      options.smallest_leaf = leaf;
-      grid.push_back(options);
-    }
+    for (const double leaf : {1.0, 3.0}) grid.push_back(boosting(rounds, 3, leaf, seed));
   }
   return grid;
 }
@@ -174,6 +235,20 @@ LatencyRows of_fold(const LatencyRows& rows, std::size_t fold, std::size_t folds
   return some_of(rows, numbers);
 }
 
+std::vector<double> features_for(LearnerKind kind, const nasbench::OperatorSpecification& operation) {
+  std::vector<double> features = operation_features(operation);
+  const std::vector<double> details = operation_details(operation);
+  if (kind == LearnerKind::boosted) features.insert(features.end(), details.begin(), details.end());
+  return features;
+}
+
+std::vector<std::string> names_for(LearnerKind kind, const std::string& category) {
+  std::vector<std::string> names = feature_names(category);
+  const std::vector<std::string> details = detail_names();
+  if (kind == LearnerKind::boosted) names.insert(names.end(), details.begin(), details.end());
+  return names;
+}
+
 std::string_view name(LearnerKind kind) { return names.at(static_cast<std::size_t>(kind)); }
 
 std::vector<std::string> learner_names() { return {names.begin(), names.end() - 1}; }
@@ -199,7 +274,8 @@ std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRow
   forest.seed = seed;
   if (kind == LearnerKind::forest) return std::make_unique<TreeLearner>(rows, forest);
   const LatencyRows drawn = shuffled(rows, seed);
-  if (kind == LearnerKind::lasso) return std::make_unique<LassoLearner>(drawn);
+  if (kind == LearnerKind::lasso) return std::make_unique<LassoLearner>(drawn, drawn.features.front().size());
+  if (kind == LearnerKind::boosted) return std::make_unique<BoostedLearner>(drawn, seed);
   if (kind == LearnerKind::perceptron) return best_perceptron(drawn, seed);
   return best_trees(kind, drawn, seed);
 }
@@ -209,10 +285,11 @@ std::unique_ptr<LatencyLearner> load_learner(const Archive& archive, const std::
   const auto form = card.find("form");
   const std::string text = form ? form->text() : "trees";
   if (text == "trees") return std::make_unique<TreeLearner>(archive, name, card, width);
+  if (text == "line and trees") return std::make_unique<BoostedLearner>(archive, name, card, width);
   if (text == "lasso") return std::make_unique<LassoLearner>(archive, name, card, width);
   if (text == "perceptron") return std::make_unique<PerceptronLearner>(archive, name, card, width);
   if (text == "grid") return load_grid(archive, name, card, width);
-  form->fail("trees, lasso, perceptron or grid");
+  form->fail("trees, line and trees, lasso, perceptron or grid");
 }
 
 }  // namespace tenshot::trainer::kernels

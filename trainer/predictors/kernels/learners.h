@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "nasbench/graph/operator_specification.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/predictors/kernels/latency_learner.h"
 
@@ -14,26 +15,32 @@ namespace tenshot::trainer::kernels {
 /// What learns the latency of one type of kernel. None predicts less than the smallest latency that it was trained on:
 /// a line may fall below zero.
 enum class LearnerKind : std::uint8_t {
-  forest,        ///< nn-Meter's random forest, by XGBoost: 100 trees
-  small_forest,  ///< Li et al.'s: 3 or 10 trees, smallest leaves of 1 to 25 rows
-  boosted,       ///< boosted trees by XGBoost: 50 to 200 rounds of trees of depth 3
-  lasso,         ///< a line with weights that are not negative (lasso.h)
-  perceptron,    ///< two hidden layers of 64 or 128, stopped when a fifth of the rows is predicted no better
-  grid           ///< MONNET's interpolation between points (grid_learner.h)
+  forest,         ///< nn-Meter's random forest, by XGBoost: 100 trees
+  small_forest,   ///< Li et al.'s: 3 or 10 trees, smallest leaves of 1 to 25 rows
+  boosted,        ///< boosted trees by XGBoost over a line: what operators are besides counts (operation_details)
+  small_boosted,  ///< Li et al.'s boosted trees: 50 to 200 rounds of depth 3
+  lasso,          ///< a line with weights that are not negative (lasso.h)
+  perceptron,     ///< two hidden layers of 64 or 128, stopped when a fifth of the rows is predicted no better
+  grid            ///< MONNET's interpolation between points (grid_learner.h)
 };
-/// "forest", "small-forest", "boosted", "lasso", "perceptron", "grid".
+/// "forest", "small-forest", "boosted", "small-boosted", "lasso", "perceptron", "grid".
 std::string_view name(LearnerKind kind);
 /// The kind of that name. Throws InputError that lists the names.
 LearnerKind learner_kind(std::string_view name);
 /// All of them but the grid, which needs rows on one.
 std::vector<std::string> learner_names();
 
+/// What such a learner sees of an operator: operation_features(), and `boosted` operation_details() behind them.
+std::vector<double> features_for(LearnerKind kind, const nasbench::OperatorSpecification& operation);
+/// What they are called, of operators of that category.
+std::vector<std::string> names_for(LearnerKind kind, const std::string& category);
+
 /// Trains on relative errors: Lasso and the perceptron minimise the squared relative error, the trees the squared error
 /// of the latency's logarithm, which for small errors is the same. Settings are chosen inside the rows (Li et al.,
-/// 2024, §4.2): by five folds (Lasso, small forests, boosted trees), by a fifth of the rows (perceptron). The rows are
-/// of operators of `category` (operation_features.h). The same rows and seed give the same learner. Throws InputError
-/// where there are no rows, rows differ in length, a latency is not positive, trees are wanted of a program without
-/// XGBoost, or the rows are no grid where one is wanted.
+/// 2024, §4.2): by five folds (Lasso, small forests, small boosted trees), by a fifth of the rows (perceptron). The
+/// rows are of operators of `category`, with features_for(). The same rows and seed give the same learner. Throws
+/// InputError where there are no rows, rows differ in length, a latency is not positive, trees are wanted of a program
+/// without XGBoost, or the rows are no grid where one is wanted.
 std::unique_ptr<LatencyLearner> train_learner(LearnerKind kind, const LatencyRows& rows, const std::string& category,
                                               std::uint64_t seed);
 

@@ -1,6 +1,11 @@
 #include "trainer/predictors/kernels/operation_features.h"
 
+#include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <iterator>
 #include <numeric>
+#include <sstream>
 
 namespace tenshot::trainer::kernels {
 namespace {
@@ -10,6 +15,14 @@ using nasbench::OperatorSpecification;
 using nasbench::Shape;
 
 double height(const Shape& shape) { return shape.size() >= 3 ? static_cast<double>(shape[2]) : 1; }
+
+double width(const Shape& shape) { return shape.size() >= 4 ? static_cast<double>(shape[3]) : 1; }
+
+/// How much larger a size gets where it is filled up to whole vectors.
+double filled_up(double size) {
+  constexpr double vector = 16;
+  return std::ceil(size / vector) * vector / size;
+}
 
 double size_of_inputs(const OperatorSpecification& op) {
   return std::accumulate(op.inputs.begin(), op.inputs.end(), 0.0, [](double sum, const Shape& shape) {
@@ -109,6 +122,33 @@ std::vector<double> operation_features(const OperatorSpecification& op) {
     return {s.input_height, s.input_channels, s.output_height, s.output_height - s.input_height, s.output_size};
   }
   return {s.input_height, s.input_channels, s.input_size};
+}
+
+std::vector<std::string> detail_names() {
+  std::istringstream names(
+      "input_height input_channels input_size output_height output_width filters output_size positions parameters "
+      "flops stride kernel_height kernel_width dilation groups tensors last_input_size dimensions elements_moved "
+      "intensity dot_length channels_of_group filters_of_group input_channels_filled filters_filled row_filled "
+      "input_over_output");
+  return {std::istream_iterator<std::string>(names), {}};
+}
+
+std::vector<double> operation_details(const OperatorSpecification& op) {
+  const Sizes s(op);
+  const double kernel_height = op.kernel.height, kernel_width = op.kernel.width, window = kernel_height * kernel_width;
+  const double stride = op.stride.height, dilation = op.dilation.height, groups = op.groups;
+  const double channels = s.input_channels, filters = s.output_channels, row = width(op.output);
+  const bool pool = operation_category(op) == "pooling";
+  const double work = pool ? window * s.output_size : s.flops, moved = s.input_size + s.output_size + s.parameters;
+  const auto tensors = static_cast<double>(op.inputs.size()), dimensions = static_cast<double>(op.output.size());
+  const double last = op.inputs.empty() ? 0 : static_cast<double>(nasbench::element_count(op.inputs.back()));
+  const double intensity = std::max(work, s.output_size) / moved, positions = s.output_height * row;
+  std::vector<double> details = {s.input_height, channels, s.input_size, s.output_height, row, filters};
+  const auto add = [&](std::initializer_list<double> more) { details.insert(details.end(), more); };
+  add({s.output_size, positions, s.parameters, work, stride, kernel_height, kernel_width, dilation, groups, tensors});
+  add({last, dimensions, moved, intensity, window * channels / groups, channels / groups, filters / groups});
+  add({filled_up(channels), filled_up(filters), filled_up(row), s.input_size / s.output_size});
+  return details;
 }
 
 }  // namespace tenshot::trainer::kernels

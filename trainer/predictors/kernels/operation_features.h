@@ -20,4 +20,12 @@ std::vector<std::string> feature_names(const std::string& category);
 /// and FLOPs.
 std::vector<double> operation_features(const nasbench::OperatorSpecification& operation);
 
+/// What the latency of any operator may depend on besides: all sizes whatever the category, how much is computed for
+/// each element that is moved, the length of the products that are added up, and by how much channels and rows must be
+/// filled up to whole vectors of 16.
+std::vector<std::string> detail_names();
+
+/// The details of an operator, in the order of detail_names().
+std::vector<double> operation_details(const nasbench::OperatorSpecification& operation);
+
 }  // namespace tenshot::trainer::kernels

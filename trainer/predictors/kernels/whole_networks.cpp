@@ -1,5 +1,6 @@
 #include "trainer/predictors/kernels/whole_networks.h"
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,34 +14,82 @@
 namespace tenshot::trainer::kernels {
 namespace {
 
-WholeNetworks fitted(const std::vector<const WholeNetwork*>& networks, const KernelModel& model, Correction how) {
+/// A network, and what kernels that were found elsewhere add up to.
+struct Summed {
+  const WholeNetwork* network;
+  SumOfKernels sum;
+};
+
+std::vector<Summed> summed(const std::vector<const WholeNetwork*>& networks, const KernelModel& model) {
+  std::vector<Summed> all;
+  for (const WholeNetwork* network : networks) all.push_back({network, model.network(network->kernels)});
+  return all;
+}
+
+/// By ridge regression on standardised compositions; the penalty is the number of networks, so that ten say little.
+CompositionLine fitted_line(const std::vector<Summed>& networks) {
+  const auto count = static_cast<Eigen::Index>(networks.size());
+  const auto width = static_cast<Eigen::Index>(networks.front().sum.composition.size());
+  Eigen::MatrixXd compositions(count, width);
+  Eigen::VectorXd target(count);
+  for (Eigen::Index i = 0; i < count; ++i) {
+    const auto& [network, sum] = networks[static_cast<std::size_t>(i)];
+    compositions.row(i) = Eigen::Map<const Eigen::RowVectorXd>(sum.composition.data(), width);
+    target[i] = std::log(network->latency_ms / sum.latency_ms);
+  }
+  const Eigen::RowVectorXd mean = compositions.colwise().mean();
+  compositions.rowwise() -= mean;
+  constexpr double least_deviation = 1e-9;
+  const Eigen::RowVectorXd deviation =
+      (compositions.colwise().squaredNorm() / static_cast<double>(count)).cwiseSqrt().cwiseMax(least_deviation);
+  compositions = compositions.array().rowwise() / deviation.array();
+  Eigen::MatrixXd normal = compositions.transpose() * compositions;
+  normal.diagonal().array() += static_cast<double>(count);
+  const double intercept = target.mean();
+  const Eigen::VectorXd weight = normal.ldlt().solve(compositions.transpose() * (target.array() - intercept).matrix());
+  const auto listed = [&](const auto& vector) { return std::vector<double>(vector.data(), vector.data() + width); };
+  return {listed(mean), listed(deviation), listed(weight), intercept};
+}
+
+WholeNetworks fitted(const std::vector<Summed>& networks, Correction how) {
   WholeNetworks whole;
   std::vector<double> ratios, guessed;
-  for (const WholeNetwork* network : networks) {
-    const SumOfKernels sum = model.network(network->kernels);
-    const double sum_ms = sum.latency_ms;
-    guessed.push_back(sum.guessed_ms / sum_ms);
-    ratios.push_back(network->latency_ms / sum_ms);
+  for (const auto& [network, sum] : networks) {
+    guessed.push_back(sum.guessed_ms / sum.latency_ms);
+    ratios.push_back(network->latency_ms / sum.latency_ms);
     if (how == Correction::overhead) {
-      whole.overhead_ms += (network->latency_ms - sum_ms) / static_cast<double>(networks.size());
+      whole.overhead_ms += (network->latency_ms - sum.latency_ms) / static_cast<double>(networks.size());
     }
   }
   if (!guessed.empty()) whole.guessed = upper_median(guessed);
   if (how == Correction::factor && !ratios.empty()) whole.factor = upper_median(ratios);
+  if (how == Correction::composition && !networks.empty()) whole.line = fitted_line(networks);
   return whole;
 }
 
 }  // namespace
 
 Correction correction(const std::string& name) {
-  constexpr std::array<const char*, 3> names = {"none", "overhead", "factor"};
+  constexpr std::array<const char*, 4> names = {"none", "overhead", "factor", "composition"};
   const auto found = std::find(names.begin(), names.end(), name);
   if (found == names.end())
     throw InputError("there is no correction '" + excerpt(name) + "'; there are: " + joined(names));
   return static_cast<Correction>(found - names.begin());
 }
 
-double WholeNetworks::corrected(double sum_ms) const { return std::max(factor * sum_ms + overhead_ms, sum_ms / 10); }
+double CompositionLine::value(const std::vector<double>& composition) const {
+  constexpr double farthest = 3;
+  double sum = intercept;
+  for (std::size_t i = 0; i < weight.size(); ++i) {
+    sum += weight[i] * std::clamp((composition[i] - mean[i]) / deviation[i], -farthest, farthest);
+  }
+  return sum;
+}
+
+double WholeNetworks::corrected(const SumOfKernels& sum) const {
+  const double corrected_ms = (factor * sum.latency_ms + overhead_ms) * std::exp(line.value(sum.composition));
+  return std::max(corrected_ms, sum.latency_ms / 10);
+}
 
 double WholeNetworks::half_width(double confidence) const {
   const auto count = static_cast<double>(errors.size());
@@ -56,24 +105,30 @@ WholeNetworks fit_whole_networks(const std::vector<WholeNetwork>& networks, cons
   constexpr std::size_t least = 3, most_folds = 5;
   std::vector<const WholeNetwork*> all;
   for (const WholeNetwork& network : networks) all.push_back(&network);
-  WholeNetworks whole = fitted(all, model, how);
+  if (networks.size() < least) return fitted(summed(all, model), how);
+  std::vector<Summed> held_out;
   const std::size_t folds = std::min(most_folds, networks.size());
-  for (std::size_t fold = 0; networks.size() >= least && fold < folds; ++fold) {
-    std::vector<const WholeNetwork*> others, left_out;
+  for (std::size_t fold = 0; fold < folds; ++fold) {
+    std::vector<const WholeNetwork*> left_out;
     std::set<std::string> names;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      (i % folds == fold ? left_out : others).push_back(all[i]);
-      if (i % folds == fold) names.insert(all[i]->name);
+    for (std::size_t i = fold; i < all.size(); i += folds) {
+      left_out.push_back(all[i]);
+      names.insert(all[i]->name);
     }
     std::vector<KernelSample> elsewhere;
     std::copy_if(samples.begin(), samples.end(), std::back_inserter(elsewhere),
                  [&](const KernelSample& sample) { return names.count(sample.network) == 0; });
     const bool same = elsewhere.size() == samples.size();
     const KernelModel unseen = same ? model : KernelModel(elsewhere, model.call_ms(), seed, learner);
-    const WholeNetworks of_others = fitted(others, unseen, how);
-    for (const WholeNetwork* network : left_out) {
-      const double predicted_ms = of_others.corrected(unseen.network_ms(network->kernels));
-      whole.errors.push_back(std::abs(std::log(network->latency_ms / predicted_ms)));
+    for (Summed& each : summed(left_out, unseen)) held_out.push_back(std::move(each));
+  }
+  WholeNetworks whole = fitted(held_out, how);
+  for (std::size_t fold = 0; fold < folds; ++fold) {
+    std::vector<Summed> others, left_out;
+    for (std::size_t i = 0; i < held_out.size(); ++i) (i % folds == fold ? left_out : others).push_back(held_out[i]);
+    const WholeNetworks of_others = fitted(others, how);
+    for (const auto& [network, sum] : left_out) {
+      whole.errors.push_back(std::abs(std::log(network->latency_ms / of_others.corrected(sum))));
     }
   }
   std::sort(whole.errors.begin(), whole.errors.end());

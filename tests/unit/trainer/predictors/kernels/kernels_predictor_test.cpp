@@ -82,8 +82,30 @@ TEST(KernelsPredictor, PredictsTheSameFromItsFile) {
   const Unfamiliar unfamiliar = loaded->unfamiliar(networks).front();
   EXPECT_NE(std::find(unfamiliar.operators.begin(), unfamiliar.operators.end(), "linear"), unfamiliar.operators.end());
   EXPECT_GT(unfamiliar.size, 1);
-  EXPECT_THROW(export_torchscript(*loaded, folder.path() / "kernels.pt"), InputError);
+  EXPECT_NO_THROW(export_torchscript(*loaded, folder.path() / "kernels.pt"));
   EXPECT_EQ(loaded->to_document().at("forests").size(), 2U);
+}
+
+TEST(KernelsPredictor, BoostedTreesAndACompositionAreTheSameFromTheirFile) {
+  if (!has_xgboost()) GTEST_SKIP() << "needs XGBoost";
+  const TemporaryFolder folder;
+  const std::vector<Architecture> networks = {resnet18()};
+  std::vector<KernelSample> all = samples();
+  all.push_back({"max_pool", all.back().leading, 0});
+  const KernelModel model(all, 0.5, 1, kernels::LearnerKind::boosted);
+  const std::size_t width = model.network({}).composition.size();
+  kernels::WholeNetworks whole;
+  whole.line = {std::vector<double>(width, 0.5), std::vector<double>(width, 2), std::vector<double>(width, 0.1), 0.2};
+  const auto predictor = make_kernels_predictor(model, nasbench::fusion_rules("activation"), 41, 1, whole);
+  save(predictor->to_archive(), folder.path() / "kernels.tenshot");
+  const auto loaded = load_predictor(folder.path() / "kernels.tenshot");
+  EXPECT_EQ(loaded->predict(networks, 0.9).latency_ms, predictor->predict(networks, 0.9).latency_ms);
+  const auto document = loaded->to_document();
+  EXPECT_NEAR(document.at("boosted").at("max_pool").at("share").get<double>(), 20. / 21, 1e-12);
+  EXPECT_EQ(document.at("line").at("weight").size(), width);
+  Archive torn = predictor->to_archive();
+  torn.put("whole.weight", to_array(std::vector<double>(width - 1, 0.1), {static_cast<std::int64_t>(width - 1)}));
+  EXPECT_THROW(load_kernels_predictor(torn), FormatError);
 }
 
 TEST(KernelsPredictor, IntervalsAreWiderByKernelsWithoutRows) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 #include <string>
@@ -27,13 +28,13 @@ OperatorSpecification convolution(int in, int out, int size) {
 }
 
 /// Convolutions whose latency is .1 ms and a ms for each 10⁶ multiply-adds.
-LatencyRows convolution_rows(int count, std::uint64_t seed) {
+LatencyRows convolution_rows(int count, std::uint64_t seed, LearnerKind learner = LearnerKind::lasso) {
   LatencyRows rows;
   Rng rng(seed);
   for (int i = 0; i < count; ++i) {
     const OperatorSpecification op = convolution(
         static_cast<int>(8 + rng.below(57)), static_cast<int>(8 + rng.below(57)), static_cast<int>(7 + rng.below(22)));
-    rows.features.push_back(operation_features(op));
+    rows.features.push_back(features_for(learner, op));
     rows.latency_ms.push_back(0.1 + 1e-6 * static_cast<double>(multiply_adds(op)));
   }
   return rows;
@@ -48,11 +49,11 @@ double mean_error(const LatencyLearner& learner, const LatencyRows& rows) {
 }
 
 TEST(LatencyLearner, EachLearnsWhatConvolutionsCost) {
-  const LatencyRows training = convolution_rows(300, 1), others = convolution_rows(100, 2);
-  const std::pair<const char*, double> bounds[] = {
-      {"lasso", 0.01}, {"forest", 0.3}, {"small-forest", 0.3}, {"boosted", 0.2}, {"perceptron", 0.2}};
+  const std::pair<const char*, double> bounds[] = {{"lasso", 0.01},   {"forest", 0.3},        {"small-forest", 0.3},
+                                                   {"boosted", 0.01}, {"small-boosted", 0.2}, {"perceptron", 0.2}};
   for (const auto& [kind, bound] : bounds) {
     const LearnerKind learner = learner_kind(kind);
+    const LatencyRows training = convolution_rows(300, 1, learner), others = convolution_rows(100, 2, learner);
     EXPECT_EQ(name(learner), kind);
     const bool trees = learner != LearnerKind::lasso && learner != LearnerKind::perceptron;
     if (trees && !has_xgboost()) continue;
@@ -64,9 +65,10 @@ TEST(LatencyLearner, EachLearnsWhatConvolutionsCost) {
 }
 
 TEST(LatencyLearner, EachIsTheSameFromItsFile) {
-  const LatencyRows training = convolution_rows(60, 1), others = convolution_rows(20, 2);
-  for (const char* kind : {"lasso", "forest", "perceptron"}) {
-    if (std::string(kind) == "forest" && !has_xgboost()) continue;
+  for (const char* kind : {"lasso", "forest", "boosted", "perceptron"}) {
+    const LearnerKind learner = learner_kind(kind);
+    if ((learner == LearnerKind::forest || learner == LearnerKind::boosted) && !has_xgboost()) continue;
+    const LatencyRows training = convolution_rows(60, 1, learner), others = convolution_rows(20, 2, learner);
     const auto trained = train_learner(learner_kind(kind), training, "convolution", 7);
     Archive archive;
     archive.card = trained->put(archive, "forest0");
@@ -78,6 +80,25 @@ TEST(LatencyLearner, EachIsTheSameFromItsFile) {
     archive.card["form"] = "oracle";
     EXPECT_THROW(load_learner(archive, "forest0", JsonField(archive), width), FormatError);
   }
+}
+
+TEST(LatencyLearner, BoostedTreesFollowTheLineBeyondTheirRowsAndCorrectItWithin) {
+  if (!has_xgboost()) GTEST_SKIP() << "needs XGBoost";
+  LatencyRows rows = convolution_rows(300, 1, LearnerKind::boosted),
+              others = convolution_rows(100, 2, LearnerKind::boosted);
+  const auto large = features_for(LearnerKind::boosted, convolution(256, 256, 56));
+  const auto line = train_learner(LearnerKind::boosted, rows, "convolution", 7);
+  const double large_ms = 0.1 + 1e-6 * 9 * 256 * 256 * 56 * 56;
+  EXPECT_NEAR(line->predict_ms(large) / large_ms, 1, 0.05);
+  // Twice as slow where the filters do not fill up vectors, which no line over counts can say.
+  const std::vector<std::string> names = names_for(LearnerKind::boosted, "convolution");
+  const auto filled = std::find(names.begin(), names.end(), "filters_filled") - names.begin();
+  for (LatencyRows* each : {&rows, &others}) {
+    for (std::size_t i = 0; i < each->latency_ms.size(); ++i) {
+      if (each->features[i][static_cast<std::size_t>(filled)] > 1.2) each->latency_ms[i] *= 2;
+    }
+  }
+  EXPECT_LT(mean_error(*train_learner(LearnerKind::boosted, rows, "convolution", 7), others), 0.1);
 }
 
 TEST(LatencyLearner, APerceptronDoesNotExtrapolateWhatNeverVaried) {

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "nasbench/graph/network_builder.h"
@@ -45,6 +46,20 @@ TEST(OperationFeatures, HaveANameEach) {
   EXPECT_EQ(operation_features(b.network().nodes[1].operation), concat);
   const std::vector<double> linear = {8, 10, 90, 80};
   EXPECT_EQ(operation_features(b.network().nodes[4].operation), linear);
+}
+
+TEST(OperationFeatures, DetailsSayHowMuchIsFilledUpAndMoved) {
+  const std::vector<std::string> names = detail_names();
+  const std::vector<double> details = operation_details(convolution(4, 20, 8, 2));
+  ASSERT_EQ(details.size(), names.size());
+  const auto detail = [&](const std::string& name) {
+    return details.at(static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin()));
+  };
+  EXPECT_EQ(detail("dot_length"), 18);            // 3·3 of two channels
+  EXPECT_EQ(detail("filters_filled"), 32. / 20);  // to two vectors of 16
+  EXPECT_EQ(detail("row_filled"), 2);             // 8 to 16
+  EXPECT_EQ(detail("elements_moved"), 256 + 1280 + 9 * 2 * 20);
+  EXPECT_EQ(detail("intensity"), 64. * 18 * 20 / (256 + 1280 + 360));
 }
 
 TEST(Lasso, FindsALineWithPositiveWeights) {

@@ -51,6 +51,35 @@ TEST(WholeNetworks, TheCorrectionIsAFactorAnOverheadOrNone) {
   EXPECT_TRUE(fit("factor").errors.empty());  // too few to hold any out
 }
 
+TEST(WholeNetworks, ACompositionSaysWhichSumsAreTooSmall) {
+  // What a network takes grows faster than its sum: with its power of 1.2.
+  const KernelModel model(samples(""), 0, 1, LearnerKind::lasso);
+  std::vector<WholeNetwork> networks;
+  for (int i = 0; i < 60; ++i) {
+    const int inputs = 16 + 4 * i;
+    const double factor = std::pow(inputs / 64., 0.2);
+    networks.push_back({std::to_string(i), {{"linear", linear(inputs)}}, factor * 0.016 * inputs});
+  }
+  const auto fit = [&](const char* how) {
+    return fit_whole_networks(networks, model, samples(""), correction(how), 1, LearnerKind::lasso);
+  };
+  const WholeNetworks line = fit("composition");
+  const SumOfKernels large = model.network({{"linear", linear(256)}});
+  EXPECT_NEAR(std::log(line.corrected(large) / large.latency_ms), 0.2 * std::log(4), 0.08);  // the penalty takes a part
+  EXPECT_LT(line.errors.at(54), fit("factor").errors.at(54));
+  // Far beyond, the line goes on no further than three deviations.
+  const double farthest = line.line.value(std::vector<double>(large.composition.size(), 1e6));
+  EXPECT_EQ(farthest, line.line.value(std::vector<double>(large.composition.size(), 1e7)));
+}
+
+TEST(WholeNetworks, KernelsThatOthersExecuteCountByTheirShare) {
+  std::vector<KernelSample> all = samples("");
+  const double alone_ms = KernelModel(all, 0, 1, LearnerKind::lasso).network_ms({{"linear", linear(64)}});
+  for (const int inputs : {16, 32, 64, 128, 256}) all.push_back({"linear", linear(inputs), 0});
+  EXPECT_NEAR(KernelModel(all, 0, 1, LearnerKind::lasso).network_ms({{"linear", linear(64)}}), alone_ms / 2, 1e-9);
+  EXPECT_THROW(KernelModel({{"linear", linear(16), 0}}, 0, 1, LearnerKind::lasso), InputError);
+}
+
 TEST(WholeNetworks, KernelsOfANetworkDoNotPredictIt) {
   // Each network's kernels were timed inside it, and on "odd" ones all take four times as long: seen, they would be
   // predicted in part.
