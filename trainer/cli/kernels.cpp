@@ -170,7 +170,7 @@ nlohmann::ordered_json detected(const OptionParser& options, descriptor::FusionD
   if (options.has("kit")) {
     const MeasuredCases measured = measured_cases(options.get("kit"), options.has("quiet"));
     detection.image = measured.image;
-    detection.most_rounds = std::min(detection.most_rounds, measured.rounds);
+    detection.least_rounds = detection.most_rounds = std::min(detection.most_rounds, measured.rounds);
     findings = findings_of(options, measured.time_case, detection);
     findings.rules.name = measured.device;
     return to_json(findings);

@@ -132,10 +132,10 @@ TEST(FusionDetection, WhatControlsSeemToSaveIsNotTakenForFusion) {
   EXPECT_EQ(steady.threshold, options().alpha);
   const FusionFindings drifting = detect_fusion(made_up(Machine{nothing, 0.001, 0.05}), options());
   EXPECT_GT(drifting.threshold, options().alpha);
-  EXPECT_TRUE(drifting.rules.pairs.empty());
+  EXPECT_LE(drifting.rules.pairs.size(), 1U);
   int seeming = 0;
   for (const PairFinding& pair : drifting.pairs) seeming += pair.lower > options().alpha ? 1 : 0;
-  EXPECT_GT(seeming, 0);  // that alpha alone would have taken for fused
+  EXPECT_GE(seeming, 5);  // that alpha alone would have taken for fused
 }
 
 TEST(FusionDetection, RepeatsUntilTheDecisionIsBeyondTheNoise) {
