@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -14,49 +15,56 @@ namespace tenshot::descriptor {
 struct FusionDetectionOptions {
   /// Every pair of them is a case: the time grows with the square of their number.
   std::vector<std::string> operators = testable_operators();
-  /// The image that the cases' networks read. Larger ones stand out of the noise of small devices, and take longer in
-  /// proportion.
   CaseImage image;
-  /// α of Inequality 1: which share of the cheaper operator's time fusing has to save. Larger finds fewer pairs fused,
-  /// and is misled less by caches that happen to be warm.
-  double alpha = 0.5;
-  /// Each round times all networks of a case once; no case is decided before so many. More take longer, and make a
-  /// decision by chance less likely.
-  int least_rounds = 5;
+  /// Which share of the usual operator's time, the median over the operators, fusing has to save. Larger finds fewer
+  /// pairs fused; smaller takes more of what is no fusion for one: two operators that share code, side by side, save a
+  /// little as well.
+  double alpha = 0.15;
+  /// Each round times both networks of a case once; no case is decided before so many, and an interval needs eight.
+  /// More take longer, and make a decision by chance less likely.
+  int least_rounds = 8;
   /// A case that is within the noise after so many rounds stays undecided. More take longer and leave fewer of those.
-  int most_rounds = 60;
-  /// Standard error of a network's time that its rounds do not show, in ms: where networks are measured one after the
-  /// other, and the machine changes between them. Larger leaves more pairs undecided.
-  double drift_ms = 0;
+  int most_rounds = 100;
 };
 
-/// Times of networks in one round, in milliseconds, in their order: taken one right after the other, so that what a
-/// shared machine does meanwhile falls on all of them. Throws InputError where a runtime cannot run one of them.
-using TimeCase = std::function<std::function<std::vector<double>()>(const std::vector<nasbench::Network>&)>;
+/// Times of the two networks of a case, in milliseconds.
+struct CaseTimes {
+  double apart_ms = 0, together_ms = 0;
+};
+
+/// What times a case: each call is a round, in which one network is timed right after the other, so that what a shared
+/// machine does meanwhile falls on both. Throws InputError where a runtime cannot run one of them.
+using TimeCase = std::function<std::function<CaseTimes()>(const FusionCase&)>;
 
 /// What was found of two operators in a row.
 struct PairFinding {
   std::string first, second;
-  double first_ms = 0, second_ms = 0, connected_ms = 0;  ///< medians over the rounds, without what a call costs
-  /// (T₁ + T₂ − T₁₂) / min(T₁, T₂): mean over the rounds and half of its 95 % confidence interval. Fused where it is
-  /// over α (Inequality 1).
-  double saved = 0, saved_error = 0;
+  /// What is saved where the two stand side by side instead of behind a fence each, as a share of the usual
+  /// operator's time: the median over the rounds, and its 95 % confidence interval.
+  double saved = 0, lower = 0, upper = 0;
+  Fence fence = Fence::softmax;  ///< the one with which less was saved
   int rounds = 0;
-  bool fused = false;
-  bool decided = false;  ///< the interval does not contain α
+  bool fused = false;    ///< with both fences the interval is over the threshold
+  bool decided = false;  ///< it is, or with one of them under it
 };
 
 struct FusionFindings {
   nasbench::FusionRules rules;
+  std::map<std::string, double> operators_ms;  ///< what each operator takes within a network
+  double usual_ms = 0;                         ///< their median
+  /// The share of it that fusing has to save: alpha, or more where that is within what controls seem to save.
+  double threshold = 0;
   std::vector<PairFinding> pairs;
   std::vector<std::string> refused;  ///< cases that the runtime cannot run, and why
 };
 
-/// Finds out by test cases what a runtime fuses (Zhang et al., MobiSys 2021, §4.1): every two operators in a row, by
-/// Inequality 1; then, where operators fuse, whether they do so at a fork and at a join, by which plan of fusing comes
-/// closest to the time that was measured. What a call costs, the time of an operator on a single pixel, is taken off
-/// all times first; the paper's inequality would take it for saved. Undecided pairs count as not fused. `go_on` is
-/// asked before each case; throws Interrupted once it says no.
+/// Finds out by test cases what a runtime fuses, after Zhang et al. (MobiSys 2021, §4.1): every two operators in a row,
+/// then, where operators fuse, whether they do so at a fork and at a join. Where the paper compares a pair with its
+/// operators alone (Inequality 1), each case here is two networks of the same operators, so that calls, ends and
+/// layouts cancel. Pairs with a pool, which nothing fuses with, are controls:
+/// what is under twice the 95th percentile of what they seem to save is not taken for fusion. Undecided pairs count as
+/// not fused. At a join where either branch would save as much, the first is taken. `go_on` is asked before each case;
+/// throws Interrupted once it says no, InputError where options are out of range or no operator can be timed.
 FusionFindings detect_fusion(const TimeCase& time_case, const FusionDetectionOptions& options,
                              const std::function<bool()>& go_on = {});
 

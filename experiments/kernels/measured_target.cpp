@@ -26,7 +26,7 @@ std::map<std::string, std::string> read_roles(const std::filesystem::path& path)
 Target read_target(const std::filesystem::path& folder, const std::map<std::string, std::string>& roles) {
   Target target;
   target.runtime = folder.filename().string();
-  const nasbench::FusionRules rules = nasbench::fusion_rules((folder / "rules.json").string());
+  const nasbench::FusionRules rules = nasbench::fusion_rules((folder / "kernels_rules.json").string());
   const std::string text = read_file(folder / "networks.csv");
   datasets::CsvReader csv(text, (folder / "networks.csv").string());
   const std::string columns = "network,latency_ms,seconds";

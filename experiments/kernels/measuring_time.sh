@@ -27,10 +27,10 @@ zoo=$build/networks
 detect_by_kit() {
   modules=$build/onnxruntime/node_modules kit=$build/fusion-kit
   experiments/shared/install_onnxruntime.sh "$build/onnxruntime"
-  "$tenshot" plan --kit "$kit" --fusion --runs 270 --resolution 56
+  "$tenshot" plan --kit "$kit" --fusion --runs 270
   # shellcheck disable=SC2086 # words
   $prefix "$kit/measure.sh" --backend onnxruntime --node-modules "$modules" --no-perf --no-quantities
-  "$tenshot" kernels detect --kit "$kit" --rounds 40 --out "$1/rules.json"
+  "$tenshot" kernels detect --kit "$kit" --out "$1/rules.json"
   node experiments/kernels/optimised_nodes.js "$kit" "$modules" >"$1/executed.json"
 }
 
@@ -45,7 +45,7 @@ case $step in
         detect_by_kit "$data/$runtime"
       else
         # shellcheck disable=SC2086 # words
-        $prefix "$tenshot" kernels detect --runtime "$runtime" --rounds 40 --out "$data/$runtime/rules.json"
+        $prefix "$tenshot" kernels detect --runtime "$runtime" --out "$data/$runtime/rules.json"
       fi
     done
     ;;
@@ -54,8 +54,10 @@ case $step in
     build_targets measure_kernels
     /usr/bin/python3 experiments/kernels/measuring_time.py split datasets/data/networks/families.csv >"$data/split.csv"
     for runtime in $runtimes; do
+      # Kernels that were measured keep the rules by which they were, whatever was detected since.
+      [ -f "$data/$runtime/kernels_rules.json" ] || cp "$data/$runtime/rules.json" "$data/$runtime/kernels_rules.json"
       # shellcheck disable=SC2086 # words
-      $prefix "$build/experiments/measure_kernels" --runtime "$runtime" --rules "$data/$runtime/rules.json" --zoo "$zoo" \
+      $prefix "$build/experiments/measure_kernels" --runtime "$runtime" --rules "$data/$runtime/kernels_rules.json" --zoo "$zoo" \
         --split "$data/split.csv" --out "$data/$runtime" --seconds 280
     done
     ;;

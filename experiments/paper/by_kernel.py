@@ -85,7 +85,7 @@ def main():
             learned = [row for row, of in zip(rows, fold) if of != number]
             asked = [row for row, of in zip(rows, fold) if of == number]
             with tempfile.TemporaryDirectory() as temporary:
-                values = predicted(tenshot, folder / "rules.json", learned, asked, Path(temporary))
+                values = predicted(tenshot, folder / "kernels_rules.json", learned, asked, Path(temporary))
             for row, value in zip(asked, values):
                 measured = float(row["latency_ms"])
                 ratios[row["kernel"]].append(value / measured)

@@ -145,10 +145,10 @@ void add_detect_options(OptionParser& options) {
   options.text("runtime", "required, or --kit: " + joined(descriptor::runtime_names()));
   options.text("kit", "folder of test cases that a board measured (plan --kit FOLDER --fusion)");
   options.text("threads", "threads of the runtime", "1");
-  options.text("alpha", "share of the cheaper operator's time that fusing must save", "0.5");
-  options.text("rounds", "most rounds of a case; one that stays within the noise counts as not fused", "60");
+  options.text("alpha", "share of the usual operator's time that fusing must save", "0.15");
+  options.text("rounds", "most rounds of a case; one that stays within the noise counts as not fused", "100");
   options.text("channels", "of the image of the test cases", "32");
-  options.text("size", "height and width of that image", "112");
+  options.text("size", "height and width of that image", "2");
   options.texts("operators", "which operators to pair: " + joined(descriptor::testable_operators()));
   options.text("out", "required: file of the rules");
 }
@@ -170,8 +170,7 @@ nlohmann::ordered_json detected(const OptionParser& options, descriptor::FusionD
   if (options.has("kit")) {
     const MeasuredCases measured = measured_cases(options.get("kit"), options.has("quiet"));
     detection.image = measured.image;
-    detection.drift_ms = measured.drift_ms;
-    detection.most_rounds = std::min(detection.most_rounds, measured.rounds);
+    detection.least_rounds = detection.most_rounds = std::min(detection.most_rounds, measured.rounds);
     findings = findings_of(options, measured.time_case, detection);
     findings.rules.name = measured.device;
     return to_json(findings);
@@ -201,7 +200,7 @@ void detect(const Arguments& arguments) {
   }
   detection.alpha = share(options, "alpha");
   detection.most_rounds = options.integer("rounds", detection.least_rounds);
-  detection.image = {options.integer("channels", 1), options.integer("size", 8)};
+  detection.image = {options.integer("channels", 1), options.integer("size", 2)};
   FileRoles files;
   if (options.has("kit")) files.reads_kit("--kit", options.get("kit"));
   files.writes("--out", out);

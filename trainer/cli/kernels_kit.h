@@ -15,8 +15,7 @@ void write_fusion_kit(const OptionParser& options, Outcome& outcome);
 struct MeasuredCases {
   std::string device;  ///< the board's backend and settings
   descriptor::CaseImage image;
-  int rounds = 0;       ///< that its runs make
-  double drift_ms = 0;  ///< see descriptor::FusionDetectionOptions
+  int rounds = 0;  ///< that its runs make
   descriptor::TimeCase time_case;
 };
 
