@@ -260,7 +260,8 @@ TEST_F(KernelsVerb, EachLearnerTrainsPredictsEvaluatesAndExports) {
   }
   const Outcome none = run("tenshot kernels train --learner oracle --kernels " + kernels + " --out " + device);
   EXPECT_EQ(none.exit_code, 1);
-  EXPECT_NE(none.err.find("there are: forest, small-forest, boosted, small-boosted, lasso"), std::string::npos) << none.err;
+  EXPECT_NE(none.err.find("there are: forest, small-forest, boosted, small-boosted, lasso"), std::string::npos)
+      << none.err;
   // A kind without rows is named, and the interval is wider than that of what was measured.
   const Outcome predicted = run("tenshot predict --predictor " + device + " " + file("small.onnx"));
   EXPECT_NE(predicted.err.find("relu"), std::string::npos) << predicted.err;
