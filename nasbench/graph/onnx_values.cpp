@@ -1,6 +1,7 @@
 #include "nasbench/graph/onnx_values.h"
 
-#include <google/protobuf/unknown_field_set.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/wire_format_lite.h>
 
 #include <algorithm>
 #include <cmath>
@@ -214,21 +215,29 @@ std::vector<std::int64_t> integers_attribute(const onnx::NodeProto& node, const 
   return {found->ints().begin(), found->ints().end()};
 }
 
-std::vector<std::string> newer_fields(const google::protobuf::Message& message, int number) {
+std::vector<std::string> newer_fields(const google::protobuf::MessageLite& message, int number) {
+  using google::protobuf::internal::WireFormatLite;
+  const std::string bytes = message.SerializePartialAsString();
+  google::protobuf::io::CodedInputStream stream(reinterpret_cast<const std::uint8_t*>(bytes.data()),
+                                                static_cast<int>(bytes.size()));
   std::vector<std::string> found;
-  const google::protobuf::UnknownFieldSet& fields = message.GetReflection()->GetUnknownFields(message);
-  for (int i = 0; i < fields.field_count(); ++i) {
-    const google::protobuf::UnknownField& field = fields.field(i);
-    const bool has_bytes = field.type() == google::protobuf::UnknownField::TYPE_LENGTH_DELIMITED;
-    if (field.number() == number && has_bytes) found.push_back(field.length_delimited());
+  while (const std::uint32_t tag = stream.ReadTag()) {
+    const bool has_bytes = WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED;
+    if (WireFormatLite::GetTagFieldNumber(tag) != number || !has_bytes) {
+      if (!WireFormatLite::SkipField(&stream, tag)) break;
+    } else if (!WireFormatLite::ReadBytes(&stream, &found.emplace_back())) {
+      break;
+    }
   }
   return found;
 }
 
-std::string function_name(const google::protobuf::Message& message, const std::string& domain, const std::string& name,
-                          int overload_field) {
+std::string function_name(const google::protobuf::MessageLite& message, const std::string& domain,
+                          const std::string& name, int overload_field) {
   std::string full = domain + " " + name;
-  for (const std::string& overload : newer_fields(message, overload_field)) full += " " + overload;
+  for (const std::string& overload : newer_fields(message, overload_field)) {
+    if (!overload.empty()) full += " " + overload;
+  }
   return full;
 }
 

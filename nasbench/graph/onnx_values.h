@@ -66,11 +66,11 @@ double real_attribute(const onnx::NodeProto& node, const char* name, double othe
 std::string text_attribute(const onnx::NodeProto& node, const char* name, const char* otherwise);
 std::vector<std::int64_t> integers_attribute(const onnx::NodeProto& node, const char* name);
 
-/// What `message` has in a field that libonnx 1.12 does not know, each time it stands there.
-std::vector<std::string> newer_fields(const google::protobuf::Message& message, int number);
+/// What `message` has in a field that some versions of libonnx do not know, each time it stands there.
+std::vector<std::string> newer_fields(const google::protobuf::MessageLite& message, int number);
 /// The name of a function, or of that which a node calls: functions of one domain and name may differ by an overload,
 /// which stands in a field of that number.
-std::string function_name(const google::protobuf::Message& message, const std::string& domain, const std::string& name,
-                          int overload_field);
+std::string function_name(const google::protobuf::MessageLite& message, const std::string& domain,
+                          const std::string& name, int overload_field);
 
 }  // namespace tenshot::nasbench
