@@ -17,7 +17,7 @@ names=${*:-pooling pooling_help single_device ablation samples_clones look_up le
   structured structured_ceiling structured_families structured_ablation structured_search structured_own
   structured_descriptor structured_descriptor_search maple_edge_ablation
   maple_edge_descriptor maple_edge_modes maple_edge_modes_search maple_edge_pools maple_edge_search
-  maple_edge_descriptor_search fbnet ofa fbnet_measured memory cold_pool cold_pool_cells cold_pool_new_space}
+  maple_edge_descriptor_search fbnet ofa fbnet_measured memory cold_pool cold_pool_cells cold_pool_new_space cold_storage}
 
 # keep SPEC: what a run of it has made, as the page of the spec.
 keep() {

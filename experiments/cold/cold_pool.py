@@ -21,7 +21,7 @@ STRATEGIES = {"onednn-planned": ("planned", "planned", 2), "onednn-warm": ("warm
               "onednn-preferred": ("preferred", "none", 0), "onednn-compiled": ("compiled", "planned", 0)}
 REPETITIONS = 3  # of each stage
 STARTS = 6       # of each plan, networks and strategies in turn
-ROUNDS = 3       # of ONNX Runtime's kit, one start each (cold_pool.sh)
+KIT_STARTS = 3   # in each round of ONNX Runtime's kit (cold_pool.sh), of which it says the median
 FIELDS = ["network", "strategy", "start", "cold_ms", "start_ms", "prepare_ms", "wait_ms", "execute_ms"]
 
 
@@ -98,12 +98,12 @@ def engine_starts(folder):
 
 
 def kit_starts(folder):
-    """The same of ONNX Runtime's kits, one start a round."""
-    starts = {}
+    """{runtime: {network: [ms of each round]}} of ONNX Runtime's kits."""
+    rounds = {}
     for device in sorted(folder.glob("round_*/*/cold.csv")):
         for row in rows_of(device):
-            starts.setdefault(device.parent.name, {}).setdefault(row["architecture"], []).append(float(row["cold_ms"]))
-    return starts
+            rounds.setdefault(device.parent.name, {}).setdefault(row["architecture"], []).append(float(row["cold_ms"]))
+    return rounds
 
 
 def write_device(folder, document, rows):
@@ -129,8 +129,9 @@ def pool(tenshot, work, out):
         of_machine = devices["libtorch-eager_t1_b1_cold"][0]
         for name, networks in kit_starts(folder).items():
             document = json.loads((folder / "round_1" / name / "device.json").read_text())
-            document["environment"].update({"rounds": ROUNDS, "starts": ROUNDS})
-            devices[name] = document, starts_table(networks)
+            rounds = len(list(folder.glob(f"round_*/{name}")))
+            document["environment"].update({"rounds": rounds, "starts": rounds * KIT_STARTS})
+            devices[name] = document, starts_table(networks, KIT_STARTS)
         for name, networks in engine_starts(folder / "engine").items():
             kernels, cache, _ = STRATEGIES[name]
             document = {**of_machine, "id": name, "runtime": name}
@@ -149,9 +150,10 @@ def pool(tenshot, work, out):
              Path(checked) / "pool.tenshot"])
 
 
-def starts_table(networks):
-    return [{"architecture": network, "cold_ms": round(statistics.median(own), 4), "stddev_ms": round(spread(own), 4),
-             "runs": len(own)} for network, own in networks.items()]
+def starts_table(networks, starts=1):
+    """Of rounds of so many starts each."""
+    return [{"architecture": network, "cold_ms": round(statistics.median(own), 4), "stddev_ms": round(spread(own), 4) if len(own) > 1 else "",
+             "runs": len(own) * starts} for network, own in networks.items()]
 
 
 def onednn_version():
@@ -183,9 +185,12 @@ def card(work, out):
             tables = [{row["architecture"]: float(row["cold_ms"]) for row in rows_of(table)}
                       for table in (folder / "first" / again.parent.name / "cold.csv", again)]
             print(f"| {rate} MB/s | `{again.parent.name}` | {agreeing(*tables)} |")
-        for name, networks in {**kit_starts(folder), **engine_starts(folder / "engine")}.items():
-            halves = [{network: statistics.median(own[half::2]) for network, own in networks.items()} for half in (0, 1)]
-            print(f"| {rate} MB/s | `{name}`, every other start | {agreeing(*halves)} |")
+        for what, found in (("its two rounds", kit_starts(folder)), ("every other start", engine_starts(folder / "engine"))):
+            for name, networks in found.items():
+                if len(next(iter(networks.values()))) < 2:
+                    continue
+                halves = [{network: statistics.median(own[half::2]) for network, own in networks.items()} for half in (0, 1)]
+                print(f"| {rate} MB/s | `{name}`, {what} | {agreeing(*halves)} |")
 
 
 if __name__ == "__main__":

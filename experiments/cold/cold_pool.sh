@@ -15,6 +15,8 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
 . experiments/set_up.sh
+# shellcheck source=experiments/cold/storage.sh
+. experiments/cold/storage.sh
 # shellcheck disable=SC2046 # a list of words
 install_missing libdnnl-dev libopencv-dev libfuse3-dev fuse3 $(node_packages)
 build_targets tenshot throttled_storage
@@ -57,17 +59,7 @@ fi
 
 # One storage, mounted while its runtimes are measured; what is measured of it is kept under $work/RATE.
 storage=$work/storage
-unmount() { ! mountpoint -q "$storage" || fusermount3 -u "$storage"; }
-trap unmount EXIT
-mount_storage() { # rate
-  unmount
-  mkdir -p "$storage" "/dev/shm/tenshot-storage"
-  local promptly=""
-  if chrt -f 20 true 2>/dev/null; then promptly="chrt -f 20"; fi
-  # shellcheck disable=SC2086 # a list of words
-  setsid $promptly taskset -c 0 "$build/experiments/throttled_storage" --rate "$1" /dev/shm/tenshot-storage "$storage" &
-  until mountpoint -q "$storage"; do sleep .1; done
-}
+trap 'unmount_storage "$storage"' EXIT
 collect() { # runtime, list of networks, starts, folder that keeps it
   [ ! -f "$4/$1_t1_b1_cold/device.json" ] || return 0
   # shellcheck disable=SC2086 # a list of words
@@ -83,24 +75,24 @@ onnxruntime() { # level, round, folder
   rm -rf "$kit"
   cp -r "$work/kit" "$kit"
   # shellcheck disable=SC2086 # a list of words
-  $priority "$kit/measure.sh" --backend onnxruntime --threads 1 --optimization "$1" --cold 1 --no-perf --no-quantities \
+  $priority "$kit/measure.sh" --backend onnxruntime --threads 1 --optimization "$1" --cold 3 --no-perf --no-quantities \
     --node-modules "$build/onnxruntime/node_modules"
   "$tenshot" dataset import --kit "$kit" --quantity cold --id "$id" --out "$3/round_$2"
   rm -rf "$kit"
 }
 
 for rate in $rates; do
-  mount_storage "$rate"
+  mount_storage "$storage" "$rate"
   for runtime in libtorch-eager opencv-dnn libtorch-frozen; do
     collect $runtime $names 3 "$work/$rate/first"
     collect $runtime "$repeated" 3 "$work/$rate/again"
   done
-  for round in 1 2 3; do
+  for round in 1 2; do
     for level in all basic; do onnxruntime $level $round "$work/$rate"; done
   done
 done
 for rate in $rates; do
-  mount_storage "$rate"
+  mount_storage "$storage" "$rate"
   # shellcheck disable=SC2086 # a list of words
   $priority /usr/bin/python3 experiments/cold/cold_pool.py engine "$tenshot" "$work/models" $names "$work/$rate/engine" "$storage/engine"
 done

@@ -24,7 +24,7 @@ def ranks(values):
 
 def main(pool, train, test):
     print("| device-runtime | within ±10 %, percent | Spearman's ρ | median spread of a network's starts |\n|---|---|---|---|")
-    for folder in sorted(Path(pool).glob("*_cold")):
+    for folder in sorted(Path(pool).glob("*mbs")):
         with (folder / "cold.csv").open() as file:
             rows = [(float(row["cold_ms"]), float(row["warm_ms"]), float(row["stddev_ms"]))
                     for row in csv.DictReader(file) if row.get("warm_ms") and row["stddev_ms"]]
