@@ -166,6 +166,10 @@ def agreeing(first, again):
     return f"{len(ratios)} | {sum(abs(ratio - 1) <= .1 for ratio in ratios) / len(ratios):.0%}"
 
 
+def spread_of(spreads):
+    return f"{100 * statistics.median(spreads):.1f} %" if spreads else "–"
+
+
 def card(work, out):
     print("| device-runtime | networks | cold | load | prepare | first | warm | spread |\n|---|---|---|---|---|---|---|---|")
     for device in sorted(out.glob("*/device.json")):
@@ -177,7 +181,7 @@ def card(work, out):
 
         spreads = [float(row["stddev_ms"]) / float(row["cold_ms"]) for row in rows if row.get("stddev_ms")]
         print(f"| `{device.parent.name}` | {len(rows)} | {median('cold_ms')} | {median('load_ms')} | {median('prepare_ms')} | "
-              f"{median('first_ms')} | {median('warm_ms', 2)} | {100 * statistics.median(spreads):.1f} % |")
+              f"{median('first_ms')} | {median('warm_ms', 2)} | {spread_of(spreads)} |")
     print("\n| storage | runtime | networks | within 10 % of each other |\n|---|---|---|---|")
     for rate in rates_of(work):
         folder = work / str(rate)
