@@ -21,7 +21,7 @@ cd "$(dirname "$0")/../.."
 install_missing libdnnl-dev libopencv-dev libfuse3-dev fuse3 $(node_packages)
 build_targets tenshot throttled_storage
 out=$(realpath datasets/data/cold)
-work=$(realpath -m "$build/experiments/cold_pool")
+work=$(realpath -m "$build/experiments/cold_starts")
 priority=${TENSHOT_PRIORITY:-}
 rates=${*:-100 200 400}
 zoo=$build/networks
