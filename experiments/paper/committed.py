@@ -324,7 +324,7 @@ def li_figures_4_and_6(networks):
 
 def nnv12_figure_2():
     rows = []
-    for folder in sorted((DATA / "cold").glob("*_cold")):
+    for folder in sorted((DATA / "cold").glob("*mbs")):
         starts = [row for row in read(folder / "cold.csv") if row.get("warm_ms")]
         if not starts:
             continue
