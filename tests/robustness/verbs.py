@@ -76,7 +76,7 @@ VERBS = [
          note="of an experiment"),
     Verb(["experiment", "spec.json", "--jobs", "2", "--resume", "--out", "o/results"], ["o/results/results.csv"]),
     Verb(["network", "generate", "--count", "4", "--seed", "1", "--out", "o/models"], ["o/models"]),
-    Verb(["kernels", "detect", "--runtime", "libtorch-eager", "--channels", "4", "--size", "16", "--rounds", "5",
+    Verb(["kernels", "detect", "--runtime", "libtorch-eager", "--channels", "4", "--size", "16", "--rounds", "8",
           "--operators", "relu,batch_norm", "--out", "o/rules.json"], ["o/rules.json"], meaning=rules),
     Verb(["cold", "measure", "small/small.onnx", "--repetitions", "1", "--out", "o/stages.json"], ["o/stages.json"],
          meaning=stages, needs="oneDNN"),
