@@ -61,10 +61,10 @@ struct FusionFindings {
 /// Finds out by test cases what a runtime fuses, after Zhang et al. (MobiSys 2021, §4.1): every two operators in a row,
 /// then, where operators fuse, whether they do so at a fork and at a join. Where the paper compares a pair with its
 /// operators alone (Inequality 1), each case here is two networks of the same operators, so that calls, ends and
-/// layouts cancel. Pairs with a pool, which nothing fuses with, are controls:
-/// what is under twice the 95th percentile of what they seem to save is not taken for fusion. Undecided pairs count as
-/// not fused. At a join where either branch would save as much, the first is taken. `go_on` is asked before each case;
-/// throws Interrupted once it says no, InputError where options are out of range or no operator can be timed.
+/// layouts cancel. Pairs with a pool, which nothing fuses with, are controls: what is under twice the 95th percentile
+/// of what they seem to save is not taken for fusion. Undecided pairs count as not fused. At a join where either branch
+/// would save as much, the first is taken. `go_on` is asked before each case; throws Interrupted once it says no,
+/// InputError where options are out of range or no operator can be timed.
 FusionFindings detect_fusion(const TimeCase& time_case, const FusionDetectionOptions& options,
                              const std::function<bool()>& go_on = {});
 

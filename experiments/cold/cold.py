@@ -158,18 +158,22 @@ def touch_memory(model):
     run(["dd", "if=/dev/zero", "of=/dev/null", f"bs={4 * model.stat().st_size + (256 << 20)}", "count=1"])
 
 
+def start_onnxruntime(runner, model, said, optimization="all"):
+    """What a start of ONNX Runtime says by a kit's runner for node, the page cache of the model's file dropped before."""
+    touch_memory(model)
+    with model.open("rb") as file:
+        os.fsync(file.fileno())
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+    subprocess.run(["node", runner, model, "10", "0", said, "1", "1x3x224x224"], check=True, capture_output=True,
+                   env={**os.environ, "TENSHOT_COLD": "1", "TENSHOT_OPTIMIZATION": optimization})
+    return json.loads(said.read_text())
+
+
 def onnxruntime(runner, exports, out, network):
-    """Starts of ONNX Runtime by a kit's runner for node, the page cache of the model's file dropped before each."""
     model, said = exports / f"{network}.onnx", out / "work" / "onnxruntime.json"
     done = {int(row["round"]) for row in rows_of(out / "onnxruntime.csv") if row["network"] == network}
     for number in set(range(ROUNDS)) - done:
-        touch_memory(model)
-        with model.open("rb") as file:
-            os.fsync(file.fileno())
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-        subprocess.run(["node", runner, model, "10", "0", said, "1", "1x3x224x224"], check=True, capture_output=True,
-                       env={**os.environ, "TENSHOT_COLD": "1"})
-        start = json.loads(said.read_text())
+        start = start_onnxruntime(runner, model, said)
         fields = ["cold_ms", "load_ms", "prepare_ms", "first_ms", "warm_ms"]
         append(out / "onnxruntime.csv", ["network", "round"] + fields,
                {"network": network, "round": number, **{field: round(start[field], 3) for field in fields}})

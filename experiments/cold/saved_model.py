@@ -4,17 +4,13 @@
     saved_model.py page FOLDER                             FOLDER/README.md of its starts.csv
 """
 import json
-import os
 import shutil
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 
-from cold import append, geometric_mean, header, line, rows_of, run, touch_memory
+from cold import ROUNDS, STARTS, append, geometric_mean, header, line, rows_of, run, start_onnxruntime
 
-ROUNDS = 7
-STARTS = 5  # by which a plan is corrected
 RUNNER = "datasets/kit/board/run_onnx.js"
 SAVE = """
 const ort = require(require('path').resolve(process.env.TENSHOT_NODE_MODULES, 'onnxruntime-node'));
@@ -23,16 +19,6 @@ ort.InferenceSession.create(model, { executionProviders: ['cpu'], intraOpNumThre
   graphOptimizationLevel: 'all' }).catch((error) => { console.error(error.message); process.exitCode = 1; });
 """
 FIELDS = ["network", "start", "round", "cold_ms", "load_ms", "prepare_ms", "first_ms"]
-
-
-def onnxruntime(model, optimization, said):
-    touch_memory(model)
-    with model.open("rb") as file:
-        os.fsync(file.fileno())
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    subprocess.run(["node", RUNNER, model, "0", "0", said, "1", "1x3x224x224"], check=True, capture_output=True,
-                   env={**os.environ, "TENSHOT_COLD": "1", "TENSHOT_OPTIMIZATION": optimization})
-    return json.loads(said.read_text())
 
 
 def engine(tenshot, plan):
@@ -55,8 +41,8 @@ def measure(tenshot, given, storage, table):
     run([tenshot, "cold", "measure", model, "--out", folder / "stages.json"])
     run([tenshot, "cold", "plan", folder / "stages.json", "--preparing-cores", "0", "--starts", str(STARTS), "--out", plan])
     run([tenshot, "cold", "run", plan])  # makes the file of its weights
-    starts = {"ONNX Runtime": lambda: onnxruntime(model, "all", said),
-              "ONNX Runtime, saved model": lambda: onnxruntime(saved, "disabled", said),
+    starts = {"ONNX Runtime": lambda: start_onnxruntime(RUNNER, model, said),
+              "ONNX Runtime, saved model": lambda: start_onnxruntime(RUNNER, saved, said, "disabled"),
               "planned, one core": lambda: engine(tenshot, plan)}
     table.parent.mkdir(parents=True, exist_ok=True)
     for number in range(ROUNDS):

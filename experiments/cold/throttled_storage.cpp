@@ -23,21 +23,22 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// One request after the other, each as long as its bytes take: what is busy at a request's coming delays it.
+/// Serves one request after the other, each for as long as its bytes take. A request that comes while an earlier one
+/// is served waits for it.
 class Throttle {
  public:
-  void set_rate(double megabytes_s) { bytes_ns_ = megabytes_s * 1e6 / 1e9; }
+  void set_rate(double megabytes_s) { bytes_per_ns_ = megabytes_s * 1e6 / 1e9; }
 
   /// Returns once `bytes` have come from the storage. What a sleep oversleeps is not added to the next request that
   /// waits.
   void wait_for(std::size_t bytes) {
-    const auto takes = std::chrono::nanoseconds(static_cast<std::int64_t>(static_cast<double>(bytes) / bytes_ns_));
+    const auto takes = std::chrono::nanoseconds(static_cast<std::int64_t>(static_cast<double>(bytes) / bytes_per_ns_));
     busy_until_ = std::max(busy_until_, Clock::now()) + takes;
     std::this_thread::sleep_until(busy_until_);
   }
 
  private:
-  double bytes_ns_ = 0;
+  double bytes_per_ns_ = 0;
   Clock::time_point busy_until_;
 };
 

@@ -319,7 +319,7 @@ std::vector<OnnxValue> OnnxGraphReader::scan(const onnx::NodeProto& node, const 
 
 bool OnnxGraphReader::read_function(const onnx::NodeProto& node, const Inputs& inputs) {
   if (functions_.empty()) return false;
-  const auto function = functions_.find(function_name(node, node.domain(), node.op_type(), 8));
+  const auto function = functions_.find(function_name(node, node.domain(), node.op_type(), overload_of_node));
   if (function == functions_.end()) return false;
   std::vector<OnnxValue> arguments;
   for (const OnnxValue* input : inputs) {

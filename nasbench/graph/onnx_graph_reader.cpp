@@ -83,7 +83,7 @@ Network OnnxGraphReader::read() {
   for (onnx::FunctionProto& function : file_.functions) {
     for (onnx::NodeProto& node : *function.mutable_node()) clear_own_domain(node);
     const std::string domain = function.domain() == "ai.onnx" ? "" : function.domain();
-    functions_[function_name(function, domain, function.name(), 13)].proto = &function;
+    functions_[function_name(function, domain, function.name(), overload_of_function)].proto = &function;
   }
   for (const std::size_t index : execution_order(nodes, given)) {
     try {

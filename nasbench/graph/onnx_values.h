@@ -68,6 +68,8 @@ std::vector<std::int64_t> integers_attribute(const onnx::NodeProto& node, const 
 
 /// What `message` has in a field that some versions of libonnx do not know, each time it stands there.
 std::vector<std::string> newer_fields(const google::protobuf::MessageLite& message, int number);
+/// The fields of onnx.proto that an overload stands in.
+constexpr int overload_of_node = 8, overload_of_function = 13;
 /// The name of a function, or of that which a node calls: functions of one domain and name may differ by an overload,
 /// which stands in a field of that number.
 std::string function_name(const google::protobuf::MessageLite& message, const std::string& domain,

@@ -124,8 +124,7 @@ class KernelsPredictor : public Predictor {
         {"trees", {"exp(base + sum over the trees of the leaf's value)", "forests"}},
         {"line and trees",
          {"max(line.least_ms, line.intercept + line.slope * the first features) times exp(trees.base + sum over the "
-          "trees of "
-          "the leaf's value), of which the features are the last ones and the line",
+          "trees of the leaf's value), of which the features are the last ones and the line",
           "boosted"}},
         {"lasso", {"max(least_ms, intercept + slope * features)", "lines"}},
         {"perceptron",
