@@ -3,7 +3,7 @@
 # experiments/networks/own_networks.sh and its splits, on the four runtimes whose operators were measured. Keeps
 # experiments/networks/profiled_networks. An interrupted run goes on.
 #
-#   experiments/networks/profiled_networks.sh [splits, "1 2 3 4 5" unless said]
+#   experiments/networks/profiled_networks.sh [splits, "1 2 3 4 5 6 7" unless said]
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 # shellcheck source=experiments/set_up.sh disable=SC2119
@@ -12,7 +12,7 @@ install_missing
 build_targets tenshot
 work=$build/experiments/profiled_networks
 results=experiments/networks/profiled_networks
-splits=${1:-1 2 3 4 5}
+splits=${1:-1 2 3 4 5 6 7}
 mkdir -p "$work" "$results"
 for split in $splits; do
   /usr/bin/python3 experiments/networks/own_networks.py split datasets/data/networks "$split" experiments/networks/profiled_networks.json \

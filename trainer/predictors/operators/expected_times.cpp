@@ -8,7 +8,6 @@
 #include <unordered_set>
 #include <utility>
 
-#include "trainer/predictors/operators/operator_process.h"
 #include "trainer/predictors/operators/operator_times.h"
 
 namespace tenshot::trainer::operators {
@@ -17,9 +16,8 @@ namespace {
 using Eigen::Index;
 using nasbench::OperatorSpecification;
 
-constexpr std::size_t most_timed = 800;  ///< operators that the process is conditioned on; more take longer
-constexpr std::size_t few = 1000;        ///< operators that trees learn little from
-constexpr std::size_t most = 6000;       ///< that they learn from
+constexpr std::size_t few = 1000;   ///< operators that trees learn little from
+constexpr std::size_t most = 6000;  ///< that they learn from
 
 template <class T>
 std::vector<T> evenly(const std::vector<T>& all, std::size_t count) {
@@ -57,15 +55,15 @@ std::optional<OperatorSpecification> resized(OperatorSpecification operation, do
   return operation;
 }
 
-/// What operators take by the library's expectation, log ms, and how the library's devices differ from it: a column for
-/// each device, for one whose operators were learned another one of its linear costs; each times the root of the
-/// device's weight.
+double log_time(double ms) { return std::log(std::max(ms, 0.0) + least_operator_ms); }
+
+/// What operators take by the library's expectation, and what trees see of them.
 struct Expected {
   Eigen::VectorXd log_ms;
-  OperatorPoints points;
+  /// For each operator tree_features(), how much longer it takes on each device of the library, for one whose operators
+  /// were learned once more by its linear costs, each times the root of the device's weight, and log_ms.
+  std::vector<float> rows;
 };
-
-double log_time(double ms) { return std::log(std::max(ms, 0.0) + least_operator_ms); }
 
 Expected expect(const FeatureMap& map, const CostLibrary& library, const Eigen::VectorXd& costs_ms,
                 const std::vector<OperatorSpecification>& operators) {
@@ -74,27 +72,40 @@ Expected expect(const FeatureMap& map, const CostLibrary& library, const Eigen::
   Expected expected{Eigen::VectorXd(count), {}};
   for (Index o = 0; o < count; ++o) {
     const OperatorSpecification& operation = operators[static_cast<std::size_t>(o)];
-    const Eigen::VectorXd features = features_of_operator(map, operation), shape = shape_coordinates(operation);
-    expected.log_ms[o] = log_time(features.dot(costs_ms));
-    std::vector<double> differences;
+    const Eigen::VectorXd features = features_of_operator(map, operation);
+    const double log_ms = expected.log_ms[o] = log_time(features.dot(costs_ms));
+    const std::vector<float> shape = tree_features(operation);
+    expected.rows.insert(expected.rows.end(), shape.begin(), shape.end());
     for (std::size_t d = 0; d < library.devices(); ++d) {
       const auto device = static_cast<Index>(d);
       const auto differ = [&](Index begin) {
         const double relative = library.costs.row(device).head(width).dot(features.segment(begin, width));
-        differences.push_back(roots[device] * (log_time(library.median_ms[device] * relative) - expected.log_ms[o]));
+        const double longer = log_time(library.median_ms[device] * relative) - log_ms;
+        expected.rows.push_back(static_cast<float>(roots[device] * longer));
       };
       differ(0);
       if (library.block_of(d) > 0) differ(library.begin_of(d));
     }
-    if (o == 0) {
-      expected.points.shapes.resize(count, shape.size());
-      expected.points.elsewhere.resize(count, static_cast<Index>(differences.size()));
-    }
-    expected.points.shapes.row(o) = shape;
-    expected.points.elsewhere.row(o) =
-        Eigen::Map<const Eigen::RowVectorXd>(differences.data(), static_cast<Index>(differences.size()));
+    expected.rows.push_back(static_cast<float>(log_ms));
   }
   return expected;
+}
+
+/// Boosted trees of how much longer operators take than expected, whose rows are those of Expected. Operators count as
+/// the root of their time: sums hang on the long ones.
+TreeEnsemble boosted_trees(const std::vector<float>& rows, const std::vector<double>& ms,
+                           const Eigen::VectorXd& longer) {
+  TreeOptions options;
+  options.trees = 4;
+  options.rounds = 150;
+  options.learning_rate = 0.1;
+  options.depth = 4;
+  options.smallest_leaf = 3;
+  options.row_share = 0.7;
+  options.feature_share = 0.5;
+  std::vector<double> weights;
+  for (const double time : ms) weights.push_back(std::sqrt(time + least_operator_ms));
+  return train_trees(rows, rows.size() / ms.size(), {longer.data(), longer.data() + longer.size()}, weights, options);
 }
 
 }  // namespace
@@ -130,19 +141,15 @@ std::vector<OperatorSpecification> operators_to_learn(const datasets::Pool& pool
 std::vector<double> expected_times(const FeatureMap& map, const CostLibrary& library, const OwnOperators& own,
                                    const Eigen::VectorXd& costs_ms,
                                    const std::vector<OperatorSpecification>& operators) {
-  const std::vector<double> timed_ms = evenly(own.latency_ms, most_timed);
-  Expected timed = expect(map, library, costs_ms, evenly(own.operators, most_timed));
-  const Eigen::Map<const Eigen::VectorXd> own_ms(timed_ms.data(), timed.log_ms.size());
-  const Eigen::VectorXd beside = own_ms.unaryExpr(&log_time) - timed.log_ms;
-  const Eigen::RowVectorXd centre = timed.points.elsewhere.colwise().mean();
-  timed.points.elsewhere.rowwise() -= centre;
-  const OperatorProcess process(std::move(timed.points), beside);
-  Expected all = expect(map, library, costs_ms, operators);
-  all.points.elsewhere.rowwise() -= centre;
-  const Eigen::VectorXd log_ms = all.log_ms + process.predict(all.points);
+  const Expected timed = expect(map, library, costs_ms, own.operators);
+  const Eigen::Map<const Eigen::VectorXd> own_ms(own.latency_ms.data(), timed.log_ms.size());
+  const TreeEnsemble trees = boosted_trees(timed.rows, own.latency_ms, own_ms.unaryExpr(&log_time) - timed.log_ms);
+  const Expected all = expect(map, library, costs_ms, operators);
+  const std::size_t width = all.rows.size() / operators.size();
   std::vector<double> ms;
   for (std::size_t o = 0; o < operators.size(); ++o) {
-    const double alone = std::exp(log_ms[static_cast<Index>(o)]) - least_operator_ms;
+    const double log_ms = all.log_ms[static_cast<Index>(o)] + trees.predict(all.rows.data() + o * width);
+    const double alone = std::exp(log_ms) - least_operator_ms;
     ms.push_back(std::max(alone, 0.0) * own.timed_share(operators[o]));
   }
   return ms;

@@ -15,9 +15,9 @@ namespace tenshot::trainer::operators {
 /// rows, and of `own`; where these are few, also operators like `own` of other resolutions and numbers of channels.
 std::vector<nasbench::OperatorSpecification> operators_to_learn(const datasets::Pool& pool, const OwnOperators& own);
 
-/// What operators take on a new device, ms: a process over the times of `own` (OperatorProcess) that starts from what
-/// `costs_ms` expects of each, [features of the map], and knows how the devices of `library` differ from that. Of
-/// operators that are executed on their own only sometimes, the mean. `own` has at least one operator.
+/// What operators take on a new device, ms: boosted trees over the times of `own` correct what `costs_ms` expects of
+/// each, [features of the map], and see how the devices of `library` differ from that. Of operators that are executed
+/// on their own only sometimes, the mean. `own` and `operators` have at least one operator.
 std::vector<double> expected_times(const FeatureMap& map, const CostLibrary& library, const OwnOperators& own,
                                    const Eigen::VectorXd& costs_ms,
                                    const std::vector<nasbench::OperatorSpecification>& operators);

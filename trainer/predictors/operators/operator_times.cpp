@@ -80,11 +80,22 @@ TreeEnsemble operator_trees(const std::vector<float>& rows, const std::vector<do
   options.learning_rate = 0.08;
   options.depth = depth;
   options.row_share = 0.7;
-  return train_trees(rows, tree_feature_count(), log_ms, {}, options);
+  return train_trees(rows, rows.size() / log_ms.size(), log_ms, {}, options);
 }
 
-double operator_ms(const TreeEnsemble& trees, const OperatorSpecification& operation) {
-  return std::max(std::exp(trees.predict(tree_features(operation).data())) - least_operator_ms, 0.0);
+double OperatorTimes::log_linear(const Eigen::VectorXd& features) const {
+  return std::log(unit_ms * std::max(features.dot(costs), 0.0) + least_operator_ms);
+}
+
+double OperatorTimes::operator_ms(const OperatorSpecification& operation, const Eigen::VectorXd& features) const {
+  std::vector<float> row = tree_features(operation);
+  double log_ms = 0;
+  if (unit_ms > 0) {
+    log_ms = log_linear(features);
+    row.push_back(static_cast<float>(log_ms));
+  }
+  log_ms += trees.predict(row.data());
+  return std::max(std::exp(log_ms) - least_operator_ms, 0.0);
 }
 
 double OperatorTimes::efficiency(const OperatorSpecification& operation, const Eigen::VectorXd& features) const {
@@ -92,7 +103,7 @@ double OperatorTimes::efficiency(const OperatorSpecification& operation, const E
   const GroupTimes known = group < groups.size() ? groups[group] : GroupTimes::unknown;
   if (known == GroupTimes::unknown) return 1;
   if (known == GroupTimes::elsewhere) return 0;
-  const double learned = per_ms * operator_ms(trees, operation) + per_operator;
+  const double learned = per_ms * operator_ms(operation, features) + per_operator;
   const double ratio = (learned + nothing) / (std::max(features.dot(costs), 0.0) + nothing);
   return std::clamp(ratio, 1 / most_efficiency, most_efficiency);
 }
@@ -182,7 +193,7 @@ OperatorTimes OperatorMeasurements::learn(std::size_t device, const std::vector<
   Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(static_cast<Index>(measured.size()), 3);
   Eigen::VectorXd ms(static_cast<Index>(operators_.size()));
   for (std::size_t o = 0; o < operators_.size(); ++o) {
-    ms[static_cast<Index>(o)] = occurs[o] ? operator_ms(times.trees, operators_[o]) : 0;
+    ms[static_cast<Index>(o)] = occurs[o] ? times.operator_ms(operators_[o], {}) : 0;
   }
   Eigen::VectorXd relative(static_cast<Index>(measured.size()));
   for (Index i = 0; i < sums.rows(); ++i) {

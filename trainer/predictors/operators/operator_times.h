@@ -24,8 +24,11 @@ enum class GroupTimes : std::uint8_t {
 /// Costs are linear in measures of an operator (operator_groups.h); an operator that is narrow, large or of another
 /// kernel than most takes another multiple of its linear costs, and trees say which.
 struct OperatorTimes {
-  std::string device;       ///< its id
-  TreeEnsemble trees;       ///< log(ms + least_operator_ms) from tree_features()
+  std::string device;  ///< its id
+  /// log(ms + least_operator_ms) from tree_features(). Where there is a `unit_ms`, how far that is above the logarithm
+  /// of the same of its linear costs, which are one more feature, the last.
+  TreeEnsemble trees;
+  double unit_ms = 0;       ///< ms in the unit of the costs where trees start from linear costs; 0 where they do not
   double per_ms = 0;        ///< what a network takes is base + Σ over its timed operators of per_ms · ms +
   double per_operator = 0;  ///< per_operator, in units of the device's median latency
   double base = 0;
@@ -36,6 +39,10 @@ struct OperatorTimes {
   /// differ more than tenfold, such as a ReLU and a hard swish of integers. 10 in files of earlier versions.
   double most_efficiency = 1000;
 
+  /// The logarithm of an operator's linear costs, in ms, and least_operator_ms. There is a `unit_ms`.
+  double log_linear(const Eigen::VectorXd& features) const;
+  /// What the operator takes by the trees, ms, where `features` are its features of one block.
+  double operator_ms(const nasbench::OperatorSpecification& operation, const Eigen::VectorXd& features) const;
   /// What the features of an operator are to be multiplied with, so that their costs say what it was learned to take. 1
   /// where its group is unknown, and 0 where it has no time of its own.
   double efficiency(const nasbench::OperatorSpecification& operation, const Eigen::VectorXd& features) const;
@@ -58,11 +65,9 @@ constexpr double least_operator_ms = 1e-3;  ///< a clock tells no smaller times 
 std::size_t tree_feature_count();
 /// The operator's group and function, window, stride, channels, positions, arithmetic and bytes, as trees see them.
 std::vector<float> tree_features(const nasbench::OperatorSpecification& operation);
-/// Trees of log(ms + least_operator_ms), whose rows are tree_features(). `depth` is that of each; deeper ones follow
-/// times more closely, and noise too.
+/// Trees as OperatorTimes has them; `rows` has the features of each operator. `depth` is that of each; deeper ones
+/// follow times more closely, and noise too.
 TreeEnsemble operator_trees(const std::vector<float>& rows, const std::vector<double>& log_ms, int depth = 5);
-/// What the trees say of an operator, ms.
-double operator_ms(const TreeEnsemble& trees, const nasbench::OperatorSpecification& operation);
 
 /// The operators of a pool's networks, and which of them were measured on which device.
 class OperatorMeasurements {

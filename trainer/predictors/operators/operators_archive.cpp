@@ -114,6 +114,7 @@ void put_features(Archive& archive, const FeatureMap& map) {
                        {"base", times.base},
                        {"most_efficiency", times.most_efficiency},
                        {"groups", std::move(groups)}});
+    if (times.unit_ms > 0) learned.back()["unit_ms"] = times.unit_ms;
     put_trees(archive, name, times.trees.trees);
     put(archive, name + ".costs", times.costs);
   }
@@ -128,7 +129,8 @@ OperatorTimes get_operator_times(const Archive& archive, const JsonField& card, 
   OperatorTimes times;
   times.device = card.at("device").text();
   const std::string name = card.at("trees").text();
-  times.trees = get_trees(archive, name, tree_feature_count());
+  if (const auto unit = card.find("unit_ms")) times.unit_ms = unit->number(trainer::positive);
+  times.trees = get_trees(archive, name, tree_feature_count() + (times.unit_ms > 0 ? 1 : 0));
   times.trees.base = card.at("log_ms").number({-largest_log_latency, largest_log_latency});
   times.per_ms = card.at("per_ms").number(not_negative);
   times.per_operator = card.at("per_operator").number(not_negative);

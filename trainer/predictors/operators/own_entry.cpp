@@ -37,55 +37,18 @@ std::pair<Eigen::VectorXd, double> typical_of(const FeatureMap& map, const CostL
   return {costs, median({ratios.data(), ratios.data() + ratios.size()})};
 }
 
-/// Which operators are timed, what the trees say of them, and what is between that and the latencies.
-OperatorTimes learned_times(const nasbench::NetworkSpace& space, const AdaptationSet& set, const OwnOperators& own,
-                            const std::vector<OperatorSpecification>& others, const std::vector<double>& ms,
-                            double unit_ms) {
-  OperatorTimes times;
-  times.device = "this device";
-  times.groups.assign(timed_group_count(), GroupTimes::unknown);
-  for (const auto& [kind, count] : own.occurrences) {
-    GroupTimes& group = times.groups[kind.first];
-    if (group != GroupTimes::learned) group = count.second > 0 ? GroupTimes::learned : GroupTimes::elsewhere;
-  }
-  std::vector<float> rows;
-  std::vector<double> log_ms;
-  for (std::size_t o = 0; o < others.size(); ++o) {
-    const std::vector<float> row = tree_features(others[o]);
-    rows.insert(rows.end(), row.begin(), row.end());
-    log_ms.push_back(std::log(ms[o] + least_operator_ms));
-  }
-  times.trees = operator_trees(rows, log_ms, tree_depth);
-  Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(static_cast<Index>(set.architectures.size()), 3);
-  Eigen::VectorXd relative(sums.rows());
-  for (Index n = 0; n < sums.rows(); ++n) {
-    for (const OperatorSpecification& operation : space.operator_list(set.architectures[static_cast<std::size_t>(n)])) {
-      const std::size_t group = timed_group(operation);
-      if (group == timed_group_count() || times.groups[group] != GroupTimes::learned) continue;
-      sums(n, 0) += operator_ms(times.trees, operation);
-      sums(n, 1) += 1;
-    }
-    sums(n, 2) = 1;
-    relative[n] = set.latency_ms[static_cast<std::size_t>(n)] / unit_ms;
-  }
-  times.fit_networks(sums, relative);
-  return times;
-}
-
 /// min Σ (features · c − t)² / (t + t̄)² + pull² Σ ((c − typical) / (typical + floor))² over c ≥ 0, where t is what an
-/// operator takes: groups that were not timed cost what is typical.
-Eigen::VectorXd linear_costs(const FeatureMap& map, const OperatorTimes& times, const OwnOperators& own,
-                             const Eigen::VectorXd& typical) {
+/// operator takes, in units of `unit_ms`: groups that were not timed cost what is typical.
+Eigen::VectorXd linear_costs(const FeatureMap& shared, const OwnOperators& own, const Eigen::VectorXd& typical,
+                             double unit_ms) {
   constexpr double pull = 0.3, floor = 1e-3;
-  FeatureMap shared = map;
-  shared.learned.clear();
-  const auto width = static_cast<Index>(map.operator_features());
+  const auto width = static_cast<Index>(shared.operator_features());
   const auto count = static_cast<Index>(own.operators.size());
   Eigen::MatrixXd a(count + width, width);
   Eigen::VectorXd b(count + width);
   for (Index o = 0; o < count; ++o) {
     a.row(o) = features_of_operator(shared, own.operators[static_cast<std::size_t>(o)]).head(width);
-    b[o] = times.per_ms * own.latency_ms[static_cast<std::size_t>(o)] + times.per_operator;
+    b[o] = own.latency_ms[static_cast<std::size_t>(o)] / unit_ms;
   }
   const Eigen::VectorXd weight = (b.head(count).array() + b.head(count).mean()).inverse();
   a.topRows(count) = weight.asDiagonal() * a.topRows(count);
@@ -95,19 +58,66 @@ Eigen::VectorXd linear_costs(const FeatureMap& map, const OperatorTimes& times, 
   b.tail(width) = towards.cwiseProduct(typical.head(width));
   Eigen::VectorXd costs = Eigen::VectorXd::Zero(typical.size());
   costs.head(width) = non_negative_least_squares(a, b);
-  costs[0] = std::max(times.base, floor);
   return costs;
 }
 
+/// Trees of how far operators take longer than their linear costs.
+TreeEnsemble trees_beside(const OperatorTimes& times, const FeatureMap& shared,
+                          const std::vector<OperatorSpecification>& operators, const std::vector<double>& ms) {
+  std::vector<float> rows;
+  std::vector<double> beside;
+  for (std::size_t o = 0; o < operators.size(); ++o) {
+    const double log_linear = times.log_linear(features_of_operator(shared, operators[o]));
+    const std::vector<float> row = tree_features(operators[o]);
+    rows.insert(rows.end(), row.begin(), row.end());
+    rows.push_back(static_cast<float>(log_linear));
+    beside.push_back(std::log(ms[o] + least_operator_ms) - log_linear);
+  }
+  return operator_trees(rows, beside, tree_depth);
+}
+
+/// Which operators are timed, what they cost as a line and by trees, which learn what `others` take, and what is
+/// between their sums and the latencies.
+OperatorTimes learned_times(const FeatureMap& shared, const nasbench::NetworkSpace& space, const AdaptationSet& set,
+                            const OwnOperators& own, const std::vector<OperatorSpecification>& others,
+                            const std::vector<double>& ms, const std::pair<Eigen::VectorXd, double>& typical) {
+  constexpr double least_base = 1e-3;
+  OperatorTimes times;
+  times.device = "this device";
+  times.unit_ms = typical.second;
+  times.costs = linear_costs(shared, own, typical.first, times.unit_ms);
+  times.groups.assign(timed_group_count(), GroupTimes::unknown);
+  for (const auto& [kind, count] : own.occurrences) {
+    GroupTimes& group = times.groups[kind.first];
+    if (group != GroupTimes::learned) group = count.second > 0 ? GroupTimes::learned : GroupTimes::elsewhere;
+  }
+  times.trees = trees_beside(times, shared, others, ms);
+  Eigen::MatrixXd sums = Eigen::MatrixXd::Zero(static_cast<Index>(set.architectures.size()), 3);
+  Eigen::VectorXd relative(sums.rows());
+  for (Index n = 0; n < sums.rows(); ++n) {
+    for (const OperatorSpecification& operation : space.operator_list(set.architectures[static_cast<std::size_t>(n)])) {
+      const std::size_t group = timed_group(operation);
+      if (group == timed_group_count() || times.groups[group] != GroupTimes::learned) continue;
+      sums(n, 0) += times.operator_ms(operation, features_of_operator(shared, operation));
+      sums(n, 1) += 1;
+    }
+    sums(n, 2) = 1;
+    relative[n] = set.latency_ms[static_cast<std::size_t>(n)] / times.unit_ms;
+  }
+  times.fit_networks(sums, relative);
+  times.costs[0] = std::max(times.base, least_base);
+  return times;
+}
+
 /// Appends an entry whose costs are those of `times`.
-void append_entry(FeatureMap& map, CostLibrary& library, OperatorTimes times, double unit_ms,
-                  const nasbench::NetworkSpace& space, const AdaptationSet& set) {
+void append_entry(FeatureMap& map, CostLibrary& library, OperatorTimes times, const nasbench::NetworkSpace& space,
+                  const AdaptationSet& set) {
   const auto devices = static_cast<Index>(library.devices());
   library.block.resize(library.devices(), 0);
   library.costs.conservativeResize(devices + 1, Eigen::NoChange);
   library.costs.row(devices) = times.costs;
   library.median_ms.conservativeResize(devices + 1);
-  library.median_ms[devices] = unit_ms;
+  library.median_ms[devices] = times.unit_ms;
   library.log_rms.conservativeResize(devices + 1);
   library.log_rms[devices] = library.log_rms.head(devices).mean();
   FeatureMap shared = map;
@@ -166,10 +176,10 @@ std::vector<Remark> add_own_entry(FeatureMap& map, CostLibrary& library, const d
   const std::vector<OperatorSpecification> others = operators_to_learn(pool, own);
   const Eigen::VectorXd costs_ms = adapt(library, adaptation_features(map, space, set), options).mean_costs_ms();
   const std::vector<double> ms = expected_times(map, library, own, costs_ms, others);
-  const auto [typical, unit_ms] = typical_of(map, library, space, set);
-  OperatorTimes times = learned_times(space, set, own, others, ms, unit_ms);
-  times.costs = linear_costs(map, times, own, typical);
-  append_entry(map, library, std::move(times), unit_ms, space, set);
+  FeatureMap shared = map;
+  shared.learned.clear();
+  append_entry(map, library, learned_times(shared, space, set, own, others, ms, typical_of(map, library, space, set)),
+               space, set);
   return {{"Times of " + std::to_string(own.operators.size()) + " operators inside " + std::to_string(sums.networks) +
            " of the measured networks are used; their sum is " + whole_percent(sums.share) + " of a latency"}};
 }

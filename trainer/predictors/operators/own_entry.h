@@ -16,9 +16,9 @@ namespace tenshot::trainer::operators {
 /// profiler told what operators take inside the networks of `set`; returns what is to be said of it, and does nothing
 /// where it told nothing. Where the times contradict the latencies, or cannot be used, it says why and adds nothing.
 ///
-/// The entry's times of operators are those that a process over the measured times gives the pool's networks
-/// (OperatorProcess), whose prior is what `library` expects of the device from its latencies alone; trees keep them
-/// (OperatorTimes). Its linear costs are fitted to the same times, and what a network takes beside its operators to the
+/// Linear costs are fitted to the measured times. What operators of the pool's networks take is expected from these
+/// times and from what `library` says of the device by its latencies alone (expected_times()); trees keep how that
+/// differs from the linear costs (OperatorTimes). What a network takes beside its operators is fitted to the
 /// latencies. `pool` has the networks, where it has rows.
 std::vector<Remark> add_own_entry(FeatureMap& map, CostLibrary& library, const datasets::Pool& pool,
                                   const AdaptationSet& set, const PosteriorOptions& options);

@@ -201,6 +201,25 @@ TEST_F(LearnedOperatorTimes, OperatorsOfOneGroupMayTakeTimesFarApart) {
   EXPECT_NEAR(times.efficiency(operation, Eigen::VectorXd::Ones(1)), 0.1, 1e-12);
 }
 
+TEST_F(LearnedOperatorTimes, TreesMayStartFromLinearCosts) {
+  OperatorTimes times;
+  times.groups.assign(timed_group_count(), GroupTimes::learned);
+  times.unit_ms = 5;
+  times.per_ms = 1 / times.unit_ms;
+  times.costs = Eigen::VectorXd::Constant(1, 0.01);
+  const std::size_t linear =
+      tree_feature_count();  // the feature behind all others: above log(0.5 ms) take twice as long
+  times.trees.trees = {{{{static_cast<std::int32_t>(linear), std::log(0.5F), 1, 2, 0},
+                         {-1, 0, 0, 0, 0},
+                         {-1, 0, 0, 0, std::log(2.0F)}}}};
+  const OperatorSpecification operation = convolution(3, 1, 64, 64, 14);
+  const auto features = [](double value) -> Eigen::VectorXd { return Eigen::VectorXd::Constant(1, value); };
+  EXPECT_NEAR(times.operator_ms(operation, features(2)), 0.1, 1e-6) << "2 · 0.01 · 5 ms";
+  EXPECT_NEAR(times.operator_ms(operation, features(20)), 2, 0.01) << "twice 20 · 0.01 · 5 ms";
+  EXPECT_NEAR(times.efficiency(operation, features(2)), 1, 1e-3);
+  EXPECT_NEAR(times.efficiency(operation, features(20)), 2, 0.01);
+}
+
 TEST(TreeFeatures, TellKindsOfOneGroupApart) {
   OperatorSpecification sum, product, function;
   sum.kind = nasbench::OperatorKind::add;

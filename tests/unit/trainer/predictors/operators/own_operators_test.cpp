@@ -6,7 +6,6 @@
 
 #include "nasbench/spaces/networks.h"
 #include "tests/unit/trainer/predictors/operators/specifications.h"
-#include "trainer/predictors/operators/operator_process.h"
 
 namespace tenshot::trainer::operators {
 namespace {
@@ -67,30 +66,6 @@ TEST(OwnOperators, ThatContradictTheLatenciesAreNamed) {
   EXPECT_NE(contradiction(own, sums).find("of one device?"), std::string::npos);
   sums = {10, 0.95, 0.26, 2};
   EXPECT_EQ(contradiction(own, sums), "") << "latencies that differ this much are still told";
-}
-
-TEST(OperatorProcess, FollowsWhatOtherDevicesTakeWhereNothingLikeItWasTimed) {
-  OperatorPoints timed{Eigen::MatrixXd::Zero(6, 1), Eigen::MatrixXd::Zero(6, 1)};
-  Eigen::VectorXd log_ms(6);
-  for (Eigen::Index i = 0; i < 6; ++i) {  // twice the logarithm elsewhere; shapes far from each other
-    timed.shapes(i, 0) = 100.0 * static_cast<double>(i);
-    timed.elsewhere(i, 0) = static_cast<double>(i) - 2.5;
-    log_ms[i] = 2 * timed.elsewhere(i, 0);
-  }
-  const OperatorProcess process(timed, log_ms);
-  EXPECT_LT((process.predict(timed) - log_ms).cwiseAbs().maxCoeff(), 0.1);
-  OperatorPoints unlike{Eigen::MatrixXd::Constant(1, 1, 5000), Eigen::MatrixXd::Constant(1, 1, 4)};
-  EXPECT_NEAR(process.predict(unlike)[0], 8, 0.8);
-}
-
-TEST(OperatorProcess, TakesLikeShapesToTakeLikeTimes) {
-  OperatorPoints timed{Eigen::MatrixXd::Zero(2, 1), Eigen::MatrixXd::Zero(2, 1)};
-  timed.shapes(1, 0) = 100;
-  const OperatorProcess process(timed, Eigen::Vector2d(-1, 1));
-  OperatorPoints near{Eigen::MatrixXd::Constant(1, 1, 99.9), Eigen::MatrixXd::Zero(1, 1)};
-  EXPECT_GT(process.predict(near)[0], 0.8);
-  near.shapes(0, 0) = 0.1;
-  EXPECT_LT(process.predict(near)[0], -0.8);
 }
 
 }  // namespace
