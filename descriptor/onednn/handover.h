@@ -40,6 +40,9 @@ class Handover {
 
   bool has_failed() const { return failed_; }
 
+  /// Whether `take` would not wait for layer i.
+  bool is_ready(std::size_t i) const { return ready_[i] || failed_; }
+
   /// Waits until layer i is there. Looks for a little while before it sleeps: waking up costs more than a small layer.
   const PreparedLayer& take(std::size_t i) {
     const Clock::time_point start = Clock::now();
