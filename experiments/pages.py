@@ -37,6 +37,7 @@ SOURCES = {
     "between_spaces": ("between_spaces", [NETWORKS]),
     "by_kernel": (None, [KERNELS]),
     "cold": (None, []),
+    "cores": (None, []),
     "committed": (None, ["datasets/data", NETWORKS, KERNELS, "datasets/data/operators", "datasets/data/cold"]),
     "cold_predict": (None, []),
     "descriptor": (None, ["datasets/data"]),
