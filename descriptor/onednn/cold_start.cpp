@@ -121,10 +121,8 @@ class Run {
     dnnl::stream stream(engine_);
     for (std::size_t i = 0; i < plan_.layers.size(); ++i) {
       const Clock::time_point reached = Clock::now();
-      if (steals) {
-        result.stolen += steal(i, stream);
-        result.prepare_ms += milliseconds_since(reached);
-      }
+      if (steals) result.stolen += steal(i, stream);
+      result.prepare_ms += milliseconds_since(reached);
       const Clock::time_point asked = Clock::now();
       const PreparedLayer& layer = handover_.take(i);
       result.wait_ms += milliseconds_since(asked);
@@ -226,37 +224,14 @@ class Run {
   ExecutionMemory memory_;
   Handover handover_;
   std::vector<std::atomic<bool>> claimed_;  ///< whether a core has begun to prepare the layer
-  LaterLayers later_;
-  std::atomic<std::size_t> next_switch_;  ///< index into uses_
-  std::atomic<bool> switches_;            ///< whether later runs are to have their own kernels
-  std::mutex mutex_;                      ///< guards the next two
+  PreparedLayers later_;                    ///< with the kernels of later runs
+  std::atomic<std::size_t> next_switch_;    ///< index into uses_
+  std::atomic<bool> switches_;              ///< whether later runs are to have their own kernels
+  std::mutex mutex_;                        ///< guards the next two
   std::vector<std::string> slow_layers_;
   std::string unswitched_;
   std::vector<std::thread> threads_;  ///< ends first
 };
-
-}  // namespace
-
-std::string cold_machine() {
-  const dnnl_version_t* version = dnnl_version();
-  const std::string revision = cpu_revision();
-  return cpu_model() + (revision.empty() ? "" : ", " + revision) + ", oneDNN " + std::to_string(version->major) + "." +
-         std::to_string(version->minor) + "." + std::to_string(version->patch) + ", instruction set " +
-         std::to_string(static_cast<int>(dnnl::get_effective_cpu_isa()));
-}
-
-std::vector<std::string> kernel_names(const ColdNetwork& network, const ColdLayer& layer) {
-  return kernel_names(network, layer, dnnl::engine(dnnl::engine::kind::cpu, 0));
-}
-
-void require_this_machine(const ColdPlan& plan) {
-  const std::string here = cold_machine();
-  if (plan.machine == here) return;
-  throw InputError("the plan was made for '" + plan.machine + "', this is '" + here +
-                   "': kernels and their weights differ; measure and plan anew");
-}
-
-namespace {
 
 void run_first(Run& run, const ColdStartOptions& options, Clock::time_point start, ColdStart& result) {
   run.set_image(options.image);
