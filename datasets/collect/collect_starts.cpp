@@ -23,6 +23,7 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/numbers.h"
+#include "nasbench/support/passing_file.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::datasets {

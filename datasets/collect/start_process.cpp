@@ -5,6 +5,7 @@
 #include "descriptor/machine/child_process.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/passing_file.h"
 #include "nasbench/support/text.h"
 
 namespace tenshot::datasets {
@@ -18,15 +19,6 @@ std::string last_line(std::string text) {
 }
 
 }  // namespace
-
-PassingFile::PassingFile(const std::filesystem::path& path) : path_(path), registered_(path, [] {}) {}
-
-PassingFile::~PassingFile() {
-  registered_.finish([this] {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  });
-}
 
 FreshStart start_in_process(const StartProcess& process) {
   descriptor::ChildProcess child;

@@ -6,22 +6,8 @@
 #include <vector>
 
 #include "datasets/collect/fresh_start.h"
-#include "nasbench/support/temporaries.h"
 
 namespace tenshot::datasets {
-
-/// A file that somebody else writes: removed with this, or when a signal ends the process.
-class PassingFile {
- public:
-  explicit PassingFile(const std::filesystem::path& path);
-  ~PassingFile();
-  PassingFile(const PassingFile&) = delete;
-  PassingFile& operator=(const PassingFile&) = delete;
-
- private:
-  std::filesystem::path path_;
-  RegisteredTemporary registered_;
-};
 
 /// One start in a process of its own.
 struct StartProcess {

@@ -62,6 +62,9 @@ struct ColdStartOptions {
   /// One after another, of which the first is the cold one. In the idle time of the preparing cores during the first
   /// runs the plan's switches are prepared; a layer takes its new kernel in the first later run that finds it ready.
   int runs = 1;
+  /// Instead of waiting for a layer, the executing core prepares the next layers that no core has begun. Where other
+  /// programs slow the preparing cores down, the start is sooner.
+  bool steal = false;
 };
 
 /// One run, milliseconds from its image to its output; the first, from the plan's file.
@@ -74,7 +77,8 @@ struct ColdRun {
 struct ColdStart {
   double cold_ms = 0;
   double start_ms = 0;    ///< reading the plan, opening the files, starting the threads
-  double prepare_ms = 0;  ///< time that the executing core prepares
+  double prepare_ms = 0;  ///< time that the executing core prepares, layers of other cores too
+  int stolen = 0;         ///< how many of other cores it prepared
   double wait_ms = 0;     ///< time that the executing core waits for others' preparations
   double execute_ms = 0;
   double warm_ms = 0;         ///< median of the executions after the runs, when every switch is made; 0 without any

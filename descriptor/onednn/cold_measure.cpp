@@ -15,31 +15,11 @@
 #include "nasbench/graph/onnx_reader.h"
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/files.h"
+#include "nasbench/support/passing_file.h"
 #include "nasbench/support/random.h"
-#include "nasbench/support/temporaries.h"
 
 namespace tenshot::descriptor {
 namespace {
-
-class ScratchFile {
- public:
-  explicit ScratchFile(const std::filesystem::path& folder)
-      : path(temporary_name(folder / "stages.weights", ::getpid())), registered_(path, [] {}) {
-    remove_stale_temporaries_of(folder / "stages.weights");
-  }
-  ScratchFile(const ScratchFile&) = delete;
-  ScratchFile& operator=(const ScratchFile&) = delete;
-  ~ScratchFile() {
-    registered_.finish([this] {
-      std::error_code ignored;
-      std::filesystem::remove(path, ignored);
-    });
-  }
-  const std::filesystem::path path;
-
- private:
-  RegisteredTemporary registered_;
-};
 
 class Measurement {
  public:
@@ -49,7 +29,8 @@ class Measurement {
         engine_(dnnl::engine::kind::cpu, 0),
         stream_(engine_),
         weights_(model),
-        scratch_(options.scratch) {
+        scratch_(temporary_name(options.scratch / "stages.weights", ::getpid())) {
+    remove_stale_temporaries_of(options.scratch / "stages.weights");
     const nasbench::Network network = nasbench::read_onnx(model);
     stages_.model = model.string();
     stages_.model_sha256 = weights_.sha256();
@@ -97,8 +78,8 @@ class Measurement {
     std::vector<std::vector<double>> times(records);
     std::vector<double> sums;
     for (int repetition = 0; repetition < options_.repetitions; ++repetition) {
-      if (!drop_from_page_cache(scratch_.path).dropped()) stages_.page_cache_dropped = false;
-      const WeightFile file(scratch_.path, key, records);
+      if (!drop_from_page_cache(scratch_.path()).dropped()) stages_.page_cache_dropped = false;
+      const WeightFile file(scratch_.path(), key, records);
       WeightMemory memory;
       sums.push_back(0);
       for (std::size_t i = 0; i < records; ++i) {
@@ -130,7 +111,7 @@ class Measurement {
       stages_.layers[i].raw_bytes = records[i].size();
     }
     const std::string key(64, 'r');
-    write_file_atomically(scratch_.path, WeightFile::content(key, records));
+    write_file_atomically(scratch_.path(), WeightFile::content(key, records));
     const std::vector<double> read_ms = cold_reads(key, count);
     for (std::size_t i = 0; i < count; ++i) {
       if (stages_.layers[i].raw_bytes > 0) stages_.layers[i].read_raw_ms = read_ms[i];
@@ -191,7 +172,7 @@ class Measurement {
     const std::string content = WeightFile::content(key, std::vector<std::string>(copies, record));
     stages.cached_bytes = record.size();
     stages.write_cached_ms =
-        time_ms([&] { write_file_atomically(scratch_.path, content); }) / static_cast<double>(copies);
+        time_ms([&] { write_file_atomically(scratch_.path(), content); }) / static_cast<double>(copies);
     const std::vector<double> read_ms = cold_reads(key, copies);
     double total = 0;
     for (std::size_t i = 1; i < copies; ++i) total += read_ms[i];
@@ -273,9 +254,9 @@ class Measurement {
     plan.machine = stages_.machine;
     plan.network = stages_.network;
     for (const LayerStages& layer : stages_.layers) plan.layers.push_back({layer.kernels[0].name, false, 1});
-    write_file_atomically(scratch_.path, to_text(plan));
+    write_file_atomically(scratch_.path(), to_text(plan));
     stages_.start_ms = first_uses_.primitive_ms + median_ms(options_.repetitions, [&] {
-                         const ColdPlan read = read_plan(scratch_.path);
+                         const ColdPlan read = read_plan(scratch_.path());
                          const ExecutionMemory memory(engine_, read.network);
                          std::thread([] {}).join();
                        });
@@ -286,7 +267,7 @@ class Measurement {
   dnnl::engine engine_;
   dnnl::stream stream_;
   ModelWeights weights_;
-  ScratchFile scratch_;
+  PassingFile scratch_;
   ColdStages stages_;
 };
 

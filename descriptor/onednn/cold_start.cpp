@@ -42,6 +42,7 @@ class Run {
         source_(plan, options.folder, options.model),
         memory_(engine_, plan.network),
         handover_(plan.layers.size()),
+        claimed_(plan.layers.size()),
         later_(plan.layers.size()),
         next_switch_(plan.layers.size()),
         switches_(options.runs > 1 || options.warm_runs > 0) {}
@@ -82,7 +83,8 @@ class Run {
     try {
       dnnl::stream stream(engine_);
       for (std::size_t i = 0; i < plan_.layers.size() && !handover_.has_failed(); ++i) {
-        if (plan_.layers[i].core == core) prepare_layer(i, stream, memories_[static_cast<std::size_t>(core)]);
+        if (plan_.layers[i].core != core || claimed_[i].exchange(true)) continue;
+        prepare_layer(i, stream, memories_[static_cast<std::size_t>(core)]);
       }
     } catch (...) {
       handover_.fail(std::current_exception());
@@ -104,8 +106,23 @@ class Run {
     }
   }
 
-  void execute_first(ColdStart& result) {
+  /// While layer i is not ready, prepares it or the next layers that no core has begun. Returns how many.
+  int steal(std::size_t i, dnnl::stream& stream) {
+    int stolen = 0;
+    for (std::size_t next = i; next < plan_.layers.size() && !handover_.is_ready(i); ++next) {
+      if (claimed_[next].exchange(true)) continue;
+      prepare_layer(next, stream, memories_[0]);
+      ++stolen;
+    }
+    return stolen;
+  }
+
+  void execute_first(bool steals, ColdStart& result) {
+    dnnl::stream stream(engine_);
     for (std::size_t i = 0; i < plan_.layers.size(); ++i) {
+      const Clock::time_point reached = Clock::now();
+      if (steals) result.stolen += steal(i, stream);
+      result.prepare_ms += milliseconds_since(reached);
       const Clock::time_point asked = Clock::now();
       const PreparedLayer& layer = handover_.take(i);
       result.wait_ms += milliseconds_since(asked);
@@ -206,44 +223,22 @@ class Run {
   WeightSource source_;
   ExecutionMemory memory_;
   Handover handover_;
-  LaterLayers later_;
-  std::atomic<std::size_t> next_switch_;  ///< index into uses_
-  std::atomic<bool> switches_;            ///< whether later runs are to have their own kernels
-  std::mutex mutex_;                      ///< guards the next two
+  std::vector<std::atomic<bool>> claimed_;  ///< whether a core has begun to prepare the layer
+  PreparedLayers later_;                    ///< with the kernels of later runs
+  std::atomic<std::size_t> next_switch_;    ///< index into uses_
+  std::atomic<bool> switches_;              ///< whether later runs are to have their own kernels
+  std::mutex mutex_;                        ///< guards the next two
   std::vector<std::string> slow_layers_;
   std::string unswitched_;
   std::vector<std::thread> threads_;  ///< ends first
 };
-
-}  // namespace
-
-std::string cold_machine() {
-  const dnnl_version_t* version = dnnl_version();
-  const std::string revision = cpu_revision();
-  return cpu_model() + (revision.empty() ? "" : ", " + revision) + ", oneDNN " + std::to_string(version->major) + "." +
-         std::to_string(version->minor) + "." + std::to_string(version->patch) + ", instruction set " +
-         std::to_string(static_cast<int>(dnnl::get_effective_cpu_isa()));
-}
-
-std::vector<std::string> kernel_names(const ColdNetwork& network, const ColdLayer& layer) {
-  return kernel_names(network, layer, dnnl::engine(dnnl::engine::kind::cpu, 0));
-}
-
-void require_this_machine(const ColdPlan& plan) {
-  const std::string here = cold_machine();
-  if (plan.machine == here) return;
-  throw InputError("the plan was made for '" + plan.machine + "', this is '" + here +
-                   "': kernels and their weights differ; measure and plan anew");
-}
-
-namespace {
 
 void run_first(Run& run, const ColdStartOptions& options, Clock::time_point start, ColdStart& result) {
   run.set_image(options.image);
   result.start_ms = milliseconds_since(start);
   run.prepare(0);
   result.prepare_ms = milliseconds_since(start) - result.start_ms;
-  run.execute_first(result);
+  run.execute_first(options.steal, result);
   result.output = run.output();
   result.cold_ms = milliseconds_since(start);
   result.execute_ms = result.cold_ms - result.start_ms - result.prepare_ms - result.wait_ms;

@@ -7,6 +7,8 @@
 #include "descriptor/cold/stages.h"
 #include "descriptor/compiled/compiled_kernel.h"
 #include "descriptor/compiled/layout.h"
+#include "descriptor/machine/machine.h"
+#include "descriptor/onednn/cold_engine.h"
 
 namespace tenshot::descriptor {
 
@@ -228,6 +230,25 @@ std::vector<std::string> kernel_names(const ColdNetwork& network, const ColdLaye
   names.insert(names.end(), compiled.begin(), compiled.end());
   if (names.empty()) throw InputError("layer '" + layer.name + "': neither oneDNN nor tenshot has a kernel for it");
   return names;
+}
+
+std::string cold_machine() {
+  const dnnl_version_t* version = dnnl_version();
+  const std::string revision = cpu_revision();
+  return cpu_model() + (revision.empty() ? "" : ", " + revision) + ", oneDNN " + std::to_string(version->major) + "." +
+         std::to_string(version->minor) + "." + std::to_string(version->patch) + ", instruction set " +
+         std::to_string(static_cast<int>(dnnl::get_effective_cpu_isa()));
+}
+
+std::vector<std::string> kernel_names(const ColdNetwork& network, const ColdLayer& layer) {
+  return kernel_names(network, layer, dnnl::engine(dnnl::engine::kind::cpu, 0));
+}
+
+void require_this_machine(const ColdPlan& plan) {
+  const std::string here = cold_machine();
+  if (plan.machine == here) return;
+  throw InputError("the plan was made for '" + plan.machine + "', this is '" + here +
+                   "': kernels and their weights differ; measure and plan anew");
 }
 
 }  // namespace tenshot::descriptor

@@ -158,13 +158,13 @@ def touch_memory(model):
     run(["dd", "if=/dev/zero", "of=/dev/null", f"bs={4 * model.stat().st_size + (256 << 20)}", "count=1"])
 
 
-def start_onnxruntime(runner, model, said, optimization="all"):
+def start_onnxruntime(runner, model, said, optimization="all", shape="1x3x224x224"):
     """What a start of ONNX Runtime says by a kit's runner for node, the page cache of the model's file dropped before."""
     touch_memory(model)
     with model.open("rb") as file:
         os.fsync(file.fileno())
         os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-    subprocess.run(["node", runner, model, "10", "0", said, "1", "1x3x224x224"], check=True, capture_output=True,
+    subprocess.run(["node", runner, model, "10", "0", said, "1", shape], check=True, capture_output=True,
                    env={**os.environ, "TENSHOT_COLD": "1", "TENSHOT_OPTIMIZATION": optimization})
     return json.loads(said.read_text())
 

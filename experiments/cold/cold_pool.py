@@ -65,7 +65,8 @@ def engine(tenshot, models, names, out, storage):
     out.mkdir(parents=True, exist_ok=True)
     table = out / "engine.csv"
     done = {(row["network"], row["strategy"], int(row["start"])) for row in rows_of(table)}
-    for network in of_engine(listed(names)):
+    networks = of_engine(listed(names))
+    for network in networks[::2] + networks[1::2]:  # what was measured when it is interrupted is of all kinds
         left = [(number, name) for number in range(STARTS) for name in STRATEGIES if (network, name, number) not in done]
         if not left:
             continue

@@ -2,7 +2,7 @@
 # Measures the pool of cold starts, datasets/data/cold, on three storages that repeat: files in memory, seen through FUSE and
 # read at 100, 200 and 400 MB/s (throttled_storage.cpp), about what SD cards, eMMC and UFS give. 72 convolutional networks
 # of experiments/networks/networks_zoo.sh and 30 cells of NAS-Bench-201 (datasets/data/cold/networks.csv) start on LibTorch
-# in two ways, OpenCV and ONNX Runtime at two levels of optimisation, and 51 of them on the engine of descriptor/cold in
+# in three ways, OpenCV and ONNX Runtime at two levels of optimisation, and 51 of them on the engine of descriptor/cold in
 # four strategies, all on one core. Networks are started in turn, in rounds, so that what the machine changes in the
 # course of an hour does not tell them apart; every sixth network is started again at the end, for how far starts agree.
 # An interrupted run goes on.
@@ -83,7 +83,7 @@ onnxruntime() { # level, round, folder
 
 for rate in $rates; do
   mount_storage "$storage" "$rate"
-  for runtime in libtorch-eager opencv-dnn libtorch-frozen; do
+  for runtime in libtorch-eager opencv-dnn libtorch-frozen libtorch-optimized; do
     collect $runtime $names 3 "$work/$rate/first"
     collect $runtime "$repeated" 3 "$work/$rate/again"
   done

@@ -21,11 +21,11 @@ ort.InferenceSession.create(model, { executionProviders: ['cpu'], intraOpNumThre
 FIELDS = ["network", "start", "round", "cold_ms", "load_ms", "prepare_ms", "first_ms"]
 
 
-def engine(tenshot, plan):
-    start = json.loads(run([tenshot, "cold", "run", plan, "--json", "--touch-memory", "--drop-page-cache"]).stdout)
+def engine(tenshot, plan, *options):
+    start = json.loads(run([tenshot, "cold", "run", plan, "--json", "--touch-memory", "--drop-page-cache", *options]).stdout)
     if start["page_cache"] != "dropped":
         sys.exit(f"{plan}: page cache {start['page_cache']}")
-    return {"cold_ms": start["cold_ms"]}
+    return start
 
 
 def measure(tenshot, given, storage, table):

@@ -40,6 +40,49 @@ class MobileNetV1(torch.nn.Module):
         return self.classifier(self.features(x).mean([2, 3]))
 
 
+class Detector(torch.nn.Module):
+    """SSDLite on MobileNetV3 (Howard et al., 2019) up to its raw scores and boxes, each map laid out as a row: without
+    anchors, and without the choice among overlapping boxes."""
+
+    def __init__(self):
+        super().__init__()
+        whole = torchvision.models.detection.ssdlite320_mobilenet_v3_large(weights=None, weights_backbone=None)
+        self.backbone = whole.backbone
+        self.heads = torch.nn.ModuleList([whole.head.classification_head.module_list, whole.head.regression_head.module_list])
+
+    def forward(self, x):
+        maps = list(self.backbone(x).values())
+        return torch.cat([torch.flatten(part(at), 1) for head in self.heads for part, at in zip(head, maps)], 1)
+
+
+class Crnn(torch.nn.Module):
+    """CRNN (Shi, Bai and Yao, 2017, Table 1), which reads a line of text 32 pixels high. Its two recurrent layers look along
+    the line in both directions; in their place a recogniser without them has convolutions along the line."""
+
+    def __init__(self, recurrent):
+        super().__init__()
+        channels = [(3, 64, "2x2"), (64, 128, "2x2"), (128, 256, ""), (256, 256, "2x1"), (256, 512, "norm"), (512, 512, "norm 2x1")]
+        layers = []
+        for inputs, outputs, then in channels:
+            layers += [torch.nn.Conv2d(inputs, outputs, 3, 1, 1)]
+            layers += [torch.nn.BatchNorm2d(outputs)] * ("norm" in then) + [torch.nn.ReLU()]
+            if "2x" in then:
+                layers += [torch.nn.MaxPool2d(2) if "2x2" in then else torch.nn.MaxPool2d((2, 2), (2, 1), (0, 1))]
+        layers += [torch.nn.Conv2d(512, 512, 2, 1, 0), torch.nn.ReLU()]
+        self.features = torch.nn.Sequential(*layers)
+        self.recurrent = torch.nn.LSTM(512, 256, 2, bidirectional=True) if recurrent else None
+        along = {"kernel_size": (1, 3), "padding": (0, 1)}
+        self.along = torch.nn.Sequential(torch.nn.Conv2d(512, 512, **along), torch.nn.ReLU(),
+                                         torch.nn.Conv2d(512, 512, **along), torch.nn.ReLU())
+        self.classes = torch.nn.Linear(512, 37) if recurrent else torch.nn.Conv2d(512, 37, 1)
+
+    def forward(self, x):
+        x = self.features(x)
+        if self.recurrent is None:
+            return self.classes(self.along(x)).softmax(1)
+        return self.classes(self.recurrent(x.squeeze(2).permute(2, 0, 1))[0]).softmax(2)
+
+
 def vit_tiny():
     """ViT-Ti/16 of Touvron et al., ICML 2021, Table 1."""
     return torchvision.models.VisionTransformer(
@@ -60,7 +103,8 @@ NETWORKS = {name: of_torchvision(name) for name in (
 NETWORKS["mobilenet_v1"] = MobileNetV1
 NETWORKS["vit_tiny"] = vit_tiny
 # Larger ones, which are exported when they are named.
-ON_REQUEST = {"alexnet": of_torchvision("alexnet"), "googlenet": googlenet}
+ON_REQUEST = {"alexnet": of_torchvision("alexnet"), "googlenet": googlenet, "ssdlite_mobilenet_v3": Detector,
+              "crnn": lambda: Crnn(True), "crnn_convolutional": lambda: Crnn(False)}
 FAMILIES = """convnext_tiny efficientnet_v2_s maxvit_t mnasnet0_75 regnet_x_400mf regnet_y_800mf resnext50_32x4d swin_t
 vgg11_bn vit_b_32 wide_resnet50_2 inception_v3 mc3_18 r2plus1d_18 r3d_18 s3d deeplabv3_mobilenet_v3_large
 fcn_resnet50 lraspp_mobilenet_v3_large raft_small fasterrcnn_mobilenet_v3_large_320_fpn fcos_resnet50_fpn
@@ -78,6 +122,8 @@ def of_family(name):
 
 
 def inputs_of(name):
+    if name.startswith("crnn"):
+        return (torch.zeros(1, 3, 32, 320),)
     if name in ("mc3_18", "r2plus1d_18", "r3d_18", "s3d"):  # frames come behind channels
         return (torch.zeros(1, 3, 16, *(2 * [224 if name == "s3d" else 112])),)
     if name.startswith("raft"):
@@ -163,7 +209,7 @@ def main():
     for name in names:
         network = {**NETWORKS, **ON_REQUEST}[name]().eval()
         make_distinct(network)
-        export(network, folder / f"{name}.onnx", 13)
+        export(network, folder / f"{name}.onnx", 13, inputs_of(name))
         if name in ("mobilenet_v2", "mobilenet_v3_large"):
             for opset in (9, 11, 16):
                 if name == "mobilenet_v2" or opset > 9:

@@ -65,15 +65,17 @@ nlohmann::json to_json(const descriptor::ColdStart& start, const descriptor::Col
   }
   nlohmann::json runs = nlohmann::json::array();
   for (const descriptor::ColdRun& one : start.runs) runs.push_back({{"ms", one.ms}, {"switched", one.switched}});
-  return {{"layers", std::move(layers)},       {"runs", std::move(runs)},
-          {"switches", plan.switches.size()},  {"predicted_switched_ms", plan.switched_ms},
-          {"last_output", start.last_output},  {"cold_ms", start.cold_ms},
-          {"start_ms", start.start_ms},        {"prepare_ms", start.prepare_ms},
-          {"wait_ms", start.wait_ms},          {"execute_ms", start.execute_ms},
-          {"warm_ms", start.warm_ms},          {"predicted_ms", plan.predicted_ms},
-          {"predicted_warm_ms", plan.warm_ms}, {"lower_bound_ms", plan.lower_bound_ms},
-          {"strategy", plan.strategy},         {"page_cache", pages},
-          {"slow_layers", start.slow_layers},  {"output", start.output}};
+  nlohmann::json json = {{"layers", std::move(layers)},       {"runs", std::move(runs)},
+                         {"switches", plan.switches.size()},  {"predicted_switched_ms", plan.switched_ms},
+                         {"last_output", start.last_output},  {"cold_ms", start.cold_ms},
+                         {"start_ms", start.start_ms},        {"prepare_ms", start.prepare_ms},
+                         {"wait_ms", start.wait_ms},          {"execute_ms", start.execute_ms},
+                         {"warm_ms", start.warm_ms},          {"predicted_ms", plan.predicted_ms},
+                         {"predicted_warm_ms", plan.warm_ms}, {"lower_bound_ms", plan.lower_bound_ms},
+                         {"strategy", plan.strategy},         {"page_cache", pages},
+                         {"slow_layers", start.slow_layers},  {"output", start.output}};
+  json["stolen"] = start.stolen;
+  return json;
 }
 
 /// What --weights lacks is made; false where it cannot be. Says why it has to be made again.
@@ -110,6 +112,7 @@ void run_plan(const OptionParser& options) {
   start.folder = options.has("weights") ? options.get("weights") : plan_file + ".weights";
   start.warm_runs = options.integer("warm-runs", 0);
   start.runs = options.integer("runs", 1);
+  start.steal = options.has("steal");
   const bool stored = provide_missing(plan, start, quiet);
   if (options.has("touch-memory")) touch_memory(start.folder);
   std::string pages = "as it was";
@@ -149,6 +152,9 @@ void run_cold_plan(const std::vector<std::string>& arguments) {
   options.flag("touch-memory",
                "make free memory ready first: a virtual machine may have given it back to its host, and fetching it "
                "takes milliseconds that differ from start to start");
+  options.flag("steal",
+               "the executing core prepares layers of other cores and does not wait for them: for a device whose other "
+               "cores have other work to do");
   options.text("runs",
                "one after another, of which the first is the cold one; the kernels of a plan with --switch change as "
                "they become ready",

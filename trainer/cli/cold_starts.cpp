@@ -10,20 +10,12 @@
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
 #include "nasbench/support/median.h"
+#include "nasbench/support/passing_file.h"
 
 namespace tenshot::cli {
 namespace {
 
 using trainer::MeasuredStart;
-
-/// A file that is removed at the end.
-struct PassingOutput {
-  std::filesystem::path path;
-  ~PassingOutput() {
-    std::error_code ignored;
-    std::filesystem::remove(path, ignored);
-  }
-};
 
 MeasuredStart start_from(const nlohmann::json& said) {
   MeasuredStart start;
@@ -75,17 +67,17 @@ void correct(StartedPlan& started, const std::vector<MeasuredStart>& starts, tra
 std::vector<MeasuredStart> measured_starts(const std::filesystem::path& plan, const StartConditions& conditions) {
   std::error_code unknown;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  const PassingOutput output{plan.string() + ".start"};
+  const PassingFile output(plan.string() + ".start");
   descriptor::ChildProcess child;
   const std::string program = unknown ? "/proc/self/exe" : self.string(), runs = std::to_string(conditions.runs);
   child.command = {program, "cold", "run", plan.string(), "--quiet", "--json", "--touch-memory", "--runs", runs};
   if (conditions.drop_page_cache) child.command.emplace_back("--drop-page-cache");
-  child.output = output.path;
+  child.output = output.path();
   child.time_limit_s = 300;
   std::vector<MeasuredStart> measured;
   for (int i = 0; i <= conditions.starts; ++i) {
     descriptor::run_child(child);
-    const nlohmann::json said = nlohmann::json::parse(read_file(output.path), nullptr, false);
+    const nlohmann::json said = nlohmann::json::parse(read_file(output.path()), nullptr, false);
     try {
       if (i > 0) measured.push_back(start_from(said));
     } catch (const nlohmann::json::exception&) {

@@ -10,14 +10,12 @@ void save_training_state(const TrainingState& state, const std::string& fingerpr
                          const std::filesystem::path& file) {
   const auto count = static_cast<std::int64_t>(state.adam.parameters.size());
   Archive archive;
-  archive.card = {{"content", "training state"},
-                  {"fingerprint", fingerprint},
-                  {"epochs_done", state.done},
-                  {"loss", state.loss},
-                  {"steps", state.adam.steps}};
+  archive.card = {{"content", "training state"}, {"fingerprint", fingerprint},     {"epochs_done", state.done},
+                  {"loss", state.loss},          {"best_score", state.best_score}, {"steps", state.adam.steps}};
   archive.put("parameters", to_array(state.adam.parameters, {count}));
   archive.put("first_moment", to_array(state.adam.first_moment, {count}));
   archive.put("second_moment", to_array(state.adam.second_moment, {count}));
+  archive.put("best", to_array(state.best, {static_cast<std::int64_t>(state.best.size())}));
   write_file_quickly(file, archive.serialise());
 }
 
@@ -29,7 +27,9 @@ std::optional<TrainingState> find_training_state(const std::string& fingerprint,
     return TrainingState{{archive.floats("parameters"), archive.floats("first_moment"), archive.floats("second_moment"),
                           archive.card.at("steps")},
                          archive.card.at("epochs_done"),
-                         archive.card.at("loss")};
+                         archive.card.at("loss"),
+                         archive.floats("best"),
+                         archive.card.at("best_score")};
   } catch (const Error&) {
     return std::nullopt;
   } catch (const nlohmann::json::exception&) {

@@ -21,6 +21,8 @@ struct TrainingState {
   AdamState adam;
   int done = 0;  ///< epochs, or episodes
   double loss = 0;
+  std::vector<float> best = {};  ///< parameters of the best state so far, where states are judged
+  double best_score = -1e9;
 };
 
 /// `fingerprint` is of the data and options that the training depends on. Throws FileError.

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "datasets/pool/describe.h"
 #include "nasbench/support/elapsed.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/text.h"
 #include "trainer/core/adaptation.h"
 #include "trainer/core/archive_reader.h"
 #include "trainer/core/libtorch.h"
@@ -44,6 +46,11 @@ const Declaration<Settings> help_options({
      {},
      "Train for the first architectures of the pool as the ones that are measured, as many as support says. Without, "
      "for any."},
+    {"validation",
+     &Settings::validation,
+     {},
+     "Devices of the pool that teach nothing and judge: of the states after every 25 episodes, the one is kept whose "
+     "adapted predictors rank their architectures best. None: the last state is kept."},
     {"seed", &Settings::seed, Allowed(0, 9.2e18), "Seed of every random draw."},
 });
 
@@ -131,13 +138,19 @@ class HelpModel : public PoolModel {
 };
 
 constexpr std::uint64_t first_stream = 1000;  // of episodes: far from those of the weights
+constexpr std::uint64_t validation_stream = 999;
+constexpr int tasks_of_validation = 8;  // of each device
 constexpr int episodes_between_saves = 25;
 
 /// Draws the tasks of episodes: a device of the pool, and distinct architectures of its own for support and query.
+/// Devices of validation are drawn to judge alone.
 class TaskSource {
  public:
   TaskSource(const datasets::Pool& pool, const HelpSettings& settings) : pool_(pool), settings_(settings) {
     for (const datasets::DeviceRuntime& device : pool.devices) {
+      const auto& judges = settings.validation;
+      const bool judge = std::find(judges.begin(), judges.end(), device.id) != judges.end();
+      (judge ? validation_ : learning_).push_back(rows_.size());
       rows_.emplace_back();
       for (std::size_t i = 0; i < device.latencies.size(); ++i) {
         if (pool.space->connected(device.latencies[i].architecture)) rows_.back().push_back(i);
@@ -147,11 +160,41 @@ class TaskSource {
                          " connected architectures, help needs at least " + std::to_string(settings.support + 1));
       }
     }
+    if (learning_.empty() || validation_.size() != settings.validation.size()) {
+      throw InputError("the pool has " + std::to_string(validation_.size()) + " of the validation devices " +
+                       joined(settings.validation) + " and " + std::to_string(learning_.size()) +
+                       " others; expected all of them, and another to learn from");
+    }
   }
 
   /// A function of what `rng` draws alone.
   MetaTask draw(Rng& rng) const {
-    const std::size_t d = rng.below(rows_.size());
+    const std::size_t device = learning_[rng.below(learning_.size())];
+    return draw(device, rng);
+  }
+
+  /// Keeps the network's state where its adapted predictors rank the architectures of validation devices better than
+  /// those of all states before, by the sum of rank correlations over tasks that are always the same.
+  void judge(const MetaNetwork& network, TrainingState& state) const {
+    if (validation_.empty()) return;
+    Rng rng(settings_.seed, validation_stream);
+    double score = 0;
+    for (int task = 0; task < tasks_of_validation; ++task) {
+      for (const std::size_t device : validation_) {
+        const MetaTask judged = draw(device, rng);
+        const std::vector<float> predicted =
+            evaluate_layers(network.adapted(judged.support, settings_.adaptation_steps), judged.query.inputs);
+        score += datasets::spearman({predicted.begin(), predicted.end()},
+                                    {judged.query.targets.begin(), judged.query.targets.end()});
+      }
+    }
+    if (!(score > state.best_score)) return;  // nor where it is not a number
+    state.best = network.state().parameters;
+    state.best_score = score;
+  }
+
+ private:
+  MetaTask draw(std::size_t d, Rng& rng) const {
     std::vector<std::size_t> rows = rows_[d];
     const auto support = static_cast<std::size_t>(settings_.support);
     const std::size_t wanted = std::min(support + static_cast<std::size_t>(settings_.query), rows.size());
@@ -165,10 +208,10 @@ class TaskSource {
             batch_of(nasbench::search_space(*pool_.space), parts[1], range)};
   }
 
- private:
   const datasets::Pool& pool_;
   const HelpSettings& settings_;
   std::vector<std::vector<std::size_t>> rows_;
+  std::vector<std::size_t> learning_, validation_;  ///< devices of the pool
 };
 
 std::unique_ptr<MetaNetwork> network_of(const datasets::Pool& pool, const HelpSettings& settings) {
@@ -193,9 +236,8 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
   if (state.done > 0) network->restore(state.adam);
   const int done_before = state.done;
   const auto save = [&] {
-    if (control.state_file.empty()) return;
     state.adam = network->state();
-    save_training_state(state, fingerprint, control.state_file);
+    if (!control.state_file.empty()) save_training_state(state, fingerprint, control.state_file);
   };
   const Clock::time_point start = Clock::now();
   while (state.done < settings.episodes) {
@@ -207,7 +249,10 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
     const double rate = settings.learning_rate * 0.5 * (1 + std::cos(phase * std::acos(-1.0)));
     state.loss = network->meta_step(tasks, settings.inner_steps, rate);
     const bool last = ++state.done == settings.episodes;
-    if (last || state.done % episodes_between_saves == 0) save();
+    if (last || state.done % episodes_between_saves == 0) {
+      source.judge(*network, state);
+      save();
+    }
     if (!control.on_epoch) continue;
     const double left_s = seconds_since(start) / (state.done - done_before) * (settings.episodes - state.done);
     if (!control.on_epoch({state.done, settings.episodes, state.loss, left_s}) && !last) {
@@ -216,6 +261,10 @@ std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSett
                         std::to_string(settings.episodes) +
                         (control.state_file.empty() ? "" : "; the same command goes on from there"));
     }
+  }
+  if (!state.best.empty()) {
+    state.adam.parameters = state.best;
+    network->restore(state.adam);
   }
   return std::make_unique<HelpModel>(pool, settings, std::move(network));
 }

@@ -2,6 +2,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "datasets/pool/pool.h"
 #include "trainer/core/options.h"
@@ -20,6 +22,7 @@ struct HelpSettings {
   double learning_rate = 1e-3;
   bool graph = true;
   bool references = false;
+  std::vector<std::string> validation;
   std::uint64_t seed = 1;
 };
 const Declaration<HelpSettings>& declared(const HelpSettings&);
@@ -32,9 +35,11 @@ const Declaration<HelpSettings>& declared(const HelpSettings&);
 ///
 /// Where it differs from the authors' code: the embedding is a mean over (architecture, latency) pairs, so that any ten
 /// can be measured; latencies are scaled by the least and the most of the ten, not of 900 of the new device, and the
-/// same ten adapt the network; the scaling of weights is a point, not sampled; the last state is kept.
+/// same ten adapt the network (the authors' adapts on ten more); the scaling of weights is a point, not sampled;
+/// without validation devices, the last state is kept.
 ///
-/// Throws InputError for a device with too few connected architectures, Interrupted. Every 25 episodes the state is
+/// Throws InputError for a device with too few connected architectures, for a validation device that is not in the pool
+/// and where no other is left, Interrupted. Every 25 episodes the state is
 /// saved in control.state_file, where a later call on the same pool with the same settings goes on, to the same bytes.
 std::unique_ptr<PoolModel> train_help(const datasets::Pool& pool, const HelpSettings& settings,
                                       const TrainingControl& control);

@@ -126,6 +126,22 @@ class ColdEngine : public testing::Test {
   Network network_;
 };
 
+TEST_F(ColdEngine, PreparesLayersOfAnotherCoreRatherThanWaitForThem) {
+  use(wide_convolutions());
+  ColdPlan plan = plan_with(0, true, 1);
+  for (PlannedLayer& layer : plan.layers) layer.core = 1;
+  EXPECT_EQ(start(plan).stolen, 0) << "not asked to";
+  ColdStartOptions options{weights, model, image};
+  options.steal = true;
+  const ColdStart stealing = run_cold_start(file, options);
+  EXPECT_GE(stealing.stolen, 1) << "the second thread has just begun with the first layer";
+  EXPECT_LE(stealing.stolen, static_cast<int>(plan.layers.size()));
+  EXPECT_LT(error(stealing.output), tolerance);
+  for (PlannedLayer& layer : plan.layers) layer.core = 0;
+  start(plan);
+  EXPECT_EQ(run_cold_start(file, options).stolen, 0) << "there is no other core's layer";
+}
+
 TEST_F(ColdEngine, ComputesWhatLibTorchDoesWithEveryKernel) {
   for (const Network& network : {all_kinds(), wide_convolutions()}) {
     use(network);

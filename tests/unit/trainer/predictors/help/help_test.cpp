@@ -184,6 +184,44 @@ TEST(Help, WithReferencesAdaptsOnThePoolsFirstArchitectures) {
   EXPECT_EQ(load_pool_model(folder.path() / "pool")->to_archive().card.at("settings").at("references"), true);
 }
 
+TEST(Help, LearnsNothingFromDevicesOfValidation) {
+  HelpSettings settings;
+  settings.episodes = 25;  // after which the one state is judged
+  settings.devices_per_episode = 2;
+  datasets::Pool pool = test::synthetic_pool(120);
+  const std::string judge = pool.devices.back().id;
+  settings.validation = {judge};
+  const auto judged = train_help(pool, settings, {});
+  pool.devices.pop_back();
+  EXPECT_THROW(train_help(pool, settings, {}), InputError) << "its judge is not in the pool";
+  settings.validation = {pool.devices[0].id, pool.devices[1].id};
+  EXPECT_THROW(train_help(pool, settings, {}), InputError) << "nobody is left to learn from";
+  settings.validation.clear();
+  const auto without = train_help(pool, settings, {});
+  EXPECT_EQ(judged->to_archive().floats("parameters"), without->to_archive().floats("parameters"));
+}
+
+TEST(Help, KeepsTheStateThatItsJudgesRankBest) {
+  HelpSettings settings;
+  settings.episodes = 75;
+  settings.devices_per_episode = 2;
+  datasets::Pool pool = test::synthetic_pool(60);
+  for (datasets::Measurement& row : pool.devices[0].latencies) row.latency_ms = 1000 / row.latency_ms;
+  datasets::Pool learning = pool;
+  learning.devices.erase(learning.devices.begin(), learning.devices.begin() + 2);
+  const auto last = train_help(learning, settings, {});
+  settings.validation = {pool.devices[0].id, pool.devices[1].id};  // the first turns the order round
+  const auto best = train_help(pool, settings, {});
+  EXPECT_NE(best->to_archive().floats("parameters"), last->to_archive().floats("parameters"));
+  const test::Folder folder;
+  TrainingControl control;
+  control.state_file = folder.path() / "state.partial";
+  control.on_epoch = [](const TrainingProgress& now) { return now.epoch < 60; };
+  EXPECT_THROW(train_help(pool, settings, control), Interrupted);
+  control.on_epoch = nullptr;
+  EXPECT_EQ(train_help(pool, settings, control)->to_archive().serialise(), best->to_archive().serialise());
+}
+
 TEST(Help, TrainsAdaptsSavesAndLoadsToTheSameBytes) {
   HelpSettings settings;
   settings.episodes = 5;
