@@ -19,7 +19,7 @@ import torch
 import torch.autograd.profiler_legacy as profiler  # which counts nanoseconds
 from onnx import TensorProto, helper, numpy_helper
 
-ACTIVATIONS = {"relu": "torch.relu({})", "silu": "torch.silu({})", "relu6": "torch.hardtanh({}, 0.0, 6.0)", "sigmoid": "torch.sigmoid({})",
+ACTIVATIONS = {"relu": "torch.relu({})", "silu": "torch.ops.aten.silu({})", "relu6": "torch.ops.aten.hardtanh({}, 0.0, 6.0)", "sigmoid": "torch.sigmoid({})",
                "hard_swish": "torch.ops.aten.hardswish({})", "hard_sigmoid": "torch.ops.aten.hardsigmoid({})", "tanh": "torch.tanh({})"}
 LARGEST = 48 << 20  # bytes: more than the last cache of this machine holds
 
@@ -254,9 +254,8 @@ def onnx_of(graph):
             add("Mul", name, [x[0], name + "_a"])
         elif kind == "activation":
             plain = {"relu": "Relu", "sigmoid": "Sigmoid", "tanh": "Tanh", "hard_sigmoid": "HardSigmoid", "relu6": "Clip"}[spec["name"]]
-            more = {"alpha": 1 / 6, "beta": 0.5} if plain == "HardSigmoid" else {}
-            limits = [constant(f"{name}_{end}", numpy.float32(end)) for end in (0, 6)] if plain == "Clip" else []
-            add(plain, name, x + limits, **more)
+            more = {"HardSigmoid": {"alpha": 1 / 6, "beta": 0.5}, "Clip": {"min": 0.0, "max": 6.0}}  # as OpenCV reads them
+            add(plain, name, x, **more.get(plain, {}))
         elif kind in ("add", "multiply"):
             other = x[1:] or [constant(name + "_c", numpy.float32([1.5]))]
             add("Add" if kind == "add" else "Mul", name, [x[0], *other])
