@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 
 import cv2
 import numpy
-import onnx
 import torch
 import torch.autograd.profiler_legacy as profiler  # which counts nanoseconds
 from onnx import TensorProto, helper, numpy_helper
