@@ -43,8 +43,10 @@ SOURCES = {
     "descriptor": (None, ["datasets/data"]),
     "detectors": (None, []),
     "fusion_detection": (None, []),
+    "fusion_worth": (None, [NETWORKS, KERNELS, "datasets/data/operators"]),
     "inside": (None, [NETWORKS, "datasets/data/operators"]),
     "inside_networks": (None, [NETWORKS, "datasets/data/operators"]),
+    "isolation_modes": (None, [NETWORKS, KERNELS]),
     "kernel_deduction": (None, []),
     "load": (None, []),
     "kernel_trees": (None, [NETWORKS, "datasets/data/operators"]),
@@ -58,10 +60,13 @@ SOURCES = {
     "profiled_networks": ("profiled_networks", [NETWORKS, "datasets/data/operators"]),
     "proposals": (None, [NETWORKS, "datasets/data/probes"]),
     "pool_growth": (None, [NETWORKS, "datasets/data/sizes"]),
+    "random_sampling": (None, [NETWORKS, KERNELS]),
     "saved_model": (None, []),
     "sizes": (None, [NETWORKS, "datasets/data/sizes"]),
+    "staircases": (None, []),
     "structured_scale": (None, []),
     "structured_simulated": (None, []),
+    "two_cores": (None, [NETWORKS, KERNELS]),
 }
 
 # README.md's table of the HELP task: what a row is called, of which file, and the method there.
