@@ -71,22 +71,15 @@ struct Operation {
 };
 
 Operation operation_of(int number) {
-  static const std::array<Operation, 12> operations = {{{OperatorKind::add, ""},
-                                                        {OperatorKind::elementwise, "subtract"},
-                                                        {OperatorKind::multiply, ""},
-                                                        {OperatorKind::elementwise, "divide"},
-                                                        {OperatorKind::elementwise, "maximum"},
-                                                        {OperatorKind::elementwise, "minimum"},
-                                                        {OperatorKind::elementwise, "power"},
-                                                        {OperatorKind::elementwise, "subtract"},
-                                                        {OperatorKind::elementwise, "divide"},
-                                                        {OperatorKind::elementwise, "power"},
-                                                        {OperatorKind::elementwise, "atan2"},
-                                                        {OperatorKind::elementwise, "atan2"}}};
-  if (number < 0 || number >= static_cast<int>(operations.size())) {
+  static const std::array<const char*, 12> functions = {"",      "subtract", "",       "divide", "maximum", "minimum",
+                                                        "power", "subtract", "divide", "power",  "atan2",   "atan2"};
+  if (number < 0 || number >= static_cast<int>(functions.size())) {
     throw FormatError("there is no operation " + std::to_string(number));
   }
-  return operations[static_cast<std::size_t>(number)];
+  const OperatorKind kind = number == 0   ? OperatorKind::add
+                            : number == 2 ? OperatorKind::multiply
+                                          : OperatorKind::elementwise;
+  return {kind, functions[static_cast<std::size_t>(number)]};
 }
 
 /// The shape in which `shape` broadcasts over `other`: a blob of one dimension stands for the channels of a larger one.

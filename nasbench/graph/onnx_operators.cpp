@@ -26,6 +26,8 @@ const std::map<std::string, Rule>& rules() {
                        {{Kind::matrix_product, matrix_product},
                         "MatMul MatMulInteger QLinearMatMul MatMulIntegerToFloat DynamicQuantizeMatMul"},
                        {{Kind::opaque, packed_product}, "MatMulNBits MatMulBnb4"},
+                       {{Kind::opaque, experts}, "MoE QMoE"},
+                       {{Kind::opaque, window_attention}, "LongformerAttention"},
                        {{Kind::max_pool, pool}, "MaxPool"},
                        {{Kind::average_pool, pool}, "AveragePool QLinearAveragePool"},
                        {{Kind::global_pool, global_pool}, "GlobalAveragePool QLinearGlobalAveragePool GlobalMaxPool"},
@@ -71,6 +73,9 @@ NetworkNode opaque_node(const onnx::NodeProto& node, const Inputs& inputs, const
     if (input == nullptr) continue;
     if (is_trained(*input)) result.operation.constants.push_back(input->stored);
     if (input->constant && may_be_trained(node.op_type(), i)) add_origins(*input, result.stored);
+    if (is_trained(*input) && input->origins.empty() && !input->bytes) {
+      result.stored.push_back({"", element_count(input->stored)});
+    }
     if (input->constant) continue;
     result.inputs.push_back(input->source);
     result.operation.inputs.push_back(input->shape);

@@ -234,6 +234,17 @@ OnnxValue typed_as(const OnnxValue& like, Shape shape) {
   return value;
 }
 
+std::vector<std::int64_t> factor_axes(const onnx::NodeProto& node, std::size_t rank, const std::string& side) {
+  std::vector<std::int64_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), std::int64_t{0});
+  if (rank < 2) return axes;
+  if (integer_attribute(node, ("transBatch" + side).c_str(), 0) != 0) {
+    std::rotate(axes.begin(), axes.begin() + 1, axes.end() - 1);
+  }
+  if (integer_attribute(node, ("trans" + side).c_str(), 0) != 0) std::swap(axes.back(), axes[rank - 2]);
+  return axes;
+}
+
 std::vector<bool> reduced_axes(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::vector<std::int64_t> axes = listed_numbers(node, inputs, "axes", 1);
   std::vector<bool> reduced(inputs[0]->shape.size(), axes.empty());

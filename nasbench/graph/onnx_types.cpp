@@ -164,7 +164,7 @@ void OnnxGraphReader::remark_on_what_is_left_out() {
                            (left_out_.size() == 1 ? " operator that reads it" : " operators that read it") +
                            (after.empty() ? "" : " (" + joined(after) + ")");
   const std::string weights = share > 0 ? ", with " + whole_percent(share) + " of the weights" : "";
-  constexpr double too_much = 0.5;
+  constexpr double too_much = 0.9;
   if (network_.outputs.empty() || share > too_much) {
     throw FormatError("the length of the output of " + cause + " depends on the data, and " + rest + weights +
                       ", would be left out: too much to say what the network costs; make what decides it a "

@@ -124,6 +124,28 @@ bool packed_product(Conversion& c) {
   return true;
 }
 
+/// A mixture of experts; their weights without the scales where those are packed.
+bool experts(Conversion& c) {
+  OperatorSpecification& s = c.result.operation;
+  s.name = c.node.op_type();
+  s.groups = small(std::clamp<std::int64_t>(integer_attribute(c.node, "k", 1), 1, 1 << 16));
+  if (s.name == "MoE") return true;
+  s.kernel.width = small(8 / std::clamp<std::int64_t>(integer_attribute(c.node, "expert_weight_bits", 4), 1, 8));
+  s.constants.clear();
+  for (const std::size_t weights : {2, 5, 8}) {
+    if (c.is_constant(weights)) s.constants.push_back(c.shape(weights));
+  }
+  return true;
+}
+
+/// Tokens on either side of each, and itself.
+bool window_attention(Conversion& c) {
+  c.result.operation.name = c.node.op_type();
+  c.result.operation.kernel.width =
+      small(2 * std::clamp<std::int64_t>(integer_attribute(c.node, "window", 0), 0, 1 << 29) + 1);
+  return true;
+}
+
 bool pool(Conversion& c) {
   if (!is_image(c) || c.outputs.size() != 1 || integer_attribute(c.node, "channels_last", 0) != 0) return false;
   keep_first_input(c);
