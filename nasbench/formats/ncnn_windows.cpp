@@ -14,6 +14,7 @@ namespace {
 
 constexpr int same_upper = -233, same_lower = -234;  // for pad_left: as much as keeps the size
 constexpr std::int64_t dropped = -233;
+enum PadMode { full, valid, upper, lower };  // of pools
 
 bool is_flat(const LayerReader& layer) { return layer.type().find("1D") != std::string::npos; }
 
@@ -140,12 +141,13 @@ void convolution(LayerReader& layer) {
 
 /// Inputs are the image, how far each weight is moved at each position, and perhaps how much it counts there.
 void deformable_convolution(LayerReader& layer) {
-  const ConvolutionOptions options = convolution_options(layer, layer.shape(), {});
+  const Source image = as_image(layer, layer.source());
+  const ConvolutionOptions options = convolution_options(layer, layer.builder().type(image).shape, {});
   const std::int64_t in = layer.shape().at(1), units = layer.whole(0, 0);
-  const auto plain = [&](NetworkBuilder& builder, const Source& image) {
-    return builder.convolution(layer.name(), image, units, options);
+  const auto plain = [&](NetworkBuilder& builder, const Source& from) {
+    return builder.convolution(layer.name(), from, units, options);
   };
-  NetworkNode node = layer.node(OperatorKind::opaque, shape_of(layer, layer.source(), plain), "DeformConv");
+  NetworkNode node = layer.node(OperatorKind::opaque, shape_of(layer, image, plain), "DeformConv");
   node.operation.constants = {{units, in, options.window.kernel.height, options.window.kernel.width}};
   if (options.bias) node.operation.constants.push_back({units});
   layer.give_activated(layer.builder().append(std::move(node)));
@@ -158,6 +160,7 @@ void unfold(LayerReader& layer) {
   const Shape& from = layer.shape();
   const std::int64_t area = std::int64_t{h.kernel} * w.kernel;
   const bool folds = layer.type() == "Fold";
+  require_tensor_size({from[1], area});
   if (folds ? from.size() != 3 || from[1] % area != 0 : from.size() != 4) {
     throw FormatError("its windows do not fit " + format(from));
   }
@@ -283,7 +286,6 @@ void pad_behind(WindowOptions& window, const Shape& image) {
 }  // namespace
 
 void pooling(LayerReader& layer) {
-  enum PadMode { full, valid, upper, lower };
   const Source image = as_image(layer, layer.source());
   const Shape shape = layer.builder().type(image).shape;
   const bool maximum = layer.whole(0, 0) == 0;
@@ -316,7 +318,6 @@ void pooling(LayerReader& layer) {
 
 /// As of ONNX, pools of volumes are no kind of ours.
 void volume_pooling(LayerReader& layer) {
-  enum PadMode { full, valid };
   const bool maximum = layer.whole(0, 0) == 0, adapts = layer.whole(7, 0) != 0;
   if (layer.whole(4, 0) != 0) return layer.give(global_pool(layer, layer.source(), maximum, false));
   const int mode = layer.whole(5, full), width = layer.whole(8, 0);

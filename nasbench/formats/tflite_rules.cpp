@@ -13,41 +13,23 @@ namespace {
 
 using Layout = Rule::Layout;
 
-/// An operator of one tensor, or of two, element by element, and what the network calls it.
-struct Function {
-  std::int32_t code;
-  const char* name;
-};
-
-constexpr std::array<Function, 25> functions = {{
-    {8, "floor"},       {14, "sigmoid"},     {19, "relu"},  {20, "clip"},   {21, "relu6"},
-    {28, "tanh"},       {47, "exp"},         {53, "cast"},  {59, "negate"}, {66, "sin"},
-    {73, "log"},        {75, "sqrt"},        {76, "rsqrt"}, {87, "not"},    {92, "square"},
-    {98, "leaky_relu"}, {101, "absolute"},   {104, "ceil"}, {108, "cos"},   {111, "elu"},
-    {116, "round"},     {117, "hard_swish"}, {150, "gelu"}, {152, "clip"},  {158, "sign"},
-}};
-
-constexpr std::array<Function, 20> pairs = {{
-    {41, "subtract"},      {42, "divide"},
-    {54, "prelu"},         {55, "maximum"},
-    {57, "minimum"},       {58, "less"},
-    {61, "greater"},       {62, "greater_or_equal"},
-    {63, "less_or_equal"}, {64, "where"},
-    {71, "equal"},         {72, "not_equal"},
-    {78, "power"},         {84, "or"},
-    {86, "and"},           {90, "floor_divide"},
-    {95, "modulo"},        {99, "squared_difference"},
-    {123, "where"},        {156, "atan2"},
-}};
-
-/// Operators that are read alike: numbers in the schema, each before the name of ONNX.
+/// Operators that are read alike: numbers in the schema, each before the name of ONNX, or of functions the network's.
 struct Row {
   Convert convert;
   Layout layout;
   const char* operators;
 };
 
-constexpr std::array<Row, 24> rows = {{
+constexpr std::array<Row, 26> rows = {{
+    {function, Layout::alike,
+     "8 floor 14 sigmoid 19 relu 20 clip 21 relu6 28 tanh 47 exp 53 cast 59 negate 66 sin 73 log 75 sqrt 76 rsqrt 87 "
+     "not "
+     "92 square 98 leaky_relu 101 absolute 104 ceil 108 cos 111 elu 116 round 117 hard_swish 150 gelu 152 clip 158 "
+     "sign"},
+    {pair, Layout::alike,
+     "41 subtract 42 divide 54 prelu 55 maximum 57 minimum 58 less 61 greater 62 greater_or_equal 63 less_or_equal 64 "
+     "where "
+     "71 equal 72 not_equal 78 power 84 or 86 and 90 floor_divide 95 modulo 99 squared_difference 123 where 156 atan2"},
     {pool, Layout::images, "1 AveragePool 17 MaxPool"},
     {concatenate, Layout::alike, "2 Concat"},
     {convolution, Layout::images, "3 Conv 4 Conv"},
@@ -81,22 +63,10 @@ std::map<std::int32_t, Rule> all_rules() {
     std::int32_t code = 0;
     for (std::string name; operators >> code >> name;) all[code] = {name, row.convert, row.layout};
   }
-  for (const Function& one : functions) all[one.code] = {one.name, function, Layout::alike};
-  for (const Function& one : pairs) all[one.code] = {one.name, pair, Layout::alike};
   return all;
 }
 
 }  // namespace
-
-std::string function_name(std::int32_t code) {
-  for (const Function& one : functions) {
-    if (one.code == code) return one.name;
-  }
-  for (const Function& one : pairs) {
-    if (one.code == code) return one.name;
-  }
-  return {};
-}
 
 const Rule* rule_of(std::int32_t code, const std::string& custom) {
   static const Rule mediapipe_transposed = {"ConvTranspose", transposed_convolution, Layout::images};

@@ -80,7 +80,7 @@ std::int64_t multiply_adds(const Network& network) {
 
 std::vector<std::int64_t> stored_parameters(const Network& network) {
   std::vector<std::int64_t> counts;
-  std::set<std::string> seen = {""};
+  std::set<std::string> seen = {""};  // a tensor without a name is computed from none that the file stores
   for (const NetworkNode& node : network.nodes) {
     const std::int64_t implied = parameter_count(node.operation);
     if ((!network.names_stored && node.stored.empty()) || implied == 0) {
@@ -92,14 +92,11 @@ std::vector<std::int64_t> stored_parameters(const Network& network) {
       (seen.insert(tensor.name).second ? stored : repeated) += tensor.elements;
     }
     const OperatorKind kind = node.operation.kind;
-    const bool is_norm =
+    const bool may_lack_scale =
         kind == OperatorKind::batch_norm || kind == OperatorKind::layer_norm || kind == OperatorKind::group_norm;
-    if (is_norm && !node.stored.empty()) {  // perhaps without a scale or a shift
-      counts.push_back(std::min(implied, stored));
-      continue;
-    }
     const bool is_implied = node.operation.constants.empty() || is_packed_product(node.operation);
-    counts.push_back(is_implied ? std::max<std::int64_t>(0, implied - repeated) : stored);
+    const std::int64_t others = is_implied ? std::max<std::int64_t>(0, implied - repeated) : stored;
+    counts.push_back(may_lack_scale && !node.stored.empty() ? std::min(implied, stored) : others);
   }
   return counts;
 }

@@ -77,7 +77,7 @@ struct Source {
   }
 };
 
-/// A trained tensor that a network's file stores; without a name, one that is computed from none of these.
+/// A trained tensor that a network's file stores.
 struct StoredTensor {
   std::string name;
   std::int64_t elements = 0;

@@ -44,13 +44,9 @@ OnnxTypes standard(const onnx::NodeProto& node, const OnnxInputs& inputs) {
 /// com.microsoft.Attention: one product gives queries, keys and values.
 OnnxTypes packed(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const OnnxValue* weight = given(inputs, 1);
-  const bool has_sentences = node.op_type() != "PackedAttention";  // else tokens of several, one behind the other
-  if (weight == nullptr || weight->shape.size() != 2 || inputs[0]->shape.size() != (has_sentences ? 3U : 2U)) {
-    return std::nullopt;
-  }
+  if (weight == nullptr || weight->shape.size() != 2 || inputs[0]->shape.size() != 3) return std::nullopt;
   const std::vector<std::int64_t> sizes = integers_attribute(node, "qkv_hidden_sizes");
   const std::int64_t hidden = sizes.size() == 3 ? sizes[2] : weight->shape[1] / 3;
-  if (!has_sentences) return one_type(*inputs[0], {inputs[0]->shape[0], hidden});
   const std::int64_t heads = heads_of(node, "num_heads");
   const bool quantised = node.op_type() == "QAttention";
   const OnnxValue* past = given(inputs, quantised ? 8 : 4);
@@ -71,11 +67,6 @@ OnnxTypes several_heads(const onnx::NodeProto& node, const OnnxInputs& inputs) {
     return std::vector<InferredType>{typed_as(*inputs[0], {query[0], query[1], query[2] * query[4]})};
   }
   const OnnxValue *key = given(inputs, 1), *value = given(inputs, 2);
-  if (node.op_type() == "PackedMultiHeadAttention") {  // tokens of several sentences; or tokens, heads, 3, size
-    if (query.size() == 4) return one_type(*inputs[0], {query[0], query[1] * query[3]});
-    if (query.size() != 2 || value == nullptr || value->shape.size() != 2) return std::nullopt;
-    return one_type(*inputs[0], {query[0], value->shape[1]});
-  }
   if (query.size() != 3 || key == nullptr) return std::nullopt;
   if (key->shape.size() == 5) {  // batch, length, heads, 2, size
     return std::vector<InferredType>{typed_as(*inputs[0], query)};
@@ -109,9 +100,8 @@ OnnxTypes grouped(const onnx::NodeProto& node, const OnnxInputs& inputs) {
 
 OnnxTypes attention_types(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (node.domain().empty()) return standard(node, inputs);
-  const std::string& type = node.op_type();
-  if (type == "GroupQueryAttention" || type == "SparseAttention") return grouped(node, inputs);
-  if (type == "Attention" || type == "QAttention" || type == "PackedAttention") return packed(node, inputs);
+  if (node.op_type() == "GroupQueryAttention" || node.op_type() == "SparseAttention") return grouped(node, inputs);
+  if (node.op_type() == "Attention" || node.op_type() == "QAttention") return packed(node, inputs);
   return several_heads(node, inputs);
 }
 

@@ -59,7 +59,6 @@ bool gemm(Conversion& c);
 bool matrix_product(Conversion& c);
 bool packed_product(Conversion& c);
 bool experts(Conversion& c);
-bool window_attention(Conversion& c);
 bool pool(Conversion& c);
 bool global_pool(Conversion& c);
 

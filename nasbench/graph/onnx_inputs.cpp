@@ -251,10 +251,9 @@ std::int64_t OnnxGraphReader::resolved(const std::string& input, const onnx::Ten
     if (!symbol.empty()) symbols_.emplace(symbol, options_.batch);
     return options_.batch;
   }
-  const std::string open = !dimension.has_dim_value() ? " is dynamic"
-                           : dimension.dim_value() == 0
-                               ? " has the length 0 in the file, which may say that it is empty or that it is open"
-                               : " has the length -1 in the file: it is open";
+  const std::string open = !dimension.has_dim_value()   ? " is dynamic"
+                           : dimension.dim_value() == 0 ? " has the length 0 in the file: it may be empty or open"
+                                                        : " has the length -1 in the file: it is open";
   throw InputError(place + (symbol.empty() ? "" : " ('" + symbol + "')") + open +
                    "; give the input's shape, as in --shape " + input + "=" + example_of(input));
 }

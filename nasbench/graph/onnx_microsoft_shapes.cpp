@@ -180,12 +180,12 @@ OnnxTypes rows_of_blocks(const onnx::NodeProto& node, const OnnxInputs& inputs) 
 
 /// Boxes of an image, each resized to the size that input 3 says.
 OnnxTypes cropped(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  const OnnxValue *boxes = given(inputs, 1), *size = given(inputs, 3);
-  if (boxes == nullptr || boxes->shape.empty() || inputs[0]->shape.size() != 4 || size == nullptr || !size->numbers ||
-      size->numbers->size() != 2) {
+  const OnnxValue* boxes = given(inputs, 1);
+  if (boxes == nullptr || boxes->shape.empty() || inputs[0]->shape.size() != 4 || !known(inputs, 3))
     return std::nullopt;
-  }
-  return one_type(*inputs[0], {boxes->shape[0], inputs[0]->shape[1], size->numbers->whole(0), size->numbers->whole(1)});
+  Shape shape = {boxes->shape[0], inputs[0]->shape[1]};
+  for (const std::int64_t extent : whole_numbers(*inputs[3])) shape.push_back(extent);
+  return one_type(*inputs[0], shape);
 }
 
 /// One half, multiplied by a function of the other.
@@ -193,23 +193,6 @@ OnnxTypes halved(const onnx::NodeProto&, const OnnxInputs& inputs) {
   Shape shape = inputs[0]->shape;
   if (!shape.empty()) shape.back() /= 2;
   return one_type(*inputs[0], shape);
-}
-
-/// Tokens of a batch of sentences one behind the other, as many as there are where none is padded, and where they
-/// stood.
-OnnxTypes without_padding(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  const Shape& batch = inputs[0]->shape;
-  if (batch.size() != 3 || given(inputs, 1) == nullptr) return std::nullopt;
-  const OnnxValue& whole = *inputs[1];
-  return std::vector<InferredType>{typed_as(*inputs[0], {batch[0] * batch[1], batch[2]}),
-                                   typed_as(whole, {batch[0], batch[1]}), typed_as(whole, {batch[0] + 1}),
-                                   typed_as(whole, {1})};
-}
-
-OnnxTypes with_padding(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  const OnnxValue* places = given(inputs, 1);
-  if (places == nullptr || places->shape.size() != 2 || inputs[0]->shape.size() != 2) return std::nullopt;
-  return one_type(*inputs[0], {places->shape[0], places->shape[1], inputs[0]->shape[1]});
 }
 
 using Rule = OnnxTypes (*)(const onnx::NodeProto&, const OnnxInputs&);
@@ -235,11 +218,9 @@ const std::map<std::string, Rule>& rules() {
        {skip_norm, "SkipLayerNormalization SkipSimplifiedLayerNormalization"},
        {cropped, "CropAndResize"},
        {halved, "BiasSplitGelu"},
-       {without_padding, "RemovePadding"},
-       {with_padding, "RestorePadding"},
        {attention_types,
-        "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention GroupQueryAttention SparseAttention "
-        "PackedAttention PackedMultiHeadAttention"},
+        "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention GroupQueryAttention "
+        "SparseAttention"},
        {same_type,
         "FastGelu QuickGelu BiasGelu Gelu LayerNormalization SimplifiedLayerNormalization GroupNorm SkipGroupNorm "
         "RotaryEmbedding BiasAdd BiasSoftmax BiasDropout QLinearSigmoid QLinearLeakyRelu QLinearSoftmax Silu Swish "

@@ -133,30 +133,6 @@ std::int64_t of_grouped_attention(const Specification& s) {
   return times(2 * element_count(s.output), keys + past_keys(s, packed ? 1 : 3));
 }
 
-/// Tokens of several sentences one behind the other. Where they stood, sentences × the longest, is the last of the
-/// inputs of two dimensions; each token is taken with as many keys as the longest sentence has.
-std::int64_t of_packed_sentences(const Specification& s) {
-  if (s.output.size() != 2) return 0;
-  std::int64_t longest = 0;
-  for (const Shape& input : s.inputs) longest = input.size() == 2 ? input[1] : longest;
-  const bool has_weights = !s.constants.empty() && s.constants[0].size() == 2;
-  const std::int64_t values = s.output[1], width = has_weights ? s.constants[0][1] : 3 * values;
-  const std::int64_t projected = has_weights ? times(element_count(s.inputs[0]), width) : 0;
-  return projected + times(s.output[0] * (std::max<std::int64_t>(0, width - values) / 2 + values), longest);
-}
-
-/// Queries, keys and values of all tokens, each by a matrix, twice for those of some tokens that see all; each token is
-/// taken with the keys of a window around it, which the operator has as its kernel.
-std::int64_t of_window_attention(const Specification& s) {
-  const Shape& x = s.inputs[0];
-  if (x.size() != 3) return 0;
-  std::int64_t products = times(2 * element_count(s.output), std::min<std::int64_t>(s.kernel.width, x[1]));
-  for (const Shape& weights : s.constants) {
-    if (weights.size() == 2 && weights[0] == x[2]) products += times(element_count(x), weights[1]);
-  }
-  return products;
-}
-
 /// Queries, keys and values of batch × (heads ×) length × size, any of them constant: both the computed ones and the
 /// constants keep their order, and stand among each other as they fit the output. 0 where none fit.
 std::int64_t of_queries_keys_values(const Specification& s) {
@@ -198,19 +174,18 @@ std::int64_t of_attention(const Specification& s) {
   if (query.size() == 5) return times(element_count(query) / 3 + result, query[1]);
   if (const std::int64_t products = of_queries_keys_values(s); products > 0) return products;
   if (s.inputs.size() < 2) return query.size() == 3 ? times(2 * result, query[1]) : 0;
-  if (s.inputs[1].size() < 3) return 0;
-  return times(element_count(query) + result, length_of(s.inputs[1]) + past_keys(s, 3));
+  return s.inputs[1].size() < 3 ? 0 : times(element_count(query) + result, length_of(s.inputs[1]) + past_keys(s, 3));
 }
 
-/// Each token takes as many experts as the operator has groups, with all matrices of an expert. A number that is stored
-/// holds as many weights as the operator has columns in its kernel.
+/// Each token takes as many experts as the operator has groups, with all matrices of an expert. A byte of packed
+/// weights holds as many as the operator's kernel is wide.
 std::int64_t of_experts(const Specification& s) {
   if (s.inputs[0].empty() || s.inputs[0].back() == 0) return 0;
   std::int64_t products = 0;
   for (const Shape& weights : s.constants) {
     if (weights.size() != 3 || weights[0] == 0) continue;
-    products +=
-        times(element_count(weights) / weights[0] * s.kernel.width, std::min<std::int64_t>(s.groups, weights[0]));
+    const std::int64_t taken = std::min<std::int64_t>(s.groups, weights[0]);
+    products = times(1, products + times(element_count(weights) / weights[0] * s.kernel.width, taken));
   }
   return times(products, element_count(s.inputs[0]) / s.inputs[0].back());
 }
@@ -227,8 +202,6 @@ const std::map<std::string, Count>& counts() {
                       {of_quantised_gemm, "QGemm"},
                       {of_attention, "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention"},
                       {of_grouped_attention, "GroupQueryAttention SparseAttention"},
-                      {of_packed_sentences, "PackedAttention PackedMultiHeadAttention"},
-                      {of_window_attention, "LongformerAttention"},
                       {of_experts, "MoE QMoE"}});
   return table;
 }

@@ -68,10 +68,10 @@ OperatorKind operator_kind(std::string_view name);
 struct OperatorSpecification {
   OperatorKind kind = OperatorKind::opaque;
   std::string name;  ///< what the kind leaves open: "relu", "hard_swish"; the type of an opaque operator; else empty
-  Extent kernel;     ///< convolutions and pools; LongformerAttention's tokens; of QMoE: weights that a byte holds
+  Extent kernel;     ///< convolutions and pools
   Extent stride;
   Extent dilation;
-  int groups = 1;             ///< of MoE and QMoE: how many experts each token takes
+  int groups = 1;
   bool bias = false;          ///< convolutions and linear layers
   std::vector<Shape> inputs;  ///< of the tensors that are computed, not of weights
   Shape output;               ///< of the first output
