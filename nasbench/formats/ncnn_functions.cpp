@@ -71,22 +71,15 @@ struct Operation {
 };
 
 Operation operation_of(int number) {
-  static const std::array<Operation, 12> operations = {{{OperatorKind::add, ""},
-                                                        {OperatorKind::elementwise, "subtract"},
-                                                        {OperatorKind::multiply, ""},
-                                                        {OperatorKind::elementwise, "divide"},
-                                                        {OperatorKind::elementwise, "maximum"},
-                                                        {OperatorKind::elementwise, "minimum"},
-                                                        {OperatorKind::elementwise, "power"},
-                                                        {OperatorKind::elementwise, "subtract"},
-                                                        {OperatorKind::elementwise, "divide"},
-                                                        {OperatorKind::elementwise, "power"},
-                                                        {OperatorKind::elementwise, "atan2"},
-                                                        {OperatorKind::elementwise, "atan2"}}};
-  if (number < 0 || number >= static_cast<int>(operations.size())) {
+  static const std::array<const char*, 12> functions = {"",      "subtract", "",       "divide", "maximum", "minimum",
+                                                        "power", "subtract", "divide", "power",  "atan2",   "atan2"};
+  if (number < 0 || number >= static_cast<int>(functions.size())) {
     throw FormatError("there is no operation " + std::to_string(number));
   }
-  return operations[static_cast<std::size_t>(number)];
+  const OperatorKind kind = number == 0   ? OperatorKind::add
+                            : number == 2 ? OperatorKind::multiply
+                                          : OperatorKind::elementwise;
+  return {kind, functions[static_cast<std::size_t>(number)]};
 }
 
 /// The shape in which `shape` broadcasts over `other`: a blob of one dimension stands for the channels of a larger one.
@@ -159,41 +152,33 @@ void scale(LayerReader& layer) {
   constexpr int by_second_input = -233;
   Source x = layer.source();
   const Shape channels = per_channel(layer.shape());
-  if (layer.type() == "Power") {  // (shift + x scale)^power
-    const std::array<std::pair<OperatorKind, double>, 3> steps = {{{OperatorKind::multiply, layer.real(1, 1)},
-                                                                   {OperatorKind::add, layer.real(2, 0)},
-                                                                   {OperatorKind::elementwise, layer.real(0, 1)}}};
-    for (const auto& [kind, number] : steps) {
-      if (number == (kind == OperatorKind::add ? 0 : 1)) continue;
-      NetworkNode node = same_shape(layer, kind, kind == OperatorKind::elementwise ? "power" : "");
-      node.inputs = {x};
-      node.attributes.alpha = number;
-      x = layer.builder().append(std::move(node));
-    }
-    return layer.give(x);
-  }
-  if (layer.type() == "PReLU") {
-    NetworkNode node = same_shape(layer, OperatorKind::elementwise, "prelu");
-    if (layer.whole(0, 0) > 1) node.operation.constants = {channels};
-    node.attributes.alpha = layer.whole(0, 0) > 1 ? 0 : 0.25;
-    return append(layer, std::move(node));
-  }
-  if (layer.type() == "Scale") {
-    if (layer.whole(0, 0) == by_second_input) {
-      NetworkNode node = layer.node(OperatorKind::multiply, layer.shape());
-      const Shape second = aligned(layer.shape(1), layer.shape(0));
-      node.inputs = {x, layer.builder().reshape(layer.name() + "_aligned", layer.source(1), second)};
-      return append(layer, std::move(node));
-    }
-    NetworkNode node = same_shape(layer, OperatorKind::multiply);
-    node.operation.constants = {channels};
+  const auto step = [&](OperatorKind kind, const char* function, double number, std::vector<Shape> constants) {
+    NetworkNode node = same_shape(layer, kind, function);
+    node.inputs = {x};
+    node.operation.constants = std::move(constants);
+    node.attributes.alpha = number;
     x = layer.builder().append(std::move(node));
-    if (layer.whole(1, 0) == 0) return layer.give(x);
+  };
+  if (layer.type() == "Power") {  // (shift + x scale)^power
+    const double factor = layer.real(1, 1), shift = layer.real(2, 0), power = layer.real(0, 1);
+    if (factor != 1) step(OperatorKind::multiply, "", factor, {});
+    if (shift != 0) step(OperatorKind::add, "", shift, {});
+    if (power != 1) step(OperatorKind::elementwise, "power", power, {});
+  } else if (layer.type() == "PReLU") {
+    const bool shared = layer.whole(0, 0) <= 1;
+    step(OperatorKind::elementwise, "prelu", shared ? 0.25 : 0,
+         shared ? std::vector<Shape>() : std::vector<Shape>{channels});
+  } else if (layer.type() == "Scale" && layer.whole(0, 0) == by_second_input) {
+    NetworkNode node = layer.node(OperatorKind::multiply, layer.shape());
+    const Shape second = aligned(layer.shape(1), layer.shape(0));
+    node.inputs = {x, layer.builder().reshape(layer.name() + "_aligned", layer.source(1), second)};
+    x = layer.builder().append(std::move(node));
+  } else {  // Bias, Scale and the bias of Scale
+    const bool scales = layer.type() == "Scale";
+    if (scales) step(OperatorKind::multiply, "", 0, {channels});
+    if (!scales || layer.whole(1, 0) != 0) step(OperatorKind::add, "", 0, {channels});
   }
-  NetworkNode node = same_shape(layer, OperatorKind::add);  // Bias, and that of Scale
-  node.inputs = {x};
-  node.operation.constants = {channels};
-  append(layer, std::move(node));
+  layer.give(x);
 }
 
 }  // namespace tenshot::nasbench::ncnn

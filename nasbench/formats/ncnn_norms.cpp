@@ -15,6 +15,12 @@
 
 namespace tenshot::nasbench::ncnn {
 
+/// Adds a norm, which may have neither scale nor shift.
+static void append_norm(LayerReader& layer, NetworkNode node, bool has_scale) {
+  if (!has_scale) node.stored = {{"", 2 * channel_count(node.operation, layer.shape())}};
+  append(layer, std::move(node));
+}
+
 void normalise(LayerReader& layer) {
   const Shape& shape = layer.shape();
   const std::string& type = layer.type();
@@ -26,19 +32,23 @@ void normalise(LayerReader& layer) {
   }
   if (type == "LayerNorm") {
     const std::int64_t size = layer.whole(0, 0);
-    if (size != shape.back())
-      return layer.give_opaque("LayerNormalization", shape, {{2, std::max<std::int64_t>(size, 1)}});
+    const bool has_scale = layer.whole(2, 1) != 0;
+    if (size != shape.back()) {
+      return layer.give_opaque(
+          "LayerNormalization", shape,
+          has_scale ? std::vector<Shape>{{2, std::max<std::int64_t>(size, 1)}} : std::vector<Shape>());
+    }
     NetworkNode node = same_shape(layer, OperatorKind::layer_norm);
     node.attributes.alpha = layer.real(1, 0.001);
     node.attributes.axes = {static_cast<std::int64_t>(shape.size()) - 1};
-    return append(layer, std::move(node));
+    return append_norm(layer, std::move(node), has_scale);
   }
   const int groups = type == "GroupNorm" ? layer.whole(0, 1) : static_cast<int>(channels);
   require_groups(groups, channels, channels);
   NetworkNode node = same_shape(layer, OperatorKind::group_norm);
   node.operation.groups = groups;
   node.attributes.alpha = layer.real(type == "GroupNorm" ? 2 : 1, 0.001);
-  append(layer, std::move(node));
+  append_norm(layer, std::move(node), layer.whole(type == "GroupNorm" ? 3 : 2, 1) != 0);
 }
 
 void same_shape_opaque(LayerReader& layer) {

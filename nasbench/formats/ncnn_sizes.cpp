@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <utility>
 
@@ -112,6 +113,35 @@ void tile(LayerReader& layer) {
   if (repeats.size() >= shape.size()) shape.insert(shape.begin() + 1, repeats.size() + 1 - shape.size(), 1);
   for (std::size_t i = 0; i < repeats.size(); ++i) shape[shape.size() - repeats.size() + i] *= repeats[i];
   layer.give_opaque("Tile", shape);
+}
+
+/// A box of an image, as small as the layer says; the second input says where it lies.
+void region(LayerReader& layer) {
+  const std::int64_t channels = layer.type() == "PSROIPooling" ? layer.whole(3, 0) : layer.shape().at(1);
+  layer.give_opaque("RoiAlign", {1, channels, layer.whole(1, 0), layer.whole(0, 0)});
+}
+
+/// The places of the largest numbers, or these as well.
+void largest(LayerReader& layer) { layer.give_opaque("TopK", {1, layer.whole(0, 0) != 0 ? 2 : 1, layer.whole(1, 1)}); }
+
+/// The diagonal of a matrix, or a matrix with that diagonal.
+void diagonal(LayerReader& layer) {
+  const Shape& from = layer.shape();
+  const std::int64_t place = layer.whole(0, 0), away = std::abs(place);
+  if (from.size() == 2) return layer.give_opaque("Diag", {1, from[1] + away, from[1] + away});
+  if (from.size() != 3) throw FormatError("it takes a vector or a matrix, found " + format(from));
+  layer.give_opaque("Diag", {1, place < 0 ? std::min(from[1] - away, from[2]) : std::min(from[1], from[2] - away)});
+}
+
+/// Frequencies of the frames of a signal; without a power, complex numbers.
+void spectrogram(LayerReader& layer) {
+  const std::int64_t size = layer.whole(0, 0), step = layer.whole(2, static_cast<int>(size / 4));
+  const std::int64_t zeros = layer.whole(5, 1) != 0 ? size / 2 * 2 : 0, length = element_count(layer.shape()) + zeros;
+  if (size < 1 || step < 1 || length < size)
+    throw FormatError("its frames do not fit a signal of " + format(layer.shape()));
+  Shape shape = {1, layer.whole(8, 1) != 0 ? size / 2 + 1 : size, (length - size) / step + 1};
+  if (layer.whole(1, 0) == 0) shape.push_back(2);
+  layer.give_opaque("STFT", shape);
 }
 
 /// Boxes of several sizes at each position, and how far they may vary.

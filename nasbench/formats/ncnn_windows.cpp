@@ -1,6 +1,7 @@
 // Layers of ncnn with windows: convolutions and pools.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <utility>
 
@@ -13,6 +14,7 @@ namespace {
 
 constexpr int same_upper = -233, same_lower = -234;  // for pad_left: as much as keeps the size
 constexpr std::int64_t dropped = -233;
+enum PadMode { full, valid, upper, lower };  // of pools
 
 bool is_flat(const LayerReader& layer) { return layer.type().find("1D") != std::string::npos; }
 
@@ -29,30 +31,39 @@ Source as_signal(LayerReader& layer, const Source& source) {
   return layer.builder().reshape(layer.name() + "_signal", source, {1, shape[1], shape[3]});
 }
 
-/// Keys of a window's parameters: those of the height follow those of the width unless they are given.
-struct WindowKeys {
-  std::int64_t kernel, dilation, stride, pad_left, kernel_h, dilation_h, stride_h, pad_top, pad_right, pad_bottom;
+/// A window along one axis, with zeros before and behind.
+struct AxisWindow {
+  int kernel, dilation, stride, before, behind;
 };
-constexpr WindowKeys convolution_keys = {1, 2, 3, 4, 11, 12, 13, 14, 15, 16};
-constexpr WindowKeys pooling_keys = {1, -1, 2, 3, 11, -1, 12, 13, 14, 15};
+
+/// Keys of its parameters. Those of height and depth follow those of the width unless they are given.
+struct AxisKeys {
+  std::int64_t kernel, dilation, stride, before, behind;
+};
+using WindowKeys = std::array<AxisKeys, 3>;  // of width, height and depth
+constexpr WindowKeys convolution_keys = {{{1, 2, 3, 4, 15}, {11, 12, 13, 14, 16}, {21, 22, 23, 24, 17}}};
+constexpr WindowKeys pooling_keys = {{{1, -1, 2, 3, 14}, {11, -1, 12, 13, 15}, {21, -1, 22, 23, 16}}};
+
+std::array<AxisWindow, 3> axes_of(const LayerReader& layer, const WindowKeys& keys) {
+  std::array<AxisWindow, 3> axes = {};
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const AxisWindow usual = i == 0 ? AxisWindow{0, 1, 1, 0, 0} : axes[0];
+    const int before = layer.whole(keys[i].before, usual.before);
+    axes[i] = {layer.whole(keys[i].kernel, usual.kernel), layer.whole(keys[i].dilation, usual.dilation),
+               layer.whole(keys[i].stride, usual.stride), before, layer.whole(keys[i].behind, before)};
+  }
+  return axes;
+}
 
 WindowOptions window_of(const LayerReader& layer, const WindowKeys& keys) {
-  WindowOptions window;
-  window.kernel.width = layer.whole(keys.kernel, 0);
-  window.dilation.width = layer.whole(keys.dilation, 1);
-  window.stride.width = layer.whole(keys.stride, 1);
-  window.padding.left = layer.whole(keys.pad_left, 0);
-  if (is_flat(layer)) {
-    window.padding.right = layer.whole(keys.pad_right, window.padding.left);
-    return window;
-  }
-  window.kernel.height = layer.whole(keys.kernel_h, window.kernel.width);
-  window.dilation.height = layer.whole(keys.dilation_h, window.dilation.width);
-  window.stride.height = layer.whole(keys.stride_h, window.stride.width);
-  window.padding.top = layer.whole(keys.pad_top, window.padding.left);
-  window.padding.right = layer.whole(keys.pad_right, window.padding.left);
-  window.padding.bottom = layer.whole(keys.pad_bottom, window.padding.top);
-  return window;
+  auto [w, h, depth] = axes_of(layer, keys);
+  if (is_flat(layer)) h = {1, 1, 1, 0, 0};
+  return {
+      {h.kernel, w.kernel}, {h.stride, w.stride}, {h.before, w.before, h.behind, w.behind}, {h.dilation, w.dilation}};
+}
+
+std::int64_t positions(std::int64_t length, const AxisWindow& axis) {
+  return window_positions(length, axis.kernel, axis.stride, axis.dilation, axis.before, axis.behind, false);
 }
 
 void pad_to_same(WindowOptions& window, const Shape& image, bool more_before) {
@@ -61,9 +72,21 @@ void pad_to_same(WindowOptions& window, const Shape& image, bool more_before) {
   window.padding = same_padding(image, window, more_before);
 }
 
-ConvolutionOptions convolution_options(const LayerReader& layer, const Shape& image) {
+/// The weights that a layer reads as its second input, as ONNX has them: channels out, in, height, width, or of a
+/// transposed convolution in, out. Empty where they are its own.
+Shape weights_read(const LayerReader& layer, std::int64_t key) {
+  if (layer.whole(key, 0) == 0) return {};
+  Shape weights = layer.shape(1);
+  if (is_flat(layer)) weights.insert(weights.end() - 1, 1);
+  if (weights.size() != 5) throw FormatError("its second input has to be weights, found " + format(layer.shape(1)));
+  weights.erase(weights.begin());
+  return weights;
+}
+
+ConvolutionOptions convolution_options(const LayerReader& layer, const Shape& image, const Shape& weights) {
   ConvolutionOptions options;
   options.window = window_of(layer, convolution_keys);
+  if (!weights.empty()) options.window.kernel = {static_cast<int>(weights[2]), static_cast<int>(weights[3])};
   const int pad = options.window.padding.left;
   if (pad == same_upper || pad == same_lower) pad_to_same(options.window, image, pad == same_lower);
   require_window(options.window);
@@ -82,57 +105,123 @@ void require_weights(std::int64_t weights, std::int64_t in, std::int64_t out, co
                     std::to_string(out) + " out");
 }
 
+/// The shape of what `plain` makes of the image.
+template <class Plain>
+Shape shape_of(LayerReader& layer, const Source& image, const Plain& plain) {
+  NetworkBuilder builder;
+  const Source result = plain(builder, builder.input("image", layer.builder().type(image).shape));
+  return builder.type(result).shape;
+}
+
+/// What `plain` makes of the image; a convolution of ONNX's name where its weights are computed.
+template <class Plain>
+Source convolved(LayerReader& layer, const Source& image, const Shape& weights, const char* name, const Plain& plain) {
+  if (weights.empty() || layer.is_constant(1)) return plain(layer.builder(), image);
+  NetworkNode node = layer.node(OperatorKind::opaque, shape_of(layer, image, plain), name);
+  node.operation.constants.clear();
+  node.inputs = {image, layer.builder().reshape(layer.name() + "_weights", layer.source(1), weights)};
+  if (layer.size() > 2 && !layer.is_constant(2)) node.inputs.push_back(layer.source(2));
+  return layer.builder().append(std::move(node));
+}
+
 }  // namespace
 
 void convolution(LayerReader& layer) {
   const Source image = as_image(layer, layer.source());
-  const Shape shape = layer.builder().type(image).shape;
-  const ConvolutionOptions options = convolution_options(layer, shape);
-  const int channels = layer.whole(0, 0);
-  require_weights(layer.whole(6, 0), shape[1], channels, options);
-  Source result = layer.builder().convolution(layer.name(), image, channels, options);
+  const Shape shape = layer.builder().type(image).shape, weights = weights_read(layer, 19);
+  const ConvolutionOptions options = convolution_options(layer, shape, weights);
+  const std::int64_t channels = weights.empty() ? layer.whole(0, 0) : weights[0];
+  require_weights(weights.empty() ? layer.whole(6, 0) : element_count(weights), shape[1], channels, options);
+  Source result = convolved(layer, image, weights, "Conv", [&](NetworkBuilder& builder, const Source& from) {
+    return builder.convolution(layer.name(), from, channels, options);
+  });
   if (is_flat(layer)) result = as_signal(layer, result);
   layer.give_activated(result);
 }
 
+/// Inputs are the image, how far each weight is moved at each position, and perhaps how much it counts there.
+void deformable_convolution(LayerReader& layer) {
+  const Source image = as_image(layer, layer.source());
+  const ConvolutionOptions options = convolution_options(layer, layer.builder().type(image).shape, {});
+  const std::int64_t in = layer.shape().at(1), units = layer.whole(0, 0);
+  const auto plain = [&](NetworkBuilder& builder, const Source& from) {
+    return builder.convolution(layer.name(), from, units, options);
+  };
+  NetworkNode node = layer.node(OperatorKind::opaque, shape_of(layer, image, plain), "DeformConv");
+  node.operation.constants = {{units, in, options.window.kernel.height, options.window.kernel.width}};
+  if (options.bias) node.operation.constants.push_back({units});
+  layer.give_activated(layer.builder().append(std::move(node)));
+}
+
+/// The windows of an image as columns of a matrix; columns as windows that are added up.
+void unfold(LayerReader& layer) {
+  require_window(window_of(layer, convolution_keys));
+  const auto [w, h, depth] = axes_of(layer, convolution_keys);
+  const Shape& from = layer.shape();
+  const std::int64_t area = std::int64_t{h.kernel} * w.kernel;
+  const bool folds = layer.type() == "Fold";
+  require_tensor_size({from[1], area});
+  if (folds ? from.size() != 3 || from[1] % area != 0 : from.size() != 4) {
+    throw FormatError("its windows do not fit " + format(from));
+  }
+  const int width = layer.whole(20, 0);
+  if (folds) return layer.give_opaque("Col2Im", {1, from[1] / area, layer.whole(21, width), width});
+  layer.give_opaque("Unfold", {1, from[1] * area, positions(from[2], h) * positions(from[3], w)});
+}
+
+namespace {
+
+/// `extent` of each dimension of a volume and of the window along it.
+template <class Extent>
+Shape volume_shape(const LayerReader& layer, std::int64_t channels, const WindowKeys& keys, const Extent& extent) {
+  const Shape& volume = layer.shape();
+  if (volume.size() != 5) throw FormatError("it takes a volume, found " + format(volume));
+  Shape shape = {1, channels};
+  for (std::size_t i = 2; i < volume.size(); ++i) {
+    const AxisWindow axis = axes_of(layer, keys)[4 - i];
+    require_window({{axis.kernel, 1}, {axis.stride, 1}, {axis.before, 0, axis.behind, 0}, {axis.dilation, 1}});
+    shape.push_back(extent(volume[i], axis));
+  }
+  return shape;
+}
+
+}  // namespace
+
 /// Convolutions of volumes are no kind of ours: opaque, with ONNX's name and weights.
 void volume_convolution(LayerReader& layer) {
-  const Shape volume = layer.shape();
-  if (volume.size() != 5) throw FormatError("it takes a volume, found " + format(volume));
-  const WindowOptions plane = window_of(layer, convolution_keys);
-  WindowOptions depth;  // as a window of one column
-  depth.kernel.height = layer.whole(21, plane.kernel.width);
-  depth.dilation.height = layer.whole(22, plane.dilation.width);
-  depth.stride.height = layer.whole(23, plane.stride.width);
-  depth.padding.top = layer.whole(24, plane.padding.left);
-  depth.padding.bottom = layer.whole(17, depth.padding.top);
-  require_window(plane);
-  require_window(depth);
-  const int units = layer.whole(0, 0), groups = layer.type() == "Convolution3D" ? 1 : layer.whole(7, 1);
-  require_groups(groups, volume[1], units);
-  const auto positions = [](std::int64_t length, int kernel, int stride, int dilation, int before, int behind) {
-    return window_positions(length, kernel, stride, dilation, before, behind, false);
+  const bool transposed = layer.type().find("Deconvolution") == 0;
+  if (layer.whole(transposed ? 28 : 19, 0) != 0) {
+    throw FormatError("its weights are computed, which we read of images and signals alone");
+  }
+  const std::int64_t units = layer.whole(0, 0);
+  const auto stretched = [](std::int64_t length, const AxisWindow& a) {
+    return (length - 1) * a.stride + std::int64_t{a.dilation} * (a.kernel - 1) + 1 - a.before - a.behind;
   };
-  const Extent &k = plane.kernel, &s = plane.stride, &d = plane.dilation;
-  const Padding& p = plane.padding;
-  const Shape output = {1, units,
-                        positions(volume[2], depth.kernel.height, depth.stride.height, depth.dilation.height,
-                                  depth.padding.top, depth.padding.bottom),
-                        positions(volume[3], k.height, s.height, d.height, p.top, p.bottom),
-                        positions(volume[4], k.width, s.width, d.width, p.left, p.right)};
+  Shape output = transposed ? volume_shape(layer, units, convolution_keys, stretched)
+                            : volume_shape(layer, units, convolution_keys, positions);
+  const int more = layer.whole(18, 0), fixed = layer.whole(25, 0);
+  for (std::size_t i = 0; transposed && i < 3; ++i) {
+    const auto key = static_cast<std::int64_t>(i);
+    output[4 - i] = layer.has(25) ? layer.whole(25 + key, fixed) : output[4 - i] + layer.whole(18 + key, more);
+  }
   require_tensor_size(output);
-  NetworkNode node = layer.node(OperatorKind::opaque, output, "Conv");
-  node.operation.constants = {{units, volume[1] / groups, depth.kernel.height, k.height, k.width}};
+  const std::int64_t in = layer.shape()[1];
+  const int groups = layer.type().find("DepthWise") == std::string::npos ? 1 : layer.whole(7, 1);
+  require_groups(groups, in, units);
+  NetworkNode node = layer.node(OperatorKind::opaque, output, transposed ? "ConvTranspose" : "Conv");
+  const auto [w, h, depth] = axes_of(layer, convolution_keys);
+  node.operation.constants = {
+      {transposed ? in : units, (transposed ? units : in) / groups, depth.kernel, h.kernel, w.kernel}};
   if (layer.whole(5, 0) != 0) node.operation.constants.push_back({units});
   layer.give_activated(layer.builder().append(std::move(node)));
 }
 
 void deconvolution(LayerReader& layer) {
   const Source image = as_image(layer, layer.source());
-  const Shape shape = layer.builder().type(image).shape;
-  ConvolutionOptions options = convolution_options(layer, shape);
-  const int channels = layer.whole(0, 0);
-  require_weights(layer.whole(6, 0), shape[1], channels, options);
+  const Shape shape = layer.builder().type(image).shape, weights = weights_read(layer, 28);
+  ConvolutionOptions options = convolution_options(layer, shape, weights);
+  const std::int64_t channels = weights.empty() ? layer.whole(0, 0) : weights[1] * options.groups;
+  require_weights(weights.empty() ? layer.whole(6, 0) : element_count(weights), shape[1], channels, options);
   Extent more;
   more.width = layer.whole(18, 0);
   more.height = is_flat(layer) ? 0 : layer.whole(19, more.width);
@@ -147,7 +236,9 @@ void deconvolution(LayerReader& layer) {
     if (!is_flat(layer)) more.height = surplus(height, shape[2], w.kernel.height, w.stride.height, w.dilation.height);
     options.window.padding = {};
   }
-  Source result = layer.builder().transposed_convolution(layer.name(), image, channels, options, more);
+  Source result = convolved(layer, image, weights, "ConvTranspose", [&](NetworkBuilder& builder, const Source& from) {
+    return builder.transposed_convolution(layer.name(), from, channels, options, more);
+  });
   if (is_flat(layer)) result = as_signal(layer, result);
   layer.give_activated(result);
 }
@@ -195,7 +286,6 @@ void pad_behind(WindowOptions& window, const Shape& image) {
 }  // namespace
 
 void pooling(LayerReader& layer) {
-  enum PadMode { full, valid, upper, lower };
   const Source image = as_image(layer, layer.source());
   const Shape shape = layer.builder().type(image).shape;
   const bool maximum = layer.whole(0, 0) == 0;
@@ -224,6 +314,25 @@ void pooling(LayerReader& layer) {
   }
   give(maximum ? layer.builder().max_pool(layer.name(), image, options)
                : layer.builder().average_pool(layer.name(), image, options));
+}
+
+/// As of ONNX, pools of volumes are no kind of ours.
+void volume_pooling(LayerReader& layer) {
+  const bool maximum = layer.whole(0, 0) == 0, adapts = layer.whole(7, 0) != 0;
+  if (layer.whole(4, 0) != 0) return layer.give(global_pool(layer, layer.source(), maximum, false));
+  const int mode = layer.whole(5, full), width = layer.whole(8, 0);
+  Shape shape = layer.shape();
+  const std::array<int, 3> sizes = {layer.whole(28, width), layer.whole(18, width), width};
+  if (!adapts) {
+    shape = volume_shape(layer, shape.at(1), pooling_keys, [&](std::int64_t length, const AxisWindow& axis) {
+      if (mode > valid) return (length + axis.stride - 1) / axis.stride;
+      return positions(length + (mode == full ? axis.stride - 1 : 0), axis);
+    });
+  }
+  for (std::size_t i = 2; adapts && i < std::min<std::size_t>(shape.size(), 5); ++i) {
+    if (sizes[i - 2] != dropped) shape[i] = sizes[i - 2];
+  }
+  layer.give_opaque(maximum ? "MaxPool" : "AveragePool", shape);
 }
 
 }  // namespace tenshot::nasbench::ncnn

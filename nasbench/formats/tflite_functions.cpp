@@ -26,7 +26,7 @@ Source over_image(Operation& op, std::size_t input) {
 }  // namespace
 
 void function(Operation& op) {
-  NetworkNode node = op.node(OperatorKind::activation, op.shape(), function_name(op.code()));
+  NetworkNode node = op.node(OperatorKind::activation, op.shape(), rule_of(op.code(), "")->name);
   node.inputs = {op.source()};
   node.operation.constants.clear();
   OperatorAttributes& attributes = node.attributes;
@@ -44,7 +44,7 @@ void pair(Operation& op) {
                                                                                : OperatorKind::elementwise;
   Shape shape;
   bool first = true;
-  NetworkNode node = op.node(kind, {}, function_name(op.code()));
+  NetworkNode node = op.node(kind, {}, kind == OperatorKind::elementwise ? rule_of(op.code(), "")->name : "");
   node.inputs.clear();
   for (std::size_t i = 0; i < op.size(); ++i) {
     if (!op.has(i)) continue;

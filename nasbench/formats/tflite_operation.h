@@ -150,19 +150,15 @@ struct Rule {
 /// The rule of a BuiltinOperator, or of a custom one by its name; nothing of one that we do not know.
 const Rule* rule_of(std::int32_t code, const std::string& custom);
 
-/// What a function of one tensor or of two is called in a network, by its code; empty of others.
-std::string function_name(std::int32_t code);
-
 /// Numbers of BuiltinOperator that conversions ask for.
 namespace code {
-constexpr std::int32_t add = 0, average_pool_2d = 1, concatenation = 2, conv_2d = 3, depthwise_conv_2d = 4,
-                       depth_to_space = 5, dequantize = 6, max_pool_2d = 17, mul = 18, relu_n1_to_1 = 20, reshape = 22,
-                       lstm = 16, resize_bilinear = 23, softmax = 25, space_to_depth = 26, custom = 32, pad = 34,
-                       gather = 36, sub = 41, two_way_rnn = 46, two_way_lstm = 52, div = 42, sequence_lstm = 44,
-                       strided_slice = 45, split = 49, log_softmax = 50, cast = 53, arg_max = 56, slice = 65,
-                       transpose_conv = 67, shape = 77, fake_quant = 80, pack = 83, floor_div = 90, leaky_relu = 98,
-                       mirror_pad = 100, split_v = 102, add_n = 106, rank = 110, elu = 111, quantize = 114,
-                       branch = 118, loop = 119, conv_3d = 132, relu_0_to_1 = 152;
+constexpr std::int32_t add = 0, concatenation = 2, depthwise_conv_2d = 4, depth_to_space = 5, dequantize = 6,
+                       max_pool_2d = 17, mul = 18, relu_n1_to_1 = 20, reshape = 22, lstm = 16, resize_bilinear = 23,
+                       space_to_depth = 26, custom = 32, sub = 41, two_way_rnn = 46, two_way_lstm = 52, div = 42,
+                       sequence_lstm = 44, strided_slice = 45, split = 49, log_softmax = 50, cast = 53, arg_max = 56,
+                       slice = 65, transpose_conv = 67, shape = 77, fake_quant = 80, pack = 83, floor_div = 90,
+                       leaky_relu = 98, mirror_pad = 100, split_v = 102, add_n = 106, rank = 110, elu = 111,
+                       quantize = 114, branch = 118, loop = 119, conv_3d = 132, relu_0_to_1 = 152;
 }  // namespace code
 
 }  // namespace tenshot::nasbench::tflite

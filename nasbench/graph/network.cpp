@@ -80,10 +80,10 @@ std::int64_t multiply_adds(const Network& network) {
 
 std::vector<std::int64_t> stored_parameters(const Network& network) {
   std::vector<std::int64_t> counts;
-  std::set<std::string> seen;
+  std::set<std::string> seen = {""};  // a tensor without a name is computed from none that the file stores
   for (const NetworkNode& node : network.nodes) {
     const std::int64_t implied = parameter_count(node.operation);
-    if (!network.names_stored || implied == 0) {
+    if ((!network.names_stored && node.stored.empty()) || implied == 0) {
       counts.push_back(implied);
       continue;
     }
@@ -91,9 +91,12 @@ std::vector<std::int64_t> stored_parameters(const Network& network) {
     for (const StoredTensor& tensor : node.stored) {
       (seen.insert(tensor.name).second ? stored : repeated) += tensor.elements;
     }
-    const bool has_own = node.operation.kind == OperatorKind::layer_norm && !node.stored.empty();  // perhaps no shift
-    const bool is_implied = !has_own && (node.operation.constants.empty() || is_packed_product(node.operation));
-    counts.push_back(is_implied ? std::max<std::int64_t>(0, implied - repeated) : stored);
+    const OperatorKind kind = node.operation.kind;
+    const bool may_lack_scale =
+        kind == OperatorKind::batch_norm || kind == OperatorKind::layer_norm || kind == OperatorKind::group_norm;
+    const bool is_implied = node.operation.constants.empty() || is_packed_product(node.operation);
+    const std::int64_t others = is_implied ? std::max<std::int64_t>(0, implied - repeated) : stored;
+    counts.push_back(may_lack_scale && !node.stored.empty() ? std::min(implied, stored) : others);
   }
   return counts;
 }

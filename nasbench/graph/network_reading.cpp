@@ -20,8 +20,7 @@ std::pair<std::string, Shape> parse_input_shape(std::string_view text) {
   for (std::size_t start = equals + 1; valid && start <= text.size();) {
     const std::size_t end = std::min(text.find('x', start), text.size());
     const std::optional<long long> number = parse_integer(text.substr(start, end - start));
-    const bool may_be_empty = !shape.empty() || end == text.size();  // but not the batch of an image
-    valid = number.has_value() && (*number > 0 || (*number == 0 && may_be_empty));
+    valid = number.has_value() && *number >= 0;
     if (valid) shape.push_back(*number);
     start = end + 1;
   }

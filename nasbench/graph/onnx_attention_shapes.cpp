@@ -91,7 +91,8 @@ OnnxTypes grouped(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   const std::int64_t size = query[2] / (packed_in_query ? heads + 2 * shared : heads);
   const OnnxValue* past = given(inputs, 3);
   const std::int64_t before = past != nullptr && past->shape.size() == 4 ? past->shape[2] : 0;
-  const OnnxValue present = typed_as(*inputs[0], {query[0], shared, query[1] + before, size});
+  const bool has_room = node.op_type() == "SparseAttention";  // the past is a buffer that the new keys go into
+  const OnnxValue present = typed_as(*inputs[0], {query[0], shared, (has_room ? 0 : query[1]) + before, size});
   return std::vector<InferredType>{typed_as(*inputs[0], {query[0], query[1], heads * size}), present, present};
 }
 
@@ -99,7 +100,7 @@ OnnxTypes grouped(const onnx::NodeProto& node, const OnnxInputs& inputs) {
 
 OnnxTypes attention_types(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (node.domain().empty()) return standard(node, inputs);
-  if (node.op_type() == "GroupQueryAttention") return grouped(node, inputs);
+  if (node.op_type() == "GroupQueryAttention" || node.op_type() == "SparseAttention") return grouped(node, inputs);
   if (node.op_type() == "Attention" || node.op_type() == "QAttention") return packed(node, inputs);
   return several_heads(node, inputs);
 }

@@ -7,6 +7,7 @@
 #include "nasbench/graph/onnx_einsum.h"
 #include "nasbench/graph/onnx_operators.h"
 #include "nasbench/graph/onnx_shape_rules.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -21,11 +22,11 @@ struct Factor {
   Shape shape;
 };
 
-Factor factor_of(const OnnxSteps& steps, const OnnxValue& value, bool swapped) {
-  Factor factor{value.constant, value.source, value.shape};
-  if (!swapped || factor.shape.size() < 2) return factor;
-  std::swap(factor.shape.back(), factor.shape[factor.shape.size() - 2]);
-  if (!factor.constant) factor.source = steps.swap_last(value.source);
+Factor factor_of(const OnnxSteps& steps, const onnx::NodeProto& node, const OnnxValue& value, const char* side) {
+  const std::vector<std::int64_t> axes = factor_axes(node, value.shape.size(), side);
+  Factor factor{value.constant, value.source, {}};
+  for (const std::int64_t axis : axes) factor.shape.push_back(value.shape[static_cast<std::size_t>(axis)]);
+  if (!value.constant) factor.source = steps.transpose(value.source, axes);
   return factor;
 }
 
@@ -42,7 +43,7 @@ std::optional<Source> product(const OnnxSteps& steps, const Factor& left, const 
 
 /// Whatever computes `type` of one tensor, as FusedConv and FusedGemm name it.
 std::optional<Source> activated(const OnnxSteps& steps, const onnx::NodeProto& node, const Source& input) {
-  const std::string function = text_attribute(node, "activation", "");
+  const std::string function = text_attribute(node, "activation", node.op_type() == "GemmFastGelu" ? "FastGelu" : "");
   if (function.empty()) return input;
   std::vector<double> parameters;
   if (const onnx::AttributeProto* found = attribute(node, "activation_params")) {
@@ -61,27 +62,17 @@ std::optional<Source> activated(const OnnxSteps& steps, const onnx::NodeProto& n
 }
 
 /// α · op(A) · op(B) + β · C: factors of numbers are folded into what is constant.
-std::optional<Source> gemm(const OnnxSteps& steps, const onnx::NodeProto& node, const Inputs& inputs,
-                           const Outputs& outputs) {
-  if (given(inputs, 1) == nullptr || inputs[0]->shape.size() != 2 || inputs[1]->shape.size() != 2) return std::nullopt;
+std::optional<Source> general_product(const OnnxSteps& steps, const onnx::NodeProto& node, const Inputs& inputs,
+                                      const Outputs& outputs) {
+  if (given(inputs, 1) == nullptr) return std::nullopt;
   const OnnxValue* addend = given(inputs, 2);
   if (addend != nullptr && real_attribute(node, "beta", 1) == 0) addend = nullptr;
-  const Factor left = factor_of(steps, *inputs[0], integer_attribute(node, "transA", 0) != 0),
-               right = factor_of(steps, *inputs[1], integer_attribute(node, "transB", 0) != 0);
+  const Factor left = factor_of(steps, node, *inputs[0], "A"), right = factor_of(steps, node, *inputs[1], "B");
   std::optional<Source> sum = product(steps, left, right, outputs[0].shape);
   if (!sum) return std::nullopt;
   if (addend != nullptr && addend->constant) sum = steps.add_constant(*sum, addend->stored);
   if (addend != nullptr && !addend->constant) sum = steps.add(*sum, addend->source);
   return activated(steps, node, *sum);
-}
-
-std::optional<Source> fused_product(const OnnxSteps& steps, const onnx::NodeProto& node, const Inputs& inputs,
-                                    const Outputs& outputs) {
-  const bool moves_batch =
-      integer_attribute(node, "transBatchA", 0) != 0 || integer_attribute(node, "transBatchB", 0) != 0;
-  if (given(inputs, 1) == nullptr || moves_batch) return std::nullopt;
-  return product(steps, factor_of(steps, *inputs[0], integer_attribute(node, "transA", 0) != 0),
-                 factor_of(steps, *inputs[1], integer_attribute(node, "transB", 0) != 0), outputs[0].shape);
 }
 
 /// Inputs are image, weights, bias and what is added before the function.
@@ -108,8 +99,9 @@ std::optional<Source> composed(const OnnxSteps& steps, const onnx::NodeProto& no
   const std::string& type = node.op_type();
   if (inputs.empty() || inputs[0] == nullptr) return std::nullopt;
   if (type == "Einsum") return einsum_operators(steps, text_attribute(node, "equation", ""), inputs);
-  if (type == "Gemm" || type == "FusedGemm") return gemm(steps, node, inputs, outputs);
-  if (type == "FusedMatMul" || type == "TransposeMatMul") return fused_product(steps, node, inputs, outputs);
+  static const std::set<std::string> products =
+      words_of("Gemm FusedGemm FusedMatMul TransposeMatMul FusedMatMulActivation GemmFastGelu");
+  if (products.count(type) != 0) return general_product(steps, node, inputs, outputs);
   if (type == "FusedConv") return fused_convolution(steps, node, inputs, outputs);
   return std::nullopt;
 }

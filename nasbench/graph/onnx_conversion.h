@@ -58,6 +58,7 @@ bool convolution(Conversion& c);
 bool gemm(Conversion& c);
 bool matrix_product(Conversion& c);
 bool packed_product(Conversion& c);
+bool experts(Conversion& c);
 bool pool(Conversion& c);
 bool global_pool(Conversion& c);
 

@@ -244,8 +244,8 @@ void OnnxGraphReader::add_operator(const onnx::NodeProto& node, const Inputs& in
     }
   }
   const bool is_known = is_known_domain(node);
-  onnx::NodeProto foreign;
-  if (!is_known) foreign.set_op_type(node.domain() + "." + node.op_type());
+  onnx::NodeProto foreign = is_known ? onnx::NodeProto() : node;
+  foreign.set_op_type(node.domain() + "." + node.op_type());
   NetworkNode added = operator_of(is_known ? node : foreign, inputs, outputs, implicit, implicit_shapes);
   if (added.operation.kind == OperatorKind::opaque && add_composed(node, inputs, outputs, added)) return;
   if (has_sub_graph(node)) {

@@ -4,13 +4,13 @@
 #include <onnx/defs/shape_inference.h>
 
 #include <algorithm>
-#include <array>
 #include <limits>
+#include <map>
 #include <string>
-#include <string_view>
 
 #include "nasbench/graph/onnx_order.h"
 #include "nasbench/support/error.h"
+#include "nasbench/support/words.h"
 
 namespace tenshot::nasbench {
 namespace {
@@ -59,30 +59,19 @@ class NodeContext final : public onnx::InferenceContext {
 /// libonnx divides by strides and adds up windows without a look at them.
 void require_sane_attributes(const onnx::NodeProto& node) {
   constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-  struct Bound {
-    const char* name;
-    std::int64_t least;
-  };
-  constexpr std::array<Bound, 9> bounds = {{{"strides", 1},
-                                            {"dilations", 1},
-                                            {"kernel_shape", 1},
-                                            {"pads", -most},
-                                            {"group", 1},
-                                            {"output_padding", 0},
-                                            {"output_shape", 1},
-                                            {"blocksize", 1},
-                                            {"num_outputs", 1}}};
+  static const std::map<std::string, std::int64_t> bounds =
+      by_name<std::int64_t>({{1, "strides dilations kernel_shape group output_shape blocksize num_outputs"},
+                             {0, "output_padding"},
+                             {-most, "pads"}});
   for (const onnx::AttributeProto& found : node.attribute()) {
-    const auto bound =
-        std::find_if(bounds.begin(), bounds.end(), [&](const Bound& b) { return found.name() == b.name; });
+    const auto bound = bounds.find(found.name());
     if (bound == bounds.end()) continue;
     std::vector<std::int64_t> numbers(found.ints().begin(), found.ints().end());
     if (found.has_i() || found.type() == onnx::AttributeProto::INT) numbers.push_back(found.i());
-    const bool window = bound->name != std::string_view("pads");
     const bool pool =
         node.op_type().find("Pool") != std::string::npos || node.op_type().find("Conv") != std::string::npos;
     for (const std::int64_t number : numbers) {
-      const std::int64_t least = !window && pool ? 0 : bound->least;
+      const std::int64_t least = found.name() == "pads" && pool ? 0 : bound->second;
       if (number < least || number > most) {
         throw FormatError("its attribute '" + found.name() + "' has " + std::to_string(number) +
                           "; expected at least " + std::to_string(least));

@@ -130,26 +130,21 @@ OnnxValue OnnxGraphReader::stored_value(const onnx::NodeProto& node) {
   const std::string name = node.output_size() > 0 ? node.output(0) : node.name();
   for (const onnx::AttributeProto& value : node.attribute()) {
     if (value.has_t()) return constant(value.t(), name);
+    const std::string& kind = value.name();
+    const bool whole = kind == "value_int" || kind == "value_ints",
+               real = kind == "value_float" || kind == "value_floats",
+               text = kind == "value_string" || kind == "value_strings";
+    if (!whole && !real && !text) continue;
     onnx::TensorProto tensor;
-    if (value.name() == "value_int" || value.name() == "value_ints") {
-      tensor.set_data_type(onnx::TensorProto::INT64);
-      if (value.name() == "value_int") tensor.add_int64_data(value.i());
-      for (const std::int64_t number : value.ints()) tensor.add_int64_data(number);
-      if (value.name() == "value_ints") tensor.add_dims(value.ints_size());
-      return constant(tensor, name);
-    }
-    if (value.name() == "value_float" || value.name() == "value_floats") {
-      tensor.set_data_type(onnx::TensorProto::FLOAT);
-      if (value.name() == "value_float") tensor.add_float_data(value.f());
-      for (const float number : value.floats()) tensor.add_float_data(number);
-      if (value.name() == "value_floats") tensor.add_dims(value.floats_size());
-      return constant(tensor, name);
-    }
-    if (value.name() == "value_string" || value.name() == "value_strings") {
-      tensor.set_data_type(onnx::TensorProto::STRING);
-      if (value.name() == "value_strings") tensor.add_dims(value.strings_size());
-      return constant(tensor, name);
-    }
+    tensor.set_data_type(whole  ? onnx::TensorProto::INT64
+                         : real ? onnx::TensorProto::FLOAT
+                                : onnx::TensorProto::STRING);
+    if (kind.back() == 's') tensor.add_dims(value.ints_size() + value.floats_size() + value.strings_size());
+    if (kind == "value_int") tensor.add_int64_data(value.i());
+    if (kind == "value_float") tensor.add_float_data(value.f());
+    for (const std::int64_t number : value.ints()) tensor.add_int64_data(number);
+    for (const float number : value.floats()) tensor.add_float_data(number);
+    return constant(tensor, name);
   }
   throw FormatError("a constant without a value that we read");
 }
@@ -256,8 +251,11 @@ std::int64_t OnnxGraphReader::resolved(const std::string& input, const onnx::Ten
     if (!symbol.empty()) symbols_.emplace(symbol, options_.batch);
     return options_.batch;
   }
-  throw InputError(place + (symbol.empty() ? "" : " ('" + symbol + "')") +
-                   " is dynamic; give the input's shape, as in --shape " + input + "=" + example_of(input));
+  const std::string open = !dimension.has_dim_value()   ? " is dynamic"
+                           : dimension.dim_value() == 0 ? " has the length 0 in the file: it may be empty or open"
+                                                        : " has the length -1 in the file: it is open";
+  throw InputError(place + (symbol.empty() ? "" : " ('" + symbol + "')") + open +
+                   "; give the input's shape, as in --shape " + input + "=" + example_of(input));
 }
 
 std::string OnnxGraphReader::example_of(const std::string& input) const {

@@ -61,15 +61,14 @@ OnnxTypes channels_last_convolution(const onnx::NodeProto& node, const OnnxInput
 
 OnnxTypes transposable_product(const onnx::NodeProto& node, const OnnxInputs& inputs) {
   if (given(inputs, 1) == nullptr) return std::nullopt;
-  Shape left = inputs[0]->shape, right = inputs[1]->shape;
-  const auto swap_last = [&](const char* name, Shape& shape) {
-    if (integer_attribute(node, name, 0) != 0 && shape.size() > 1) std::swap(shape.back(), shape[shape.size() - 2]);
+  const auto factor = [&](std::size_t i, const char* side) {
+    Shape shape;
+    for (const std::int64_t axis : factor_axes(node, inputs[i]->shape.size(), side)) {
+      shape.push_back(inputs[i]->shape[static_cast<std::size_t>(axis)]);
+    }
+    return shape;
   };
-  if (integer_attribute(node, "transBatchA", 0) != 0 || integer_attribute(node, "transBatchB", 0) != 0)
-    return std::nullopt;
-  swap_last("transA", left);
-  swap_last("transB", right);
-  return one_type(*inputs[0], product_shape(left, right));
+  return one_type(*inputs[0], product_shape(factor(0, "A"), factor(1, "B")));
 }
 
 /// Products whose result is of floating point, whatever their factors are.
@@ -179,18 +178,35 @@ OnnxTypes rows_of_blocks(const onnx::NodeProto& node, const OnnxInputs& inputs) 
   return one_type(*scales, shape);
 }
 
+/// Boxes of an image, each resized to the size that input 3 says.
+OnnxTypes cropped(const onnx::NodeProto&, const OnnxInputs& inputs) {
+  const OnnxValue* boxes = given(inputs, 1);
+  if (boxes == nullptr || boxes->shape.empty() || inputs[0]->shape.size() != 4 || !known(inputs, 3))
+    return std::nullopt;
+  Shape shape = {boxes->shape[0], inputs[0]->shape[1]};
+  for (const std::int64_t extent : whole_numbers(*inputs[3])) shape.push_back(extent);
+  return one_type(*inputs[0], shape);
+}
+
+/// One half, multiplied by a function of the other.
+OnnxTypes halved(const onnx::NodeProto&, const OnnxInputs& inputs) {
+  Shape shape = inputs[0]->shape;
+  if (!shape.empty()) shape.back() /= 2;
+  return one_type(*inputs[0], shape);
+}
+
 using Rule = OnnxTypes (*)(const onnx::NodeProto&, const OnnxInputs&);
 
 const std::map<std::string, Rule>& rules() {
   static const std::map<std::string, Rule> table = by_name<Rule>(
       {{convolution, "FusedConv"},
        {channels_last_convolution, "NhwcConv NhwcFusedConv QLinearConv"},
-       {transposable_product, "FusedMatMul TransposeMatMul"},
+       {transposable_product, "FusedMatMul TransposeMatMul FusedMatMulActivation GemmFastGelu"},
        {integer_product, "MatMulIntegerToFloat DynamicQuantizeMatMul"},
        {packed_product, "MatMulNBits MatMulBnb4"},
        {quantised_gemm, "QGemm"},
        {quantised_pair, "QLinearAdd QLinearMul"},
-       {quantised_pool, "QLinearAveragePool"},
+       {quantised_pool, "QLinearAveragePool MaxpoolWithMask"},
        {channels_last_pool, "NhwcMaxPool"},
        {quantised_global_pool, "QLinearGlobalAveragePool"},
        {quantised_concat, "QLinearConcat"},
@@ -200,11 +216,15 @@ const std::map<std::string, Rule>& rules() {
        {quantised_recurrence, "DynamicQuantizeLSTM"},
        {rows_of_blocks, "GatherBlockQuantized"},
        {skip_norm, "SkipLayerNormalization SkipSimplifiedLayerNormalization"},
-       {attention_types, "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention GroupQueryAttention"},
+       {cropped, "CropAndResize"},
+       {halved, "BiasSplitGelu"},
+       {attention_types,
+        "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention GroupQueryAttention "
+        "SparseAttention"},
        {same_type,
         "FastGelu QuickGelu BiasGelu Gelu LayerNormalization SimplifiedLayerNormalization GroupNorm SkipGroupNorm "
         "RotaryEmbedding BiasAdd BiasSoftmax BiasDropout QLinearSigmoid QLinearLeakyRelu QLinearSoftmax Silu Swish "
-        "Mish GroupNormalization MoE QMoE Inverse"}});
+        "Mish GroupNormalization MoE QMoE Inverse LongformerAttention DecoderAttention"}});
   return table;
 }
 

@@ -26,6 +26,7 @@ const std::map<std::string, Rule>& rules() {
                        {{Kind::matrix_product, matrix_product},
                         "MatMul MatMulInteger QLinearMatMul MatMulIntegerToFloat DynamicQuantizeMatMul"},
                        {{Kind::opaque, packed_product}, "MatMulNBits MatMulBnb4"},
+                       {{Kind::opaque, experts}, "MoE QMoE"},
                        {{Kind::max_pool, pool}, "MaxPool"},
                        {{Kind::average_pool, pool}, "AveragePool QLinearAveragePool"},
                        {{Kind::global_pool, global_pool}, "GlobalAveragePool QLinearGlobalAveragePool GlobalMaxPool"},
@@ -55,8 +56,9 @@ const std::map<std::string, Rule>& rules() {
   return table;
 }
 
-/// Statistics, scales and initial states are none.
+/// Statistics, scales, initial states and the two numbers of OneHot are none.
 bool may_be_trained(const std::string& type, std::size_t input) {
+  if (type == "OneHot") return false;
   if (type == "BatchNormalization") return input < 3;
   if (type == "QLinearConv" || type == "QLinearMatMul") return input % 5 == 3 || input == 0;
   return (type != "LSTM" && type != "GRU" && type != "RNN") || input < 5 || input > 6;
@@ -71,9 +73,17 @@ NetworkNode opaque_node(const onnx::NodeProto& node, const Inputs& inputs, const
     if (input == nullptr) continue;
     if (is_trained(*input)) result.operation.constants.push_back(input->stored);
     if (input->constant && may_be_trained(node.op_type(), i)) add_origins(*input, result.stored);
+    if (is_trained(*input) && input->origins.empty() && !input->bytes) {
+      result.stored.push_back({"", element_count(input->stored)});
+    }
     if (input->constant) continue;
     result.inputs.push_back(input->source);
     result.operation.inputs.push_back(input->shape);
+  }
+  for (const onnx::AttributeProto& numbers : node.attribute()) {  // such as the coefficients of ai.onnx.ml's models
+    if (node.domain().empty() || node.domain() == "com.microsoft" || numbers.floats_size() < 2) continue;
+    result.operation.constants.push_back({numbers.floats_size()});
+    result.stored.push_back({node.output(0) + "/" + numbers.name(), numbers.floats_size()});
   }
   return result;
 }

@@ -117,24 +117,20 @@ OnnxTypes pool(const onnx::NodeProto& node, const OnnxInputs& inputs) {
 }
 
 OnnxTypes centre_crop_pad(const onnx::NodeProto& node, const OnnxInputs& inputs) {
-  const OnnxValue* target = given(inputs, 1);
-  if (target == nullptr || !target->numbers) return std::nullopt;
+  if (!known(inputs, 1)) return std::nullopt;
   Shape shape = inputs[0]->shape;
   const std::vector<std::size_t> axes = chosen_axes(node, inputs, 99);
-  for (std::size_t i = 0; i < axes.size() && i < target->numbers->size(); ++i) {
-    shape[axes[i]] = target->numbers->whole(i);
-  }
+  const std::vector<std::int64_t> target = whole_numbers(*inputs[1]);
+  for (std::size_t i = 0; i < axes.size() && i < target.size(); ++i) shape[axes[i]] = target[i];
   return one_type(*inputs[0], shape);
 }
 
 OnnxTypes column_to_image(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  const OnnxValue *image = given(inputs, 1), *block = given(inputs, 2);
-  if (image == nullptr || block == nullptr || !image->numbers || !block->numbers || inputs[0]->shape.size() != 3)
-    return std::nullopt;
-  const std::int64_t area = element_count(whole_numbers(*block));
+  if (!known(inputs, 1) || !known(inputs, 2) || inputs[0]->shape.size() != 3) return std::nullopt;
+  const std::int64_t area = element_count(whole_numbers(*inputs[2]));
   if (area < 1) throw FormatError("its block has no elements");
   Shape shape = {inputs[0]->shape[0], inputs[0]->shape[1] / area};
-  for (const std::int64_t extent : whole_numbers(*image)) shape.push_back(extent);
+  for (const std::int64_t extent : whole_numbers(*inputs[1])) shape.push_back(extent);
   return one_type(*inputs[0], shape);
 }
 
@@ -153,16 +149,14 @@ OnnxTypes deformable(const onnx::NodeProto&, const OnnxInputs& inputs) {
 
 /// Where input 2 says the shape.
 OnnxTypes unpooled(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  const OnnxValue* size = given(inputs, 2);
-  if (size == nullptr || !size->numbers) return std::nullopt;
-  return one_type(*inputs[0], whole_numbers(*size));
+  if (!known(inputs, 2)) return std::nullopt;
+  return one_type(*inputs[0], whole_numbers(*inputs[2]));
 }
 
 /// A grid of positions for an image of batch × channels × the extents that input 1 says.
 OnnxTypes affine_grid(const onnx::NodeProto&, const OnnxInputs& inputs) {
-  const OnnxValue* size = given(inputs, 1);
-  if (size == nullptr || !size->numbers || size->numbers->size() < 3) return std::nullopt;
-  Shape shape = whole_numbers(*size);
+  if (!known(inputs, 1) || inputs[1]->numbers->size() < 3) return std::nullopt;
+  Shape shape = whole_numbers(*inputs[1]);
   shape.erase(shape.begin() + 1);
   shape.push_back(static_cast<std::int64_t>(shape.size()) - 1);
   return one_type(*inputs[0], shape);
@@ -187,11 +181,19 @@ OnnxTypes grid_sample(const onnx::NodeProto&, const OnnxInputs& inputs) {
   return one_type(*inputs[0], shape);
 }
 
+/// To any type, also to those that libonnx 1.12 does not know.
+OnnxTypes cast(const onnx::NodeProto& node, const OnnxInputs& inputs) {
+  OnnxTypes types = same_type(node, inputs);
+  types->front()->element = static_cast<int>(integer_attribute(node, "to", onnx::TensorProto::FLOAT));
+  return types;
+}
+
 using Rule = OnnxTypes (*)(const onnx::NodeProto&, const OnnxInputs&);
 
 const std::map<std::string, Rule>& rules() {
   static const std::map<std::string, Rule> table = by_name<Rule>(
-      {{layer_norm, "LayerNormalization"},
+      {{cast, "Cast"},
+       {layer_norm, "LayerNormalization"},
        {pad, "Pad"},
        {centre_crop_pad, "CenterCropPad"},
        {column_to_image, "Col2Im"},
@@ -232,6 +234,17 @@ OnnxValue typed_as(const OnnxValue& like, Shape shape) {
   value.shape = std::move(shape);
   value.element = like.element;
   return value;
+}
+
+std::vector<std::int64_t> factor_axes(const onnx::NodeProto& node, std::size_t rank, const std::string& side) {
+  std::vector<std::int64_t> axes(rank);
+  std::iota(axes.begin(), axes.end(), std::int64_t{0});
+  if (rank < 2) return axes;
+  if (integer_attribute(node, ("transBatch" + side).c_str(), 0) != 0) {
+    std::rotate(axes.begin(), axes.begin() + 1, axes.end() - 1);
+  }
+  if (integer_attribute(node, ("trans" + side).c_str(), 0) != 0) std::swap(axes.back(), axes[rank - 2]);
+  return axes;
 }
 
 std::vector<bool> reduced_axes(const onnx::NodeProto& node, const OnnxInputs& inputs) {

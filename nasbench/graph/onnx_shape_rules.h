@@ -32,6 +32,10 @@ std::optional<std::vector<std::int64_t>> split_sizes(const onnx::NodeProto& node
 /// Whether `axes` has each of 0 to `rank` − 1 once.
 bool is_permutation(std::vector<std::int64_t> axes, std::size_t rank);
 
+/// The order in which a product (Gemm, FusedMatMul) takes the axes of its factor `side`, "A" or "B": attributes transA
+/// and transBatchA, which moves the first axis behind those of the batch.
+std::vector<std::int64_t> factor_axes(const onnx::NodeProto& node, std::size_t rank, const std::string& side);
+
 /// Input `i`, or a null pointer where it is left out.
 inline const OnnxValue* given(const OnnxInputs& inputs, std::size_t i) {
   return i < inputs.size() ? inputs[i] : nullptr;

@@ -33,13 +33,6 @@ Source OnnxSteps::transpose(const Source& input, std::vector<std::int64_t> axes)
   return node(OperatorKind::transpose, {input}, std::move(output), "", std::move(attributes));
 }
 
-Source OnnxSteps::swap_last(const Source& input) const {
-  std::vector<std::int64_t> axes(shape(input).size());
-  std::iota(axes.begin(), axes.end(), std::int64_t{0});
-  if (axes.size() > 1) std::swap(axes.back(), axes[axes.size() - 2]);
-  return transpose(input, std::move(axes));
-}
-
 Source OnnxSteps::reshape(const Source& input, Shape to) const {
   return shape(input) == to ? input : node(OperatorKind::reshape, {input}, std::move(to));
 }

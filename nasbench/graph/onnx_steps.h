@@ -23,7 +23,6 @@ class OnnxSteps {
   const Shape& shape(const Source& source) const { return tensor_type(network_, source).shape; }
 
   Source transpose(const Source& input, std::vector<std::int64_t> axes) const;
-  Source swap_last(const Source& input) const;  ///< a transpose of the last two axes
   Source reshape(const Source& input, Shape shape) const;
   Source diagonal(const Source& input, Shape shape) const;  ///< the elements whose repeated indices are equal
   Source sum_over(const Source& input, const std::vector<std::int64_t>& axes) const;  ///< the axes are dropped

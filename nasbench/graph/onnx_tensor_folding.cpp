@@ -188,6 +188,16 @@ Result fold_non_zero(const onnx::NodeProto&, const Inputs& inputs) {
   return constant_of(shape, onnx::TensorProto::INT64, std::move(numbers));
 }
 
+static double combined(bool product, double a, double b) { return product ? a * b : a + b; }
+
+static std::int64_t combined(bool product, std::int64_t a, std::int64_t b) {
+  std::int64_t result = 0;
+  if (product ? __builtin_mul_overflow(a, b, &result) : __builtin_add_overflow(a, b, &result)) {
+    throw FormatError("the product of a shape overflows");
+  }
+  return result;
+}
+
 Result fold_reduction(const onnx::NodeProto& node, const Inputs& inputs) {
   const OnnxValue& data = *inputs[0];
   const std::vector<bool> reduced = reduced_axes(node, inputs);
@@ -204,27 +214,19 @@ Result fold_reduction(const onnx::NodeProto& node, const Inputs& inputs) {
   std::vector<bool> begun(static_cast<std::size_t>(element_count(kept)), false);
   numbers.integers.assign(begun.size(), product ? 1 : 0);
   numbers.reals.assign(begun.size(), product ? 1 : 0);
-  for (std::size_t i = 0; i < data.numbers->size(); ++i) {
-    const std::size_t place = broadcast_index(kept, data.shape, i);
-    if (!data.numbers->integer) {
-      const double number = data.numbers->reals[i];
-      double& total = numbers.reals[place];
-      const double larger = type == "ReduceMax" ? std::max(total, number) : std::min(total, number);
-      total = !begun[place] ? number : extreme ? larger : product ? total * number : total + number;
+  const auto reduce = [&](auto& totals, const auto& values) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const std::size_t place = broadcast_index(kept, data.shape, i);
+      auto& total = totals[place];
+      const auto extremum = type == "ReduceMax" ? std::max(total, values[i]) : std::min(total, values[i]);
+      total = !begun[place] ? values[i] : extreme ? extremum : combined(product, total, values[i]);
       begun[place] = true;
-      continue;
     }
-    const std::int64_t number = data.numbers->integers[i];
-    std::int64_t& total = numbers.integers[place];
-    if (!begun[place]) {
-      total = number;
-    } else if (extreme) {
-      total = type == "ReduceMax" ? std::max(total, number) : std::min(total, number);
-    } else if (product ? __builtin_mul_overflow(total, number, &total)
-                       : __builtin_add_overflow(total, number, &total)) {
-      throw FormatError("the product of a shape overflows");
-    }
-    begun[place] = true;
+  };
+  if (data.numbers->integer) {
+    reduce(numbers.integers, data.numbers->integers);
+  } else {
+    reduce(numbers.reals, data.numbers->reals);
   }
   return constant_of(shape, data.element, std::move(numbers));
 }

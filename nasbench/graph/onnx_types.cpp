@@ -25,7 +25,7 @@ bool follows_from_data(const onnx::NodeProto& node, const std::vector<const Onnx
       {"Reshape", "Expand", "Tile", "Slice", "Pad", "Resize", "Upsample", "TopK", "OneHot", "Split", "Squeeze",
        "Unsqueeze", "CenterCropPad", "Col2Im", "AffineGrid", "SplitToSequence", "SequenceAt", "DFT", "STFT"});
   const std::string& type = node.op_type();
-  if (!node.domain().empty()) return false;
+  if (!node.domain().empty()) return type == "RemovePadding";
   if (always.count(type) != 0) return true;
   const bool first = by_first.count(type) != 0, third = type == "MaxUnpool";
   if (!first && !third && by_second.count(type) == 0 && type.rfind("Reduce", 0) != 0) return false;
@@ -38,7 +38,7 @@ bool follows_from_data(const onnx::NodeProto& node, const std::vector<const Onnx
 /// How many elements such a node gives at most, as far as its inputs say.
 std::string most_elements(const onnx::NodeProto& node, const std::vector<const OnnxValue*>& inputs) {
   if (inputs.empty() || inputs[0] == nullptr) return {};
-  if (node.op_type() == "NonZero" || node.op_type() == "Unique") {
+  if (node.op_type() == "NonZero" || node.op_type() == "Unique" || node.op_type() == "RemovePadding") {
     return " (at most " + std::to_string(element_count(inputs[0]->shape)) + ")";
   }
   const bool suppression = node.op_type() == "NonMaxSuppression" && inputs.size() > 2 && inputs[1] != nullptr;
@@ -164,7 +164,7 @@ void OnnxGraphReader::remark_on_what_is_left_out() {
                            (left_out_.size() == 1 ? " operator that reads it" : " operators that read it") +
                            (after.empty() ? "" : " (" + joined(after) + ")");
   const std::string weights = share > 0 ? ", with " + whole_percent(share) + " of the weights" : "";
-  constexpr double too_much = 0.5;
+  constexpr double too_much = 0.9;
   if (network_.outputs.empty() || share > too_much) {
     throw FormatError("the length of the output of " + cause + " depends on the data, and " + rest + weights +
                       ", would be left out: too much to say what the network costs; make what decides it a "

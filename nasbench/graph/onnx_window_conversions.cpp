@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <string>
 
+#include "nasbench/graph/network_builder.h"
 #include "nasbench/graph/onnx_conversion.h"
 #include "nasbench/support/error.h"
 
@@ -28,17 +29,9 @@ Padding padding_of(const Conversion& c, const OperatorSpecification& s) {
   if (pads.size() == 2) return {0, small(pads[0]), 0, small(pads[1])};
   const std::string mode = text_attribute(c.node, "auto_pad", "NOTSET");
   if (mode != "SAME_UPPER" && mode != "SAME_LOWER") return {};
-  const auto total = [](std::int64_t in, std::int64_t out, int kernel, int stride, int dilation) {
-    return small(std::max<std::int64_t>(0, (out - 1) * stride + std::int64_t{dilation} * (kernel - 1) + 1 - in));
-  };
   const Shape& in = s.inputs[0];
-  const std::size_t rank = in.size();
-  const bool flat = rank < 4;
-  const int height = flat ? 0 : total(in[2], s.output[2], s.kernel.height, s.stride.height, s.dilation.height);
-  const int width = total(in[rank - 1], s.output[rank - 1], s.kernel.width, s.stride.width, s.dilation.width);
-  const int more = mode == "SAME_LOWER" ? 1 : 0;
-  const Padding half = {(height + more) / 2, (width + more) / 2, 0, 0};
-  return {half.top, half.left, height - half.top, width - half.left};
+  const Shape image = {0, 0, in.size() < 4 ? 1 : in[2], in.back()};
+  return same_padding(image, {s.kernel, s.stride, {}, s.dilation}, mode == "SAME_LOWER");
 }
 
 void read_window(Conversion& c, const std::vector<std::int64_t>& kernel) {
@@ -121,6 +114,20 @@ bool packed_product(Conversion& c) {
   keep_first_input(c);
   c.result.operation.name = c.node.op_type();
   c.result.operation.constants = {c.shape(1)};
+  return true;
+}
+
+/// A mixture of experts; their weights without the scales where those are packed.
+bool experts(Conversion& c) {
+  OperatorSpecification& s = c.result.operation;
+  s.name = c.node.op_type();
+  s.groups = small(std::clamp<std::int64_t>(integer_attribute(c.node, "k", 1), 1, 1 << 16));
+  if (s.name == "MoE") return true;
+  s.kernel.width = small(8 / std::clamp<std::int64_t>(integer_attribute(c.node, "expert_weight_bits", 4), 1, 8));
+  s.constants.clear();
+  for (const std::size_t weights : {2, 5, 8}) {
+    if (c.is_constant(weights)) s.constants.push_back(c.shape(weights));
+  }
   return true;
 }
 

@@ -1,6 +1,7 @@
 #include "nasbench/graph/operator_products.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -128,8 +129,33 @@ std::int64_t of_grouped_attention(const Specification& s) {
   const Shape& query = s.inputs[0];
   if (query.size() != 3 || s.output.size() != 3) return 0;
   const bool packed = query[2] != s.output[2] || s.inputs.size() < 3;
-  const std::int64_t keys = (packed ? query[1] : length_of(s.inputs[1])) + past_keys(s, packed ? 1 : 3);
-  return times(2 * element_count(s.output), keys);
+  const std::int64_t keys = s.name == "SparseAttention" ? 0 : packed ? query[1] : length_of(s.inputs[1]);
+  return times(2 * element_count(s.output), keys + past_keys(s, packed ? 1 : 3));
+}
+
+/// Queries, keys and values of batch × (heads ×) length × size, any of them constant: both the computed ones and the
+/// constants keep their order, and stand among each other as they fit the output. 0 where none fit.
+std::int64_t of_queries_keys_values(const Specification& s) {
+  for (unsigned constant = 0; constant < 8; ++constant) {
+    std::array<const Shape*, 3> found = {};
+    std::size_t inputs = 0, constants = 0;
+    for (unsigned i = 0; i < found.size(); ++i) {
+      const bool is_constant = (constant >> i & 1U) != 0;
+      const std::vector<Shape>& list = is_constant ? s.constants : s.inputs;
+      std::size_t& next = is_constant ? constants : inputs;
+      if (next < list.size() && (list[next].size() == 3 || list[next].size() == 4)) found[i] = &list[next++];
+    }
+    const auto& [query, keys, values] = found;
+    if (query == nullptr || keys == nullptr || values == nullptr || s.output.size() != query->size() ||
+        length_of(*query) != length_of(s.output) || length_of(*keys) != length_of(*values) ||
+        times(query->back(), values->back()) != times(s.output.back(), keys->back())) {
+      continue;
+    }
+    const std::int64_t past = past_keys(s, inputs);
+    const bool has_room = s.name == "DecoderMaskedMultiHeadAttention" && past > 0;  // for the new key as well
+    return times(element_count(*query) + element_count(s.output), past + (has_room ? 0 : length_of(*keys)));
+  }
+  return 0;
 }
 
 std::int64_t of_attention(const Specification& s) {
@@ -146,12 +172,22 @@ std::int64_t of_attention(const Specification& s) {
     return times(element_count(query), width) + times(scores + result, keys);
   }
   if (query.size() == 5) return times(element_count(query) / 3 + result, query[1]);
-  const bool has_constant = !s.constants.empty() && s.constants[0].size() == query.size() && query.size() > 2;
-  if (has_constant && s.inputs.size() == 2) return times(element_count(s.constants[0]) + result, length_of(query));
-  if (has_constant && s.inputs.size() < 2) return times(element_count(query) + result, length_of(s.constants[0]));
+  if (const std::int64_t products = of_queries_keys_values(s); products > 0) return products;
   if (s.inputs.size() < 2) return query.size() == 3 ? times(2 * result, query[1]) : 0;
-  if (s.inputs[1].size() < 3) return 0;
-  return times(element_count(query) + result, length_of(s.inputs[1]) + past_keys(s, 3));
+  return s.inputs[1].size() < 3 ? 0 : times(element_count(query) + result, length_of(s.inputs[1]) + past_keys(s, 3));
+}
+
+/// Each token takes as many experts as the operator has groups, with all matrices of an expert. A byte of packed
+/// weights holds as many as the operator's kernel is wide.
+std::int64_t of_experts(const Specification& s) {
+  if (s.inputs[0].empty() || s.inputs[0].back() == 0) return 0;
+  std::int64_t products = 0;
+  for (const Shape& weights : s.constants) {
+    if (weights.size() != 3 || weights[0] == 0) continue;
+    const std::int64_t taken = std::min<std::int64_t>(s.groups, weights[0]);
+    products = times(1, products + times(element_count(weights) / weights[0] * s.kernel.width, taken));
+  }
+  return times(products, element_count(s.inputs[0]) / s.inputs[0].back());
 }
 
 using Count = std::int64_t (*)(const Specification&);
@@ -165,7 +201,8 @@ const std::map<std::string, Count>& counts() {
                       {of_packed_product, "MatMulNBits MatMulBnb4"},
                       {of_quantised_gemm, "QGemm"},
                       {of_attention, "Attention QAttention MultiHeadAttention DecoderMaskedMultiHeadAttention"},
-                      {of_grouped_attention, "GroupQueryAttention"}});
+                      {of_grouped_attention, "GroupQueryAttention SparseAttention"},
+                      {of_experts, "MoE QMoE"}});
   return table;
 }
 
@@ -181,7 +218,7 @@ bool multiplies_nothing(const std::string& name) {
       "SkipLayerNormalization SkipSimplifiedLayerNormalization EmbedLayerNormalization "
       "QEmbedLayerNormalization GroupNorm SkipGroupNorm BiasGelu FastGelu BiasAdd BiasSoftmax "
       "BiasDropout RotaryEmbedding QLinearWhere QLinearReduceMean QuantizeLinear DequantizeLinear "
-      "SequenceConstruct ReverseSequence TensorScatter Equal");
+      "SequenceConstruct ReverseSequence TensorScatter Equal BiasSplitGelu TorchEmbedding");
   return types.count(name) != 0;
 }
 
@@ -194,8 +231,8 @@ std::int64_t constant_count(const Specification& s) {
 }  // namespace
 
 bool is_packed_product(const Specification& s) {
-  return (s.name == "MatMulNBits" || s.name == "MatMulBnb4") && !s.inputs.empty() && !s.inputs[0].empty() &&
-         !s.output.empty() && !s.constants.empty();
+  return (s.name == "MatMulNBits" || s.name == "MatMulBnb4" || s.name == "QMoE") && !s.inputs.empty() &&
+         !s.inputs[0].empty() && !s.output.empty() && !s.constants.empty();
 }
 
 std::int64_t opaque_multiply_adds(const Specification& s) {
@@ -204,6 +241,7 @@ std::int64_t opaque_multiply_adds(const Specification& s) {
 }
 
 std::int64_t opaque_parameter_count(const Specification& s) {
+  if (s.name == "QMoE") return times(constant_count(s), s.kernel.width);
   return is_packed_product(s) ? times(s.inputs[0].back(), s.output.back()) : constant_count(s);
 }
 

@@ -11,7 +11,7 @@ namespace tenshot::nasbench {
 /// Multiply–adds of an opaque operator that multiplies by weights or tensors all the same, from its shapes: recurrent
 /// layers (every step takes both matrices), convolutions of other than two dimensions, deformable ones and those whose
 /// weights are computed, products with a constant on the left or of several matrices, packed weights, attention (the
-/// scores and the sums over the values). 0 for all others.
+/// scores and the sums over the values), mixtures of experts (of those that each token takes). 0 for all others.
 std::int64_t opaque_multiply_adds(const OperatorSpecification& specification);
 
 /// Trained numbers of an opaque operator, and the bytes they take in memory. They are those of its constants, but for

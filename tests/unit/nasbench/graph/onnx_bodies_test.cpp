@@ -285,6 +285,15 @@ TEST(OnnxBodies, ConstantNodesAreWeightsOfWhichAShareIsLeftOut) {
   EXPECT_NE(network.remarks.at(0).find("left out, with 20 % of the weights"), std::string::npos) << network.remarks[0];
 }
 
+TEST(OnnxBodies, WhatStandsBeforeALengthInTheMiddleIsRead) {  // as of detectors of two stages
+  Model model = with_a_length_from_the_data();
+  model.weights("head", {8, 64}).output("z");
+  model.node("MatMul", {"places", "head"}, {"z"});
+  const Network network = read(model);
+  EXPECT_EQ(lines(network), std::vector<std::string>{"linear 1x16 -> 1x8 float32"});
+  EXPECT_NE(network.remarks.at(0).find("left out, with 80 % of the weights"), std::string::npos) << network.remarks[0];
+}
+
 TEST(OnnxBodies, ANetworkOfWhichMostWouldBeLeftOutIsRefused) {
   Model model = with_a_length_from_the_data();
   model.weights("large", {100, 100}).output("z");

@@ -36,6 +36,12 @@ TEST(OnnxForms, QueriesOrKeysOfAnAttentionMayBeConstant) {
             products);
 }
 
+TEST(OnnxForms, ACastMayBeToATypeThatIsNewerThanLibonnx) {
+  OneNode cast("Cast", {5, 8}, {"x"});
+  set_integer(*cast.node, "to", 17);  // FLOAT8E4M3FN
+  EXPECT_EQ(lines(read(cast.model)), std::vector<std::string>{"activation cast 5x8 -> 5x8 int8"});
+}
+
 TEST(OnnxForms, ThePastOfAnAttentionMayHaveValuesOfAnotherSize) {
   const OneNode attention = attention_of("Attention",
                                          {{"q", {2, 4, 1, 16}},

@@ -209,19 +209,16 @@ TEST(OnnxProducts, APackedProductThatGivesAScalarHasItsConstantAlone) {
   EXPECT_EQ(parameter_count(network), 4);
 }
 
-TEST(OnnxProducts, AProductThatMovesTheBatchStaysOpaque_OfAScalarToo) {
-  for (const Shape& shape : {Shape{4, 2, 8}, Shape{}}) {
-    OneNode product("FusedMatMul", shape, {"x", "w"});
-    product.node->set_domain("com.microsoft");
-    product.model.graph().mutable_input(0)->mutable_type()->mutable_tensor_type()->mutable_shape();
-    product.model.weights("w", {8, 5});
-    set_integer(*product.node, "transBatchA", 1);
-    declare_output(product.model, {2, 4, 5});
-    const Network network = read(product.model);
-    ASSERT_EQ(network.nodes.size(), 1U);
-    EXPECT_EQ(network.nodes[0].operation.name, "FusedMatMul");
-    EXPECT_EQ(parameter_count(network), 8 * 5);
-  }
+TEST(OnnxProducts, AProductMayMoveTheBatchBehindTheRows) {
+  OneNode product("FusedMatMul", {5, 3, 7}, {"x", "w"});
+  product.node->set_domain("com.microsoft");
+  product.model.weights("w", {3, 7, 4});
+  set_integer(*product.node, "transBatchA", 1);
+  const Network network = read(product.model);
+  EXPECT_EQ(lines(network), (std::vector<std::string>{"transpose 5x3x7 -> 3x5x7 float32",
+                                                      "opaque MatMul 3x5x7 -> 3x5x4 constant 3x7x4 float32"}));
+  EXPECT_EQ(multiply_adds(network), 3 * 5 * 7 * 4);
+  EXPECT_EQ(parameter_count(network), 3 * 7 * 4);
 }
 
 TEST(OnnxProducts, AFusedConvolutionIsAConvolutionAnAdditionAndAFunction) {

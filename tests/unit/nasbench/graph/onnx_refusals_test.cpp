@@ -191,7 +191,8 @@ TEST(ParseInputShape, ReadsNameAndDimensions) {
   EXPECT_EQ(name, "images");
   EXPECT_EQ(shape, (Shape{1, 3, 224, 224}));
   EXPECT_EQ(parse_input_shape("past=1x2x0x16").second, (Shape{1, 2, 0, 16}));
-  for (const char* wrong : {"", "images", "=1x3", "images=", "images=1x", "images=1xa", "images=0x3", "images=-1x3"}) {
+  EXPECT_EQ(parse_input_shape("boxes=0x4").second, (Shape{0, 4}));
+  for (const char* wrong : {"", "images", "=1x3", "images=", "images=1x", "images=1xa", "images=-1x3"}) {
     EXPECT_THROW(parse_input_shape(wrong), InputError) << wrong;
   }
 }
@@ -200,6 +201,20 @@ TEST(OnnxReader, NamesWithControlCharactersStayInOneLine) {
   const std::string path = std::string(TENSHOT_SOURCE_DIR) + "/tests/fuzz/seeds/onnx/control_characters";
   const std::string message = refusal(read_file(path));
   for (const char c : message) EXPECT_FALSE(c >= 0 && c < ' ') << message;
+}
+
+TEST(OnnxReaderRefuses, ALengthOfTheFileThatMayBeOpenByWhatItIs) {
+  for (const auto& [length, said] : {std::pair(0, "has the length 0 in the file"), std::pair(-1, "the length -1")}) {
+    Model model;
+    model.input("x", {1, length, 80}).output("y");
+    model.node("Relu", {"x"}, {"y"});
+    expect_refusal(model, {"input 'x', dimension 1", said, "--shape x=1x128x80"});
+    OnnxReadOptions options;
+    options.shapes = {{"x", {1, 5, 80}}};
+    EXPECT_EQ(lines(read(model, options)), std::vector<std::string>{"activation relu 1x5x80 -> 1x5x80 float32"});
+    options.shapes = {{"x", {1, 0, 80}}};
+    expect_refusal(model, {"all its inputs are empty"}, options);
+  }
 }
 
 TEST(OnnxReaderRefuses, AFirstDimensionThatIsTimeUnlessItIsGiven) {

@@ -152,6 +152,23 @@ TEST(OnnxShapes, ParametersAreWhatTheFileStores) {
   EXPECT_EQ(parameter_count(read(model)), 8 * 8);
 }
 
+TEST(OnnxShapes, AMatrixThatIsComputedFromNoWeightsIsNoParameter) {
+  Model model(17);
+  model.input("x", {100, 257}).output("y").integers("bins", {40}).integers("size", {512}).integers("rate", {16000});
+  model.scalar("low", 20).scalar("high", 8000);
+  for (int i = 0; i < 3; ++i) model.graph().mutable_initializer(i)->clear_dims();
+  model.node("MelWeightMatrix", {"bins", "size", "rate", "low", "high"}, {"mel"});
+  model.node("MatMul", {"x", "mel"}, {"y"});
+  EXPECT_EQ(lines(read(model)), std::vector<std::string>{"linear 100x257 -> 100x40 float32"});
+  EXPECT_EQ(parameter_count(read(model)), 0);
+}
+
+TEST(OnnxShapes, AScaleThatIsTheShiftAsWellCountsOnce) {
+  OneNode norm("BatchNormalization", {2, 8, 4, 4}, {"x", "s", "s", "mean", "variance"});
+  norm.model.weights("s", {8}).weights("mean", {8}).weights("variance", {8});
+  EXPECT_EQ(parameter_count(read(norm.model)), 8);
+}
+
 TEST(OnnxShapes, ATensorThatSeveralOperatorsShareCountsOnce) {
   Model model;
   model.input("x", {1, 16}).weights("w", {16, 16}).output("y");

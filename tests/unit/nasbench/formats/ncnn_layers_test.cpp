@@ -1,0 +1,94 @@
+#include <gtest/gtest.h>
+
+#include "nasbench/formats/ncnn_reader.h"
+#include "nasbench/support/files.h"
+#include "nasbench/support/temporary_folder.h"
+#include "tests/unit/nasbench/graph/network_text.h"
+
+namespace tenshot::nasbench {
+namespace {
+
+/// The network of a blob "x" of that size, and of these lines.
+Network network_of(const std::string& size, const std::vector<std::string>& layers) {
+  const TemporaryFolder folder;
+  std::string text = "7767517\n" + std::to_string(layers.size() + 1) + " 99\nInput x 0 1 x " + size + "\n";
+  for (const std::string& layer : layers) text += layer + "\n";
+  write_file_quickly(folder.path() / "net.param", text);
+  return read_ncnn(folder.path() / "net.param");
+}
+
+using Lines = std::vector<std::string>;
+
+const std::string image = "0=6 1=8 2=4", volume = "0=8 1=8 11=4 2=3";
+
+TEST(NcnnLayers, NormsWithoutAScale_HaveNoParameters) {
+  for (const char* norm : {"LayerNorm n 1 1 x y 0=6", "GroupNorm n 1 1 x y 0=2 1=4", "InstanceNorm n 1 1 x y 0=4"}) {
+    EXPECT_GT(parameter_count(network_of(image, {norm})), 0) << norm;
+    const std::string key = std::string(norm).find("Group") == 0 ? " 3=0" : " 2=0";
+    EXPECT_EQ(parameter_count(network_of(image, {norm + key})), 0) << norm;
+    EXPECT_EQ(lines(network_of(image, {norm + key})), lines(network_of(image, {norm})));
+  }
+}
+
+TEST(NcnnLayers, WeightsThatAreComputed_AreNoParameters) {
+  const Network computed =
+      network_of(image, {"Input w 0 1 w 0=3 1=3 11=4 2=5", "Convolution c 2 1 x w y 4=1 19=1 9=1"});
+  EXPECT_EQ(lines(computed),
+            (Lines{"reshape 1x5x4x3x3 -> 5x4x3x3 float32", "opaque Conv 1x4x8x6 5x4x3x3 -> 1x5x8x6 float32",
+                   "activation relu 1x5x8x6 -> 1x5x8x6 float32"}));
+  EXPECT_EQ(multiply_adds(computed), 5 * 8 * 6 * 4 * 9);
+  EXPECT_EQ(parameter_count(computed), 0);
+  const Network stored = network_of(image, {"MemoryData w 0 1 w 0=3 1=3 11=4 2=5", "Convolution c 2 1 x w y 4=1 19=1"});
+  EXPECT_EQ(lines(stored), Lines{"convolution 3x3 1x4x8x6 -> 1x5x8x6 float32"});
+  EXPECT_EQ(parameter_count(stored), 5 * 4 * 9);
+  const Network flat = network_of("0=20 1=4", {"Input w 0 1 w 0=5 1=4 2=7", "Convolution1D c 2 1 x w y 19=1"});
+  EXPECT_EQ(tensor_type(flat, flat.outputs.at(0)).shape, (Shape{1, 7, 16}));
+  EXPECT_EQ(multiply_adds(flat), 7 * 16 * 4 * 5);
+  const Network transposed =
+      network_of(image, {"Input w 0 1 w 0=2 1=2 11=5 2=4", "Deconvolution d 2 1 x w y 3=2 28=1"});
+  EXPECT_EQ(tensor_type(transposed, transposed.outputs.at(0)).shape, (Shape{1, 5, 16, 12}));
+  EXPECT_EQ(multiply_adds(transposed), 4 * 8 * 6 * 5 * 4);
+  EXPECT_EQ(parameter_count(transposed), 0);
+}
+
+TEST(NcnnLayers, PoolsAndTransposedConvolutionsOfVolumes) {
+  EXPECT_EQ(lines(network_of(volume, {"Pooling3D p 1 1 x y 0=0 1=3 2=2"})),
+            Lines{"opaque MaxPool 1x3x4x8x8 -> 1x3x2x4x4 float32"})
+      << "full padding";
+  EXPECT_EQ(lines(network_of(volume, {"Pooling3D p 1 1 x y 0=1 1=3 2=2 5=1 21=2"})),
+            Lines{"opaque AveragePool 1x3x4x8x8 -> 1x3x2x3x3 float32"});
+  EXPECT_EQ(lines(network_of(volume, {"Pooling3D p 1 1 x y 0=1 7=1 8=2 28=-233"})),
+            Lines{"opaque AveragePool 1x3x4x8x8 -> 1x3x4x2x2 float32"});
+  EXPECT_EQ(lines(network_of(volume, {"Pooling3D p 1 1 x y 0=1 4=1"})), Lines{"global_pool 1x3x4x8x8 -> 1x3 float32"});
+  const Network transposed = network_of(volume, {"Deconvolution3D d 1 1 x y 0=5 1=2 3=2 5=1 6=120"});
+  EXPECT_EQ(lines(transposed),
+            Lines{"opaque ConvTranspose 1x3x4x8x8 -> 1x5x8x16x16 constant 3x5x2x2x2 constant 5 float32"});
+  EXPECT_EQ(multiply_adds(transposed), 3 * 4 * 8 * 8 * 5 * 8);
+}
+
+TEST(NcnnLayers, WhatMovesNumbersHasItsShape) {
+  const auto shape = [](const std::string& size, const std::string& layer) {
+    const Network network = network_of(size, {layer});
+    return tensor_type(network, network.outputs.at(0)).shape;
+  };
+  EXPECT_EQ(shape(image, "Unfold u 1 1 x y 1=3 4=1"), (Shape{1, 36, 48}));
+  EXPECT_EQ(shape("0=48 1=36", "Fold f 1 1 x y 1=3 4=1 20=6 21=8"), (Shape{1, 4, 8, 6}));
+  EXPECT_EQ(shape(image, "ArgMax a 1 1 x y 0=1 1=3"), (Shape{1, 2, 3}));
+  EXPECT_EQ(shape("0=5", "Diag d 1 1 x y 0=-1"), (Shape{1, 6, 6}));
+  EXPECT_EQ(shape("0=6 1=8", "Diag d 1 1 x y 0=1"), (Shape{1, 5}));
+  EXPECT_EQ(shape("0=16000", "Spectrogram s 1 1 x y 0=512 1=2 2=160"), (Shape{1, 257, 101}));
+  const Network region = network_of(image, {"Input b 0 1 b 0=4", "ROIAlign r 2 1 x b y 0=7 1=5"});
+  EXPECT_EQ(tensor_type(region, region.outputs.at(0)).shape, (Shape{1, 4, 5, 7}));
+  const Network copied = network_of(image, {"Input s 0 1 s 0=2 1=8 2=4", "CopyTo c 2 1 x s y"});
+  EXPECT_EQ(tensor_type(copied, copied.outputs.at(0)).shape, (Shape{1, 4, 8, 6}));
+}
+
+TEST(NcnnLayers, ADeformableConvolution_HasTheProductsOfAPlainOne) {
+  const Network network =
+      network_of(image, {"Input o 0 1 o 0=6 1=8 2=18", "DeformableConv2D d 2 1 x o y 0=5 1=3 4=1 5=1 6=180"});
+  EXPECT_EQ(lines(network), Lines{"opaque DeformConv 1x4x8x6 1x18x8x6 -> 1x5x8x6 constant 5x4x3x3 constant 5 float32"});
+  EXPECT_EQ(multiply_adds(network), 5 * 8 * 6 * 4 * 9);
+}
+
+}  // namespace
+}  // namespace tenshot::nasbench

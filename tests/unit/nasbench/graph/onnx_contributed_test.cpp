@@ -1,0 +1,141 @@
+#include <gtest/gtest.h>
+
+#include "nasbench/graph/operator_products.h"
+#include "tests/unit/nasbench/graph/crafted_onnx.h"
+
+// Operators that ONNX Runtime adds to ONNX's. Where its engine for processors has them, it gave the shapes.
+
+namespace tenshot::nasbench {
+namespace {
+
+Shape output_of(const Network& network) { return tensor_type(network, network.outputs.at(0)).shape; }
+
+OneNode contributed(const std::string& type, const Shape& x, const std::vector<std::string>& inputs) {
+  OneNode one(type, x, inputs);
+  one.node->set_domain("com.microsoft");
+  return one;
+}
+
+TEST(OnnxContributed, OfAMixtureOfExpertsEachTokenTakesSome) {
+  OneNode experts = contributed("MoE", {10, 64}, {"x", "router", "first", "bias", "second"});
+  experts.model.input("router", {10, 8}).weights("first", {8, 64, 128}).weights("bias", {8, 128});
+  experts.model.weights("second", {8, 128, 64});
+  set_integer(*experts.node, "k", 2);
+  const Network network = read(experts.model);
+  EXPECT_EQ(multiply_adds(network), 10 * 2 * 2 * 64 * 128);
+  EXPECT_EQ(parameter_count(network), 8 * (2 * 64 * 128 + 128));
+  EXPECT_TRUE(network.remarks.empty());
+}
+
+TEST(OnnxContributed, AByteOfQuantisedExpertsHoldsSeveralWeights) {
+  struct Case {
+    Shape first, second;
+    std::int64_t bits;
+  };
+  const std::vector<Case> cases = {{{8, 128, 32}, {8, 64, 64}, 4},    // inner x hidden, 4 bits
+                                   {{8, 64, 64}, {8, 128, 32}, 4},    // hidden x inner, 4 bits
+                                   {{8, 128, 64}, {8, 64, 128}, 8}};  // inner x hidden, 8 bits
+  for (const Case& layout : cases) {
+    OneNode experts = contributed("QMoE", {10, 64}, {"x", "router", "first", "scales", "", "second", "scales"});
+    experts.model.input("router", {10, 8}).weights("first", layout.first, TensorProto::UINT8);
+    experts.model.weights("second", layout.second, TensorProto::UINT8).weights("scales", {8, 128});
+    set_integer(*experts.node, "k", 2);
+    set_integer(*experts.node, "expert_weight_bits", layout.bits);
+    const Network network = read(experts.model);
+    EXPECT_EQ(multiply_adds(network), 10 * 2 * 2 * 64 * 128) << format(layout.first);
+    EXPECT_EQ(parameter_count(network), 8 * 2 * 64 * 128) << format(layout.first);
+    EXPECT_EQ(weight_bytes(network), 8 * 2 * 64 * 128 * layout.bits / 8) << format(layout.first);
+  }
+}
+
+TEST(OnnxContributed, AnyOfQueriesKeysAndValuesMayBeConstant) {
+  for (const std::string constant : {"k", "v", "kv", "q", "qk", "qv"}) {
+    Model model;
+    model.output("y");
+    std::int64_t stored = 0;
+    const std::vector<std::pair<std::string, Shape>> tensors = {
+        {"q", {1, 10, 64}}, {"k", {1, 20, 64}}, {"v", {1, 20, 32}}};
+    for (const auto& [name, shape] : tensors) {
+      const bool is_constant = constant.find(name) != std::string::npos;
+      stored += is_constant ? element_count(shape) : 0;
+      is_constant ? model.weights(name, shape) : model.input(name, shape);
+    }
+    onnx::NodeProto& node = model.node("MultiHeadAttention", {"q", "k", "v"}, {"y"});
+    node.set_domain("com.microsoft");
+    set_integer(node, "num_heads", 4);
+    EXPECT_EQ(multiply_adds(read(model)), 10 * 20 * (64 + 32)) << constant;
+    EXPECT_EQ(parameter_count(read(model)), stored) << constant;
+  }
+}
+
+TEST(OnnxContributed, TheNewKeyOfADecoderGoesIntoTheBufferOfItsPast) {
+  OneNode step = contributed("DecoderMaskedMultiHeadAttention", {2, 1, 64}, {"x", "k", "v", "", "", "pk", "pv"});
+  step.model.input("k", {2, 1, 64}).input("v", {2, 1, 64}).input("pk", {2, 4, 16, 16}).input("pv", {2, 4, 16, 16});
+  set_integer(*step.node, "num_heads", 4);
+  set_integer(*step.node, "past_present_share_buffer", 1);
+  EXPECT_EQ(multiply_adds(read(step.model)), 2 * 2 * 4 * 16 * 16);
+  OneNode sparse = contributed("SparseAttention", {1, 4, 64}, {"x", "k", "v", "pk", "pv"});
+  sparse.model.input("k", {1, 4, 32}).input("v", {1, 4, 32}).input("pk", {1, 2, 32, 16}).input("pv", {1, 2, 32, 16});
+  set_integer(*sparse.node, "num_heads", 4);
+  set_integer(*sparse.node, "kv_num_heads", 2);
+  EXPECT_EQ(multiply_adds(read(sparse.model)), 2 * 4 * 64 * 32);
+}
+
+TEST(OnnxContributed, HowManyTokensAreNoPaddingDependsOnTheData) {
+  Model model;
+  model.input("x", {4, 16, 64}).input("lengths", {4}, TensorProto::INT32).output("y");
+  model.weights("embedding", {64, 64}).weights("w", {64, 192}).weights("b", {192});
+  model.node("MatMul", {"x", "embedding"}, {"h"});
+  onnx::NodeProto& packed = model.node("RemovePadding", {"h", "lengths"}, {"tokens", "places", "ends", "longest"});
+  onnx::NodeProto& attention = model.node("PackedAttention", {"tokens", "w", "b", "places", "ends"}, {"y"});
+  for (onnx::NodeProto* node : {&packed, &attention}) node->set_domain("com.microsoft");
+  set_integer(attention, "num_heads", 4);
+  const Network network = read(model);
+  EXPECT_EQ(lines(network), std::vector<std::string>{"linear 4x16x64 -> 4x16x64 float32"});
+  EXPECT_NE(network.remarks.at(0).find("RemovePadding 'n_tokens' (at most 4096) depends on the data"),
+            std::string::npos)
+      << network.remarks[0];
+}
+
+TEST(OnnxContributed, AnAttentionOfWindowsIsSaidNotToBeCounted) {
+  OneNode windows = contributed("LongformerAttention", {2, 64, 32}, {"x", "w", "b", "mask", "gw", "gb", "global"});
+  windows.model.weights("w", {32, 96}).weights("b", {96}).weights("gw", {32, 96}).weights("gb", {96});
+  windows.model.input("mask", {2, 64}).input("global", {2, 64}, TensorProto::INT32);
+  set_integer(*windows.node, "num_heads", 4);
+  const Network network = read(windows.model);
+  EXPECT_EQ(output_of(network), (Shape{2, 64, 32}));
+  EXPECT_EQ(parameter_count(network), 2 * (32 * 96 + 96));
+  EXPECT_NE(network.remarks.at(0).find("LongformerAttention; they hold 100 % of the bytes"), std::string::npos);
+}
+
+TEST(OnnxContributed, NumbersAmongTheAttributesOfOthersAreTheirWeights) {
+  OneNode model("LinearRegressor", {5, 16}, {"x"});
+  model.node->set_domain("ai.onnx.ml");
+  model.model.value("y", {5, 3});
+  onnx::AttributeProto& coefficients = *model.node->add_attribute();
+  coefficients.set_name("coefficients");
+  for (int i = 0; i < 48; ++i) coefficients.add_floats(0.1F);
+  const Network network = read(model.model);
+  EXPECT_EQ(parameter_count(network), 48);
+  EXPECT_NE(network.remarks.at(0).find("ai.onnx.ml.LinearRegressor; they hold 100 %"), std::string::npos);
+}
+
+TEST(OnnxContributed, AProductMayHaveItsFunctionWithIt) {
+  OneNode product = contributed("GemmFastGelu", {2, 8, 64}, {"x", "w", "b"});
+  product.model.weights("w", {64, 32}).weights("b", {32});
+  EXPECT_EQ(lines(read(product.model)), (std::vector<std::string>{"linear bias 2x8x64 -> 2x8x32 float32",
+                                                                  "activation gelu 2x8x32 -> 2x8x32 float32"}));
+}
+
+TEST(OnnxContributed, ThoseThatMoveNumbersHaveTheirShapes) {
+  const auto shape = [](const OneNode& one) { return output_of(read(one.model)); };
+  OneNode crops = contributed("CropAndResize", {1, 3, 32, 32}, {"x", "boxes", "images", "size"});
+  crops.model.input("boxes", {10, 4}).input("images", {10}, TensorProto::INT32).integers("size", {7, 9});
+  EXPECT_EQ(shape(crops), (Shape{10, 3, 7, 9}));
+  OneNode halves = contributed("BiasSplitGelu", {2, 8, 64}, {"x", "b"});
+  halves.model.weights("b", {64});
+  EXPECT_EQ(shape(halves), (Shape{2, 8, 32}));
+}
+
+}  // namespace
+}  // namespace tenshot::nasbench
