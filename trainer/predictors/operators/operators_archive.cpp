@@ -50,14 +50,6 @@ Eigen::MatrixXd get(const Archive& archive, const std::string& name, Index rows,
   return Eigen::Map<const RowMajor>(values.data(), shape[0], shape[1]);
 }
 
-double positive(const nlohmann::json& card, const char* key) {
-  const auto value = card.at(key).get<double>();
-  if (!std::isfinite(value) || value <= 0) {
-    throw FormatError("key '" + std::string(key) + "' is " + shortest(value) + ", expected a positive number");
-  }
-  return value;
-}
-
 /// Files of earlier versions lack it.
 ReachVariance reach_variance(const Archive& archive) {
   const auto found = JsonField(archive).find("reach_variance");
@@ -83,10 +75,10 @@ void put_places(Archive& archive, const NetworkPlaces& places) {
 NetworkPlaces get_places(const Archive& archive, Index features) {
   NetworkPlaces places;
   if (!archive.card.contains("similarity")) return places;
-  const nlohmann::json& card = archive.card.at("similarity");
-  places.length = positive(card, "length");
-  places.scale = positive(card, "scale");
-  places.noise = positive(card, "noise");
+  const JsonField card = JsonField(archive).at("similarity");
+  places.length = card.at("length").number(positive);
+  places.scale = card.at("scale").number(positive);
+  places.noise = card.at("noise").number(positive);
   places.typical_costs = get(archive, "similarity.typical_costs", features, 1);
   return places;
 }
@@ -129,7 +121,7 @@ OperatorTimes get_operator_times(const Archive& archive, const JsonField& card, 
   OperatorTimes times;
   times.device = card.at("device").text();
   const std::string name = card.at("trees").text();
-  if (const auto unit = card.find("unit_ms")) times.unit_ms = unit->number(trainer::positive);
+  if (const auto unit = card.find("unit_ms")) times.unit_ms = unit->number(positive);
   times.trees = get_trees(archive, name, tree_feature_count() + (times.unit_ms > 0 ? 1 : 0));
   times.trees.base = card.at("log_ms").number({-largest_log_latency, largest_log_latency});
   times.per_ms = card.at("per_ms").number(not_negative);
@@ -305,7 +297,7 @@ CostLibrary get_library(const Archive& archive, const FeatureMap& map) {
   const auto features = static_cast<Index>(map.shared_features());
   CostLibrary library;
   library.operator_features = map.operator_features();
-  library.alike = positive(archive.card, "alike");
+  library.alike = JsonField(archive).at("alike").number(positive);
   library.costs = get(archive, "library.costs", any_size, features);
   const Index devices = library.costs.rows();
   if (devices == 0) throw FormatError("array 'library.costs' has no device");
@@ -373,7 +365,7 @@ void put_posterior(Archive& archive, const CostPosterior& posterior) {
 CostPosterior get_posterior(const Archive& archive, const FeatureMap& map) {
   const auto features = static_cast<Index>(map.features());
   CostPosterior posterior;
-  posterior.floor_ms = positive(archive.card, "floor_ms");
+  posterior.floor_ms = JsonField(archive).at("floor_ms").number(positive);
   const Eigen::MatrixXd described = get(archive, "components", any_size, 3, 0);
   const Eigen::MatrixXd costs = get(archive, "components.costs_ms", described.rows(), features);
   if (described.rows() == 0) throw FormatError("array 'components' is empty");

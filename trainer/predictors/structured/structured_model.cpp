@@ -66,6 +66,9 @@ class StructuredPoolModel : public PoolModel {
       }
       return known_device(options.like);
     }
+#ifdef TENSHOT_PREDICT_ALONE
+    throw Error("tenshot-predict does not adapt; take tenshot adapt");
+#else
     if (set.descriptor) described = structured::describe(descriptor_prior_, *library_.model, *set.descriptor);
     if (!described) require_measurements(set, kind(), alternative_to_measurements());
     std::optional<StructuredLibrary> alike;
@@ -86,6 +89,7 @@ class StructuredPoolModel : public PoolModel {
                     structured::pool_warnings(pool_, described ? &*set.descriptor : nullptr));
     widen_by_fleet(posterior, set);
     return std::make_unique<StructuredPredictor>(std::move(posterior), std::move(card));
+#endif
   }
 
   std::vector<std::vector<double>> predict_pool(const std::vector<Architecture>& architectures) const override {

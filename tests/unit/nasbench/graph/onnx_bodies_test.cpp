@@ -5,23 +5,6 @@
 namespace tenshot::nasbench {
 namespace {
 
-onnx::GraphProto& body(onnx::NodeProto& node, const char* name) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::GRAPH);
-  return *attribute.mutable_g();
-}
-
-template <class Nodes>
-onnx::NodeProto& add(Nodes& nodes, const std::string& type, const std::vector<std::string>& inputs,
-                     const std::string& output) {
-  onnx::NodeProto& node = *nodes.add_node();
-  node.set_op_type(type);
-  for (const std::string& input : inputs) node.add_input(input);
-  node.add_output(output);
-  return node;
-}
-
 Shape output_of(const Network& network) { return tensor_type(network, network.outputs.at(0)).shape; }
 
 /// x, 1×16, is weighed by "large", of 16×64, or by "small", of 16×4, where `condition` says so.
@@ -229,79 +212,6 @@ TEST(OnnxBodies, SequencesWithoutEndAreRefused) {
   add(graph, "SequenceInsert", {"state", "x"}, "more");
   for (const char* name : {"still", "more"}) graph.add_output()->set_name(name);
   expect_refusal(model, {"Loop 'n_s'", "more than 2^24 steps"});
-}
-
-/// Features, their boxes that are not 0, and what is made of those.
-Model with_a_length_from_the_data() {
-  Model model;
-  model.input("x", {1, 16}).weights("w", {16, 8}).output("y");
-  model.node("MatMul", {"x", "w"}, {"features"});
-  model.node("NonZero", {"features"}, {"places"});
-  model.node("Neg", {"places"}, {"y"});
-  return model;
-}
-
-TEST(OnnxBodies, WhatFollowsALengthThatDependsOnTheDataIsLeftOutAndNamed) {
-  const Network network = read(with_a_length_from_the_data());
-  EXPECT_EQ(lines(network), std::vector<std::string>{"linear 1x16 -> 1x8 float32"});
-  EXPECT_EQ(network.outputs, std::vector<Source>{(Source{0, 0})});
-  ASSERT_EQ(network.remarks.size(), 1U);
-  EXPECT_NE(network.remarks[0].find("NonZero 'n_places' (at most 8) depends on the data"), std::string::npos);
-  EXPECT_NE(network.remarks[0].find("1 operator that reads it (Neg)"), std::string::npos);
-}
-
-TEST(OnnxBodies, ABodyThatReadsALengthFromTheDataIsLeftOutWithIt) {
-  Model model = with_a_length_from_the_data();
-  model.output("z");
-  onnx::NodeProto& custom = model.node("Custom", {"x"}, {"z"});
-  custom.set_domain("own");
-  onnx::GraphProto& graph = body(custom, "body");
-  add(graph, "Neg", {"places"}, "inner");
-  graph.add_output()->set_name("inner");
-  const Network network = read(model);
-  EXPECT_EQ(lines(network), std::vector<std::string>{"linear 1x16 -> 1x8 float32"});
-  EXPECT_NE(network.remarks.at(0).find("2 operators that read it (Custom, Neg)"), std::string::npos);
-}
-
-TEST(OnnxBodies, AWeightThatSeveralReadersLeaveOutCountsOnce) {
-  Model model = with_a_length_from_the_data();  // 128 weights are read
-  model.weights("v", {8, 8});
-  for (const char* name : {"p", "q", "r"}) {
-    model.output(name);
-    model.node("MatMul", {"places", "v"}, {name});
-  }
-  const Network network = read(model);
-  EXPECT_NE(network.remarks.at(0).find("left out, with 33 % of the weights"), std::string::npos) << network.remarks[0];
-}
-
-TEST(OnnxBodies, ConstantNodesAreWeightsOfWhichAShareIsLeftOut) {
-  Model model;
-  model.input("x", {1, 8}).weights("few", {2, 8}).output("y");
-  add_weights(model.graph(), "w");
-  model.node("MatMul", {"x", "w"}, {"features"});
-  model.node("NonZero", {"features"}, {"places"});
-  model.node("MatMul", {"places", "few"}, {"y"});
-  const Network network = read(model);
-  EXPECT_NE(network.remarks.at(0).find("left out, with 20 % of the weights"), std::string::npos) << network.remarks[0];
-}
-
-TEST(OnnxBodies, WhatStandsBeforeALengthInTheMiddleIsRead) {  // as of detectors of two stages
-  Model model = with_a_length_from_the_data();
-  model.weights("head", {8, 64}).output("z");
-  model.node("MatMul", {"places", "head"}, {"z"});
-  const Network network = read(model);
-  EXPECT_EQ(lines(network), std::vector<std::string>{"linear 1x16 -> 1x8 float32"});
-  EXPECT_NE(network.remarks.at(0).find("left out, with 80 % of the weights"), std::string::npos) << network.remarks[0];
-}
-
-TEST(OnnxBodies, ANetworkOfWhichMostWouldBeLeftOutIsRefused) {
-  Model model = with_a_length_from_the_data();
-  model.weights("large", {100, 100}).output("z");
-  model.node("Cast", {"places"}, {"reals"}).add_attribute()->set_name("to");
-  model.node("MatMul", {"reals", "large"}, {"z"});
-  expect_refusal(model, {"depends on the data", "99 % of the weights", "too much"});
-  model.graph().mutable_initializer(1)->set_dims(0, 1000);
-  expect_refusal(model, {"100 % of the weights"});
 }
 
 }  // namespace

@@ -250,17 +250,6 @@ TEST(OnnxShapes, ADilatedPoolThatKeepsTheSizeDoesNotQuiteKeepIt) {
   }
 }
 
-TEST(OnnxShapes, AnEmptyPartIsNothingToComputeWith) {
-  Model model;
-  model.input("x", {4, 10}).integers("at", {2}).output("y");
-  model.node("Slice", {"x", "at", "at"}, {"none"});
-  model.node("Relu", {"none"}, {"still"});
-  set_integer(model.node("Concat", {"still", "x"}, {"y"}), "axis", 0);
-  const Network network = read(model);
-  EXPECT_EQ(output_of(network), (Shape{4, 10}));
-  EXPECT_EQ(network.nodes.size(), 1U);
-}
-
 TEST(OnnxShapes, InAFileWhoseInputsAreWeightsWhatIsMadeOfThemIsOneToo) {
   Model model;  // as PyTorch writes linear layers with export_params=False
   model.input("x", {1, 8, 16}).input("fc.weight", {32, 16}).input("7", {32}).input("8", {4, 32}).output("y");
