@@ -86,6 +86,8 @@ def inside_rows(out):
     seconds = {(row["runtime"], row["split"], row["networks"]): float(row["seconds"]) for row in committed.read(out / "planned.csv")}
     for row in committed.read(HERE.parent / "networks/profiled_networks/results.csv"):
         method = {"latencies alone": "operators", "both": "operators, profiles"}.get(row["method"])
+        if int(row["split"]) not in SPLITS:
+            continue
         runtime = row["target"].removesuffix("_t1_b1")
         if method:
             took = seconds[(runtime, row["split"], row["samples"])]
