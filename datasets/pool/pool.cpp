@@ -11,6 +11,7 @@
 #include "datasets/pool/operators_file.h"
 #include "datasets/tables/csv.h"
 #include "datasets/tables/space_files.h"
+#include "nasbench/kernels/fusion_rules.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/files.h"
@@ -83,7 +84,7 @@ void write_operators_of(const fs::path& file, const std::vector<OperatorLatency>
   std::vector<KernelRow> rows;
   for (const OperatorLatency& latency : latencies) {
     KernelRow row;
-    row.kernel = name(latency.operation.kind);
+    row.kernel = nasbench::fusion_types(latency.operation).front();
     row.leading = latency.operation;
     row.isolation = profiled_isolation;
     row.purpose = latency.network;

@@ -7,8 +7,11 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
+#include <string>
 
 #include "datasets/kit/measured_source.h"
+#include "datasets/operators/kernel_table.h"
 #include "nasbench/spaces/networks.h"
 #include "nasbench/support/error.h"
 #include "nasbench/support/random.h"
@@ -238,7 +241,8 @@ TEST(TreeFeatures, TellKindsOfOneGroupApart) {
 
 TEST_F(LearnedOperatorTimes, APoolKeepsWhatItsOperatorsTake) {
   const TemporaryFolder folder;
-  const datasets::Pool pool = pool_of({known_.begin(), known_.begin() + 5});
+  datasets::Pool pool = pool_of({known_.begin(), known_.begin() + 5});
+  pool.devices[2].operator_latencies.push_back({convolution(3, 64, 64, 64, 14), 0.5, ""});
   datasets::write_pool(folder.path(), pool);
   const datasets::Pool back = datasets::read_pool(folder.path());
   ASSERT_EQ(back.devices[2].operator_latencies.size(), pool.devices[2].operator_latencies.size());
@@ -246,6 +250,11 @@ TEST_F(LearnedOperatorTimes, APoolKeepsWhatItsOperatorsTake) {
   EXPECT_EQ(back.devices[2].operator_latencies[7].network, pool.devices[2].operator_latencies[7].network);
   EXPECT_EQ(back.devices[2].operator_latencies[7].operation, pool.devices[2].operator_latencies[7].operation);
   EXPECT_EQ(datasets::content_hash(back), datasets::content_hash(pool));
+  std::set<std::string> kernels;  // learners tell them apart
+  for (const auto& row : datasets::read_kernel_table(folder.path() / back.devices[2].id / "operators.csv")) {
+    kernels.insert(row.kernel);
+  }
+  EXPECT_EQ(kernels.count("depthwise_convolution"), 1U);
   datasets::Pool without = back;
   without.devices[0].operator_latencies.clear();
   EXPECT_NE(datasets::content_hash(without), datasets::content_hash(pool));
