@@ -56,6 +56,7 @@ SOURCES = {
     "mobile_cnn_profiled": ("mobile_cnn", []),
     "operation_wise": (None, []),
     "operator_shapes": (None, [NETWORKS]),
+    "other_gpu": (None, []),
     "own_networks": ("own_networks", [NETWORKS]),
     "profiled_networks": ("profiled_networks", [NETWORKS, "datasets/data/operators"]),
     "proposals": (None, [NETWORKS, "datasets/data/probes"]),
