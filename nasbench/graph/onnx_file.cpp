@@ -20,13 +20,14 @@ constexpr int depth_limit = 16;             // of graphs inside nodes inside gra
 constexpr std::uint32_t varint_type = 0, fixed64_type = 1, bytes_type = 2, fixed32_type = 5;
 
 /// Messages of onnx.proto that can hold a large tensor, and all others.
-enum class Message { model, graph, node, attribute, tensor, function, other };
+enum class Message { model, graph, node, attribute, tensor, sparse, function, other };
 
 Message child_of(Message message, std::uint32_t field) {
   switch (message) {
     case Message::model: return field == 7 ? Message::graph : field == 25 ? Message::function : Message::other;
     case Message::function: return field == 7 ? Message::node : Message::other;
     case Message::graph: return field == 1 ? Message::node : field == 5 ? Message::tensor : Message::other;
+    case Message::sparse: return field == 1 || field == 2 ? Message::tensor : Message::other;
     case Message::node: return field == 5 ? Message::attribute : Message::other;
     case Message::attribute:
       return field == 5 || field == 10 ? Message::tensor : field == 6 || field == 11 ? Message::graph : Message::other;
@@ -34,7 +35,7 @@ Message child_of(Message message, std::uint32_t field) {
   }
 }
 
-/// Fields that nothing here reads: numbers of large tensors, documentation, training, sparse weights.
+/// Fields that nothing here reads: numbers of large tensors, documentation, training, sparse weights within bodies.
 bool is_passed_over(Message message, std::uint32_t field) {
   switch (message) {
     case Message::model: return field == 6 || field == 14 || field == 20;
@@ -164,6 +165,13 @@ class ModelReader {
           file_.initializers.push_back(parsed<onnx::TensorProto>(Message::tensor, field));
           file_.left_out.push_back(data_);
           break;
+        case 15: {  // sparse weights are counted by their shape, as if they were dense; their numbers stay unknown
+          auto sparse = parsed<onnx::SparseTensorProto>(Message::sparse, field);
+          *sparse.mutable_values()->mutable_dims() = sparse.dims();
+          file_.initializers.push_back(sparse.values());
+          file_.left_out.emplace_back();
+          break;
+        }
         case 11: file_.inputs.push_back(parsed<onnx::ValueInfoProto>(Message::other, field)); break;
         case 12: file_.outputs.push_back(parsed<onnx::ValueInfoProto>(Message::other, field)); break;
         case 13: file_.values.push_back(parsed<onnx::ValueInfoProto>(Message::other, field)); break;

@@ -146,7 +146,7 @@ OnnxValue OnnxGraphReader::stored_value(const onnx::NodeProto& node) {
     for (const float number : value.floats()) tensor.add_float_data(number);
     return constant(tensor, name);
   }
-  throw FormatError("a constant without a value that we read");
+  throw FormatError("a constant without a value that we read; a sparse one has to be written dense");
 }
 
 void OnnxGraphReader::read_inputs() {

@@ -337,10 +337,12 @@ std::optional<std::vector<InferredType>> own_types(const onnx::NodeProto& node, 
     if (OnnxTypes types = microsoft_types(node, inputs)) return types;
   }
   if (is_new_pool(node)) return pool(node, inputs);
-  if (type == "STFT" && attribute(node, "onesided") == nullptr) {  // libonnx 1.12 takes both sides
-    onnx::NodeProto one_side = node;
-    add_integer(one_side, "onesided", 1);
-    return inferred_types(one_side, opset, inputs);
+  if (type == "STFT" && integer_attribute(node, "onesided", 1) != 0) {  // libonnx 1.12 counts its steps wrongly
+    onnx::NodeProto both_sides = without(node, "onesided");
+    add_integer(both_sides, "onesided", 0);
+    std::vector<InferredType> types = inferred_types(both_sides, opset, inputs);
+    if (!types.empty() && types[0] && types[0]->shape.size() == 4) types[0]->shape[2] = types[0]->shape[2] / 2 + 1;
+    return types;
   }
   if (type == "DFT" && opset > older_dft) {  // the axis was an attribute
     const OnnxValue* axis = given(inputs, 2);

@@ -170,8 +170,8 @@ void OnnxGraphReader::remark_on_what_is_left_out() {
                       ", would be left out: too much to say what the network costs; make what decides it a "
                       "constant, or cut the file before it (onnx.utils.extract_model)");
   }
-  network_.remarks.push_back("the length of the output of " + cause + " depends on the data; it and " + rest +
-                             " are left out" + weights);
+  network_.remarks.push_back("the length of the output of " + cause + " depends on the data; " +
+                             (left_out_.empty() ? "it is" : "it and " + rest + " are") + " left out" + weights);
 }
 
 /// Says where an output has another shape than the file declares, where nothing else was asked for than what it says.

@@ -26,6 +26,16 @@ TEST(OnnxLeftOut, WhatFollowsALengthThatDependsOnTheDataIsLeftOutAndNamed) {
   EXPECT_NE(network.remarks[0].find("1 operator that reads it (Neg)"), std::string::npos);
 }
 
+TEST(OnnxLeftOut, WhereNothingFollowsItTheLengthAloneIsLeftOut) {
+  Model model;
+  model.input("x", {1, 16}).weights("w", {16, 8}).output("places");
+  model.node("MatMul", {"x", "w"}, {"features"});
+  model.node("NonZero", {"features"}, {"places"});
+  EXPECT_EQ(read(model).remarks,
+            std::vector<std::string>{"the length of the output of NonZero 'n_places' (at most 8) depends on the data; "
+                                     "it is left out"});
+}
+
 TEST(OnnxLeftOut, ABodyThatReadsALengthFromTheDataIsLeftOutWithIt) {
   Model model = with_a_length_from_the_data();
   model.output("z");

@@ -231,6 +231,16 @@ TEST(OnnxShapes, OfOperatorsThatLibonnxDoesNotInfer) {
   spectrum.graph().mutable_initializer(0)->clear_dims();
   spectrum.node("STFT", {"x", "step", "window"}, {"y"});
   EXPECT_EQ(output_of(read(spectrum)), (Shape{2, 15, 9, 2}));  // one side, where nothing is said
+  for (const std::int64_t one_side : {0, 1}) {
+    Model speech(17);
+    speech.input("x", {1, 16000, 1}).weights("window", {400}).scalar("step", 0).output("y");
+    TensorProto& step = *speech.graph().mutable_initializer(1);
+    step.set_data_type(TensorProto::INT64);
+    step.clear_float_data();
+    step.add_int64_data(160);
+    set_integer(speech.node("STFT", {"x", "step", "window"}, {"y"}), "onesided", one_side);
+    EXPECT_EQ(output_of(read(speech)), (Shape{1, 98, one_side == 1 ? 201 : 400, 2}));  // as ONNX Runtime has it
+  }
   Model norm;
   norm.input("x", {1, 3, 8, 8}).output("y");
   norm.node("MeanVarianceNormalization", {"x"}, {"y"});
