@@ -190,5 +190,18 @@ TEST(OnnxForms, AnOperatorOfOnnxRuntimeThatHasTheNameOfOneOfOnnxHasItsShape) {
   EXPECT_EQ(output_of(read(rows.model)), (Shape{2, 5, 32})) << "a byte holds two numbers";
 }
 
+TEST(OnnxForms, ADilatedPoolThatKeepsTheSizeDoesNotQuiteKeepIt) {
+  for (const char* type : {"AveragePool", "MaxPool"}) {
+    Model model(19);
+    model.input("x", {1, 8, 9, 11}).output("y");
+    onnx::NodeProto& node = model.node(type, {"x"}, {"y"});
+    set_integers(node, "kernel_shape", {3, 3});
+    set_integers(node, "strides", {2, 2});
+    set_integers(node, "dilations", {3, 1});
+    set_text(node, "auto_pad", "SAME_UPPER");
+    EXPECT_EQ(output_of(read(model)), (Shape{1, 8, 3, 6})) << type;  // as ONNX Runtime 1.30 has it
+  }
+}
+
 }  // namespace
 }  // namespace tenshot::nasbench
