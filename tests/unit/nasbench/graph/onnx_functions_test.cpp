@@ -6,23 +6,6 @@
 namespace tenshot::nasbench {
 namespace {
 
-onnx::GraphProto& body(onnx::NodeProto& node, const char* name) {
-  onnx::AttributeProto& attribute = *node.add_attribute();
-  attribute.set_name(name);
-  attribute.set_type(onnx::AttributeProto::GRAPH);
-  return *attribute.mutable_g();
-}
-
-template <class Nodes>
-onnx::NodeProto& add(Nodes& nodes, const std::string& type, const std::vector<std::string>& inputs,
-                     const std::string& output) {
-  onnx::NodeProto& node = *nodes.add_node();
-  node.set_op_type(type);
-  for (const std::string& input : inputs) node.add_input(input);
-  node.add_output(output);
-  return node;
-}
-
 TEST(OnnxFunctions, AFunctionOfTheModelIsReadWhereItIsCalled) {
   Model model;
   model.input("x", {1, 16}).weights("w", {16, 8}).output("y");
