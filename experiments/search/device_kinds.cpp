@@ -38,6 +38,10 @@ constexpr std::size_t samples = 10;
 const trainer::Declaration<KindOptions> kind_options({
     {"variance", &KindOptions::variance, trainer::Allowed(0, 1e300),
      "Variance of a log cost of its own, before any device is known."},
+    {"error_freedom", &KindOptions::error_freedom, trainer::Allowed(0, 1e300),
+     "ν of a Student distribution of networks about a device's costs; 0: Gaussian."},
+    {"noise", &KindOptions::noise, trainer::Allowed(1e-6, 1e3), "Deviation of log latency about a device's costs."},
+    {"fewest", &KindOptions::fewest, trainer::Allowed(1, 1000), "Device-runtimes that are a kind of their own."},
     {"measure_variance", &KindOptions::measure_variance, trainer::Allowed(0, 1e300),
      "Variance of what costs of one measure share, before any device is known."},
     {"prior_devices", &KindOptions::prior_devices, trainer::Allowed(0, 1e300), "What these two count as, in devices."},
@@ -199,8 +203,9 @@ Setting setting_of(const std::string& text) {
   setting.posterior = declared(PosteriorOptions()).read(json);
   setting.library.kinds = kind_options.read(json);
   if (json.contains("groups")) {
-    setting.library.groups = kind_options.read(json["groups"]);
-    setting.library.groups.network_variance = 0;
+    nlohmann::json groups = kind_options.to_json(group_options());
+    groups.update(json["groups"]);
+    setting.library.groups = kind_options.read(groups);
   }
   setting.of_library = kind_options.to_json(setting.library.kinds).dump() +
                        kind_options.to_json(setting.library.groups).dump() +

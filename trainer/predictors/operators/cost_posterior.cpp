@@ -118,6 +118,8 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
                solved[kind][n].log_evidence);
     }
   }
+  LatencyProblem by_itself = problem;  // a group's networks are costs of their own: nothing is shared beside them
+  by_itself.kernel.setZero();
   for (const NetworkGroup& group : library.groups) {
     const auto places = places_in(group, near);
     if (!places || kinds.empty() || options.group_share <= 0) continue;
@@ -127,7 +129,7 @@ std::vector<Hypothesis> hypotheses_of(const LatencyProblem& problem, const std::
       const auto found = std::find_if(kinds.begin(), kinds.end(), same);
       const auto kind = found == kinds.end() ? std::size_t{0} : static_cast<std::size_t>(found - kinds.begin());
       for (std::size_t n = 0; n < noises; ++n) {
-        const KindSolution solution = solve(view_of(of_group, *places), problem, options.noises[n], options);
+        const KindSolution solution = solve(view_of(of_group, *places), by_itself, options.noises[n], options);
         consider({views.size() + kind, 1, options.noises[n], {}, solved[kind][n], 0, &group, solution.log_costs},
                  std::log(share * weight_of(of_group, group.kinds, said, options)), solution.log_evidence);
       }
@@ -229,7 +231,7 @@ Eigen::VectorXd least_costs(const CostLibrary& library, const std::vector<EntryV
 
 /// What a group's networks take beside the costs, as weights of these networks.
 Eigen::VectorXd weights_beside_costs(const CostLibrary& library, const Hypothesis& hypothesis) {
-  constexpr double own = 0.002;  // variance of a network's own, so that two that are nearly equal stay finite
+  constexpr double own = 1e-6;  // variance of a network's own, so that two that are nearly equal stay finite
   const Eigen::MatrixXd places = library.known(hypothesis.group->networks, Eigen::all);
   const Eigen::VectorXd costs = (hypothesis.of_kind.log_costs + library.scale.log_unit).array().exp();
   Eigen::MatrixXd kernel = similarity(places, places);

@@ -15,9 +15,7 @@ namespace {
 
 using Eigen::Index;
 
-constexpr double student_freedom = 4;
-constexpr double usual_noise = 0.07;     ///< of log latency about a device's costs
-constexpr double usual_noise_count = 8;  ///< networks that it counts as
+constexpr double usual_noise_count = 8;  ///< networks that KindOptions::noise counts as
 constexpr double least_noise = 0.01;
 constexpr double first_noise_variance = 0.01;
 constexpr double scale_variance = 4;  ///< of a device's log speed, before any was seen
@@ -53,10 +51,10 @@ Eigen::MatrixXd basic_covariance(const FeatureScale& scale, const KindOptions& o
   return covariance;
 }
 
-/// The most probable log costs of a device by Gauss–Newton under a Student error, from where `member` stands, and their
-/// covariance by Laplace's approximation. `precision` is the inverse of the prior's covariance.
-void fit(const Measured& measured, double noise_variance, const Gaussian& prior, const Eigen::MatrixXd& precision,
-         int steps, KindMember& member) {
+/// The most probable log costs of a device by Gauss–Newton under errors of that freedom, from where `member` stands,
+/// and their covariance by Laplace's approximation. `precision` is the inverse of the prior's covariance.
+void fit(const Measured& measured, double noise_variance, double error_freedom, const Gaussian& prior,
+         const Eigen::MatrixXd& precision, int steps, KindMember& member) {
   const Index features = precision.rows();
   Eigen::MatrixXd system;
   Eigen::LLT<Eigen::MatrixXd> factor;
@@ -65,8 +63,10 @@ void fit(const Measured& measured, double noise_variance, const Gaussian& prior,
     const Eigen::VectorXd latency = terms.rowwise().sum();
     const Eigen::MatrixXd slopes = latency.cwiseInverse().asDiagonal() * terms;
     const Eigen::VectorXd error = measured.log_latency - latency.array().log().matrix();
-    const Eigen::VectorXd weight =
-        (student_freedom + 1) / (student_freedom + error.array().square() / noise_variance) / noise_variance;
+    Eigen::VectorXd weight = Eigen::VectorXd::Constant(error.size(), 1 / noise_variance);
+    if (error_freedom > 0) {
+      weight.array() *= (error_freedom + 1) / (error_freedom + error.array().square() / noise_variance);
+    }
     system = precision;
     system.selfadjointView<Eigen::Lower>().rankUpdate((weight.cwiseSqrt().asDiagonal() * slopes).transpose());
     factor.compute(system);
@@ -82,7 +82,7 @@ void fit(const Measured& measured, double noise_variance, const Gaussian& prior,
   member.covariance = factor.solve(Eigen::MatrixXd::Identity(features, features));
 }
 
-double noise_variance_of(const Measured& measured, const KindMember& member) {
+double noise_variance_of(const Measured& measured, const KindMember& member, double usual_noise) {
   const Eigen::VectorXd error = (measured.log_latency - log_latency_of(measured.features, member.log_costs)).cwiseAbs();
   const double noise = std::max(1.4826 * median({error.data(), error.data() + error.size()}), least_noise);
   const auto count = static_cast<double>(error.size());
@@ -157,7 +157,7 @@ Gaussian estimate(const std::vector<KindMember>& members, const Gaussian& before
 /// costs are one Gauss–Newton step from the members' mean, under those of all device-runtimes, and the errors are what
 /// that leaves.
 Eigen::VectorXd shared_errors(const std::vector<Measured>& measured, const std::vector<KindMember>& members,
-                              const Gaussian& all, double error_variance, Index networks) {
+                              const Gaussian& all, const KindOptions& options, Index networks) {
   constexpr double nobody = 1e-9;  // the weight of a network that no member measured
   Eigen::VectorXd weight = Eigen::VectorXd::Constant(networks, nobody), error = Eigen::VectorXd::Zero(networks);
   Eigen::VectorXd mean = Eigen::VectorXd::Zero(all.mean.size());
@@ -177,8 +177,8 @@ Eigen::VectorXd shared_errors(const std::vector<Measured>& measured, const std::
   slopes.array().colwise() /= weight.array();
   const Eigen::VectorXd left = error.cwiseQuotient(weight) - slopes * (all.mean - mean / total);
   Eigen::MatrixXd system = slopes * all.covariance * slopes.transpose();
-  system.diagonal().array() += error_variance + usual_noise * usual_noise / weight.array();
-  return error_variance * system.llt().solve(left);
+  system.diagonal().array() += options.network_variance + options.noise * options.noise / weight.array();
+  return options.network_variance * system.llt().solve(left);
 }
 
 /// Expectation-maximisation over the members.
@@ -198,7 +198,7 @@ Gaussian maximise(const std::vector<Measured>& measured, const Eigen::MatrixXd& 
     prior.mean = Eigen::VectorXd::Constant(features, sum / count - std::log(static_cast<double>(features)));
     prior.covariance = basic + scale_variance * Eigen::MatrixXd::Ones(features, features);
   }
-  std::vector<double> noise_variance(members.size(), first_noise_variance);
+  std::vector<double> noise_variance(members.size(), std::min(first_noise_variance, 2 * options.noise * options.noise));
   Eigen::VectorXd shared = Eigen::VectorXd::Zero(networks);
   for (int round = 0; round < options.rounds; ++round) {
     const Eigen::MatrixXd precision = prior.covariance.llt().solve(Eigen::MatrixXd::Identity(features, features));
@@ -211,12 +211,13 @@ Gaussian maximise(const std::vector<Measured>& measured, const Eigen::MatrixXd& 
         member.log_costs.array() += (of_device.log_latency - log_latency_of(of_device.features, prior.mean)).mean();
       }
       constexpr int first_steps = 12, later_steps = 4;
-      fit(of_device, noise_variance[m], prior, precision, round == 0 ? first_steps : later_steps, member);
-      noise_variance[m] = noise_variance_of(of_device, member);
+      fit(of_device, noise_variance[m], options.error_freedom, prior, precision, round == 0 ? first_steps : later_steps,
+          member);
+      noise_variance[m] = noise_variance_of(of_device, member, options.noise);
       member.typical = typical_weight(of_device, member, noise_variance[m], prior, precision, options.device_freedom);
     }
     if (all != nullptr && options.network_variance > 0) {
-      shared = shared_errors(measured, members, *all, options.network_variance, networks);
+      shared = shared_errors(measured, members, *all, options, networks);
     }
     prior = estimate(members, prior, basic, all, scale, options);
   }

@@ -20,6 +20,21 @@ FeatureScale scale_of(std::size_t networks) {
   return {std::vector<std::size_t>(networks, 0), Eigen::VectorXd::Zero(static_cast<Index>(networks))};
 }
 
+/// The log of what each network takes on a usual device, [networks], up to what all share: means over networks and over
+/// devices, in turn.
+Eigen::RowVectorXd usual_log_latency(const Eigen::MatrixXd& log_latency) {
+  constexpr int rounds = 10;
+  const Eigen::ArrayXXd known = log_latency.array().isFinite().cast<double>();
+  const Eigen::ArrayXXd values = (known > 0).select(log_latency.array(), 0);
+  Eigen::RowVectorXd usual = Eigen::RowVectorXd::Zero(log_latency.cols());
+  for (int round = 0; round < rounds; ++round) {
+    const Eigen::ArrayXXd left = values - known.rowwise() * usual.array();
+    const Eigen::ArrayXd speed = left.rowwise().sum() / known.rowwise().sum();
+    usual = ((values - known.colwise() * speed).colwise().sum() / known.colwise().sum()).matrix();
+  }
+  return usual;
+}
+
 /// Devices that share at least half of the networks of the one that has fewer, in groups.
 std::vector<std::vector<std::size_t>> devices_together(const Eigen::MatrixXd& latency_ms) {
   const Eigen::MatrixXd known = latency_ms.array().isFinite().cast<double>();
@@ -74,10 +89,17 @@ std::vector<NetworkGroup> fit_groups(const Eigen::MatrixXd& latency_ms, const De
       own.board.push_back(labels.board[device]);
     }
     const auto networks = static_cast<Index>(group.networks.size());
+    const Eigen::MatrixXd of_group = latency_ms(devices, group.networks);
+    const Eigen::RowVectorXd usual = usual_log_latency(of_group.array().log().matrix());
+    // Relative to a usual device networks are alike, as costs of one measure are held to be.
     group.kinds = fit_kinds(Eigen::MatrixXd::Identity(networks, networks), scale_of(group.networks.size()),
-                            latency_ms(devices, group.networks), own, options);
+                            (of_group.array().rowwise() / usual.array().exp()).matrix(), own, options);
     for (DeviceKind& kind : group.kinds) {
-      for (KindMember& member : kind.members) member.device = devices[member.device];
+      kind.log_costs += usual.transpose();
+      for (KindMember& member : kind.members) {
+        member.device = devices[member.device];
+        member.log_costs += usual.transpose();
+      }
     }
     groups.push_back(std::move(group));
   }

@@ -16,9 +16,14 @@ struct NetworkGroup {
   std::vector<DeviceKind> kinds;       ///< log_costs are log latencies in ms, [networks]
 };
 
-/// A group's devices that are unlike the others count less: latencies are known better than costs are.
+/// A group's devices that are unlike the others count less: latencies are known better than costs are. Networks differ
+/// from each other by themselves, so that little is noise and nothing a gross error.
 inline KindOptions group_options() {
   KindOptions options;
+  options.variance = 0.02;
+  options.prior_devices = 2;
+  options.noise = 0.03;
+  options.error_freedom = 0;
   options.device_freedom = 4;
   options.fewest = 8;            // a mean of fewer would say what single device-runtimes measured
   options.network_variance = 0;  // a network is a cost of its own here
