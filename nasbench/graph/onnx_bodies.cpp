@@ -90,9 +90,6 @@ const OnnxBody& OnnxGraphReader::body_of(const onnx::NodeProto& node, const char
   for (const onnx::ValueInfoProto& input : graph.input()) body.inputs.push_back(input.name());
   for (const onnx::ValueInfoProto& output : graph.output()) body.outputs.push_back(output.name());
   for (const onnx::TensorProto& tensor : graph.initializer()) body.constants.push_back(&tensor);
-  for (const onnx::SparseTensorProto& tensor : graph.sparse_initializer()) {
-    body.constants.push_back(&body.dense.emplace_back(as_dense(tensor)));
-  }
   for (const onnx::ValueInfoProto& value : graph.value_info()) body.declared.push_back(&value);
   for (const onnx::ValueInfoProto& value : graph.output()) body.declared.push_back(&value);
   given.insert(body.inputs.begin(), body.inputs.end());

@@ -82,12 +82,12 @@ Network OnnxGraphReader::read() {
   }
   std::vector<const onnx::NodeProto*> nodes;
   for (onnx::NodeProto& node : file_.nodes) {
-    clear_own_domain(node);
+    make_uniform(node);
     nodes.push_back(&node);
     for_each_read(node, true, [&](const std::string& name) { read_names_.insert(name); });
   }
   for (onnx::FunctionProto& function : file_.functions) {
-    for (onnx::NodeProto& node : *function.mutable_node()) clear_own_domain(node);
+    for (onnx::NodeProto& node : *function.mutable_node()) make_uniform(node);
     const std::string domain = function.domain() == "ai.onnx" ? "" : function.domain();
     functions_[function_name(function, domain, function.name(), overload_of_function)].proto = &function;
   }

@@ -21,7 +21,6 @@ struct OnnxBody {
   std::vector<const onnx::NodeProto*> nodes;
   std::vector<std::size_t> order;  ///< of execution
   std::vector<const onnx::TensorProto*> constants;
-  std::deque<onnx::TensorProto> dense;  ///< those of them that the file has sparse
   std::vector<const onnx::ValueInfoProto*> declared;
   std::vector<std::string> inputs, outputs;
   std::string origin;  ///< what the names of its constants begin with: other bodies may have the same names
